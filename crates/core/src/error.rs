@@ -1,0 +1,120 @@
+//! What can happen to one job, and whose fault it was.
+
+use crate::{KeyKind, Shape};
+
+/// Who has to act on an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Blame {
+    /// The caller stated a job that cannot be done.
+    Caller,
+    /// The data came from a peer and does not verify.
+    Peer,
+    /// This machine, one of its engines or a holder failed.
+    Machine,
+}
+
+/// Why one job has no result. It concerns this job alone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// A length does not fit the shape.
+    #[error("{what}: expected {expected}, found {found} bytes")]
+    Length {
+        /// Which field.
+        what: &'static str,
+        /// What would have fitted.
+        expected: String,
+        /// What was given.
+        found: usize,
+    },
+    /// The key is of another kind than the job needs.
+    #[error("wrong key type: {wanted} needs another key than {found:?}")]
+    KeyType {
+        /// The shape or scheme.
+        wanted: String,
+        /// The kind of the key that was given.
+        found: KeyKind,
+    },
+    /// An integer is out of its range, such as an RSA input not below the modulus.
+    #[error("{what} is out of range")]
+    OutOfRange {
+        /// Which value.
+        what: &'static str,
+    },
+    /// No engine or holder offers this.
+    #[error("nothing here offers {wanted}")]
+    Unsupported {
+        /// The shape or scheme.
+        wanted: String,
+    },
+    /// A record names a key, span or slot that does not exist, or two that overlap.
+    #[error("malformed record: {what}")]
+    Malformed {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The answer is no: a signature, tag or wrap does not verify.
+    #[error("verification failed")]
+    Rejected,
+    /// The record whose secret slot this one needs has failed.
+    #[error("the record that this one depends on failed")]
+    DependencyFailed,
+    /// The queue is full; try again later or elsewhere.
+    #[error("overloaded: {queued} operations queued, {bound} is the bound")]
+    Overloaded {
+        /// Operations in the tenant's queue.
+        queued: usize,
+        /// Its bound.
+        bound: usize,
+    },
+    /// The deadline passed before a result was there.
+    #[error("the deadline passed")]
+    DeadlineExceeded,
+    /// The job was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The job was submitted before a fork and belongs to the parent process.
+    #[error("submitted before a fork; the result belongs to the parent process")]
+    Forked,
+    /// Every engine that offers the shape has failed.
+    #[error("no engine could compute {shape}: {reason}")]
+    EngineFailed {
+        /// The shape.
+        shape: Shape,
+        /// The last fault.
+        reason: String,
+    },
+    /// The holder of the key failed or went away.
+    #[error("holder {holder}: {reason}")]
+    HolderFailed {
+        /// The holder's name.
+        holder: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The dispatcher has shut down.
+    #[error("the dispatcher has shut down")]
+    ShutDown,
+}
+
+impl JobError {
+    /// Whose fault it was.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Length { .. }
+            | Self::KeyType { .. }
+            | Self::OutOfRange { .. }
+            | Self::Unsupported { .. }
+            | Self::Malformed { .. }
+            | Self::Cancelled
+            | Self::Forked => Blame::Caller,
+            Self::Rejected | Self::DependencyFailed => Blame::Peer,
+            Self::Overloaded { .. }
+            | Self::DeadlineExceeded
+            | Self::EngineFailed { .. }
+            | Self::HolderFailed { .. }
+            | Self::ShutDown => Blame::Machine,
+        }
+    }
+}

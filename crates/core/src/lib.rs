@@ -1,0 +1,46 @@
+//! The contract between the rooms of Oarlock. No I/O, no intrinsics, no unsafe code.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`shape`](Shape) | what may share a batch, and the algorithms that name it |
+//! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
+//! | [`operation`](Operation) | one public-key operation, and flat sets of them |
+//! | [`records`](Records) | short symmetric operations as a structure of arrays |
+//! | [`outcome`](Outcomes) | what an engine writes, with one status per job |
+//! | [`engine`](Engine) | a unit that computes raw shapes in this process |
+//! | [`holder`](Holder) | a unit that performs whole schemes with keys living elsewhere |
+//! | [`scheme`](Scheme) | padding, encoding and nonce rules as a job states them |
+//! | [`error`](JobError) | typed errors that say whose fault it was |
+//!
+//! An **engine** sees [`Jobs`] of one [`Shape`] and writes [`Outcomes`] of its own, so a batch can be run again,
+//! cross-checked on another engine, or abandoned. A **holder** sees whole [`Scheme`]s, because a raw private RSA
+//! operation offered across a process boundary would be an oracle for every scheme.
+#![forbid(unsafe_code)]
+
+mod engine;
+mod error;
+mod holder;
+mod key;
+mod operation;
+mod outcome;
+mod records;
+mod scheme;
+mod secret;
+mod shape;
+
+pub use engine::{Engine, EngineFault, Lanes, Reach};
+pub use error::{Blame, JobError};
+pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
+pub use key::{
+    EcPrivateParts, EdPrivateParts, Fingerprint, Home, Key, KeyKind, KeyParts, ModExpParts, RsaPrivateParts,
+    RsaPublicParts, XPrivateParts,
+};
+pub use operation::{Extra, Jobs, Nonce, Operation, OperationSet};
+pub use outcome::{Outcomes, PartMut, Status};
+pub use records::{Column, Cursor, KeySource, Record, Records, Sink, Slots, Source, Span};
+pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
+pub use secret::SecretBytes;
+pub use shape::{
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,
+    RsaExponent, Shape, WrapAlg,
+};

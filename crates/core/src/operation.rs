@@ -1,0 +1,296 @@
+//! Public-key operations: one job borrowed, and many in one flat buffer.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use crate::{DigestAlg, JobError, Key, Records, Shape, Span};
+
+/// What an engine is given: jobs of one shape.
+#[derive(Clone, Copy, Debug)]
+pub enum Jobs<'a> {
+    /// Public-key operations.
+    Operations(Shape, &'a [Operation<'a>]),
+    /// Batches of records, computed as one run; results stay apart.
+    Records(Shape, &'a [&'a Records<'a>]),
+}
+
+/// One public-key operation of some [`Shape`]. Lengths are the shape's own.
+#[derive(Clone, Copy)]
+pub struct Operation<'a> {
+    /// A local key that serves the shape.
+    pub key: &'a Key,
+    /// RSA: an integer below n at the modulus's width. ECDSA: the digest's leftmost bytes at the curve's width (shorter
+    /// digests padded on the left). Ed25519: the message. X25519: the peer's u-coordinate.
+    pub input: &'a [u8],
+    /// Signature or nonce.
+    pub extra: Extra<'a>,
+}
+
+/// The second input of an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extra<'a> {
+    /// There is none.
+    None,
+    /// The signature to verify: r || s, or the 64 bytes of Ed25519.
+    Signature(&'a [u8]),
+    /// Where an ECDSA signature's nonce comes from.
+    Nonce(Nonce<'a>),
+}
+
+/// The source of an ECDSA nonce.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Nonce<'a> {
+    /// k is derived from key, digest and these random bytes, wide enough to be unbiased; the same bytes give the same
+    /// signature. An engine over a library that draws its own nonces may ignore them.
+    Hedged(&'a [u8; 32]),
+    /// RFC 6979 with HMAC over this digest.
+    Deterministic(DigestAlg),
+}
+
+impl Jobs<'_> {
+    /// The shape that all jobs share.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        match self {
+            Self::Operations(shape, _) | Self::Records(shape, _) => *shape,
+        }
+    }
+
+    /// How many statuses the outcome has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Operations(_, operations) => operations.len(),
+            Self::Records(_, parts) => parts.iter().map(|records| records.len).sum(),
+        }
+    }
+
+    /// True where there is no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Operation<'_> {
+    /// Checks everything about the operation that does not depend on values.
+    ///
+    /// # Errors
+    /// [`JobError::KeyType`] or [`JobError::Length`].
+    pub fn check(&self, shape: Shape) -> Result<(), JobError> {
+        if !self.key.serves(shape) {
+            return Err(JobError::KeyType { wanted: shape.to_string(), found: self.key.kind() });
+        }
+        if let Some(expected) = shape.input_len() {
+            check_len("input", expected, self.input.len())?;
+        }
+        match (shape.signature_len(), self.extra) {
+            (Some(expected), Extra::Signature(signature)) => {
+                check_len("signature", expected, signature.len())
+            }
+            (Some(expected), _) => check_len("signature", expected, 0),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Operation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Operation({:?}, {} bytes)", self.key, self.input.len())
+    }
+}
+
+impl fmt::Debug for Extra<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::Signature(signature) => write!(f, "Signature({} bytes)", signature.len()),
+            Self::Nonce(nonce) => write!(f, "{nonce:?}"),
+        }
+    }
+}
+
+impl fmt::Debug for Nonce<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hedged(_) => f.write_str("Hedged"),
+            Self::Deterministic(digest) => write!(f, "Deterministic({digest})"),
+        }
+    }
+}
+
+fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), JobError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(JobError::Length { what, expected: expected.to_string(), found })
+}
+
+/// Operations of one shape with everything they refer to in one buffer: what is queued, so that a job costs no
+/// allocation of its own. Inputs are zeroized on drop.
+#[derive(Clone)]
+pub struct OperationSet {
+    shape: Shape,
+    keys: Vec<Key>,
+    entries: Vec<Entry>,
+    data: Zeroizing<Vec<u8>>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    key: u32,
+    input: Span,
+    extra: ExtraEntry,
+}
+
+#[derive(Clone, Copy)]
+enum ExtraEntry {
+    None,
+    Signature(Span),
+    Hedged(Span),
+    Deterministic(DigestAlg),
+}
+
+impl OperationSet {
+    /// An empty set.
+    #[must_use]
+    pub fn new(shape: Shape) -> Self {
+        Self::with_capacity(shape, 0, 0)
+    }
+
+    /// An empty set with room for so many operations and bytes of input.
+    #[must_use]
+    pub fn with_capacity(shape: Shape, operations: usize, bytes: usize) -> Self {
+        Self {
+            shape,
+            keys: Vec::with_capacity(1),
+            entries: Vec::with_capacity(operations),
+            data: Zeroizing::new(Vec::with_capacity(bytes)),
+        }
+    }
+
+    /// The shape of every operation.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Number of operations.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True where there is no operation.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Bytes of input of all operations.
+    #[must_use]
+    pub fn input_bytes(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Appends an operation, whose form it checks.
+    ///
+    /// # Errors
+    /// As [`Operation::check`]; the set is as before.
+    pub fn push(&mut self, key: &Key, input: &[u8], extra: Extra<'_>) -> Result<(), JobError> {
+        Operation { key, input, extra }.check(self.shape)?;
+        let key = self.intern(key);
+        let input = self.store(input)?;
+        let extra = match extra {
+            Extra::None => ExtraEntry::None,
+            Extra::Signature(signature) => ExtraEntry::Signature(self.store(signature)?),
+            Extra::Nonce(Nonce::Hedged(bytes)) => ExtraEntry::Hedged(self.store(bytes)?),
+            Extra::Nonce(Nonce::Deterministic(digest)) => ExtraEntry::Deterministic(digest),
+        };
+        self.entries.push(Entry { key, input, extra });
+        Ok(())
+    }
+
+    /// The operation at `index`, or None past the end.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Operation<'_>> {
+        let entry = self.entries.get(index)?;
+        let extra = match entry.extra {
+            ExtraEntry::None => Extra::None,
+            ExtraEntry::Signature(span) => Extra::Signature(span.of(&self.data)?),
+            ExtraEntry::Hedged(span) => Extra::Nonce(Nonce::Hedged(span.of(&self.data)?.try_into().ok()?)),
+            ExtraEntry::Deterministic(digest) => Extra::Nonce(Nonce::Deterministic(digest)),
+        };
+        Some(Operation { key: self.keys.get(entry.key as usize)?, input: entry.input.of(&self.data)?, extra })
+    }
+
+    /// The operations in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Operation<'_>> {
+        // unreachable because indices below the length exist and their spans were stored by `push`
+        #[expect(clippy::expect_used, reason = "indices come from the length")]
+        (0..self.len()).map(|index| self.get(index).expect("index below the length"))
+    }
+
+    /// Jobs often repeat their key: the last few are looked at before a new handle is kept.
+    fn intern(&mut self, key: &Key) -> u32 {
+        let recent = self.keys.iter().enumerate().rev().take(8);
+        let index = recent.into_iter().find(|(_, known)| known.is_same(key)).map(|(index, _)| index);
+        let index = index.unwrap_or_else(|| {
+            self.keys.push(key.clone());
+            self.keys.len() - 1
+        });
+        // unreachable because a set of 2^32 operations would not fit in memory
+        u32::try_from(index).unwrap_or(u32::MAX)
+    }
+
+    fn store(&mut self, bytes: &[u8]) -> Result<Span, JobError> {
+        let span = Span::new(self.data.len(), bytes.len())
+            .ok_or(JobError::Malformed { what: "a set of operations holds at most 4 GiB of input" })?;
+        self.data.extend_from_slice(bytes);
+        Ok(span)
+    }
+}
+
+impl fmt::Debug for OperationSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OperationSet({}, {} operations)", self.shape, self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Curve, Fingerprint, KeyParts};
+
+    fn p256_public() -> Key {
+        Key::local(KeyParts::EcPublic(Curve::P256, vec![4; 65]), Fingerprint::new([1; 32]))
+    }
+
+    #[test]
+    fn a_set_returns_what_was_pushed() {
+        let key = p256_public();
+        let mut set = OperationSet::new(Shape::EcdsaVerify { curve: Curve::P256 });
+        for n in 0..3_u8 {
+            set.push(&key, &[n; 32], Extra::Signature(&[n + 100; 64])).unwrap();
+        }
+        assert_eq!((set.len(), set.keys.len()), (3, 1));
+        let last = set.get(2).unwrap();
+        assert_eq!(last.input, [2; 32]);
+        assert!(last.extra == Extra::Signature(&[102; 64]) && last.key.is_same(&key));
+        assert!(set.get(3).is_none());
+    }
+
+    #[test]
+    fn a_job_that_does_not_fit_leaves_the_set_as_it_was() {
+        let key = p256_public();
+        let mut set = OperationSet::new(Shape::EcdsaVerify { curve: Curve::P256 });
+        let short = set.push(&key, &[0; 31], Extra::Signature(&[0; 64])).unwrap_err();
+        assert_eq!(short, JobError::Length { what: "input", expected: "32".into(), found: 31 });
+        let unsigned = set.push(&key, &[0; 32], Extra::None).unwrap_err();
+        assert_eq!(unsigned, JobError::Length { what: "signature", expected: "64".into(), found: 0 });
+        let other = OperationSet::new(Shape::Ed25519Sign).push(&key, &[], Extra::None);
+        assert!(matches!(other, Err(JobError::KeyType { .. })));
+        assert!(set.is_empty() && set.input_bytes() == 0);
+    }
+}

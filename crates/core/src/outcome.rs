@@ -1,0 +1,257 @@
+//! What an engine writes: one status per job and a buffer of its own, which nobody sees before release.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use crate::{JobError, Jobs, KeyKind, Shape, Slots};
+
+/// How one job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Status {
+    /// The engine has not written it: an engine that leaves it so has failed.
+    #[default]
+    Pending,
+    /// The result is there; for verifications, the answer is yes.
+    Done,
+    /// The answer is no.
+    Rejected,
+    /// An input value is out of range, such as an RSA input not below n.
+    OutOfRange,
+    /// A length does not fit the shape.
+    BadLength,
+    /// The key does not fit the shape or is unusable.
+    BadKey,
+    /// A record names something that does not exist.
+    Malformed,
+    /// The record whose slot this one needs has failed.
+    DependencyFailed,
+}
+
+impl Status {
+    /// The error of a job with this status, or None where it is done.
+    #[must_use]
+    pub fn error(self, shape: Shape, key: KeyKind) -> Option<JobError> {
+        match self {
+            Self::Done => None,
+            Self::Rejected => Some(JobError::Rejected),
+            Self::OutOfRange => Some(JobError::OutOfRange { what: "input" }),
+            Self::BadLength => Some(JobError::Malformed { what: "a length does not fit the shape" }),
+            Self::BadKey => Some(JobError::KeyType { wanted: shape.to_string(), found: key }),
+            Self::Malformed => Some(JobError::Malformed { what: "no such key, span or slot" }),
+            Self::DependencyFailed => Some(JobError::DependencyFailed),
+            Self::Pending => {
+                Some(JobError::EngineFailed { shape, reason: "the engine left the job undone".into() })
+            }
+        }
+    }
+}
+
+/// Results of a batch: statuses in the order of the jobs, results of operations side by side at the shape's width,
+/// results of records in one output buffer per part. Zeroized on drop.
+#[derive(Default)]
+pub struct Outcomes {
+    statuses: Vec<Status>,
+    width: usize,
+    bytes: Zeroizing<Vec<u8>>,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    first_status: usize,
+    statuses: usize,
+    first_byte: usize,
+    bytes: usize,
+    slots: Slots,
+    /// Real lengths of results shorter than their place (AES-KWP), by record.
+    short: Vec<(u32, u32)>,
+}
+
+/// The outcome of one [`Records`](crate::Records) of a run, for an engine to write.
+#[derive(Debug)]
+pub struct PartMut<'a> {
+    /// One status per record.
+    pub statuses: &'a mut [Status],
+    /// The output buffer.
+    pub output: &'a mut [u8],
+    /// Secret slots, with the places of [`Records::slots`](crate::Records::slots).
+    pub slots: &'a mut Slots,
+    /// (record, length) of results shorter than their place.
+    pub short: &'a mut Vec<(u32, u32)>,
+}
+
+impl Outcomes {
+    /// Pending outcomes for `jobs`.
+    #[must_use]
+    pub fn for_jobs(jobs: &Jobs<'_>) -> Self {
+        let mut outcomes = Self::default();
+        outcomes.reset(jobs);
+        outcomes
+    }
+
+    /// Makes these the pending outcomes of `jobs`, keeping memory.
+    pub fn reset(&mut self, jobs: &Jobs<'_>) {
+        self.statuses.clear();
+        self.statuses.resize(jobs.len(), Status::Pending);
+        self.parts.clear();
+        self.width = jobs.shape().output_len();
+        let mut len = 0;
+        match jobs {
+            Jobs::Operations(_, operations) => len = operations.len() * self.width,
+            Jobs::Records(_, parts) => {
+                let mut first_status = 0;
+                for records in *parts {
+                    self.parts.push(Part {
+                        first_status,
+                        statuses: records.len,
+                        first_byte: len,
+                        bytes: records.output_len,
+                        slots: records.slots.emptied(),
+                        short: Vec::new(),
+                    });
+                    first_status += records.len;
+                    len += records.output_len;
+                }
+            }
+        }
+        self.bytes.clear();
+        self.bytes.resize(len, 0);
+    }
+
+    /// Number of jobs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.statuses.len()
+    }
+
+    /// True where there is no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.statuses.is_empty()
+    }
+
+    /// Statuses in the order of the jobs.
+    #[must_use]
+    pub fn statuses(&self) -> &[Status] {
+        &self.statuses
+    }
+
+    /// Sets the status of the job at `index`.
+    pub fn set(&mut self, index: usize, status: Status) {
+        self.statuses[index] = status;
+    }
+
+    /// The result of the operation at `index`.
+    #[must_use]
+    pub fn result(&self, index: usize) -> &[u8] {
+        &self.bytes[index * self.width..(index + 1) * self.width]
+    }
+
+    /// The place for the result of the operation at `index`.
+    pub fn result_mut(&mut self, index: usize) -> &mut [u8] {
+        &mut self.bytes[index * self.width..(index + 1) * self.width]
+    }
+
+    /// Takes over the outcome of operation `from` of `other`, of the same shape.
+    pub fn copy_result(&mut self, to: usize, other: &Self, from: usize) {
+        self.statuses[to] = other.statuses[from];
+        self.result_mut(to).copy_from_slice(other.result(from));
+    }
+
+    /// Number of record parts.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The outcome of the records at `part`, to write.
+    pub fn part_mut(&mut self, part: usize) -> PartMut<'_> {
+        let part = &mut self.parts[part];
+        PartMut {
+            statuses: &mut self.statuses[part.first_status..part.first_status + part.statuses],
+            output: &mut self.bytes[part.first_byte..part.first_byte + part.bytes],
+            slots: &mut part.slots,
+            short: &mut part.short,
+        }
+    }
+
+    /// Takes the outcome of the records at `part` out into one of its own; the only part is moved, not copied.
+    #[must_use]
+    pub fn take_part(&mut self, part: usize) -> Self {
+        if self.parts.len() == 1 {
+            return std::mem::take(self);
+        }
+        let own = &mut self.parts[part];
+        let taken = Part {
+            first_status: 0,
+            statuses: own.statuses,
+            first_byte: 0,
+            bytes: own.bytes,
+            slots: std::mem::take(&mut own.slots),
+            short: std::mem::take(&mut own.short),
+        };
+        Self {
+            statuses: self.statuses[own.first_status..own.first_status + own.statuses].to_vec(),
+            width: 0,
+            bytes: Zeroizing::new(self.bytes[own.first_byte..own.first_byte + own.bytes].to_vec()),
+            parts: vec![taken],
+        }
+    }
+
+    /// All results as they lie.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The secret slots that the records at `part` filled.
+    #[must_use]
+    pub fn slots(&self, part: usize) -> &Slots {
+        &self.parts[part].slots
+    }
+
+    /// The real length of a record's result where it is shorter than its place.
+    #[must_use]
+    pub fn short_len(&self, part: usize, record: usize) -> Option<usize> {
+        let short = &self.parts.get(part)?.short;
+        short.iter().find(|(index, _)| *index as usize == record).map(|(_, len)| *len as usize)
+    }
+
+    /// True where no job was left pending.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.statuses.contains(&Status::Pending)
+    }
+}
+
+impl fmt::Debug for Outcomes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done = self.statuses.iter().filter(|status| **status == Status::Done).count();
+        write!(f, "Outcomes({done} of {} done)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DigestAlg, Records};
+
+    #[test]
+    fn parts_keep_to_themselves() {
+        let (first, second) = (
+            Records { len: 2, output_len: 3, ..Records::default() },
+            Records { len: 1, output_len: 2, ..Records::default() },
+        );
+        let parts = [&first, &second];
+        let mut outcomes = Outcomes::for_jobs(&Jobs::Records(Shape::Digest { alg: DigestAlg::Sha1 }, &parts));
+        let part = outcomes.part_mut(1);
+        part.statuses[0] = Status::Done;
+        part.output.copy_from_slice(&[8, 9]);
+        assert_eq!(outcomes.statuses(), [Status::Pending, Status::Pending, Status::Done]);
+        let taken = outcomes.take_part(1);
+        assert_eq!((taken.bytes(), taken.statuses()), (&[8, 9][..], &[Status::Done][..]));
+        assert!(taken.is_complete() && !outcomes.is_complete());
+    }
+}

@@ -1,0 +1,80 @@
+//! Bytes that must not outlive their use, nor be printed.
+
+use std::fmt;
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// Secret bytes: zeroized on drop, compared in constant time, printed as their length only.
+#[derive(Clone, Default)]
+pub struct SecretBytes(Zeroizing<Vec<u8>>);
+
+impl SecretBytes {
+    /// Takes ownership of `bytes`; the caller keeps no copy.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    /// The secret itself. Keep it out of branches, indices, logs and errors.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Length in bytes, which is public.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True where there is no byte.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<u8>> for SecretBytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+}
+
+impl From<&[u8]> for SecretBytes {
+    fn from(bytes: &[u8]) -> Self {
+        Self::new(bytes.to_vec())
+    }
+}
+
+impl PartialEq for SecretBytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for SecretBytes {}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretBytes({} bytes)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_prints_the_length_only() {
+        let secret = SecretBytes::new(vec![0xAB; 3]);
+        assert_eq!(format!("{secret:?}"), "SecretBytes(3 bytes)");
+    }
+
+    #[test]
+    fn equality_looks_at_content_and_length() {
+        assert_eq!(SecretBytes::new(vec![1, 2]), SecretBytes::new(vec![1, 2]));
+        assert_ne!(SecretBytes::new(vec![1, 2]), SecretBytes::new(vec![1, 3]));
+        assert_ne!(SecretBytes::new(vec![1, 2]), SecretBytes::new(vec![1]));
+    }
+}

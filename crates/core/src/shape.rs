@@ -1,0 +1,596 @@
+//! Shapes: what may share a batch because every lane takes the same steps.
+
+use std::fmt;
+
+/// A raw operation with the sizes that fix its steps. Jobs of one shape may share a batch, each with its own key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Shape {
+    /// `input^d mod n` by the Chinese remainder theorem. Input and output `bits / 8` bytes (rounded up), big-endian,
+    /// input below n. RFC 8017 5.1.2 and 5.2.1.
+    RsaPrivate {
+        /// Modulus length, 512 to 8192.
+        bits: u16,
+    },
+    /// `input^e mod n`. Input and output as for [`Shape::RsaPrivate`]. RFC 8017 5.1.1 and 5.2.2.
+    RsaPublic {
+        /// Modulus length, 512 to 8192.
+        bits: u16,
+        /// Whether e is 65537.
+        exponent: RsaExponent,
+    },
+    /// `input^x mod n` with a secret exponent and odd n, no CRT (threshold shares).
+    ModExp {
+        /// Modulus length, 512 to 8192.
+        bits: u16,
+        /// Exponent length bound in bits; every exponent of the shape takes the steps of this length.
+        exponent_bits: u16,
+    },
+    /// ECDSA over a digest brought to the curve's width; output r || s, each of the curve's width. FIPS 186-5 6.4.1.
+    EcdsaSign {
+        /// The curve.
+        curve: Curve,
+    },
+    /// ECDSA verification of r || s, r and s in [1, n-1], high and low s alike. FIPS 186-5 6.4.2.
+    EcdsaVerify {
+        /// The curve.
+        curve: Curve,
+    },
+    /// Ed25519 over a whole message; output 64 bytes. RFC 8032 5.1.6.
+    Ed25519Sign,
+    /// Ed25519 verification. One exact predicate: S < L, A decodes canonically-or-not as AWS-LC does, and
+    /// `encode([S]B - [h]A)` equals R as bytes (cofactorless). RFC 8032 5.1.7.
+    Ed25519Verify,
+    /// X25519: 32-byte u-coordinate in, 32 bytes out; an all-zero result is left for the scheme to judge.
+    /// RFC 7748 section 5.
+    X25519,
+    /// Block cipher over whole blocks.
+    Cipher {
+        /// The cipher.
+        alg: BlockCipher,
+        /// Its mode.
+        mode: CipherMode,
+        /// Encrypt or decrypt.
+        direction: Direction,
+    },
+    /// Authenticated encryption with a detached tag.
+    Aead {
+        /// The algorithm.
+        alg: AeadAlg,
+        /// Encrypt or decrypt.
+        direction: Direction,
+    },
+    /// A message authentication code, computed (comparison belongs to the scheme).
+    Mac {
+        /// The algorithm.
+        alg: MacAlg,
+    },
+    /// A digest of a whole message.
+    Digest {
+        /// The algorithm.
+        alg: DigestAlg,
+    },
+    /// Whole blocks of a longer message: chaining state in (the IV column) and out, so that many long messages are
+    /// hashed side by side.
+    DigestPart {
+        /// The algorithm.
+        alg: DigestAlg,
+    },
+    /// Key wrap. RFC 3394 and RFC 5649.
+    Wrap {
+        /// The algorithm.
+        alg: WrapAlg,
+        /// Encrypt is wrap, decrypt is unwrap.
+        direction: Direction,
+    },
+    /// Decrypt under one key, encrypt under another; the plaintext exists in the engine's scratch only.
+    Translate {
+        /// How the input is encrypted (key and IV columns).
+        from: CipherSpec,
+        /// How the output is encrypted (second key and second IV columns).
+        to: CipherSpec,
+    },
+}
+
+/// The public exponent of an RSA shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RsaExponent {
+    /// 65537, the fourth Fermat number.
+    F4,
+    /// Any other odd exponent of 3 to 2^33 - 1.
+    Other,
+}
+
+/// A curve for ECDSA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Curve {
+    /// NIST P-256, secp256r1.
+    P256,
+    /// NIST P-384, secp384r1.
+    P384,
+}
+
+/// A digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum DigestAlg {
+    /// SHA-1, for protocols that still carry it.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+}
+
+/// A block cipher with its key length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum BlockCipher {
+    /// DES, 8-byte key (parity bits ignored).
+    Des,
+    /// Two-key triple DES, 16-byte key, EDE.
+    Tdes2,
+    /// Three-key triple DES, 24-byte key, EDE.
+    Tdes3,
+    /// AES with a 16-byte key.
+    Aes128,
+    /// AES with a 32-byte key.
+    Aes256,
+}
+
+/// A mode of operation for [`Shape::Cipher`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CipherMode {
+    /// Cipher block chaining without padding; IV of one block. NIST SP 800-38A 6.2.
+    Cbc,
+}
+
+/// A cipher in a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CipherSpec {
+    /// The cipher.
+    pub alg: BlockCipher,
+    /// Its mode.
+    pub mode: CipherMode,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// Encrypt, seal or wrap.
+    Encrypt,
+    /// Decrypt, open or unwrap.
+    Decrypt,
+}
+
+/// An AEAD algorithm. Tags are 12 to 16 bytes, IVs 1 byte or more (12 is the fast length). NIST SP 800-38D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AeadAlg {
+    /// AES-128 in Galois/counter mode.
+    Aes128Gcm,
+    /// AES-256 in Galois/counter mode.
+    Aes256Gcm,
+}
+
+/// A MAC algorithm. A tag column shorter than the full length truncates on the left (the leading bytes are kept).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MacAlg {
+    /// ISO/IEC 9797-1 algorithm 1 with DES: the last block of CBC under a zero IV.
+    DesMac(MacPadding),
+    /// ISO/IEC 9797-1 algorithm 3 with DES (ANSI X9.19 retail MAC), 16-byte key.
+    RetailMac(MacPadding),
+    /// CMAC with two-key triple DES. NIST SP 800-38B.
+    Tdes2Cmac,
+    /// CMAC with three-key triple DES. NIST SP 800-38B.
+    Tdes3Cmac,
+    /// CMAC with AES-128. NIST SP 800-38B.
+    Aes128Cmac,
+    /// CMAC with AES-256. NIST SP 800-38B.
+    Aes256Cmac,
+    /// HMAC with SHA-1. RFC 2104.
+    HmacSha1,
+    /// HMAC with SHA-256. RFC 2104.
+    HmacSha256,
+}
+
+/// How a DES MAC fills its last block. ISO/IEC 9797-1 section 6.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MacPadding {
+    /// Method 1: zeros up to a whole block; an empty message becomes one zero block.
+    Zeros,
+    /// Method 2: one bit 1, then zeros; always added.
+    OneThenZeros,
+}
+
+/// A key-wrap algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WrapAlg {
+    /// AES-KW under a 16-byte key: input of 16 bytes or more, whole half-blocks. RFC 3394.
+    Aes128Kw,
+    /// AES-KW under a 32-byte key. RFC 3394.
+    Aes256Kw,
+    /// AES-KWP under a 16-byte key: input of any length from 1 byte. RFC 5649.
+    Aes128Kwp,
+    /// AES-KWP under a 32-byte key. RFC 5649.
+    Aes256Kwp,
+}
+
+impl Shape {
+    /// Every public-key shape with a fixed name: the four common RSA sizes, both curves, Ed25519 and X25519.
+    #[must_use]
+    pub fn public_key() -> Vec<Self> {
+        let mut shapes = Vec::new();
+        for bits in [1024, 2048, 3072, 4096] {
+            shapes.push(Self::RsaPrivate { bits });
+            shapes.push(Self::RsaPublic { bits, exponent: RsaExponent::F4 });
+            shapes.push(Self::RsaPublic { bits, exponent: RsaExponent::Other });
+            shapes.push(Self::ModExp { bits, exponent_bits: bits });
+        }
+        for curve in Curve::ALL {
+            shapes.push(Self::EcdsaSign { curve });
+            shapes.push(Self::EcdsaVerify { curve });
+        }
+        shapes.extend([Self::Ed25519Sign, Self::Ed25519Verify, Self::X25519]);
+        shapes
+    }
+
+    /// Every record shape except translations, which are pairs of ciphers.
+    #[must_use]
+    pub fn records() -> Vec<Self> {
+        let mut shapes = Vec::new();
+        for direction in Direction::ALL {
+            shapes.extend(BlockCipher::ALL.map(|alg| Self::Cipher { alg, mode: CipherMode::Cbc, direction }));
+            shapes.extend(AeadAlg::ALL.map(|alg| Self::Aead { alg, direction }));
+            shapes.extend(WrapAlg::ALL.map(|alg| Self::Wrap { alg, direction }));
+        }
+        shapes.extend(MacAlg::ALL.map(|alg| Self::Mac { alg }));
+        shapes.extend(DigestAlg::ALL.map(|alg| Self::Digest { alg }));
+        shapes.extend(DigestAlg::ALL.map(|alg| Self::DigestPart { alg }));
+        shapes
+    }
+
+    /// True where the shape's jobs are [`Records`](crate::Records), false where they are operations.
+    #[must_use]
+    pub fn is_record(self) -> bool {
+        matches!(
+            self,
+            Self::Cipher { .. }
+                | Self::Aead { .. }
+                | Self::Mac { .. }
+                | Self::Digest { .. }
+                | Self::DigestPart { .. }
+                | Self::Wrap { .. }
+                | Self::Translate { .. }
+        )
+    }
+
+    /// Bytes of result per operation: 0 for verifications (the status is the answer) and for record shapes (their
+    /// output column says where results go).
+    #[must_use]
+    pub fn output_len(self) -> usize {
+        match self {
+            Self::RsaPrivate { bits } | Self::RsaPublic { bits, .. } | Self::ModExp { bits, .. } => {
+                modulus_len(bits)
+            }
+            Self::EcdsaSign { curve } => 2 * curve.scalar_len(),
+            Self::Ed25519Sign => 64,
+            Self::X25519 => 32,
+            _ => 0,
+        }
+    }
+
+    /// Bytes of input per operation where the shape fixes them.
+    #[must_use]
+    pub fn input_len(self) -> Option<usize> {
+        match self {
+            Self::RsaPrivate { bits } | Self::RsaPublic { bits, .. } | Self::ModExp { bits, .. } => {
+                Some(modulus_len(bits))
+            }
+            Self::EcdsaSign { curve } | Self::EcdsaVerify { curve } => Some(curve.scalar_len()),
+            Self::X25519 => Some(32),
+            _ => None,
+        }
+    }
+
+    /// Bytes of signature that accompany the input, for verifying shapes.
+    #[must_use]
+    pub fn signature_len(self) -> Option<usize> {
+        match self {
+            Self::EcdsaVerify { curve } => Some(2 * curve.scalar_len()),
+            Self::Ed25519Verify => Some(64),
+            _ => None,
+        }
+    }
+}
+
+fn modulus_len(bits: u16) -> usize {
+    usize::from(bits).div_ceil(8)
+}
+
+impl Curve {
+    /// Every curve.
+    pub const ALL: [Self; 2] = [Self::P256, Self::P384];
+
+    /// Bytes of a scalar or coordinate.
+    #[must_use]
+    pub fn scalar_len(self) -> usize {
+        match self {
+            Self::P256 => 32,
+            Self::P384 => 48,
+        }
+    }
+}
+
+impl DigestAlg {
+    /// Every digest.
+    pub const ALL: [Self; 4] = [Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512];
+
+    /// Bytes of a digest.
+    #[must_use]
+    pub fn output_len(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// Bytes of a message block.
+    #[must_use]
+    pub fn block_len(self) -> usize {
+        match self {
+            Self::Sha1 | Self::Sha256 => 64,
+            Self::Sha384 | Self::Sha512 => 128,
+        }
+    }
+
+    /// Bytes of the chaining state, big-endian words, as [`Shape::DigestPart`] takes and returns it.
+    #[must_use]
+    pub fn state_len(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+            Self::Sha384 | Self::Sha512 => 64,
+        }
+    }
+}
+
+impl BlockCipher {
+    /// Every block cipher.
+    pub const ALL: [Self; 5] = [Self::Des, Self::Tdes2, Self::Tdes3, Self::Aes128, Self::Aes256];
+
+    /// Bytes of a block, and of a CBC IV.
+    #[must_use]
+    pub fn block_len(self) -> usize {
+        match self {
+            Self::Des | Self::Tdes2 | Self::Tdes3 => 8,
+            Self::Aes128 | Self::Aes256 => 16,
+        }
+    }
+
+    /// Bytes of a key.
+    #[must_use]
+    pub fn key_len(self) -> usize {
+        match self {
+            Self::Des => 8,
+            Self::Tdes2 | Self::Aes128 => 16,
+            Self::Tdes3 => 24,
+            Self::Aes256 => 32,
+        }
+    }
+}
+
+impl Direction {
+    /// Both directions.
+    pub const ALL: [Self; 2] = [Self::Encrypt, Self::Decrypt];
+}
+
+impl AeadAlg {
+    /// Every AEAD algorithm.
+    pub const ALL: [Self; 2] = [Self::Aes128Gcm, Self::Aes256Gcm];
+
+    /// Bytes of a key.
+    #[must_use]
+    pub fn key_len(self) -> usize {
+        match self {
+            Self::Aes128Gcm => 16,
+            Self::Aes256Gcm => 32,
+        }
+    }
+}
+
+impl MacAlg {
+    /// Every MAC algorithm with every padding.
+    pub const ALL: [Self; 10] = [
+        Self::DesMac(MacPadding::Zeros),
+        Self::DesMac(MacPadding::OneThenZeros),
+        Self::RetailMac(MacPadding::Zeros),
+        Self::RetailMac(MacPadding::OneThenZeros),
+        Self::Tdes2Cmac,
+        Self::Tdes3Cmac,
+        Self::Aes128Cmac,
+        Self::Aes256Cmac,
+        Self::HmacSha1,
+        Self::HmacSha256,
+    ];
+
+    /// Bytes of a key, or None for HMAC, which takes any length.
+    #[must_use]
+    pub fn key_len(self) -> Option<usize> {
+        match self {
+            Self::DesMac(_) => Some(8),
+            Self::RetailMac(_) | Self::Tdes2Cmac | Self::Aes128Cmac => Some(16),
+            Self::Tdes3Cmac => Some(24),
+            Self::Aes256Cmac => Some(32),
+            Self::HmacSha1 | Self::HmacSha256 => None,
+        }
+    }
+
+    /// Bytes of the untruncated tag.
+    #[must_use]
+    pub fn tag_len(self) -> usize {
+        match self {
+            Self::DesMac(_) | Self::RetailMac(_) | Self::Tdes2Cmac | Self::Tdes3Cmac => 8,
+            Self::Aes128Cmac | Self::Aes256Cmac => 16,
+            Self::HmacSha1 => 20,
+            Self::HmacSha256 => 32,
+        }
+    }
+}
+
+impl WrapAlg {
+    /// Every key-wrap algorithm.
+    pub const ALL: [Self; 4] = [Self::Aes128Kw, Self::Aes256Kw, Self::Aes128Kwp, Self::Aes256Kwp];
+
+    /// Bytes of the wrapping key.
+    #[must_use]
+    pub fn key_len(self) -> usize {
+        match self {
+            Self::Aes128Kw | Self::Aes128Kwp => 16,
+            Self::Aes256Kw | Self::Aes256Kwp => 32,
+        }
+    }
+}
+
+/// Short stable names, as the command line and the cost cache print them: `rsa2048-private`, `tdes3-cbc-encrypt`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RsaPrivate { bits } => write!(f, "rsa{bits}-private"),
+            Self::RsaPublic { bits, exponent: RsaExponent::F4 } => write!(f, "rsa{bits}-public"),
+            Self::RsaPublic { bits, exponent: RsaExponent::Other } => write!(f, "rsa{bits}-public-other-e"),
+            Self::ModExp { bits, exponent_bits } => write!(f, "modexp{bits}-{exponent_bits}"),
+            Self::EcdsaSign { curve } => write!(f, "{curve}-sign"),
+            Self::EcdsaVerify { curve } => write!(f, "{curve}-verify"),
+            Self::Ed25519Sign => f.write_str("ed25519-sign"),
+            Self::Ed25519Verify => f.write_str("ed25519-verify"),
+            Self::X25519 => f.write_str("x25519"),
+            Self::Cipher { alg, mode, direction } => {
+                write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
+            }
+            Self::Aead { alg, direction } => write!(f, "{alg}-{direction}"),
+            Self::Mac { alg } => write!(f, "{alg}"),
+            Self::Digest { alg } => write!(f, "{alg}"),
+            Self::DigestPart { alg } => write!(f, "{alg}-part"),
+            Self::Wrap { alg, direction: Direction::Encrypt } => write!(f, "{alg}-wrap"),
+            Self::Wrap { alg, direction: Direction::Decrypt } => write!(f, "{alg}-unwrap"),
+            Self::Translate { from, to } => write!(f, "translate-{from}-to-{to}"),
+        }
+    }
+}
+
+impl fmt::Display for CipherSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mode {
+            CipherMode::Cbc => write!(f, "{}-cbc", self.alg),
+        }
+    }
+}
+
+impl fmt::Display for Curve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::P256 => "p256",
+            Self::P384 => "p384",
+        })
+    }
+}
+
+impl fmt::Display for DigestAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sha1 => "sha1",
+            Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
+            Self::Sha512 => "sha512",
+        })
+    }
+}
+
+impl fmt::Display for BlockCipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Des => "des",
+            Self::Tdes2 => "tdes2",
+            Self::Tdes3 => "tdes3",
+            Self::Aes128 => "aes128",
+            Self::Aes256 => "aes256",
+        })
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encrypt => "encrypt",
+            Self::Decrypt => "decrypt",
+        })
+    }
+}
+
+impl fmt::Display for AeadAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Aes128Gcm => "aes128-gcm",
+            Self::Aes256Gcm => "aes256-gcm",
+        })
+    }
+}
+
+impl fmt::Display for MacAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DesMac(MacPadding::Zeros) => "des-mac",
+            Self::DesMac(MacPadding::OneThenZeros) => "des-mac-pad2",
+            Self::RetailMac(MacPadding::Zeros) => "retail-mac",
+            Self::RetailMac(MacPadding::OneThenZeros) => "retail-mac-pad2",
+            Self::Tdes2Cmac => "tdes2-cmac",
+            Self::Tdes3Cmac => "tdes3-cmac",
+            Self::Aes128Cmac => "aes128-cmac",
+            Self::Aes256Cmac => "aes256-cmac",
+            Self::HmacSha1 => "hmac-sha1",
+            Self::HmacSha256 => "hmac-sha256",
+        })
+    }
+}
+
+impl fmt::Display for WrapAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Aes128Kw => "aes128-kw",
+            Self::Aes256Kw => "aes256-kw",
+            Self::Aes128Kwp => "aes128-kwp",
+            Self::Aes256Kwp => "aes256-kwp",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_kinds_are_disjoint() {
+        let (operations, records) = (Shape::public_key(), Shape::records());
+        assert!(operations.iter().all(|shape| !shape.is_record()));
+        assert!(records.iter().all(|shape| shape.is_record()));
+        let names: BTreeSet<String> = operations.iter().chain(&records).map(ToString::to_string).collect();
+        assert_eq!(names.len(), operations.len() + records.len());
+    }
+
+    #[test]
+    fn odd_modulus_sizes_round_up_to_bytes() {
+        assert_eq!(Shape::RsaPrivate { bits: 1025 }.output_len(), 129);
+        assert_eq!(Shape::RsaPrivate { bits: 2048 }.input_len(), Some(256));
+    }
+}
