@@ -1,1 +1,9 @@
 //! x
+mod config;
+mod cost;
+mod queue;
+mod scheduler;
+#[cfg(test)]
+mod sim;
+mod metrics;
+pub use config::*;

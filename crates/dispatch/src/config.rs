@@ -1,0 +1,63 @@
+//! What can be set about a dispatcher.
+
+use std::time::Duration;
+
+/// Settings of a [`Dispatcher`](crate::Dispatcher). `Config::default()` suits a server.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Worker threads, started at the first queued job.
+    pub threads: usize,
+    /// Operations that one tenant may have waiting in one queue before it is refused with `Overloaded`.
+    pub tenant_bound: usize,
+    /// What a single job may be predicted to cost to run on its caller's thread when all is idle; zero forbids it.
+    pub caller_budget: Duration,
+    /// When a job without a deadline of its own should be done: it ranks queues and measures the CPU's backlog for far
+    /// engines, it refuses nothing.
+    pub target_latency: Duration,
+    /// A batch that would take longer does not start while another queue waits and a smaller unit is possible.
+    pub longest_batch: Duration,
+    /// The least time after which a running batch is held to hang (more where its prediction is long).
+    pub hang_after: Duration,
+    /// How long an engine put aside waits for its first probe; doubled after each failed one, up to a minute.
+    pub probe_after: Duration,
+    /// Share of all results that is recomputed on a different engine, 0 to 1.
+    pub cross_check: f64,
+    /// What a batch costs beside its engine: queue, threads, release.
+    pub overhead: Duration,
+    /// How a free worker looks for work before it sleeps, in iterations of about a dozen nanoseconds.
+    pub spins: u32,
+    /// How engine and batch size are chosen.
+    pub rule: Rule,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            tenant_bound: 65_536,
+            caller_budget: Duration::from_micros(500),
+            target_latency: Duration::from_millis(10),
+            longest_batch: Duration::from_millis(1),
+            hang_after: Duration::from_secs(2),
+            probe_after: Duration::from_millis(100),
+            cross_check: 0.001,
+            overhead: Duration::from_nanos(500),
+            spins: 2_000,
+            rule: Rule::Adaptive,
+        }
+    }
+}
+
+/// How engine and batch size are chosen. All but [`Rule::Adaptive`] are there to be compared with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// By cost: one on the referee while fewer jobs wait than the break-even, else as many as fill the lanes. Nobody
+    /// waits for a batch to fill.
+    Adaptive,
+    /// One after another on the referee.
+    ScalarOnly,
+    /// Two or more waiting jobs are a batch.
+    TwoOrMore,
+    /// A batch starts when it is full or its oldest job has waited so long.
+    Timer(Duration),
+}

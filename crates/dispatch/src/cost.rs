@@ -1,0 +1,110 @@
+//! The cost of a batch: `C1 + C2 * operations + C3 * bytes`, stepped by lane groups.
+//!
+//! The model is that of Lindemann and Smith (USENIX Security 2001, section 4.1); the step is what a lane engine adds to
+//! it: one to `best` operations cost the same.
+
+use oarlock_core::Lanes;
+
+/// Weight of one observation in the moving average.
+const GAIN: f64 = 1.0 / 32.0;
+/// A batch that took longer than this many predictions was interrupted and tells nothing about the engine.
+const OUTLIER: f64 = 4.0;
+
+/// Cost of one engine for one shape, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// C1: once per batch.
+    pub per_batch_ns: f64,
+    /// C2: per operation of a full lane group.
+    pub per_op_ns: f64,
+    /// C3: per byte of input.
+    pub per_byte_ns: f64,
+}
+
+impl Default for Cost {
+    /// What is assumed of an engine that nobody has measured: a tenth of a millisecond per operation.
+    fn default() -> Self {
+        Self { per_batch_ns: 0.0, per_op_ns: 100_000.0, per_byte_ns: 0.0 }
+    }
+}
+
+impl Cost {
+    /// The predicted time of a batch of `ops` operations with `bytes` bytes of input, in nanoseconds.
+    #[must_use]
+    pub fn predict_ns(&self, lanes: Lanes, ops: usize, bytes: usize) -> f64 {
+        let stepped = ops.next_multiple_of(lanes.best.max(1));
+        self.per_batch_ns + self.per_op_ns * stepped as f64 + self.per_byte_ns * bytes as f64
+    }
+
+    /// Follows an observed batch by scaling the whole model towards it.
+    pub fn observe(&mut self, lanes: Lanes, ops: usize, bytes: usize, took_ns: f64) {
+        let predicted = self.predict_ns(lanes, ops, bytes);
+        if predicted <= 0.0 || took_ns > OUTLIER * predicted {
+            return;
+        }
+        let scale = 1.0 + GAIN * (took_ns / predicted - 1.0);
+        self.per_batch_ns *= scale;
+        self.per_op_ns *= scale;
+        self.per_byte_ns *= scale;
+    }
+
+    /// The least number of operations that a lane engine of this cost does faster as one batch than an engine of
+    /// cost `single` does one after another, or None where that never happens within a full group.
+    #[must_use]
+    pub fn break_even(&self, lanes: Lanes, single: &Self, single_lanes: Lanes) -> Option<usize> {
+        let one = single.predict_ns(single_lanes, 1, 0);
+        (1..=lanes.best.max(1)).find(|ops| self.predict_ns(lanes, *ops, 0) < one * *ops as f64)
+    }
+
+    /// Operations per run so that what is paid once per batch stays below 2 % of it: whole groups, at most `most`.
+    #[must_use]
+    pub fn worthwhile(&self, lanes: Lanes, overhead_ns: f64) -> usize {
+        let best = lanes.best.max(1);
+        let group_ns = (self.per_op_ns * best as f64).max(1.0);
+        let groups = ((self.per_batch_ns + overhead_ns) / (0.02 * group_ns)).ceil().clamp(1.0, 1e6);
+        (best * groups as usize).min(lanes.most.max(best))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EIGHT: Lanes = Lanes { best: 8, most: 64 };
+    const ONE: Lanes = Lanes { best: 1, most: 64 };
+
+    fn per_op(ns: f64) -> Cost {
+        Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
+    }
+
+    #[test]
+    fn cost_steps_by_lane_groups() {
+        let cost = Cost { per_batch_ns: 10.0, per_op_ns: 2.0, per_byte_ns: 0.5 };
+        assert_eq!(cost.predict_ns(EIGHT, 1, 4), 28.0);
+        assert_eq!(cost.predict_ns(EIGHT, 8, 4), 28.0);
+        assert_eq!(cost.predict_ns(EIGHT, 9, 4), 44.0);
+    }
+
+    #[test]
+    fn break_even_is_where_a_batch_beats_singles() {
+        assert_eq!(per_op(50.0).break_even(EIGHT, &per_op(100.0), ONE), Some(5));
+        assert_eq!(per_op(100.0).break_even(EIGHT, &per_op(100.0), ONE), None);
+        assert_eq!(per_op(1.0).break_even(EIGHT, &per_op(100.0), ONE), Some(1));
+    }
+
+    #[test]
+    fn the_average_follows_the_machine_and_ignores_interruptions() {
+        let mut cost = per_op(100.0);
+        (0..400).for_each(|_| cost.observe(ONE, 1, 0, 150.0));
+        assert!((cost.per_op_ns - 150.0).abs() < 1.0);
+        cost.observe(ONE, 1, 0, 1e9);
+        assert!((cost.per_op_ns - 150.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn runs_grow_until_their_overhead_is_small() {
+        assert_eq!(per_op(100_000.0).worthwhile(ONE, 500.0), 1);
+        assert_eq!(per_op(1_000.0).worthwhile(ONE, 500.0), 25);
+        assert_eq!(per_op(0.0).worthwhile(EIGHT, 500.0), 64);
+    }
+}

@@ -1,0 +1,340 @@
+//! One queue per (shape, home): tenants in turn, each first come, first served.
+
+use std::collections::{HashMap, VecDeque};
+
+use oarlock_core::{Lanes, Shape};
+
+use crate::cost::Cost;
+
+/// Nanoseconds since the dispatcher began.
+pub(crate) type Nanos = u64;
+
+/// What waits: a handle that can say whether its answer is still wanted.
+pub(crate) trait Work: Clone {
+    fn is_live(&self) -> bool;
+}
+
+/// Consecutive operations of one submission.
+#[derive(Clone, Debug)]
+pub(crate) struct Item<W> {
+    pub(crate) work: W,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    /// Input bytes of the whole item.
+    pub(crate) bytes: u32,
+    /// Records stay in one piece: their output buffer is one.
+    pub(crate) is_whole: bool,
+    pub(crate) tenant: u64,
+    pub(crate) enqueued: Nanos,
+    pub(crate) due: Nanos,
+    pub(crate) attempts: u8,
+}
+
+/// An engine that offers the queue's shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice {
+    pub(crate) engine: usize,
+    pub(crate) lanes: Lanes,
+    pub(crate) cost: Cost,
+    pub(crate) is_far: bool,
+    /// Put aside for this shape after a lost dispute, or wholly after a fault or hang.
+    pub(crate) is_aside: bool,
+}
+
+/// Where the queue's jobs run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Lane {
+    Engines(Shape),
+    Holder(usize),
+}
+
+#[derive(Debug)]
+pub(crate) struct Queue<W> {
+    pub(crate) lane: Lane,
+    pub(crate) choices: Vec<Choice>,
+    tenants: HashMap<u64, Tenant<W>>,
+    /// Tenants with items, in turn.
+    ring: VecDeque<u64>,
+    live: usize,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Tenant<W> {
+    items: VecDeque<Item<W>>,
+    live: usize,
+}
+
+/// Which end of a tenant's items is taken: near engines serve the oldest, far ones relieve the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Oldest,
+    Newest,
+}
+
+/// Tenants without items that are remembered, so that a steady tenant costs no allocation.
+const IDLE_TENANTS: usize = 64;
+
+impl<W: Work> Queue<W> {
+    pub(crate) fn new(lane: Lane, choices: Vec<Choice>) -> Self {
+        Self { lane, choices, tenants: HashMap::new(), ring: VecDeque::new(), live: 0, bytes: 0 }
+    }
+
+    /// Operations whose answer is still wanted.
+    pub(crate) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Mean input bytes per operation.
+    pub(crate) fn bytes_per_op(&self) -> usize {
+        if self.live == 0 { 0 } else { (self.bytes / self.live as u64) as usize }
+    }
+
+    pub(crate) fn tenant_live(&self, tenant: u64) -> usize {
+        self.tenants.get(&tenant).map_or(0, |tenant| tenant.live)
+    }
+
+    pub(crate) fn push(&mut self, item: Item<W>) {
+        self.insert(item, VecDeque::push_back);
+    }
+
+    /// Returns an item of an abandoned batch to where it came from.
+    pub(crate) fn push_again(&mut self, item: Item<W>) {
+        self.insert(item, VecDeque::push_front);
+    }
+
+    fn insert(&mut self, item: Item<W>, place: fn(&mut VecDeque<Item<W>>, Item<W>)) {
+        self.live += item.count as usize;
+        self.bytes += u64::from(item.bytes);
+        if self.tenants.len() > IDLE_TENANTS {
+            self.tenants.retain(|_, tenant| !tenant.items.is_empty());
+        }
+        let tenant = self.tenants.entry(item.tenant).or_insert_with(Tenant::new);
+        if tenant.items.is_empty() {
+            self.ring.push_back(item.tenant);
+        }
+        tenant.live += item.count as usize;
+        place(&mut tenant.items, item);
+    }
+
+    /// Operations of a submission that nobody wants any more leave the count at once; their items go when met.
+    pub(crate) fn forget(&mut self, tenant: u64, ops: usize, bytes: u64) {
+        self.live = self.live.saturating_sub(ops);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        if let Some(tenant) = self.tenants.get_mut(&tenant) {
+            tenant.live = tenant.live.saturating_sub(ops);
+        }
+    }
+
+    /// When the most pressing of the tenants' next items is due.
+    pub(crate) fn earliest_due(&self) -> Option<Nanos> {
+        self.fronts().map(|item| item.due).min()
+    }
+
+    /// When the oldest of the tenants' next items came.
+    pub(crate) fn oldest(&self) -> Option<Nanos> {
+        self.fronts().map(|item| item.enqueued).min()
+    }
+
+    /// True where the next item failed so often that it runs alone.
+    pub(crate) fn next_runs_alone(&self) -> bool {
+        let next = self.ring.front().and_then(|tenant| self.tenants.get(tenant)?.items.front());
+        next.is_some_and(|item| item.attempts >= ALONE_AFTER)
+    }
+
+    fn fronts(&self) -> impl Iterator<Item = &Item<W>> {
+        let next = self.ring.iter().filter_map(|tenant| self.tenants.get(tenant));
+        next.filter_map(|tenant| tenant.items.front())
+    }
+
+    /// Takes at least one item and at most `most` operations (a whole item may exceed them), tenants in turn.
+    pub(crate) fn take(&mut self, most: usize, end: End) -> Vec<Item<W>> {
+        let mut taken = Vec::new();
+        let mut left = most.max(1);
+        let quota = left.div_ceil(self.ring.len().max(1));
+        while left > 0
+            && let Some(id) = self.ring.pop_front()
+        {
+            let Some(tenant) = self.tenants.get_mut(&id) else { continue };
+            let ops = tenant.take(quota.min(left), end, taken.is_empty(), &mut taken, &mut self.bytes);
+            let is_stuck = ops == 0 && !tenant.items.is_empty();
+            if !tenant.items.is_empty() {
+                self.ring.push_back(id);
+            }
+            self.live -= ops;
+            left = left.saturating_sub(ops);
+            if is_stuck {
+                break;
+            }
+        }
+        taken
+    }
+}
+
+/// Items that failed so often run one operation at a time on the referee.
+pub(crate) const ALONE_AFTER: u8 = 2;
+
+impl<W: Work> Tenant<W> {
+    fn new() -> Self {
+        Self { items: VecDeque::new(), live: 0 }
+    }
+
+    /// Moves up to `most` operations into `taken` and returns their number. The first item of a batch is taken even
+    /// where it is whole and larger.
+    fn take(
+        &mut self,
+        most: usize,
+        end: End,
+        is_first: bool,
+        taken: &mut Vec<Item<W>>,
+        bytes: &mut u64,
+    ) -> usize {
+        let mut ops = 0;
+        while ops < most {
+            let next = match end {
+                End::Oldest => self.items.pop_front(),
+                End::Newest => self.items.pop_back(),
+            };
+            let Some(item) = next else { break };
+            if !item.work.is_live() {
+                continue;
+            }
+            let is_too_large = item.is_whole && item.count as usize > most - ops;
+            if is_too_large && !(is_first && ops == 0) {
+                self.give_back(item, end);
+                break;
+            }
+            let piece = self.cut(item, most - ops, end);
+            ops += piece.count as usize;
+            *bytes = bytes.saturating_sub(u64::from(piece.bytes));
+            taken.push(piece);
+        }
+        self.live -= ops.min(self.live);
+        ops
+    }
+
+    /// Cuts `most` operations off an item and gives the rest back.
+    fn cut(&mut self, mut item: Item<W>, most: usize, end: End) -> Item<W> {
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        if item.is_whole || item.count <= most {
+            return item;
+        }
+        let piece_bytes = (u64::from(item.bytes) * u64::from(most) / u64::from(item.count)) as u32;
+        let mut rest = item.clone();
+        rest.count -= most;
+        rest.bytes -= piece_bytes;
+        item.count = most;
+        item.bytes = piece_bytes;
+        match end {
+            End::Oldest => rest.first += most,
+            End::Newest => item.first += rest.count,
+        }
+        self.give_back(rest, end);
+        item
+    }
+
+    fn give_back(&mut self, item: Item<W>, end: End) {
+        match end {
+            End::Oldest => self.items.push_front(item),
+            End::Newest => self.items.push_back(item),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    struct Tag(u32, Rc<Cell<bool>>);
+
+    impl Work for Tag {
+        fn is_live(&self) -> bool {
+            self.1.get()
+        }
+    }
+
+    fn item(tag: u32, tenant: u64, count: u32) -> Item<Tag> {
+        Item {
+            work: Tag(tag, Rc::new(Cell::new(true))),
+            first: 0,
+            count,
+            bytes: count * 10,
+            is_whole: false,
+            tenant,
+            enqueued: u64::from(tag),
+            due: u64::from(tag) + 100,
+            attempts: 0,
+        }
+    }
+
+    fn queue() -> Queue<Tag> {
+        Queue::new(Lane::Engines(Shape::X25519), Vec::new())
+    }
+
+    fn tags(items: &[Item<Tag>]) -> Vec<(u32, u32, u32)> {
+        items.iter().map(|item| (item.work.0, item.first, item.count)).collect()
+    }
+
+    #[test]
+    fn items_are_cut_in_order_and_nothing_is_lost() {
+        let mut queue = queue();
+        queue.push(item(1, 0, 5));
+        queue.push(item(2, 0, 5));
+        assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 5), (2, 0, 3)]);
+        assert_eq!((queue.live(), queue.tenant_live(0)), (2, 2));
+        assert_eq!(tags(&queue.take(8, End::Oldest)), [(2, 3, 2)]);
+        assert!(queue.live() == 0 && queue.take(8, End::Oldest).is_empty());
+    }
+
+    #[test]
+    fn a_noisy_tenant_does_not_crowd_out_a_quiet_one() {
+        let mut queue = queue();
+        queue.push(item(1, 7, 1000));
+        queue.push(item(2, 8, 2));
+        assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 4), (2, 0, 2), (1, 4, 2)]);
+    }
+
+    #[test]
+    fn the_newest_end_leaves_the_oldest() {
+        let mut queue = queue();
+        queue.push(item(1, 0, 4));
+        queue.push(item(2, 0, 4));
+        assert_eq!(tags(&queue.take(6, End::Newest)), [(2, 0, 4), (1, 2, 2)]);
+        assert_eq!(tags(&queue.take(6, End::Oldest)), [(1, 0, 2)]);
+    }
+
+    #[test]
+    fn whole_items_are_not_cut() {
+        let mut queue = queue();
+        for tag in 1..=2 {
+            queue.push(Item { is_whole: true, ..item(tag, 0, 5) });
+        }
+        assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 5)]);
+        assert_eq!(tags(&queue.take(2, End::Oldest)), [(2, 0, 5)]);
+        assert_eq!(queue.live(), 0);
+    }
+
+    #[test]
+    fn forgotten_items_leave_the_count_at_once_and_are_skipped() {
+        let mut queue = queue();
+        let gone = item(1, 0, 5);
+        queue.push(gone.clone());
+        queue.push(item(2, 0, 1));
+        gone.work.1.set(false);
+        queue.forget(0, 5, 50);
+        assert_eq!((queue.live(), queue.tenant_live(0)), (1, 1));
+        assert_eq!(tags(&queue.take(8, End::Oldest)), [(2, 0, 1)]);
+    }
+
+    #[test]
+    fn due_times_look_at_every_tenant() {
+        let mut queue = queue();
+        queue.push(item(5, 0, 1));
+        queue.push(Item { due: 7, ..item(9, 1, 1) });
+        assert_eq!((queue.earliest_due(), queue.oldest()), (Some(7), Some(5)));
+    }
+}

@@ -1,0 +1,455 @@
+//! The dispatcher's rule, without threads and without a clock: time comes in with every call.
+//!
+//! The worker threads and the simulation in virtual time drive the same state machine.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use oarlock_core::{JobError, Shape};
+
+use crate::config::{Config, Rule};
+use crate::cost::Cost;
+use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
+
+/// Jobs handed to a holder at once.
+const HOLDER_BATCH: usize = 1024;
+
+/// What a free worker does next.
+#[derive(Debug)]
+pub(crate) enum Decision<W> {
+    /// Run these on an engine.
+    Run(Plan<W>),
+    /// Start these at a holder.
+    Start { holder: usize, items: Vec<Item<W>> },
+    /// No engine is left that could do these.
+    Fail { shape: Shape, items: Vec<Item<W>> },
+    /// A batch is filling; look again then (comparison rule only).
+    WaitUntil(Nanos),
+    /// There is nothing to do.
+    Idle,
+}
+
+/// A batch for an engine.
+#[derive(Debug)]
+pub(crate) struct Plan<W> {
+    pub(crate) engine: usize,
+    pub(crate) shape: Shape,
+    pub(crate) items: Vec<Item<W>>,
+    pub(crate) ops: usize,
+    pub(crate) predicted_ns: f64,
+}
+
+/// The share of the machine that asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asking {
+    /// Other workers with nothing to do, who will take their share.
+    pub(crate) idle_others: usize,
+    /// All workers.
+    pub(crate) workers: usize,
+}
+
+pub(crate) struct Scheduler<W> {
+    pub(crate) config: Config,
+    /// Engine that is baseline, fallback and referee.
+    pub(crate) referee: usize,
+    queues: Vec<Queue<W>>,
+    by_lane: HashMap<Lane, usize>,
+    /// Queues with live operations.
+    active: Vec<usize>,
+    engine_is_aside: Vec<bool>,
+}
+
+impl<W: Work> Scheduler<W> {
+    pub(crate) fn new(config: Config, referee: usize, engines: usize) -> Self {
+        Self {
+            config,
+            referee,
+            queues: Vec::new(),
+            by_lane: HashMap::new(),
+            active: Vec::new(),
+            engine_is_aside: vec![false; engines],
+        }
+    }
+
+    /// The queue of a lane, made with `choices` where it does not exist yet.
+    pub(crate) fn queue_for(&mut self, lane: Lane, choices: impl FnOnce() -> Vec<Choice>) -> usize {
+        if let Some(index) = self.by_lane.get(&lane) {
+            return *index;
+        }
+        let mut choices = choices();
+        for choice in &mut choices {
+            choice.is_aside |= self.engine_is_aside[choice.engine];
+        }
+        self.queues.push(Queue::new(lane, choices));
+        self.by_lane.insert(lane, self.queues.len() - 1);
+        self.queues.len() - 1
+    }
+
+    /// Takes an item in, or refuses it at the tenant's bound. A submission larger than the bound is taken when the
+    /// tenant has nothing waiting.
+    pub(crate) fn submit(&mut self, queue: usize, item: Item<W>) -> Result<(), JobError> {
+        let queued = self.queues[queue].tenant_live(item.tenant);
+        if queued > 0 && queued + item.count as usize > self.config.tenant_bound {
+            return Err(JobError::Overloaded { queued, bound: self.config.tenant_bound });
+        }
+        self.queues[queue].push(item);
+        self.activate(queue);
+        Ok(())
+    }
+
+    /// Returns the items of an abandoned or faulted batch to the front of their queue.
+    pub(crate) fn submit_again(&mut self, lane: Lane, items: Vec<Item<W>>) {
+        let Some(&queue) = self.by_lane.get(&lane) else { return };
+        for mut item in items.into_iter().rev() {
+            item.attempts = item.attempts.saturating_add(1);
+            self.queues[queue].push_again(item);
+        }
+        self.activate(queue);
+    }
+
+    /// Live operations of a submission are not wanted any more.
+    pub(crate) fn forget(&mut self, lane: Lane, tenant: u64, ops: usize, bytes: u64) {
+        if let Some(&queue) = self.by_lane.get(&lane) {
+            self.queues[queue].forget(tenant, ops, bytes);
+            self.deactivate_empty();
+        }
+    }
+
+    /// Live operations of all queues.
+    pub(crate) fn live(&self) -> usize {
+        self.active.iter().map(|queue| self.queues[*queue].live()).sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    /// Takes everything that waits, to be failed at shutdown.
+    pub(crate) fn drain(&mut self) -> Vec<Item<W>> {
+        let items = self.queues.iter_mut().flat_map(|queue| queue.take(usize::MAX, End::Oldest)).collect();
+        self.active.clear();
+        items
+    }
+
+    /// What a free near worker does next.
+    pub(crate) fn next(&mut self, now: Nanos, asking: Asking) -> Decision<W> {
+        let mut wait_until = Nanos::MAX;
+        for queue in self.by_slack() {
+            match self.decide(queue, now, asking) {
+                Decision::WaitUntil(time) => wait_until = wait_until.min(time),
+                Decision::Idle => {}
+                decision => {
+                    self.deactivate_empty();
+                    return decision;
+                }
+            }
+        }
+        if wait_until == Nanos::MAX { Decision::Idle } else { Decision::WaitUntil(wait_until) }
+    }
+
+    /// What a far engine does next: the backlog that the CPU cannot finish within the deadline, newest first.
+    pub(crate) fn next_far(&mut self, engine: usize, workers: usize) -> Decision<W> {
+        for at in 0..self.active.len() {
+            let index = self.active[at];
+            let queue = &self.queues[index];
+            let Lane::Engines(shape) = queue.lane else { continue };
+            let Some(choice) = usable(queue, |choice| choice.is_far && choice.engine == engine).next() else {
+                continue;
+            };
+            let choice = *choice;
+            let surplus = self.surplus(queue, workers).min(choice.lanes.most);
+            if surplus == 0 || !self.far_pays(queue, choice, surplus) {
+                continue;
+            }
+            let items = self.queues[index].take(surplus, End::Newest);
+            self.deactivate_empty();
+            return Decision::Run(self.plan(choice, shape, items));
+        }
+        Decision::Idle
+    }
+
+    /// True where some far engine may have work; cheap enough for every submission.
+    pub(crate) fn has_surplus(&self, queue: usize, workers: usize) -> bool {
+        let queue = &self.queues[queue];
+        let has_far = usable(queue, |choice| choice.is_far).next().is_some();
+        has_far && self.surplus(queue, workers) > 0
+    }
+
+    /// The predicted cost of running `ops` operations one after another on the referee, where the adaptive rule would.
+    pub(crate) fn single_ns(&self, queue: usize, ops: usize, bytes: usize) -> Option<f64> {
+        let queue = &self.queues[queue];
+        let referee = self.referee_of(queue)?;
+        let is_single = match self.config.rule {
+            Rule::Adaptive => self.lane_pays(queue, referee, ops).is_none(),
+            Rule::ScalarOnly => true,
+            Rule::TwoOrMore => ops < 2,
+            Rule::Timer(_) => false,
+        };
+        is_single.then(|| referee.cost.predict_ns(referee.lanes, ops, bytes))
+    }
+
+    /// Near engine and batch size for bulk work of `ops` operations on one thread, with the predicted time.
+    pub(crate) fn bulk_plan(&self, queue: usize, ops: usize) -> Option<(Choice, usize)> {
+        let queue = &self.queues[queue];
+        let referee = self.referee_of(queue);
+        let lane = match (self.config.rule, referee) {
+            (Rule::ScalarOnly, _) => None,
+            (_, Some(referee)) => self.lane_pays(queue, referee, ops),
+            (_, None) => self.cheapest_lane(queue, ops),
+        };
+        let choice = lane.or(referee)?;
+        Some((choice, ops.min(self.worthwhile(choice))))
+    }
+
+    /// Follows an observed batch.
+    pub(crate) fn observe(&mut self, shape: Shape, engine: usize, ops: usize, bytes: usize, took_ns: f64) {
+        if let Some(choice) = self.choice_mut(shape, engine) {
+            choice.cost.observe(choice.lanes, ops, bytes, took_ns);
+        }
+    }
+
+    /// Puts an engine aside: for one shape, or wholly. The referee stays: nothing could stand in for it.
+    pub(crate) fn set_aside(&mut self, engine: usize, shape: Option<Shape>, is_aside: bool) {
+        if engine == self.referee {
+            return;
+        }
+        if shape.is_none() {
+            self.engine_is_aside[engine] = is_aside;
+        }
+        for queue in &mut self.queues {
+            if shape.is_some_and(|shape| queue.lane != Lane::Engines(shape)) {
+                continue;
+            }
+            for choice in queue.choices.iter_mut().filter(|choice| choice.engine == engine) {
+                choice.is_aside = is_aside;
+            }
+        }
+    }
+
+    /// Engines that offer a known shape, with their costs.
+    pub(crate) fn choices(&self, shape: Shape) -> &[Choice] {
+        self.by_lane.get(&Lane::Engines(shape)).map_or(&[], |queue| &self.queues[*queue].choices)
+    }
+
+    /// Active queues, least slack first.
+    fn by_slack(&self) -> Vec<usize> {
+        let mut order = self.active.clone();
+        if order.len() > 1 {
+            order.sort_by_cached_key(|queue| self.slack_key(&self.queues[*queue]));
+        }
+        order
+    }
+
+    /// Due time less the cost of what is due: the order of slack at any moment.
+    fn slack_key(&self, queue: &Queue<W>) -> i128 {
+        let due = queue.earliest_due().unwrap_or(Nanos::MAX);
+        let cost = usable(queue, |choice| !choice.is_far)
+            .map(|choice| choice.cost.predict_ns(choice.lanes, 1, queue.bytes_per_op()))
+            .fold(f64::INFINITY, f64::min);
+        i128::from(due) - if cost.is_finite() { cost as i128 } else { 0 }
+    }
+
+    fn decide(&mut self, index: usize, now: Nanos, asking: Asking) -> Decision<W> {
+        let queue = &self.queues[index];
+        let shape = match queue.lane {
+            Lane::Holder(holder) => {
+                let items = self.queues[index].take(HOLDER_BATCH, End::Oldest);
+                return Decision::Start { holder, items };
+            }
+            Lane::Engines(shape) => shape,
+        };
+        let (choice, ops) = match self.choose(queue, now, asking) {
+            Chosen::Unit(choice, ops) => (choice, ops),
+            Chosen::WaitUntil(time) => return Decision::WaitUntil(time),
+            Chosen::LeaveToFar => return Decision::Idle,
+            Chosen::Nobody => {
+                let items = self.queues[index].take(usize::MAX, End::Oldest);
+                return Decision::Fail { shape, items };
+            }
+        };
+        let items = self.queues[index].take(ops, End::Oldest);
+        if items.is_empty() { Decision::Idle } else { Decision::Run(self.plan(choice, shape, items)) }
+    }
+
+    fn choose(&self, queue: &Queue<W>, now: Nanos, asking: Asking) -> Chosen {
+        let referee = self.referee_of(queue);
+        if queue.next_runs_alone()
+            && let Some(referee) = referee
+        {
+            return Chosen::Unit(referee, 1);
+        }
+        let share = queue.live().div_ceil(1 + asking.idle_others);
+        let unit = match (self.config.rule, referee) {
+            (_, None) => self.cheapest_lane(queue, share).map(|lane| self.lane_unit(lane, share)),
+            (Rule::ScalarOnly, Some(referee)) => Some((referee, 1)),
+            (Rule::Adaptive, Some(referee)) => match self.lane_pays(queue, referee, share) {
+                Some(lane) => Some(self.lane_unit(lane, share)),
+                None => Some((referee, share.min(self.worthwhile(referee)))),
+            },
+            (Rule::TwoOrMore, Some(referee)) => Some(self.two_or_more(queue, referee)),
+            (Rule::Timer(wait), Some(referee)) => match self.timer(queue, referee, wait.as_nanos() as u64, now) {
+                Ok(unit) => Some(unit),
+                Err(time) => return Chosen::WaitUntil(time),
+            },
+        };
+        match unit {
+            Some((choice, ops)) => self.smaller_where_others_wait(queue, choice, ops, referee),
+            None if usable(queue, |choice| choice.is_far).next().is_some() => Chosen::LeaveToFar,
+            None => Chosen::Nobody,
+        }
+    }
+
+    /// No batch over the longest starts while another queue waits and a smaller unit is possible.
+    fn smaller_where_others_wait(
+        &self,
+        queue: &Queue<W>,
+        choice: Choice,
+        ops: usize,
+        referee: Option<Choice>,
+    ) -> Chosen {
+        let longest = self.config.longest_batch.as_nanos() as f64;
+        let cost = |choice: Choice, ops: usize| {
+            choice.cost.predict_ns(choice.lanes, ops, ops * queue.bytes_per_op())
+        };
+        if self.active.len() < 2 || cost(choice, ops) <= longest {
+            return Chosen::Unit(choice, ops);
+        }
+        let group = ops.min(choice.lanes.best.max(1));
+        if ops > group && cost(choice, group) <= longest {
+            let per_group = cost(choice, group).max(1.0);
+            return Chosen::Unit(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
+        }
+        match referee {
+            Some(referee) if cost(referee, 1) < cost(choice, group) => Chosen::Unit(referee, 1),
+            _ => Chosen::Unit(choice, group),
+        }
+    }
+
+    /// The referee where it offers the shape.
+    fn referee_of(&self, queue: &Queue<W>) -> Option<Choice> {
+        queue.choices.iter().find(|choice| choice.engine == self.referee).copied()
+    }
+
+    /// The near engine other than the referee with the least cost per operation for so many.
+    fn cheapest_lane(&self, queue: &Queue<W>, ops: usize) -> Option<Choice> {
+        let per_op = |choice: &Choice| {
+            let ops = ops.clamp(1, choice.lanes.best.max(1));
+            choice.cost.predict_ns(choice.lanes, ops, ops * queue.bytes_per_op()) / ops as f64
+        };
+        usable(queue, |choice| !choice.is_far && choice.engine != self.referee)
+            .min_by(|a, b| per_op(a).total_cmp(&per_op(b)))
+            .copied()
+    }
+
+    /// The lane engine that does what waits faster than the referee one by one: the break-even of the cost model.
+    fn lane_pays(&self, queue: &Queue<W>, referee: Choice, ops: usize) -> Option<Choice> {
+        let lane = self.cheapest_lane(queue, ops)?;
+        let ops = ops.min(lane.lanes.best.max(1));
+        let bytes = queue.bytes_per_op();
+        let batch = lane.cost.predict_ns(lane.lanes, ops, ops * bytes);
+        let singles = referee.cost.predict_ns(referee.lanes, 1, bytes) * ops as f64;
+        (batch < singles).then_some(lane)
+    }
+
+    fn lane_unit(&self, lane: Choice, ops: usize) -> (Choice, usize) {
+        (lane, ops.min(self.worthwhile(lane)))
+    }
+
+    fn worthwhile(&self, choice: Choice) -> usize {
+        choice.cost.worthwhile(choice.lanes, self.config.overhead.as_nanos() as f64)
+    }
+
+    fn two_or_more(&self, queue: &Queue<W>, referee: Choice) -> (Choice, usize) {
+        match self.cheapest_lane(queue, queue.live()) {
+            Some(lane) if queue.live() >= 2 => (lane, queue.live().min(lane.lanes.best)),
+            _ => (referee, 1),
+        }
+    }
+
+    fn timer(
+        &self,
+        queue: &Queue<W>,
+        referee: Choice,
+        wait: Nanos,
+        now: Nanos,
+    ) -> Result<(Choice, usize), Nanos> {
+        let unit = self.cheapest_lane(queue, queue.live()).unwrap_or(referee);
+        let full = if unit.engine == self.referee { 8 } else { unit.lanes.best };
+        let ready = queue.oldest().unwrap_or(now).saturating_add(wait);
+        if queue.live() >= full || now >= ready { Ok((unit, queue.live().min(full))) } else { Err(ready) }
+    }
+
+    /// Operations that the near engines cannot finish within the target latency.
+    fn surplus(&self, queue: &Queue<W>, workers: usize) -> usize {
+        let bytes = queue.bytes_per_op();
+        let per_op = usable(queue, |choice| !choice.is_far)
+            .map(|choice| {
+                let ops = choice.lanes.best.max(1);
+                choice.cost.predict_ns(choice.lanes, ops, ops * bytes) / ops as f64
+            })
+            .fold(f64::INFINITY, f64::min);
+        if per_op.is_infinite() {
+            return queue.live();
+        }
+        let in_time = self.config.target_latency.as_nanos() as f64 * workers as f64 / per_op.max(0.001);
+        queue.live().saturating_sub(in_time.min(1e15) as usize)
+    }
+
+    /// A far batch must be done before the CPU would have come to it.
+    fn far_pays(&self, queue: &Queue<W>, far: Choice, ops: usize) -> bool {
+        let bytes = ops * queue.bytes_per_op();
+        let near = usable(queue, |choice| !choice.is_far)
+            .map(|choice| choice.cost.predict_ns(choice.lanes, ops, bytes))
+            .fold(f64::INFINITY, f64::min);
+        let patience = self.config.target_latency.as_nanos() as f64;
+        far.cost.predict_ns(far.lanes, ops, bytes) < near + patience
+    }
+
+    fn plan(&self, choice: Choice, shape: Shape, items: Vec<Item<W>>) -> Plan<W> {
+        let ops = items.iter().map(|item| item.count as usize).sum();
+        let bytes = items.iter().map(|item| item.bytes as usize).sum();
+        let predicted_ns = choice.cost.predict_ns(choice.lanes, ops, bytes);
+        Plan { engine: choice.engine, shape, items, ops, predicted_ns }
+    }
+
+    fn choice_mut(&mut self, shape: Shape, engine: usize) -> Option<&mut Choice> {
+        let queue = *self.by_lane.get(&Lane::Engines(shape))?;
+        self.queues[queue].choices.iter_mut().find(|choice| choice.engine == engine)
+    }
+
+    fn activate(&mut self, queue: usize) {
+        if !self.active.contains(&queue) {
+            self.active.push(queue);
+        }
+    }
+
+    fn deactivate_empty(&mut self) {
+        let queues = &self.queues;
+        self.active.retain(|queue| queues[*queue].live() > 0);
+    }
+}
+
+enum Chosen {
+    Unit(Choice, usize),
+    WaitUntil(Nanos),
+    LeaveToFar,
+    Nobody,
+}
+
+fn usable<W: Work>(
+    queue: &Queue<W>,
+    is_meant: impl Fn(&Choice) -> bool,
+) -> impl Iterator<Item = &Choice> {
+    queue.choices.iter().filter(move |choice| !choice.is_aside && is_meant(choice))
+}
+
+/// The cost that a choice starts with.
+pub(crate) fn choice(engine: usize, lanes: oarlock_core::Lanes, cost: Cost, is_far: bool) -> Choice {
+    Choice { engine, lanes, cost, is_far, is_aside: false }
+}
+
+impl<W> fmt::Debug for Scheduler<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scheduler({} queues, {} active)", self.queues.len(), self.active.len())
+    }
+}

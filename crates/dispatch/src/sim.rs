@@ -1,0 +1,190 @@
+//! The dispatcher's rule in virtual time: Poisson arrivals, simulated engines, no threads and no sleeping.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use oarlock_core::{Lanes, Shape};
+
+use crate::config::{Config, Rule};
+use crate::cost::Cost;
+use crate::queue::{Choice, Item, Lane, Nanos, Work};
+use crate::scheduler::{Asking, Decision, Scheduler, choice};
+
+const SCALAR_NS: f64 = 200_000.0;
+const ONE: Lanes = Lanes { best: 1, most: 64 };
+const EIGHT: Lanes = Lanes { best: 8, most: 64 };
+
+#[derive(Clone, Debug)]
+struct Arrival(Nanos);
+
+impl Work for Arrival {
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
+/// Scalar, and a lane engine whose full batch of eight costs four scalars.
+fn engines() -> Vec<Choice> {
+    let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+    vec![choice(0, ONE, cost(SCALAR_NS), false), choice(1, EIGHT, cost(SCALAR_NS / 2.0), false)]
+}
+
+struct Machine {
+    scheduler: Scheduler<Arrival>,
+    queue: usize,
+    workers: usize,
+    idle: usize,
+    /// (end, latencies come from arrivals) of running batches.
+    running: BinaryHeap<Reverse<(Nanos, Vec<Nanos>)>>,
+    wake: Option<Nanos>,
+    latencies: Vec<Nanos>,
+}
+
+impl Machine {
+    fn new(rule: Rule, workers: usize) -> Self {
+        let config = Config { rule, overhead: Duration::ZERO, tenant_bound: usize::MAX, ..Config::default() };
+        let mut scheduler = Scheduler::new(config, 0, 2);
+        let queue = scheduler.queue_for(Lane::Engines(Shape::X25519), engines);
+        Self { scheduler, queue, workers, idle: workers, running: BinaryHeap::new(), wake: None, latencies: Vec::new() }
+    }
+
+    fn arrive(&mut self, now: Nanos) {
+        let item = Item {
+            work: Arrival(now),
+            first: 0,
+            count: 1,
+            bytes: 0,
+            is_whole: false,
+            tenant: 0,
+            enqueued: now,
+            due: now + 10_000_000,
+            attempts: 0,
+        };
+        self.scheduler.submit(self.queue, item).unwrap();
+        self.serve(now);
+    }
+
+    fn serve(&mut self, now: Nanos) {
+        self.wake = None;
+        while self.idle > 0 {
+            let asking = Asking { idle_others: self.idle - 1, workers: self.workers };
+            match self.scheduler.next(now, asking) {
+                Decision::Run(plan) => {
+                    self.idle -= 1;
+                    let arrivals = plan.items.iter().map(|item| item.work.0).collect();
+                    self.running.push(Reverse((now + plan.predicted_ns as Nanos, arrivals)));
+                }
+                Decision::WaitUntil(time) => {
+                    self.wake = Some(time);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Runs what ends or wakes before `until`.
+    fn advance(&mut self, until: Nanos) {
+        loop {
+            let end = self.running.peek().map(|Reverse((end, _))| *end);
+            let next = [end, self.wake].into_iter().flatten().min();
+            let Some(now) = next.filter(|now| *now <= until) else { return };
+            if end == Some(now) {
+                let Some(Reverse((_, arrivals))) = self.running.pop() else { return };
+                self.latencies.extend(arrivals.iter().map(|arrival| now - arrival));
+                self.idle += 1;
+            }
+            self.serve(now);
+        }
+    }
+}
+
+struct Outcome {
+    p99: f64,
+    per_second: f64,
+}
+
+/// `load` in percent of what the workers do with scalar alone.
+fn simulate(rule: Rule, workers: usize, load: f64, jobs: usize) -> Outcome {
+    let mut machine = Machine::new(rule, workers);
+    let mean = SCALAR_NS / workers as f64 / (load / 100.0);
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut now = 0.0;
+    for _ in 0..jobs {
+        now += -mean * (1.0 - uniform(&mut seed)).ln();
+        machine.advance(now as Nanos);
+        machine.arrive(now as Nanos);
+    }
+    machine.advance(Nanos::MAX);
+    assert_eq!(machine.latencies.len(), jobs, "every job is answered once");
+    machine.latencies.sort_unstable();
+    Outcome { p99: machine.latencies[jobs * 99 / 100] as f64, per_second: jobs as f64 / now * 1e9 }
+}
+
+fn uniform(seed: &mut u64) -> f64 {
+    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut x = *seed;
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((x ^ (x >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+const JOBS: usize = if cfg!(miri) { 300 } else { 400_000 };
+
+#[test]
+fn at_low_load_the_tail_is_scalars() {
+    for workers in [1, 2] {
+        let adaptive = simulate(Rule::Adaptive, workers, 5.0, JOBS);
+        let scalar = simulate(Rule::ScalarOnly, workers, 5.0, JOBS);
+        println!("5 %, {workers} workers: adaptive p99 {:.0} us, scalar {:.0} us", adaptive.p99 / 1e3, scalar.p99 / 1e3);
+        assert!(adaptive.p99 <= 1.05 * scalar.p99);
+    }
+}
+
+#[test]
+fn at_every_load_the_tail_is_near_the_better_of_the_simple_rules() {
+    for workers in [1, 2] {
+        for load in [5.0, 20.0, 50.0, 80.0, 90.0, 120.0, 150.0, 180.0] {
+            let [adaptive, scalar, batch] = [Rule::Adaptive, Rule::ScalarOnly, Rule::TwoOrMore]
+                .map(|rule| simulate(rule, workers, load, JOBS).p99);
+            println!(
+                "{load} %, {workers} workers: p99 us adaptive {:.0} scalar {:.0} two-or-more {:.0}",
+                adaptive / 1e3, scalar / 1e3, batch / 1e3
+            );
+            let better = if load < 100.0 { scalar.min(batch) } else { batch };
+            assert!(adaptive <= 1.05 * better || cfg!(miri), "{load} %, {workers} workers");
+        }
+    }
+}
+
+#[test]
+fn at_saturation_the_lanes_are_full() {
+    for workers in [1, 2] {
+        let full = 1e9 / (SCALAR_NS / 2.0) * workers as f64;
+        let reached = simulate_backlog(workers);
+        println!("saturation, {workers} workers: {:.3} of full lanes", reached / full);
+        assert!(reached >= 0.97 * full);
+    }
+}
+
+/// Arrivals at 300 % of scalar capacity (150 % of the lanes'): completions per second while the backlog lasts.
+fn simulate_backlog(workers: usize) -> f64 {
+    let mut machine = Machine::new(Rule::Adaptive, workers);
+    let (jobs, mean) = (JOBS / 10, SCALAR_NS / workers as f64 / 3.0);
+    let (mut seed, mut now) = (7, 0.0);
+    for _ in 0..jobs {
+        now += -mean * (1.0 - uniform(&mut seed)).ln();
+        machine.advance(now as Nanos);
+        machine.arrive(now as Nanos);
+    }
+    machine.latencies.len() as f64 / now * 1e9
+}
+
+#[test]
+fn a_timer_costs_its_wait_at_low_load() {
+    let timer = simulate(Rule::Timer(Duration::from_millis(10)), 1, 5.0, JOBS);
+    let adaptive = simulate(Rule::Adaptive, 1, 5.0, JOBS);
+    assert!(timer.p99 > 10.0 * adaptive.p99 || cfg!(miri));
+    assert!(timer.per_second > 0.0 && adaptive.per_second > 0.0);
+}
