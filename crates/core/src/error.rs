@@ -56,6 +56,9 @@ pub enum JobError {
     /// The answer is no: a signature, tag or wrap does not verify.
     #[error("verification failed")]
     Rejected,
+    /// A key agreement gave all zeros: the peer's public key is of small order. RFC 7748 6.1.
+    #[error("the peer's public key is of small order")]
+    SmallOrderPeer,
     /// The record whose secret slot this one needs has failed.
     #[error("the record that this one depends on failed")]
     DependencyFailed,
@@ -109,7 +112,7 @@ impl JobError {
             | Self::Malformed { .. }
             | Self::Cancelled
             | Self::Forked => Blame::Caller,
-            Self::Rejected | Self::DependencyFailed => Blame::Peer,
+            Self::Rejected | Self::SmallOrderPeer | Self::DependencyFailed => Blame::Peer,
             Self::Overloaded { .. }
             | Self::DeadlineExceeded
             | Self::EngineFailed { .. }

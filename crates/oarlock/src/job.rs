@@ -1,0 +1,174 @@
+//! What a caller asks for: a scheme, a key and borrowed inputs.
+
+use std::fmt;
+
+use oarlock_core::{DigestAlg, HeldJob, JobError, Key, Scheme};
+use zeroize::Zeroizing;
+
+use crate::schemes::hash::{Digester, Hash};
+
+/// One whole operation: a scheme over a message or digest, under a key. Inputs are borrowed until the job is lowered.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// Padding, encoding and nonce rule.
+    pub scheme: Scheme,
+    /// The key, of a kind that the scheme can use.
+    pub key: &'a Key,
+    /// What is signed, verified, decrypted or agreed upon.
+    pub input: Input<'a>,
+    /// The signature to verify, or the OAEP label; else empty.
+    pub second: &'a [u8],
+}
+
+/// The main input of a [`Job`].
+#[derive(Clone, Copy)]
+pub enum Input<'a> {
+    /// A whole message, which is hashed here where the scheme names a digest; else an Ed25519 message, an RSA ciphertext
+    /// or an X25519 peer key.
+    Message(&'a [u8]),
+    /// The digest of a message, as long as the scheme's digest, for schemes that name one.
+    Digest(&'a [u8]),
+}
+
+impl<'a> Job<'a> {
+    /// A signature over `input`.
+    #[must_use]
+    pub fn sign(scheme: Scheme, key: &'a Key, input: Input<'a>) -> Self {
+        Self { scheme, key, input, second: &[] }
+    }
+
+    /// Verification of `signature` over `input`.
+    #[must_use]
+    pub fn verify(scheme: Scheme, key: &'a Key, input: Input<'a>, signature: &'a [u8]) -> Self {
+        Self { scheme, key, input, second: signature }
+    }
+
+    /// PKCS#1 v1.5 decryption, which never shows whether the padding was good. RFC 8017 7.2.2.
+    #[must_use]
+    pub fn decrypt_pkcs1(key: &'a Key, ciphertext: &'a [u8]) -> Self {
+        Self { scheme: Scheme::RsaPkcs1Decrypt, key, input: Input::Message(ciphertext), second: &[] }
+    }
+
+    /// OAEP decryption with one digest for label and mask generation. RFC 8017 7.1.2.
+    #[must_use]
+    pub fn decrypt_oaep(digest: DigestAlg, key: &'a Key, ciphertext: &'a [u8], label: &'a [u8]) -> Self {
+        let scheme = Scheme::RsaOaepDecrypt { digest, mgf: digest };
+        Self { scheme, key, input: Input::Message(ciphertext), second: label }
+    }
+
+    /// X25519 agreement with a peer's 32-byte u-coordinate. RFC 7748 6.1.
+    #[must_use]
+    pub fn agree(key: &'a Key, peer: &'a [u8]) -> Self {
+        Self { scheme: Scheme::X25519, key, input: Input::Message(peer), second: &[] }
+    }
+
+    /// The job as the holder of its key takes it: with the digest in place of the message where the scheme names one.
+    ///
+    /// # Errors
+    /// As [`Input::Digest`] of the wrong length, or given to a scheme without a digest.
+    pub fn to_held(&self) -> Result<HeldJob, JobError> {
+        let input = match digest_of(self.scheme) {
+            Some(alg) => self.digest(Digester::of(alg)?)?.as_ref().to_vec(),
+            None => self.message()?.to_vec(),
+        };
+        let second = self.second.to_vec();
+        Ok(HeldJob { scheme: self.scheme, key: self.key.clone(), input: Zeroizing::new(input), second })
+    }
+
+    /// The digest of the message, computed or as given.
+    pub(crate) fn digest(&self, alg: &Digester) -> Result<Hash, JobError> {
+        match self.input {
+            Input::Message(message) => Ok(alg.hash(message)),
+            Input::Digest(digest) if digest.len() == alg.len() => Ok(Hash::from_slice(digest)),
+            Input::Digest(digest) => {
+                Err(JobError::Length { what: "digest", expected: alg.len().to_string(), found: digest.len() })
+            }
+        }
+    }
+
+    /// The message of a scheme that names no digest.
+    pub(crate) fn message(&self) -> Result<&'a [u8], JobError> {
+        match self.input {
+            Input::Message(message) => Ok(message),
+            Input::Digest(_) => {
+                Err(JobError::Unsupported { wanted: format!("{} over a digest", self.scheme) })
+            }
+        }
+    }
+}
+
+/// The digest that a scheme applies to its message.
+fn digest_of(scheme: Scheme) -> Option<DigestAlg> {
+    match scheme {
+        Scheme::RsaPkcs1Sign { digest }
+        | Scheme::RsaPkcs1Verify { digest }
+        | Scheme::RsaPssSign { digest, .. }
+        | Scheme::RsaPssVerify { digest, .. }
+        | Scheme::EcdsaSign { digest, .. }
+        | Scheme::EcdsaVerify { digest, .. } => Some(digest),
+        _ => None,
+    }
+}
+
+impl Input<'_> {
+    /// Length of what was given.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Message(bytes) | Self::Digest(bytes) => bytes.len(),
+        }
+    }
+
+    /// True where it is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Job({}, {:?}, {:?})", self.scheme, self.key, self.input)
+    }
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(bytes) => write!(f, "Message({} bytes)", bytes.len()),
+            Self::Digest(bytes) => write!(f, "Digest({} bytes)", bytes.len()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock_core::{Curve, EcdsaEncoding, Fingerprint, Home, KeyKind};
+
+    use super::*;
+
+    #[test]
+    fn a_held_job_carries_the_digest_and_not_the_message() {
+        let fingerprint = Fingerprint::new([1; 32]);
+        let key = Key::held(KeyKind::EcPrivate(Curve::P256), "token", "a", None, fingerprint);
+        let scheme = Scheme::EcdsaSign {
+            curve: Curve::P256,
+            digest: DigestAlg::Sha256,
+            encoding: EcdsaEncoding::Der,
+            nonce: oarlock_core::NonceRule::Hedged,
+        };
+        let held = Job::sign(scheme, &key, Input::Message(b"abc")).to_held().unwrap();
+        assert_eq!(held.input.len(), 32);
+        assert_eq!(held.input[..4], [0xba, 0x78, 0x16, 0xbf]);
+        assert!(matches!(held.key.home(), Home::Held { .. }));
+        let short = Job::sign(scheme, &key, Input::Digest(&[0; 20])).to_held().unwrap_err();
+        assert_eq!(short, JobError::Length { what: "digest", expected: "32".into(), found: 20 });
+    }
+
+    #[test]
+    fn schemes_over_messages_take_no_digest() {
+        let key = Key::held(KeyKind::Ed25519Private, "token", "b", None, Fingerprint::new([2; 32]));
+        let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Digest(&[0; 32]));
+        assert!(matches!(job.to_held(), Err(JobError::Unsupported { .. })));
+    }
+}

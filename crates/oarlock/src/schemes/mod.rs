@@ -1,0 +1,147 @@
+//! Schemes, written once for every engine: [`lower`] turns a job into a raw operation, [`raise`] its raw result into
+//! the answer.
+//!
+//! ```text
+//! Job --shape_of--> Shape              which queue or batch
+//! Job --lower-----> OperationSet       the raw operation, and a Residue that outlives the borrowed job
+//! Residue + raw result --raise--> Answer
+//! ```
+
+mod ecdsa;
+pub(crate) mod hash;
+mod nonce;
+mod residue;
+mod rsa;
+mod rsa_decrypt;
+mod rsa_oaep;
+mod rsa_pkcs1;
+mod rsa_pss;
+
+use oarlock_core::{Curve, DigestAlg, Extra, Home, JobError, Key, KeyKind, OperationSet, Scheme, Shape};
+
+use self::hash::Digester;
+pub use self::nonce::NonceSource;
+use self::residue::Kind;
+pub use self::residue::{Answer, Residue, raise};
+use crate::Job;
+
+/// Bytes of the longest RSA modulus that a shape allows, 8192 bits.
+const MOST_MODULUS_LEN: usize = 1024;
+
+/// The raw shape that a job needs.
+///
+/// # Errors
+/// [`JobError::KeyType`] where the key cannot do the scheme, [`JobError::Unsupported`] where its private half is with a
+/// holder or its modulus is outside 512 to 8192 bits.
+pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
+    match job.scheme {
+        Scheme::RsaPkcs1Verify { .. } | Scheme::RsaPssVerify { .. } => rsa_public_shape(job),
+        Scheme::EcdsaVerify { curve, .. } => ec_public_shape(job, curve),
+        Scheme::Ed25519Verify if job.key.ed25519_public().is_some() => Ok(Shape::Ed25519Verify),
+        Scheme::RsaPkcs1Sign { .. }
+        | Scheme::RsaPssSign { .. }
+        | Scheme::RsaPkcs1Decrypt
+        | Scheme::RsaOaepDecrypt { .. } => rsa_private_shape(job),
+        Scheme::EcdsaSign { curve, .. } => local(job, KeyKind::EcPrivate(curve), Shape::EcdsaSign { curve }),
+        Scheme::Ed25519Sign => local(job, KeyKind::Ed25519Private, Shape::Ed25519Sign),
+        Scheme::X25519 => local(job, KeyKind::X25519Private, Shape::X25519),
+        _ => Err(wrong_key(job)),
+    }
+}
+
+/// Appends the job's raw operation to `set`, whose shape is [`shape_of`] the job. On error `set` is as before.
+///
+/// # Errors
+/// As [`shape_of`]; [`JobError::Length`] where a digest is not as long as the scheme's, or the modulus too short for
+/// the encoding; [`JobError::Rejected`] where a peer's signature or ciphertext has the wrong form;
+/// [`JobError::Malformed`] where `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
+pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) -> Result<Residue, JobError> {
+    if shape_of(job)? != set.shape() {
+        return Err(JobError::Malformed { what: "the job belongs into a set of another shape" });
+    }
+    match job.scheme {
+        Scheme::RsaPkcs1Sign { digest } => rsa_pkcs1::lower_sign(job, Digester::of(digest)?, set),
+        Scheme::RsaPkcs1Verify { digest } => rsa_pkcs1::lower_verify(job, Digester::of(digest)?, set),
+        Scheme::RsaPssSign { digest, mgf, salt_len } => {
+            rsa_pss::lower_sign(job, both(digest, mgf)?, salt_len, set)
+        }
+        Scheme::RsaPssVerify { digest, mgf, salt } => {
+            rsa_pss::lower_verify(job, both(digest, mgf)?, salt, set)
+        }
+        Scheme::RsaPkcs1Decrypt => rsa_decrypt::lower(job, set),
+        Scheme::RsaOaepDecrypt { digest, mgf } => rsa_oaep::lower(job, both(digest, mgf)?, set),
+        Scheme::EcdsaSign { curve, digest, encoding, nonce } => {
+            ecdsa::lower_sign(job, (curve, digest, encoding), nonce, set, random)
+        }
+        Scheme::EcdsaVerify { curve, digest, encoding } => {
+            ecdsa::lower_verify(job, (curve, digest, encoding), set)
+        }
+        Scheme::Ed25519Sign => push(job.key, job.message()?, Extra::None, Kind::Copy, set),
+        Scheme::Ed25519Verify => lower_ed25519_verify(job, set),
+        Scheme::X25519 => push(job.key, job.message()?, Extra::None, Kind::Agreement, set),
+        _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
+    }
+}
+
+fn lower_ed25519_verify(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+    let message = job.message()?;
+    if job.second.len() != 64 {
+        return Err(JobError::Rejected);
+    }
+    push(job.key, message, Extra::Signature(job.second), Kind::Verified, set)
+}
+
+fn push(
+    key: &Key,
+    input: &[u8],
+    extra: Extra<'_>,
+    kind: Kind,
+    set: &mut OperationSet,
+) -> Result<Residue, JobError> {
+    set.push(key, input, extra)?;
+    Ok(Residue(kind))
+}
+
+fn both(digest: DigestAlg, mgf: DigestAlg) -> Result<(&'static Digester, &'static Digester), JobError> {
+    Ok((Digester::of(digest)?, Digester::of(mgf)?))
+}
+
+fn rsa_public_shape(job: &Job<'_>) -> Result<Shape, JobError> {
+    let shape = job.key.rsa_public_shape().ok_or_else(|| wrong_key(job))?;
+    within_rsa_bounds(shape)
+}
+
+fn rsa_private_shape(job: &Job<'_>) -> Result<Shape, JobError> {
+    let KeyKind::RsaPrivate(bits) = job.key.kind() else { return Err(wrong_key(job)) };
+    within_rsa_bounds(local(job, job.key.kind(), Shape::RsaPrivate { bits })?)
+}
+
+fn within_rsa_bounds(shape: Shape) -> Result<Shape, JobError> {
+    match shape {
+        Shape::RsaPrivate { bits: 512..=8192 } | Shape::RsaPublic { bits: 512..=8192, .. } => Ok(shape),
+        _ => Err(JobError::Unsupported { wanted: shape.to_string() }),
+    }
+}
+
+fn ec_public_shape(job: &Job<'_>, curve: Curve) -> Result<Shape, JobError> {
+    match job.key.ec_public() {
+        Some((own, _)) if own == curve => Ok(Shape::EcdsaVerify { curve }),
+        _ => Err(wrong_key(job)),
+    }
+}
+
+fn local(job: &Job<'_>, wanted: KeyKind, shape: Shape) -> Result<Shape, JobError> {
+    if job.key.kind() != wanted {
+        return Err(wrong_key(job));
+    }
+    match job.key.home() {
+        Home::Local => Ok(shape),
+        Home::Held { holder, .. } => {
+            Err(JobError::Unsupported { wanted: format!("{shape} here, with a key held by {holder}") })
+        }
+    }
+}
+
+fn wrong_key(job: &Job<'_>) -> JobError {
+    JobError::KeyType { wanted: job.scheme.to_string(), found: job.key.kind() }
+}

@@ -1,0 +1,113 @@
+//! What is left of a job once its raw operation is queued, and how a raw result becomes an answer.
+
+use std::fmt;
+
+use oarlock_core::JobError;
+use zeroize::Zeroizing;
+
+use super::hash::{Digester, Hash};
+use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
+
+/// What [`raise`] needs of a job after its inputs have been given back: small, owned, secrets zeroized on drop.
+pub struct Residue(pub(super) Kind);
+
+pub(super) enum Kind {
+    /// The raw result is the answer.
+    Copy,
+    /// The raw r || s is written as DER.
+    EcdsaDer,
+    /// The status is the answer.
+    Verified,
+    Pkcs1Verify {
+        digest: &'static Digester,
+        hash: Hash,
+    },
+    PssVerify(rsa_pss::Expected),
+    Pkcs1Decrypt {
+        seed: Zeroizing<[u8; 32]>,
+    },
+    Oaep {
+        digest: &'static Digester,
+        mgf: &'static Digester,
+        label: Hash,
+    },
+    /// A shared secret, refused where it is zero.
+    Agreement,
+}
+
+/// What a job answers where it does not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The signature verifies.
+    Valid,
+    /// So many bytes were appended: signature, message or shared secret.
+    Output(usize),
+}
+
+/// Turns a raw result into the job's answer, appending its output to `out`. `raw` is the operation's bytes, empty for a
+/// verifying shape, or the error of its status ([`Status::error`](oarlock_core::Status::error)). On error `out` is as
+/// before.
+///
+/// # Errors
+/// [`JobError::Rejected`] where a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
+/// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
+pub fn raise(residue: Residue, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) -> Result<Answer, JobError> {
+    let raw = raw.map_err(|error| residue.explain(error))?;
+    match residue.0 {
+        Kind::Verified => Ok(Answer::Valid),
+        Kind::Pkcs1Verify { digest, hash } => verdict(rsa_pkcs1::is_encoding_of(digest, &hash, raw)),
+        Kind::PssVerify(expected) => verdict(rsa_pss::is_encoding_of(&expected, raw)),
+        Kind::Pkcs1Decrypt { seed } => Ok(Answer::Output(rsa_decrypt::raise(&seed, raw, out))),
+        Kind::Oaep { digest, mgf, label } => {
+            rsa_oaep::raise((digest, mgf), &label, raw, out).map(Answer::Output)
+        }
+        Kind::Agreement if is_zero(raw) => Err(JobError::SmallOrderPeer),
+        Kind::Copy | Kind::Agreement => {
+            out.extend_from_slice(raw);
+            Ok(Answer::Output(raw.len()))
+        }
+        Kind::EcdsaDer => {
+            let before = out.len();
+            ecdsa::write_der(raw, out);
+            Ok(Answer::Output(out.len() - before))
+        }
+    }
+}
+
+impl Residue {
+    /// A signature or ciphertext not below n comes from the peer, and is bad like any other. RFC 8017 8.2.2 step 2.
+    fn explain(&self, error: JobError) -> JobError {
+        match (&self.0, error) {
+            (
+                Kind::Pkcs1Verify { .. } | Kind::PssVerify(_) | Kind::Pkcs1Decrypt { .. } | Kind::Oaep { .. },
+                JobError::OutOfRange { .. },
+            ) => JobError::Rejected,
+            (_, error) => error,
+        }
+    }
+}
+
+fn verdict(is_valid: bool) -> Result<Answer, JobError> {
+    if is_valid { Ok(Answer::Valid) } else { Err(JobError::Rejected) }
+}
+
+/// Looks at every byte, as the secret may be a good one. RFC 7748 6.1.
+fn is_zero(secret: &[u8]) -> bool {
+    use subtle::ConstantTimeEq;
+    secret.iter().fold(0, |all, byte| all | byte).ct_eq(&0).into()
+}
+
+impl fmt::Debug for Residue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Kind::Copy => "Residue(copy)",
+            Kind::EcdsaDer => "Residue(ecdsa-der)",
+            Kind::Verified => "Residue(verified)",
+            Kind::Pkcs1Verify { .. } => "Residue(rsa-pkcs1-verify)",
+            Kind::PssVerify(_) => "Residue(rsa-pss-verify)",
+            Kind::Pkcs1Decrypt { .. } => "Residue(rsa-pkcs1-decrypt)",
+            Kind::Oaep { .. } => "Residue(rsa-oaep-decrypt)",
+            Kind::Agreement => "Residue(agreement)",
+        })
+    }
+}

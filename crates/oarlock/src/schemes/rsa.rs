@@ -1,0 +1,33 @@
+//! What the RSA schemes share.
+
+use oarlock_core::{Extra, JobError, Key, OperationSet};
+
+/// Bytes of the key's modulus, where there are at least `least`: the scheme's encoding would not fit otherwise.
+pub(super) fn modulus_len(key: &Key, least: usize) -> Result<usize, JobError> {
+    let len = key.rsa_public().map_or(0, |public| usize::from(public.bits()).div_ceil(8));
+    check_least("modulus", least, len)?;
+    Ok(len)
+}
+
+/// Bytes of the PSS encoding, one fewer than the modulus's where that has 8n + 1 bits, at least `least`. RFC 8017 9.1.1.
+pub(super) fn pss_len(key: &Key, least: usize) -> Result<(usize, u16), JobError> {
+    let bits = key.rsa_public().map_or(0, |public| public.bits()).saturating_sub(1);
+    let len = usize::from(bits).div_ceil(8);
+    check_least("modulus", least, len)?;
+    Ok((len, bits))
+}
+
+fn check_least(what: &'static str, least: usize, found: usize) -> Result<(), JobError> {
+    if found >= least {
+        return Ok(());
+    }
+    Err(JobError::Length { what, expected: format!("at least {least}"), found })
+}
+
+/// Appends a signature or ciphertext that a peer sent: a wrong length is the peer's fault. RFC 8017 8.1.2 step 1.
+pub(super) fn push_from_peer(key: &Key, input: &[u8], set: &mut OperationSet) -> Result<(), JobError> {
+    if set.shape().input_len() != Some(input.len()) {
+        return Err(JobError::Rejected);
+    }
+    set.push(key, input, Extra::None)
+}

@@ -1,0 +1,77 @@
+//! RSASSA-PKCS1-v1_5. RFC 8017 8.2 and 9.2.
+
+use oarlock_core::{Extra, JobError, OperationSet};
+
+use super::hash::{Digester, Hash};
+use super::residue::{Kind, Residue};
+use super::{Job, MOST_MODULUS_LEN, rsa};
+
+pub(super) fn lower_sign(
+    job: &Job<'_>,
+    digest: &'static Digester,
+    set: &mut OperationSet,
+) -> Result<Residue, JobError> {
+    let hash = job.digest(digest)?;
+    let len = checked_len(job, digest)?;
+    let mut buffer = [0; MOST_MODULUS_LEN];
+    let encoded = &mut buffer[..len];
+    encode(digest, &hash, encoded);
+    set.push(job.key, encoded, Extra::None)?;
+    Ok(Residue(Kind::Copy))
+}
+
+pub(super) fn lower_verify(
+    job: &Job<'_>,
+    digest: &'static Digester,
+    set: &mut OperationSet,
+) -> Result<Residue, JobError> {
+    let hash = job.digest(digest)?;
+    checked_len(job, digest)?;
+    rsa::push_from_peer(job.key, job.second, set)?;
+    Ok(Residue(Kind::Pkcs1Verify { digest, hash }))
+}
+
+/// Compares whole encodings rather than parsing one: nothing lenient can slip in. RFC 8017 8.2.2 step 4.
+pub(super) fn is_encoding_of(digest: &Digester, hash: &Hash, recovered: &[u8]) -> bool {
+    let mut buffer = [0; MOST_MODULUS_LEN];
+    let expected = &mut buffer[..recovered.len().min(MOST_MODULUS_LEN)];
+    encode(digest, hash, expected);
+    expected == recovered
+}
+
+/// `00 01 FF .. FF 00 DigestInfo`, into a place of the modulus's length that [`checked_len`] has allowed.
+fn encode(digest: &Digester, hash: &Hash, out: &mut [u8]) {
+    let prefix = digest.info_prefix;
+    let (padding, info) = out.split_at_mut(out.len() - prefix.len() - hash.as_ref().len());
+    let (start, end) = (2, padding.len() - 1);
+    padding[start..end].fill(0xFF);
+    padding[1] = 1;
+    info[..prefix.len()].copy_from_slice(prefix);
+    info[prefix.len()..].copy_from_slice(hash.as_ref());
+}
+
+/// The modulus's length, where it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
+fn checked_len(job: &Job<'_>, digest: &Digester) -> Result<usize, JobError> {
+    let least = digest.info_prefix.len() + digest.len() + 11;
+    rsa::modulus_len(job.key, least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoding_is_its_own_and_no_other() {
+        let digest = Digester::of(oarlock_core::DigestAlg::Sha256).unwrap();
+        let hash = digest.hash(b"abc");
+        let mut encoded = [0; 128];
+        encode(digest, &hash, &mut encoded);
+        assert_eq!(encoded[..4], [0, 1, 0xFF, 0xFF]);
+        assert!(is_encoding_of(digest, &hash, &encoded));
+        for index in 0..encoded.len() {
+            let mut bad = encoded;
+            bad[index] ^= 1;
+            assert!(!is_encoding_of(digest, &hash, &bad));
+        }
+    }
+}

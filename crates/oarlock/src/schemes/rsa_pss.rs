@@ -1,0 +1,154 @@
+//! RSASSA-PSS with MGF1. RFC 8017 8.1 and 9.1.
+
+use oarlock_core::{Extra, JobError, OperationSet, SaltLength, Shape};
+
+use super::hash::{Digester, Hash, mgf1_xor};
+use super::residue::{Kind, Residue};
+use super::{Job, MOST_MODULUS_LEN, nonce, rsa};
+
+/// What verification needs besides the recovered encoding.
+pub(super) struct Expected {
+    pub(super) digest: &'static Digester,
+    pub(super) mgf: &'static Digester,
+    pub(super) salt: SaltLength,
+    /// Bits of the encoding: one fewer than the modulus's.
+    pub(super) bits: u16,
+    pub(super) hash: Hash,
+}
+
+pub(super) fn lower_sign(
+    job: &Job<'_>,
+    (digest, mgf): (&'static Digester, &'static Digester),
+    salt_len: u16,
+    set: &mut OperationSet,
+) -> Result<Residue, JobError> {
+    let hash = job.digest(digest)?;
+    let salt_len = usize::from(salt_len);
+    let (len, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
+    let mut salt = [0; MOST_MODULUS_LEN];
+    let salt = &mut salt[..salt_len];
+    nonce::fill(set.shape(), salt)?;
+    // Room for the leading zero byte of a modulus of 8n + 1 bits.
+    let mut buffer = [0; MOST_MODULUS_LEN + 1];
+    let padded = &mut buffer[..modulus_len(set.shape(), len)];
+    let zeros = padded.len() - len;
+    encode((digest, mgf), bits, &hash, salt, &mut padded[zeros..]);
+    set.push(job.key, padded, Extra::None)?;
+    Ok(Residue(Kind::Copy))
+}
+
+pub(super) fn lower_verify(
+    job: &Job<'_>,
+    (digest, mgf): (&'static Digester, &'static Digester),
+    salt: SaltLength,
+    set: &mut OperationSet,
+) -> Result<Residue, JobError> {
+    let hash = job.digest(digest)?;
+    let salt_len = match salt {
+        SaltLength::Exactly(len) => usize::from(len),
+        SaltLength::Any => 0,
+    };
+    let (_, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
+    rsa::push_from_peer(job.key, job.second, set)?;
+    Ok(Residue(Kind::PssVerify(Expected { digest, mgf, salt, bits, hash })))
+}
+
+fn modulus_len(shape: Shape, encoding_len: usize) -> usize {
+    shape.input_len().unwrap_or(encoding_len)
+}
+
+/// EMSA-PSS-ENCODE after step 4, into a place of the encoding's length. RFC 8017 9.1.1.
+fn encode((digest, mgf): (&Digester, &Digester), bits: u16, hash: &Hash, salt: &[u8], out: &mut [u8]) {
+    let unused_bits = out.len() * 8 - usize::from(bits);
+    let (block, tail) = out.split_at_mut(out.len() - digest.len() - 1);
+    let salted = salted_hash(digest, hash, salt);
+    let salt_start = block.len() - salt.len();
+    block[salt_start - 1] = 1;
+    block[salt_start..].copy_from_slice(salt);
+    mgf1_xor(mgf, salted.as_ref(), block);
+    block[0] &= 0xFF >> unused_bits;
+    tail[..digest.len()].copy_from_slice(salted.as_ref());
+    tail[digest.len()] = 0xBC;
+}
+
+/// EMSA-PSS-VERIFY of the recovered integer, at the modulus's width. RFC 8017 9.1.2.
+pub(super) fn is_encoding_of(expected: &Expected, recovered: &[u8]) -> bool {
+    let mut buffer = [0; MOST_MODULUS_LEN];
+    let recovered_copy = &mut buffer[..recovered.len().min(MOST_MODULUS_LEN)];
+    recovered_copy.copy_from_slice(&recovered[..recovered_copy.len()]);
+    let len = usize::from(expected.bits).div_ceil(8);
+    let (zeros, encoded) = recovered_copy.split_at_mut(recovered.len() - len);
+    zeros.iter().all(|byte| *byte == 0)
+        && unmask(expected, encoded).is_some_and(|(salt, salted)| {
+            let again = salted_hash(expected.digest, &expected.hash, salt);
+            again.as_ref() == salted
+        })
+}
+
+/// Removes the mask and returns salt and salted hash; None where the form is wrong.
+fn unmask<'a>(expected: &Expected, encoded: &'a mut [u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let unused_bits = encoded.len() * 8 - usize::from(expected.bits);
+    let (block, tail) = encoded.split_at_mut(encoded.len() - expected.digest.len() - 1);
+    let (last, salted) = tail.split_last()?;
+    if *last != 0xBC || block[0] & !(0xFF >> unused_bits) != 0 {
+        return None;
+    }
+    mgf1_xor(expected.mgf, salted, block);
+    block[0] &= 0xFF >> unused_bits;
+    let zeros = block.iter().take_while(|byte| **byte == 0).count();
+    let [1, salt @ ..] = &block[zeros..] else { return None };
+    match expected.salt {
+        SaltLength::Exactly(len) if salt.len() != usize::from(len) => None,
+        _ => Some((salt, salted)),
+    }
+}
+
+/// Hash of eight zero bytes, the message's digest and the salt.
+fn salted_hash(digest: &Digester, hash: &Hash, salt: &[u8]) -> Hash {
+    let mut buffer = [0; 8 + 64 + MOST_MODULUS_LEN];
+    let hash = hash.as_ref();
+    buffer[8..8 + hash.len()].copy_from_slice(hash);
+    let end = 8 + hash.len() + salt.len();
+    buffer[8 + hash.len()..end].copy_from_slice(salt);
+    digest.hash(&buffer[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock_core::DigestAlg;
+
+    use super::*;
+
+    fn expected(bits: u16, salt: SaltLength) -> Expected {
+        let digest = Digester::of(DigestAlg::Sha256).unwrap();
+        let mgf = Digester::of(DigestAlg::Sha1).unwrap();
+        Expected { digest, mgf, salt, bits, hash: digest.hash(b"abc") }
+    }
+
+    /// Moduli of 8n + r bits for every r, so that every number of unused bits and the leading zero byte occur.
+    #[test]
+    fn encodings_verify_at_every_bit_length_and_one_flipped_bit_fails() {
+        for modulus_bits in 1025..=1033_u16 {
+            let pss = expected(modulus_bits - 1, SaltLength::Exactly(20));
+            let mut encoded = vec![0; usize::from(modulus_bits).div_ceil(8)];
+            let zeros = encoded.len() - usize::from(pss.bits).div_ceil(8);
+            encode((pss.digest, pss.mgf), pss.bits, &pss.hash, &[7; 20], &mut encoded[zeros..]);
+            assert!(is_encoding_of(&pss, &encoded), "{modulus_bits}");
+            for bit in 0..encoded.len() * 8 {
+                let mut bad = encoded.clone();
+                bad[bit / 8] ^= 0x80 >> (bit % 8);
+                assert!(!is_encoding_of(&pss, &bad), "{modulus_bits}, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_salt_rule_is_kept() {
+        let pss = expected(1023, SaltLength::Exactly(20));
+        let mut encoded = [0; 128];
+        encode((pss.digest, pss.mgf), pss.bits, &pss.hash, &[7; 20], &mut encoded);
+        assert!(is_encoding_of(&expected(1023, SaltLength::Any), &encoded));
+        assert!(!is_encoding_of(&expected(1023, SaltLength::Exactly(19)), &encoded));
+        assert!(!is_encoding_of(&expected(1023, SaltLength::Exactly(21)), &encoded));
+    }
+}
