@@ -1,2 +1,100 @@
-//! x
-fn main() {}
+//! `cargo xtask CHECK`: the house rules that the compiler does not know.
+//!
+//! | check | fails on |
+//! |---|---|
+//! | `structure` | a dependency arrow that the plan of the house forbids, or a crate the plan does not know |
+//! | `unsafe` | `unsafe` outside the one address a crate has for it, or without its `SAFETY:` comment |
+//! | `files` | a source file over 800 lines that is not a table |
+//! | `check` | any of these |
+#![forbid(unsafe_code)]
+
+mod files;
+mod plan;
+mod structure;
+mod unsafe_code;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use workspace::{Workspace, WorkspaceError};
+
+const USAGE: &str = "usage: cargo xtask structure|unsafe|files|check [--manifest-path PATH]";
+
+fn main() -> ExitCode {
+    let (checks, manifest) = match parse(std::env::args().skip(1)) {
+        Ok(parsed) => parsed,
+        Err(reason) => {
+            eprintln!("xtask: {reason}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&checks, manifest) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Check {
+    Structure,
+    Unsafe,
+    Files,
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<(Vec<Check>, Option<PathBuf>), String> {
+    let checks = match words.next().as_deref() {
+        Some("structure") => vec![Check::Structure],
+        Some("unsafe") => vec![Check::Unsafe],
+        Some("files") => vec![Check::Files],
+        Some("check") => vec![Check::Structure, Check::Unsafe, Check::Files],
+        Some(other) => return Err(format!("there is no check named `{other}`")),
+        None => return Err("no check named".into()),
+    };
+    let manifest = match (words.next().as_deref(), words.next()) {
+        (None, _) => None,
+        (Some("--manifest-path"), Some(path)) => Some(PathBuf::from(path)),
+        (Some(other), _) => return Err(format!("unexpected `{other}`")),
+    };
+    words.next().map_or(Ok((checks, manifest)), |extra| Err(format!("unexpected `{extra}`")))
+}
+
+fn run(checks: &[Check], manifest: Option<PathBuf>) -> Result<bool, WorkspaceError> {
+    let workspace = Workspace::load(manifest)?;
+    let mut passed = true;
+    for check in checks {
+        let (name, faults, summary) = match check {
+            Check::Structure => {
+                let faults: Vec<String> =
+                    structure::faults(&workspace).iter().map(ToString::to_string).collect();
+                ("structure", faults, structure::summary(&workspace))
+            }
+            Check::Unsafe => {
+                let (faults, summary) = unsafe_code::faults(&workspace)?;
+                ("unsafe", faults, summary)
+            }
+            Check::Files => {
+                let (faults, summary) = files::faults(&workspace)?;
+                ("files", faults, summary)
+            }
+        };
+        report(name, &faults, &summary);
+        passed &= faults.is_empty();
+    }
+    Ok(passed)
+}
+
+fn report(name: &str, faults: &[String], summary: &str) {
+    if faults.is_empty() {
+        println!("{name}: ok, {summary}");
+        return;
+    }
+    println!("{name}: {} broken", faults.len());
+    for fault in faults {
+        println!("  {fault}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Where `unsafe` may stand: at one address per crate, and never without its `SAFETY:` comment.
+
+use std::path::Path;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::plan::room;
+use crate::workspace::{Member, Workspace, WorkspaceError, read, rust_files};
+
+/// What is wrong, and one line that lists the addresses in use.
+pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), WorkspaceError> {
+    let mut faults = Vec::new();
+    let mut addresses = Vec::new();
+    for member in &workspace.packages {
+        let address = room(&member.name).and_then(|room| room.unsafe_address);
+        let found = member_faults(member, address, &mut faults)?;
+        addresses.extend(address.filter(|_| found > 0).map(|at| format!("{} {at} ({found})", member.name)));
+    }
+    let summary = if addresses.is_empty() { "none in use".into() } else { addresses.join(", ") };
+    Ok((faults, summary))
+}
+
+/// Adds the faults of one crate; the number of `unsafe` words it has.
+fn member_faults(
+    member: &Member,
+    address: Option<&str>,
+    faults: &mut Vec<String>,
+) -> Result<usize, WorkspaceError> {
+    let mut found = 0;
+    for path in rust_files(&member.folder)? {
+        let text = read(&path)?;
+        let inside = path.strip_prefix(&member.folder).unwrap_or(&path);
+        let place = format!("{}/{}", member.name, inside.display());
+        match unsafe_words(&text) {
+            None => faults.push(format!("{place}: not readable as Rust")),
+            Some(words) => {
+                found += words.len();
+                check_words(&place, &text, &words, is_at(inside, address), faults);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn check_words(place: &str, text: &str, words: &[UnsafeWord], is_allowed: bool, faults: &mut Vec<String>) {
+    for word in words {
+        if !is_allowed {
+            faults.push(format!("{place}:{}: `unsafe` outside the crate's address for it", word.line));
+        }
+        if word.wants_comment && !has_safety_comment(text, word.line) {
+            faults.push(format!("{place}:{}: no `// SAFETY:` comment above", word.line));
+        }
+    }
+}
+
+/// True for the address itself, for a file below it, and for the module file of a folder address.
+fn is_at(inside: &Path, address: Option<&str>) -> bool {
+    address
+        .is_some_and(|address| inside.starts_with(address) || inside.with_extension("") == Path::new(address))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct UnsafeWord {
+    /// Counted from 1.
+    line: usize,
+    /// Blocks and implementations are claims to be justified; `unsafe fn` and `unsafe extern` only make demands.
+    wants_comment: bool,
+}
+
+/// Every keyword `unsafe` of a source text, comments and strings left out; None where it is not Rust.
+fn unsafe_words(text: &str) -> Option<Vec<UnsafeWord>> {
+    let mut words = Vec::new();
+    walk(text.parse().ok()?, &mut words);
+    Some(words)
+}
+
+fn walk(tokens: TokenStream, words: &mut Vec<UnsafeWord>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => walk(group.stream(), words),
+            TokenTree::Ident(word) if word == "unsafe" => {
+                let wants_comment = match tokens.peek() {
+                    Some(TokenTree::Group(body)) => body.delimiter() == Delimiter::Brace,
+                    Some(TokenTree::Ident(next)) => next == "impl",
+                    _ => false,
+                };
+                words.push(UnsafeWord { line: word.span().start().line, wants_comment });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True where the comment directly above the statement that holds `line` contains `SAFETY:`.
+fn has_safety_comment(text: &str, line: usize) -> bool {
+    let above: Vec<&str> = text.lines().take(line - 1).map(str::trim).collect();
+    above
+        .iter()
+        .rev()
+        .skip_while(|code| {
+            !code.starts_with("//") && !code.is_empty() && !code.ends_with([';', '{', '}', ','])
+        })
+        .take_while(|code| code.starts_with("//"))
+        .any(|comment| comment.contains("SAFETY:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults_of(text: &str, is_allowed: bool) -> usize {
+        let mut faults = Vec::new();
+        check_words("planted", text, &unsafe_words(text).unwrap(), is_allowed, &mut faults);
+        faults.len()
+    }
+
+    #[test]
+    fn words_in_comments_strings_and_names_do_not_count() {
+        let text =
+            "// unsafe {\n#![forbid(unsafe_code)]\nconst A: &str = \"unsafe {\"; fn f(not_unsafe: u8) {}\n";
+        assert_eq!(unsafe_words(text).unwrap(), []);
+    }
+
+    #[test]
+    fn a_block_wants_its_comment() {
+        assert_eq!(faults_of("fn f() {\n    // SAFETY: nothing is touched\n    unsafe { g() }\n}", true), 0);
+        assert_eq!(
+            faults_of("fn f() {\n    // SAFETY: held\n    let a =\n        unsafe { g() };\n}", true),
+            0
+        );
+        assert_eq!(faults_of("fn f() {\n    unsafe { g() }\n}", true), 1);
+        assert_eq!(faults_of("fn f() {\n    // because\n    unsafe { g() }\n}", true), 1);
+        assert_eq!(faults_of("fn f() {\n    // SAFETY: one\n    h();\n    unsafe { g() }\n}", true), 1);
+        assert_eq!(faults_of("unsafe impl Send for A {}", true), 1);
+        assert_eq!(faults_of("unsafe extern \"C\" fn f() {}", true), 0);
+    }
+
+    #[test]
+    fn anywhere_else_is_a_fault() {
+        assert_eq!(faults_of("unsafe fn f() {}", false), 1);
+        assert!(is_at(Path::new("src/simd/ifma.rs"), Some("src/simd")));
+        assert!(is_at(Path::new("src/simd.rs"), Some("src/simd")));
+        assert!(is_at(Path::new("src/aws_lc.rs"), Some("src/aws_lc.rs")));
+        assert!(!is_at(Path::new("src/simd_more.rs"), Some("src/simd")));
+        assert!(!is_at(Path::new("src/lib.rs"), None));
+    }
+}

@@ -1,0 +1,103 @@
+//! What the checks read: the workspace's packages, their arrows, and their source files.
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WorkspaceError {
+    #[error("cargo metadata: {0}")]
+    Metadata(#[from] cargo_metadata::Error),
+    #[error("{path}: {source}", path = path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+}
+
+/// The packages of one workspace.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    pub(crate) packages: Vec<Member>,
+}
+
+/// One package and the packages of this tree that it depends on.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) is_published: bool,
+    pub(crate) arrows: Vec<Arrow>,
+}
+
+/// A dependency on a package of this tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Arrow {
+    pub(crate) to: String,
+    pub(crate) is_dev: bool,
+}
+
+impl Workspace {
+    pub(crate) fn load(manifest: Option<PathBuf>) -> Result<Self, WorkspaceError> {
+        let mut command = MetadataCommand::new();
+        // Only what the manifests say is needed: no registry is asked.
+        command.no_deps();
+        if let Some(path) = manifest {
+            command.manifest_path(path);
+        }
+        Ok(Self::from_metadata(&command.exec()?))
+    }
+
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
+        let names: Vec<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+        let packages = metadata.packages.iter().map(|package| Member::new(package, &names)).collect();
+        Self { root: metadata.workspace_root.clone().into(), packages }
+    }
+}
+
+impl Member {
+    fn new(package: &Package, names: &[&str]) -> Self {
+        let arrows = package
+            .dependencies
+            .iter()
+            // A path outside the workspace is an arrow too: to a crate that the plan does not know.
+            .filter(|dependency| dependency.path.is_some() || names.contains(&dependency.name.as_str()))
+            .map(|dependency| Arrow {
+                to: dependency.name.clone(),
+                is_dev: dependency.kind == DependencyKind::Development,
+            })
+            .collect();
+        Self {
+            name: package.name.to_string(),
+            folder: package.manifest_path.parent().map(|folder| folder.into()).unwrap_or_default(),
+            is_published: package.publish.as_ref().is_none_or(|registries| !registries.is_empty()),
+            arrows,
+        }
+    }
+}
+
+/// Every `.rs` file under `folder`, in order of path, build outputs and hidden folders left out.
+pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let mut files = Vec::new();
+    collect(folder, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String, WorkspaceError> {
+    std::fs::read_to_string(path).map_err(|source| WorkspaceError::Read { path: path.to_owned(), source })
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), WorkspaceError> {
+    let fault = |source| WorkspaceError::Read { path: folder.to_owned(), source };
+    for entry in std::fs::read_dir(folder).map_err(fault)? {
+        let entry = entry.map_err(fault)?;
+        let name = entry.file_name();
+        let is_folder = entry.file_type().map_err(fault)?.is_dir();
+        if is_folder && name != "target" && !name.to_string_lossy().starts_with('.') {
+            collect(&entry.path(), files)?;
+        } else if !is_folder && Path::new(&name).extension().is_some_and(|end| end == "rs") {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
