@@ -95,6 +95,12 @@ pub enum JobError {
         /// What it said.
         reason: String,
     },
+    /// The system gave no threads to work on.
+    #[error("cannot start worker threads: {reason}")]
+    NoThreads {
+        /// What the system said.
+        reason: String,
+    },
     /// The dispatcher has shut down.
     #[error("the dispatcher has shut down")]
     ShutDown,
@@ -117,6 +123,7 @@ impl JobError {
             | Self::DeadlineExceeded
             | Self::EngineFailed { .. }
             | Self::HolderFailed { .. }
+            | Self::NoThreads { .. }
             | Self::ShutDown => Blame::Machine,
         }
     }

@@ -18,7 +18,7 @@ pub trait Holder: fmt::Debug + Send + Sync {
     fn start(&self, jobs: OwnedJobs, done: Completion);
 }
 
-/// Jobs of one scheme for one holder; cheap to clone.
+/// Jobs for one holder, each with its own scheme; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct OwnedJobs(Arc<[HeldJob]>);
 

@@ -91,6 +91,18 @@ impl Outcomes {
         outcomes
     }
 
+    /// Pending outcomes for so many operations of `shape`.
+    #[must_use]
+    pub fn for_operations(shape: Shape, operations: usize) -> Self {
+        let width = shape.output_len();
+        Self {
+            statuses: vec![Status::Pending; operations],
+            width,
+            bytes: Zeroizing::new(vec![0; operations * width]),
+            parts: Vec::new(),
+        }
+    }
+
     /// Makes these the pending outcomes of `jobs`, keeping memory.
     pub fn reset(&mut self, jobs: &Jobs<'_>) {
         self.statuses.clear();
@@ -158,6 +170,13 @@ impl Outcomes {
     pub fn copy_result(&mut self, to: usize, other: &Self, from: usize) {
         self.statuses[to] = other.statuses[from];
         self.result_mut(to).copy_from_slice(other.result(from));
+    }
+
+    /// Takes over `count` outcomes of `other`, of the same shape: those from `from` on come to lie from `to` on.
+    pub fn copy_results(&mut self, to: usize, other: &Self, from: usize, count: usize) {
+        self.statuses[to..to + count].copy_from_slice(&other.statuses[from..from + count]);
+        let (to, from, len) = (to * self.width, from * other.width, count * self.width);
+        self.bytes[to..to + len].copy_from_slice(&other.bytes[from..from + len]);
     }
 
     /// Number of record parts.

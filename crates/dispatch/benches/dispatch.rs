@@ -1,1 +1,129 @@
-fn main(){}
+//! What the dispatcher itself costs: a no-op engine behind every way in.
+//!
+//! CPU time is the whole process's, so workers and submitters both count. Latency is the median of single jobs, one at a
+//! time.
+#![allow(missing_docs, reason = "a program")]
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use oarlock_core::{
+    Engine, EngineFault, Extra, Fingerprint, Jobs, Key, KeyParts, Lanes, OperationSet, Outcomes, SecretBytes,
+    Shape, Status, XPrivateParts,
+};
+use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
+
+const SHAPE: Shape = Shape::X25519;
+const JOBS: usize = 2_000_000;
+
+#[derive(Debug)]
+struct NoOp;
+
+impl Engine for NoOp {
+    fn name(&self) -> &'static str {
+        "no-op"
+    }
+
+    fn offers(&self, _: Shape) -> Option<Lanes> {
+        Some(Lanes { best: 1, most: 256 })
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        true
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        (0..jobs.len()).for_each(|index| out.set(index, Status::Done));
+        Ok(())
+    }
+}
+
+fn main() {
+    let key = key();
+    println!("no-op engine, X25519 shape, 32-byte inputs, one key, one worker thread");
+    println!("{:<44} {:>10} {:>10} {:>10}", "way in", "measured", "target", "verdict");
+    report("submit, saturated: CPU us per job", submit_saturated(&key), 0.5);
+    report("submit_many in groups of 64: CPU us per job", submit_many(&key), 0.05);
+    report("run_all in sets of 4096: CPU us per job", run_all(&key), 0.05);
+    report("submit across threads: median us", latency(&key, Duration::ZERO), 10.0);
+    report("submit on the caller's thread: median us", latency(&key, Duration::from_millis(1)), 1.0);
+}
+
+fn report(name: &str, measured: f64, target: f64) {
+    let verdict = if measured <= target { "met" } else { "missed" };
+    println!("{name:<44} {measured:>10.3} {target:>10.2} {verdict:>10}");
+}
+
+fn key() -> Key {
+    let parts = XPrivateParts { scalar: SecretBytes::new(vec![1; 32]), public: [0; 32] };
+    Key::local(KeyParts::X25519Private(parts), Fingerprint::new([0; 32]))
+}
+
+fn dispatcher(caller_budget: Duration) -> Dispatcher {
+    let config = Config { threads: 1, caller_budget, cross_check: 0.0, ..Config::default() };
+    let cost = Cost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 };
+    Builder::new(Arc::new(NoOp)).config(config).cost("no-op", SHAPE, cost).build()
+}
+
+fn submit_saturated(key: &Key) -> f64 {
+    let dispatcher = dispatcher(Duration::ZERO);
+    let mut waiting: VecDeque<Ticket> = VecDeque::with_capacity(4096);
+    let start = ProcessTime::now();
+    for _ in 0..JOBS {
+        if waiting.len() == 4096 {
+            waiting.drain(..1024).for_each(|ticket| drop(black_box(ticket.wait())));
+        }
+        let ticket = dispatcher.submit(SHAPE, key, &[9; 32], Extra::None, Options::default());
+        waiting.push_back(ticket.expect("the queue's bound is above what is in flight"));
+    }
+    waiting.into_iter().for_each(|ticket| drop(black_box(ticket.wait())));
+    start.elapsed().as_secs_f64() * 1e6 / JOBS as f64
+}
+
+fn set_of(key: &Key, ops: usize) -> OperationSet {
+    let mut set = OperationSet::with_capacity(SHAPE, ops, 32 * ops);
+    (0..ops).for_each(|_| set.push(key, &[9; 32], Extra::None).expect("a well-formed job"));
+    set
+}
+
+fn submit_many(key: &Key) -> f64 {
+    let dispatcher = dispatcher(Duration::ZERO);
+    let mut waiting: VecDeque<Ticket> = VecDeque::with_capacity(256);
+    let start = ProcessTime::now();
+    for _ in 0..JOBS / 64 {
+        if waiting.len() == 256 {
+            waiting.drain(..64).for_each(|ticket| drop(black_box(ticket.wait())));
+        }
+        let ticket = dispatcher.submit_many(set_of(key, 64), Options::default());
+        waiting.push_back(ticket.expect("the queue's bound is above what is in flight"));
+    }
+    waiting.into_iter().for_each(|ticket| drop(black_box(ticket.wait())));
+    start.elapsed().as_secs_f64() * 1e6 / JOBS as f64
+}
+
+fn run_all(key: &Key) -> f64 {
+    let dispatcher = dispatcher(Duration::ZERO);
+    let set = set_of(key, 4096);
+    let start = ProcessTime::now();
+    for _ in 0..JOBS / 4096 {
+        drop(black_box(dispatcher.run_all(&set)));
+    }
+    start.elapsed().as_secs_f64() * 1e6 / (JOBS / 4096 * 4096) as f64
+}
+
+fn latency(key: &Key, caller_budget: Duration) -> f64 {
+    let dispatcher = dispatcher(caller_budget);
+    let mut times: Vec<Duration> = (0..20_000)
+        .map(|_| {
+            let start = Instant::now();
+            let ticket = dispatcher.submit(SHAPE, key, &[9; 32], Extra::None, Options::default());
+            drop(black_box(ticket.expect("nothing is queued").wait()));
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64() * 1e6
+}

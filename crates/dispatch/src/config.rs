@@ -20,6 +20,8 @@ pub struct Config {
     pub hang_after: Duration,
     /// How long an engine put aside waits for its first probe; doubled after each failed one, up to a minute.
     pub probe_after: Duration,
+    /// How long a held job without a deadline of its own waits for its holder.
+    pub holder_patience: Duration,
     /// Share of all results that is recomputed on a different engine, 0 to 1.
     pub cross_check: f64,
     /// What a batch costs beside its engine: queue, threads, release.
@@ -40,6 +42,7 @@ impl Default for Config {
             longest_batch: Duration::from_millis(1),
             hang_after: Duration::from_secs(2),
             probe_after: Duration::from_millis(100),
+            holder_patience: Duration::from_secs(30),
             cross_check: 0.001,
             overhead: Duration::from_nanos(500),
             spins: 2_000,

@@ -1,9 +1,52 @@
-//! x
+//! The dispatcher: **an idle worker never waits, and nobody sets a timer.**
+//!
+//! There is one queue per (shape, home). A worker that comes free takes what is there: while fewer jobs wait than the
+//! cost model's break-even it runs one on the referee, else as many as fill the lanes, as one batch. So latency at low
+//! load is the scalar engine's and throughput at saturation that of full lanes. Far engines get only the backlog that
+//! the CPU cannot finish in time.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `dispatcher` | [`Dispatcher`], its [`Builder`], submission |
+//! | `scheduler` | the rule, without threads and clock |
+//! | `queue` | tenants in turn, cut and whole items |
+//! | `cost` | [`Cost`]: C1 + C2 n + C3 b, stepped by lane groups |
+//! | `group`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
+//! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
+//! | `flight` | a batch in flight: run, landed or abandoned |
+//! | `check` | release checks: RSA confirmation, cross-checks, the referee |
+//! | `aside` | engines put aside, and their probes |
+//! | `held` | jobs of holders |
+//! | `bulk` | `run_all` on the caller's thread |
+//! | `config`, `metrics` | [`Config`], [`Counters`] |
+//!
+//! It knows only the contract of `oarlock-core`: engines and holders come in through [`Builder`].
+#![forbid(unsafe_code)]
+
+mod aside;
+mod bulk;
+mod check;
 mod config;
 mod cost;
+mod dispatcher;
+mod flight;
+mod group;
+mod held;
+mod inner;
+mod metrics;
 mod queue;
 mod scheduler;
 #[cfg(test)]
 mod sim;
-mod metrics;
-pub use config::*;
+mod threads;
+mod ticket;
+mod timers;
+
+pub use aside::Aside;
+pub use config::{Config, Rule};
+pub use cost::Cost;
+pub use dispatcher::{Builder, Dispatcher, Options};
+pub use group::Results;
+pub use inner::Prober;
+pub use metrics::Counters;
+pub use ticket::Ticket;

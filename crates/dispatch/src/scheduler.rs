@@ -44,8 +44,6 @@ pub(crate) struct Plan<W> {
 pub(crate) struct Asking {
     /// Other workers with nothing to do, who will take their share.
     pub(crate) idle_others: usize,
-    /// All workers.
-    pub(crate) workers: usize,
 }
 
 pub(crate) struct Scheduler<W> {
@@ -56,7 +54,8 @@ pub(crate) struct Scheduler<W> {
     by_lane: HashMap<Lane, usize>,
     /// Queues with live operations.
     active: Vec<usize>,
-    engine_is_aside: Vec<bool>,
+    /// By engine, the shapes for which it is put aside; None means all.
+    asides: Vec<Vec<Option<Shape>>>,
 }
 
 impl<W: Work> Scheduler<W> {
@@ -67,7 +66,7 @@ impl<W: Work> Scheduler<W> {
             queues: Vec::new(),
             by_lane: HashMap::new(),
             active: Vec::new(),
-            engine_is_aside: vec![false; engines],
+            asides: vec![Vec::new(); engines],
         }
     }
 
@@ -77,9 +76,7 @@ impl<W: Work> Scheduler<W> {
             return *index;
         }
         let mut choices = choices();
-        for choice in &mut choices {
-            choice.is_aside |= self.engine_is_aside[choice.engine];
-        }
+        mark_aside(&self.asides, lane, &mut choices);
         self.queues.push(Queue::new(lane, choices));
         self.by_lane.insert(lane, self.queues.len() - 1);
         self.queues.len() - 1
@@ -208,21 +205,11 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Puts an engine aside: for one shape, or wholly. The referee stays: nothing could stand in for it.
-    pub(crate) fn set_aside(&mut self, engine: usize, shape: Option<Shape>, is_aside: bool) {
-        if engine == self.referee {
-            return;
-        }
-        if shape.is_none() {
-            self.engine_is_aside[engine] = is_aside;
-        }
+    /// Says for which shapes an engine is aside now; None among them means all.
+    pub(crate) fn set_aside(&mut self, engine: usize, shapes: Vec<Option<Shape>>) {
+        self.asides[engine] = shapes;
         for queue in &mut self.queues {
-            if shape.is_some_and(|shape| queue.lane != Lane::Engines(shape)) {
-                continue;
-            }
-            for choice in queue.choices.iter_mut().filter(|choice| choice.engine == engine) {
-                choice.is_aside = is_aside;
-            }
+            mark_aside(&self.asides, queue.lane, &mut queue.choices);
         }
     }
 
@@ -287,10 +274,12 @@ impl<W: Work> Scheduler<W> {
                 None => Some((referee, share.min(self.worthwhile(referee)))),
             },
             (Rule::TwoOrMore, Some(referee)) => Some(self.two_or_more(queue, referee)),
-            (Rule::Timer(wait), Some(referee)) => match self.timer(queue, referee, wait.as_nanos() as u64, now) {
-                Ok(unit) => Some(unit),
-                Err(time) => return Chosen::WaitUntil(time),
-            },
+            (Rule::Timer(wait), Some(referee)) => {
+                match self.timer(queue, referee, wait.as_nanos() as u64, now) {
+                    Ok(unit) => Some(unit),
+                    Err(time) => return Chosen::WaitUntil(time),
+                }
+            }
         };
         match unit {
             Some((choice, ops)) => self.smaller_where_others_wait(queue, choice, ops, referee),
@@ -436,10 +425,14 @@ enum Chosen {
     Nobody,
 }
 
-fn usable<W: Work>(
-    queue: &Queue<W>,
-    is_meant: impl Fn(&Choice) -> bool,
-) -> impl Iterator<Item = &Choice> {
+fn mark_aside(asides: &[Vec<Option<Shape>>], lane: Lane, choices: &mut [Choice]) {
+    let Lane::Engines(shape) = lane else { return };
+    for choice in choices {
+        choice.is_aside = asides[choice.engine].iter().any(|aside| aside.is_none_or(|aside| aside == shape));
+    }
+}
+
+fn usable<W: Work>(queue: &Queue<W>, is_meant: impl Fn(&Choice) -> bool) -> impl Iterator<Item = &Choice> {
     queue.choices.iter().filter(move |choice| !choice.is_aside && is_meant(choice))
 }
 

@@ -33,7 +33,6 @@ fn engines() -> Vec<Choice> {
 struct Machine {
     scheduler: Scheduler<Arrival>,
     queue: usize,
-    workers: usize,
     idle: usize,
     /// (end, latencies come from arrivals) of running batches.
     running: BinaryHeap<Reverse<(Nanos, Vec<Nanos>)>>,
@@ -46,7 +45,14 @@ impl Machine {
         let config = Config { rule, overhead: Duration::ZERO, tenant_bound: usize::MAX, ..Config::default() };
         let mut scheduler = Scheduler::new(config, 0, 2);
         let queue = scheduler.queue_for(Lane::Engines(Shape::X25519), engines);
-        Self { scheduler, queue, workers, idle: workers, running: BinaryHeap::new(), wake: None, latencies: Vec::new() }
+        Self {
+            scheduler,
+            queue,
+            idle: workers,
+            running: BinaryHeap::new(),
+            wake: None,
+            latencies: Vec::new(),
+        }
     }
 
     fn arrive(&mut self, now: Nanos) {
@@ -68,7 +74,7 @@ impl Machine {
     fn serve(&mut self, now: Nanos) {
         self.wake = None;
         while self.idle > 0 {
-            let asking = Asking { idle_others: self.idle - 1, workers: self.workers };
+            let asking = Asking { idle_others: self.idle - 1 };
             match self.scheduler.next(now, asking) {
                 Decision::Run(plan) => {
                     self.idle -= 1;
@@ -137,7 +143,11 @@ fn at_low_load_the_tail_is_scalars() {
     for workers in [1, 2] {
         let adaptive = simulate(Rule::Adaptive, workers, 5.0, JOBS);
         let scalar = simulate(Rule::ScalarOnly, workers, 5.0, JOBS);
-        println!("5 %, {workers} workers: adaptive p99 {:.0} us, scalar {:.0} us", adaptive.p99 / 1e3, scalar.p99 / 1e3);
+        println!(
+            "5 %, {workers} workers: adaptive p99 {:.0} us, scalar {:.0} us",
+            adaptive.p99 / 1e3,
+            scalar.p99 / 1e3
+        );
         assert!(adaptive.p99 <= 1.05 * scalar.p99);
     }
 }
@@ -150,7 +160,9 @@ fn at_every_load_the_tail_is_near_the_better_of_the_simple_rules() {
                 .map(|rule| simulate(rule, workers, load, JOBS).p99);
             println!(
                 "{load} %, {workers} workers: p99 us adaptive {:.0} scalar {:.0} two-or-more {:.0}",
-                adaptive / 1e3, scalar / 1e3, batch / 1e3
+                adaptive / 1e3,
+                scalar / 1e3,
+                batch / 1e3
             );
             let better = if load < 100.0 { scalar.min(batch) } else { batch };
             assert!(adaptive <= 1.05 * better || cfg!(miri), "{load} %, {workers} workers");

@@ -1,0 +1,101 @@
+//! Bulk work: the caller's thread cuts full batches, without a queue.
+
+use std::sync::atomic::AtomicUsize;
+
+use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, Records, Shape};
+
+use crate::group::Results;
+use crate::inner::{Inner, REFEREE, Report, unsupported};
+use crate::metrics::count;
+
+impl Inner {
+    /// Computes a set on this thread.
+    pub(crate) fn run_all(&self, set: &OperationSet) -> Results {
+        let operations: Vec<Operation<'_>> = set.iter().collect();
+        let shape = set.shape();
+        let mut outcomes = Outcomes::for_operations(shape, operations.len());
+        let mut errors = Vec::new();
+        let bytes_per_op = set.input_bytes() / operations.len().max(1);
+        let mut at = 0;
+        while at < operations.len() {
+            let Some((engine, ops)) = self.bulk_unit(shape, operations.len() - at) else {
+                return Results::refused(operations.len(), unsupported(shape));
+            };
+            let chunk = &operations[at..at + ops];
+            match self.run_chunk(engine, &Jobs::Operations(shape, chunk), ops * bytes_per_op) {
+                Ok(chunk) => outcomes.copy_results(at, &chunk, 0, ops),
+                Err(_) if engine != REFEREE => continue,
+                Err(reason) => self.run_singly(shape, chunk, at, &mut outcomes, &mut errors, &reason),
+            }
+            at += ops;
+        }
+        count(&self.metrics.bulk, operations.len());
+        Results::complete(shape, outcomes, errors)
+    }
+
+    /// Computes records on this thread.
+    pub(crate) fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
+        let parts = [records];
+        loop {
+            let (engine, _) = self.bulk_unit(shape, records.len).ok_or_else(|| unsupported(shape))?;
+            match self.run_chunk(engine, &Jobs::Records(shape, &parts), records.input_bytes()) {
+                Ok(outcomes) => {
+                    count(&self.metrics.bulk, records.len);
+                    return Ok(outcomes);
+                }
+                Err(_) if engine != REFEREE => {}
+                Err(reason) => return Err(JobError::EngineFailed { shape, reason }),
+            }
+        }
+    }
+
+    fn bulk_unit(&self, shape: Shape, ops: usize) -> Option<(usize, usize)> {
+        let mut state = self.lock();
+        let queue = self.queue_of(&mut state, shape)?;
+        let (choice, ops) = state.scheduler.bulk_plan(queue, ops)?;
+        Some((choice.engine, ops))
+    }
+
+    fn run_chunk(&self, engine: usize, jobs: &Jobs<'_>, bytes: usize) -> Result<Outcomes, String> {
+        let at_work = AtomicUsize::new(engine);
+        match self.compute(engine, jobs, &at_work) {
+            Ok((outcomes, took_ns)) => {
+                self.observe(Report { engine, shape: jobs.shape(), ops: jobs.len(), bytes, took_ns });
+                count(&self.metrics.completed, jobs.len());
+                Ok(outcomes)
+            }
+            Err(fault) => {
+                self.put_aside(engine, None, &fault.to_string());
+                count(&self.metrics.rerun, jobs.len());
+                Err(fault.to_string())
+            }
+        }
+    }
+
+    /// A chunk that the referee cannot do as one: each job for itself, so that a bad one fails alone.
+    fn run_singly(
+        &self,
+        shape: Shape,
+        chunk: &[Operation<'_>],
+        first: usize,
+        outcomes: &mut Outcomes,
+        errors: &mut Vec<(u32, JobError)>,
+        reason: &str,
+    ) {
+        for (index, operation) in chunk.iter().enumerate() {
+            let single = std::slice::from_ref(operation);
+            let result = if chunk.len() == 1 {
+                Err(reason.to_owned())
+            } else {
+                self.run_chunk(REFEREE, &Jobs::Operations(shape, single), operation.input.len())
+            };
+            match result {
+                Ok(single) => outcomes.copy_results(first + index, &single, 0, 1),
+                Err(reason) => {
+                    count(&self.metrics.failed, 1);
+                    errors.push(((first + index) as u32, JobError::EngineFailed { shape, reason }));
+                }
+            }
+        }
+    }
+}

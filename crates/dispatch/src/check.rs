@@ -1,0 +1,389 @@
+//! Running an engine, and the checks that a result passes before anyone sees it.
+//!
+//! An RSA private result is confirmed by the public operation, because one faulty CRT half shows the key (Boneh, DeMillo,
+//! Lipton, EUROCRYPT 1997). A share of all results is recomputed on a different engine. Where two engines differ, the
+//! referee computes afresh: its result goes out and the loser is put aside. Only an engine whose result differs from the
+//! referee's can lose, so no input that a peer crafts can put an honest engine aside.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use oarlock_core::{EngineFault, Extra, Jobs, Operation, Outcomes, Shape, Status};
+
+use crate::inner::{Inner, REFEREE};
+use crate::metrics::count;
+
+/// Which engine is at work, for the watchdog to know whom a hang concerns.
+type AtWork = AtomicUsize;
+
+impl Inner {
+    /// Runs `jobs` on an engine and checks the results. With the outcomes comes the engine's own time in nanoseconds.
+    pub(crate) fn compute(
+        &self,
+        engine: usize,
+        jobs: &Jobs<'_>,
+        at_work: &AtWork,
+    ) -> Result<(Outcomes, f64), EngineFault> {
+        let start = Instant::now();
+        let mut outcomes = self.run_engine(engine, jobs, at_work)?;
+        let took_ns = start.elapsed().as_nanos() as f64;
+        count(&self.metrics.batches, 1);
+        count(&self.metrics.batched_ops, jobs.len());
+        match jobs {
+            Jobs::Operations(shape, operations) => {
+                let batch = Batch { inner: self, engine, shape: *shape, operations, at_work };
+                batch.confirm_rsa(&mut outcomes);
+                batch.cross_check(&mut outcomes);
+            }
+            Jobs::Records(shape, _) => self.cross_check_records(engine, *shape, jobs, &mut outcomes, at_work),
+        }
+        Ok((outcomes, took_ns))
+    }
+
+    /// Runs an engine; a panic, a missing status or a wrong number of outcomes is its fault.
+    fn run_engine(&self, engine: usize, jobs: &Jobs<'_>, at_work: &AtWork) -> Result<Outcomes, EngineFault> {
+        at_work.store(engine, Ordering::Release);
+        let unit = self.engine(engine);
+        let mut outcomes = Outcomes::for_jobs(jobs);
+        let failed = |reason: &str| EngineFault::Failed { engine: unit.name(), reason: reason.to_owned() };
+        let fault = match catch_unwind(AssertUnwindSafe(|| unit.run(jobs, &mut outcomes))) {
+            Ok(Ok(())) if outcomes.len() == jobs.len() && outcomes.is_complete() => return Ok(outcomes),
+            Ok(Ok(())) => failed("left jobs of the batch undone"),
+            Ok(Err(fault)) => fault,
+            Err(_) => failed("panicked"),
+        };
+        count(&self.metrics.faults, 1);
+        Err(fault)
+    }
+
+    /// An engine in service for a shape, other than `not`: the referee before others.
+    fn second_engine(&self, shape: Shape, not: usize) -> Option<usize> {
+        let mut state = self.lock();
+        self.queue_of(&mut state, shape)?;
+        let choices = state.scheduler.choices(shape);
+        let mut others = choices.iter().filter(|choice| choice.engine != not && !choice.is_aside);
+        others
+            .clone()
+            .find(|choice| choice.engine == REFEREE)
+            .or_else(|| others.next())
+            .map(|choice| choice.engine)
+    }
+
+    /// The near engine in service that does so many operations of a shape soonest.
+    fn cheapest_engine(&self, shape: Shape, ops: usize) -> usize {
+        let mut state = self.lock();
+        let Some(queue) = self.queue_of(&mut state, shape) else { return REFEREE };
+        state.scheduler.bulk_plan(queue, ops).map_or(REFEREE, |(choice, _)| choice.engine)
+    }
+
+    /// Records are recomputed whole: a sampled batch runs once more on a different engine.
+    fn cross_check_records(
+        &self,
+        engine: usize,
+        shape: Shape,
+        jobs: &Jobs<'_>,
+        outcomes: &mut Outcomes,
+        at_work: &AtWork,
+    ) {
+        if !self.is_sampled(self.config().cross_check) {
+            return;
+        }
+        let Some(other) = self.second_engine(shape, engine) else {
+            return count(&self.metrics.cross_unchecked, jobs.len());
+        };
+        let theirs = match self.run_engine(other, jobs, at_work) {
+            Ok(theirs) => theirs,
+            Err(fault) => return self.put_aside(other, None, &fault.to_string()),
+        };
+        count(&self.metrics.cross_checked, jobs.len());
+        if is_same_records(outcomes, &theirs) {
+            return;
+        }
+        count(&self.metrics.disputes, 1);
+        let Ok(votes) = self.run_engine(REFEREE, jobs, at_work) else { return };
+        if is_same_records(&votes, outcomes) {
+            return self.lose(other, shape);
+        }
+        *outcomes = votes;
+        self.lose(engine, shape);
+    }
+
+    /// An engine has lost a dispute.
+    fn lose(&self, engine: usize, shape: Shape) {
+        if engine == REFEREE {
+            return count(&self.metrics.referee_wavered, 1);
+        }
+        self.put_aside(engine, Some(shape), "its result differs from the referee's");
+    }
+}
+
+fn is_same_records(ours: &Outcomes, theirs: &Outcomes) -> bool {
+    ours.statuses() == theirs.statuses() && ours.bytes() == theirs.bytes()
+}
+
+/// A batch of operations that an engine has computed.
+struct Batch<'a> {
+    inner: &'a Inner,
+    engine: usize,
+    shape: Shape,
+    operations: &'a [Operation<'a>],
+    at_work: &'a AtWork,
+}
+
+impl Batch<'_> {
+    /// Confirms RSA private results by the public operation, unless the engine has done so.
+    fn confirm_rsa(&self, outcomes: &mut Outcomes) {
+        let is_confirmed = self.inner.engine(self.engine).confirms(self.shape);
+        if is_confirmed || !matches!(self.shape, Shape::RsaPrivate { .. }) {
+            return;
+        }
+        let done: Vec<usize> = positions(outcomes, |status| status == Status::Done);
+        let suspects = self.unconfirmed(&done, outcomes);
+        count(&self.inner.metrics.confirmed, done.len() - suspects.len());
+        if !suspects.is_empty() {
+            self.settle_rsa(&suspects, outcomes);
+        }
+    }
+
+    /// Of `indices`, those whose result the public operation does not turn back into the input, with the engine that
+    /// said so.
+    fn unconfirmed(&self, indices: &[usize], outcomes: &Outcomes) -> Vec<(usize, usize)> {
+        let shape_of = |index: &usize| self.operations[*index].key.rsa_public_shape();
+        let mut shapes: Vec<Shape> = indices.iter().filter_map(shape_of).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        let mut suspects = Vec::new();
+        for shape in shapes {
+            let own: Vec<usize> =
+                indices.iter().copied().filter(|index| shape_of(index) == Some(shape)).collect();
+            let confirmer = self.inner.cheapest_engine(shape, own.len());
+            let wrong = match self.public_differs(confirmer, shape, &own, outcomes) {
+                Ok(wrong) => wrong,
+                Err(fault) => {
+                    self.inner.put_aside(confirmer, None, &fault.to_string());
+                    self.public_differs(REFEREE, shape, &own, outcomes).unwrap_or(own)
+                }
+            };
+            suspects.extend(wrong.into_iter().map(|index| (index, confirmer)));
+        }
+        suspects
+    }
+
+    /// Runs the public operation over results and returns the indices whose input it does not give back.
+    fn public_differs(
+        &self,
+        engine: usize,
+        shape: Shape,
+        indices: &[usize],
+        outcomes: &Outcomes,
+    ) -> Result<Vec<usize>, EngineFault> {
+        let operations: Vec<Operation<'_>> = indices
+            .iter()
+            .map(|index| Operation {
+                key: self.operations[*index].key,
+                input: outcomes.result(*index),
+                extra: Extra::None,
+            })
+            .collect();
+        let publics = self.inner.run_engine(engine, &Jobs::Operations(shape, &operations), self.at_work)?;
+        let is_wrong = |at: &usize| {
+            publics.statuses()[*at] != Status::Done
+                || publics.result(*at) != self.operations[indices[*at]].input
+        };
+        Ok((0..indices.len()).filter(is_wrong).map(|at| indices[at]).collect())
+    }
+
+    /// Recomputes unconfirmed results on the referee and finds who lied: the signer, or the confirmer.
+    fn settle_rsa(&self, suspects: &[(usize, usize)], outcomes: &mut Outcomes) {
+        count(&self.inner.metrics.unconfirmed, suspects.len());
+        count(&self.inner.metrics.disputes, suspects.len());
+        let indices: Vec<usize> = suspects.iter().map(|(index, _)| *index).collect();
+        let votes = self.referee_rsa(&indices);
+        for (at, (index, confirmer)) in suspects.iter().copied().enumerate() {
+            let Some(votes) = votes.as_ref().filter(|votes| votes.statuses()[at] == Status::Done) else {
+                self.withhold(index, outcomes);
+                continue;
+            };
+            if is_same(outcomes, index, votes, at) {
+                let shape = self.operations[index].key.rsa_public_shape().unwrap_or(self.shape);
+                self.inner.lose(confirmer, shape);
+            } else {
+                outcomes.copy_result(index, votes, at);
+                self.inner.lose(self.engine, self.shape);
+            }
+        }
+    }
+
+    /// The referee's own results, confirmed by its own public operation where it does not do so itself.
+    fn referee_rsa(&self, indices: &[usize]) -> Option<Outcomes> {
+        let mut votes = self.recompute(REFEREE, indices)?;
+        if self.inner.engine(REFEREE).confirms(self.shape) {
+            return Some(votes);
+        }
+        for (at, index) in indices.iter().enumerate() {
+            let operation = self.operations[*index];
+            let check = [Operation { input: votes.result(at), ..operation }];
+            let shape = operation.key.rsa_public_shape()?;
+            let public =
+                self.inner.run_engine(REFEREE, &Jobs::Operations(shape, &check), self.at_work).ok()?;
+            if public.statuses()[0] != Status::Done || public.result(0) != operation.input {
+                votes.set(at, Status::Pending);
+            }
+        }
+        Some(votes)
+    }
+
+    /// A result that nobody confirms is erased; its job fails.
+    fn withhold(&self, index: usize, outcomes: &mut Outcomes) {
+        outcomes.set(index, Status::Pending);
+        zeroize::Zeroize::zeroize(outcomes.result_mut(index));
+    }
+
+    /// Recomputes a sample of the results on a different engine.
+    fn cross_check(&self, outcomes: &mut Outcomes) {
+        let share = self.inner.config().cross_check;
+        if share <= 0.0 {
+            return;
+        }
+        let sample: Vec<usize> = positions(outcomes, |status| status != Status::Pending)
+            .into_iter()
+            .filter(|_| self.inner.is_sampled(share))
+            .collect();
+        if sample.is_empty() {
+            return;
+        }
+        match self.shape {
+            Shape::EcdsaSign { curve } => {
+                let is_done = |index: &usize| outcomes.statuses()[*index] == Status::Done;
+                let (signed, refused) = sample.into_iter().partition::<Vec<_>, _>(is_done);
+                self.cross_verify(&signed, Shape::EcdsaVerify { curve }, outcomes);
+                self.check_refusals(&refused, outcomes);
+            }
+            _ => self.cross_compare(&sample, outcomes),
+        }
+    }
+
+    /// Results that every engine must give alike are compared.
+    fn cross_compare(&self, sample: &[usize], outcomes: &mut Outcomes) {
+        let Some(other) = self.other_for(self.shape, sample.len()) else { return };
+        let Some(theirs) = self.recompute(other, sample) else { return };
+        count(&self.inner.metrics.cross_checked, sample.len());
+        let differs = |at: &usize| !is_same(outcomes, sample[*at], &theirs, *at);
+        let disputed: Vec<usize> = (0..sample.len()).filter(differs).collect();
+        if disputed.is_empty() {
+            return;
+        }
+        count(&self.inner.metrics.disputes, disputed.len());
+        let indices: Vec<usize> = disputed.iter().map(|at| sample[*at]).collect();
+        let Some(votes) = self.recompute(REFEREE, &indices) else { return };
+        for (vote, (at, index)) in disputed.into_iter().zip(indices).enumerate() {
+            if !is_same(&theirs, at, &votes, vote) {
+                self.inner.lose(other, self.shape);
+            }
+            if !is_same(outcomes, index, &votes, vote) {
+                self.inner.lose(self.engine, self.shape);
+                outcomes.copy_result(index, &votes, vote);
+            }
+        }
+    }
+
+    /// ECDSA signatures differ by nonce, so they are verified elsewhere.
+    fn cross_verify(&self, signed: &[usize], verify: Shape, outcomes: &mut Outcomes) {
+        let Some(other) = self.other_for(verify, signed.len()) else { return };
+        let Some(wrong) = self.rejected(other, verify, signed, outcomes) else { return };
+        count(&self.inner.metrics.cross_checked, signed.len());
+        if wrong.is_empty() {
+            return;
+        }
+        count(&self.inner.metrics.disputes, wrong.len());
+        let Some(truly_wrong) = self.rejected(REFEREE, verify, &wrong, outcomes) else { return };
+        if truly_wrong.len() < wrong.len() {
+            self.inner.lose(other, verify);
+        }
+        if !truly_wrong.is_empty() {
+            self.inner.lose(self.engine, self.shape);
+            self.replace(&truly_wrong, outcomes);
+        }
+    }
+
+    /// A signer that refuses what the referee signs has lied as well.
+    fn check_refusals(&self, refused: &[usize], outcomes: &mut Outcomes) {
+        if refused.is_empty() || self.engine == REFEREE {
+            return;
+        }
+        count(&self.inner.metrics.cross_checked, refused.len());
+        let Some(votes) = self.recompute(REFEREE, refused) else { return };
+        for (at, index) in refused.iter().enumerate() {
+            if votes.statuses()[at] != outcomes.statuses()[*index] {
+                count(&self.inner.metrics.disputes, 1);
+                self.inner.lose(self.engine, self.shape);
+                outcomes.copy_result(*index, &votes, at);
+            }
+        }
+    }
+
+    /// The indices whose signature an engine rejects.
+    fn rejected(
+        &self,
+        engine: usize,
+        verify: Shape,
+        indices: &[usize],
+        outcomes: &Outcomes,
+    ) -> Option<Vec<usize>> {
+        let operations: Vec<Operation<'_>> = indices
+            .iter()
+            .map(|index| Operation {
+                extra: Extra::Signature(outcomes.result(*index)),
+                ..self.operations[*index]
+            })
+            .collect();
+        let answers = self.run_or_put_aside(engine, &Jobs::Operations(verify, &operations))?;
+        let is_wrong = |at: &usize| answers.statuses()[*at] != Status::Done;
+        Some((0..indices.len()).filter(is_wrong).map(|at| indices[at]).collect())
+    }
+
+    /// Replaces results by the referee's.
+    fn replace(&self, indices: &[usize], outcomes: &mut Outcomes) {
+        let votes = self.recompute(REFEREE, indices);
+        for (at, index) in indices.iter().enumerate() {
+            match &votes {
+                Some(votes) => outcomes.copy_result(*index, votes, at),
+                None => self.withhold(*index, outcomes),
+            }
+        }
+    }
+
+    fn other_for(&self, shape: Shape, ops: usize) -> Option<usize> {
+        if ops == 0 {
+            return None;
+        }
+        let other = self.inner.second_engine(shape, self.engine);
+        if other.is_none() {
+            count(&self.inner.metrics.cross_unchecked, ops);
+        }
+        other
+    }
+
+    /// Runs some of the batch's operations again on an engine.
+    fn recompute(&self, engine: usize, indices: &[usize]) -> Option<Outcomes> {
+        let operations: Vec<Operation<'_>> = indices.iter().map(|index| self.operations[*index]).collect();
+        self.run_or_put_aside(engine, &Jobs::Operations(self.shape, &operations))
+    }
+
+    fn run_or_put_aside(&self, engine: usize, jobs: &Jobs<'_>) -> Option<Outcomes> {
+        let result = self.inner.run_engine(engine, jobs, self.at_work);
+        result.inspect_err(|fault| self.inner.put_aside(engine, None, &fault.to_string())).ok()
+    }
+}
+
+fn positions(outcomes: &Outcomes, is_meant: impl Fn(Status) -> bool) -> Vec<usize> {
+    let statuses = outcomes.statuses().iter().enumerate();
+    statuses.filter(|(_, status)| is_meant(**status)).map(|(index, _)| index).collect()
+}
+
+/// Equal results compare in constant time by nature; only a faulty engine's differ.
+fn is_same(ours: &Outcomes, our_index: usize, theirs: &Outcomes, their_index: usize) -> bool {
+    ours.statuses()[our_index] == theirs.statuses()[their_index]
+        && ours.result(our_index) == theirs.result(their_index)
+}

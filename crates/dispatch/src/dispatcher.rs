@@ -1,0 +1,348 @@
+//! The dispatcher as its users hold it.
+
+use std::fmt;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use oarlock_core::{
+    Engine, Extra, HeldJob, Holder, Home, JobError, Jobs, Key, Operation, OperationSet, Outcomes, Records,
+    Shape,
+};
+
+use crate::aside::Aside;
+use crate::config::Config;
+use crate::cost::Cost;
+use crate::group::{Group, Payload, Results};
+use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
+use crate::metrics::{Counters, count};
+use crate::queue::{Lane, Nanos};
+use crate::ticket::Ticket;
+
+/// Queues jobs, chooses engine and batch size by cost, checks results and fails over. Cheap to clone; the last handle
+/// dropped stops its threads. In a forked child it starts anew.
+#[derive(Clone, Debug)]
+pub struct Dispatcher(Arc<Shared>);
+
+struct Shared {
+    blueprint: Arc<Blueprint>,
+    first: Generation,
+}
+
+/// What one process of a family of forks uses. A child appends its own; the parent's is never touched there, because its
+/// locks may be held by threads that did not come along.
+struct Generation {
+    inner: Arc<Inner>,
+    next: OnceLock<Box<Self>>,
+}
+
+/// What a submission asks for beside its jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whose jobs these are: tenants are served in turn, each with its own bound.
+    pub tenant: u64,
+    /// Counted from now; after it, jobs without an answer end with `DeadlineExceeded`.
+    pub deadline: Option<Duration>,
+}
+
+/// Makes a [`Dispatcher`].
+#[derive(Clone)]
+pub struct Builder {
+    config: Config,
+    engines: Vec<Arc<dyn Engine>>,
+    costs: Vec<(&'static str, Shape, Cost)>,
+    holders: Vec<Arc<dyn Holder>>,
+    prober: Prober,
+}
+
+impl Builder {
+    /// A dispatcher around `referee`, the engine that is baseline, fallback and judge of disputes.
+    #[must_use]
+    pub fn new(referee: Arc<dyn Engine>) -> Self {
+        Self {
+            config: Config::default(),
+            engines: vec![referee],
+            costs: Vec::new(),
+            holders: Vec::new(),
+            prober: Arc::new(|_, _| false),
+        }
+    }
+
+    /// Settings.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Config { threads: config.threads.max(1), ..config };
+        self
+    }
+
+    /// A further engine.
+    #[must_use]
+    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engines.push(engine);
+        self
+    }
+
+    /// The measured cost of an engine for a shape.
+    #[must_use]
+    pub fn cost(mut self, engine: &'static str, shape: Shape, cost: Cost) -> Self {
+        self.costs.push((engine, shape, cost));
+        self
+    }
+
+    /// A holder of keys.
+    #[must_use]
+    pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
+        self.holders.push(holder);
+        self
+    }
+
+    /// The self test that an engine put aside must pass before it returns. Without one it never does.
+    #[must_use]
+    pub fn prober(
+        mut self,
+        prober: impl Fn(&dyn Engine, Option<Shape>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.prober = Arc::new(prober);
+        self
+    }
+
+    /// The dispatcher. No thread starts before the first queued job.
+    #[must_use]
+    pub fn build(self) -> Dispatcher {
+        let index_of = |name: &str| self.engines.iter().position(|engine| engine.name() == name);
+        let costs =
+            self.costs.iter().filter_map(|(name, shape, cost)| Some((index_of(name)?, *shape, *cost)));
+        let blueprint = Arc::new(Blueprint {
+            costs: costs.collect(),
+            config: self.config,
+            engines: self.engines,
+            holders: self.holders,
+            prober: self.prober,
+        });
+        let first = Generation::new(&blueprint);
+        Dispatcher(Arc::new(Shared { blueprint, first }))
+    }
+}
+
+impl Dispatcher {
+    /// Submits one operation: on this thread where all is idle and it is cheap, else through the queue.
+    ///
+    /// # Errors
+    /// The operation does not fit its shape, no engine offers it, or the tenant's queue is full.
+    pub fn submit(
+        &self,
+        shape: Shape,
+        key: &Key,
+        input: &[u8],
+        extra: Extra<'_>,
+        options: Options,
+    ) -> Result<Ticket, JobError> {
+        let mut set = OperationSet::with_capacity(shape, 1, input.len() + EXTRA_LEN);
+        set.push(key, input, extra)?;
+        self.submit_many(set, options)
+    }
+
+    /// Submits a set as one: it is answered as one, whatever batches it shares.
+    ///
+    /// # Errors
+    /// No engine offers the shape, or the tenant's queue is full; then no job of the set is done.
+    pub fn submit_many(&self, set: OperationSet, options: Options) -> Result<Ticket, JobError> {
+        let inner = self.inner();
+        let (shape, ops, bytes) = (set.shape(), set.len(), set.input_bytes());
+        count(&inner.metrics.submitted, ops);
+        let group = Group::new(Payload::Operations(set), Lane::Engines(shape), options.tenant);
+        if ops > 0 && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
+            return Ok(Ticket::new(group, Arc::clone(inner)));
+        }
+        self.queue(inner, group, options)
+    }
+
+    /// Submits records; their outcome is one.
+    ///
+    /// # Errors
+    /// A column does not cover the records, no engine offers the shape, or the tenant's queue is full.
+    pub fn submit_records(
+        &self,
+        shape: Shape,
+        records: Records<'static>,
+        options: Options,
+    ) -> Result<Ticket, JobError> {
+        check_complete(shape, &records)?;
+        let inner = self.inner();
+        count(&inner.metrics.submitted, records.len);
+        let group =
+            Group::new(Payload::Records(shape, Box::new(records)), Lane::Engines(shape), options.tenant);
+        self.queue(inner, group, options)
+    }
+
+    /// Submits whole jobs whose keys live with one holder. Without a deadline they get the holder's patience.
+    ///
+    /// # Errors
+    /// A key has another home, the holder is not known here, or the tenant's queue is full.
+    pub fn submit_held(&self, jobs: Vec<HeldJob>, options: Options) -> Result<Ticket, JobError> {
+        let inner = self.inner();
+        let holder = self.holder_of(&jobs)?;
+        count(&inner.metrics.submitted, jobs.len());
+        let group = Group::new(Payload::Held(jobs), Lane::Holder(holder), options.tenant);
+        let deadline = options.deadline.or(Some(inner.config().holder_patience));
+        self.queue(inner, group, Options { deadline, ..options })
+    }
+
+    /// Computes a set on this thread, in full batches and without a queue.
+    #[must_use]
+    pub fn run_all(&self, set: &OperationSet) -> Results {
+        let inner = self.inner();
+        count(&inner.metrics.submitted, set.len());
+        inner.run_all(set)
+    }
+
+    /// Computes records on this thread, without a queue.
+    ///
+    /// # Errors
+    /// A column does not cover the records, or no engine can do them.
+    pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
+        check_complete(shape, records)?;
+        let inner = self.inner();
+        count(&inner.metrics.submitted, records.len);
+        inner.run_records(shape, records)
+    }
+
+    /// The counters now.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.inner().metrics.read()
+    }
+
+    /// Engines put aside now.
+    #[must_use]
+    pub fn aside(&self) -> Vec<Aside> {
+        self.inner().list_aside()
+    }
+
+    /// Probes every engine put aside, on this thread, without waiting for its time.
+    pub fn probe(&self) {
+        self.inner().probe_all();
+    }
+
+    /// The cost model as it is now, for a shape: engine name and cost.
+    #[must_use]
+    pub fn costs(&self, shape: Shape) -> Vec<(&'static str, Cost)> {
+        let inner = self.inner();
+        let mut state = inner.lock();
+        let _ = inner.queue_of(&mut state, shape);
+        let choices = state.scheduler.choices(shape);
+        choices.iter().map(|choice| (inner.engine(choice.engine).name(), choice.cost)).collect()
+    }
+
+    /// The engines, the referee first.
+    pub fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
+        self.0.blueprint.engines.iter().map(|engine| &**engine)
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.0.blueprint.config
+    }
+
+    fn queue(&self, inner: &Arc<Inner>, group: Arc<Group>, options: Options) -> Result<Ticket, JobError> {
+        let after = |deadline: Duration| {
+            inner.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
+        };
+        if group.len() > 0 {
+            inner.enqueue(&group, options.deadline.map(after))?;
+        }
+        Ok(Ticket::new(group, Arc::clone(inner)))
+    }
+
+    fn holder_of(&self, jobs: &[HeldJob]) -> Result<usize, JobError> {
+        let mut holders = jobs.iter().map(|job| match job.key.home() {
+            Home::Held { holder, .. } => Ok(holder),
+            Home::Local => Err(JobError::KeyType { wanted: "a holder".into(), found: job.key.kind() }),
+        });
+        let Some(first) = holders.next().transpose()? else { return Ok(0) };
+        if holders.any(|holder| holder.as_ref().ok() != Some(&first)) {
+            return Err(JobError::Malformed { what: "the keys of one submission have different homes" });
+        }
+        let known = self.0.blueprint.holders.iter().position(|holder| *holder.name() == **first);
+        known.ok_or_else(|| JobError::Unsupported { wanted: format!("holder {first}") })
+    }
+
+    /// What this process uses.
+    fn inner(&self) -> &Arc<Inner> {
+        let pid = std::process::id();
+        let mut generation = &self.0.first;
+        while generation.inner.pid() != pid {
+            generation = generation.next.get_or_init(|| Box::new(Generation::new(&self.0.blueprint)));
+        }
+        &generation.inner
+    }
+}
+
+/// Room for a nonce or an ECDSA signature.
+const EXTRA_LEN: usize = 96;
+
+/// Runs a submission on its caller's thread and answers it; false where the referee failed, so that it must be queued.
+fn run_here(inner: &Arc<Inner>, shape: Shape, group: &Arc<Group>) -> bool {
+    let Payload::Operations(set) = &group.payload else { return false };
+    let at_work = AtomicUsize::new(REFEREE);
+    let result = match set.get(0) {
+        Some(operation) if set.len() == 1 => {
+            inner.compute(REFEREE, &Jobs::Operations(shape, &[operation]), &at_work)
+        }
+        _ => {
+            let operations: Vec<Operation<'_>> = set.iter().collect();
+            inner.compute(REFEREE, &Jobs::Operations(shape, &operations), &at_work)
+        }
+    };
+    let Ok((outcomes, took_ns)) = result else {
+        inner.finish_caller_run(None);
+        return false;
+    };
+    let report = Report { engine: REFEREE, shape, ops: group.len(), bytes: group.bytes(), took_ns };
+    inner.finish_caller_run(Some(report));
+    count(&inner.metrics.on_caller, group.len());
+    count(&inner.metrics.completed, group.len());
+    group.answer_all(outcomes);
+    true
+}
+
+fn check_complete(shape: Shape, records: &Records<'_>) -> Result<(), JobError> {
+    if !shape.is_record() {
+        return Err(unsupported(shape));
+    }
+    if !records.is_complete() {
+        return Err(JobError::Malformed { what: "a column does not cover every record" });
+    }
+    Ok(())
+}
+
+impl Generation {
+    fn new(blueprint: &Arc<Blueprint>) -> Self {
+        Self { inner: Inner::new(Arc::clone(blueprint)), next: OnceLock::new() }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let mut generation = Some(&self.first);
+        while let Some(own) = generation {
+            if !own.inner.is_foreign() {
+                own.inner.stop();
+            }
+            generation = own.next.get().map(|next| &**next);
+        }
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.blueprint.engines.iter().map(|engine| engine.name())).finish()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.engines.iter().map(|engine| engine.name())).finish()
+    }
+}

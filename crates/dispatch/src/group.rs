@@ -1,0 +1,332 @@
+//! A submission: jobs, their answers, and who waits for them.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::thread::Thread;
+
+use oarlock_core::{HeldJob, JobError, KeyKind, OperationSet, Outcomes, Records, Shape, Status};
+
+use crate::queue::{Item, Lane, Nanos, Work};
+
+/// What was submitted.
+pub(crate) enum Payload {
+    Operations(OperationSet),
+    Records(Shape, Box<Records<'static>>),
+    Held(Vec<HeldJob>),
+}
+
+/// One submission. Its inputs do not change until it is dropped, so an abandoned batch may still read them.
+pub(crate) struct Group {
+    pub(crate) payload: Payload,
+    pub(crate) lane: Lane,
+    pub(crate) tenant: u64,
+    count: u32,
+    bytes: u32,
+    end: AtomicU8,
+    /// Operations still in the queue; changed under the scheduler's lock only.
+    queued: AtomicU32,
+    state: Mutex<State>,
+}
+
+struct State {
+    outcomes: Outcomes,
+    held: Vec<Option<Result<Vec<u8>, JobError>>>,
+    errors: Vec<(u32, JobError)>,
+    left: u32,
+    waiter: Waiter,
+}
+
+enum Waiter {
+    Nobody,
+    Task(Waker),
+    Thread(Thread),
+}
+
+/// How a submission ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum End {
+    Live = 0,
+    Answered = 1,
+    Cancelled = 2,
+    Expired = 3,
+    ShutDown = 4,
+}
+
+impl Group {
+    pub(crate) fn new(payload: Payload, lane: Lane, tenant: u64) -> Arc<Self> {
+        let (count, bytes) = match &payload {
+            Payload::Operations(set) => (set.len(), set.input_bytes()),
+            Payload::Records(_, records) => (records.len, records.input_bytes()),
+            Payload::Held(jobs) => (jobs.len(), 0),
+        };
+        let outcomes = match &payload {
+            Payload::Operations(set) => Outcomes::for_operations(set.shape(), set.len()),
+            _ => Outcomes::default(),
+        };
+        let held = if let Payload::Held(jobs) = &payload { vec![None; jobs.len()] } else { Vec::new() };
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let state = State { outcomes, held, errors: Vec::new(), left: count, waiter: Waiter::Nobody };
+        let end = if count == 0 { End::Answered } else { End::Live };
+        Arc::new(Self {
+            payload,
+            lane,
+            tenant,
+            count,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            end: AtomicU8::new(end as u8),
+            queued: AtomicU32::new(0),
+            state: Mutex::new(state),
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes as usize
+    }
+
+    /// The whole submission as it enters the queue.
+    pub(crate) fn item(self: &Arc<Self>, enqueued: Nanos, due: Nanos) -> Item<Arc<Self>> {
+        Item {
+            work: Arc::clone(self),
+            first: 0,
+            count: self.count,
+            bytes: self.bytes,
+            is_whole: matches!(self.payload, Payload::Records(..)),
+            tenant: self.tenant,
+            enqueued,
+            due,
+            attempts: 0,
+        }
+    }
+
+    /// Counts operations into the queue. Under the scheduler's lock.
+    pub(crate) fn enter_queue(&self, ops: u32) {
+        self.queued.fetch_add(ops, Ordering::Relaxed);
+    }
+
+    /// Counts operations out of the queue. Under the scheduler's lock.
+    pub(crate) fn leave_queue(&self, ops: u32) {
+        self.queued.fetch_sub(ops, Ordering::Relaxed);
+    }
+
+    /// Takes the count of operations still queued, when they are not wanted any more. Under the scheduler's lock.
+    pub(crate) fn take_queued(&self) -> usize {
+        self.queued.swap(0, Ordering::Relaxed) as usize
+    }
+
+    pub(crate) fn end(&self) -> End {
+        match self.end.load(Ordering::Acquire) {
+            0 => End::Live,
+            1 => End::Answered,
+            2 => End::Cancelled,
+            3 => End::Expired,
+            _ => End::ShutDown,
+        }
+    }
+
+    /// Ends a live submission without an answer; false where it had ended.
+    pub(crate) fn end_early(&self, end: End) -> bool {
+        let (live, end) = (End::Live as u8, end as u8);
+        if self.end.compare_exchange(live, end, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return false;
+        }
+        let waiter = std::mem::replace(&mut self.lock().waiter, Waiter::Nobody);
+        waiter.wake();
+        true
+    }
+
+    /// Answers `count` operations from `first` on with outcomes `from..` of a batch.
+    pub(crate) fn answer(&self, first: u32, count: u32, batch: &Outcomes, from: usize) {
+        self.settle(count, |state| {
+            state.outcomes.copy_results(first as usize, batch, from, count as usize);
+        });
+    }
+
+    /// Answers all operations with the outcomes of a batch of their own.
+    pub(crate) fn answer_all(&self, outcomes: Outcomes) {
+        self.settle(self.count, |state| state.outcomes = outcomes);
+    }
+
+    /// Answers one held job.
+    pub(crate) fn answer_held(&self, index: u32, result: Result<Vec<u8>, JobError>) {
+        self.settle(1, |state| state.held[index as usize] = Some(result));
+    }
+
+    /// Answers `count` operations from `first` on with an error.
+    pub(crate) fn answer_error(&self, first: u32, count: u32, error: &JobError) {
+        self.settle(count, |state| match &self.payload {
+            Payload::Held(_) => {
+                (first..first + count).for_each(|at| state.held[at as usize] = Some(Err(error.clone())));
+            }
+            _ => state.errors.extend((first..first + count).map(|at| (at, error.clone()))),
+        });
+    }
+
+    fn settle(&self, count: u32, write: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        if self.end() != End::Live {
+            return;
+        }
+        write(&mut state);
+        state.left -= count;
+        if state.left > 0 {
+            return;
+        }
+        let (live, answered) = (End::Live as u8, End::Answered as u8);
+        let _ = self.end.compare_exchange(live, answered, Ordering::AcqRel, Ordering::Acquire);
+        let waiter = std::mem::replace(&mut state.waiter, Waiter::Nobody);
+        drop(state);
+        waiter.wake();
+    }
+
+    /// Leaves `waker` to be woken; false where the end has come already.
+    pub(crate) fn watch_by_task(&self, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        if self.end() != End::Live {
+            return false;
+        }
+        match &mut state.waiter {
+            Waiter::Task(known) => known.clone_from(waker),
+            waiter => *waiter = Waiter::Task(waker.clone()),
+        }
+        true
+    }
+
+    /// Leaves this thread to be unparked; false where the end has come already.
+    pub(crate) fn watch_by_thread(&self) -> bool {
+        let mut state = self.lock();
+        if self.end() == End::Live {
+            state.waiter = Waiter::Thread(std::thread::current());
+        }
+        self.end() == End::Live
+    }
+
+    /// Takes the answers of an ended submission.
+    pub(crate) fn take_results(&self) -> Results {
+        let mut state = self.lock();
+        let shape = match &self.payload {
+            Payload::Operations(set) => Some(set.shape()),
+            Payload::Records(shape, _) => Some(*shape),
+            Payload::Held(_) => None,
+        };
+        Results {
+            shape,
+            len: self.len(),
+            unanswered: match self.end() {
+                End::Expired => JobError::DeadlineExceeded,
+                End::ShutDown => JobError::ShutDown,
+                _ => JobError::Cancelled,
+            },
+            outcomes: std::mem::take(&mut state.outcomes),
+            held: std::mem::take(&mut state.held),
+            errors: std::mem::take(&mut state.errors),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Work for Arc<Group> {
+    fn is_live(&self) -> bool {
+        self.end() == End::Live
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Group({:?}, {} operations, {:?})", self.lane, self.count, self.end())
+    }
+}
+
+impl Waiter {
+    fn wake(self) {
+        match self {
+            Self::Nobody => {}
+            Self::Task(waker) => waker.wake(),
+            Self::Thread(thread) => thread.unpark(),
+        }
+    }
+}
+
+/// Answers of a submission, in its order. Buffers are zeroized on drop.
+#[derive(Debug)]
+pub struct Results {
+    shape: Option<Shape>,
+    len: usize,
+    unanswered: JobError,
+    outcomes: Outcomes,
+    held: Vec<Option<Result<Vec<u8>, JobError>>>,
+    errors: Vec<(u32, JobError)>,
+}
+
+impl Results {
+    /// Answers that an engine has given in full.
+    pub(crate) fn complete(shape: Shape, outcomes: Outcomes, errors: Vec<(u32, JobError)>) -> Self {
+        let len = outcomes.len();
+        Self { shape: Some(shape), len, unanswered: JobError::Cancelled, outcomes, held: Vec::new(), errors }
+    }
+
+    /// The same error for every one of `len` jobs.
+    pub(crate) fn refused(len: usize, error: JobError) -> Self {
+        let outcomes = Outcomes::default();
+        Self { shape: None, len, unanswered: error, outcomes, held: Vec::new(), errors: Vec::new() }
+    }
+
+    /// Number of jobs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True where there was no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The result of the operation or held job at `index`: its bytes, empty for a verification that says yes. For
+    /// records this is their status only; the bytes are in [`Results::outcomes`].
+    ///
+    /// # Errors
+    /// Why this job has no result.
+    pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
+        if let Some(answer) = self.held.get(index) {
+            return match answer {
+                Some(result) => result.as_deref().map_err(Clone::clone),
+                None => Err(self.unanswered.clone()),
+            };
+        }
+        let error = self.errors.iter().find(|(at, _)| *at as usize == index);
+        if let Some((_, error)) = error {
+            return Err(error.clone());
+        }
+        let (Some(shape), Some(status)) = (self.shape, self.outcomes.statuses().get(index)) else {
+            return Err(self.unanswered.clone());
+        };
+        match status {
+            Status::Done => Ok(if shape.is_record() { &[] } else { self.outcomes.result(index) }),
+            Status::Pending => Err(self.unanswered.clone()),
+            status => Err(status.error(shape, KeyKind::Secret(0)).unwrap_or(JobError::Rejected)),
+        }
+    }
+
+    /// The raw outcome: statuses and buffers, by which records are read.
+    #[must_use]
+    pub fn outcomes(&self) -> &Outcomes {
+        &self.outcomes
+    }
+
+    /// Takes the raw outcome.
+    #[must_use]
+    pub fn into_outcomes(self) -> Outcomes {
+        self.outcomes
+    }
+}

@@ -1,0 +1,410 @@
+//! What callers, workers and the watchdog of one process share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use oarlock_core::{Engine, Holder, JobError, Reach, Shape};
+
+use crate::aside::Asides;
+use crate::config::Config;
+use crate::cost::Cost;
+use crate::flight::Flight;
+use crate::group::{End, Group};
+use crate::metrics::{Metrics, count};
+use crate::queue::{Choice, Item, Lane, Nanos};
+use crate::scheduler::{Asking, Decision, Scheduler, choice};
+use crate::threads::Threads;
+use crate::timers::Timers;
+
+/// Decides by known answers whether an engine put aside may return: for one shape, or for all it offers.
+pub type Prober = Arc<dyn Fn(&dyn Engine, Option<Shape>) -> bool + Send + Sync>;
+
+/// Everything that a dispatcher is made of, and made anew of in a forked child.
+pub(crate) struct Blueprint {
+    pub(crate) config: Config,
+    pub(crate) engines: Vec<Arc<dyn Engine>>,
+    /// Cost by engine and shape, where it has been measured.
+    pub(crate) costs: Vec<(usize, Shape, Cost)>,
+    pub(crate) holders: Vec<Arc<dyn Holder>>,
+    pub(crate) prober: Prober,
+}
+
+pub(crate) struct Inner {
+    pub(crate) blueprint: Arc<Blueprint>,
+    pub(crate) metrics: Metrics,
+    pub(crate) asides: Asides,
+    pub(crate) timers: Timers,
+    pub(crate) threads: Threads,
+    /// Wakes near workers.
+    work: Condvar,
+    /// Wakes far workers.
+    far_work: Condvar,
+    state: Mutex<State>,
+    /// Live queued operations, for workers that look without the lock.
+    pending: AtomicUsize,
+    spinning: AtomicUsize,
+    is_stopping: AtomicBool,
+    sampler: AtomicU32,
+    origin: Instant,
+    pid: u32,
+}
+
+pub(crate) struct State {
+    pub(crate) scheduler: Scheduler<Arc<Group>>,
+    /// Batches running now, on workers and on callers.
+    busy: usize,
+    /// Workers asleep.
+    parked: usize,
+}
+
+/// What a worker has just run, told with its next question so that a batch costs one lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report {
+    pub(crate) engine: usize,
+    pub(crate) shape: Shape,
+    pub(crate) ops: usize,
+    pub(crate) bytes: usize,
+    pub(crate) took_ns: f64,
+}
+
+/// Who asks for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    Near,
+    Far(usize),
+}
+
+impl Inner {
+    pub(crate) fn new(blueprint: Arc<Blueprint>) -> Arc<Self> {
+        let scheduler = Scheduler::new(blueprint.config.clone(), REFEREE, blueprint.engines.len());
+        Arc::new(Self {
+            metrics: Metrics::default(),
+            asides: Asides::default(),
+            timers: Timers::default(),
+            threads: Threads::default(),
+            work: Condvar::new(),
+            far_work: Condvar::new(),
+            state: Mutex::new(State { scheduler, busy: 0, parked: 0 }),
+            pending: AtomicUsize::new(0),
+            spinning: AtomicUsize::new(0),
+            is_stopping: AtomicBool::new(false),
+            sampler: AtomicU32::new(seed()),
+            origin: Instant::now(),
+            pid: std::process::id(),
+            blueprint,
+        })
+    }
+
+    pub(crate) fn now(&self) -> Nanos {
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.blueprint.config
+    }
+
+    pub(crate) fn engine(&self, engine: usize) -> &dyn Engine {
+        &*self.blueprint.engines[engine]
+    }
+
+    /// True in a forked child of the process that made this.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.pid != std::process::id()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The queue of a shape, or None where no engine offers it.
+    pub(crate) fn queue_of(&self, state: &mut State, shape: Shape) -> Option<usize> {
+        let lane = Lane::Engines(shape);
+        let index = state.scheduler.queue_for(lane, || self.choices(shape));
+        (!state.scheduler.choices(shape).is_empty()).then_some(index)
+    }
+
+    fn choices(&self, shape: Shape) -> Vec<Choice> {
+        let engines = self.blueprint.engines.iter().enumerate();
+        let offers = engines.filter_map(|(index, engine)| {
+            let lanes = engine.offers(shape)?;
+            let costs = &self.blueprint.costs;
+            let known = costs.iter().find(|(own, of, _)| (*own, *of) == (index, shape));
+            let cost = known.map_or_else(Cost::default, |(_, _, cost)| *cost);
+            Some(choice(index, lanes, cost, engine.reach() == Reach::Far))
+        });
+        offers.collect()
+    }
+
+    /// Puts a submission into its queue and wakes who may serve it.
+    pub(crate) fn enqueue(
+        self: &Arc<Self>,
+        group: &Arc<Group>,
+        deadline: Option<Nanos>,
+    ) -> Result<(), JobError> {
+        if self.is_stopping() {
+            return Err(JobError::ShutDown);
+        }
+        self.threads.ensure_started(self)?;
+        let now = self.now();
+        let patience = u64::try_from(self.config().target_latency.as_nanos()).unwrap_or(u64::MAX);
+        let item = group.item(now, deadline.unwrap_or_else(|| now.saturating_add(patience)));
+        let ops = item.count;
+        let mut state = self.lock();
+        let queue = match group.lane {
+            Lane::Engines(shape) => self.queue_of(&mut state, shape).ok_or_else(|| unsupported(shape))?,
+            lane @ Lane::Holder(_) => state.scheduler.queue_for(lane, Vec::new),
+        };
+        state.scheduler.submit(queue, item).inspect_err(|_| count(&self.metrics.refused, ops as usize))?;
+        group.enter_queue(ops);
+        let is_far_wanted = state.scheduler.has_surplus(queue, self.config().threads);
+        let is_near_wanted = self.note_pending(&state);
+        drop(state);
+        if is_near_wanted {
+            self.work.notify_one();
+        }
+        if is_far_wanted {
+            self.far_work.notify_all();
+        }
+        if let Some(deadline) = deadline {
+            self.timers.add(deadline, group);
+        }
+        Ok(())
+    }
+
+    /// Publishes how much waits; true where a sleeping worker is needed beside those already looking.
+    fn note_pending(&self, state: &State) -> bool {
+        let live = state.scheduler.live();
+        self.pending.store(live, Ordering::Release);
+        live > 0 && state.parked > 0 && live > self.spinning.load(Ordering::Relaxed)
+    }
+
+    /// Takes a batch in flight for the caller's thread where all is idle and `ops` operations are cheap on the referee.
+    pub(crate) fn claim_caller_run(&self, shape: Shape, ops: usize, bytes: usize) -> bool {
+        let budget = self.config().caller_budget.as_nanos() as f64;
+        let mut state = self.lock();
+        if state.busy > 0 || !state.scheduler.is_empty() {
+            return false;
+        }
+        let Some(queue) = self.queue_of(&mut state, shape) else { return false };
+        let is_cheap = state.scheduler.single_ns(queue, ops, bytes).is_some_and(|cost| cost <= budget);
+        state.busy += usize::from(is_cheap);
+        is_cheap
+    }
+
+    /// Ends a caller's run.
+    pub(crate) fn finish_caller_run(&self, report: Option<Report>) {
+        let mut state = self.lock();
+        self.finish(&mut state, report);
+    }
+
+    fn finish(&self, state: &mut State, report: Option<Report>) {
+        state.busy -= 1;
+        if let Some(report) = report {
+            state.scheduler.observe(report.shape, report.engine, report.ops, report.bytes, report.took_ns);
+        }
+    }
+
+    /// Notes a batch of bulk work, which was never in flight here.
+    pub(crate) fn observe(&self, report: Report) {
+        let scheduler = &mut self.lock().scheduler;
+        scheduler.observe(report.shape, report.engine, report.ops, report.bytes, report.took_ns);
+    }
+
+    /// Blocks a worker until there is something to do; None when it should end. `report` ends its last batch.
+    pub(crate) fn next(&self, asker: Asker, report: Option<Option<Report>>) -> Option<Decision<Arc<Group>>> {
+        let mut state = self.lock();
+        if let Some(report) = report {
+            self.finish(&mut state, report);
+        }
+        let mut may_spin = asker == Asker::Near;
+        loop {
+            if self.is_stopping() {
+                return None;
+            }
+            let decision = self.ask(&mut state, asker);
+            match decision {
+                Decision::Idle if may_spin && self.spinning.load(Ordering::Relaxed) == 0 => {
+                    drop(state);
+                    self.spin();
+                    may_spin = false;
+                    state = self.lock();
+                }
+                Decision::Idle => state = self.park(state, asker, None),
+                Decision::WaitUntil(time) => {
+                    let wait = Duration::from_nanos(time.saturating_sub(self.now()));
+                    state = self.park(state, asker, Some(wait));
+                }
+                decision => return Some(self.take_off(&mut state, decision)),
+            }
+        }
+    }
+
+    fn ask(&self, state: &mut State, asker: Asker) -> Decision<Arc<Group>> {
+        let workers = self.config().threads;
+        match asker {
+            Asker::Near => {
+                let idle_others = state.parked + self.spinning.load(Ordering::Relaxed);
+                state.scheduler.next(self.now(), Asking { idle_others: idle_others.min(workers - 1) })
+            }
+            Asker::Far(engine) => state.scheduler.next_far(engine, workers),
+        }
+    }
+
+    /// Counts a decided batch out of the queue and into flight, and wakes the next worker where more waits.
+    fn take_off(&self, state: &mut State, decision: Decision<Arc<Group>>) -> Decision<Arc<Group>> {
+        let items = match &decision {
+            Decision::Run(plan) => &plan.items,
+            Decision::Start { items, .. } | Decision::Fail { items, .. } => items,
+            Decision::WaitUntil(_) | Decision::Idle => return decision,
+        };
+        for item in items {
+            item.work.leave_queue(item.count);
+        }
+        state.busy += 1;
+        if self.note_pending(state) {
+            self.work.notify_one();
+        }
+        decision
+    }
+
+    /// Looks for work for a little while without the lock: waking a sleeping thread costs more than most jobs.
+    fn spin(&self) {
+        self.spinning.fetch_add(1, Ordering::AcqRel);
+        for _ in 0..self.config().spins {
+            if self.pending.load(Ordering::Acquire) > 0 || self.is_stopping() {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        self.spinning.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn park<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        asker: Asker,
+        at_most: Option<Duration>,
+    ) -> MutexGuard<'a, State> {
+        if let Asker::Far(_) = asker {
+            return self.far_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.parked += 1;
+        let mut state = match at_most {
+            None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(time) => self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0,
+        };
+        state.parked -= 1;
+        state
+    }
+
+    /// Ends a submission that nobody wants or can have any more.
+    pub(crate) fn end_early(&self, group: &Arc<Group>, end: End) -> bool {
+        if !group.end_early(end) {
+            return false;
+        }
+        let counter = match end {
+            End::Expired => &self.metrics.expired,
+            End::Cancelled => &self.metrics.cancelled,
+            _ => &self.metrics.failed,
+        };
+        count(counter, group.len());
+        let mut state = self.lock();
+        let queued = group.take_queued();
+        if queued > 0 {
+            let bytes = (group.bytes() * queued / group.len().max(1)) as u64;
+            state.scheduler.forget(group.lane, group.tenant, queued, bytes);
+            self.note_pending(&state);
+        }
+        true
+    }
+
+    /// Returns the items of a faulted or abandoned batch to their queue, less those no longer wanted; what failed too
+    /// often is answered with `reason`.
+    pub(crate) fn run_again(&self, shape: Shape, items: &[Item<Arc<Group>>], reason: &str) {
+        let live = items.iter().filter(|item| item.work.end() == End::Live);
+        let (again, given_up): (Vec<_>, Vec<_>) =
+            live.cloned().partition(|item| item.attempts < MOST_ATTEMPTS);
+        let mut state = self.lock();
+        for item in &again {
+            item.work.enter_queue(item.count);
+        }
+        count(&self.metrics.rerun, again.iter().map(|item| item.count as usize).sum());
+        state.scheduler.submit_again(Lane::Engines(shape), again);
+        self.note_pending(&state);
+        drop(state);
+        self.work.notify_one();
+        self.fail(shape, &given_up, reason);
+    }
+
+    /// Answers items with an engine failure.
+    pub(crate) fn fail(&self, shape: Shape, items: &[Item<Arc<Group>>], reason: &str) {
+        let error = JobError::EngineFailed { shape, reason: reason.to_owned() };
+        for item in items {
+            count(&self.metrics.failed, item.count as usize);
+            item.work.answer_error(item.first, item.count, &error);
+        }
+    }
+
+    /// True for about a share of the calls, in no order that a peer could know.
+    pub(crate) fn is_sampled(&self, share: f64) -> bool {
+        if share <= 0.0 || share >= 1.0 {
+            return share >= 1.0;
+        }
+        let mut x = self.sampler.fetch_add(0x9E37_79B9, Ordering::Relaxed);
+        x = (x ^ (x >> 16)).wrapping_mul(0x21F0_AAAD);
+        x = (x ^ (x >> 15)).wrapping_mul(0x735A_2D97);
+        f64::from(x ^ (x >> 15)) < share * f64::from(u32::MAX)
+    }
+
+    /// Stops the threads and ends what waits. Batches in flight are finished first, unless they hang.
+    pub(crate) fn stop(&self) {
+        let drained = {
+            let mut state = self.lock();
+            self.is_stopping.store(true, Ordering::Release);
+            state.scheduler.drain()
+        };
+        self.work.notify_all();
+        self.far_work.notify_all();
+        for item in drained {
+            item.work.end_early(End::ShutDown);
+        }
+        self.timers.wake();
+        self.threads.join();
+    }
+
+    /// Flights that are up now, for the watchdog.
+    pub(crate) fn flights(&self) -> Vec<Arc<Flight>> {
+        self.threads.flights()
+    }
+}
+
+/// The first engine is baseline, fallback and referee.
+pub(crate) const REFEREE: usize = 0;
+/// After so many failed runs a job is answered with the failure.
+const MOST_ATTEMPTS: u8 = 4;
+
+pub(crate) fn unsupported(shape: Shape) -> JobError {
+    JobError::Unsupported { wanted: shape.to_string() }
+}
+
+/// Unpredictable enough to choose samples; the standard library seeds its hashers from the system.
+fn seed() -> u32 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish() as u32
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Inner(pid {}, {} engines)", self.pid, self.blueprint.engines.len())
+    }
+}

@@ -1,0 +1,214 @@
+//! Workers and the watchdog: started at the first queued job, replaced when an engine hangs in them.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use oarlock_core::{JobError, Reach};
+
+use crate::flight::Flight;
+use crate::group::End;
+use crate::inner::{Asker, Inner, Report};
+use crate::metrics::count;
+use crate::scheduler::Decision;
+
+/// How often the watchdog looks at batches in flight while there are any.
+const ROUND: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+pub(crate) struct Threads {
+    is_started: AtomicBool,
+    team: Mutex<Team>,
+}
+
+#[derive(Default)]
+struct Team {
+    posts: Vec<Post>,
+    watchdog: Option<JoinHandle<()>>,
+    loose: Vec<JoinHandle<()>>,
+}
+
+/// A worker and what it flies.
+struct Post {
+    slot: Arc<Slot>,
+    handle: JoinHandle<()>,
+}
+
+struct Slot {
+    asker: Asker,
+    flight: Mutex<Option<Arc<Flight>>>,
+}
+
+impl Slot {
+    fn set(&self, flight: Option<Arc<Flight>>) {
+        *self.flight.lock().unwrap_or_else(PoisonError::into_inner) = flight;
+    }
+
+    fn get(&self) -> Option<Arc<Flight>> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Threads {
+    /// Starts workers and watchdog once.
+    pub(crate) fn ensure_started(&self, inner: &Arc<Inner>) -> Result<(), JobError> {
+        if self.is_started.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut team = self.lock();
+        if self.is_started.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        for _ in 0..inner.config().threads {
+            team.posts.push(start_worker(inner, Asker::Near).map_err(no_threads)?);
+        }
+        for (index, engine) in inner.blueprint.engines.iter().enumerate() {
+            if engine.reach() == Reach::Far {
+                team.posts.push(start_worker(inner, Asker::Far(index)).map_err(no_threads)?);
+            }
+        }
+        let watched = Arc::clone(inner);
+        let watchdog = Builder::new().name("oarlock-watchdog".into()).spawn(move || watch(&watched));
+        team.watchdog = Some(watchdog.map_err(no_threads)?);
+        self.is_started.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Starts a thread that is joined at the end.
+    pub(crate) fn spawn_loose(&self, name: &str, run: impl FnOnce() + Send + 'static) {
+        let mut team = self.lock();
+        team.loose.retain(|handle| !handle.is_finished());
+        if let Ok(handle) = Builder::new().name(name.into()).spawn(run) {
+            team.loose.push(handle);
+        }
+    }
+
+    /// Batches in flight now.
+    pub(crate) fn flights(&self) -> Vec<Arc<Flight>> {
+        self.lock().posts.iter().filter_map(|post| post.slot.get()).collect()
+    }
+
+    /// Takes the worker that flies an abandoned batch off the team and puts a new one in its place.
+    fn replace(&self, inner: &Arc<Inner>, flight: &Arc<Flight>) {
+        let mut team = self.lock();
+        let is_meant = |post: &Post| post.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
+        let Some(at) = team.posts.iter().position(is_meant) else { return };
+        let hung = team.posts.swap_remove(at);
+        if let Ok(post) = start_worker(inner, hung.slot.asker) {
+            team.posts.push(post);
+        }
+    }
+
+    /// Waits for all threads but those that hang and the one that calls.
+    pub(crate) fn join(&self) {
+        let (posts, watchdog, loose) = {
+            let mut team = self.lock();
+            (std::mem::take(&mut team.posts), team.watchdog.take(), std::mem::take(&mut team.loose))
+        };
+        let this = std::thread::current().id();
+        let handles = posts.into_iter().map(|post| post.handle).chain(watchdog).chain(loose);
+        for handle in handles.filter(|handle| handle.thread().id() != this) {
+            // A worker that panicked has answered nothing wrongly; there is nothing left to do about it here.
+            let _ = handle.join();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Team> {
+        self.team.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn no_threads(error: std::io::Error) -> JobError {
+    JobError::NoThreads { reason: error.to_string() }
+}
+
+fn start_worker(inner: &Arc<Inner>, asker: Asker) -> std::io::Result<Post> {
+    let slot = Arc::new(Slot { asker, flight: Mutex::new(None) });
+    let (inner, own) = (Arc::clone(inner), Arc::clone(&slot));
+    let name = match asker {
+        Asker::Near => "oarlock-worker".to_owned(),
+        Asker::Far(engine) => format!("oarlock-{}", inner.engine(engine).name()),
+    };
+    let handle = Builder::new().name(name).spawn(move || work(&inner, &own))?;
+    Ok(Post { slot, handle })
+}
+
+/// A worker's life.
+fn work(inner: &Arc<Inner>, slot: &Slot) {
+    let mut report: Option<Option<Report>> = None;
+    while let Some(decision) = inner.next(slot.asker, report.take()) {
+        let learnt = match decision {
+            Decision::Run(plan) => {
+                let flight = Flight::new(plan, inner);
+                if slot.asker != Asker::Near {
+                    count(&inner.metrics.far_batches, 1);
+                }
+                slot.set(Some(Arc::clone(&flight)));
+                let learnt = flight.fly(inner);
+                slot.set(None);
+                if flight.is_abandoned() {
+                    return;
+                }
+                learnt
+            }
+            Decision::Start { holder, items } => {
+                inner.start_held(holder, &items);
+                None
+            }
+            Decision::Fail { shape, items } => {
+                inner.fail(shape, &items, "every engine that offers it has been put aside");
+                None
+            }
+            Decision::WaitUntil(_) | Decision::Idle => None,
+        };
+        report = Some(learnt);
+    }
+}
+
+/// The watchdog's life: deadlines, hung batches, probes.
+fn watch(inner: &Arc<Inner>) {
+    while !inner.is_stopping() {
+        let now = inner.now();
+        for group in inner.timers.expired(now) {
+            inner.end_early(&group, End::Expired);
+        }
+        let flights = inner.flights();
+        for flight in flights.iter().filter(|flight| flight.hang_at <= now) {
+            give_up(inner, flight);
+        }
+        inner.start_probes();
+        inner.timers.wait(inner.now(), patience(inner, &flights));
+    }
+}
+
+/// How long nothing but a new deadline needs the watchdog.
+fn patience(inner: &Inner, flights: &[Arc<Flight>]) -> Duration {
+    let now = inner.now();
+    let hangs = flights.iter().map(|flight| flight.hang_at);
+    let next = hangs.chain(inner.asides.next_probe()).min();
+    let next = next.map_or(ROUND, |at| Duration::from_nanos(at.saturating_sub(now)));
+    let least = Duration::from_micros(50);
+    next.clamp(least, ROUND.min(inner.config().hang_after.max(least)))
+}
+
+/// Abandons a hung batch: its engine is put aside, its jobs run elsewhere, its thread is left behind.
+fn give_up(inner: &Arc<Inner>, flight: &Arc<Flight>) {
+    if !flight.abandon() {
+        return;
+    }
+    count(&inner.metrics.hangs, 1);
+    let engine = flight.engine.load(Ordering::Acquire);
+    let reason = format!("{} hung in {}", inner.engine(engine).name(), flight.shape);
+    inner.put_aside(engine, None, &reason);
+    inner.threads.replace(inner, flight);
+    inner.finish_caller_run(None);
+    inner.run_again(flight.shape, &flight.items, &reason);
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Threads({} workers)", self.lock().posts.len())
+    }
+}
