@@ -1,1 +1,33 @@
-//! x
+//! Keys come in here, once: parsed, validated, given a fingerprint, and from then on an immutable
+//! [`Key`](oarlock_core::Key). No unsafe code, no I/O.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`import`] | PEM and DER: PKCS#8 (also encrypted), PKCS#1, SEC 1, SPKI; [`import::any`] finds out which |
+//! | [`raw`] | bare scalars, points, seeds and symmetric secrets |
+//! | [`rsa`] | RSA from its numbers, and modulus with secret exponent; the consistency checks |
+//! | [`held`] | keys whose private part lives with a holder |
+//! | [`generate`] | new keys |
+//! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private ones |
+//!
+//! Every failure is a [`KeyError`] that says what was expected and what was found, and carries no key material.
+//! Inputs are hostile until validated: lengths are checked before arithmetic, the work to try a passphrase before it
+//! is spent ([`WorkLimits`]).
+#![forbid(unsafe_code)]
+
+mod asn1;
+mod ec;
+mod edwards;
+mod error;
+pub mod export;
+mod fingerprint;
+pub mod generate;
+pub mod held;
+pub mod import;
+mod passphrase;
+mod pbes2;
+pub mod raw;
+pub mod rsa;
+
+pub use error::KeyError;
+pub use passphrase::{Passphrase, WorkLimits};

@@ -1,0 +1,90 @@
+//! Object identifiers, algorithm identifiers, and the wording of DER errors.
+
+use std::fmt::Display;
+
+use der::asn1::{AnyRef, Null, ObjectIdentifier};
+use oarlock_core::Curve;
+use spki::AlgorithmIdentifierRef;
+
+use crate::{KeyError, ec};
+
+/// rsaEncryption. RFC 8017 A.1.
+pub(crate) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+/// id-ecPublicKey. RFC 5480 2.1.1.
+pub(crate) const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+/// id-X25519. RFC 8410 section 3.
+pub(crate) const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
+/// id-Ed25519. RFC 8410 section 3.
+pub(crate) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+
+/// What an algorithm identifier names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Rsa,
+    Ec(Curve),
+    Ed25519,
+    X25519,
+}
+
+impl Algorithm {
+    pub(crate) fn parse(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, KeyError> {
+        let parameters = identifier.parameters;
+        match identifier.oid {
+            RSA => null_or_absent(parameters).map(|()| Self::Rsa),
+            EC => named_curve(parameters).map(Self::Ec),
+            ED25519 => absent("Ed25519", parameters).map(|()| Self::Ed25519),
+            X25519 => absent("X25519", parameters).map(|()| Self::X25519),
+            other => Err(KeyError::UnsupportedAlgorithm { found: other.to_string() }),
+        }
+    }
+
+    /// The identifier as it is written: RSA with NULL, EC with the named curve, the others bare.
+    pub(crate) fn identifier(self) -> Result<AlgorithmIdentifierRef<'static>, KeyError> {
+        let (oid, parameters) = match self {
+            Self::Rsa => (RSA, Some(AnyRef::from(Null))),
+            Self::Ec(curve) => (EC, Some(ec::facts(curve)?.oid.into())),
+            Self::Ed25519 => (ED25519, None),
+            Self::X25519 => (X25519, None),
+        };
+        Ok(AlgorithmIdentifierRef { oid, parameters })
+    }
+}
+
+/// RFC 8017 A.1 demands NULL; some writers leave it out.
+fn null_or_absent(parameters: Option<AnyRef<'_>>) -> Result<(), KeyError> {
+    match parameters {
+        Some(any) if !any.is_null() => {
+            Err(KeyError::AlgorithmParameters { algorithm: "RSA", expected: "NULL" })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// RFC 8410 section 3.
+fn absent(algorithm: &'static str, parameters: Option<AnyRef<'_>>) -> Result<(), KeyError> {
+    match parameters {
+        Some(_) => Err(KeyError::AlgorithmParameters { algorithm, expected: "nothing" }),
+        None => Ok(()),
+    }
+}
+
+/// RFC 5480 2.1.1: implicit and explicit curves must not be used.
+fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
+    let Some(any) = parameters else {
+        return Err(KeyError::UnsupportedCurve { found: "no curve".to_owned() });
+    };
+    match any.decode_as::<ObjectIdentifier>() {
+        Ok(oid) => ec::curve(oid),
+        Err(_) => Err(KeyError::UnsupportedCurve { found: "explicit or implicit parameters".to_owned() }),
+    }
+}
+
+/// Words a parser's error: what it met and where, no content.
+pub(crate) fn malformed<E: Display>(structure: &'static str) -> impl Fn(E) -> KeyError {
+    move |error| KeyError::Der { structure, reason: error.to_string() }
+}
+
+/// For encoders, which fail only on lengths that no validated key has.
+pub(crate) fn not_encoded<E>(_: E) -> KeyError {
+    KeyError::Machine { what: "encoding a key" }
+}

@@ -1,0 +1,50 @@
+//! Ed25519 and X25519 keys: 32 bytes each way.
+
+use aws_lc_rs::agreement::{PrivateKey, X25519};
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use oarlock_core::{EdPrivateParts, KeyParts, SecretBytes, XPrivateParts};
+
+use crate::KeyError;
+
+/// An Ed25519 private key; `public`, where given, must be the one the seed leads to. RFC 8032 5.1.5.
+pub(crate) fn ed25519_private(seed: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
+    let seed = SecretBytes::from(exactly_32("Ed25519 seed", seed)?.as_slice());
+    let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose())
+        .map_err(|_| KeyError::Machine { what: "deriving an Ed25519 public key" })?;
+    let derived = *exactly_32("Ed25519 public key", pair.public_key().as_ref())?;
+    agree("Ed25519", &derived, public)?;
+    Ok(KeyParts::Ed25519Private(EdPrivateParts { seed, public: derived }))
+}
+
+/// An Ed25519 public key. Bytes that encode no point are a key too, one that verifies nothing. RFC 8032 5.1.7.
+pub(crate) fn ed25519_public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
+    exactly_32("Ed25519 public key", bytes).map(|public| KeyParts::Ed25519Public(*public))
+}
+
+/// An X25519 private key; `public`, where given, must be its own. RFC 7748 6.1.
+pub(crate) fn x25519_private(scalar: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
+    let failed = KeyError::Machine { what: "deriving an X25519 public key" };
+    let scalar = SecretBytes::from(exactly_32("X25519 scalar", scalar)?.as_slice());
+    let key = PrivateKey::from_private_key(&X25519, scalar.expose()).map_err(|_| failed.clone())?;
+    let derived = key.compute_public_key().map_err(|_| failed)?;
+    let derived = *exactly_32("X25519 public key", derived.as_ref())?;
+    agree("X25519", &derived, public)?;
+    Ok(KeyParts::X25519Private(XPrivateParts { scalar, public: derived }))
+}
+
+/// An X25519 public key: every string of 32 bytes is one. RFC 7748 section 5.
+pub(crate) fn x25519_public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
+    exactly_32("X25519 public key", bytes).map(|public| KeyParts::X25519Public(*public))
+}
+
+fn exactly_32<'a>(what: &'static str, bytes: &'a [u8]) -> Result<&'a [u8; 32], KeyError> {
+    let wrong = KeyError::Length { what, expected: "32 bytes".to_owned(), found: bytes.len() };
+    bytes.try_into().map_err(|_| wrong)
+}
+
+fn agree(algorithm: &'static str, derived: &[u8; 32], public: Option<&[u8]>) -> Result<(), KeyError> {
+    match public {
+        Some(public) if public != derived => Err(KeyError::PublicMismatch { algorithm }),
+        _ => Ok(()),
+    }
+}

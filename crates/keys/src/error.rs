@@ -1,0 +1,288 @@
+//! Why a key cannot be imported, exported or made.
+
+use oarlock_core::{Blame, Curve};
+
+/// Why there is no key. Carries lengths, names and public numbers, never key material.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// More bytes than any key file has.
+    #[error("input of {found} bytes: a key has at most {limit}")]
+    InputTooLong {
+        /// The bound in bytes.
+        limit: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// The bytes are no key that this crate knows.
+    #[error("expected PEM or DER of a key (PKCS#8, PKCS#1, SEC 1, SPKI), found neither")]
+    UnknownFormat,
+    /// There is no PEM block that could be the key.
+    #[error("expected a PEM block {expected}, found {found}")]
+    PemLabel {
+        /// The labels that would do.
+        expected: &'static str,
+        /// The label that is there, or "no block".
+        found: String,
+    },
+    /// A PEM block is damaged. RFC 7468 section 3.
+    #[error("malformed PEM block {label}: {what}")]
+    PemMalformed {
+        /// The label of the block.
+        label: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A private key in OpenSSL's traditional encryption, whose key derivation is one MD5.
+    #[error(
+        "PEM encrypted the traditional way (Proc-Type: 4,ENCRYPTED) is not supported; convert it with `openssl pkcs8 -topk8`"
+    )]
+    LegacyPemEncryption,
+    /// An X.509 certificate was given where a key belongs.
+    #[error(
+        "found an X.509 certificate, expected a key; certificates are not supported, take its key with `openssl x509 -pubkey -noout`"
+    )]
+    Certificate,
+    /// The bytes break the rules of DER or of the structure.
+    #[error("malformed {structure}: {reason}")]
+    Der {
+        /// The structure that was expected.
+        structure: &'static str,
+        /// What the parser met, and where.
+        reason: String,
+    },
+    /// A well-formed structure of another kind.
+    #[error("expected {expected}, found {found}")]
+    Structure {
+        /// The structure that was expected.
+        expected: &'static str,
+        /// The structure that is there.
+        found: &'static str,
+    },
+    /// The key is encrypted and no passphrase was given.
+    #[error("the private key is encrypted: a passphrase is needed")]
+    PassphraseMissing,
+    /// Decryption gave no key.
+    #[error("the private key cannot be decrypted: wrong passphrase or damaged data")]
+    Decryption,
+    /// The encryption of a private key is none of those supported.
+    #[error(
+        "unsupported {what} {found} in an encrypted private key; re-encrypt it with `openssl pkcs8 -topk8 -v2 aes-256-cbc`"
+    )]
+    UnsupportedEncryption {
+        /// Which part of the encryption.
+        what: &'static str,
+        /// Its object identifier.
+        found: String,
+    },
+    /// A parameter of the encryption is out of its range.
+    #[error("{what}: expected {expected}, found {found}")]
+    EncryptionParameter {
+        /// Which parameter.
+        what: &'static str,
+        /// Its range.
+        expected: &'static str,
+        /// What is there.
+        found: u64,
+    },
+    /// Trying the passphrase would cost more than the caller allows.
+    #[error("{what}: at most {limit} allowed, found {found}")]
+    TooCostly {
+        /// Which cost.
+        what: &'static str,
+        /// The bound, from [`WorkLimits`](crate::WorkLimits).
+        limit: u64,
+        /// What the input asks for.
+        found: u64,
+    },
+    /// An algorithm that no key of this crate has.
+    #[error("expected RSA, EC, Ed25519 or X25519, found the algorithm {found}")]
+    UnsupportedAlgorithm {
+        /// Its object identifier.
+        found: String,
+    },
+    /// The algorithm's parameters are not what its standard demands.
+    #[error("{algorithm}: expected {expected} as algorithm parameters")]
+    AlgorithmParameters {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// A curve that no key of this crate is on.
+    #[error("expected the named curve P-256 or P-384, found {found}")]
+    UnsupportedCurve {
+        /// Its object identifier, or what stands in its place.
+        found: String,
+    },
+    /// A private key says two curves.
+    #[error("the key names two curves: {outer} outside, {inner} inside")]
+    CurvesDiffer {
+        /// Of the algorithm identifier.
+        outer: Curve,
+        /// Of the EC private key within.
+        inner: Curve,
+    },
+    /// A value has the wrong length.
+    #[error("{what}: expected {expected}, found {found} bytes")]
+    Length {
+        /// Which value.
+        what: &'static str,
+        /// What would have fitted.
+        expected: String,
+        /// What was given.
+        found: usize,
+    },
+    /// An RSA modulus too short or too long.
+    #[error("RSA modulus: expected {min} to {max} bits, found {found}")]
+    ModulusBits {
+        /// The shortest.
+        min: u32,
+        /// The longest.
+        max: u32,
+        /// What was given.
+        found: u64,
+    },
+    /// A number that must be odd is even.
+    #[error("RSA: expected odd {what}, found an even number")]
+    Even {
+        /// Which number.
+        what: &'static str,
+    },
+    /// A number that must be positive, or above one, is not.
+    #[error("RSA: expected {what} above {above}, found {above} or less")]
+    TooSmall {
+        /// Which number.
+        what: &'static str,
+        /// What it must exceed.
+        above: u8,
+    },
+    /// The public exponent is out of range.
+    #[error("RSA public exponent: expected an odd number from 3 to 2^33 - 1 and below n, found {found}")]
+    PublicExponent {
+        /// The exponent, or its length where it is longer than eight bytes.
+        found: String,
+    },
+    /// A number that must be below another is not.
+    #[error("RSA: expected {what} below {bound}, found it not")]
+    NotBelow {
+        /// Which number.
+        what: &'static str,
+        /// What it must stay below.
+        bound: &'static str,
+    },
+    /// The parts of an RSA key do not belong together.
+    #[error("RSA parts do not belong together: expected {relation}, found otherwise")]
+    Inconsistent {
+        /// The relation that does not hold.
+        relation: &'static str,
+    },
+    /// Both primes are the same number.
+    #[error("RSA: expected two different primes, found p = q")]
+    PrimesEqual,
+    /// A prime is longer than half the modulus.
+    #[error("RSA: expected primes of at most {limit} bits each, found a longer one")]
+    PrimesUnbalanced {
+        /// Half the modulus's length, rounded up.
+        limit: u32,
+    },
+    /// An RSA key of more than two primes. RFC 8017 3.2.
+    #[error("RSA: expected two primes, found a multi-prime key")]
+    MultiPrime,
+    /// n, e and d belong to no pair of primes.
+    #[error("RSA: expected n, e and d of one key, found numbers that lead to no two primes")]
+    NoPrimes,
+    /// A secret exponent longer than its bound.
+    #[error("secret exponent: expected at most {bound} bits, found more")]
+    ExponentBits {
+        /// The bound that the caller stated.
+        bound: u16,
+    },
+    /// A bound for secret exponents out of its range.
+    #[error("bound of the secret exponent: expected 1 to {max} bits, found {found}")]
+    ExponentBound {
+        /// The largest bound.
+        max: u16,
+        /// What was given.
+        found: u16,
+    },
+    /// An EC private scalar out of range. SEC 1 3.2.1.
+    #[error("{curve} private key: expected a scalar from 1 to n - 1, found another")]
+    ScalarRange {
+        /// The curve.
+        curve: Curve,
+    },
+    /// An EC point in a form that is not supported. SEC 1 2.3.3.
+    #[error(
+        "{curve} point: expected the form 02 or 03 with {compressed} bytes or 04 with {uncompressed}, found the form {form:#04x} with {found}"
+    )]
+    PointForm {
+        /// The curve.
+        curve: Curve,
+        /// Length of a compressed point.
+        compressed: usize,
+        /// Length of an uncompressed point.
+        uncompressed: usize,
+        /// First byte of what was given (0 where there is none).
+        form: u8,
+        /// Length of what was given.
+        found: usize,
+    },
+    /// The point at infinity is nobody's public key. SEC 1 3.2.2.
+    #[error("{curve} point: expected a point of order n, found the point at infinity")]
+    PointAtInfinity {
+        /// The curve.
+        curve: Curve,
+    },
+    /// The coordinates do not satisfy the curve's equation. SEC 1 3.2.2.
+    #[error("{curve} point: expected a point on the curve, found one off it")]
+    PointOffCurve {
+        /// The curve.
+        curve: Curve,
+    },
+    /// The public key that accompanies a private one is not its own.
+    #[error("{algorithm}: expected the public key that belongs to the private one, found another")]
+    PublicMismatch {
+        /// The algorithm.
+        algorithm: &'static str,
+    },
+    /// The private part of this key cannot leave.
+    #[error("cannot export the {what}: {reason}")]
+    NotExportable {
+        /// What was asked for.
+        what: &'static str,
+        /// Why it stays.
+        reason: &'static str,
+    },
+    /// A held key needs a holder and a reference.
+    #[error("a held key needs a {what}, found an empty one")]
+    EmptyName {
+        /// Which name.
+        what: &'static str,
+    },
+    /// Keys of this kind cannot be made here.
+    #[error("cannot generate {what}: {remedy}")]
+    CannotGenerate {
+        /// What was asked for.
+        what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// The cryptographic library or the random source failed.
+    #[error("this machine failed: {what}")]
+    Machine {
+        /// What was being done.
+        what: &'static str,
+    },
+}
+
+impl KeyError {
+    /// Whose fault it was: the caller's for everything but a failing machine.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Machine { .. } => Blame::Machine,
+            _ => Blame::Caller,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What may leave: the public half of any asymmetric key, and the private half of a local one on explicit demand.
+//!
+//! Symmetric keys, modulus-exponent keys and keys that a holder has do not leave. Private keys are written as OpenSSL
+//! writes them: PKCS#8 version 1, EC keys with their public point.
+
+use std::num::NonZeroU32;
+
+use der::Encode;
+use der::asn1::{BitStringRef, OctetStringRef, UintRef};
+use oarlock_core::{EcPrivateParts, Home, Key, KeyParts, RsaPrivateParts, RsaPublicParts};
+use pem_rfc7468::LineEnding;
+use pkcs1::{RsaPrivateKey, RsaPublicKeyRef};
+use pkcs8::PrivateKeyInfoRef;
+use sec1::EcPrivateKey;
+use spki::SubjectPublicKeyInfoRef;
+use zeroize::Zeroizing;
+
+use crate::asn1::{Algorithm, not_encoded};
+use crate::pbes2::{self, Kdf};
+use crate::{KeyError, Passphrase, fingerprint};
+
+/// How the key that encrypts a private key comes from the passphrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Protection {
+    /// scrypt with `N = 2^log_n`, `128 * N * r` bytes of memory. RFC 7914.
+    Scrypt {
+        /// Logarithm of the cost N, 1 to 63.
+        log_n: u8,
+        /// Block size, from 1.
+        r: u32,
+        /// Parallelization, from 1.
+        p: u32,
+    },
+    /// PBKDF2 with HMAC-SHA-256. RFC 8018 5.2.
+    Pbkdf2 {
+        /// Iterations.
+        iterations: NonZeroU32,
+    },
+}
+
+/// scrypt at 16 MiB, as OpenSSL writes it; OpenSSL reads no more than 32 MiB unless told.
+impl Default for Protection {
+    fn default() -> Self {
+        Self::Scrypt { log_n: 14, r: 8, p: 1 }
+    }
+}
+
+/// The public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed. RFC 5280.
+///
+/// # Errors
+/// [`KeyError::NotExportable`] where the key has no public half or it is not known.
+pub fn spki_der(key: &Key) -> Result<Vec<u8>, KeyError> {
+    let refused = |reason| KeyError::NotExportable { what: "public key", reason };
+    let parts = key.parts().ok_or(refused("its holder has not told it"))?;
+    spki_of(parts)?.ok_or(refused("this kind of key has none"))
+}
+
+/// The public half as a PEM block `PUBLIC KEY`.
+///
+/// # Errors
+/// As [`spki_der`].
+pub fn spki_pem(key: &Key) -> Result<String, KeyError> {
+    pem_rfc7468::encode_string("PUBLIC KEY", LineEnding::LF, &spki_der(key)?).map_err(not_encoded)
+}
+
+/// The private key, unencrypted, as PKCS#8.
+///
+/// # Errors
+/// [`KeyError::NotExportable`] for public, symmetric, modulus-exponent and held keys.
+pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let refused = |reason| KeyError::NotExportable { what: "private key", reason };
+    if let Home::Held { .. } = key.home() {
+        return Err(refused("it lives with its holder"));
+    }
+    match key.parts().ok_or(refused("it is not here"))? {
+        KeyParts::RsaPrivate(parts) => wrap(Algorithm::Rsa, &rsa_private(parts)?),
+        KeyParts::EcPrivate(parts) => wrap(Algorithm::Ec(parts.curve), &ec_private(parts)?),
+        KeyParts::Ed25519Private(parts) => wrap(Algorithm::Ed25519, &octets(parts.seed.expose())?),
+        KeyParts::X25519Private(parts) => wrap(Algorithm::X25519, &octets(parts.scalar.expose())?),
+        KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
+        KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
+        _ => Err(refused("it is a public key")),
+    }
+}
+
+/// The private key, unencrypted, as a PEM block `PRIVATE KEY`.
+///
+/// # Errors
+/// As [`private_pkcs8_der`].
+pub fn private_pkcs8_pem(key: &Key) -> Result<Zeroizing<String>, KeyError> {
+    let der = private_pkcs8_der(key)?;
+    pem_rfc7468::encode_string("PRIVATE KEY", LineEnding::LF, &der).map(Zeroizing::new).map_err(not_encoded)
+}
+
+/// The private key encrypted with AES-256-CBC under a key from the passphrase, as PKCS#8. The passphrase's limits bound
+/// `protection` too, so that what is written can be read back.
+///
+/// # Errors
+/// As [`private_pkcs8_der`], and [`KeyError::TooCostly`] or [`KeyError::EncryptionParameter`] for `protection`.
+pub fn encrypted_pkcs8_der(
+    key: &Key,
+    passphrase: &Passphrase,
+    protection: Protection,
+) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let plain = private_pkcs8_der(key)?;
+    let salt: [u8; 16] = fingerprint::random()?;
+    let kdf = match protection {
+        Protection::Scrypt { log_n, r, p } => Kdf::scrypt(&salt, log_n, r, p)?,
+        Protection::Pbkdf2 { iterations } => Kdf::pbkdf2_sha256(&salt, iterations),
+    };
+    pbes2::encrypt(&plain, passphrase, &kdf).map(Zeroizing::new)
+}
+
+/// The private key, encrypted as by [`encrypted_pkcs8_der`], as a PEM block `ENCRYPTED PRIVATE KEY`.
+///
+/// # Errors
+/// As [`encrypted_pkcs8_der`].
+pub fn encrypted_pkcs8_pem(
+    key: &Key,
+    passphrase: &Passphrase,
+    protection: Protection,
+) -> Result<Zeroizing<String>, KeyError> {
+    let der = encrypted_pkcs8_der(key, passphrase, protection)?;
+    let pem = pem_rfc7468::encode_string("ENCRYPTED PRIVATE KEY", LineEnding::LF, &der);
+    pem.map(Zeroizing::new).map_err(not_encoded)
+}
+
+/// SubjectPublicKeyInfo of parts that have a public half.
+pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
+    let (algorithm, bytes) = match parts {
+        KeyParts::RsaPrivate(rsa) => (Algorithm::Rsa, rsa_public(&rsa.public)?),
+        KeyParts::RsaPublic(rsa) => (Algorithm::Rsa, rsa_public(rsa)?),
+        KeyParts::EcPrivate(ec) => (Algorithm::Ec(ec.curve), ec.public.clone()),
+        KeyParts::EcPublic(curve, point) => (Algorithm::Ec(*curve), point.clone()),
+        KeyParts::Ed25519Private(ed) => (Algorithm::Ed25519, ed.public.to_vec()),
+        KeyParts::Ed25519Public(public) => (Algorithm::Ed25519, public.to_vec()),
+        KeyParts::X25519Private(x) => (Algorithm::X25519, x.public.to_vec()),
+        KeyParts::X25519Public(public) => (Algorithm::X25519, public.to_vec()),
+        _ => return Ok(None),
+    };
+    let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;
+    let spki = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier()?, subject_public_key };
+    spki.to_der().map(Some).map_err(not_encoded)
+}
+
+fn rsa_public(public: &RsaPublicParts) -> Result<Vec<u8>, KeyError> {
+    RsaPublicKeyRef { modulus: uint(&public.n)?, public_exponent: uint(&public.e)? }
+        .to_der()
+        .map_err(not_encoded)
+}
+
+fn rsa_private(parts: &RsaPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let key = RsaPrivateKey {
+        modulus: uint(&parts.public.n)?,
+        public_exponent: uint(&parts.public.e)?,
+        private_exponent: uint(parts.d.expose())?,
+        prime1: uint(parts.p.expose())?,
+        prime2: uint(parts.q.expose())?,
+        exponent1: uint(parts.dp.expose())?,
+        exponent2: uint(parts.dq.expose())?,
+        coefficient: uint(parts.qinv.expose())?,
+        other_prime_infos: None,
+    };
+    key.to_der().map(Zeroizing::new).map_err(not_encoded)
+}
+
+/// The curve stands in the algorithm identifier, so it is not repeated within. RFC 5958 leaves that open, OpenSSL does so.
+fn ec_private(parts: &EcPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let key = EcPrivateKey {
+        private_key: parts.scalar.expose(),
+        parameters: None,
+        public_key: Some(&parts.public),
+    };
+    key.to_der().map(Zeroizing::new).map_err(not_encoded)
+}
+
+fn uint(bytes: &[u8]) -> Result<UintRef<'_>, KeyError> {
+    UintRef::new(bytes).map_err(not_encoded)
+}
+
+fn octets(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map(Zeroizing::new).map_err(not_encoded)
+}
+
+fn wrap(algorithm: Algorithm, private: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let private = OctetStringRef::new(private).map_err(not_encoded)?;
+    PrivateKeyInfoRef::new(algorithm.identifier()?, private).to_der().map(Zeroizing::new).map_err(not_encoded)
+}

@@ -1,0 +1,34 @@
+//! What keys are known by.
+
+use aws_lc_rs::{digest, rand};
+use oarlock_core::{Fingerprint, Key, KeyParts};
+
+use crate::{KeyError, export};
+
+/// A local key of validated parts, with its fingerprint.
+pub(crate) fn local(parts: KeyParts) -> Result<Key, KeyError> {
+    let fingerprint = of(&parts)?;
+    Ok(Key::local(parts, fingerprint))
+}
+
+/// SHA-256 of the SubjectPublicKeyInfo; 32 random bytes where there is no public half, because a hash of a short
+/// secret could be searched.
+pub(crate) fn of(parts: &KeyParts) -> Result<Fingerprint, KeyError> {
+    match export::spki_of(parts)? {
+        Some(spki) => Ok(Fingerprint::new(sha256(&spki))),
+        None => random().map(Fingerprint::new),
+    }
+}
+
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
+    hash
+}
+
+/// Random bytes from the library's generator.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], KeyError> {
+    let mut bytes = [0; N];
+    rand::fill(&mut bytes).map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
+    Ok(bytes)
+}

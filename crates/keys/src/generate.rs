@@ -1,0 +1,77 @@
+//! New keys, from AWS-LC's random generator.
+
+use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey};
+use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
+use aws_lc_rs::rsa::KeySize;
+use aws_lc_rs::signature::RsaKeyPair;
+use oarlock_core::{Curve, Key, SecretBytes};
+use zeroize::Zeroizing;
+
+use crate::{KeyError, fingerprint, import, raw};
+
+/// An RSA key of 2048, 3072, 4096 or 8192 bits with the public exponent 65537.
+///
+/// # Errors
+/// [`KeyError::CannotGenerate`] for other lengths.
+pub fn rsa(bits: u16) -> Result<Key, KeyError> {
+    let size = match bits {
+        2048 => KeySize::Rsa2048,
+        3072 => KeySize::Rsa3072,
+        4096 => KeySize::Rsa4096,
+        8192 => KeySize::Rsa8192,
+        _ => {
+            let remedy =
+                "only 2048, 3072, 4096 and 8192 bits are made here; use `openssl genrsa` and import the key";
+            return Err(KeyError::CannotGenerate { what: format!("an RSA key of {bits} bits"), remedy });
+        }
+    };
+    let failed = KeyError::Machine { what: "generating an RSA key" };
+    let pair = RsaKeyPair::generate(size).map_err(|_| failed.clone())?;
+    let pkcs8 = AsDer::<Pkcs8V1Der<'_>>::as_der(&pair).map_err(|_| failed)?;
+    import::pkcs8_der(pkcs8.as_ref())
+}
+
+/// An EC key.
+///
+/// # Errors
+/// [`KeyError::CannotGenerate`] for a curve that is not known here, [`KeyError::Machine`].
+pub fn ec(curve: Curve) -> Result<Key, KeyError> {
+    let algorithm = match curve {
+        Curve::P256 => &ECDH_P256,
+        Curve::P384 => &ECDH_P384,
+        other => {
+            let remedy = "the curve is not known here";
+            return Err(KeyError::CannotGenerate { what: format!("a key on {other}"), remedy });
+        }
+    };
+    let failed = KeyError::Machine { what: "generating an EC key" };
+    let key = PrivateKey::generate(algorithm).map_err(|_| failed.clone())?;
+    let scalar: EcPrivateKeyBin<'_> = key.as_be_bytes().map_err(|_| failed)?;
+    raw::ec_private(curve, scalar.as_ref())
+}
+
+/// An Ed25519 key: its seed is 32 random bytes. RFC 8032 5.1.5.
+///
+/// # Errors
+/// [`KeyError::Machine`].
+pub fn ed25519() -> Result<Key, KeyError> {
+    raw::ed25519_private(&*Zeroizing::new(fingerprint::random::<32>()?))
+}
+
+/// An X25519 key: its scalar is 32 random bytes, clamped in use. RFC 7748 6.1.
+///
+/// # Errors
+/// [`KeyError::Machine`].
+pub fn x25519() -> Result<Key, KeyError> {
+    raw::x25519_private(&*Zeroizing::new(fingerprint::random::<32>()?))
+}
+
+/// A symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].
+///
+/// # Errors
+/// [`KeyError::Length`], [`KeyError::Machine`].
+pub fn secret(len: usize) -> Result<Key, KeyError> {
+    let mut bytes = Zeroizing::new(vec![0; len.min(raw::MAX_SECRET_LEN + 1)]);
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
+    raw::secret(SecretBytes::from(bytes.as_slice()))
+}

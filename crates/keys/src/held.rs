@@ -1,0 +1,31 @@
+//! Keys whose private part lives with a holder: an HSM, a remote server.
+
+use oarlock_core::{Key, KeyKind};
+
+use crate::{KeyError, import};
+
+/// A held key of its public half, in SubjectPublicKeyInfo as PEM or DER: of the private kind, with the fingerprint that
+/// the local key would have. `holder` is [`Holder::name`](oarlock_core::Holder::name), `reference` what it calls the key.
+///
+/// # Errors
+/// [`KeyError::EmptyName`], and those of importing the public key.
+pub fn from_spki(spki: &[u8], holder: &str, reference: &str) -> Result<Key, KeyError> {
+    for (what, name) in [("holder name", holder), ("reference", reference)] {
+        if name.is_empty() {
+            return Err(KeyError::EmptyName { what });
+        }
+    }
+    let public = import::spki(spki)?;
+    let kind = private_kind(public.kind());
+    Ok(Key::held(kind, holder, reference, public.parts().cloned(), public.fingerprint()))
+}
+
+fn private_kind(public: KeyKind) -> KeyKind {
+    match public {
+        KeyKind::RsaPublic(bits) => KeyKind::RsaPrivate(bits),
+        KeyKind::EcPublic(curve) => KeyKind::EcPrivate(curve),
+        KeyKind::Ed25519Public => KeyKind::Ed25519Private,
+        KeyKind::X25519Public => KeyKind::X25519Private,
+        other => other,
+    }
+}

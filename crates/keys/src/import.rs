@@ -1,0 +1,198 @@
+//! Keys from files: PEM and DER, encrypted or not.
+//!
+//! [`any`] finds out what it is given: a PEM label or the outline of the DER decides. The named functions take one
+//! structure each and refuse every other. Text before, between and after PEM blocks is skipped, `EC PARAMETERS` blocks
+//! too, and of several keys the first counts. PEM may have lines of any length, LF or CRLF.
+
+mod outline;
+mod pem;
+mod pkcs1;
+mod pkcs8;
+mod sec1;
+mod spki;
+
+use oarlock_core::Key;
+use zeroize::Zeroizing;
+
+use crate::{KeyError, Passphrase, fingerprint, pbes2};
+use outline::Structure;
+
+/// Longest input in bytes.
+pub const MAX_INPUT_LEN: usize = 1 << 20;
+
+/// A key in PEM or DER of any supported structure. The passphrase is for encrypted PKCS#8; other keys ignore it.
+///
+/// # Errors
+/// [`KeyError::UnknownFormat`] where it is neither, and all that the named functions return.
+pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
+    bounded(bytes)?;
+    // DER of every key begins with SEQUENCE, PEM never does: 0x30 is the digit 0, which no label line starts with.
+    match pem::is_pem(bytes) {
+        true => pem(bytes, passphrase),
+        false => der(bytes, passphrase),
+    }
+}
+
+/// A key in DER of any supported structure.
+///
+/// # Errors
+/// [`KeyError::UnknownFormat`] where no structure fits, else as the named functions.
+pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
+    structure(Structure::of(bounded(bytes)?)?, bytes, passphrase)
+}
+
+/// The first key among PEM blocks.
+///
+/// # Errors
+/// [`KeyError::PemLabel`] where no block holds a key, [`KeyError::Certificate`] where only certificates are there,
+/// [`KeyError::LegacyPemEncryption`], else as the named functions.
+pub fn pem(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
+    let (found, bytes) = pem::first_key(bounded(text)?)?;
+    structure(found, &bytes, passphrase)
+}
+
+fn structure(found: Structure, bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
+    match found {
+        Structure::Pkcs8 => pkcs8_der(bytes),
+        Structure::EncryptedPkcs8 => {
+            encrypted_pkcs8_der(bytes, passphrase.ok_or(KeyError::PassphraseMissing)?)
+        }
+        Structure::Pkcs1Private => pkcs1_private_der(bytes),
+        Structure::Pkcs1Public => pkcs1_public_der(bytes),
+        Structure::Sec1 => sec1_der(bytes),
+        Structure::Spki => spki_der(bytes),
+        Structure::Certificate => Err(KeyError::Certificate),
+    }
+}
+
+/// A private key in PKCS#8 DER, version 1 or 2: RSA, EC, Ed25519 or X25519. RFC 5958, RFC 5915, RFC 8410.
+///
+/// # Errors
+/// [`KeyError::Der`], [`KeyError::UnsupportedAlgorithm`], [`KeyError::UnsupportedCurve`], and those of the parts.
+pub fn pkcs8_der(bytes: &[u8]) -> Result<Key, KeyError> {
+    pkcs8::key(expect(Structure::Pkcs8, bytes)?)
+}
+
+/// A private key in a PEM block `PRIVATE KEY`.
+///
+/// # Errors
+/// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`pkcs8_der`].
+pub fn pkcs8_pem(text: &[u8]) -> Result<Key, KeyError> {
+    pkcs8_der(&labelled(Structure::Pkcs8, text)?)
+}
+
+/// A private key in encrypted PKCS#8 DER: PBES2 with PBKDF2 or scrypt, and AES-CBC. RFC 5958 section 3, RFC 8018 6.2.
+///
+/// # Errors
+/// [`KeyError::TooCostly`] before any work above the passphrase's limits, [`KeyError::Decryption`],
+/// [`KeyError::UnsupportedEncryption`], else as [`pkcs8_der`].
+pub fn encrypted_pkcs8_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Key, KeyError> {
+    let plain = pbes2::decrypt(expect(Structure::EncryptedPkcs8, bytes)?, passphrase)?;
+    // One wrong passphrase in 256 leaves a well-formed padding behind: that is no malformed key.
+    match Structure::of(&plain) {
+        Ok(Structure::Pkcs8) => pkcs8::key(&plain),
+        _ => Err(KeyError::Decryption),
+    }
+}
+
+/// A private key in a PEM block `ENCRYPTED PRIVATE KEY`.
+///
+/// # Errors
+/// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`encrypted_pkcs8_der`].
+pub fn encrypted_pkcs8_pem(text: &[u8], passphrase: &Passphrase) -> Result<Key, KeyError> {
+    encrypted_pkcs8_der(&labelled(Structure::EncryptedPkcs8, text)?, passphrase)
+}
+
+/// An RSA private key in PKCS#1 DER, two primes. RFC 8017 A.1.2.
+///
+/// # Errors
+/// [`KeyError::Der`], [`KeyError::MultiPrime`], and those of [`rsa::private`](crate::rsa::private).
+pub fn pkcs1_private_der(bytes: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(pkcs1::private(expect(Structure::Pkcs1Private, bytes)?)?)
+}
+
+/// An RSA private key in a PEM block `RSA PRIVATE KEY`.
+///
+/// # Errors
+/// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], [`KeyError::LegacyPemEncryption`], else as
+/// [`pkcs1_private_der`].
+pub fn pkcs1_private_pem(text: &[u8]) -> Result<Key, KeyError> {
+    pkcs1_private_der(&labelled(Structure::Pkcs1Private, text)?)
+}
+
+/// An RSA public key in PKCS#1 DER. RFC 8017 A.1.1.
+///
+/// # Errors
+/// [`KeyError::Der`], and those of [`rsa::public`](crate::rsa::public).
+pub fn pkcs1_public_der(bytes: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(pkcs1::public(expect(Structure::Pkcs1Public, bytes)?)?)
+}
+
+/// An RSA public key in a PEM block `RSA PUBLIC KEY`.
+///
+/// # Errors
+/// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`pkcs1_public_der`].
+pub fn pkcs1_public_pem(text: &[u8]) -> Result<Key, KeyError> {
+    pkcs1_public_der(&labelled(Structure::Pkcs1Public, text)?)
+}
+
+/// An EC private key in SEC 1 DER that names its curve. RFC 5915 section 3.
+///
+/// # Errors
+/// [`KeyError::Der`], [`KeyError::UnsupportedCurve`], [`KeyError::ScalarRange`], [`KeyError::PublicMismatch`].
+pub fn sec1_der(bytes: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(sec1::private(expect(Structure::Sec1, bytes)?, None)?)
+}
+
+/// An EC private key in a PEM block `EC PRIVATE KEY`.
+///
+/// # Errors
+/// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], [`KeyError::LegacyPemEncryption`], else as [`sec1_der`].
+pub fn sec1_pem(text: &[u8]) -> Result<Key, KeyError> {
+    sec1_der(&labelled(Structure::Sec1, text)?)
+}
+
+/// A public key in SubjectPublicKeyInfo DER: RSA, EC, Ed25519 or X25519. RFC 5280 4.1.2.7, RFC 5480, RFC 8410.
+///
+/// # Errors
+/// [`KeyError::Der`], [`KeyError::UnsupportedAlgorithm`], [`KeyError::UnsupportedCurve`], and those of the parts.
+pub fn spki_der(bytes: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(spki::public(expect(Structure::Spki, bytes)?)?)
+}
+
+/// A public key in a PEM block `PUBLIC KEY`.
+///
+/// # Errors
+/// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`spki_der`].
+pub fn spki_pem(text: &[u8]) -> Result<Key, KeyError> {
+    spki_der(&labelled(Structure::Spki, text)?)
+}
+
+/// SubjectPublicKeyInfo in PEM or DER.
+pub(crate) fn spki(bytes: &[u8]) -> Result<Key, KeyError> {
+    match pem::is_pem(bounded(bytes)?) {
+        true => spki_pem(bytes),
+        false => spki_der(bytes),
+    }
+}
+
+fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
+    match bytes.len() {
+        0..=MAX_INPUT_LEN => Ok(bytes),
+        found => Err(KeyError::InputTooLong { limit: MAX_INPUT_LEN, found }),
+    }
+}
+
+/// Names the structure that is there where it is another one; damage is left to the parser to word.
+fn expect(expected: Structure, bytes: &[u8]) -> Result<&[u8], KeyError> {
+    match Structure::of(bounded(bytes)?) {
+        Ok(found) if found != expected => {
+            Err(KeyError::Structure { expected: expected.name(), found: found.name() })
+        }
+        _ => Ok(bytes),
+    }
+}
+
+fn labelled(wanted: Structure, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    pem::block(wanted, bounded(text)?)
+}

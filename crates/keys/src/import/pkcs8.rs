@@ -1,0 +1,54 @@
+//! Private keys in PKCS#8. RFC 5958 section 2.
+
+use der::Decode;
+use der::asn1::OctetStringRef;
+use oarlock_core::{Key, KeyParts};
+use pkcs8::PrivateKeyInfoRef;
+
+use super::{pkcs1, sec1, spki};
+use crate::asn1::{self, Algorithm};
+use crate::{KeyError, ec, edwards, fingerprint};
+
+const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
+
+pub(super) fn key(bytes: &[u8]) -> Result<Key, KeyError> {
+    let info = PrivateKeyInfoRef::try_from(bytes).map_err(asn1::malformed(STRUCTURE))?;
+    let public = info.public_key.map(|bits| spki::whole_bytes(STRUCTURE, bits)).transpose()?;
+    fingerprint::local(parts(Algorithm::parse(&info.algorithm)?, info.private_key.as_bytes(), public)?)
+}
+
+fn parts(algorithm: Algorithm, private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
+    match algorithm {
+        Algorithm::Rsa => rsa(private, public),
+        Algorithm::Ec(curve) => {
+            let parts = sec1::private(private, Some(curve))?;
+            let own = public.map(|point| ec::public(curve, point)).transpose()?;
+            agree("EC", parts, own)
+        }
+        Algorithm::Ed25519 => edwards::ed25519_private(curve_private_key(private)?, public),
+        Algorithm::X25519 => edwards::x25519_private(curve_private_key(private)?, public),
+    }
+}
+
+fn rsa(private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
+    let parts = pkcs1::private(private)?;
+    let own = public.map(pkcs1::public).transpose()?;
+    agree("RSA", parts, own)
+}
+
+/// Version 2 may carry the public key a second time.
+fn agree(algorithm: &'static str, parts: KeyParts, public: Option<KeyParts>) -> Result<KeyParts, KeyError> {
+    let is_own = match (&parts, &public) {
+        (_, None) => true,
+        (KeyParts::RsaPrivate(own), Some(KeyParts::RsaPublic(given))) => own.public == *given,
+        (KeyParts::EcPrivate(own), Some(KeyParts::EcPublic(_, given))) => own.public == *given,
+        _ => false,
+    };
+    if is_own { Ok(parts) } else { Err(KeyError::PublicMismatch { algorithm }) }
+}
+
+/// `CurvePrivateKey ::= OCTET STRING`. RFC 8410 section 7.
+fn curve_private_key(private: &[u8]) -> Result<&[u8], KeyError> {
+    let inner = <&OctetStringRef>::from_der(private).map_err(asn1::malformed("RFC 8410 CurvePrivateKey"))?;
+    Ok(inner.as_bytes())
+}

@@ -1,0 +1,29 @@
+//! Public keys in SubjectPublicKeyInfo. RFC 5280 4.1.2.7.
+
+use der::Decode;
+use der::asn1::BitStringRef;
+use oarlock_core::KeyParts;
+use spki::SubjectPublicKeyInfoRef;
+
+use super::pkcs1;
+use crate::asn1::{self, Algorithm};
+use crate::{KeyError, ec, edwards};
+
+const STRUCTURE: &str = "SubjectPublicKeyInfo";
+
+pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
+    let spki = SubjectPublicKeyInfoRef::from_der(bytes).map_err(asn1::malformed(STRUCTURE))?;
+    let key = whole_bytes(STRUCTURE, spki.subject_public_key)?;
+    match Algorithm::parse(&spki.algorithm)? {
+        Algorithm::Rsa => pkcs1::public(key),
+        Algorithm::Ec(curve) => ec::public(curve, key),
+        Algorithm::Ed25519 => edwards::ed25519_public(key),
+        Algorithm::X25519 => edwards::x25519_public(key),
+    }
+}
+
+/// A bit string without unused bits, as every key is.
+pub(super) fn whole_bytes<'a>(structure: &'static str, bits: BitStringRef<'a>) -> Result<&'a [u8], KeyError> {
+    let reason = "BIT STRING of a key: expected whole bytes, found unused bits";
+    bits.as_bytes().ok_or_else(|| KeyError::Der { structure, reason: reason.to_owned() })
+}

@@ -1,0 +1,74 @@
+//! Keys from bare bytes: no structure, the caller says what they are.
+
+use oarlock_core::{Curve, Key, KeyParts, SecretBytes};
+
+use crate::{KeyError, ec, edwards, fingerprint};
+
+/// Longest symmetric key, in bytes.
+pub const MAX_SECRET_LEN: usize = u16::MAX as usize;
+
+/// An EC private key of a big-endian scalar at the curve's width, in [1, n-1]. SEC 1 2.3.6.
+///
+/// # Errors
+/// [`KeyError::Length`], [`KeyError::ScalarRange`].
+pub fn ec_private(curve: Curve, scalar: &[u8]) -> Result<Key, KeyError> {
+    let width = curve.scalar_len();
+    if scalar.len() != width {
+        let expected = format!("{width} bytes");
+        return Err(KeyError::Length { what: "EC private scalar", expected, found: scalar.len() });
+    }
+    fingerprint::local(ec::private(curve, scalar, None)?)
+}
+
+/// An EC public key of a compressed or uncompressed point. SEC 1 2.3.4.
+///
+/// # Errors
+/// [`KeyError::PointForm`], [`KeyError::PointAtInfinity`], [`KeyError::PointOffCurve`].
+pub fn ec_public(curve: Curve, point: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(ec::public(curve, point)?)
+}
+
+/// An Ed25519 private key of its 32-byte seed. RFC 8032 5.1.5.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn ed25519_private(seed: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(edwards::ed25519_private(seed, None)?)
+}
+
+/// An Ed25519 public key of 32 bytes; bytes that encode no point make a key that verifies nothing. RFC 8032 5.1.7.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn ed25519_public(bytes: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(edwards::ed25519_public(bytes)?)
+}
+
+/// An X25519 private key of its 32-byte scalar, clamped or not. RFC 7748 section 5.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn x25519_private(scalar: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(edwards::x25519_private(scalar, None)?)
+}
+
+/// An X25519 public key, a u-coordinate of 32 bytes. RFC 7748 section 5.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn x25519_public(bytes: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(edwards::x25519_public(bytes)?)
+}
+
+/// A symmetric key of 1 to [`MAX_SECRET_LEN`] bytes. Two imports of the same bytes have different fingerprints.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn secret(bytes: impl Into<SecretBytes>) -> Result<Key, KeyError> {
+    let secret = bytes.into();
+    if secret.is_empty() || secret.len() > MAX_SECRET_LEN {
+        let expected = format!("1 to {MAX_SECRET_LEN} bytes");
+        return Err(KeyError::Length { what: "symmetric key", expected, found: secret.len() });
+    }
+    fingerprint::local(KeyParts::Secret(secret))
+}

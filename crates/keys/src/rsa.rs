@@ -1,0 +1,132 @@
+//! RSA keys from their numbers, and moduli with a secret exponent.
+//!
+//! Numbers are big-endian; leading zeros are dropped. What [`private`] lets through satisfies: n of 512 to 8192 bits,
+//! `n = p * q`, p and q odd, different, at most half of n's length each (rounded up) so that the cost of an operation
+//! shows nothing but n's length, `3 <= e < 2^33` odd, `d < n`, `dp = d mod (p-1)`, `dq = d mod (q-1)`,
+//! `d * e = 1 mod (p-1)` and `mod (q-1)`, `qinv * q = 1 mod p`. RFC 8017 3.2. That p and q are prime is not proven:
+//! where they are not, results do not confirm under e and are never released. The larger prime always comes first: where a
+//! file has p < q, the primes and their exponents change places and qinv is computed anew.
+
+mod check;
+mod integer;
+mod recover;
+
+use oarlock_core::{Key, KeyParts, ModExpParts, RsaPublicParts, SecretBytes};
+
+use crate::{KeyError, fingerprint};
+use check::Integers;
+
+/// Shortest modulus in bits.
+pub const MIN_BITS: u32 = 512;
+/// Longest modulus in bits.
+pub const MAX_BITS: u32 = 8192;
+/// Public exponents are below two to this power, as AWS-LC demands.
+pub const MAX_PUBLIC_EXPONENT_BITS: u32 = 33;
+/// Longest secret exponent of a [`mod_exp`] key in bits: threshold shares are longer than their modulus. Shoup 2000, 3.
+pub const MAX_EXPONENT_BITS: u16 = 16_384;
+
+/// The numbers of an RSA private key, not yet checked. RFC 8017 A.1.2.
+#[derive(Clone, Copy)]
+pub struct PrivateNumbers<'a> {
+    /// Modulus.
+    pub n: &'a [u8],
+    /// Public exponent.
+    pub e: &'a [u8],
+    /// Private exponent.
+    pub d: &'a [u8],
+    /// One prime.
+    pub p: &'a [u8],
+    /// The other prime.
+    pub q: &'a [u8],
+    /// `d mod (p - 1)`.
+    pub dp: &'a [u8],
+    /// `d mod (q - 1)`.
+    pub dq: &'a [u8],
+    /// `q^-1 mod p`.
+    pub qinv: &'a [u8],
+}
+
+/// Shows the modulus's length only.
+impl std::fmt::Debug for PrivateNumbers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PrivateNumbers({} bits)", integer::bits(self.n))
+    }
+}
+
+/// A private key of all its numbers.
+///
+/// # Errors
+/// The first relation of the module's list that does not hold.
+pub fn private(numbers: &PrivateNumbers<'_>) -> Result<Key, KeyError> {
+    fingerprint::local(private_parts(numbers)?)
+}
+
+/// A private key of n, e and d alone; the primes and CRT parts are computed. NIST SP 800-56B rev. 2, C.2.
+///
+/// # Errors
+/// [`KeyError::NoPrimes`] where the numbers are of no key of two primes, else as for [`private`].
+pub fn private_without_crt(n: &[u8], e: &[u8], d: &[u8]) -> Result<Key, KeyError> {
+    let public = public_parts(n, e)?;
+    fingerprint::local(KeyParts::RsaPrivate(recover::integers(&public, d)?.validate(public)?))
+}
+
+/// A public key.
+///
+/// # Errors
+/// [`KeyError::ModulusBits`], [`KeyError::Even`], [`KeyError::PublicExponent`].
+pub fn public(n: &[u8], e: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(KeyParts::RsaPublic(public_parts(n, e)?))
+}
+
+/// An odd modulus of 512 to 8192 bits with a secret exponent of 1 to `exponent_bits` bits. `exponent_bits` (1 to
+/// [`MAX_EXPONENT_BITS`]) is public and fixes the cost of an operation. The fingerprint is random.
+///
+/// # Errors
+/// [`KeyError::ModulusBits`], [`KeyError::Even`], [`KeyError::ExponentBound`], [`KeyError::ExponentBits`],
+/// [`KeyError::TooSmall`].
+pub fn mod_exp(n: &[u8], exponent: &[u8], exponent_bits: u16) -> Result<Key, KeyError> {
+    let n = modulus(n)?.to_vec();
+    if !(1..=MAX_EXPONENT_BITS).contains(&exponent_bits) {
+        return Err(KeyError::ExponentBound { max: MAX_EXPONENT_BITS, found: exponent_bits });
+    }
+    match integer::bits(exponent) {
+        0 => return Err(KeyError::TooSmall { what: "secret exponent", above: 0 }),
+        bits if bits > u64::from(exponent_bits) => {
+            return Err(KeyError::ExponentBits { bound: exponent_bits });
+        }
+        _ => {}
+    }
+    let exponent = SecretBytes::from(integer::strip(exponent));
+    fingerprint::local(KeyParts::ModExp(ModExpParts { n, exponent, exponent_bits }))
+}
+
+pub(crate) fn private_parts(numbers: &PrivateNumbers<'_>) -> Result<KeyParts, KeyError> {
+    let public = public_parts(numbers.n, numbers.e)?;
+    Ok(KeyParts::RsaPrivate(Integers::read(numbers)?.validate(public)?))
+}
+
+pub(crate) fn public_parts(n: &[u8], e: &[u8]) -> Result<RsaPublicParts, KeyError> {
+    Ok(RsaPublicParts { n: modulus(n)?.to_vec(), e: public_exponent(e)?.to_vec() })
+}
+
+fn modulus(n: &[u8]) -> Result<&[u8], KeyError> {
+    let bits = integer::bits(n);
+    if !(u64::from(MIN_BITS)..=u64::from(MAX_BITS)).contains(&bits) {
+        return Err(KeyError::ModulusBits { min: MIN_BITS, max: MAX_BITS, found: bits });
+    }
+    if n.last().is_some_and(|byte| byte % 2 == 0) {
+        return Err(KeyError::Even { what: "n" });
+    }
+    Ok(integer::strip(n))
+}
+
+/// Below 2^33, hence below every modulus.
+fn public_exponent(e: &[u8]) -> Result<&[u8], KeyError> {
+    let digits = integer::strip(e);
+    let value = digits.iter().take(8).fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
+    match digits.len() {
+        0..=8 if value >= 3 && value % 2 == 1 && value < 1 << MAX_PUBLIC_EXPONENT_BITS => Ok(digits),
+        0..=8 => Err(KeyError::PublicExponent { found: value.to_string() }),
+        len => Err(KeyError::PublicExponent { found: format!("a number of {len} bytes") }),
+    }
+}
