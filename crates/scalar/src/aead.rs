@@ -1,0 +1,68 @@
+//! AES-GCM with detached tags of 12 to 16 bytes and IVs of any length.
+
+use std::sync::OnceLock;
+
+use oarlock_core::{Direction, EngineFault, Record, SecretBytes, Status};
+
+use crate::ffi::Gcm;
+use crate::prepare::{Prepare, prepared};
+use crate::records::{Batch, Target};
+use crate::trouble::Trouble;
+
+/// Computes every record of the batch in one direction. Both key sizes share their code: the key says which it is.
+pub(crate) fn run(direction: Direction, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+    match direction {
+        Direction::Encrypt => batch.each(seal),
+        Direction::Decrypt => batch.each(open),
+    }
+}
+
+/// A key: AWS-LC fixes the tag length with the context, and compares whole tags only.
+struct GcmKey {
+    full: Gcm,
+    /// Contexts that compare tags of 12 to 15 bytes, made when such a tag first comes.
+    short: [OnceLock<Gcm>; 4],
+    key: SecretBytes,
+}
+
+impl Prepare for GcmKey {
+    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+        let full = Gcm::new(key, Gcm::TAG_LEN).map_err(Trouble::of_key)?;
+        Ok(Self { full, short: Default::default(), key: key.into() })
+    }
+}
+
+impl GcmKey {
+    /// The context that compares tags of `tag_len` bytes.
+    fn comparing(&self, tag_len: usize) -> Result<&Gcm, Trouble> {
+        if tag_len == Gcm::TAG_LEN {
+            return Ok(&self.full);
+        }
+        let short =
+            tag_len.checked_sub(12).and_then(|index| self.short.get(index)).ok_or(Status::BadLength)?;
+        if let Some(context) = short.get() {
+            return Ok(context);
+        }
+        let context = Gcm::new(self.key.expose(), tag_len)?;
+        Ok(short.get_or_init(|| context))
+    }
+}
+
+fn seal(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+    let mut own = None;
+    let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
+    let mut tag = [0; Gcm::TAG_LEN];
+    let place = target.place(record.output, record.input.len())?;
+    key.full.seal(record.iv, record.aad, record.input, place, &mut tag).map_err(Trouble::of_length)?;
+    // A shorter tag is the leading bytes of the full one. NIST SP 800-38D 7.1.
+    target.write_tag(record.tag, &tag)
+}
+
+fn open(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+    let mut own = None;
+    let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
+    let context = key.comparing(record.expected_tag.len())?;
+    let place = target.place(record.output, record.input.len())?;
+    let is_valid = context.open(record.iv, record.aad, record.input, record.expected_tag, place);
+    if is_valid.map_err(Trouble::of_length)? { Ok(()) } else { Err(Status::Rejected.into()) }
+}

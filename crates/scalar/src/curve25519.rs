@@ -1,0 +1,43 @@
+//! Ed25519 and X25519.
+
+use oarlock_core::{Extra, KeyParts, Operation, Status};
+use zeroize::Zeroizing;
+
+use crate::ffi;
+use crate::trouble::Trouble;
+
+/// Signs with Ed25519. RFC 8032 5.1.6.
+pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trouble> {
+    let Some(KeyParts::Ed25519Private(parts)) = operation.key.parts() else {
+        return Err(Status::BadKey.into());
+    };
+    let mut key = Zeroizing::new([0; 64]);
+    let (seed, public) = key.split_at_mut(32);
+    if parts.seed.len() != seed.len() {
+        return Err(Status::BadKey.into());
+    }
+    seed.copy_from_slice(parts.seed.expose());
+    public.copy_from_slice(&parts.public);
+    let out = out.try_into().map_err(|_| Status::BadLength)?;
+    Ok(ffi::ed25519_sign(&key, operation.input, out)?)
+}
+
+/// Verifies with Ed25519: AWS-LC's predicate, which the shape names.
+pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), Trouble> {
+    let Extra::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
+    let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
+    let signature = signature.try_into().map_err(|_| Status::BadLength)?;
+    let is_valid = ffi::ed25519_verify(public, operation.input, signature);
+    if is_valid { Ok(()) } else { Err(Status::Rejected.into()) }
+}
+
+/// X25519. RFC 7748 section 5; an all-zero result is the scheme's to judge.
+pub(crate) fn derive(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trouble> {
+    let Some(KeyParts::X25519Private(parts)) = operation.key.parts() else {
+        return Err(Status::BadKey.into());
+    };
+    let scalar = parts.scalar.expose().try_into().map_err(|_| Status::BadKey)?;
+    let peer = operation.input.try_into().map_err(|_| Status::BadLength)?;
+    ffi::x25519(scalar, peer, out.try_into().map_err(|_| Status::BadLength)?);
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Digests, whole and in parts.
+
+use oarlock_core::{DigestAlg, EngineFault, Record};
+
+use crate::ffi::{Hash, Sha1, Sha256, Sha384, Sha512};
+use crate::records::{Batch, Target};
+use crate::trouble::Trouble;
+
+/// Digests every message of the batch.
+pub(crate) fn run(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+    match alg {
+        DigestAlg::Sha1 => batch.each(whole::<Sha1>),
+        DigestAlg::Sha256 => batch.each(whole::<Sha256>),
+        DigestAlg::Sha384 => batch.each(whole::<Sha384>),
+        DigestAlg::Sha512 => batch.each(whole::<Sha512>),
+        _ => Err(batch.refused()),
+    }
+}
+
+/// Moves the chaining state of every record over its whole blocks.
+pub(crate) fn run_part(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+    match alg {
+        DigestAlg::Sha1 => batch.each(part::<Sha1>),
+        DigestAlg::Sha256 => batch.each(part::<Sha256>),
+        DigestAlg::Sha384 => batch.each(part::<Sha384>),
+        DigestAlg::Sha512 => batch.each(part::<Sha512>),
+        _ => Err(batch.refused()),
+    }
+}
+
+fn whole<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+    let place = target.place(record.output, H::OUTPUT)?;
+    let mut hash = H::new();
+    hash.update(record.input);
+    hash.finish(place);
+    Ok(())
+}
+
+fn part<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+    let place = target.place(record.output, H::STATE)?;
+    H::compress(record.iv, record.input, place);
+    Ok(())
+}

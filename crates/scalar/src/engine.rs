@@ -1,0 +1,90 @@
+//! The engine: what it offers and confirms.
+
+use oarlock_core::{CipherMode, CipherSpec, Engine, EngineFault, Jobs, Lanes, Outcomes, Shape};
+
+use crate::{operations, records};
+
+pub(crate) const NAME: &str = "scalar";
+
+/// AWS-LC, one job at a time.
+#[derive(Clone, Debug)]
+pub struct Scalar(());
+
+impl Scalar {
+    /// The engine; AWS-LC runs everywhere, so it is always there.
+    #[must_use]
+    pub fn detect() -> Option<Self> {
+        Some(Self(()))
+    }
+}
+
+/// Operations take microseconds to milliseconds, so a run stays short enough for others to get their turn.
+const OPERATIONS: Lanes = Lanes { best: 1, most: 64 };
+
+/// Records take tens of nanoseconds to microseconds.
+const RECORDS: Lanes = Lanes { best: 1, most: 65_536 };
+
+impl Engine for Scalar {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        match shape {
+            Shape::RsaPrivate { bits } | Shape::RsaPublic { bits, .. } => {
+                is_modulus(bits).then_some(OPERATIONS)
+            }
+            Shape::ModExp { bits, exponent_bits } => {
+                (is_modulus(bits) && (1..=bits).contains(&exponent_bits)).then_some(OPERATIONS)
+            }
+            Shape::EcdsaSign { .. }
+            | Shape::EcdsaVerify { .. }
+            | Shape::Ed25519Sign
+            | Shape::Ed25519Verify
+            | Shape::X25519 => Some(OPERATIONS),
+            Shape::Cipher { mode: CipherMode::Cbc, .. }
+            | Shape::Aead { .. }
+            | Shape::Mac { .. }
+            | Shape::Digest { .. }
+            | Shape::DigestPart { .. }
+            | Shape::Wrap { .. }
+            | Shape::Translate {
+                from: CipherSpec { mode: CipherMode::Cbc, .. },
+                to: CipherSpec { mode: CipherMode::Cbc, .. },
+            } => Some(RECORDS),
+            _ => None,
+        }
+    }
+
+    /// AWS-LC raises every RSA private result to e and compares before it unblinds and returns it, with CRT and without
+    /// (`rsa_default_private_transform` in crypto/fipsmodule/rsa/rsa_impl.c: "Verify the result to protect against fault
+    /// attacks"). It does so where e is known, and keys of this contract always have e. The three inputs that AWS-LC
+    /// refuses and `rsa` answers itself are their own e-th powers.
+    fn confirms(&self, shape: Shape) -> bool {
+        matches!(shape, Shape::RsaPrivate { .. })
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        let shape = jobs.shape();
+        if self.offers(shape).is_none() {
+            return Err(EngineFault::NotOffered { engine: NAME, shape });
+        }
+        if out.len() != jobs.len() {
+            return Err(failed("the outcomes were not made for these jobs"));
+        }
+        match jobs {
+            Jobs::Operations(_, operations) if !shape.is_record() => operations::run(shape, operations, out),
+            Jobs::Records(_, parts) if shape.is_record() => records::run(shape, parts, out),
+            _ => Err(failed("the jobs are of another kind than their shape")),
+        }
+    }
+}
+
+/// A fault with a fixed reason.
+pub(crate) fn failed(reason: &str) -> EngineFault {
+    EngineFault::Failed { engine: NAME, reason: reason.into() }
+}
+
+fn is_modulus(bits: u16) -> bool {
+    (512..=8192).contains(&bits)
+}

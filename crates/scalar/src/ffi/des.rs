@@ -1,0 +1,110 @@
+//! DES and triple-DES key schedules.
+
+use aws_lc_sys as sys;
+
+const BLOCK: usize = 8;
+
+/// A DES schedule, cleansed on drop. AWS-LC's DES looks tables up by secret index: the price of a baseline.
+pub(crate) struct Des(sys::DES_key_schedule);
+
+/// The three schedules of triple DES in EDE order.
+pub(crate) struct Tdes([Des; 3]);
+
+impl Des {
+    /// A key; its parity bits are ignored.
+    pub(crate) fn new(key: &[u8; BLOCK]) -> Self {
+        let key = sys::DES_cblock { bytes: *key };
+        let mut schedule = Self(sys::DES_key_schedule::default());
+        // SAFETY: one key block is read, one owned schedule written.
+        unsafe { sys::DES_set_key_unchecked(&raw const key, &raw mut schedule.0) };
+        cleanse(key);
+        schedule
+    }
+
+    pub(crate) fn encrypt_block(&self, block: &mut [u8; BLOCK]) {
+        let mut state = sys::DES_cblock { bytes: *block };
+        let out = &raw mut state;
+        // SAFETY: one block, in place: the function loads it whole before it stores.
+        unsafe { sys::DES_ecb_encrypt(out, out, &raw const self.0, sys::DES_ENCRYPT) };
+        *block = state.bytes;
+    }
+
+    /// CBC encryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    pub(crate) fn encrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        self.cbc(sys::DES_ENCRYPT, chain, input, out);
+    }
+
+    /// CBC decryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    pub(crate) fn decrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        self.cbc(sys::DES_DECRYPT, chain, input, out);
+    }
+
+    fn cbc(&self, direction: i32, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        let mut iv = sys::DES_cblock { bytes: *chain };
+        let (len, key) = (whole_blocks(input, out), &raw const self.0);
+        // SAFETY: both slices have at least `len` bytes and do not overlap; the IV and the schedule are live.
+        unsafe {
+            sys::DES_ncbc_encrypt(input.as_ptr(), out.as_mut_ptr(), len, key, &raw mut iv, direction);
+        }
+        *chain = iv.bytes;
+    }
+}
+
+impl Tdes {
+    /// Three keys in EDE order.
+    pub(crate) fn new(keys: [&[u8; BLOCK]; 3]) -> Self {
+        Self(keys.map(Des::new))
+    }
+
+    /// The schedule of the first key.
+    pub(crate) fn first(&self) -> &Des {
+        &self.0[0]
+    }
+
+    pub(crate) fn encrypt_block(&self, block: &mut [u8; BLOCK]) {
+        let mut state = sys::DES_cblock { bytes: *block };
+        let out = &raw mut state;
+        let [k1, k2, k3] = self.schedules();
+        // SAFETY: one block, in place: the function loads it whole before it stores.
+        unsafe { sys::DES_ecb3_encrypt(out, out, k1, k2, k3, sys::DES_ENCRYPT) };
+        *block = state.bytes;
+    }
+
+    /// CBC encryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    pub(crate) fn encrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        self.cbc(sys::DES_ENCRYPT, chain, input, out);
+    }
+
+    /// CBC decryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    pub(crate) fn decrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        self.cbc(sys::DES_DECRYPT, chain, input, out);
+    }
+
+    fn cbc(&self, direction: i32, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        let mut iv = sys::DES_cblock { bytes: *chain };
+        let (len, [k1, k2, k3]) = (whole_blocks(input, out), self.schedules());
+        let (from, to) = (input.as_ptr(), out.as_mut_ptr());
+        // SAFETY: both slices have at least `len` bytes and do not overlap; the IV and the schedules are live.
+        unsafe { sys::DES_ede3_cbc_encrypt(from, to, len, k1, k2, k3, &raw mut iv, direction) };
+        *chain = iv.bytes;
+    }
+
+    fn schedules(&self) -> [*const sys::DES_key_schedule; 3] {
+        [&raw const self.0[0].0, &raw const self.0[1].0, &raw const self.0[2].0]
+    }
+}
+
+impl Drop for Des {
+    fn drop(&mut self) {
+        // SAFETY: plain integers, for which all zeros is a value.
+        unsafe { sys::OPENSSL_cleanse((&raw mut self.0).cast(), size_of::<sys::DES_key_schedule>()) }
+    }
+}
+
+fn whole_blocks(input: &[u8], out: &[u8]) -> usize {
+    input.len().min(out.len()) / BLOCK * BLOCK
+}
+
+fn cleanse(mut key: sys::DES_cblock) {
+    zeroize::Zeroize::zeroize(&mut key.bytes);
+}

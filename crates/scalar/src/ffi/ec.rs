@@ -1,0 +1,178 @@
+//! ECDSA over P-256 and P-384, signatures as r || s.
+
+use std::ptr::{self, NonNull};
+
+use aws_lc_sys as sys;
+use oarlock_core::Curve;
+
+use super::LibraryError;
+use super::number::{Number, write_padded};
+
+/// A private key.
+pub(crate) struct EcPrivate(EcKey);
+
+/// A public key: a point that has been found to be on its curve.
+pub(crate) struct EcPublic(EcKey);
+
+struct EcKey(NonNull<sys::EC_KEY>);
+
+// SAFETY: AWS-LC documents that an EC_KEY may be used from several threads at once by functions that take it as const
+// (openssl/ec_key.h); nothing changes it after construction.
+unsafe impl Send for EcKey {}
+// SAFETY: as above.
+unsafe impl Sync for EcKey {}
+
+impl EcPrivate {
+    /// The scalar at the curve's width, in [1, n-1].
+    pub(crate) fn new(curve: Curve, scalar: &[u8]) -> Result<Self, LibraryError> {
+        let (key, scalar) = (EcKey::new(curve)?, Number::from_bytes(scalar)?);
+        // SAFETY: a live key that is not shared yet, and a live number, which the function copies.
+        let ok = unsafe { sys::EC_KEY_set_private_key(key.0.as_ptr(), scalar.as_ptr()) };
+        if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_private_key")) }
+    }
+
+    /// Signs with a nonce of AWS-LC's own.
+    pub(crate) fn sign(&self, digest: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
+        // SAFETY: a live key; `digest` is readable for its length.
+        let signature = unsafe { sys::ECDSA_do_sign(digest.as_ptr(), digest.len(), self.0.0.as_ptr()) };
+        Signature::own(signature, "ECDSA_do_sign")?.write(out)
+    }
+
+    /// Signs with the nonce `k` at the curve's width, in [1, n-1]; fails where r or s is zero.
+    ///
+    /// The C function's name warns that a repeated or known nonce gives the private key away. It runs the very
+    /// `ecdsa_sign_impl` of `ECDSA_do_sign` (crypto/fipsmodule/ecdsa/ecdsa.c), constant time included; the nonces here
+    /// come from RFC 6979.
+    pub(crate) fn sign_with_nonce(
+        &self,
+        digest: &[u8],
+        k: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), LibraryError> {
+        // SAFETY: a live key; `digest` and `k` are readable for their lengths.
+        let signature = unsafe {
+            sys::ECDSA_sign_with_nonce_and_leak_private_key_for_testing(
+                digest.as_ptr(),
+                digest.len(),
+                self.0.0.as_ptr(),
+                k.as_ptr(),
+                k.len(),
+            )
+        };
+        Signature::own(signature, "ECDSA signing with a nonce")?.write(out)
+    }
+}
+
+impl EcPublic {
+    /// The uncompressed point.
+    pub(crate) fn new(curve: Curve, point: &[u8]) -> Result<Self, LibraryError> {
+        let (key, point) = (EcKey::new(curve)?, Point::new(curve, point)?);
+        // SAFETY: a live key that is not shared yet, and a live point of the same group, which the function copies.
+        let ok = unsafe { sys::EC_KEY_set_public_key(key.0.as_ptr(), point.0.as_ptr()) };
+        if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_public_key")) }
+    }
+
+    /// Whether r || s is a signature of `digest`.
+    pub(crate) fn verify(&self, digest: &[u8], signature: &[u8]) -> Result<bool, LibraryError> {
+        let signature = Signature::read(signature)?;
+        // SAFETY: live key and signature; `digest` is readable for its length.
+        let ok = unsafe {
+            sys::ECDSA_do_verify(digest.as_ptr(), digest.len(), signature.0.as_ptr(), self.0.0.as_ptr())
+        };
+        if ok == 1 {
+            return Ok(true);
+        }
+        let error = LibraryError::take("ECDSA_do_verify");
+        let is_no = error.is(sys::ERR_LIB_ECDSA, sys::ECDSA_R_BAD_SIGNATURE)
+            || error.is(sys::ERR_LIB_ECDSA, sys::ECDSA_R_MISMATCHED_SIGNATURE);
+        if is_no && !error.is_out_of_memory() { Ok(false) } else { Err(error) }
+    }
+}
+
+impl EcKey {
+    fn new(curve: Curve) -> Result<Self, LibraryError> {
+        // SAFETY: allocates; null is handled.
+        let key = unsafe { sys::EC_KEY_new() };
+        let key = NonNull::new(key).map(Self).ok_or_else(|| LibraryError::take("EC_KEY_new"))?;
+        // SAFETY: a live key that is not shared yet and a static group.
+        let ok = unsafe { sys::EC_KEY_set_group(key.0.as_ptr(), group(curve)?) };
+        if ok == 1 { Ok(key) } else { Err(LibraryError::take("EC_KEY_set_group")) }
+    }
+}
+
+impl Drop for EcKey {
+    fn drop(&mut self) {
+        // SAFETY: owned, freed once; the function cleanses what it frees.
+        unsafe { sys::EC_KEY_free(self.0.as_ptr()) }
+    }
+}
+
+struct Point(NonNull<sys::EC_POINT>);
+
+impl Point {
+    fn new(curve: Curve, bytes: &[u8]) -> Result<Self, LibraryError> {
+        let group = group(curve)?;
+        // SAFETY: allocates for a static group; null is handled.
+        let point = unsafe { sys::EC_POINT_new(group) };
+        let point = NonNull::new(point).map(Self).ok_or_else(|| LibraryError::take("EC_POINT_new"))?;
+        // SAFETY: a live point of the same group; `bytes` is readable for its length; the scratch may be null.
+        let ok = unsafe {
+            sys::EC_POINT_oct2point(group, point.0.as_ptr(), bytes.as_ptr(), bytes.len(), ptr::null_mut())
+        };
+        if ok == 1 { Ok(point) } else { Err(LibraryError::take("EC_POINT_oct2point")) }
+    }
+}
+
+impl Drop for Point {
+    fn drop(&mut self) {
+        // SAFETY: owned, freed once.
+        unsafe { sys::EC_POINT_free(self.0.as_ptr()) }
+    }
+}
+
+struct Signature(NonNull<sys::ECDSA_SIG>);
+
+impl Signature {
+    fn own(signature: *mut sys::ECDSA_SIG, function: &'static str) -> Result<Self, LibraryError> {
+        NonNull::new(signature).map(Self).ok_or_else(|| LibraryError::take(function))
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, LibraryError> {
+        // SAFETY: allocates; null is handled.
+        let signature = Self::own(unsafe { sys::ECDSA_SIG_new() }, "ECDSA_SIG_new")?;
+        let (r, s) = bytes.split_at(bytes.len() / 2);
+        // SAFETY: an ECDSA_SIG from ECDSA_SIG_new owns two live numbers; r and s are readable for their lengths.
+        let numbers = unsafe {
+            let own = signature.0.as_ref();
+            [sys::BN_bin2bn(r.as_ptr(), r.len(), own.r), sys::BN_bin2bn(s.as_ptr(), s.len(), own.s)]
+        };
+        if numbers.contains(&ptr::null_mut()) { Err(LibraryError::take("BN_bin2bn")) } else { Ok(signature) }
+    }
+
+    fn write(&self, out: &mut [u8]) -> Result<(), LibraryError> {
+        let (r, s) = out.split_at_mut(out.len() / 2);
+        // SAFETY: an ECDSA_SIG that AWS-LC returned owns two live numbers.
+        unsafe {
+            let own = self.0.as_ref();
+            write_padded(own.r, r)?;
+            write_padded(own.s, s)
+        }
+    }
+}
+
+impl Drop for Signature {
+    fn drop(&mut self) {
+        // SAFETY: owned, freed once.
+        unsafe { sys::ECDSA_SIG_free(self.0.as_ptr()) }
+    }
+}
+
+fn group(curve: Curve) -> Result<*const sys::EC_GROUP, LibraryError> {
+    // SAFETY: these functions take nothing and return static groups.
+    match curve {
+        Curve::P256 => Ok(unsafe { sys::EC_group_p256() }),
+        // SAFETY: as above.
+        Curve::P384 => Ok(unsafe { sys::EC_group_p384() }),
+        _ => Err(LibraryError::take("EC group of an unknown curve")),
+    }
+}

@@ -1,0 +1,109 @@
+//! AES-GCM with detached tags.
+
+use std::ptr::{self, NonNull};
+
+use aws_lc_sys as sys;
+
+use super::LibraryError;
+
+/// A GCM key for one tag length.
+pub(crate) struct Gcm(NonNull<sys::EVP_AEAD_CTX>);
+
+// SAFETY: AWS-LC documents that seal and open take a const context and may run at once (openssl/aead.h).
+unsafe impl Send for Gcm {}
+// SAFETY: as above.
+unsafe impl Sync for Gcm {}
+
+impl Gcm {
+    /// The longest tag.
+    pub(crate) const TAG_LEN: usize = 16;
+
+    /// A key of 16 or 32 bytes, tags of at most 16.
+    pub(crate) fn new(key: &[u8], tag_len: usize) -> Result<Self, LibraryError> {
+        // SAFETY: these functions take nothing and return static tables.
+        let aead = unsafe {
+            if key.len() == 16 { sys::EVP_aead_aes_128_gcm() } else { sys::EVP_aead_aes_256_gcm() }
+        };
+        // SAFETY: `key` is readable for its length, which the function checks against the algorithm.
+        let context = unsafe { sys::EVP_AEAD_CTX_new(aead, key.as_ptr(), key.len(), tag_len) };
+        NonNull::new(context).map(Self).ok_or_else(|| LibraryError::take("EVP_AEAD_CTX_new"))
+    }
+
+    /// Encrypts into `out`, of the length of `input`, and writes the tag, as long as the key's tag length.
+    pub(crate) fn seal(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        input: &[u8],
+        out: &mut [u8],
+        tag: &mut [u8],
+    ) -> Result<(), LibraryError> {
+        if out.len() != input.len() {
+            return Err(LibraryError::take("EVP_AEAD_CTX_seal_scatter (length of the output)"));
+        }
+        let mut tag_len = 0;
+        // SAFETY: all slices are live for the lengths given, `out` for that of `input`; they do not overlap.
+        let ok = unsafe {
+            sys::EVP_AEAD_CTX_seal_scatter(
+                self.0.as_ptr(),
+                out.as_mut_ptr(),
+                tag.as_mut_ptr(),
+                &raw mut tag_len,
+                tag.len(),
+                iv.as_ptr(),
+                iv.len(),
+                input.as_ptr(),
+                input.len(),
+                ptr::null(),
+                0,
+                aad.as_ptr(),
+                aad.len(),
+            )
+        };
+        if ok == 1 && tag_len == tag.len() {
+            return Ok(());
+        }
+        Err(LibraryError::take("EVP_AEAD_CTX_seal_scatter"))
+    }
+
+    /// Decrypts into `out`, of the length of `input`; false and zeros where the tag does not verify.
+    pub(crate) fn open(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        input: &[u8],
+        tag: &[u8],
+        out: &mut [u8],
+    ) -> Result<bool, LibraryError> {
+        if out.len() != input.len() {
+            return Err(LibraryError::take("EVP_AEAD_CTX_open_gather (length of the output)"));
+        }
+        // SAFETY: all slices are live for the lengths given, `out` for that of `input`; they do not overlap.
+        let ok = unsafe {
+            sys::EVP_AEAD_CTX_open_gather(
+                self.0.as_ptr(),
+                out.as_mut_ptr(),
+                iv.as_ptr(),
+                iv.len(),
+                input.as_ptr(),
+                input.len(),
+                tag.as_ptr(),
+                tag.len(),
+                aad.as_ptr(),
+                aad.len(),
+            )
+        };
+        if ok == 1 {
+            return Ok(true);
+        }
+        let error = LibraryError::take("EVP_AEAD_CTX_open_gather");
+        if error.is(sys::ERR_LIB_CIPHER, sys::CIPHER_R_BAD_DECRYPT) { Ok(false) } else { Err(error) }
+    }
+}
+
+impl Drop for Gcm {
+    fn drop(&mut self) {
+        // SAFETY: owned, freed once; OPENSSL_free cleanses.
+        unsafe { sys::EVP_AEAD_CTX_free(self.0.as_ptr()) }
+    }
+}

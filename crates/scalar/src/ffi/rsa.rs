@@ -1,0 +1,112 @@
+//! RSA keys and their raw operations.
+
+use std::ptr::NonNull;
+
+use aws_lc_sys as sys;
+use oarlock_core::{RsaPrivateParts, RsaPublicParts};
+
+use super::LibraryError;
+use super::number::Number;
+
+/// A private key with everything that AWS-LC derives from it, blinding included.
+pub(crate) struct RsaPrivate(Rsa);
+
+/// A public key.
+pub(crate) struct RsaPublic(Rsa);
+
+struct Rsa(NonNull<sys::RSA>);
+
+// SAFETY: AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it
+// (openssl/rsa.h, "thread safety"); signing guards its cached Montgomery and blinding values with the key's own lock.
+unsafe impl Send for Rsa {}
+// SAFETY: as above.
+unsafe impl Sync for Rsa {}
+
+impl RsaPrivate {
+    /// Imports and checks the key: n = pq, d inverts e, the CRT parts belong to it (`RSA_check_key`).
+    pub(crate) fn new(parts: &RsaPrivateParts) -> Result<Self, LibraryError> {
+        let n = Number::from_bytes(&parts.public.n)?;
+        let e = Number::from_bytes(&parts.public.e)?;
+        let [d, p, q, dp, dq, qinv] = [&parts.d, &parts.p, &parts.q, &parts.dp, &parts.dq, &parts.qinv]
+            .map(|secret| Number::from_bytes(secret.expose()));
+        let (d, p, q, dp, dq, qinv) = (d?, p?, q?, dp?, dq?, qinv?);
+        // SAFETY: eight live numbers, which the function copies.
+        let rsa = unsafe {
+            sys::RSA_new_private_key(
+                n.as_ptr(),
+                e.as_ptr(),
+                d.as_ptr(),
+                p.as_ptr(),
+                q.as_ptr(),
+                dp.as_ptr(),
+                dq.as_ptr(),
+                qinv.as_ptr(),
+            )
+        };
+        Rsa::own(rsa, "RSA_new_private_key").map(Self)
+    }
+
+    /// `input^d mod n` with blinding, confirmed by the public operation. Refuses 0, 1 and n - 1.
+    pub(crate) fn transform(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
+        let mut written = 0;
+        // SAFETY: the key is live, `input` readable and `out` writable for the lengths given; the function writes at
+        // most the length of `out` and fails where the modulus is longer.
+        let ok = unsafe {
+            sys::RSA_sign_raw(
+                self.0.0.as_ptr(),
+                &raw mut written,
+                out.as_mut_ptr(),
+                out.len(),
+                input.as_ptr(),
+                input.len(),
+                sys::RSA_NO_PADDING,
+            )
+        };
+        succeeded(ok == 1 && written == out.len(), "RSA_sign_raw")
+    }
+}
+
+impl RsaPublic {
+    /// Imports the key: n odd, e odd and of 2 to 33 bits.
+    pub(crate) fn new(parts: &RsaPublicParts) -> Result<Self, LibraryError> {
+        let (n, e) = (Number::from_bytes(&parts.n)?, Number::from_bytes(&parts.e)?);
+        // SAFETY: two live numbers, which the function copies.
+        let rsa = unsafe { sys::RSA_new_public_key(n.as_ptr(), e.as_ptr()) };
+        Rsa::own(rsa, "RSA_new_public_key").map(Self)
+    }
+
+    /// `input^e mod n`.
+    pub(crate) fn transform(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
+        let mut written = 0;
+        // SAFETY: as for the private transform.
+        let ok = unsafe {
+            sys::RSA_verify_raw(
+                self.0.0.as_ptr(),
+                &raw mut written,
+                out.as_mut_ptr(),
+                out.len(),
+                input.as_ptr(),
+                input.len(),
+                sys::RSA_NO_PADDING,
+            )
+        };
+        succeeded(ok == 1 && written == out.len(), "RSA_verify_raw")
+    }
+}
+
+impl Rsa {
+    fn own(rsa: *mut sys::RSA, function: &'static str) -> Result<Self, LibraryError> {
+        NonNull::new(rsa).map(Self).ok_or_else(|| LibraryError::take(function))
+    }
+}
+
+impl Drop for Rsa {
+    fn drop(&mut self) {
+        // SAFETY: owned, freed once; the function cleanses what it frees.
+        unsafe { sys::RSA_free(self.0.as_ptr()) }
+    }
+}
+
+fn succeeded(ok: bool, function: &'static str) -> Result<(), LibraryError> {
+    if ok { Ok(()) } else { Err(LibraryError::take(function)) }
+}

@@ -1,0 +1,218 @@
+//! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
+
+use oarlock_core::{EngineFault, MacAlg, MacPadding, Record};
+use zeroize::Zeroizing;
+
+use crate::ffi::{AesEncrypt, Des, Hash, Sha1, Sha256, Tdes};
+use crate::prepare::{Prepare, prepared};
+use crate::records::{Batch, Target};
+use crate::trouble::Trouble;
+
+/// Computes every record of the batch.
+pub(crate) fn run(alg: MacAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+    match alg {
+        MacAlg::DesMac(padding) => batch.each(|record, target| cbc_mac::<Des>(padding, record, target)),
+        MacAlg::RetailMac(padding) => batch.each(|record, target| cbc_mac::<Tdes>(padding, record, target)),
+        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => batch.each(cmac::<Tdes, 8>),
+        MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => batch.each(cmac::<AesEncrypt, 16>),
+        MacAlg::HmacSha1 => batch.each(hmac::<Sha1>),
+        MacAlg::HmacSha256 => batch.each(hmac::<Sha256>),
+        _ => Err(batch.refused()),
+    }
+}
+
+/// A block cipher in the encrypting direction.
+trait Block<const N: usize> {
+    fn encrypt(&self, block: &mut [u8; N]);
+}
+
+impl Block<16> for AesEncrypt {
+    fn encrypt(&self, block: &mut [u8; 16]) {
+        self.block(block);
+    }
+}
+
+impl Block<8> for Tdes {
+    fn encrypt(&self, block: &mut [u8; 8]) {
+        self.encrypt_block(block);
+    }
+}
+
+/// How a DES MAC treats all blocks but the last, and the last.
+trait CbcMac {
+    fn chain(&self, state: &mut [u8; 8]);
+    fn last(&self, state: &mut [u8; 8]);
+}
+
+/// ISO/IEC 9797-1 algorithm 1.
+impl CbcMac for Des {
+    fn chain(&self, state: &mut [u8; 8]) {
+        self.encrypt_block(state);
+    }
+
+    fn last(&self, state: &mut [u8; 8]) {
+        self.encrypt_block(state);
+    }
+}
+
+/// ISO/IEC 9797-1 algorithm 3 with K and K': E_K(D_K'(E_K(x))) on the last block is triple DES under K, K', K.
+impl CbcMac for Tdes {
+    fn chain(&self, state: &mut [u8; 8]) {
+        self.first().encrypt_block(state);
+    }
+
+    fn last(&self, state: &mut [u8; 8]) {
+        self.encrypt_block(state);
+    }
+}
+
+fn cbc_mac<K: CbcMac + Prepare>(
+    padding: MacPadding,
+    record: &Record<'_>,
+    target: &mut Target<'_>,
+) -> Result<(), Trouble> {
+    let mut own = None;
+    let key = prepared::<K>(record.key, record.key_bytes, &mut own)?;
+    let (blocks, last) = padded(padding, record.input);
+    let mut state = Zeroizing::new([0; 8]);
+    for block in blocks.chunks_exact(8) {
+        xor(&mut *state, block);
+        key.chain(&mut state);
+    }
+    xor(&mut *state, &last);
+    key.last(&mut state);
+    target.write(record.output, &*state)
+}
+
+/// All padded blocks but the last, and the last. ISO/IEC 9797-1 6.3.
+fn padded(padding: MacPadding, message: &[u8]) -> (&[u8], [u8; 8]) {
+    let split = match padding {
+        MacPadding::Zeros => message.len().saturating_sub(1) / 8 * 8,
+        MacPadding::OneThenZeros => message.len() / 8 * 8,
+    };
+    let (blocks, rest) = message.split_at(split);
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    if padding == MacPadding::OneThenZeros {
+        last[rest.len()] = 0x80;
+    }
+    (blocks, last)
+}
+
+/// A CMAC key: the cipher and the two subkeys.
+struct Cmac<K, const N: usize> {
+    cipher: K,
+    k1: Zeroizing<[u8; N]>,
+    k2: Zeroizing<[u8; N]>,
+}
+
+impl<K: Prepare + Block<N>, const N: usize> Prepare for Cmac<K, N> {
+    /// NIST SP 800-38B 6.1.
+    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+        let cipher = K::prepare(key)?;
+        let mut l = Zeroizing::new([0; N]);
+        cipher.encrypt(&mut l);
+        let k1 = doubled(&l);
+        let k2 = doubled(&k1);
+        Ok(Self { cipher, k1, k2 })
+    }
+}
+
+/// Multiplication by x in GF(2^64) or GF(2^128). NIST SP 800-38B 5.3.
+fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
+    let polynomial = if N == 8 { 0x1b } else { 0x87 };
+    let mut out = Zeroizing::new([0; N]);
+    let mut carry = 0;
+    for (to, from) in out.iter_mut().rev().zip(value.iter().rev()) {
+        *to = from << 1 | carry;
+        carry = from >> 7;
+    }
+    out[N - 1] ^= polynomial & 0_u8.wrapping_sub(carry);
+    out
+}
+
+/// NIST SP 800-38B 6.2.
+fn cmac<K: Prepare + Block<N>, const N: usize>(
+    record: &Record<'_>,
+    target: &mut Target<'_>,
+) -> Result<(), Trouble> {
+    let mut own = None;
+    let key = prepared::<Cmac<K, N>>(record.key, record.key_bytes, &mut own)?;
+    let (blocks, rest) = record.input.split_at(record.input.len().saturating_sub(1) / N * N);
+    let mut state = Zeroizing::new([0; N]);
+    for block in blocks.chunks_exact(N) {
+        xor(&mut *state, block);
+        key.cipher.encrypt(&mut state);
+    }
+    xor(&mut *state, rest);
+    if rest.len() == N {
+        xor(&mut *state, &*key.k1);
+    } else {
+        state[rest.len()] ^= 0x80;
+        xor(&mut *state, &*key.k2);
+    }
+    key.cipher.encrypt(&mut state);
+    target.write(record.output, &*state)
+}
+
+/// An HMAC key: the two hash states after the padded key. RFC 2104 section 4.
+pub(crate) struct Hmac<H> {
+    inner: H,
+    outer: H,
+}
+
+impl<H: Hash> Hmac<H> {
+    pub(crate) fn new(key: &[u8]) -> Self {
+        let mut pad = Zeroizing::new([0; 128]);
+        let pad = &mut pad[..H::BLOCK];
+        if key.len() > H::BLOCK {
+            let mut hash = H::new();
+            hash.update(key);
+            hash.finish(&mut pad[..H::OUTPUT]);
+        } else {
+            pad[..key.len()].copy_from_slice(key);
+        }
+        Self { inner: Self::absorbed(pad, 0x36), outer: Self::absorbed(pad, 0x36 ^ 0x5c) }
+    }
+
+    /// The hash state after `pad` with every byte changed by `mask`; `pad` stays changed.
+    fn absorbed(pad: &mut [u8], mask: u8) -> H {
+        pad.iter_mut().for_each(|byte| *byte ^= mask);
+        let mut hash = H::new();
+        hash.update(pad);
+        hash
+    }
+
+    /// A computation to feed with the message.
+    pub(crate) fn start(&self) -> H {
+        self.inner.clone()
+    }
+
+    /// Ends a computation: the leading bytes of the tag, as many as `out` takes.
+    pub(crate) fn finish(&self, inner: H, out: &mut [u8]) {
+        let mut digest = Zeroizing::new([0; 64]);
+        inner.finish(&mut digest[..H::OUTPUT]);
+        let mut outer = self.outer.clone();
+        outer.update(&digest[..H::OUTPUT]);
+        outer.finish(out);
+    }
+}
+
+impl<H: Hash> Prepare for Hmac<H> {
+    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+        Ok(Self::new(key))
+    }
+}
+
+fn hmac<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+    let mut own = None;
+    let key = prepared::<Hmac<H>>(record.key, record.key_bytes, &mut own)?;
+    let mut mac = key.start();
+    mac.update(record.input);
+    key.finish(mac, target.place(record.output, H::OUTPUT)?);
+    Ok(())
+}
+
+fn xor(state: &mut [u8], block: &[u8]) {
+    state.iter_mut().zip(block).for_each(|(to, from)| *to ^= from);
+}

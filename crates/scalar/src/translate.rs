@@ -1,0 +1,69 @@
+//! Translation: decrypt under one key, encrypt under another.
+
+use oarlock_core::{BlockCipher, EngineFault, Record, Status};
+use zeroize::Zeroizing;
+
+use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
+use crate::prepare::{Prepare, prepared};
+use crate::records::{Batch, Target};
+use crate::trouble::Trouble;
+
+/// Computes every record of the batch.
+pub(crate) fn run(from: BlockCipher, to: BlockCipher, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+    match from {
+        BlockCipher::Aes128 | BlockCipher::Aes256 => run_to(to, batch, AesDecrypt::cbc),
+        BlockCipher::Des => run_to(to, batch, Des::decrypt_cbc),
+        BlockCipher::Tdes2 | BlockCipher::Tdes3 => run_to(to, batch, Tdes::decrypt_cbc),
+        _ => Err(batch.refused()),
+    }
+}
+
+fn run_to<D: Prepare, const M: usize>(
+    to: BlockCipher,
+    batch: Batch<'_, '_>,
+    decrypt: impl Cbc<D, M>,
+) -> Result<(), EngineFault> {
+    // The plaintext exists here only, and is zeroized when the run ends.
+    let mut plain = Zeroizing::new([0; SCRATCH]);
+    match to {
+        BlockCipher::Aes128 | BlockCipher::Aes256 => {
+            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, AesEncrypt::cbc))
+        }
+        BlockCipher::Des => {
+            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, Des::encrypt_cbc))
+        }
+        BlockCipher::Tdes2 | BlockCipher::Tdes3 => {
+            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, Tdes::encrypt_cbc))
+        }
+        _ => Err(batch.refused()),
+    }
+}
+
+/// A whole number of blocks of every cipher, small enough for the stack.
+const SCRATCH: usize = 1024;
+
+/// CBC of whole blocks under a prepared key, with the chaining value carried on.
+trait Cbc<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
+
+impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> Cbc<K, N> for F {}
+
+fn translate<D: Prepare, E: Prepare, const M: usize, const N: usize>(
+    record: &Record<'_>,
+    target: &mut Target<'_>,
+    plain: &mut [u8; SCRATCH],
+    decrypt: &impl Cbc<D, M>,
+    encrypt: impl Cbc<E, N>,
+) -> Result<(), Trouble> {
+    let (mut own, mut own_second) = (None, None);
+    let key = prepared(record.key, record.key_bytes, &mut own)?;
+    let second_key = prepared(record.second_key, record.second_key_bytes, &mut own_second)?;
+    let mut chain = record.iv.try_into().map_err(|_| Status::BadLength)?;
+    let mut second_chain = record.second_iv.try_into().map_err(|_| Status::BadLength)?;
+    let place = target.place(record.output, record.input.len())?;
+    for (input, out) in record.input.chunks(SCRATCH).zip(place.chunks_mut(SCRATCH)) {
+        let plain = &mut plain[..input.len()];
+        decrypt(key, &mut chain, input, plain);
+        encrypt(second_key, &mut second_chain, plain, out);
+    }
+    Ok(())
+}
