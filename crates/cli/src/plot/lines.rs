@@ -1,0 +1,139 @@
+//! Panels side by side, each with one line per series over the same axes: p50 beside p99, against load.
+
+use super::scale::{Scale, bounds, tick_label};
+use super::svg::{Anchor, Drawing, Text};
+use super::{colour, legend};
+
+const WIDTH: f64 = 960.0;
+const MARGIN: f64 = 28.0;
+const PLOT_HEIGHT: f64 = 320.0;
+/// Room left of a panel for its numbers and, at the first, the axis label.
+const NUMBERS: f64 = 62.0;
+
+/// What a chart of lines shows. The y axis is logarithmic and shared by all panels, so that they compare.
+#[derive(Debug, Clone)]
+pub(crate) struct LineChart {
+    pub(crate) title: String,
+    /// With its unit: `load, % of scalar capacity`.
+    pub(crate) x_label: String,
+    /// With its unit: `latency, ms`.
+    pub(crate) y_label: String,
+    /// One line of each panel.
+    pub(crate) series: Vec<String>,
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// One panel: for each series its points (x, y), in order of x. Points without a positive finite y are left out.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) lines: Vec<Vec<(f64, f64)>>,
+}
+
+impl LineChart {
+    /// The chart as an SVG document.
+    pub(crate) fn to_svg(&self) -> String {
+        let mut drawing = Drawing::new();
+        drawing.text([MARGIN, MARGIN + 8.0], &self.title, Text::title());
+        let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);
+        let top = below_legend + 30.0;
+        let bottom = top + PLOT_HEIGHT;
+        let (least, most) = bounds(self.points().map(|(_, y)| y));
+        let y_scale = Scale::log(least, most, [bottom, top]);
+        drawing.text(
+            [MARGIN - 8.0, (top + bottom) / 2.0],
+            &format!("{} (logarithmic)", self.y_label),
+            Text::label().at(Anchor::Middle).upright(),
+        );
+        for (index, panel) in self.panels.iter().enumerate() {
+            self.draw_panel(&mut drawing, panel, index, &y_scale, [top, bottom]);
+        }
+        drawing.finish(WIDTH, bottom + 62.0, &self.title)
+    }
+
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.panels.iter().flat_map(|panel| panel.lines.iter().flatten().copied()).filter(is_drawable)
+    }
+
+    fn draw_panel(
+        &self,
+        drawing: &mut Drawing,
+        panel: &Panel,
+        index: usize,
+        y_scale: &Scale,
+        [top, bottom]: [f64; 2],
+    ) {
+        let width = (WIDTH - 2.0 * MARGIN) / self.panels.len() as f64;
+        let left = MARGIN + width * index as f64 + NUMBERS;
+        let right = MARGIN + width * (index + 1) as f64 - 8.0;
+        let (_, most) = bounds(self.points().map(|(x, _)| x));
+        let x_scale = Scale::from_zero(most, [left, right]);
+        drawing.text([left, top - 12.0], &panel.title, Text::label().bold());
+        for &tick in y_scale.ticks() {
+            let y = y_scale.pixel(tick);
+            drawing.grid_line([left, y], [right, y]);
+            drawing.text([left - 8.0, y + 4.0], &tick_label(tick), Text::small().at(Anchor::End));
+        }
+        for &tick in x_scale.ticks() {
+            let x = x_scale.pixel(tick);
+            drawing.grid_line([x, top], [x, bottom]);
+            drawing.text([x, bottom + 18.0], &tick_label(tick), Text::small().at(Anchor::Middle));
+        }
+        drawing.axis_line([left, bottom], [right, bottom]);
+        drawing.axis_line([left, top], [left, bottom]);
+        drawing.text([(left + right) / 2.0, bottom + 42.0], &self.x_label, Text::label().at(Anchor::Middle));
+        for (series, line) in panel.lines.iter().enumerate() {
+            draw_line(drawing, line, &x_scale, y_scale, colour(series));
+        }
+    }
+}
+
+fn draw_line(drawing: &mut Drawing, line: &[(f64, f64)], x_scale: &Scale, y_scale: &Scale, stroke: &str) {
+    let points: Vec<[f64; 2]> = line
+        .iter()
+        .filter(|point| is_drawable(point))
+        .map(|&(x, y)| [x_scale.pixel(x), y_scale.pixel(y)])
+        .collect();
+    if points.len() > 1 {
+        drawing.polyline(&points, stroke);
+    }
+    for point in points {
+        drawing.dot(point, stroke);
+    }
+}
+
+fn is_drawable(&(x, y): &(f64, f64)) -> bool {
+    x.is_finite() && x >= 0.0 && y.is_finite() && y > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(lines: Vec<Vec<(f64, f64)>>) -> String {
+        let panel = Panel { title: "p99".into(), lines };
+        LineChart {
+            title: "Latency".into(),
+            x_label: "load, %".into(),
+            y_label: "latency, ms".into(),
+            series: vec!["adaptive".into()],
+            panels: vec![panel],
+        }
+        .to_svg()
+    }
+
+    #[test]
+    fn every_measured_point_is_drawn() {
+        let svg = chart(vec![vec![(5.0, 0.2), (50.0, 0.9), (90.0, f64::INFINITY), (120.0, 0.0)]]);
+        assert_eq!(svg.matches("<circle").count(), 2);
+        assert_eq!(svg.matches("<polyline").count(), 1);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn single_points_and_empty_lines_are_still_pictures() {
+        assert_eq!(chart(vec![vec![(5.0, 0.2)]]).matches("<circle").count(), 1);
+        assert!(!chart(vec![Vec::new()]).contains("NaN"));
+        assert!(chart(Vec::new()).ends_with("</svg>\n"));
+    }
+}

@@ -1,0 +1,282 @@
+//! Text tables for people: aligned columns, a rule under the head, never wider than a page.
+
+use std::io::IsTerminal;
+
+/// The widest line of a table, in characters.
+pub(crate) const MOST_COLUMNS: usize = 100;
+const GAP: &str = "  ";
+
+/// On which side of its column a cell stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// How a cell is shown on a terminal; elsewhere tone has no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Good,
+    Bad,
+    Faint,
+}
+
+/// One cell of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone }
+    }
+
+    /// Where there is nothing to show.
+    pub(crate) fn none() -> Self {
+        Self::toned("-", Tone::Faint)
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::toned(text, Tone::Plain)
+    }
+}
+
+/// A table under construction.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    head: Vec<(String, Align)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new<T: Into<String>>(head: impl IntoIterator<Item = (T, Align)>) -> Self {
+        Self { head: head.into_iter().map(|(name, align)| (name.into(), align)).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row; missing cells are empty, cells beyond the head are dropped.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let mut row: Vec<Cell> = cells.into_iter().take(self.head.len()).collect();
+        row.resize(self.head.len(), Cell::from(""));
+        self.rows.push(row);
+    }
+
+    /// The table as lines of at most [`MOST_COLUMNS`] characters, colour escapes not counted. Where the cells are
+    /// wider than that, the widest column of words is cut, its cells ending in `…`.
+    pub(crate) fn render(&self, in_colour: bool) -> String {
+        let widths = self.widths();
+        let head = self.head.iter().map(|(name, _)| Cell::from(name.as_str())).collect::<Vec<_>>();
+        let rule = "─".repeat(widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1));
+        let mut lines = vec![self.line(&head, &widths, false), rule];
+        lines.extend(self.rows.iter().map(|row| self.line(row, &widths, in_colour)));
+        lines.join("\n") + "\n"
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.head.iter().map(|(name, _)| width(name)).collect();
+        for row in &self.rows {
+            for (widest, cell) in widths.iter_mut().zip(row) {
+                *widest = (*widest).max(width(&cell.text));
+            }
+        }
+        let room = MOST_COLUMNS.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
+        let excess = widths.iter().sum::<usize>().saturating_sub(room);
+        let words = widths.iter_mut().zip(&self.head).filter(|(_, (_, align))| *align == Align::Left);
+        if let Some((widest, _)) = words.max_by_key(|(width, _)| **width) {
+            *widest = widest.saturating_sub(excess).max(1);
+        }
+        widths
+    }
+
+    fn line(&self, cells: &[Cell], widths: &[usize], in_colour: bool) -> String {
+        let shown = cells.iter().zip(widths).zip(&self.head).map(|((cell, &width), &(_, align))| {
+            let text = fit(&cell.text, width);
+            let padded = match align {
+                Align::Left => format!("{text:<width$}"),
+                Align::Right => format!("{text:>width$}"),
+            };
+            if in_colour { painted(&padded, cell.tone) } else { padded }
+        });
+        shown.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
+    }
+}
+
+/// True where stdout is a terminal that wants colour (<https://no-color.org>).
+pub(crate) fn wants_colour() -> bool {
+    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_refused
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        && std::io::stdout().is_terminal()
+}
+
+/// A whole number with thousands apart: `4,506`.
+pub(crate) fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three significant digits with an SI prefix: `4.51k`, `125M`; below one, plain decimals. `-` where it is no number.
+pub(crate) fn si(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
+    let mut scaled = value;
+    let mut prefixes = ["", "k", "M", "G", "T"].into_iter().peekable();
+    let mut prefix = prefixes.next().unwrap_or_default();
+    // 999.5 would be shown as 1000 in three digits.
+    while scaled.abs() >= 999.5 && prefixes.peek().is_some() {
+        scaled /= 1000.0;
+        prefix = prefixes.next().unwrap_or_default();
+    }
+    format!("{}{prefix}", three_digits(scaled))
+}
+
+/// A duration in seconds with its unit: `213 µs`, `1.67 ms`.
+pub(crate) fn duration(seconds: f64) -> String {
+    let (scaled, unit) = match seconds {
+        s if s < 999.5e-9 => (s * 1e9, "ns"),
+        s if s < 999.5e-6 => (s * 1e6, "µs"),
+        s if s < 999.5e-3 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    if scaled.is_finite() { format!("{} {unit}", three_digits(scaled)) } else { "-".into() }
+}
+
+/// A ratio: `3.31x`.
+pub(crate) fn ratio(value: f64) -> String {
+    if value.is_finite() { format!("{}x", three_digits(value)) } else { "-".into() }
+}
+
+fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        _ => 2,
+    };
+    if value == 0.0 { "0".into() } else { format!("{value:.decimals$}") }
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn fit(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+fn painted(text: &str, tone: Tone) -> String {
+    let code = match tone {
+        Tone::Plain => return text.to_owned(),
+        Tone::Good => 32,
+        Tone::Bad => 31,
+        Tone::Faint => 2,
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Table {
+        let mut table =
+            Table::new([("operation", Align::Left), ("ops/s", Align::Right), ("ratio", Align::Right)]);
+        table.row(["rsa2048-sign".into(), "4,506".into(), Cell::toned("3.31x", Tone::Good)]);
+        table.row(["p256-sign".into(), "65,000".into(), Cell::none()]);
+        table.row(["short".into()]);
+        table
+    }
+
+    #[test]
+    fn cells_are_aligned_under_a_rule() {
+        let expected = "\
+operation      ops/s  ratio
+───────────────────────────
+rsa2048-sign   4,506  3.31x
+p256-sign     65,000      -
+short
+";
+        assert_eq!(sample().render(false), expected);
+    }
+
+    #[test]
+    fn colour_changes_no_width() {
+        let coloured = sample().render(true);
+        assert!(coloured.contains("\u{1b}[32m3.31x\u{1b}[0m"));
+        let plain = coloured.replace("\u{1b}[32m", "").replace("\u{1b}[2m", "").replace("\u{1b}[0m", "");
+        assert_eq!(plain, sample().render(false));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_page() {
+        let mut table = Table::new([("note", Align::Left), ("number", Align::Right)]);
+        table.row([Cell::from("ä".repeat(150)), "123,456".into()]);
+        let text = table.render(false);
+        assert!(text.lines().all(|line| line.chars().count() <= MOST_COLUMNS), "{text}");
+        assert!(text.contains('…') && text.contains("123,456"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_table_is_its_head() {
+        assert_eq!(Table::new([("a", Align::Left)]).render(true), "a\n─\n");
+        assert_eq!(Table::new::<&str>([]).render(false), "\n\n");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (65_536, "65,536"), (1_234_567, "1,234,567")];
+        for (value, text) in cases {
+            assert_eq!(thousands(value), text);
+        }
+    }
+
+    #[test]
+    fn three_digits_carry_a_prefix() {
+        let cases = [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (9.999, "10.0"),
+            (42.0, "42.0"),
+            (999.4, "999"),
+            (999.6, "1.00k"),
+            (4506.0, "4.51k"),
+            (999_600.0, "1.00M"),
+            (125e6, "125M"),
+            (2e16, "20000T"),
+            (-1500.0, "-1.50k"),
+            (f64::NAN, "-"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(si(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn durations_and_ratios_carry_their_unit() {
+        let cases =
+            [(213e-6, "213 µs"), (0.001_67, "1.67 ms"), (2.0, "2.00 s"), (5e-9, "5.00 ns"), (0.0, "0 ns")];
+        for (value, text) in cases {
+            assert_eq!(duration(value), text);
+        }
+        assert_eq!(
+            [ratio(3.312), ratio(0.956), ratio(37.04), ratio(f64::INFINITY)],
+            ["3.31x", "0.96x", "37.0x", "-"]
+        );
+    }
+}
