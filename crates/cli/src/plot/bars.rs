@@ -84,7 +84,19 @@ impl BarChart {
             drawing.rectangle([self.left(), y], [end - self.left(), BAR], colour(series));
             let shown = value.map_or_else(|| "n/a".into(), |value| format!("{}{}", short(value), self.unit));
             let look = if value.is_some() { Text::small().bold() } else { Text::small() };
-            drawing.text([end + 6.0, y + BAR / 2.0 + SMALL_SIZE * 0.36], &shown, look);
+            drawing.text(
+                [self.clear_of_mark(scale, end + 6.0), y + BAR / 2.0 + SMALL_SIZE * 0.36],
+                &shown,
+                look,
+            );
+        }
+    }
+
+    /// Where a value starts so that the mark's line does not run through its first digits.
+    fn clear_of_mark(&self, scale: &Scale, x: f64) -> f64 {
+        match self.mark.as_ref().map(|(value, _)| scale.pixel(*value)) {
+            Some(mark) if (mark - VALUE_ROOM * 0.75..mark + 5.0).contains(&x) => mark + 5.0,
+            _ => x,
         }
     }
 

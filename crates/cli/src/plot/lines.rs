@@ -82,7 +82,8 @@ impl LineChart {
         drawing.axis_line([left, bottom], [right, bottom]);
         drawing.axis_line([left, top], [left, bottom]);
         drawing.text([(left + right) / 2.0, bottom + 42.0], &self.x_label, Text::label().at(Anchor::Middle));
-        for (series, line) in panel.lines.iter().enumerate() {
+        // The first series lies on top: where lines meet, it is the one that is asked about.
+        for (series, line) in panel.lines.iter().enumerate().rev() {
             draw_line(drawing, line, &x_scale, y_scale, colour(series));
         }
     }
