@@ -1,0 +1,52 @@
+# `make run` shows what this machine's engines do; `make test` proves the workspace. Both work from a fresh clone.
+
+CARGO ?= cargo
+BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
+SPEED_OPS ?= rsa2048-sign,rsa2048-verify,p256-sign,p256-verify,ed25519-sign,ed25519-verify,x25519-derive,aes128-gcm-40,tdes-cbc-40
+
+.PHONY: help run build test unit doctest house setup setup-build lint deny ci
+
+help:
+	@echo 'make run    build, then: oarlock engines; oarlock speed on a short list'
+	@echo 'make test   set up, then every test, the doc tests and the house rules'
+	@echo 'make lint   formatting, clippy, documentation, dependencies'
+	@echo 'make ci     everything that a change must pass (.ci/run)'
+
+run: build
+	$(BINARY) engines
+	$(BINARY) speed --ops $(SPEED_OPS) --seconds 1
+
+build: setup-build
+	$(CARGO) build --release --package oarlock-cli
+
+test: unit doctest house
+
+unit: setup
+	$(CARGO) test --workspace --all-targets
+
+doctest: setup
+	$(CARGO) test --workspace --doc
+
+house: setup
+	$(CARGO) xtask check
+
+# What a build needs, and where to get it.
+setup-build:
+	@.ci/setup build
+
+# The same, and the peers that tests compare with.
+setup:
+	@.ci/setup test
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps
+	$(MAKE) deny
+
+deny:
+	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny check licenses bans sources
+
+ci:
+	.ci/run
