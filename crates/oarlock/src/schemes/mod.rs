@@ -7,6 +7,7 @@
 //! Residue + raw result --raise--> Answer
 //! ```
 
+mod direct;
 mod ecdsa;
 pub(crate) mod hash;
 mod nonce;
@@ -19,6 +20,7 @@ mod rsa_pss;
 
 use oarlock_core::{Curve, DigestAlg, Extra, Home, JobError, Key, KeyKind, OperationSet, Scheme, Shape};
 
+pub use self::direct::{compute_on, raw_result};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;
 use self::residue::Kind;
@@ -145,3 +147,6 @@ fn local(job: &Job<'_>, wanted: KeyKind, shape: Shape) -> Result<Shape, JobError
 fn wrong_key(job: &Job<'_>) -> JobError {
     JobError::KeyType { wanted: job.scheme.to_string(), found: job.key.kind() }
 }
+
+#[cfg(test)]
+mod tests;

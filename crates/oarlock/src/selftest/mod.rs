@@ -1,1 +1,157 @@
-//! x
+//! Known answers for every shape, run on an engine before it is used and whenever it comes back from quarantine.
+//!
+//! [`prove`] fills the engine's best number of lanes with different known answers, bad items mixed in, and compares
+//! every lane; a failure names shape and lane. [`sample_operations`] and [`sample_records`] make workloads of the same
+//! material to time engines with. The vectors and where each comes from are in the files of `data/`.
+
+#[cfg(any(test, feature = "corruption-hook"))]
+mod corrupt;
+mod operations;
+mod records;
+mod rows;
+mod sample;
+mod text;
+
+use oarlock_core::{Engine, EngineFault, Shape, Status};
+
+#[cfg(any(test, feature = "corruption-hook"))]
+pub use corrupt::Corrupt;
+pub use sample::{sample_operations, sample_records};
+
+/// An engine's answers for a shape were all right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// How many jobs were compared.
+    pub jobs: usize,
+}
+
+/// Why an engine may not be used for a shape.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The engine does not offer the shape.
+    #[error("{engine} does not offer {shape}")]
+    NotOffered {
+        /// The engine's name.
+        engine: &'static str,
+        /// The shape.
+        shape: Shape,
+    },
+    /// There are no known answers for the shape itself; [`representative`] may name one to prove in its place.
+    #[error("there are no known answers for {shape}")]
+    NoVectors {
+        /// The shape.
+        shape: Shape,
+    },
+    /// The engine failed as a whole.
+    #[error(transparent)]
+    Fault(#[from] EngineFault),
+    /// One lane is wrong.
+    #[error("{engine}, {shape}: job {lane} is wrong: {difference}")]
+    Wrong {
+        /// The engine's name.
+        engine: &'static str,
+        /// The shape.
+        shape: Shape,
+        /// Index of the job in its run.
+        lane: usize,
+        /// How it differs from the known answer.
+        difference: Difference,
+    },
+    /// An embedded vector cannot be read: a fault of this build.
+    #[error("an embedded vector is damaged: {what}")]
+    Vectors {
+        /// Where.
+        what: String,
+    },
+}
+
+/// How a result differs from the known answer; never what it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Difference {
+    /// Another status.
+    #[error("expected status {expected:?}, found {found:?}")]
+    Status {
+        /// The known one.
+        expected: Status,
+        /// The engine's.
+        found: Status,
+    },
+    /// Other bytes.
+    #[error("{what} differs from byte {at} on")]
+    Bytes {
+        /// Which result.
+        what: &'static str,
+        /// The first byte that differs.
+        at: usize,
+    },
+    /// Another length.
+    #[error("expected {expected} bytes, found {found}")]
+    Length {
+        /// The known one.
+        expected: usize,
+        /// The engine's.
+        found: usize,
+    },
+    /// A signature that the referee rejects.
+    #[error("the signature does not verify")]
+    DoesNotVerify,
+    /// Two signatures share r: their nonce was the same, which gives the key away.
+    #[error("the nonce of another job was used again")]
+    NonceReused,
+}
+
+/// Runs the known answers of `shape` on `engine`. `referee` verifies ECDSA signatures whose nonces are random; it may be
+/// `engine` itself.
+///
+/// # Errors
+/// The first [`Failure`].
+pub fn prove(engine: &dyn Engine, referee: &dyn Engine, shape: Shape) -> Result<Proof, Failure> {
+    let Some(lanes) = engine.offers(shape) else {
+        return Err(Failure::NotOffered { engine: engine.name(), shape });
+    };
+    match shape {
+        _ if shape.is_record() => records::prove(engine, lanes, shape),
+        Shape::EcdsaSign { curve } => {
+            let exact = operations::prove(engine, lanes, shape)?;
+            let hedged = operations::prove_hedged(engine, referee, lanes, curve)?;
+            Ok(Proof { jobs: exact.jobs + hedged.jobs })
+        }
+        _ => operations::prove(engine, lanes, shape),
+    }
+}
+
+/// The shape with known answers whose proof stands for `shape`: itself, or for RSA of an unusual size the next larger
+/// size that has some (4096 bits above that).
+#[must_use]
+pub fn representative(shape: Shape) -> Shape {
+    let next = |bits: u16| *operations::RSA_SIZES.iter().find(|size| **size >= bits).unwrap_or(&4096);
+    match shape {
+        Shape::RsaPrivate { bits } => Shape::RsaPrivate { bits: next(bits) },
+        Shape::RsaPublic { bits, exponent } => Shape::RsaPublic { bits: next(bits), exponent },
+        Shape::ModExp { bits, .. } if next(bits) != bits => {
+            Shape::ModExp { bits: next(bits), exponent_bits: next(bits) }
+        }
+        other => other,
+    }
+}
+
+/// Where two byte strings first differ.
+fn compare(what: &'static str, expected: &[u8], found: &[u8]) -> Result<(), Difference> {
+    if expected.len() != found.len() {
+        return Err(Difference::Length { expected: expected.len(), found: found.len() });
+    }
+    match expected.iter().zip(found).position(|(expected, found)| expected != found) {
+        Some(at) => Err(Difference::Bytes { what, at }),
+        None => Ok(()),
+    }
+}
+
+/// Jobs that fill an engine's lanes, at least `least` of them, as far as it takes that many at once.
+fn batch_len(lanes: oarlock_core::Lanes, least: usize) -> usize {
+    least.next_multiple_of(lanes.best.max(1)).min(lanes.most).max(1)
+}
+
+#[cfg(test)]
+mod tests;

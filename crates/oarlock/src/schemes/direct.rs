@@ -1,0 +1,85 @@
+//! Whole jobs on one engine without a dispatcher: what suites and checks run.
+
+use oarlock_core::{Engine, JobError, Jobs, Key, Operation, OperationSet, Outcomes, Shape};
+
+use super::{NonceSource, Residue, lower, raise, shape_of};
+use crate::Job;
+
+/// Computes jobs on `engine` alone, batched by shape as far as it takes them at once: no queue, no second engine, no
+/// release check. Results in the order of the jobs; those of verifications are empty.
+pub fn compute_on(engine: &dyn Engine, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
+    let mut batches: Vec<Batch> = Vec::new();
+    let mut results: Vec<Result<Vec<u8>, JobError>> = Vec::with_capacity(jobs.len());
+    let mut random = NonceSource::for_jobs(jobs.len());
+    for (index, job) in jobs.iter().enumerate() {
+        results.push(Ok(Vec::new()));
+        if let Err(error) = Batch::add(&mut batches, index, job, &mut random) {
+            results[index] = Err(error);
+        }
+    }
+    for batch in batches {
+        batch.run(engine, &mut results);
+    }
+    results
+}
+
+/// Jobs of one shape with their indices.
+struct Batch {
+    set: OperationSet,
+    waiting: Vec<(usize, Residue)>,
+}
+
+impl Batch {
+    fn add(
+        batches: &mut Vec<Self>,
+        index: usize,
+        job: &Job<'_>,
+        random: &mut NonceSource,
+    ) -> Result<(), JobError> {
+        let shape = shape_of(job)?;
+        let known = batches.iter().position(|batch| batch.set.shape() == shape);
+        let at = known.unwrap_or_else(|| {
+            batches.push(Self { set: OperationSet::new(shape), waiting: Vec::new() });
+            batches.len() - 1
+        });
+        let residue = lower(job, &mut batches[at].set, random)?;
+        batches[at].waiting.push((index, residue));
+        Ok(())
+    }
+
+    fn run(self, engine: &dyn Engine, results: &mut [Result<Vec<u8>, JobError>]) {
+        let shape = self.set.shape();
+        let operations: Vec<Operation<'_>> = self.set.iter().collect();
+        let most = engine.offers(shape).map_or(1, |lanes| lanes.most.max(1));
+        let mut waiting = self.waiting.into_iter();
+        for part in operations.chunks(most) {
+            let jobs = Jobs::Operations(shape, part);
+            let mut outcomes = Outcomes::for_jobs(&jobs);
+            let fault = engine.run(&jobs, &mut outcomes).err();
+            for (lane, (index, residue)) in waiting.by_ref().take(part.len()).enumerate() {
+                let raw = match &fault {
+                    Some(fault) => Err(JobError::EngineFailed { shape, reason: fault.to_string() }),
+                    None => raw_result(&outcomes, lane, shape, part[lane].key),
+                };
+                let mut out = Vec::new();
+                results[index] = raise(residue, raw, &mut out).map(|_| out);
+            }
+        }
+    }
+}
+
+/// The raw result of the operation at `lane`, or the error of its status.
+///
+/// # Errors
+/// As [`Status::error`](oarlock_core::Status::error).
+pub fn raw_result<'o>(
+    outcomes: &'o Outcomes,
+    lane: usize,
+    shape: Shape,
+    key: &Key,
+) -> Result<&'o [u8], JobError> {
+    match outcomes.statuses().get(lane).copied().unwrap_or_default().error(shape, key.kind()) {
+        Some(error) => Err(error),
+        None => Ok(outcomes.result(lane)),
+    }
+}

@@ -1,0 +1,198 @@
+use oarlock_core::{DigestAlg, EcdsaEncoding, Engine, Fingerprint, NonceRule, SaltLength, SecretBytes};
+use oarlock_keys::{raw, rsa};
+use oarlock_scalar::Scalar;
+
+use super::*;
+use crate::Input;
+
+const RSA_1031: &str = include_str!("../selftest/data/rsa1031.txt");
+const RSA_2048: &str = include_str!("../selftest/data/rsa2048.txt");
+const REJECTION: &str = include_str!("../selftest/data/rejection.txt");
+
+fn bytes(word: &str) -> Vec<u8> {
+    let word = if word == "-" { "" } else { word };
+    (0..word.len()).step_by(2).map(|at| u8::from_str_radix(&word[at..at + 2], 16).unwrap()).collect()
+}
+
+/// The first key of an RSA file of the self test.
+fn rsa_key(file: &str) -> Key {
+    let line = file.lines().find(|line| line.starts_with("key ")).unwrap();
+    let numbers: Vec<Vec<u8>> = line.split(' ').skip(1).map(bytes).collect();
+    let [n, e, d, p, q, dp, dq, qinv] = [0, 1, 2, 3, 4, 5, 6, 7].map(|index| &numbers[index][..]);
+    rsa::private(&rsa::PrivateNumbers { n, e, d, p, q, dp, dq, qinv }).unwrap()
+}
+
+fn one(job: Job<'_>) -> Result<Vec<u8>, JobError> {
+    let scalar = Scalar::detect().unwrap();
+    compute_on(&scalar, &[job]).remove(0)
+}
+
+/// Every scheme that signs, with the one that verifies its signatures.
+fn signing_schemes() -> Vec<(Scheme, Scheme)> {
+    let mut schemes = vec![(Scheme::Ed25519Sign, Scheme::Ed25519Verify)];
+    for digest in DigestAlg::ALL {
+        schemes.push((Scheme::RsaPkcs1Sign { digest }, Scheme::RsaPkcs1Verify { digest }));
+        for (mgf, salt_len) in
+            [(digest, digest.output_len() as u16), (DigestAlg::Sha1, 0), (DigestAlg::Sha256, 7)]
+        {
+            let sign = Scheme::RsaPssSign { digest, mgf, salt_len };
+            for salt in [SaltLength::Exactly(salt_len), SaltLength::Any] {
+                schemes.push((sign, Scheme::RsaPssVerify { digest, mgf, salt }));
+            }
+        }
+        for curve in Curve::ALL {
+            for encoding in [EcdsaEncoding::Der, EcdsaEncoding::Fixed] {
+                for nonce in [NonceRule::Hedged, NonceRule::Deterministic] {
+                    let sign = Scheme::EcdsaSign { curve, digest, encoding, nonce };
+                    schemes.push((sign, Scheme::EcdsaVerify { curve, digest, encoding }));
+                }
+            }
+        }
+    }
+    schemes
+}
+
+fn keys_for(scheme: Scheme) -> Vec<Key> {
+    match scheme {
+        Scheme::Ed25519Sign => vec![raw::ed25519_private(&[5; 32]).unwrap()],
+        Scheme::EcdsaSign { curve, .. } => {
+            vec![raw::ec_private(curve, &vec![5; curve.scalar_len()]).unwrap()]
+        }
+        // The longest PSS encoding, SHA-512 with 64 bytes of salt, needs 130 bytes: 1031 bits have 129.
+        Scheme::RsaPssSign { digest: DigestAlg::Sha512, salt_len: 64, .. } => vec![rsa_key(RSA_2048)],
+        _ => vec![rsa_key(RSA_1031), rsa_key(RSA_2048)],
+    }
+}
+
+#[test]
+fn what_is_signed_verifies_and_nothing_else_does() {
+    for (sign, verify) in signing_schemes() {
+        for key in keys_for(sign) {
+            let message = Input::Message(b"some message");
+            let mut signature =
+                one(Job::sign(sign, &key, message)).unwrap_or_else(|error| panic!("{sign}: {error}"));
+            assert_eq!(one(Job::verify(verify, &key, message, &signature)), Ok(vec![]), "{verify}");
+            let other = Job::verify(verify, &key, Input::Message(b"other message"), &signature);
+            assert_eq!(one(other), Err(JobError::Rejected), "{verify}");
+            let longer = [&signature[..], &[0]].concat();
+            assert_eq!(one(Job::verify(verify, &key, message, &longer)), Err(JobError::Rejected), "{verify}");
+            let middle = signature.len() / 2 + 3;
+            signature[middle] ^= 4;
+            assert_eq!(
+                one(Job::verify(verify, &key, message, &signature)),
+                Err(JobError::Rejected),
+                "{verify}"
+            );
+            signature.truncate(middle);
+            assert_eq!(
+                one(Job::verify(verify, &key, message, &signature)),
+                Err(JobError::Rejected),
+                "{verify}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_digest_counts_as_its_message() {
+    let key = raw::ec_private(Curve::P256, &[9; 32]).unwrap();
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, b"abc");
+    let scheme = Scheme::EcdsaSign {
+        curve: Curve::P256,
+        digest: DigestAlg::Sha256,
+        encoding: EcdsaEncoding::Fixed,
+        nonce: NonceRule::Deterministic,
+    };
+    let of_message = one(Job::sign(scheme, &key, Input::Message(b"abc")));
+    assert!(of_message.is_ok());
+    assert_eq!(of_message, one(Job::sign(scheme, &key, Input::Digest(digest.as_ref()))));
+}
+
+/// Bad paddings give the alternative message that OpenSSL 4.0 gives, good ones the message.
+#[test]
+fn pkcs1_decryption_agrees_with_openssl_on_every_padding() {
+    for line in REJECTION.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let key = rsa_key(if words[0] == "1031" { RSA_1031 } else { RSA_2048 });
+        assert_eq!(one(Job::decrypt_pkcs1(&key, &bytes(words[1]))), Ok(bytes(words[2])), "{line}");
+    }
+}
+
+#[test]
+fn ciphertexts_of_the_wrong_length_or_size_are_the_peers_fault() {
+    let key = rsa_key(RSA_2048);
+    for ciphertext in [vec![1; 255], vec![1; 257], vec![0xFF; 256], vec![]] {
+        assert_eq!(one(Job::decrypt_pkcs1(&key, &ciphertext)), Err(JobError::Rejected));
+        let oaep = Job::decrypt_oaep(DigestAlg::Sha256, &key, &ciphertext, b"");
+        assert_eq!(one(oaep), Err(JobError::Rejected));
+    }
+}
+
+#[test]
+fn a_peer_of_small_order_is_refused() {
+    let key = raw::x25519_private(&[8; 32]).unwrap();
+    assert_eq!(one(Job::agree(&key, &[0; 32])), Err(JobError::SmallOrderPeer));
+    assert!(matches!(one(Job::agree(&key, &[9; 31])), Err(JobError::Length { found: 31, .. })));
+    assert_eq!(one(Job::agree(&key, &[9; 32])).map(|secret| secret.len()), Ok(32));
+}
+
+#[test]
+fn callers_mistakes_have_names() {
+    let (rsa, ec) = (rsa_key(RSA_1031), raw::ec_private(Curve::P256, &[9; 32]).unwrap());
+    let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+    let wrong_key = one(Job::sign(pkcs1, &ec, Input::Message(b"")));
+    assert!(matches!(wrong_key, Err(JobError::KeyType { .. })));
+    let short_digest = one(Job::sign(pkcs1, &rsa, Input::Digest(&[0; 31])));
+    assert_eq!(short_digest, Err(JobError::Length { what: "digest", expected: "32".into(), found: 31 }));
+    let long_salt = Scheme::RsaPssSign { digest: DigestAlg::Sha512, mgf: DigestAlg::Sha512, salt_len: 64 };
+    let no_room = one(Job::sign(long_salt, &rsa, Input::Message(b"")));
+    assert_eq!(
+        no_room,
+        Err(JobError::Length { what: "modulus", expected: "at least 130".into(), found: 129 })
+    );
+    let too_long =
+        Scheme::RsaPssSign { digest: DigestAlg::Sha512, mgf: DigestAlg::Sha512, salt_len: u16::MAX };
+    assert!(matches!(one(Job::sign(too_long, &rsa, Input::Message(b""))), Err(JobError::Length { .. })));
+    let tiny = rsa::public(&[&[0xC1; 63][..], &[0xFF]].concat(), &[3]).unwrap();
+    let wide = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha512 };
+    let no_room = one(Job::verify(wide, &tiny, Input::Message(b""), &[0; 64]));
+    assert_eq!(no_room, Err(JobError::Length { what: "modulus", expected: "at least 94".into(), found: 64 }));
+}
+
+#[test]
+fn private_work_with_a_held_key_is_not_done_here() {
+    let public = raw::ed25519_public(&[7; 32]).unwrap();
+    let fingerprint = Fingerprint::new([1; 32]);
+    let held = Key::held(KeyKind::Ed25519Private, "token", "mail", public.parts().cloned(), fingerprint);
+    let signing = Job::sign(Scheme::Ed25519Sign, &held, Input::Message(b""));
+    assert!(matches!(shape_of(&signing), Err(JobError::Unsupported { .. })));
+    let verifying = Job::verify(Scheme::Ed25519Verify, &held, Input::Message(b""), &[0; 64]);
+    assert_eq!(shape_of(&verifying), Ok(Shape::Ed25519Verify));
+}
+
+#[test]
+fn a_set_of_another_shape_is_refused_and_left_alone() {
+    let key = rsa_key(RSA_2048);
+    let mut set = OperationSet::new(key.rsa_public_shape().unwrap());
+    let signing = Job::sign(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }, &key, Input::Message(b""));
+    let refused = lower(&signing, &mut set, &mut NonceSource::for_jobs(1));
+    assert!(matches!(refused, Err(JobError::Malformed { .. })) && set.is_empty());
+}
+
+#[test]
+fn one_call_may_mix_shapes_and_failures() {
+    let (rsa, ed) = (rsa_key(RSA_1031), raw::ed25519_private(&[5; 32]).unwrap());
+    let secret =
+        Key::local(oarlock_core::KeyParts::Secret(SecretBytes::new(vec![1])), Fingerprint::new([3; 32]));
+    let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+    let jobs = [
+        Job::sign(Scheme::Ed25519Sign, &ed, Input::Message(b"a")),
+        Job::sign(pkcs1, &secret, Input::Message(b"a")),
+        Job::sign(pkcs1, &rsa, Input::Message(b"a")),
+        Job::sign(Scheme::Ed25519Sign, &ed, Input::Message(b"b")),
+    ];
+    let engine: &dyn Engine = &Scalar::detect().unwrap();
+    let lens: Vec<_> =
+        compute_on(engine, &jobs).into_iter().map(|result| result.map(|out| out.len())).collect();
+    assert!(matches!(lens[..], [Ok(64), Err(JobError::KeyType { .. }), Ok(129), Ok(64)]));
+}

@@ -1,0 +1,87 @@
+//! The hook by which tests prove that every check can fail.
+
+use oarlock_core::{
+    Engine, EngineFault, Jobs, Lanes, Outcomes, PartMut, Reach, Records, Shape, Sink, Status,
+};
+
+/// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
+/// turned where it has no result.
+#[derive(Debug)]
+pub struct Corrupt<E> {
+    engine: E,
+    shape: Shape,
+    lane: usize,
+}
+
+impl<E: Engine> Corrupt<E> {
+    /// Spoils the job at index `lane` of every run of `shape` that has as many.
+    #[must_use]
+    pub fn new(engine: E, shape: Shape, lane: usize) -> Self {
+        Self { engine, shape, lane }
+    }
+}
+
+impl<E: Engine> Engine for Corrupt<E> {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        self.engine.offers(shape)
+    }
+
+    fn confirms(&self, shape: Shape) -> bool {
+        self.engine.confirms(shape)
+    }
+
+    fn reach(&self) -> Reach {
+        self.engine.reach()
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        self.engine.run(jobs, out)?;
+        if jobs.shape() == self.shape && self.lane < jobs.len() {
+            match jobs {
+                Jobs::Operations(..) => spoil_operation(self.lane, out),
+                Jobs::Records(_, parts) => spoil_record(self.lane, parts, out),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn spoil_operation(lane: usize, out: &mut Outcomes) {
+    match (out.statuses()[lane], out.result_mut(lane).last_mut()) {
+        (Status::Done, Some(last)) => *last ^= 1,
+        (status, _) => out.set(lane, turned(status)),
+    }
+}
+
+fn spoil_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
+    for (index, records) in parts.iter().enumerate() {
+        if lane < records.len {
+            return spoil_place(lane, records, out.part_mut(index));
+        }
+        lane -= records.len;
+    }
+}
+
+fn spoil_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
+    let status = &mut part.statuses[record];
+    let place = match records.output.get(record) {
+        Some(Sink::Output(span)) => span.of_mut(part.output),
+        Some(Sink::Slot(slot)) => {
+            let len = part.slots.get(slot).map_or(0, <[u8]>::len);
+            part.slots.fill(slot, len)
+        }
+        None => None,
+    };
+    match (*status, place.and_then(<[u8]>::first_mut)) {
+        (Status::Done, Some(first)) => *first ^= 0x80,
+        (other, _) => *status = turned(other),
+    }
+}
+
+fn turned(status: Status) -> Status {
+    if status == Status::Done { Status::Rejected } else { Status::Done }
+}

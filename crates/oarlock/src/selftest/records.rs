@@ -1,0 +1,313 @@
+//! Known answers of the record shapes, in every form of column, with keys, inputs and outputs in secret slots too.
+
+use std::borrow::Cow;
+
+use oarlock_core::{
+    Column, Direction, Engine, Jobs, Key, KeySource, Lanes, Outcomes, Records, Shape, Sink, Slots, Source,
+    Span, Status,
+};
+use oarlock_keys::raw;
+
+use super::rows::{Row, rows};
+use super::text::bad_key;
+use super::{Difference, Failure, Proof, batch_len, compare};
+
+/// Runs three parts in one call: a column value per record with bad records and slots among them, runs of equal values,
+/// and one value for all.
+pub(super) fn prove(engine: &dyn Engine, lanes: Lanes, shape: Shape) -> Result<Proof, Failure> {
+    let rows = rows(shape)?;
+    let parts = [each(shape, &rows, lanes)?, in_runs(&rows, lanes)?, uniform(&rows, lanes)?];
+    let mut jobs = 0;
+    for group in grouped(&parts, lanes.most) {
+        let records: Vec<&Records<'_>> = group.iter().map(|part| &part.records).collect();
+        let run = Jobs::Records(shape, &records);
+        let mut outcomes = Outcomes::for_jobs(&run);
+        engine.run(&run, &mut outcomes)?;
+        check(group, &mut outcomes).map_err(|(lane, difference)| Failure::Wrong {
+            engine: engine.name(),
+            shape,
+            lane,
+            difference,
+        })?;
+        jobs += run.len();
+    }
+    Ok(Proof { jobs })
+}
+
+/// All parts in one run where the engine takes as many records, else each in its own.
+fn grouped(parts: &[Part], most: usize) -> Vec<&[Part]> {
+    let all: usize = parts.iter().map(|part| part.places.len()).sum();
+    if all <= most { vec![parts] } else { parts.chunks(1).collect() }
+}
+
+/// Records with the known answer of each.
+struct Part {
+    records: Records<'static>,
+    places: Vec<Place>,
+}
+
+/// Where one record's results are, and what they must be.
+struct Place {
+    output: Sink,
+    tag: Span,
+    expected: Result<Answer, Status>,
+}
+
+struct Answer {
+    output: Vec<u8>,
+    tag: Vec<u8>,
+    /// The result is shorter than its place.
+    is_short: bool,
+}
+
+/// A row per record, the last two with slots: key and input from one, output into one.
+fn each(shape: Shape, rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
+    let count = batch_len(lanes, rows.len() + 2);
+    let (key_slot, input_slot, output_slot) = (0, 1, 2);
+    let slotted = rows.iter().find(|row| row.expected.is_ok() && !row.input.is_empty());
+    let slotted = slotted.ok_or(Failure::NoVectors { shape })?;
+    let mut builder = Builder::default();
+    for row in rows.iter().cycle().take(count.saturating_sub(2)) {
+        builder.push(row)?;
+    }
+    if count > 2 {
+        builder.push(slotted)?;
+        builder.key[count - 2] = KeySource::Slot(key_slot);
+        builder.input[count - 2] = Source::Slot(input_slot);
+        builder.push(slotted)?;
+        builder.output[count - 1] = Sink::Slot(output_slot);
+    }
+    builder.fill_slots(slotted);
+    builder.finish(Form::Each)
+}
+
+/// Rows in runs of growing length.
+fn in_runs(rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
+    let count = batch_len(lanes, 9);
+    let mut builder = Builder::default();
+    let runs = rows.iter().cycle().zip(1..).flat_map(|(row, length)| std::iter::repeat_n(row, length));
+    for row in runs.take(count) {
+        builder.push(row)?;
+    }
+    builder.finish(Form::Runs)
+}
+
+/// One key, IV, input and tag for all.
+fn uniform(rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
+    let mut builder = Builder::default();
+    for _ in 0..batch_len(lanes, 3) {
+        builder.push(&rows[0])?;
+    }
+    builder.finish(Form::One)
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    One,
+    Runs,
+    Each,
+}
+
+/// Collects rows into columns; equal rows share their key, their spans of data and hence their column values.
+#[derive(Default)]
+struct Builder<'r> {
+    seen: Vec<(&'r Row, usize)>,
+    keys: Vec<Key>,
+    data: Vec<u8>,
+    output_len: usize,
+    slots: Slots,
+    key: Vec<KeySource>,
+    second_key: Vec<KeySource>,
+    iv: Vec<Span>,
+    second_iv: Vec<Span>,
+    aad: Vec<Span>,
+    input: Vec<Source>,
+    output: Vec<Sink>,
+    tag: Vec<Span>,
+    places: Vec<Place>,
+}
+
+impl<'r> Builder<'r> {
+    fn push(&mut self, row: &'r Row) -> Result<(), Failure> {
+        match self.seen.iter().find(|(known, _)| std::ptr::eq(*known, row)) {
+            Some(&(_, first)) => self.repeat(first),
+            None => self.add_inputs(row)?,
+        }
+        self.add_outputs(row)
+    }
+
+    /// The inputs of an earlier record again.
+    fn repeat(&mut self, first: usize) {
+        self.key.push(self.key[first]);
+        self.second_key.push(self.second_key[first]);
+        self.iv.push(self.iv[first]);
+        self.second_iv.push(self.second_iv[first]);
+        self.aad.push(self.aad[first]);
+        self.input.push(self.input[first]);
+    }
+
+    fn add_inputs(&mut self, row: &'r Row) -> Result<(), Failure> {
+        self.seen.push((row, self.input.len()));
+        let (key, second_key) = (self.import(&row.key)?, self.import(&row.second_key)?);
+        self.key.push(key);
+        self.second_key.push(second_key);
+        let [iv, second_iv, aad, input] =
+            [&row.iv, &row.second_iv, &row.aad, &row.input].map(|bytes| self.store(bytes));
+        self.iv.push(iv?);
+        self.second_iv.push(second_iv?);
+        self.aad.push(aad?);
+        let input = input?;
+        self.input.push(Source::Data(if row.is_beyond_data {
+            Span { start: u32::MAX - 8, ..input }
+        } else {
+            input
+        }));
+        Ok(())
+    }
+
+    /// A place of its own for every record's results. A tag that is given lies in the data, one that is made in the
+    /// output.
+    fn add_outputs(&mut self, row: &'r Row) -> Result<(), Failure> {
+        let output = Sink::Output(self.reserve(row.place_len)?);
+        let tag = match (row.given_tag.is_empty(), row.made_tag_len) {
+            (false, _) => self.store(&row.given_tag)?,
+            (true, 0) => Span::default(),
+            (true, len) => self.reserve(len)?,
+        };
+        self.output.push(output);
+        self.tag.push(tag);
+        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| Answer {
+            output: output.clone(),
+            tag: tag.clone(),
+            is_short: output.len() < row.place_len,
+        });
+        self.places.push(Place { output, tag, expected });
+        Ok(())
+    }
+
+    fn import(&mut self, bytes: &[u8]) -> Result<KeySource, Failure> {
+        if bytes.is_empty() {
+            return Ok(KeySource::Table(0));
+        }
+        self.keys.push(raw::secret(bytes.to_vec()).map_err(bad_key)?);
+        Ok(KeySource::Table(self.keys.len() as u32 - 1))
+    }
+
+    fn store(&mut self, bytes: &[u8]) -> Result<Span, Failure> {
+        let span = span(self.data.len(), bytes.len())?;
+        self.data.extend_from_slice(bytes);
+        Ok(span)
+    }
+
+    fn reserve(&mut self, len: usize) -> Result<Span, Failure> {
+        let span = span(self.output_len, len)?;
+        self.output_len += len;
+        Ok(span)
+    }
+
+    /// Slots for key and input of `row`, filled, and one for its output.
+    fn fill_slots(&mut self, row: &Row) {
+        let lens = [row.key.len(), row.input.len(), row.place_len.max(64)];
+        self.slots = Slots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
+        for (slot, bytes) in [(0, &row.key), (1, &row.input)] {
+            if let Some(place) = self.slots.fill(slot, bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+        }
+    }
+
+    fn finish(mut self, form: Form) -> Result<Part, Failure> {
+        for (place, sink) in self.places.iter_mut().zip(&self.output) {
+            place.output = *sink;
+        }
+        let records = Records {
+            len: self.places.len(),
+            keys: Cow::Owned(self.keys),
+            data: Cow::Owned(self.data),
+            output_len: self.output_len,
+            slots: Cow::Owned(self.slots),
+            key: column(self.key, form),
+            second_key: column(self.second_key, form),
+            iv: column(self.iv, form),
+            second_iv: column(self.second_iv, form),
+            aad: column(self.aad, form),
+            input: column(self.input, form),
+            output: Column::Each(self.output.into()),
+            tag: Column::Each(self.tag.into()),
+        };
+        Ok(Part { records, places: self.places })
+    }
+}
+
+fn span(start: usize, len: usize) -> Result<Span, Failure> {
+    Span::new(start, len).ok_or_else(|| Failure::Vectors { what: "vectors of more than 4 GiB".into() })
+}
+
+fn column<T: Copy + PartialEq>(values: Vec<T>, form: Form) -> Column<'static, T> {
+    match (form, values.first()) {
+        (Form::One, Some(first)) => Column::One(*first),
+        (Form::Runs, _) => {
+            let mut runs: Vec<(u32, T)> = Vec::new();
+            for value in values {
+                match runs.last_mut() {
+                    Some((count, last)) if *last == value => *count += 1,
+                    _ => runs.push((1, value)),
+                }
+            }
+            Column::Runs(runs.into())
+        }
+        _ => Column::Each(values.into()),
+    }
+}
+
+/// Compares every record of every part; the lane counts through all parts.
+fn check(parts: &[Part], outcomes: &mut Outcomes) -> Result<(), (usize, Difference)> {
+    let mut first_lane = 0;
+    for (index, part) in parts.iter().enumerate() {
+        for (record, place) in part.places.iter().enumerate() {
+            place.check(index, record, outcomes).map_err(|difference| (first_lane + record, difference))?;
+        }
+        first_lane += part.places.len();
+    }
+    Ok(())
+}
+
+impl Place {
+    fn check(&self, part: usize, record: usize, outcomes: &mut Outcomes) -> Result<(), Difference> {
+        let short_len = outcomes.short_len(part, record);
+        let own = outcomes.part_mut(part);
+        let found = own.statuses[record];
+        let expected = self.expected.as_ref().map_or_else(|status| *status, |_| Status::Done);
+        if found != expected {
+            return Err(Difference::Status { expected, found });
+        }
+        let Ok(answer) = &self.expected else { return Ok(()) };
+        match self.output {
+            Sink::Output(span) => {
+                let place = span.of(own.output).unwrap_or_default();
+                let len = if answer.is_short { short_len.unwrap_or(place.len()) } else { place.len() };
+                compare("the output", &answer.output, place.get(..len).unwrap_or_default())?;
+            }
+            Sink::Slot(slot) => {
+                // A MAC that is cut in an output is whole in a slot.
+                let secret = own.slots.get(slot).unwrap_or_default();
+                let kept = secret.get(..answer.output.len()).unwrap_or(secret);
+                compare("the slot", &answer.output, kept)?;
+            }
+        }
+        if answer.tag.is_empty() {
+            return Ok(());
+        }
+        compare("the tag", &answer.tag, self.tag.of(own.output).unwrap_or_default())
+    }
+}
+
+/// The direction of a shape that has one.
+pub(super) fn direction_of(shape: Shape) -> Option<Direction> {
+    match shape {
+        Shape::Cipher { direction, .. } | Shape::Aead { direction, .. } | Shape::Wrap { direction, .. } => {
+            Some(direction)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! The rows of the record shapes' known answers, read from the data files and turned into the shape's direction.
+
+use oarlock_core::{AeadAlg, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
+
+use super::Failure;
+use super::text::{bytes, lines, tagged};
+
+/// One record: what goes in, and what must come out or which status.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) key: Vec<u8>,
+    pub(super) second_key: Vec<u8>,
+    pub(super) iv: Vec<u8>,
+    pub(super) second_iv: Vec<u8>,
+    pub(super) aad: Vec<u8>,
+    pub(super) input: Vec<u8>,
+    /// The input's span ends beyond the data.
+    pub(super) is_beyond_data: bool,
+    /// Bytes of the output's place.
+    pub(super) place_len: usize,
+    /// The tag to compare when opening.
+    pub(super) given_tag: Vec<u8>,
+    /// Bytes of tag to make when sealing.
+    pub(super) made_tag_len: usize,
+    /// Output and tag, or the status.
+    pub(super) expected: Expected,
+}
+
+pub(super) struct Expected(pub(super) Result<(Vec<u8>, Vec<u8>), Status>);
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self(Err(Status::Pending))
+    }
+}
+
+impl std::ops::Deref for Expected {
+    type Target = Result<(Vec<u8>, Vec<u8>), Status>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+const CBC: &str = include_str!("data/cbc.txt");
+const GCM: &str = include_str!("data/gcm.txt");
+const MAC: &str = include_str!("data/mac.txt");
+const DIGEST: &str = include_str!("data/digest.txt");
+const WRAP: &str = include_str!("data/wrap.txt");
+
+/// Every row of a shape, with rows of a wrong length and a span that does not exist third and fourth.
+pub(super) fn rows(shape: Shape) -> Result<Vec<Row>, Failure> {
+    let mut rows = match shape {
+        Shape::Cipher { alg, mode, direction } => cipher(CipherSpec { alg, mode }, direction)?,
+        Shape::Translate { from, to } => translate(from, to)?,
+        Shape::Aead { alg, direction } => aead(alg, direction)?,
+        Shape::Mac { alg } => mac(alg)?,
+        Shape::Digest { alg } => digest(alg)?,
+        Shape::DigestPart { alg } => digest_part(alg)?,
+        Shape::Wrap { alg, direction } => wrap(alg, direction)?,
+        _ => Vec::new(),
+    };
+    if rows.len() < 3 {
+        return Err(Failure::NoVectors { shape });
+    }
+    let (misfit, beyond) = (misfit(&rows[0]), beyond(&rows[1]));
+    rows.insert(2, misfit);
+    rows.insert(3, beyond);
+    Ok(rows)
+}
+
+/// No result of any shape here is three bytes long.
+fn misfit(row: &Row) -> Row {
+    Row { place_len: 3, expected: Expected(Err(Status::BadLength)), ..row.copy() }
+}
+
+fn beyond(row: &Row) -> Row {
+    Row { is_beyond_data: true, expected: Expected(Err(Status::Malformed)), ..row.copy() }
+}
+
+impl Row {
+    fn copy(&self) -> Self {
+        Self {
+            key: self.key.clone(),
+            second_key: self.second_key.clone(),
+            iv: self.iv.clone(),
+            second_iv: self.second_iv.clone(),
+            aad: self.aad.clone(),
+            input: self.input.clone(),
+            given_tag: self.given_tag.clone(),
+            expected: Expected::default(),
+            ..*self
+        }
+    }
+
+    fn giving(self, output: Vec<u8>) -> Self {
+        Self { place_len: output.len(), expected: Expected(Ok((output, Vec::new()))), ..self }
+    }
+}
+
+fn cipher(spec: CipherSpec, direction: Direction) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for words in tagged(CBC, &spec.alg.to_string()) {
+        let [key, iv, plain, encrypted] = four(&words)?;
+        let (input, output) = match direction {
+            Direction::Encrypt => (plain, encrypted),
+            Direction::Decrypt => (encrypted, plain),
+        };
+        rows.push(Row { key, iv, input, ..Row::default() }.giving(output));
+    }
+    Ok(rows)
+}
+
+/// Every pair of rows with the same plaintext.
+fn translate(from: CipherSpec, to: CipherSpec) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    let targets = tagged(CBC, &to.alg.to_string());
+    for words in tagged(CBC, &from.alg.to_string()) {
+        let Some(target) = targets.iter().find(|target| target.get(2) == words.get(2)) else { continue };
+        let [key, iv, _, input] = four(&words)?;
+        let [second_key, second_iv, _, output] = four(target)?;
+        rows.push(Row { key, iv, second_key, second_iv, input, ..Row::default() }.giving(output));
+    }
+    Ok(rows)
+}
+
+fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for words in lines(GCM) {
+        let (key, iv, aad) = (bytes(&words, 1)?, bytes(&words, 2)?, bytes(&words, 3)?);
+        let (plain, sealed, tag) = (bytes(&words, 4)?, bytes(&words, 5)?, bytes(&words, 6)?);
+        let row = Row { iv, aad, place_len: sealed.len(), ..Row::default() };
+        let row = match direction {
+            _ if key.len() != alg.key_len() => continue,
+            Direction::Encrypt if words[0] == "bad" => continue,
+            Direction::Encrypt => {
+                let made_tag_len = tag.len();
+                Row { input: plain, made_tag_len, expected: Expected(Ok((sealed, tag))), ..row }
+            }
+            Direction::Decrypt => {
+                let expected =
+                    if words[0] == "bad" { Err(Status::Rejected) } else { Ok((plain, Vec::new())) };
+                Row { input: sealed, given_tag: tag, expected: Expected(expected), ..row }
+            }
+        };
+        rows.push(Row { key, ..row });
+    }
+    Ok(rows)
+}
+
+fn mac(alg: MacAlg) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for words in tagged(MAC, &alg.to_string()) {
+        let row = Row { key: bytes(&words, 0)?, input: bytes(&words, 1)?, ..Row::default() };
+        rows.push(row.giving(bytes(&words, 2)?));
+    }
+    Ok(rows)
+}
+
+fn digest(alg: DigestAlg) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for words in tagged(DIGEST, &alg.to_string()) {
+        rows.push(Row { input: bytes(&words, 0)?, ..Row::default() }.giving(bytes(&words, 1)?));
+    }
+    Ok(rows)
+}
+
+fn digest_part(alg: DigestAlg) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for words in tagged(DIGEST, &format!("{alg}-part")) {
+        let row = Row { iv: bytes(&words, 0)?, input: bytes(&words, 1)?, ..Row::default() };
+        rows.push(row.giving(bytes(&words, 2)?));
+    }
+    Ok(rows)
+}
+
+fn wrap(alg: WrapAlg, direction: Direction) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for words in tagged(WRAP, &alg.to_string()) {
+        let (key, wrapped) = (bytes(&words, 0)?, bytes(&words, 2)?);
+        match (direction, words[1] == "bad") {
+            (Direction::Encrypt, true) => {}
+            (Direction::Encrypt, false) => {
+                rows.push(Row { key, input: bytes(&words, 1)?, ..Row::default() }.giving(wrapped));
+            }
+            (Direction::Decrypt, is_bad) => {
+                let expected =
+                    if is_bad { Err(Status::Rejected) } else { Ok((bytes(&words, 1)?, Vec::new())) };
+                let place_len = wrapped.len() - 8;
+                let expected = Expected(expected);
+                rows.push(Row { key, input: wrapped, place_len, expected, ..Row::default() });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn four(words: &[&str]) -> Result<[Vec<u8>; 4], Failure> {
+    Ok([bytes(words, 0)?, bytes(words, 1)?, bytes(words, 2)?, bytes(words, 3)?])
+}

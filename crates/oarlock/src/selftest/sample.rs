@@ -1,0 +1,218 @@
+//! Workloads to time engines with: the known answers' keys and inputs, as many as wanted.
+
+use oarlock_core::{
+    Column, Direction, Engine, Extra, Jobs, Key, KeySource, Nonce, OperationSet, Outcomes, Records, Shape,
+    Sink, Source, Span,
+};
+use oarlock_keys::raw;
+
+use super::Failure;
+use super::operations::{Case, cases};
+use super::records::direction_of;
+use super::text::bad_key;
+
+/// Keys that sample records take in turn.
+const KEYS: usize = 64;
+
+/// `count` good operations of a public-key shape under several keys, with random-like nonces where it has some.
+///
+/// # Errors
+/// [`Failure::NoVectors`]; see [`representative`](super::representative).
+pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, Failure> {
+    let cases: Vec<Case> = cases(shape)?.into_iter().filter(Case::is_good).collect();
+    let mut set = OperationSet::new(shape);
+    for (index, case) in cases.iter().cycle().take(count).enumerate() {
+        let nonce = [index as u8; 32];
+        let operation = case.operation();
+        let extra = match operation.extra {
+            Extra::Nonce(_) => Extra::Nonce(Nonce::Hedged(&nonce)),
+            other => other,
+        };
+        set.push(operation.key, operation.input, extra)
+            .map_err(|error| Failure::Vectors { what: error.to_string() })?;
+    }
+    Ok(set)
+}
+
+/// `count` good records of about `len` bytes each (rounded up to what the shape takes), with an IV of its own each, the
+/// keys in turn. `maker` seals or wraps what is to be opened or unwrapped.
+///
+/// # Errors
+/// [`Failure::Fault`] or [`Failure::NotOffered`] of `maker`; [`Failure::Vectors`] over 4 GiB.
+pub fn sample_records(
+    maker: &dyn Engine,
+    shape: Shape,
+    count: usize,
+    len: usize,
+) -> Result<Records<'static>, Failure> {
+    if !shape.is_record() {
+        return Err(Failure::NoVectors { shape });
+    }
+    match (shape, direction_of(shape)) {
+        (Shape::Aead { alg, .. }, Some(Direction::Decrypt)) => {
+            let sealing = Shape::Aead { alg, direction: Direction::Encrypt };
+            made(maker, sealing, &plain_records(sealing, count, len)?)
+        }
+        (Shape::Wrap { alg, .. }, Some(Direction::Decrypt)) => {
+            let wrapping = Shape::Wrap { alg, direction: Direction::Encrypt };
+            made(maker, wrapping, &plain_records(wrapping, count, len)?)
+        }
+        _ => plain_records(shape, count, len),
+    }
+}
+
+/// Lengths that the columns of one record take.
+struct Sizes {
+    key: usize,
+    second_key: usize,
+    iv: usize,
+    second_iv: usize,
+    aad: usize,
+    input: usize,
+    output: usize,
+    tag: usize,
+}
+
+fn sizes(shape: Shape, len: usize) -> Sizes {
+    let none = Sizes { key: 0, second_key: 0, iv: 0, second_iv: 0, aad: 0, input: len, output: 0, tag: 0 };
+    match shape {
+        Shape::Cipher { alg, .. } => {
+            let (block, len) = (alg.block_len(), len.next_multiple_of(alg.block_len()));
+            Sizes { key: alg.key_len(), iv: block, input: len, output: len, ..none }
+        }
+        Shape::Translate { from, to } => {
+            let (first, second) = (from.alg.block_len(), to.alg.block_len());
+            let len = len.next_multiple_of(first.max(second));
+            let (key, second_key) = (from.alg.key_len(), to.alg.key_len());
+            Sizes { key, second_key, iv: first, second_iv: second, input: len, output: len, ..none }
+        }
+        Shape::Aead { alg, .. } => {
+            Sizes { key: alg.key_len(), iv: 12, aad: 13, output: len, tag: 16, ..none }
+        }
+        Shape::Mac { alg } => Sizes { key: alg.key_len().unwrap_or(32), output: alg.tag_len(), ..none },
+        Shape::Digest { alg } => Sizes { output: alg.output_len(), ..none },
+        Shape::DigestPart { alg } => {
+            let input = len.next_multiple_of(alg.block_len());
+            Sizes { iv: alg.state_len(), input, output: alg.state_len(), ..none }
+        }
+        Shape::Wrap { alg, .. } => {
+            let input = len.max(16).next_multiple_of(8);
+            Sizes { key: alg.key_len(), input, output: input + 8, ..none }
+        }
+        _ => none,
+    }
+}
+
+/// Records whose inputs need no engine to make.
+fn plain_records(shape: Shape, count: usize, len: usize) -> Result<Records<'static>, Failure> {
+    let sizes = sizes(shape, len);
+    let mut layout = Layout::default();
+    let mut records = Records { len: count, ..Records::default() };
+    let (mut iv, mut second_iv, mut aad) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut input, mut output, mut tag) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..count {
+        iv.push(layout.input(sizes.iv)?);
+        second_iv.push(layout.input(sizes.second_iv)?);
+        aad.push(layout.input(sizes.aad)?);
+        input.push(Source::Data(layout.input(sizes.input)?));
+        output.push(Sink::Output(layout.output(sizes.output)?));
+        tag.push(layout.output(sizes.tag)?);
+    }
+    let keys = (0..KEYS as u32).map(|n| key_source(n, sizes.key));
+    let second_keys = (0..KEYS as u32).map(|n| key_source(n + KEYS as u32, sizes.second_key));
+    records.key = Column::Each(keys.cycle().take(count).collect());
+    records.second_key = Column::Each(second_keys.cycle().take(count).collect());
+    records.keys = keys_of(&sizes)?.into();
+    (records.iv, records.second_iv, records.aad) =
+        (Column::Each(iv.into()), Column::Each(second_iv.into()), Column::Each(aad.into()));
+    (records.input, records.output, records.tag) =
+        (Column::Each(input.into()), Column::Each(output.into()), Column::Each(tag.into()));
+    records.data = bytes(layout.input_len, 7).into();
+    records.output_len = layout.output_len;
+    Ok(records)
+}
+
+fn key_source(index: u32, len: usize) -> KeySource {
+    KeySource::Table(if len == 0 { 0 } else { index })
+}
+
+fn keys_of(sizes: &Sizes) -> Result<Vec<Key>, Failure> {
+    let mut keys = Vec::new();
+    for len in [sizes.key, sizes.second_key] {
+        for n in 0..KEYS {
+            if len > 0 {
+                keys.push(raw::secret(bytes(len, n)).map_err(bad_key)?);
+            }
+        }
+    }
+    Ok(keys)
+}
+
+/// The records that undo `records` of a sealing or wrapping shape: data, outputs and made tags become the inputs.
+fn made(maker: &dyn Engine, shape: Shape, records: &Records<'static>) -> Result<Records<'static>, Failure> {
+    let most = maker.offers(shape).map(|lanes| lanes.most);
+    if most.is_none_or(|most| most < records.len) {
+        return Err(Failure::NotOffered { engine: maker.name(), shape });
+    }
+    let parts = [records];
+    let jobs = Jobs::Records(shape, &parts);
+    let mut outcomes = Outcomes::for_jobs(&jobs);
+    maker.run(&jobs, &mut outcomes)?;
+    let offset = records.data.len();
+    let shifted = |span: Span| Span::new(offset + span.start as usize, span.len as usize);
+    let mut undoing = records.clone();
+    undoing.data = [&records.data[..], outcomes.bytes()].concat().into();
+    let (mut input, mut output, mut tag) = (Vec::new(), Vec::new(), Vec::new());
+    for index in 0..records.len {
+        let (Some(Sink::Output(made)), Some(made_tag), Some(Source::Data(given))) =
+            (records.output.get(index), records.tag.get(index), records.input.get(index))
+        else {
+            return Err(Failure::NoVectors { shape });
+        };
+        input.push(Source::Data(shifted(made).ok_or_else(too_long)?));
+        tag.push(shifted(made_tag).ok_or_else(too_long)?);
+        output.push(Sink::Output(given));
+    }
+    undoing.output_len = offset;
+    (undoing.input, undoing.output, undoing.tag) =
+        (Column::Each(input.into()), Column::Each(output.into()), Column::Each(tag.into()));
+    if matches!(shape, Shape::Wrap { .. }) {
+        undoing.tag = Column::One(Span::default());
+    }
+    Ok(undoing)
+}
+
+/// Hands out places in data and output.
+#[derive(Default)]
+struct Layout {
+    input_len: usize,
+    output_len: usize,
+}
+
+impl Layout {
+    fn input(&mut self, len: usize) -> Result<Span, Failure> {
+        let span = Span::new(self.input_len, len).ok_or_else(too_long)?;
+        self.input_len += len;
+        Ok(span)
+    }
+
+    fn output(&mut self, len: usize) -> Result<Span, Failure> {
+        let span = Span::new(self.output_len, len).ok_or_else(too_long)?;
+        self.output_len += len;
+        Ok(span)
+    }
+}
+
+fn too_long() -> Failure {
+    Failure::Vectors { what: "a sample of more than 4 GiB".into() }
+}
+
+/// Bytes without a short period, the same at every call.
+fn bytes(len: usize, seed: usize) -> Vec<u8> {
+    let mut state = seed as u64 ^ 0x9E37_79B9_7F4A_7C15;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
