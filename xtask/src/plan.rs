@@ -100,7 +100,7 @@ pub(crate) const ROOMS: &[Room] = &[
     room_of("scalar", Kind::Engine, CORE).unsafe_at("src/ffi"),
     room_of("lanes", Kind::Engine, CORE).unsafe_at("src/simd"),
     room_of("cuda", Kind::Engine, CORE).unsafe_at("src/driver.rs"),
-    room_of("dispatch", Kind::Service, CORE),
+    room_of("dispatch", Kind::Service, CORE).unsafe_at("src/fork.rs"),
     room_of("keys", Kind::Service, CORE),
     room_of("oarlock", Kind::Hall, Reach::Floors(&[0, 1])),
     room_of("dkim", Kind::Trade, HALL),
