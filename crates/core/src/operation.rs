@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use zeroize::Zeroizing;
+use smallvec::SmallVec;
 
 use crate::{DigestAlg, JobError, Key, Records, Shape, Span};
 
@@ -128,13 +128,14 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Jo
 }
 
 /// Operations of one shape with everything they refer to in one buffer: what is queued, so that a job costs no
-/// allocation of its own. Inputs are zeroized on drop.
+/// allocation of its own. Inputs are no secrets: digests, ciphertexts, public values, and random bytes that give no nonce
+/// without the key.
 #[derive(Clone)]
 pub struct OperationSet {
     shape: Shape,
-    keys: Vec<Key>,
-    entries: Vec<Entry>,
-    data: Zeroizing<Vec<u8>>,
+    keys: SmallVec<[Key; 1]>,
+    entries: SmallVec<[Entry; 1]>,
+    data: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -164,9 +165,9 @@ impl OperationSet {
     pub fn with_capacity(shape: Shape, operations: usize, bytes: usize) -> Self {
         Self {
             shape,
-            keys: Vec::with_capacity(1),
-            entries: Vec::with_capacity(operations),
-            data: Zeroizing::new(Vec::with_capacity(bytes)),
+            keys: SmallVec::new(),
+            entries: SmallVec::with_capacity(operations),
+            data: Vec::with_capacity(bytes),
         }
     }
 

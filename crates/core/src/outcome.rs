@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use zeroize::Zeroizing;
+use smallvec::SmallVec;
+use zeroize::Zeroize;
 
 use crate::{JobError, Jobs, KeyKind, Shape, Slots};
 
@@ -50,12 +51,14 @@ impl Status {
 }
 
 /// Results of a batch: statuses in the order of the jobs, results of operations side by side at the shape's width,
-/// results of records in one output buffer per part. Zeroized on drop.
+/// results of records in one output buffer per part. Zeroized on drop where the
+/// shape's results are secret.
 #[derive(Default)]
 pub struct Outcomes {
-    statuses: Vec<Status>,
+    statuses: SmallVec<[Status; 16]>,
     width: usize,
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Vec<u8>,
+    is_secret: bool,
     parts: Vec<Part>,
 }
 
@@ -96,9 +99,10 @@ impl Outcomes {
     pub fn for_operations(shape: Shape, operations: usize) -> Self {
         let width = shape.output_len();
         Self {
-            statuses: vec![Status::Pending; operations],
+            statuses: SmallVec::from_elem(Status::Pending, operations),
             width,
-            bytes: Zeroizing::new(vec![0; operations * width]),
+            bytes: vec![0; operations * width],
+            is_secret: shape.result_is_secret(),
             parts: Vec::new(),
         }
     }
@@ -128,8 +132,16 @@ impl Outcomes {
                 }
             }
         }
+        self.erase();
+        self.is_secret = jobs.shape().result_is_secret();
         self.bytes.clear();
         self.bytes.resize(len, 0);
+    }
+
+    fn erase(&mut self) {
+        if self.is_secret {
+            self.bytes.zeroize();
+        }
     }
 
     /// Number of jobs.
@@ -212,9 +224,10 @@ impl Outcomes {
             short: std::mem::take(&mut own.short),
         };
         Self {
-            statuses: self.statuses[own.first_status..own.first_status + own.statuses].to_vec(),
+            statuses: self.statuses[own.first_status..own.first_status + own.statuses].into(),
             width: 0,
-            bytes: Zeroizing::new(self.bytes[own.first_byte..own.first_byte + own.bytes].to_vec()),
+            bytes: self.bytes[own.first_byte..own.first_byte + own.bytes].to_vec(),
+            is_secret: self.is_secret,
             parts: vec![taken],
         }
     }
@@ -242,6 +255,12 @@ impl Outcomes {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.statuses.contains(&Status::Pending)
+    }
+}
+
+impl Drop for Outcomes {
+    fn drop(&mut self) {
+        self.erase();
     }
 }
 

@@ -286,6 +286,18 @@ impl Shape {
         }
     }
 
+    /// True where results must not outlive their use: plaintexts, shared secrets, unwrapped keys.
+    #[must_use]
+    pub fn result_is_secret(self) -> bool {
+        match self {
+            Self::RsaPrivate { .. } | Self::ModExp { .. } | Self::X25519 => true,
+            Self::Cipher { direction, .. } | Self::Aead { direction, .. } | Self::Wrap { direction, .. } => {
+                direction == Direction::Decrypt
+            }
+            _ => false,
+        }
+    }
+
     /// Bytes of input per operation where the shape fixes them.
     #[must_use]
     pub fn input_len(self) -> Option<usize> {

@@ -13,6 +13,7 @@ use oarlock_core::{
 use crate::aside::Aside;
 use crate::config::Config;
 use crate::cost::Cost;
+use crate::fork;
 use crate::group::{Group, Payload, Results};
 use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
 use crate::metrics::{Counters, count};
@@ -119,6 +120,7 @@ impl Builder {
             holders: self.holders,
             prober: self.prober,
         });
+        fork::watch();
         let first = Generation::new(&blueprint);
         Dispatcher(Arc::new(Shared { blueprint, first }))
     }
@@ -137,7 +139,12 @@ impl Dispatcher {
         extra: Extra<'_>,
         options: Options,
     ) -> Result<Ticket, JobError> {
-        let mut set = OperationSet::with_capacity(shape, 1, input.len() + EXTRA_LEN);
+        let extra_len = match extra {
+            Extra::Signature(signature) => signature.len(),
+            Extra::Nonce(_) => 32,
+            Extra::None => 0,
+        };
+        let mut set = OperationSet::with_capacity(shape, 1, input.len() + extra_len);
         set.push(key, input, extra)?;
         self.submit_many(set, options)
     }
@@ -270,17 +277,13 @@ impl Dispatcher {
 
     /// What this process uses.
     fn inner(&self) -> &Arc<Inner> {
-        let pid = std::process::id();
         let mut generation = &self.0.first;
-        while generation.inner.pid() != pid {
+        while generation.inner.is_foreign() {
             generation = generation.next.get_or_init(|| Box::new(Generation::new(&self.0.blueprint)));
         }
         &generation.inner
     }
 }
-
-/// Room for a nonce or an ECDSA signature.
-const EXTRA_LEN: usize = 96;
 
 /// Runs a submission on its caller's thread and answers it; false where the referee failed, so that it must be queued.
 fn run_here(inner: &Arc<Inner>, shape: Shape, group: &Arc<Group>) -> bool {

@@ -11,6 +11,7 @@ use crate::aside::Asides;
 use crate::config::Config;
 use crate::cost::Cost;
 use crate::flight::Flight;
+use crate::fork;
 use crate::group::{End, Group};
 use crate::metrics::{Metrics, count};
 use crate::queue::{Choice, Item, Lane, Nanos};
@@ -48,7 +49,8 @@ pub(crate) struct Inner {
     is_stopping: AtomicBool,
     sampler: AtomicU32,
     origin: Instant,
-    pid: u32,
+    /// Which process of a line of forks made this.
+    generation: u32,
 }
 
 pub(crate) struct State {
@@ -57,6 +59,8 @@ pub(crate) struct State {
     busy: usize,
     /// Workers asleep.
     parked: usize,
+    /// Of these, those that have been called.
+    called: usize,
 }
 
 /// What a worker has just run, told with its next question so that a batch costs one lock.
@@ -86,13 +90,13 @@ impl Inner {
             threads: Threads::default(),
             work: Condvar::new(),
             far_work: Condvar::new(),
-            state: Mutex::new(State { scheduler, busy: 0, parked: 0 }),
+            state: Mutex::new(State { scheduler, busy: 0, parked: 0, called: 0 }),
             pending: AtomicUsize::new(0),
             spinning: AtomicUsize::new(0),
             is_stopping: AtomicBool::new(false),
             sampler: AtomicU32::new(seed()),
             origin: Instant::now(),
-            pid: std::process::id(),
+            generation: fork::generation(),
             blueprint,
         })
     }
@@ -111,11 +115,7 @@ impl Inner {
 
     /// True in a forked child of the process that made this.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.pid != std::process::id()
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
+        self.generation != fork::generation()
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -128,9 +128,8 @@ impl Inner {
 
     /// The queue of a shape, or None where no engine offers it.
     pub(crate) fn queue_of(&self, state: &mut State, shape: Shape) -> Option<usize> {
-        let lane = Lane::Engines(shape);
-        let index = state.scheduler.queue_for(lane, || self.choices(shape));
-        (!state.scheduler.choices(shape).is_empty()).then_some(index)
+        let index = state.scheduler.queue_for(Lane::Engines(shape), || self.choices(shape));
+        state.scheduler.has_choices(index).then_some(index)
     }
 
     fn choices(&self, shape: Shape) -> Vec<Choice> {
@@ -167,7 +166,7 @@ impl Inner {
         state.scheduler.submit(queue, item).inspect_err(|_| count(&self.metrics.refused, ops as usize))?;
         group.enter_queue(ops);
         let is_far_wanted = state.scheduler.has_surplus(queue, self.config().threads);
-        let is_near_wanted = self.note_pending(&state);
+        let is_near_wanted = self.note_pending(&mut state);
         drop(state);
         if is_near_wanted {
             self.work.notify_one();
@@ -181,16 +180,22 @@ impl Inner {
         Ok(())
     }
 
-    /// Publishes how much waits; true where a sleeping worker is needed beside those already looking.
-    fn note_pending(&self, state: &State) -> bool {
+    /// Publishes how much waits; true where a sleeping worker has to be called beside those already looking.
+    fn note_pending(&self, state: &mut State) -> bool {
         let live = state.scheduler.live();
         self.pending.store(live, Ordering::Release);
-        live > 0 && state.parked > 0 && live > self.spinning.load(Ordering::Relaxed)
+        let is_wanted =
+            state.parked > state.called && live > state.called + self.spinning.load(Ordering::Relaxed);
+        state.called += usize::from(is_wanted);
+        is_wanted
     }
 
     /// Takes a batch in flight for the caller's thread where all is idle and `ops` operations are cheap on the referee.
     pub(crate) fn claim_caller_run(&self, shape: Shape, ops: usize, bytes: usize) -> bool {
         let budget = self.config().caller_budget.as_nanos() as f64;
+        if budget == 0.0 {
+            return false;
+        }
         let mut state = self.lock();
         if state.busy > 0 || !state.scheduler.is_empty() {
             return false;
@@ -304,6 +309,7 @@ impl Inner {
             Some(time) => self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0,
         };
         state.parked -= 1;
+        state.called = state.called.saturating_sub(1);
         state
     }
 
@@ -323,7 +329,7 @@ impl Inner {
         if queued > 0 {
             let bytes = (group.bytes() * queued / group.len().max(1)) as u64;
             state.scheduler.forget(group.lane, group.tenant, queued, bytes);
-            self.note_pending(&state);
+            self.pending.store(state.scheduler.live(), Ordering::Release);
         }
         true
     }
@@ -340,9 +346,11 @@ impl Inner {
         }
         count(&self.metrics.rerun, again.iter().map(|item| item.count as usize).sum());
         state.scheduler.submit_again(Lane::Engines(shape), again);
-        self.note_pending(&state);
+        let is_wanted = self.note_pending(&mut state);
         drop(state);
-        self.work.notify_one();
+        if is_wanted {
+            self.work.notify_one();
+        }
         self.fail(shape, &given_up, reason);
     }
 
@@ -405,6 +413,6 @@ fn seed() -> u32 {
 
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Inner(pid {}, {} engines)", self.pid, self.blueprint.engines.len())
+        write!(f, "Inner(generation {}, {} engines)", self.generation, self.blueprint.engines.len())
     }
 }

@@ -18,10 +18,10 @@
 //! | `aside` | engines put aside, and their probes |
 //! | `held` | jobs of holders |
 //! | `bulk` | `run_all` on the caller's thread |
+//! | `fork` | noticing that this is a child process |
 //! | `config`, `metrics` | [`Config`], [`Counters`] |
 //!
 //! It knows only the contract of `oarlock-core`: engines and holders come in through [`Builder`].
-#![forbid(unsafe_code)]
 
 mod aside;
 mod bulk;
@@ -30,6 +30,7 @@ mod config;
 mod cost;
 mod dispatcher;
 mod flight;
+mod fork;
 mod group;
 mod held;
 mod inner;

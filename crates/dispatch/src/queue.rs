@@ -1,6 +1,7 @@
 //! One queue per (shape, home): tenants in turn, each first come, first served.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use oarlock_core::{Lanes, Shape};
 
@@ -52,7 +53,7 @@ pub(crate) enum Lane {
 pub(crate) struct Queue<W> {
     pub(crate) lane: Lane,
     pub(crate) choices: Vec<Choice>,
-    tenants: HashMap<u64, Tenant<W>>,
+    tenants: HashMap<u64, Tenant<W>, BuildHasherDefault<TenantHasher>>,
     /// Tenants with items, in turn.
     ring: VecDeque<u64>,
     live: usize,
@@ -63,6 +64,24 @@ pub(crate) struct Queue<W> {
 struct Tenant<W> {
     items: VecDeque<Item<W>>,
     live: usize,
+}
+
+/// Tenants are numbered by the hall and its doors, not by peers: one multiplication spreads them.
+#[derive(Default)]
+struct TenantHasher(u64);
+
+impl Hasher for TenantHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
 }
 
 /// Which end of a tenant's items is taken: near engines serve the oldest, far ones relieve the newest.
@@ -77,7 +96,7 @@ const IDLE_TENANTS: usize = 64;
 
 impl<W: Work> Queue<W> {
     pub(crate) fn new(lane: Lane, choices: Vec<Choice>) -> Self {
-        Self { lane, choices, tenants: HashMap::new(), ring: VecDeque::new(), live: 0, bytes: 0 }
+        Self { lane, choices, tenants: HashMap::default(), ring: VecDeque::new(), live: 0, bytes: 0 }
     }
 
     /// Operations whose answer is still wanted.
@@ -90,31 +109,41 @@ impl<W: Work> Queue<W> {
         if self.live == 0 { 0 } else { (self.bytes / self.live as u64) as usize }
     }
 
-    pub(crate) fn tenant_live(&self, tenant: u64) -> usize {
-        self.tenants.get(&tenant).map_or(0, |tenant| tenant.live)
+    /// Appends an item unless its tenant would have more than `bound` operations waiting; an item larger than the bound
+    /// is taken when nothing waits. The error is what waits.
+    pub(crate) fn push(&mut self, item: Item<W>, bound: usize) -> Result<(), usize> {
+        self.forget_idle_tenants();
+        let (count, bytes, id) = (item.count as usize, item.bytes, item.tenant);
+        let tenant = self.tenants.entry(id).or_insert_with(Tenant::new);
+        if tenant.live > 0 && tenant.live + count > bound {
+            return Err(tenant.live);
+        }
+        if tenant.items.is_empty() {
+            self.ring.push_back(id);
+        }
+        tenant.live += count;
+        tenant.items.push_back(item);
+        self.live += count;
+        self.bytes += u64::from(bytes);
+        Ok(())
     }
 
-    pub(crate) fn push(&mut self, item: Item<W>) {
-        self.insert(item, VecDeque::push_back);
-    }
-
-    /// Returns an item of an abandoned batch to where it came from.
+    /// Returns an item of an abandoned batch to where it came from, whatever the bound.
     pub(crate) fn push_again(&mut self, item: Item<W>) {
-        self.insert(item, VecDeque::push_front);
-    }
-
-    fn insert(&mut self, item: Item<W>, place: fn(&mut VecDeque<Item<W>>, Item<W>)) {
         self.live += item.count as usize;
         self.bytes += u64::from(item.bytes);
-        if self.tenants.len() > IDLE_TENANTS {
-            self.tenants.retain(|_, tenant| !tenant.items.is_empty());
-        }
         let tenant = self.tenants.entry(item.tenant).or_insert_with(Tenant::new);
         if tenant.items.is_empty() {
             self.ring.push_back(item.tenant);
         }
         tenant.live += item.count as usize;
-        place(&mut tenant.items, item);
+        tenant.items.push_front(item);
+    }
+
+    fn forget_idle_tenants(&mut self) {
+        if self.tenants.len() > IDLE_TENANTS && self.ring.len() * 2 < self.tenants.len() {
+            self.tenants.retain(|_, tenant| !tenant.items.is_empty());
+        }
     }
 
     /// Operations of a submission that nobody wants any more leave the count at once; their items go when met.
@@ -275,6 +304,14 @@ mod tests {
         Queue::new(Lane::Engines(Shape::X25519), Vec::new())
     }
 
+    fn push(queue: &mut Queue<Tag>, item: Item<Tag>) {
+        queue.push(item, usize::MAX).unwrap();
+    }
+
+    fn tenant_live(queue: &Queue<Tag>, tenant: u64) -> usize {
+        queue.tenants[&tenant].live
+    }
+
     fn tags(items: &[Item<Tag>]) -> Vec<(u32, u32, u32)> {
         items.iter().map(|item| (item.work.0, item.first, item.count)).collect()
     }
@@ -282,10 +319,10 @@ mod tests {
     #[test]
     fn items_are_cut_in_order_and_nothing_is_lost() {
         let mut queue = queue();
-        queue.push(item(1, 0, 5));
-        queue.push(item(2, 0, 5));
+        push(&mut queue, item(1, 0, 5));
+        push(&mut queue, item(2, 0, 5));
         assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 5), (2, 0, 3)]);
-        assert_eq!((queue.live(), queue.tenant_live(0)), (2, 2));
+        assert_eq!((queue.live(), tenant_live(&queue, 0)), (2, 2));
         assert_eq!(tags(&queue.take(8, End::Oldest)), [(2, 3, 2)]);
         assert!(queue.live() == 0 && queue.take(8, End::Oldest).is_empty());
     }
@@ -293,16 +330,16 @@ mod tests {
     #[test]
     fn a_noisy_tenant_does_not_crowd_out_a_quiet_one() {
         let mut queue = queue();
-        queue.push(item(1, 7, 1000));
-        queue.push(item(2, 8, 2));
+        push(&mut queue, item(1, 7, 1000));
+        push(&mut queue, item(2, 8, 2));
         assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 4), (2, 0, 2), (1, 4, 2)]);
     }
 
     #[test]
     fn the_newest_end_leaves_the_oldest() {
         let mut queue = queue();
-        queue.push(item(1, 0, 4));
-        queue.push(item(2, 0, 4));
+        push(&mut queue, item(1, 0, 4));
+        push(&mut queue, item(2, 0, 4));
         assert_eq!(tags(&queue.take(6, End::Newest)), [(2, 0, 4), (1, 2, 2)]);
         assert_eq!(tags(&queue.take(6, End::Oldest)), [(1, 0, 2)]);
     }
@@ -311,7 +348,7 @@ mod tests {
     fn whole_items_are_not_cut() {
         let mut queue = queue();
         for tag in 1..=2 {
-            queue.push(Item { is_whole: true, ..item(tag, 0, 5) });
+            push(&mut queue, Item { is_whole: true, ..item(tag, 0, 5) });
         }
         assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 5)]);
         assert_eq!(tags(&queue.take(2, End::Oldest)), [(2, 0, 5)]);
@@ -322,19 +359,28 @@ mod tests {
     fn forgotten_items_leave_the_count_at_once_and_are_skipped() {
         let mut queue = queue();
         let gone = item(1, 0, 5);
-        queue.push(gone.clone());
-        queue.push(item(2, 0, 1));
+        push(&mut queue, gone.clone());
+        push(&mut queue, item(2, 0, 1));
         gone.work.1.set(false);
         queue.forget(0, 5, 50);
-        assert_eq!((queue.live(), queue.tenant_live(0)), (1, 1));
+        assert_eq!((queue.live(), tenant_live(&queue, 0)), (1, 1));
         assert_eq!(tags(&queue.take(8, End::Oldest)), [(2, 0, 1)]);
+    }
+
+    #[test]
+    fn each_tenant_has_its_own_bound() {
+        let mut queue = queue();
+        assert_eq!(queue.push(item(1, 0, 10), 4), Ok(()), "larger than the bound, but nothing waits");
+        assert_eq!(queue.push(item(2, 0, 1), 4), Err(10));
+        assert_eq!((queue.push(item(3, 1, 4), 4), queue.push(item(4, 1, 1), 4)), (Ok(()), Err(4)));
+        assert_eq!(queue.live(), 14);
     }
 
     #[test]
     fn due_times_look_at_every_tenant() {
         let mut queue = queue();
-        queue.push(item(5, 0, 1));
-        queue.push(Item { due: 7, ..item(9, 1, 1) });
+        push(&mut queue, item(5, 0, 1));
+        push(&mut queue, Item { due: 7, ..item(9, 1, 1) });
         assert_eq!((queue.earliest_due(), queue.oldest()), (Some(7), Some(5)));
     }
 }

@@ -11,6 +11,8 @@ use crate::config::{Config, Rule};
 use crate::cost::Cost;
 use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
 
+const LOOKED_THROUGH: usize = 8;
+
 /// Jobs handed to a holder at once.
 const HOLDER_BATCH: usize = 1024;
 
@@ -72,8 +74,8 @@ impl<W: Work> Scheduler<W> {
 
     /// The queue of a lane, made with `choices` where it does not exist yet.
     pub(crate) fn queue_for(&mut self, lane: Lane, choices: impl FnOnce() -> Vec<Choice>) -> usize {
-        if let Some(index) = self.by_lane.get(&lane) {
-            return *index;
+        if let Some(index) = self.find(lane) {
+            return index;
         }
         let mut choices = choices();
         mark_aside(&self.asides, lane, &mut choices);
@@ -82,21 +84,31 @@ impl<W: Work> Scheduler<W> {
         self.queues.len() - 1
     }
 
+    /// The few queues that a service uses are found by looking, faster than by hashing.
+    fn find(&self, lane: Lane) -> Option<usize> {
+        let first = self.queues.iter().take(LOOKED_THROUGH).position(|queue| queue.lane == lane);
+        first.or_else(|| {
+            if self.queues.len() > LOOKED_THROUGH { self.by_lane.get(&lane).copied() } else { None }
+        })
+    }
+
+    /// False where no engine offers the queue's shape.
+    pub(crate) fn has_choices(&self, queue: usize) -> bool {
+        !self.queues[queue].choices.is_empty()
+    }
+
     /// Takes an item in, or refuses it at the tenant's bound. A submission larger than the bound is taken when the
     /// tenant has nothing waiting.
     pub(crate) fn submit(&mut self, queue: usize, item: Item<W>) -> Result<(), JobError> {
-        let queued = self.queues[queue].tenant_live(item.tenant);
-        if queued > 0 && queued + item.count as usize > self.config.tenant_bound {
-            return Err(JobError::Overloaded { queued, bound: self.config.tenant_bound });
-        }
-        self.queues[queue].push(item);
+        let bound = self.config.tenant_bound;
+        self.queues[queue].push(item, bound).map_err(|queued| JobError::Overloaded { queued, bound })?;
         self.activate(queue);
         Ok(())
     }
 
     /// Returns the items of an abandoned or faulted batch to the front of their queue.
     pub(crate) fn submit_again(&mut self, lane: Lane, items: Vec<Item<W>>) {
-        let Some(&queue) = self.by_lane.get(&lane) else { return };
+        let Some(queue) = self.find(lane) else { return };
         for mut item in items.into_iter().rev() {
             item.attempts = item.attempts.saturating_add(1);
             self.queues[queue].push_again(item);
@@ -106,7 +118,7 @@ impl<W: Work> Scheduler<W> {
 
     /// Live operations of a submission are not wanted any more.
     pub(crate) fn forget(&mut self, lane: Lane, tenant: u64, ops: usize, bytes: u64) {
-        if let Some(&queue) = self.by_lane.get(&lane) {
+        if let Some(queue) = self.find(lane) {
             self.queues[queue].forget(tenant, ops, bytes);
             self.deactivate_empty();
         }
@@ -215,7 +227,7 @@ impl<W: Work> Scheduler<W> {
 
     /// Engines that offer a known shape, with their costs.
     pub(crate) fn choices(&self, shape: Shape) -> &[Choice] {
-        self.by_lane.get(&Lane::Engines(shape)).map_or(&[], |queue| &self.queues[*queue].choices)
+        self.find(Lane::Engines(shape)).map_or(&[], |queue| &self.queues[queue].choices)
     }
 
     /// Active queues, least slack first.
@@ -402,7 +414,7 @@ impl<W: Work> Scheduler<W> {
     }
 
     fn choice_mut(&mut self, shape: Shape, engine: usize) -> Option<&mut Choice> {
-        let queue = *self.by_lane.get(&Lane::Engines(shape))?;
+        let queue = self.find(Lane::Engines(shape))?;
         self.queues[queue].choices.iter_mut().find(|choice| choice.engine == engine)
     }
 

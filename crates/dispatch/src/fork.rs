@@ -1,0 +1,35 @@
+//! Knowing that this process is a fork of the one that made something. The crate's only unsafe code.
+//!
+//! A handler that runs in the child counts forks, so that the question costs one load instead of a system call per job.
+//! A child made by a bare `clone` system call runs no handlers and is not noticed; no runtime or server forks so.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// Which process of a line of forks this is: the number of forks behind it since [`watch`] was first called.
+pub(crate) fn generation() -> u32 {
+    FORKS.load(Ordering::Acquire)
+}
+
+/// Begins to count. Cheap to repeat.
+pub(crate) fn watch() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(register);
+}
+
+#[cfg(all(unix, not(miri)))]
+fn register() {
+    extern "C" fn in_child() {
+        FORKS.fetch_add(1, Ordering::AcqRel);
+    }
+    // SAFETY: the handler is a plain function that lives as long as the program (this crate is never unloaded while a
+    // dispatcher exists) and only touches an atomic, which is async-signal-safe as POSIX demands after a fork.
+    let code = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    debug_assert_eq!(code, 0, "only lack of memory makes it fail");
+}
+
+/// There is no fork to notice.
+#[cfg(not(all(unix, not(miri))))]
+fn register() {}

@@ -1,0 +1,230 @@
+//! Engines that fault, lie and hang: nothing is lost, nothing answered twice, nothing wrong released.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use common::*;
+use oarlock_core::{JobError, Shape};
+use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options};
+
+const MANY: usize = if cfg!(miri) { 200 } else { 1_000_000 };
+
+fn config() -> Config {
+    Config { threads: 2, caller_budget: Duration::ZERO, cross_check: 0.0, ..Config::default() }
+}
+
+/// The lane engine is made so cheap that every batch of two or more goes to it.
+fn with(engine: &Arc<Invented>, config: Config) -> Dispatcher {
+    let mut builder =
+        Builder::new(Invented::referee()).engine(engine.clone()).config(config).prober(|_, _| true);
+    for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
+        let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+        builder = builder.cost("referee", shape, cost(100_000.0)).cost(engine.name, shape, cost(10_000.0));
+    }
+    builder.build()
+}
+
+#[test]
+fn no_wrong_p256_result_leaves_under_full_cross_check() {
+    for shape in [SIGN, VERIFY] {
+        let liar = Invented::lanes(Manner::Lies(shape));
+        let dispatcher = with(&liar, Config { cross_check: 1.0, ..config() });
+        let mut done = 0;
+        while done < MANY / 2 {
+            let set = set_of(shape, done, 500.min(MANY / 2));
+            assert_true(&set, &dispatcher.run_all(&set));
+            let ticket = dispatcher.submit_many(set.clone(), Options::default()).unwrap();
+            assert_true(&set, &ticket.wait());
+            done += 2 * set.len();
+            // It passes its probe and lies again: every batch is a new temptation.
+            dispatcher.probe();
+        }
+        let counters = dispatcher.counters();
+        println!(
+            "{shape}: {done} jobs, {} disputes, {} quarantines",
+            counters.disputes, counters.quarantines
+        );
+        assert!(liar.ops.load(Ordering::SeqCst) > 0 && counters.disputes > 0 && counters.quarantines > 0);
+    }
+}
+
+#[test]
+fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
+    for manner in [Manner::Lies(PRIVATE), Manner::Lies(PUBLIC), Manner::LiesAlways] {
+        let liar = Invented::lanes(manner);
+        let dispatcher = with(&liar, config());
+        for round in 0..20 {
+            let set = set_of(PRIVATE, round * 50, 50);
+            assert_true(&set, &dispatcher.run_all(&set));
+            let ticket = dispatcher.submit_many(set.clone(), Options::default()).unwrap();
+            assert_true(&set, &ticket.wait());
+            dispatcher.probe();
+        }
+        let counters = dispatcher.counters();
+        assert!(counters.unconfirmed > 0 && counters.quarantines > 0, "{manner:?}: {counters:?}");
+    }
+}
+
+#[test]
+fn the_loser_of_a_dispute_is_the_one_that_lied() {
+    let aside = |manner| {
+        let dispatcher = with(&Invented::lanes(manner), config());
+        let set = set_of(PRIVATE, 0, 50);
+        assert_true(&set, &dispatcher.run_all(&set));
+        dispatcher.aside().into_iter().map(|aside| aside.shape).collect::<Vec<_>>()
+    };
+    assert_eq!(aside(Manner::Lies(PRIVATE)), [Some(PRIVATE)]);
+    assert_eq!(aside(Manner::Lies(PUBLIC)), [Some(PUBLIC)]);
+}
+
+#[test]
+fn crafted_signatures_never_put_an_honest_engine_aside() {
+    let honest = Invented::lanes(Manner::Honest);
+    let dispatcher = with(&honest, Config { cross_check: 1.0, ..config() });
+    for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
+        let key = key_for(shape);
+        let mut set = set_of(shape, 0, 40);
+        let mut crafted = input(shape, 7);
+        crafted[0] = 0xFF;
+        let extra = set.get(1).unwrap().extra;
+        set.clone().push(&key, &crafted, extra).unwrap();
+        set = {
+            let mut with = set.clone();
+            with.push(&key, &crafted, extra).unwrap();
+            with
+        };
+        assert_true(&set, &dispatcher.run_all(&set));
+        assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    }
+    let counters = dispatcher.counters();
+    assert_eq!((counters.quarantines, counters.disputes), (0, 0));
+    assert!(counters.cross_checked > 0 && honest.ops.load(Ordering::SeqCst) > 0);
+}
+
+#[test]
+fn faulting_engines_lose_no_job_and_answer_none_twice() {
+    for manner in [Manner::Fails, Manner::Panics, Manner::LeavesUndone] {
+        let engine = Invented::lanes(manner);
+        let dispatcher = with(&engine, config());
+        let sets: Vec<_> = (0..20).map(|n| set_of(DERIVE, n * 30, 30)).collect();
+        let tickets: Vec<_> =
+            sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
+        for (set, ticket) in sets.iter().zip(tickets) {
+            assert_true(set, &ticket.wait());
+        }
+        assert_true(&sets[0], &dispatcher.run_all(&sets[0]));
+        let counters = dispatcher.counters();
+        assert!(counters.faults > 0 && counters.rerun > 0 && counters.quarantines > 0, "{manner:?}");
+        assert_eq!(counters.completed, counters.submitted, "{manner:?}");
+        assert_eq!(dispatcher.aside()[0].engine, "lanes");
+    }
+}
+
+#[test]
+fn an_engine_that_recovers_returns_after_its_probe() {
+    let engine = Invented::lanes(Manner::Fails);
+    let dispatcher = with(&engine, config());
+    let set = set_of(DERIVE, 0, 30);
+    assert_true(&set, &dispatcher.run_all(&set));
+    assert_eq!(dispatcher.aside().len(), 1);
+    engine.set(Manner::Honest);
+    dispatcher.probe();
+    assert!(dispatcher.aside().is_empty());
+    let before = engine.ops.load(Ordering::SeqCst);
+    assert_true(&set, &dispatcher.run_all(&set));
+    assert_eq!(engine.ops.load(Ordering::SeqCst), before + 30);
+    assert_eq!(dispatcher.counters().returned, 1);
+}
+
+#[test]
+fn a_failed_probe_keeps_the_engine_aside() {
+    let engine = Invented::lanes(Manner::Fails);
+    let dispatcher = Builder::new(Invented::referee())
+        .engine(engine.clone())
+        .config(config())
+        .cost("lanes", DERIVE, Cost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 })
+        .prober(|_, _| false)
+        .build();
+    let set = set_of(DERIVE, 0, 30);
+    assert_true(&set, &dispatcher.run_all(&set));
+    dispatcher.probe();
+    assert_eq!(dispatcher.aside().len(), 1);
+    assert_eq!(dispatcher.aside()[0].reason, "lanes: it was told to");
+}
+
+#[test]
+fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
+    let engine = Invented::lanes(Manner::Hangs);
+    let hang_after = Duration::from_millis(if cfg!(miri) { 200 } else { 20 });
+    let dispatcher = with(&engine, Config { hang_after, probe_after: Duration::from_secs(3600), ..config() });
+    let sets: Vec<_> = (0..8).map(|n| set_of(DERIVE, n * 30, 30)).collect();
+    let tickets: Vec<_> =
+        sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
+    engine.gate.await_arrivals(1);
+    for (set, ticket) in sets.iter().zip(tickets) {
+        assert_true(set, &ticket.wait());
+    }
+    let counters = dispatcher.counters();
+    assert!(counters.hangs >= 1 && counters.rerun >= 1);
+    assert_eq!(counters.completed, counters.submitted);
+    engine.gate.open();
+    let set = set_of(DERIVE, 1000, 30);
+    assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_eq!(dispatcher.counters().completed, dispatcher.counters().submitted);
+}
+
+#[test]
+fn when_every_engine_faults_the_jobs_end_with_the_reason() {
+    let referee = Invented::referee();
+    referee.set(Manner::Fails);
+    let dispatcher = Builder::new(referee).config(config()).build();
+    let set = set_of(DERIVE, 0, 5);
+    let results = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+    for results in [results, dispatcher.run_all(&set)] {
+        for index in 0..5 {
+            let error = results.get(index).unwrap_err();
+            assert!(
+                matches!(error, JobError::EngineFailed { ref reason, .. } if reason.contains("it was told to"))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_job_that_breaks_every_engine_fails_alone() {
+    #[derive(Debug)]
+    struct Fragile(Arc<Invented>);
+    impl oarlock_core::Engine for Fragile {
+        fn name(&self) -> &'static str {
+            "fragile"
+        }
+        fn offers(&self, shape: Shape) -> Option<oarlock_core::Lanes> {
+            self.0.offers(shape)
+        }
+        fn confirms(&self, _: Shape) -> bool {
+            true
+        }
+        fn run(
+            &self,
+            jobs: &oarlock_core::Jobs<'_>,
+            out: &mut oarlock_core::Outcomes,
+        ) -> Result<(), oarlock_core::EngineFault> {
+            let oarlock_core::Jobs::Operations(_, operations) = jobs else { panic!("operations only") };
+            assert!(operations.iter().all(|operation| operation.input[20] != 0x66), "the poison job");
+            self.0.run(jobs, out)
+        }
+    }
+    let dispatcher = Builder::new(Arc::new(Fragile(Invented::referee()))).config(config()).build();
+    let mut set = set_of(DERIVE, 0, 6);
+    let mut poison = input(DERIVE, 6);
+    poison[20] = 0x66;
+    set.push(&x25519_key(), &poison, oarlock_core::Extra::None).unwrap();
+    let queued = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+    for results in [queued, dispatcher.run_all(&set)] {
+        assert!((0..6).all(|index| results.get(index).is_ok()));
+        assert!(matches!(results.get(6), Err(JobError::EngineFailed { .. })));
+    }
+}

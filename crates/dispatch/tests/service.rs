@@ -1,0 +1,322 @@
+//! Submission, seams, bounds, deadlines, cancellation, holders and forks.
+
+mod common;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use common::*;
+use oarlock_core::{Extra, HeldJob, JobError, Scheme, Shape};
+use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
+
+fn config() -> Config {
+    Config { threads: 1, caller_budget: Duration::ZERO, cross_check: 0.0, ..Config::default() }
+}
+
+fn cost(ns: f64) -> Cost {
+    Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
+}
+
+fn around(referee: Arc<Invented>, config: Config) -> Dispatcher {
+    Builder::new(referee).config(config).cost("referee", DERIVE, cost(50_000.0)).build()
+}
+
+fn with_lanes(lanes: &Arc<Invented>) -> Dispatcher {
+    Builder::new(Invented::referee())
+        .engine(lanes.clone())
+        .config(config())
+        .cost("referee", DERIVE, cost(50_000.0))
+        .cost("lanes", DERIVE, cost(10_000.0))
+        .build()
+}
+
+/// A referee that waits at its gate, with one job already in it.
+fn blocked() -> (Arc<Invented>, Dispatcher, Ticket) {
+    let referee = Invented::referee();
+    referee.set(Manner::Hangs);
+    let dispatcher = around(referee.clone(), config());
+    let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), Options::default()).unwrap();
+    referee.gate.await_arrivals(1);
+    (referee, dispatcher, first)
+}
+
+#[test]
+fn batches_are_right_at_every_seam_and_one_bad_job_fails_alone() {
+    let lanes = Invented::lanes(Manner::Honest);
+    let dispatcher = with_lanes(&lanes);
+    for count in [0, 1, LANES - 1, LANES, LANES + 1, 2 * LANES - 1] {
+        for bad in 0..=count {
+            let mut set = oarlock_core::OperationSet::new(DERIVE);
+            let key = x25519_key();
+            for n in 0..count {
+                let mut input = input(DERIVE, n);
+                input[0] = if n == bad { 0xFF } else { 1 };
+                set.push(&key, &input, Extra::None).unwrap();
+            }
+            assert_true(&set, &dispatcher.run_all(&set));
+            assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+        }
+    }
+    assert!(lanes.ops.load(Ordering::SeqCst) > 0);
+}
+
+#[test]
+fn a_cheap_job_on_an_idle_dispatcher_runs_on_its_callers_thread() {
+    let referee = Invented::referee();
+    let dispatcher = around(referee, Config { caller_budget: Duration::from_millis(1), ..config() });
+    let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default()).unwrap();
+    assert!(ticket.is_done(), "it was answered before submit returned");
+    assert!(ticket.wait().get(0).is_ok());
+    assert_eq!(dispatcher.counters().on_caller, 1);
+}
+
+#[test]
+fn a_dear_job_does_not_hold_up_its_caller() {
+    let dispatcher =
+        around(Invented::referee(), Config { caller_budget: Duration::from_micros(1), ..config() });
+    let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default()).unwrap();
+    assert!(ticket.wait().get(0).is_ok());
+    assert_eq!(dispatcher.counters().on_caller, 0);
+}
+
+#[test]
+fn waiting_jobs_share_a_batch() {
+    let lanes = Invented::lanes(Manner::Hangs);
+    let dispatcher = with_lanes(&lanes);
+    let sets: Vec<_> = (0..6).map(|n| set_of(DERIVE, 10 * n, 5)).collect();
+    let submit =
+        |set: &oarlock_core::OperationSet| dispatcher.submit_many(set.clone(), Options::default()).unwrap();
+    let mut tickets = vec![submit(&sets[0])];
+    lanes.gate.await_arrivals(1);
+    tickets.extend(sets[1..].iter().map(submit));
+    lanes.gate.open();
+    for (set, ticket) in sets.iter().zip(tickets) {
+        assert_true(set, &ticket.wait());
+    }
+    assert_eq!(lanes.largest.load(Ordering::SeqCst), LANES);
+}
+
+#[test]
+fn tickets_are_futures() {
+    let (referee, _dispatcher, ticket) = blocked();
+    let mut ticket = pin!(ticket);
+    let signal = Arc::new(Signal(std::thread::current()));
+    let waker = Waker::from(signal);
+    let mut context = Context::from_waker(&waker);
+    assert!(ticket.as_mut().poll(&mut context).is_pending());
+    referee.gate.open();
+    let results = loop {
+        match ticket.as_mut().poll(&mut context) {
+            Poll::Ready(results) => break results,
+            Poll::Pending => std::thread::park(),
+        }
+    };
+    assert!(results.get(0).is_ok());
+}
+
+struct Signal(std::thread::Thread);
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[test]
+fn a_full_queue_refuses_at_once_and_other_tenants_go_on() {
+    let referee = Invented::referee();
+    referee.set(Manner::Hangs);
+    let dispatcher = around(referee.clone(), Config { tenant_bound: 4, ..config() });
+    let submit = |tenant, count| {
+        dispatcher.submit_many(set_of(DERIVE, 0, count), Options { tenant, ..Options::default() })
+    };
+    let running = submit(1, 1).unwrap();
+    referee.gate.await_arrivals(1);
+    let queued = submit(1, 3).unwrap();
+    assert_eq!(submit(1, 2).unwrap_err(), JobError::Overloaded { queued: 3, bound: 4 });
+    let other = submit(2, 4).unwrap();
+    referee.gate.open();
+    for ticket in [running, queued, other] {
+        let results = ticket.wait();
+        assert!((0..results.len()).all(|index| results.get(index).is_ok()));
+    }
+    assert_eq!(dispatcher.counters().refused, 2);
+}
+
+#[test]
+fn a_deadline_ends_a_queued_job_and_one_in_a_stuck_batch() {
+    let (referee, dispatcher, first) = blocked();
+    let soon = Options { deadline: Some(Duration::from_millis(1)), ..Options::default() };
+    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), soon).unwrap().wait();
+    assert_eq!(queued.get(0), Err(JobError::DeadlineExceeded));
+    referee.gate.open();
+    assert!(first.wait().get(0).is_ok());
+
+    let referee = Invented::referee();
+    referee.set(Manner::Hangs);
+    let dispatcher = around(referee.clone(), config());
+    let running = dispatcher.submit_many(set_of(DERIVE, 1, 1), soon).unwrap().wait();
+    assert_eq!(running.get(0), Err(JobError::DeadlineExceeded));
+    assert_eq!(dispatcher.counters().expired, 1);
+    referee.gate.open();
+}
+
+#[test]
+fn cancellation_is_clean_while_queued_running_and_done() {
+    let (referee, dispatcher, first) = blocked();
+    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 3), Options::default()).unwrap();
+    let kept = dispatcher.submit_many(set_of(DERIVE, 4, 3), Options::default()).unwrap();
+    queued.cancel();
+    drop(first);
+    assert_eq!(dispatcher.counters().cancelled, 4);
+    referee.gate.open();
+    assert_true(&set_of(DERIVE, 4, 3), &kept.wait());
+    let done = dispatcher.submit_many(set_of(DERIVE, 9, 1), Options::default()).unwrap();
+    while !done.is_done() {
+        std::thread::yield_now();
+    }
+    done.cancel();
+    assert_eq!(dispatcher.counters().cancelled, 4);
+    assert_eq!(referee.ops.load(Ordering::SeqCst), 5, "cancelled jobs in the queue are not computed");
+}
+
+#[test]
+fn cancelled_jobs_leave_room_in_the_queue() {
+    let referee = Invented::referee();
+    referee.set(Manner::Hangs);
+    let dispatcher = around(referee.clone(), Config { tenant_bound: 4, ..config() });
+    let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), Options::default()).unwrap();
+    referee.gate.await_arrivals(1);
+    dispatcher.submit_many(set_of(DERIVE, 0, 4), Options::default()).unwrap().cancel();
+    let next = dispatcher.submit_many(set_of(DERIVE, 0, 4), Options::default()).unwrap();
+    referee.gate.open();
+    assert!(first.wait().get(0).is_ok() && next.wait().get(3).is_ok());
+}
+
+#[test]
+fn a_dropped_dispatcher_ends_what_waits() {
+    let (referee, dispatcher, running) = blocked();
+    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), Options::default()).unwrap();
+    let dropper = std::thread::spawn(move || drop(dispatcher));
+    assert_eq!(queued.wait().get(1), Err(JobError::ShutDown));
+    referee.gate.open();
+    dropper.join().unwrap();
+    assert!(running.wait().get(0).is_ok(), "a batch in flight is finished");
+}
+
+#[test]
+fn malformed_and_unoffered_jobs_are_refused_with_their_reason() {
+    let dispatcher = around(Invented::referee(), config());
+    let submit = |shape, input: &[u8]| {
+        dispatcher.submit(shape, &x25519_key(), input, Extra::None, Options::default()).unwrap_err()
+    };
+    assert!(matches!(submit(DERIVE, &[0; 31]), JobError::Length { what: "input", found: 31, .. }));
+    assert!(matches!(submit(Shape::Ed25519Sign, &[]), JobError::KeyType { .. }));
+    let unoffered = oarlock_core::OperationSet::new(Shape::Ed25519Sign);
+    assert!(dispatcher.run_all(&unoffered).is_empty());
+    let records = oarlock_core::Records { len: 1, ..oarlock_core::Records::default() };
+    let digest = Shape::Digest { alg: oarlock_core::DigestAlg::Sha1 };
+    assert_eq!(
+        dispatcher.run_records(digest, &records).unwrap_err(),
+        JobError::Unsupported { wanted: "sha1".into() }
+    );
+}
+
+fn held(holder: &Arc<InventedHolder>, deadline: Option<Duration>) -> Vec<Result<Vec<u8>, JobError>> {
+    let dispatcher = Builder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
+    let job = |n: u8| HeldJob {
+        scheme: Scheme::Ed25519Sign,
+        key: held_key(),
+        input: vec![n; 4].into(),
+        second: Vec::new(),
+    };
+    let options = Options { deadline, ..Options::default() };
+    let results = dispatcher.submit_held((0..4).map(job).collect(), options).unwrap().wait();
+    (0..4).map(|index| results.get(index).map(<[u8]>::to_vec)).collect()
+}
+
+#[test]
+fn holders_answer_their_own_jobs() {
+    for rule in [HolderRule::Answers, HolderRule::AnswersTwice] {
+        let answers = held(&InventedHolder::new(rule), None);
+        assert_eq!(answers, (0..4).map(|n| Ok(vec![n; 4])).collect::<Vec<_>>(), "{rule:?}");
+    }
+}
+
+#[test]
+fn a_holder_that_drops_completions_fails_only_those_jobs() {
+    let answers = held(&InventedHolder::new(HolderRule::DropsEverySecond), None);
+    assert_eq!(answers[2], Ok(vec![2; 4]));
+    let lost = |answer: &Result<_, _>| matches!(answer, Err(JobError::HolderFailed { holder, .. }) if holder == "vault");
+    assert!(lost(&answers[1]) && lost(&answers[3]) && !lost(&answers[0]));
+    assert!(held(&InventedHolder::new(HolderRule::Panics), None).iter().all(lost));
+}
+
+#[test]
+fn a_silent_holder_ends_at_the_deadline() {
+    let holder = InventedHolder::new(HolderRule::Silent);
+    let answers = held(&holder, Some(Duration::from_millis(5)));
+    assert!(answers.iter().all(|answer| *answer == Err(JobError::DeadlineExceeded)));
+    assert!(holder.is_started.load(Ordering::SeqCst));
+}
+
+#[test]
+fn a_held_key_is_never_sent_to_anyone_else() {
+    let dispatcher = Builder::new(Invented::referee()).config(config()).build();
+    let job = HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![].into(), second: vec![] };
+    let error = dispatcher.submit_held(vec![job], Options::default()).unwrap_err();
+    assert_eq!(error, JobError::Unsupported { wanted: "holder vault".into() });
+}
+
+#[test]
+fn far_engines_relieve_a_backlog_and_stay_idle_without_one() {
+    let far = Invented::far();
+    let build = |scalar_ns| {
+        Builder::new(Invented::referee())
+            .engine(far.clone())
+            .config(config())
+            .cost("referee", DERIVE, cost(scalar_ns))
+            .cost("far", DERIVE, cost(1_000.0))
+            .build()
+    };
+    let set = set_of(DERIVE, 0, 64);
+    let quiet = build(1_000.0);
+    assert_true(&set, &quiet.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_eq!((far.ops.load(Ordering::SeqCst), quiet.counters().far_batches), (0, 0));
+    let busy = build(10_000_000.0);
+    assert_true(&set, &busy.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert!(busy.counters().far_batches > 0);
+}
+
+#[cfg(all(unix, not(miri)))]
+#[test]
+#[allow(unsafe_code, reason = "pre_exec is how a test runs code in a forked child")]
+fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
+    use std::os::unix::process::CommandExt;
+    let (referee, dispatcher, first) = blocked();
+    let in_child = dispatcher.clone();
+    let inherited = std::sync::Mutex::new(Some(
+        dispatcher.submit_many(set_of(DERIVE, 1, 1), Options::default()).unwrap(),
+    ));
+    let gate = referee.clone();
+    let mut command = std::process::Command::new("true");
+    let run = move || {
+        let foreign = inherited.lock().unwrap().take().map(Ticket::wait);
+        let is_forked = foreign.is_some_and(|results| results.get(0) == Err(JobError::Forked));
+        gate.set(Manner::Honest);
+        let own = in_child.submit_many(set_of(DERIVE, 2, 3), Options::default()).map(Ticket::wait);
+        let is_done = own.is_ok_and(|results| results.get(2).is_ok());
+        if is_forked && is_done { Ok(()) } else { Err(std::io::Error::other("the child went wrong")) }
+    };
+    // SAFETY: the closure allocates and starts threads, which glibc allows in a forked child; the test's other threads
+    // hold no lock that it takes, because they wait at the gate or in a condition variable.
+    unsafe { command.pre_exec(run) };
+    assert!(command.status().unwrap().success());
+    drop(command);
+    referee.gate.open();
+    assert!(first.wait().get(0).is_ok());
+}
