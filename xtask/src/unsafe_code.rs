@@ -1,4 +1,5 @@
-//! Where `unsafe` may stand: at one address per crate, and never without its `SAFETY:` comment.
+//! Where `unsafe` may stand: at one address per crate, and never without its `SAFETY:` comment. Integration tests and
+//! benches ship nothing, so they have no address (a test that forks must call C), but comment like the rest.
 
 use std::path::Path;
 
@@ -53,10 +54,11 @@ fn check_words(place: &str, text: &str, words: &[UnsafeWord], is_allowed: bool, 
     }
 }
 
-/// True for the address itself, for a file below it, and for the module file of a folder address.
+/// True for the address itself, for a file below it, for the module file of a folder address, and for what ships nothing.
 fn is_at(inside: &Path, address: Option<&str>) -> bool {
-    address
-        .is_some_and(|address| inside.starts_with(address) || inside.with_extension("") == Path::new(address))
+    let ships_nothing = ["tests", "benches"].iter().any(|folder| inside.starts_with(folder));
+    let is_address = |address| inside.starts_with(address) || inside.with_extension("") == Path::new(address);
+    ships_nothing || address.is_some_and(is_address)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -143,6 +145,8 @@ mod tests {
         assert!(is_at(Path::new("src/simd.rs"), Some("src/simd")));
         assert!(is_at(Path::new("src/aws_lc.rs"), Some("src/aws_lc.rs")));
         assert!(!is_at(Path::new("src/simd_more.rs"), Some("src/simd")));
+        assert!(is_at(Path::new("tests/fork.rs"), None));
+        assert!(!is_at(Path::new("src/tests/fork.rs"), None));
         assert!(!is_at(Path::new("src/lib.rs"), None));
     }
 }

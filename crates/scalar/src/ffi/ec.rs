@@ -168,8 +168,8 @@ impl Drop for Signature {
 }
 
 fn group(curve: Curve) -> Result<*const sys::EC_GROUP, LibraryError> {
-    // SAFETY: these functions take nothing and return static groups.
     match curve {
+        // SAFETY: takes nothing and returns a static group.
         Curve::P256 => Ok(unsafe { sys::EC_group_p256() }),
         // SAFETY: as above.
         Curve::P384 => Ok(unsafe { sys::EC_group_p384() }),
