@@ -31,23 +31,21 @@ fn with(engine: &Arc<Invented>, config: Config) -> Dispatcher {
 fn no_wrong_p256_result_leaves_under_full_cross_check() {
     for shape in [SIGN, VERIFY] {
         let liar = Invented::lanes(Manner::Lies(shape));
-        let dispatcher = with(&liar, Config { cross_check: 1.0, ..config() });
-        let mut done = 0;
+        let (mut done, mut disputes, mut batches) = (0, 0, 0);
         while done < MANY / 2 {
-            let set = set_of(shape, done, 500.min(MANY / 2));
+            // A new dispatcher has not learnt what the invented engines really cost, and trusts the liar anew.
+            let dispatcher = with(&liar, Config { cross_check: 1.0, ..config() });
+            let set = set_of(shape, done, 500.min(MANY / 4));
             assert_true(&set, &dispatcher.run_all(&set));
+            dispatcher.probe();
             let ticket = dispatcher.submit_many(set.clone(), Options::default()).unwrap();
             assert_true(&set, &ticket.wait());
             done += 2 * set.len();
-            // It passes its probe and lies again: every batch is a new temptation.
-            dispatcher.probe();
+            disputes += dispatcher.counters().disputes;
+            batches += 1;
         }
-        let counters = dispatcher.counters();
-        println!(
-            "{shape}: {done} jobs, {} disputes, {} quarantines",
-            counters.disputes, counters.quarantines
-        );
-        assert!(liar.ops.load(Ordering::SeqCst) > 0 && counters.disputes > 0 && counters.quarantines > 0);
+        println!("{shape}: {done} jobs, {disputes} disputes, all settled rightly");
+        assert!(disputes >= batches, "the liar was believed or not asked: {disputes} of {batches}");
     }
 }
 
