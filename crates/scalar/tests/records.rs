@@ -1,0 +1,374 @@
+//! The record loop: columns, parts, seams, slots, and failures that stay alone.
+
+mod common;
+
+use common::{One, hex, record, records, run_records, secret};
+use oarlock_core::*;
+
+const AES_CBC: Shape =
+    Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
+const UNWRAP: Shape = Shape::Wrap { alg: WrapAlg::Aes128Kw, direction: Direction::Decrypt };
+const UNWRAP_PADDED: Shape = Shape::Wrap { alg: WrapAlg::Aes128Kwp, direction: Direction::Decrypt };
+
+/// Every record shape, translations between all pairs of ciphers included.
+fn shapes() -> Vec<Shape> {
+    let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
+    let pairs = BlockCipher::ALL.into_iter().flat_map(|from| BlockCipher::ALL.map(|to| (from, to)));
+    let translations = pairs.map(|(from, to)| Shape::Translate { from: cbc(from), to: cbc(to) });
+    Shape::records().into_iter().chain(translations).collect()
+}
+
+/// Deterministic bytes that differ with the seed.
+fn bytes(seed: usize, len: usize) -> Vec<u8> {
+    let mut state = seed as u64 + 0x9E37_79B9_7F4A_7C15;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// What one record of a batch consists of.
+struct Parts {
+    key: Vec<u8>,
+    second_key: Vec<u8>,
+    iv: Vec<u8>,
+    second_iv: Vec<u8>,
+    aad: Vec<u8>,
+    input: Vec<u8>,
+    tag: Vec<u8>,
+    tag_len: usize,
+    output_len: usize,
+}
+
+impl Parts {
+    fn one(&self) -> One<'_> {
+        One {
+            key: &self.key,
+            second_key: &self.second_key,
+            iv: &self.iv,
+            second_iv: &self.second_iv,
+            aad: &self.aad,
+            input: &self.input,
+            tag: &self.tag,
+            tag_len: self.tag_len,
+            output_len: self.output_len,
+        }
+    }
+
+    /// Well-formed parts for `shape`; what is opened or unwrapped was sealed or wrapped before.
+    fn of(shape: Shape, seed: usize) -> Self {
+        let (key_len, iv_len, input_len, output_len) = match shape {
+            Shape::Cipher { alg, .. } => {
+                let len = alg.block_len() * (seed % 5);
+                (alg.key_len(), alg.block_len(), len, len)
+            }
+            Shape::Translate { from, .. } => {
+                let len = 16 * (seed * 13 % 200);
+                (from.alg.key_len(), from.alg.block_len(), len, len)
+            }
+            Shape::Aead { alg, .. } => (alg.key_len(), 1 + seed % 20, seed * 7 % 90, seed * 7 % 90),
+            Shape::Mac { alg } => (alg.key_len().unwrap_or(seed % 150), 0, seed * 5 % 70, alg.tag_len()),
+            Shape::Digest { alg } => (0, 0, seed * 31 % 300, alg.output_len()),
+            Shape::DigestPart { alg } => (0, alg.state_len(), alg.block_len() * (seed % 4), alg.state_len()),
+            Shape::Wrap { alg: alg @ (WrapAlg::Aes128Kw | WrapAlg::Aes256Kw), .. } => {
+                (alg.key_len(), 0, 16 + 8 * (seed % 5), 24 + 8 * (seed % 5))
+            }
+            Shape::Wrap { alg, .. } => {
+                (alg.key_len(), 0, 1 + seed % 40, (1 + seed % 40_usize).next_multiple_of(8) + 8)
+            }
+            _ => panic!("no record shape: {shape}"),
+        };
+        let (second_key_len, second_iv_len) = match shape {
+            Shape::Translate { to, .. } => (to.alg.key_len(), to.alg.block_len()),
+            _ => (0, 0),
+        };
+        let is_aead = matches!(shape, Shape::Aead { .. });
+        let parts = Self {
+            key: bytes(seed, key_len),
+            second_key: bytes(seed + 1000, second_key_len),
+            iv: bytes(seed + 2000, iv_len),
+            second_iv: bytes(seed + 3000, second_iv_len),
+            aad: if is_aead { bytes(seed + 4000, seed % 33) } else { vec![] },
+            input: bytes(seed + 5000, input_len),
+            tag: vec![],
+            tag_len: if is_aead { 12 + seed % 5 } else { 0 },
+            output_len,
+        };
+        parts.turned(shape)
+    }
+
+    /// For shapes that check what they are given, the result of the opposite direction.
+    fn turned(mut self, shape: Shape) -> Self {
+        let encrypt = Direction::Encrypt;
+        match shape {
+            Shape::Aead { alg, direction: Direction::Decrypt } => {
+                let sealed = record(Shape::Aead { alg, direction: encrypt }, &self.one()).unwrap();
+                let (input, tag) = sealed.split_at(self.output_len);
+                (self.input, self.tag, self.tag_len) = (input.to_vec(), tag.to_vec(), 0);
+            }
+            Shape::Wrap { alg, direction: Direction::Decrypt } => {
+                self.input = record(Shape::Wrap { alg, direction: encrypt }, &self.one()).unwrap();
+                self.output_len = self.input.len() - 8;
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// One `Records` of all `parts`, with one column entry per record.
+fn join(parts: &[Parts]) -> Records<'static> {
+    let mut joined = Records { len: parts.len(), ..Records::default() };
+    let (mut keys, mut data, mut end) = (Vec::new(), Vec::new(), 0);
+    let mut columns: [Vec<Span>; 5] = Default::default();
+    let mut outputs = Vec::new();
+    for part in parts {
+        keys.extend([secret(&part.key), secret(&part.second_key)]);
+        let fields = [&part.iv, &part.second_iv, &part.aad, &part.input, &part.tag];
+        for (column, bytes) in columns.iter_mut().zip(fields) {
+            let start = if bytes.is_empty() { 0 } else { data.len() };
+            column.push(Span::new(start, bytes.len()).unwrap());
+            data.extend_from_slice(bytes);
+        }
+        outputs.push(Sink::Output(Span::new(end, part.output_len).unwrap()));
+        end += part.output_len;
+        if part.tag_len > 0 {
+            *columns[4].last_mut().unwrap() = Span::new(end, part.tag_len).unwrap();
+            end += part.tag_len;
+        }
+    }
+    let [iv, second_iv, aad, input, tag] = columns;
+    let table = |at: u32| (0..parts.len() as u32).map(|i| KeySource::Table(2 * i + at)).collect::<Vec<_>>();
+    joined.key = Column::Each(table(0).into());
+    joined.second_key = Column::Each(table(1).into());
+    joined.iv = Column::Each(iv.into());
+    joined.second_iv = Column::Each(second_iv.into());
+    joined.aad = Column::Each(aad.into());
+    joined.input = Column::Each(input.into_iter().map(Source::Data).collect::<Vec<_>>().into());
+    joined.tag = Column::Each(tag.into());
+    joined.output = Column::Each(outputs.into());
+    (joined.keys, joined.data, joined.output_len) = (keys.into(), data.into(), end);
+    joined
+}
+
+#[test]
+fn results_do_not_depend_on_the_batch_or_on_its_parts() {
+    for shape in shapes() {
+        let all: Vec<Parts> = (0..64).map(|seed| Parts::of(shape, seed)).collect();
+        let alone: Vec<Vec<u8>> = all.iter().map(|part| record(shape, &part.one()).unwrap()).collect();
+        for size in [0, 1, 2, 7, 64] {
+            let out = run_records(shape, &[&join(&all[..size])]);
+            assert!(out.statuses().iter().all(|status| *status == Status::Done), "{shape}");
+            assert_eq!(out.bytes(), alone[..size].concat(), "{shape}, {size} records");
+        }
+        let (first, none, last) = (join(&all[..5]), join(&[]), join(&all[5..]));
+        let out = run_records(shape, &[&first, &none, &last]);
+        assert_eq!((out.len(), out.bytes()), (64, &alone.concat()[..]), "{shape}, three parts");
+    }
+}
+
+#[test]
+fn columns_in_runs_read_as_columns_of_values() {
+    let parts: Vec<Parts> = (0..6).map(|seed| Parts::of(AES_CBC, seed)).collect();
+    let mut joined = join(&parts);
+    let [first, second] =
+        [0, 1].map(|record| (KeySource::Table(2 * record), joined.iv.get(record as usize).unwrap()));
+    joined.key = Column::Each([[first.0; 2].to_vec(), [second.0; 4].to_vec()].concat().into());
+    joined.iv = Column::Each([[first.1; 2].to_vec(), [second.1; 4].to_vec()].concat().into());
+    let each = run_records(AES_CBC, &[&joined]);
+    joined.key = Column::Runs(vec![(2, first.0), (0, second.0), (4, second.0)].into());
+    joined.iv = Column::Runs(vec![(2, first.1), (4, second.1)].into());
+    assert_eq!(run_records(AES_CBC, &[&joined]).bytes(), each.bytes());
+}
+
+#[test]
+fn translation_is_decryption_and_encryption() {
+    for from in BlockCipher::ALL {
+        for to in BlockCipher::ALL {
+            let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
+            let shape = Shape::Translate { from: cbc(from), to: cbc(to) };
+            for seed in [0, 1, 2, 77, 78, 79] {
+                let parts = Parts::of(shape, seed);
+                let cipher = |alg, direction, key, iv, input: &[u8]| {
+                    let shape = Shape::Cipher { alg, mode: CipherMode::Cbc, direction };
+                    record(shape, &One { key, iv, input, output_len: input.len(), ..One::default() }).unwrap()
+                };
+                let plain = cipher(from, Direction::Decrypt, &parts.key, &parts.iv, &parts.input);
+                let expected = cipher(to, Direction::Encrypt, &parts.second_key, &parts.second_iv, &plain);
+                assert_eq!(record(shape, &parts.one()).unwrap(), expected, "{shape}, {} bytes", plain.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failed_record_disturbs_no_other() {
+    for shape in shapes() {
+        let parts: Vec<Parts> = (1..=8).map(|seed| Parts::of(shape, seed)).collect();
+        let good = run_records(shape, &[&join(&parts)]);
+        let mut joined = join(&parts);
+        let Column::Each(outputs) = &joined.output else { panic!("one value per record") };
+        let mut outputs = outputs.to_vec();
+        let Sink::Output(lost) = outputs[3] else { panic!("records write to the output") };
+        outputs[3] = Sink::Output(Span::new(joined.output_len, 1).unwrap());
+        joined.output = Column::Each(outputs.into());
+        let out = run_records(shape, &[&joined]);
+        let mut expected = good.bytes().to_vec();
+        let tag = if matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. }) {
+            parts[3].tag_len
+        } else {
+            0
+        };
+        expected[lost.start as usize..(lost.start + lost.len) as usize + tag].fill(0);
+        assert_eq!(out.bytes(), expected, "{shape}");
+        for (index, status) in out.statuses().iter().enumerate() {
+            assert_eq!(*status, if index == 3 { Status::Malformed } else { Status::Done }, "{shape}");
+        }
+    }
+}
+
+#[test]
+fn a_rejected_record_disturbs_no_other() {
+    for shape in shapes() {
+        let (Shape::Aead { direction: Direction::Decrypt, .. }
+        | Shape::Wrap { direction: Direction::Decrypt, .. }) = shape
+        else {
+            continue;
+        };
+        let mut parts: Vec<Parts> = (9..=16).map(|seed| Parts::of(shape, seed)).collect();
+        let good = run_records(shape, &[&join(&parts)]);
+        parts[2].input[0] ^= 1;
+        let out = run_records(shape, &[&join(&parts)]);
+        let start: usize = parts[..2].iter().map(|part| part.output_len).sum();
+        let mut expected = good.bytes().to_vec();
+        expected[start..start + parts[2].output_len].fill(0);
+        assert_eq!((out.statuses()[2], out.bytes()), (Status::Rejected, &expected[..]), "{shape}");
+        assert_eq!(out.statuses().iter().filter(|status| **status == Status::Done).count(), 7);
+    }
+}
+
+#[test]
+fn a_column_that_ends_early_leaves_nothing_pending() {
+    let parts: Vec<Parts> = (1..=3).map(|seed| Parts::of(AES_CBC, seed)).collect();
+    let mut joined = join(&parts);
+    joined.key = Column::Each(vec![KeySource::Table(0); 2].into());
+    let out = run_records(AES_CBC, &[&joined]);
+    assert_eq!(out.statuses(), [Status::Done, Status::Done, Status::Malformed]);
+}
+
+/// Slots with these secrets in them, each in a place of 64 bytes.
+fn slots(secrets: &[&[u8]]) -> Slots {
+    let mut slots = Slots::with_capacities(&vec![64; secrets.len()]).unwrap();
+    for (slot, secret) in (0..).zip(secrets) {
+        if !secret.is_empty() {
+            slots.fill(slot, secret.len()).unwrap().copy_from_slice(secret);
+        }
+    }
+    slots
+}
+
+#[test]
+fn a_key_and_an_input_from_slots_give_what_they_give_from_the_table() {
+    for shape in shapes() {
+        let parts = Parts::of(shape, 3);
+        if parts.key.len() > 64 || parts.second_key.len() > 64 || parts.input.len() > 64 {
+            continue;
+        }
+        let mut one = records(&parts.one());
+        one.slots = std::borrow::Cow::Owned(slots(&[&parts.key, &parts.second_key, &parts.input]));
+        let expected = record(shape, &parts.one()).unwrap();
+        if !parts.key.is_empty() {
+            one.key = Column::One(KeySource::Slot(0));
+        }
+        if !parts.second_key.is_empty() {
+            one.second_key = Column::One(KeySource::Slot(1));
+        }
+        if !parts.input.is_empty() {
+            one.input = Column::One(Source::Slot(2));
+        }
+        assert_eq!(run_records(shape, &[&one]).bytes(), expected, "{shape}");
+    }
+}
+
+#[test]
+fn an_output_in_a_slot_is_the_output_in_full() {
+    for shape in shapes() {
+        let parts = Parts::of(shape, 4);
+        if parts.output_len > 64 {
+            continue;
+        }
+        let mut one = records(&parts.one());
+        one.slots = std::borrow::Cow::Owned(slots(&[&[], &[]]));
+        one.output = Column::One(Sink::Slot(1));
+        let out = run_records(shape, &[&one]);
+        let expected = record(shape, &parts.one()).unwrap();
+        let is_padded = shape == UNWRAP_PADDED
+            || shape == Shape::Wrap { alg: WrapAlg::Aes256Kwp, direction: Direction::Decrypt };
+        let len = if is_padded { 1 + 4 % 40 } else { parts.output_len };
+        assert_eq!(out.slots(0).get(1), Some(&expected[..len]), "{shape}");
+        assert!(
+            out.slots(0).get(0).is_none() && out.bytes()[..parts.output_len].iter().all(|byte| *byte == 0)
+        );
+    }
+}
+
+#[test]
+fn slots_nobody_filled_are_a_failed_dependency() {
+    let mut one = records(&Parts::of(AES_CBC, 2).one());
+    one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
+    one.key = Column::One(KeySource::Slot(0));
+    assert_eq!(run_records(AES_CBC, &[&one]).statuses(), [Status::DependencyFailed]);
+    one.key = Column::One(KeySource::Table(0));
+    one.input = Column::One(Source::Slot(0));
+    assert_eq!(run_records(AES_CBC, &[&one]).statuses(), [Status::DependencyFailed]);
+}
+
+/// Unwrap into a slot, then encrypt with what is in it: two runs, as the hall makes them.
+#[test]
+fn an_unwrapped_key_is_used_from_its_slot() {
+    let kek = hex("000102030405060708090a0b0c0d0e0f");
+    let wrapped = hex("1fa68b0a8112b447aef34bd8fb5a7b829d3e862371d2cfe5");
+    let mut first = records(&One { key: &kek, input: &wrapped, output_len: 16, ..One::default() });
+    first.slots = std::borrow::Cow::Owned(slots(&[&[]]));
+    first.output = Column::One(Sink::Slot(0));
+    let out = run_records(UNWRAP, &[&first]);
+    let parts = Parts::of(AES_CBC, 3);
+    let mut second = records(&parts.one());
+    second.slots = std::borrow::Cow::Borrowed(out.slots(0));
+    second.key = Column::One(KeySource::Slot(0));
+    let key = hex("00112233445566778899aabbccddeeff");
+    let expected = record(AES_CBC, &One { key: &key, ..parts.one() }).unwrap();
+    assert_eq!(run_records(AES_CBC, &[&second]).bytes(), expected);
+}
+
+#[test]
+fn a_rejected_result_leaves_its_slot_unfilled() {
+    for shape in shapes() {
+        let (Shape::Aead { direction: Direction::Decrypt, .. }
+        | Shape::Wrap { direction: Direction::Decrypt, .. }) = shape
+        else {
+            continue;
+        };
+        let mut parts = Parts::of(shape, 5);
+        parts.input[3] ^= 4;
+        let mut one = records(&parts.one());
+        one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
+        one.output = Column::One(Sink::Slot(0));
+        let out = run_records(shape, &[&one]);
+        assert_eq!((out.statuses(), out.slots(0).get(0)), (&[Status::Rejected][..], None), "{shape}");
+    }
+}
+
+#[test]
+fn the_real_length_of_a_padded_key_is_told() {
+    let parts: Vec<Parts> = (0..40).map(|seed| Parts::of(UNWRAP_PADDED, seed)).collect();
+    let out = run_records(UNWRAP_PADDED, &[&join(&parts)]);
+    for (index, part) in parts.iter().enumerate() {
+        let len = 1 + index % 40;
+        let expected = (len != part.output_len).then_some(len);
+        assert_eq!(out.short_len(0, index), expected);
+        let start: usize = parts[..index].iter().map(|part| part.output_len).sum();
+        assert!(out.bytes()[start + len..start + part.output_len].iter().all(|byte| *byte == 0));
+    }
+}
