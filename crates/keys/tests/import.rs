@@ -1,6 +1,6 @@
 //! What is imported, and as what.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
-#[cfg(test)]
 mod support;
 
 use oarlock_core::{Curve, Home, KeyKind};

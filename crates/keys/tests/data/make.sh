@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")"
 pass="-passout pass:secret"
 
-for bits in 512 1024 1025 1536 2048 3072 4096; do openssl genrsa -out rsa$bits.pem $bits; done
+for bits in 512 1024 1025 1536 2048 3072 4096 8192; do openssl genrsa -out rsa$bits.pem $bits; done
 rsa="openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048"
 $rsa -pkeyopt rsa_keygen_pubexp:3 -out rsa2048-e3.pem
 $rsa -pkeyopt rsa_keygen_primes:3 -out rsa2048-multiprime.pem

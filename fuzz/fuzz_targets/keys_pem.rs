@@ -1,0 +1,12 @@
+//! Text with PEM blocks.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_fuzz::{cheap_passphrase, check_round_trip};
+use oarlock_keys::import;
+
+fuzz_target!(|text: &[u8]| {
+    if let Ok(key) = import::pem(text, Some(&cheap_passphrase())) {
+        check_round_trip(&key);
+    }
+});
