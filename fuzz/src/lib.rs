@@ -1,4 +1,4 @@
-//! What the targets share.
+//! What the targets share. `./seed.sh`, then `cargo +nightly fuzz run keys_any`, and so for each target.
 
 use oarlock_core::Key;
 use oarlock_keys::{Passphrase, WorkLimits, export, import};

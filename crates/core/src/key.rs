@@ -105,9 +105,9 @@ pub struct RsaPrivateParts {
     pub public: RsaPublicParts,
     /// Private exponent.
     pub d: SecretBytes,
-    /// First prime.
+    /// First prime, the larger.
     pub p: SecretBytes,
-    /// Second prime.
+    /// Second prime. Neither is longer than half the modulus, rounded up.
     pub q: SecretBytes,
     /// `d mod (p - 1)`.
     pub dp: SecretBytes,

@@ -25,11 +25,10 @@ pub const MAX_INPUT_LEN: usize = 1 << 20;
 /// # Errors
 /// [`KeyError::UnknownFormat`] where it is neither, and all that the named functions return.
 pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
-    bounded(bytes)?;
-    // DER of every key begins with SEQUENCE, PEM never does: 0x30 is the digit 0, which no label line starts with.
-    match pem::is_pem(bytes) {
-        true => pem(bytes, passphrase),
-        false => der(bytes, passphrase),
+    match Structure::of(bounded(bytes)?) {
+        Ok(found) => structure(found, bytes, passphrase),
+        Err(_) if pem::is_pem(bytes) => pem(bytes, passphrase),
+        Err(error) => Err(error),
     }
 }
 

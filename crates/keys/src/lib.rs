@@ -10,6 +10,17 @@
 //! | [`generate`] | new keys |
 //! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private ones |
 //!
+//! ```
+//! # fn main() -> Result<(), oarlock_keys::KeyError> {
+//! use oarlock_keys::{export, generate, import};
+//!
+//! let key = generate::ed25519()?;
+//! let public = import::any(export::spki_pem(&key)?.as_bytes(), None)?;
+//! assert_eq!(public.fingerprint(), key.fingerprint());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Every failure is a [`KeyError`] that says what was expected and what was found, and carries no key material.
 //! Inputs are hostile until validated: lengths are checked before arithmetic, the work to try a passphrase before it
 //! is spent ([`WorkLimits`]).

@@ -3,8 +3,12 @@
 
 mod support;
 
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
 use oarlock_core::{Curve, Home, KeyKind};
-use oarlock_keys::import;
+use oarlock_keys::{KeyError, import};
+use pkcs8::PrivateKeyInfoRef;
+use spki::SubjectPublicKeyInfoRef;
 use support::{der, fixture, key, passphrase};
 
 #[test]
@@ -91,4 +95,28 @@ fn named_imports_take_their_own_structure() {
     import::sec1_der(&der("p384-sec1.pem")).unwrap();
     import::spki_pem(&fixture("ed25519-spki.pem")).unwrap();
     import::spki_der(&der("ed25519-spki.pem")).unwrap();
+}
+
+/// RFC 5958 section 2: version 2 carries the public key beside the private one.
+#[test]
+fn a_public_key_beside_the_private_one_must_be_its_own() {
+    let table = [
+        ("rsa2048", "RSA", "rsa1024"),
+        ("p256", "EC", "p256-sec1"),
+        ("ed25519", "Ed25519", "x25519"),
+        ("x25519", "X25519", "ed25519"),
+    ];
+    for (name, algorithm, other) in table {
+        let (private, other) = (der(&format!("{name}.pem")), key(&format!("{other}.pem")));
+        let own = oarlock_keys::export::spki_der(&key(&format!("{name}.pem"))).unwrap();
+        let foreign = oarlock_keys::export::spki_der(&other).unwrap();
+        let with = |spki: &[u8]| {
+            let mut info = PrivateKeyInfoRef::from_der(&private).unwrap();
+            let public = SubjectPublicKeyInfoRef::from_der(spki).unwrap().subject_public_key;
+            info.public_key = Some(BitStringRef::from_bytes(public.raw_bytes()).unwrap());
+            import::any(&info.to_der().unwrap(), None).map(|key| key.fingerprint())
+        };
+        assert_eq!(with(&own), Ok(key(&format!("{name}.pem")).fingerprint()));
+        assert_eq!(with(&foreign), Err(KeyError::PublicMismatch { algorithm }));
+    }
 }

@@ -69,6 +69,10 @@ fn a_block_in_another_ones_place_is_named() {
 fn passphrases_are_demanded_and_tried() {
     let text = fixture("p256-pbes2-default.pem");
     assert_eq!(import::any(&text, None).unwrap_err(), KeyError::PassphraseMissing);
+    let empty = Passphrase::new(Vec::new());
+    for encrypted in ["p256-pbes2-default.pem", "p256-pbes2-scrypt.pem"] {
+        assert_eq!(import::any(&fixture(encrypted), Some(&empty)).unwrap_err(), KeyError::Decryption);
+    }
     // Of 300 wrong passphrases about one leaves a padding that looks right.
     for n in 0..300 {
         let wrong = Passphrase::new(format!("wrong {n}").into_bytes());
