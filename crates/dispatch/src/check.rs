@@ -57,17 +57,15 @@ impl Inner {
         Err(fault)
     }
 
-    /// An engine in service for a shape, other than `not`: the referee before others.
+    /// An engine other than `not` that can compute a shape: the referee before others in service.
     fn second_engine(&self, shape: Shape, not: usize) -> Option<usize> {
+        if not != REFEREE && self.engine(REFEREE).offers(shape).is_some() {
+            return Some(REFEREE);
+        }
         let mut state = self.lock();
         self.queue_of(&mut state, shape)?;
         let choices = state.scheduler.choices(shape);
-        let mut others = choices.iter().filter(|choice| choice.engine != not && !choice.is_aside);
-        others
-            .clone()
-            .find(|choice| choice.engine == REFEREE)
-            .or_else(|| others.next())
-            .map(|choice| choice.engine)
+        choices.iter().find(|choice| choice.engine != not && !choice.is_aside).map(|choice| choice.engine)
     }
 
     /// The near engine in service that does so many operations of a shape soonest.

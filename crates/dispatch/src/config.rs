@@ -28,6 +28,8 @@ pub struct Config {
     pub overhead: Duration,
     /// How a free worker looks for work before it sleeps, in iterations of about a dozen nanoseconds.
     pub spins: u32,
+    /// Whether the referee answers jobs too; else it only judges, and shapes that no other engine offers are refused.
+    pub referee_serves: bool,
     /// How engine and batch size are chosen.
     pub rule: Rule,
 }
@@ -46,6 +48,7 @@ impl Default for Config {
             cross_check: 0.001,
             overhead: Duration::from_nanos(500),
             spins: 2_000,
+            referee_serves: true,
             rule: Rule::Adaptive,
         }
     }

@@ -7,7 +7,7 @@ use oarlock_core::Lanes;
 
 /// Weight of one observation in the moving average.
 const GAIN: f64 = 1.0 / 32.0;
-/// A batch that took longer than this many predictions was interrupted and tells nothing about the engine.
+/// A batch that took longer than this many predictions counts as this many: it may have been interrupted.
 const OUTLIER: f64 = 4.0;
 
 /// Cost of one engine for one shape, in nanoseconds.
@@ -39,10 +39,10 @@ impl Cost {
     /// Follows an observed batch by scaling the whole model towards it.
     pub fn observe(&mut self, lanes: Lanes, ops: usize, bytes: usize, took_ns: f64) {
         let predicted = self.predict_ns(lanes, ops, bytes);
-        if predicted <= 0.0 || took_ns > OUTLIER * predicted {
+        if predicted <= 0.0 {
             return;
         }
-        let scale = 1.0 + GAIN * (took_ns / predicted - 1.0);
+        let scale = 1.0 + GAIN * ((took_ns / predicted).min(OUTLIER) - 1.0);
         self.per_batch_ns *= scale;
         self.per_op_ns *= scale;
         self.per_byte_ns *= scale;
@@ -93,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn the_average_follows_the_machine_and_ignores_interruptions() {
+    fn the_average_follows_the_machine_and_bounds_interruptions() {
         let mut cost = per_op(100.0);
         (0..400).for_each(|_| cost.observe(ONE, 1, 0, 150.0));
         assert!((cost.per_op_ns - 150.0).abs() < 1.0);
         cost.observe(ONE, 1, 0, 1e9);
-        assert!((cost.per_op_ns - 150.0).abs() < 1.0);
+        assert!((cost.per_op_ns - 164.0).abs() < 1.0);
     }
 
     #[test]

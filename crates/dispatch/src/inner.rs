@@ -133,7 +133,8 @@ impl Inner {
     }
 
     fn choices(&self, shape: Shape) -> Vec<Choice> {
-        let engines = self.blueprint.engines.iter().enumerate();
+        let is_serving = |index: &usize| *index != REFEREE || self.config().referee_serves;
+        let engines = self.blueprint.engines.iter().enumerate().filter(|(index, _)| is_serving(index));
         let offers = engines.filter_map(|(index, engine)| {
             let lanes = engine.offers(shape)?;
             let costs = &self.blueprint.costs;

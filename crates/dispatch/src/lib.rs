@@ -37,7 +37,7 @@ mod inner;
 mod metrics;
 mod queue;
 mod scheduler;
-#[cfg(test)]
+#[cfg(all(test, not(miri)))]
 mod sim;
 mod threads;
 mod ticket;

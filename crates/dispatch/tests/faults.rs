@@ -1,5 +1,7 @@
 //! Engines that fault, lie and hang: nothing is lost, nothing answered twice, nothing wrong released.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
 mod common;
 
 use std::sync::Arc;
@@ -141,7 +143,7 @@ fn an_engine_that_recovers_returns_after_its_probe() {
 fn a_failed_probe_keeps_the_engine_aside() {
     let engine = Invented::lanes(Manner::Fails);
     let dispatcher = Builder::new(Invented::referee())
-        .engine(engine.clone())
+        .engine(engine)
         .config(config())
         .cost("lanes", DERIVE, Cost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 })
         .prober(|_, _| false)

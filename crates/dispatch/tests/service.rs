@@ -1,5 +1,7 @@
 //! Submission, seams, bounds, deadlines, cancellation, holders and forks.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
 mod common;
 
 use std::future::Future;

@@ -1,0 +1,90 @@
+//! Answers to jobs, in their order.
+
+use std::fmt;
+
+use oarlock_core::JobError;
+use zeroize::Zeroizing;
+
+use crate::schemes::{Residue, raise};
+
+/// The bytes of one answer: a signature, a message, a shared secret; empty where the answer is yes. Zeroized on drop.
+pub type Output = Zeroizing<Vec<u8>>;
+
+/// Answers to many jobs in one buffer, zeroized on drop.
+#[derive(Clone, Default)]
+pub struct Answers {
+    bytes: Zeroizing<Vec<u8>>,
+    results: Vec<Result<(u32, u32), JobError>>,
+}
+
+impl Answers {
+    pub(super) fn unanswered(jobs: usize) -> Self {
+        let results = std::iter::repeat_n(Err(JobError::Cancelled), jobs).collect();
+        Self { bytes: Zeroizing::new(Vec::new()), results }
+    }
+
+    /// Number of jobs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// True where there was no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// The answer of the job at `index`; empty bytes where a verification says yes.
+    ///
+    /// # Errors
+    /// Why the job has no answer; [`JobError::Rejected`] where a signature does not verify.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`len`](Self::len).
+    pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
+        let (start, len) = self.results[index].clone()?;
+        Ok(&self.bytes[start as usize..(start + len) as usize])
+    }
+
+    /// The answers in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<&[u8], JobError>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    pub(super) fn refuse(&mut self, index: usize, error: JobError) {
+        self.results[index] = Err(error);
+    }
+
+    /// Raises a raw result to the answer of the job at `index`.
+    pub(super) fn raise(&mut self, index: usize, residue: Residue, raw: Result<&[u8], JobError>) {
+        let start = self.bytes.len();
+        self.results[index] =
+            raise(residue, raw, &mut self.bytes).and_then(|_| span(start, self.bytes.len()));
+    }
+
+    /// Takes a holder's whole answer.
+    pub(super) fn take(&mut self, index: usize, answer: Result<&[u8], JobError>) {
+        let start = self.bytes.len();
+        self.results[index] = answer.and_then(|bytes| {
+            self.bytes.extend_from_slice(bytes);
+            span(start, self.bytes.len())
+        });
+    }
+
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve(bytes);
+    }
+}
+
+fn span(start: usize, end: usize) -> Result<(u32, u32), JobError> {
+    let whole = || Some((u32::try_from(start).ok()?, u32::try_from(end - start).ok()?));
+    whole().ok_or(JobError::Malformed { what: "the answers of one call exceed 4 GiB" })
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done = self.results.iter().filter(|result| result.is_ok()).count();
+        write!(f, "Answers({done} of {} done)", self.len())
+    }
+}

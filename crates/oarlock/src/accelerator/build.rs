@@ -1,0 +1,233 @@
+//! Building an accelerator: engines found, allowed, proved, measured and joined to the dispatcher.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use oarlock_core::{Engine, Holder, Lanes, Reach, Shape};
+use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Cost};
+
+use super::{About, Accelerator};
+use crate::calibrate::{self, Costs};
+use crate::find::{self, KNOWN_ENGINES, Proved, proved_shapes};
+use crate::selftest::{Failure, Proof};
+
+/// Settings of an [`Accelerator`].
+#[derive(Clone, Debug)]
+pub struct Builder {
+    config: Config,
+    allowed: Option<Vec<String>>,
+    extra: Vec<Arc<dyn Engine>>,
+    holders: Vec<Arc<dyn Holder>>,
+    cache: Option<PathBuf>,
+}
+
+/// Why there is no accelerator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The caller named an engine that this build does not know.
+    #[error("unknown engine {found:?}: expected some of {}", .known.join(", "))]
+    UnknownEngine {
+        /// What was named.
+        found: String,
+        /// What could have been.
+        known: Vec<String>,
+    },
+    /// The caller allowed no engine at all.
+    #[error("no engine is allowed: expected some of {}", .known.join(", "))]
+    NoEngine {
+        /// What could have been.
+        known: Vec<String>,
+    },
+    /// The caller asked for an impossible share of cross-checks.
+    #[error("share of cross-checks: expected 0 to 1, found {found}")]
+    CrossCheck {
+        /// What was asked for.
+        found: String,
+    },
+    /// The scalar engine, on which everything rests, is not to be had on this machine.
+    #[error("the scalar engine is not available on this machine")]
+    NoReferee,
+}
+
+/// What was found out about an engine.
+#[derive(Clone, Debug)]
+pub struct EngineReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it computes.
+    pub reach: Reach,
+    /// How long its self test took.
+    pub proved_in: Duration,
+    /// What it claims to offer, shape by shape.
+    pub shapes: Vec<ShapeReport>,
+}
+
+/// What was found out about an engine and a shape.
+#[derive(Clone, Debug)]
+pub struct ShapeReport {
+    /// The shape.
+    pub shape: Shape,
+    /// Best and largest batch.
+    pub lanes: Lanes,
+    /// True where the engine confirms its results itself.
+    pub confirms: bool,
+    /// How the self test ended; a shape that failed is not used.
+    pub verdict: Result<Proof, Failure>,
+    /// Its cost, where it could be measured.
+    pub cost: Option<Cost>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            allowed: None,
+            extra: Vec::new(),
+            holders: Vec::new(),
+            cache: calibrate::default_cache(),
+        }
+    }
+}
+
+impl Builder {
+    /// Only these engines answer jobs. The scalar engine stays the referee of disputes in any case.
+    #[must_use]
+    pub fn engines<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.allowed = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Worker threads.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.config.threads = threads.max(1);
+        self
+    }
+
+    /// Share of all results that is recomputed on a different engine, 0 to 1.
+    #[must_use]
+    pub fn cross_check(mut self, share: f64) -> Self {
+        self.config.cross_check = share;
+        self
+    }
+
+    /// The dispatcher's settings, all at once.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// A further engine, from a crate that this build does not know. It is proved like any other.
+    #[must_use]
+    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.extra.push(engine);
+        self
+    }
+
+    /// A holder of keys.
+    #[must_use]
+    pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
+        self.holders.push(holder);
+        self
+    }
+
+    /// Where measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`.
+    #[must_use]
+    pub fn cost_cache(mut self, path: Option<PathBuf>) -> Self {
+        self.cache = path;
+        self
+    }
+
+    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them.
+    ///
+    /// # Errors
+    /// A name that is not known, no engine left, a share outside 0 to 1, or no scalar engine.
+    pub fn build(self) -> Result<Accelerator, BuildError> {
+        self.check()?;
+        let (scalar, others) = find::find(|name| self.is_allowed(name)).ok_or(BuildError::NoReferee)?;
+        let referee: Arc<dyn Engine> = Arc::new(scalar);
+        let mut engines = vec![Arc::clone(&referee)];
+        engines.extend(others);
+        engines.extend(self.extra.iter().cloned());
+        let proved: Vec<(Arc<Proved>, Duration)> =
+            engines.into_iter().map(|engine| timed(|| Arc::new(Proved::new(engine, &*referee)))).collect();
+        let bare: Vec<&dyn Engine> = proved.iter().map(|(engine, _)| &**engine as &dyn Engine).collect();
+        let (costs, calibration) = calibrate::costs(&bare, self.cache.as_deref());
+        let reports = proved.iter().map(|(engine, took)| report(engine, *took, &costs)).collect();
+        let dispatcher = self.join(&proved, &referee, &costs);
+        Ok(Accelerator { dispatcher, about: Arc::new(About { engines: reports, calibration }) })
+    }
+
+    fn join(
+        &self,
+        proved: &[(Arc<Proved>, Duration)],
+        referee: &Arc<dyn Engine>,
+        costs: &Costs,
+    ) -> oarlock_dispatch::Dispatcher {
+        let mut engines = proved.iter().map(|(engine, _)| Arc::clone(engine) as Arc<dyn Engine>);
+        // unreachable because the referee was put first
+        let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
+        let judge = Arc::clone(referee);
+        let mut builder = DispatcherBuilder::new(first)
+            .config(Config { referee_serves: self.is_allowed("scalar"), ..self.config.clone() })
+            .prober(move |engine, shape| find::probe(engine, &*judge, shape));
+        builder = engines.fold(builder, DispatcherBuilder::engine);
+        builder = self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder);
+        costs
+            .iter()
+            .fold(builder, |builder, (engine, shape, cost)| builder.cost(engine, *shape, *cost))
+            .build()
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
+        let known: Vec<String> = KNOWN_ENGINES
+            .iter()
+            .copied()
+            .chain(self.extra.iter().map(|extra| extra.name()))
+            .map(Into::into)
+            .collect();
+        for found in self.allowed.iter().flatten() {
+            if !known.contains(found) {
+                return Err(BuildError::UnknownEngine { found: found.clone(), known });
+            }
+        }
+        if self.allowed.as_ref().is_some_and(Vec::is_empty) {
+            return Err(BuildError::NoEngine { known });
+        }
+        if !(0.0..=1.0).contains(&self.config.cross_check) {
+            return Err(BuildError::CrossCheck { found: self.config.cross_check.to_string() });
+        }
+        Ok(())
+    }
+
+    fn is_allowed(&self, name: &str) -> bool {
+        let is_named = self.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|own| own == name));
+        let is_disabled = name != "scalar" && find::disabled_by_environment().iter().any(|own| own == name);
+        is_named && !is_disabled
+    }
+}
+
+fn report(engine: &Proved, proved_in: Duration, costs: &Costs) -> EngineReport {
+    let shapes = proved_shapes().into_iter().filter_map(|shape| {
+        Some(ShapeReport {
+            shape,
+            lanes: engine.claims(shape)?,
+            confirms: engine.confirms(shape),
+            verdict: engine.verdict(shape)?.clone(),
+            cost: costs
+                .iter()
+                .find(|(name, own, _)| (*name, *own) == (engine.name(), shape))
+                .map(|row| row.2),
+        })
+    });
+    EngineReport { name: engine.name(), reach: engine.reach(), proved_in, shapes: shapes.collect() }
+}
+
+fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let value = run();
+    (value, start.elapsed())
+}

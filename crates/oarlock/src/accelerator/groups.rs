@@ -1,0 +1,177 @@
+//! Jobs of many schemes sorted by what may share a batch.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use oarlock_core::{HeldJob, Home, JobError, OperationSet, Shape};
+use oarlock_dispatch::{Dispatcher, Options, Results, Ticket};
+
+use super::answers::Answers;
+use super::needs_holder;
+use crate::Job;
+use crate::schemes::{NonceSource, Residue, lower, shape_of};
+
+/// The jobs of one call, lowered and sorted; what could not be lowered is answered already.
+pub(super) struct Groups {
+    pub(super) answers: Answers,
+    local: Vec<Local>,
+    held: Vec<HeldGroup>,
+}
+
+struct Local {
+    set: OperationSet,
+    left: Vec<(u32, Residue)>,
+}
+
+struct HeldGroup {
+    holder: Arc<str>,
+    jobs: Vec<HeldJob>,
+    indices: Vec<u32>,
+}
+
+/// A group on its way.
+#[derive(Debug)]
+pub(super) enum Pending {
+    Local(Ticket, Vec<(u32, Residue)>),
+    Held(Ticket, Vec<u32>),
+}
+
+impl Groups {
+    pub(super) fn sort(jobs: &[Job<'_>]) -> Self {
+        let mut groups =
+            Self { answers: Answers::unanswered(jobs.len()), local: Vec::new(), held: Vec::new() };
+        let mut nonces = NonceSource::for_jobs(jobs.len());
+        for (index, job) in jobs.iter().enumerate() {
+            if let Err(error) = groups.add(index, job, jobs.len(), &mut nonces) {
+                groups.answers.refuse(index, error);
+            }
+        }
+        groups
+    }
+
+    fn add(
+        &mut self,
+        index: usize,
+        job: &Job<'_>,
+        jobs: usize,
+        nonces: &mut NonceSource,
+    ) -> Result<(), JobError> {
+        // unreachable because a call of 2^32 jobs would not fit in memory
+        let place = u32::try_from(index).unwrap_or(u32::MAX);
+        if let Home::Held { holder, .. } = job.key.home()
+            && needs_holder(job)
+        {
+            let held = job.to_held()?;
+            let group = self.held_group(holder);
+            group.jobs.push(held);
+            group.indices.push(place);
+            return Ok(());
+        }
+        let group = self.local_group(shape_of(job)?, jobs - index, job.input.len());
+        let residue = lower(job, &mut group.set, nonces)?;
+        group.left.push((place, residue));
+        Ok(())
+    }
+
+    /// The group of a shape; jobs of one shape often come in a row, so the last group is looked at first.
+    fn local_group(&mut self, shape: Shape, jobs_left: usize, input_len: usize) -> &mut Local {
+        let at = self.local.iter().rposition(|group| group.set.shape() == shape);
+        let at = at.unwrap_or_else(|| {
+            let per_job = shape.input_len().unwrap_or(input_len) + shape.signature_len().unwrap_or(32);
+            let set = OperationSet::with_capacity(shape, jobs_left, (jobs_left * per_job).min(MOST_RESERVED));
+            self.local.push(Local { set, left: Vec::with_capacity(jobs_left) });
+            self.local.len() - 1
+        });
+        &mut self.local[at]
+    }
+
+    fn held_group(&mut self, holder: &Arc<str>) -> &mut HeldGroup {
+        let at = self.held.iter().position(|group| group.holder == *holder);
+        let at = at.unwrap_or_else(|| {
+            self.held.push(HeldGroup { holder: Arc::clone(holder), jobs: Vec::new(), indices: Vec::new() });
+            self.held.len() - 1
+        });
+        &mut self.held[at]
+    }
+
+    /// Queues every group.
+    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: Options) -> Vec<Pending> {
+        let mut pending = Vec::new();
+        for group in std::mem::take(&mut self.local) {
+            match dispatcher.submit_many(group.set, options) {
+                Ok(ticket) => pending.push(Pending::Local(ticket, group.left)),
+                Err(error) => {
+                    group
+                        .left
+                        .iter()
+                        .for_each(|(index, _)| self.answers.refuse(*index as usize, error.clone()));
+                }
+            }
+        }
+        pending.extend(self.start_held(dispatcher, options));
+        pending
+    }
+
+    /// Runs local groups on this thread while holders work on theirs.
+    pub(super) fn run(&mut self, dispatcher: &Dispatcher) {
+        let held = self.start_held(dispatcher, Options::default());
+        for group in std::mem::take(&mut self.local) {
+            raise_all(group.left, &dispatcher.run_all(&group.set), &mut self.answers);
+        }
+        held.into_iter().for_each(|pending| pending.wait(&mut self.answers));
+    }
+
+    fn start_held(&mut self, dispatcher: &Dispatcher, options: Options) -> Vec<Pending> {
+        let mut pending = Vec::new();
+        for group in std::mem::take(&mut self.held) {
+            match dispatcher.submit_held(group.jobs, options) {
+                Ok(ticket) => pending.push(Pending::Held(ticket, group.indices)),
+                Err(error) => {
+                    group
+                        .indices
+                        .iter()
+                        .for_each(|index| self.answers.refuse(*index as usize, error.clone()));
+                }
+            }
+        }
+        pending
+    }
+}
+
+/// Memory set aside at once for the inputs of a call; beyond it the buffer grows as it fills.
+const MOST_RESERVED: usize = 1 << 20;
+
+impl Pending {
+    /// Blocks until the group is answered.
+    pub(super) fn wait(self, answers: &mut Answers) {
+        match self {
+            Self::Local(ticket, left) => raise_all(left, &ticket.wait(), answers),
+            Self::Held(ticket, indices) => take_all(&indices, &ticket.wait(), answers),
+        }
+    }
+
+    /// True once the group is answered.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>, answers: &mut Answers) -> bool {
+        let (Self::Local(ticket, _) | Self::Held(ticket, _)) = self;
+        let Poll::Ready(results) = Pin::new(ticket).poll(context) else { return false };
+        match self {
+            Self::Local(_, left) => raise_all(std::mem::take(left), &results, answers),
+            Self::Held(_, indices) => take_all(indices, &results, answers),
+        }
+        true
+    }
+}
+
+fn raise_all(left: Vec<(u32, Residue)>, results: &Results, answers: &mut Answers) {
+    answers.reserve(results.outcomes().bytes().len());
+    for (at, (index, residue)) in left.into_iter().enumerate() {
+        answers.raise(index as usize, residue, results.get(at));
+    }
+}
+
+fn take_all(indices: &[u32], results: &Results, answers: &mut Answers) {
+    for (at, index) in indices.iter().enumerate() {
+        answers.take(*index as usize, results.get(at));
+    }
+}

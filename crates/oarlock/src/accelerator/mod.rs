@@ -1,0 +1,253 @@
+//! The accelerator: engines found and proved, joined to the dispatcher, behind schemes.
+
+mod answers;
+mod build;
+mod groups;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use oarlock_core::{Home, JobError, OperationSet, Outcomes, Records, Shape};
+use oarlock_dispatch::{Aside, Config, Counters, Dispatcher, Options, Ticket};
+
+pub use self::answers::{Answers, Output};
+pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
+use self::groups::{Groups, Pending};
+use crate::Job;
+use crate::calibrate::Calibration;
+use crate::schemes::{NonceSource, Residue, lower, raise, shape_of};
+
+/// The one way in: takes jobs, answers them from the best unit in reach. Cheap to clone, safe to share.
+///
+/// ```
+/// use oarlock::{Accelerator, Input, Job, Scheme};
+///
+/// let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
+/// let key = oarlock::keys::generate::ed25519()?;
+/// let jobs: Vec<Job> = [b"first", b"other"]
+///     .map(|message| Job::sign(Scheme::Ed25519Sign, &key, Input::Message(message)))
+///     .into();
+/// let signatures = accelerator.run_all(&jobs);
+/// let check = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"first"), signatures.get(0)?);
+/// assert!(accelerator.run_all(&[check]).get(0).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Accelerator {
+    dispatcher: Dispatcher,
+    about: Arc<About>,
+}
+
+#[derive(Debug)]
+struct About {
+    engines: Vec<EngineReport>,
+    calibration: Calibration,
+}
+
+impl Accelerator {
+    /// Settings first, then [`Builder::build`].
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Every engine of this machine with default settings.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub fn new() -> Result<Self, BuildError> {
+        Self::builder().build()
+    }
+
+    /// Submits one job: on this thread where all is idle and the job cheap, else through the queue. Await the answer, or
+    /// [`wait`](Single::wait) for it.
+    pub fn submit(&self, job: &Job<'_>, options: Options) -> Single {
+        Single(match self.start_one(job, options) {
+            Ok(started) => started,
+            Err(error) => Started::Refused(error),
+        })
+    }
+
+    /// Submits jobs of any schemes together; they are answered together, in their order.
+    pub fn submit_many(&self, jobs: &[Job<'_>], options: Options) -> Many {
+        let mut groups = Groups::sort(jobs);
+        let pending = groups.start(&self.dispatcher, options);
+        Many { answers: Some(groups.answers), pending }
+    }
+
+    /// Answers jobs of any schemes on this thread, in full batches and without a queue. Jobs of held keys wait for their
+    /// holder.
+    #[must_use]
+    pub fn run_all(&self, jobs: &[Job<'_>]) -> Answers {
+        let mut groups = Groups::sort(jobs);
+        groups.run(&self.dispatcher);
+        groups.answers
+    }
+
+    /// Answers records of one shape on this thread.
+    ///
+    /// # Errors
+    /// A column does not cover the records, or nothing here offers the shape. What concerns one record is its status.
+    pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
+        self.dispatcher.run_records(shape, records)
+    }
+
+    /// Submits records of one shape to the queue.
+    ///
+    /// # Errors
+    /// As [`run_records`](Self::run_records), and where the tenant's queue is full.
+    pub fn submit_records(
+        &self,
+        shape: Shape,
+        records: Records<'static>,
+        options: Options,
+    ) -> Result<Ticket, JobError> {
+        self.dispatcher.submit_records(shape, records, options)
+    }
+
+    /// What was found and proved, the referee first.
+    #[must_use]
+    pub fn engines(&self) -> &[EngineReport] {
+        &self.about.engines
+    }
+
+    /// Where the cost model's first figures came from.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.about.calibration
+    }
+
+    /// What the dispatcher has counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.dispatcher.counters()
+    }
+
+    /// Engines put aside at present.
+    #[must_use]
+    pub fn aside(&self) -> Vec<Aside> {
+        self.dispatcher.aside()
+    }
+
+    /// The dispatcher's settings.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        self.dispatcher.config()
+    }
+
+    /// The dispatcher, for raw shapes.
+    #[must_use]
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    fn start_one(&self, job: &Job<'_>, options: Options) -> Result<Started, JobError> {
+        if let Home::Held { .. } = job.key.home()
+            && needs_holder(job)
+        {
+            let ticket = self.dispatcher.submit_held(vec![job.to_held()?], options)?;
+            return Ok(Started::Held(ticket));
+        }
+        let mut set = OperationSet::with_capacity(shape_of(job)?, 1, job.input.len() + ROOM);
+        let residue = lower(job, &mut set, &mut NonceSource::for_jobs(1))?;
+        let ticket = self.dispatcher.submit_many(set, options)?;
+        Ok(Started::Local(ticket, Some(residue)))
+    }
+}
+
+/// Room for what lowering adds to an input: a signature, a nonce.
+const ROOM: usize = 96;
+
+/// True where the job needs the private half, which is with the holder. Verification under the public half of a held
+/// key is done here.
+fn needs_holder(job: &Job<'_>) -> bool {
+    !(job.scheme.is_verification() && job.key.parts().is_some())
+}
+
+/// A claim to the answer of one job: await it, or [`wait`](Single::wait). Dropping it cancels the job.
+#[derive(Debug)]
+#[must_use = "dropping it cancels the job"]
+pub struct Single(Started);
+
+#[derive(Debug)]
+enum Started {
+    Local(Ticket, Option<Residue>),
+    Held(Ticket),
+    Refused(JobError),
+}
+
+impl Single {
+    /// Blocks until the job is answered.
+    ///
+    /// # Errors
+    /// Why the job has no answer; [`JobError::Rejected`] where a signature does not verify.
+    pub fn wait(self) -> Result<Output, JobError> {
+        match self.0 {
+            Started::Local(ticket, residue) => finish(residue, &ticket.wait()),
+            Started::Held(ticket) => ticket.wait().get(0).map(|bytes| Output::new(bytes.to_vec())),
+            Started::Refused(error) => Err(error),
+        }
+    }
+}
+
+impl Future for Single {
+    type Output = Result<Output, JobError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Started::Local(ticket, residue) => {
+                Pin::new(ticket).poll(context).map(|results| finish(residue.take(), &results))
+            }
+            Started::Held(ticket) => Pin::new(ticket)
+                .poll(context)
+                .map(|results| results.get(0).map(|bytes| Output::new(bytes.to_vec()))),
+            Started::Refused(error) => Poll::Ready(Err(error.clone())),
+        }
+    }
+}
+
+fn finish(residue: Option<Residue>, results: &oarlock_dispatch::Results) -> Result<Output, JobError> {
+    let residue = residue.ok_or(JobError::Cancelled)?;
+    let mut out = Vec::new();
+    raise(residue, results.get(0), &mut out)?;
+    Ok(Output::new(out))
+}
+
+/// A claim to the answers of jobs submitted together: await it, or [`wait`](Many::wait). Dropping it cancels what has not
+/// been answered.
+#[derive(Debug)]
+#[must_use = "dropping it cancels the jobs"]
+pub struct Many {
+    /// None once taken.
+    answers: Option<Answers>,
+    pending: Vec<Pending>,
+}
+
+impl Many {
+    /// Blocks until every job is answered.
+    #[must_use]
+    pub fn wait(mut self) -> Answers {
+        let mut answers = self.answers.take().unwrap_or_default();
+        for pending in self.pending {
+            pending.wait(&mut answers);
+        }
+        answers
+    }
+}
+
+impl Future for Many {
+    type Output = Answers;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answers> {
+        let this = &mut *self;
+        let Some(answers) = &mut this.answers else { return Poll::Ready(Answers::default()) };
+        this.pending.retain_mut(|pending| !pending.poll(context, answers));
+        if this.pending.is_empty() {
+            Poll::Ready(this.answers.take().unwrap_or_default())
+        } else {
+            Poll::Pending
+        }
+    }
+}

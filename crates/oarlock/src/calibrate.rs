@@ -1,0 +1,235 @@
+//! The cost model's first figures: measured once, kept in a cache file, followed by the dispatcher from then on.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use oarlock_core::{Engine, Jobs, Lanes, Operation, Outcomes, Records, Shape};
+use oarlock_dispatch::Cost;
+
+use crate::find::proved_shapes;
+use crate::selftest::{sample_operations, sample_records};
+
+/// Measured costs by engine and shape.
+pub(crate) type Costs = Vec<(&'static str, Shape, Cost)>;
+
+/// Each batch is timed so often; the fastest counts, since nothing makes a batch too fast.
+const ROUNDS: usize = 3;
+
+/// Where costs came from, for `oarlock engines` to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Calibration {
+    /// Read from the cache file.
+    Cached(PathBuf),
+    /// Measured now and written to the cache file.
+    Measured(PathBuf),
+    /// Measured now; the cache file could not be written, so the next start measures again.
+    NotKept {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The costs of `engines`: from the cache where it is of this machine and version and names them all, else measured.
+pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (Costs, Calibration) {
+    let Some(path) = cache else {
+        let reason = "no cache directory is known".into();
+        return (measure(engines), Calibration::NotKept { reason });
+    };
+    if let Some(costs) = read(engines, path) {
+        return (costs, Calibration::Cached(path.to_owned()));
+    }
+    let costs = measure(engines);
+    match write(&costs, path) {
+        Ok(()) => (costs, Calibration::Measured(path.to_owned())),
+        Err(error) => {
+            let reason = format!("cannot write {}: {error}", path.display());
+            (costs, Calibration::NotKept { reason })
+        }
+    }
+}
+
+/// The cache file: `$XDG_CACHE_HOME/oarlock/costs`, or under `~/.cache`.
+pub(crate) fn default_cache() -> Option<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(base.join("oarlock").join("costs"))
+}
+
+fn measure(engines: &[&dyn Engine]) -> Costs {
+    let pairs =
+        engines.iter().flat_map(|engine| proved_shapes().into_iter().map(move |shape| (*engine, shape)));
+    pairs.filter_map(|(engine, shape)| Some((engine.name(), shape, measure_one(engine, shape)?))).collect()
+}
+
+fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<Cost> {
+    let lanes = engine.offers(shape)?;
+    if shape.is_record() {
+        measure_records(engine, shape, lanes)
+    } else {
+        measure_operations(engine, shape, lanes)
+    }
+}
+
+/// One lane group and, where that is quick, four: the difference is C2, what is left of one group C1.
+fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Cost> {
+    let best = lanes.best.max(1);
+    let many = (4 * best).min(lanes.most.max(best));
+    let set = sample_operations(shape, many).ok()?;
+    let operations: Vec<Operation<'_>> = set.iter().collect();
+    let time = |ops: usize| fastest(engine, &Jobs::Operations(shape, &operations[..ops]));
+    let one = time(best)?;
+    if one > QUICK_NS || many == best {
+        return Some(Cost { per_batch_ns: 0.0, per_op_ns: one / best as f64, per_byte_ns: 0.0 });
+    }
+    Some(line((best, one), (many, time(many)?), 0.0))
+}
+
+/// A group slower than this is timed alone.
+const QUICK_NS: f64 = 300_000.0;
+
+/// Three points: few and many short records for C1 and C2, many longer ones for C3.
+fn measure_records(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Cost> {
+    let (few, many) = (lanes.best.max(1), (lanes.best.max(16) * 4).min(lanes.most));
+    let time = |count, len| {
+        let records = sample_records(engine, shape, count, len).ok()?;
+        let parts: [&Records<'_>; 1] = [&records];
+        Some((fastest(engine, &Jobs::Records(shape, &parts))?, records.input_bytes()))
+    };
+    let ((short, short_bytes), (long, long_bytes)) = (time(many, 16)?, time(many, 1024)?);
+    let per_byte_ns = ((long - short) / (long_bytes - short_bytes).max(1) as f64).max(0.0);
+    let (one, one_bytes) = time(few, 16)?;
+    let bare = |time: f64, bytes: usize| (time - per_byte_ns * bytes as f64).max(0.0);
+    Some(line((few, bare(one, one_bytes)), (many, bare(short, short_bytes)), per_byte_ns))
+}
+
+/// The line through two points (operations, nanoseconds), with C1 and C2 not below zero.
+fn line((few, one): (usize, f64), (many, all): (usize, f64), per_byte_ns: f64) -> Cost {
+    let per_op_ns = ((all - one) / (many - few).max(1) as f64).clamp(0.0, all / many as f64);
+    Cost { per_batch_ns: (one - per_op_ns * few as f64).max(0.0), per_op_ns, per_byte_ns }
+}
+
+/// Nanoseconds of the fastest of some runs, after one to warm up; None where the engine fails.
+fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>) -> Option<f64> {
+    let mut outcomes = Outcomes::for_jobs(jobs);
+    engine.run(jobs, &mut outcomes).ok()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        outcomes.reset(jobs);
+        let start = Instant::now();
+        engine.run(jobs, &mut outcomes).ok()?;
+        best = best.min(start.elapsed().as_nanos() as f64);
+    }
+    Some(best)
+}
+
+/// Reads the cache: the machine's line first, then one line per engine and shape. None where it is of another machine
+/// or version, is damaged, or lacks an engine's shape.
+fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut lines = text.lines();
+    if lines.next()? != machine() {
+        return None;
+    }
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
+    let mut costs = Costs::new();
+    for engine in engines {
+        for shape in proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
+            let name = shape.to_string();
+            let row = rows.iter().find(|row| row.len() == 5 && row[0] == engine.name() && row[1] == name)?;
+            costs.push((engine.name(), shape, parse(row)?));
+        }
+    }
+    Some(costs)
+}
+
+fn parse(row: &[&str]) -> Option<Cost> {
+    let number = |at: usize| row[at].parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+    Some(Cost { per_batch_ns: number(2)?, per_op_ns: number(3)?, per_byte_ns: number(4)? })
+}
+
+/// Writes beside the file and renames, so that another start never reads half of it.
+fn write(costs: &Costs, path: &Path) -> io::Result<()> {
+    let mut text = machine() + "\n";
+    for (engine, shape, cost) in costs {
+        let Cost { per_batch_ns, per_op_ns, per_byte_ns } = cost;
+        text += &format!("{engine} {shape} {per_batch_ns:.3} {per_op_ns:.3} {per_byte_ns:.6}\n");
+    }
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let beside = path.with_extension(std::process::id().to_string());
+    fs::write(&beside, text)?;
+    fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
+}
+
+/// What costs depend on: this version and build, and the processor as the system describes it.
+fn machine() -> String {
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
+    format!("oarlock {} {build} on {}", env!("CARGO_PKG_VERSION"), processor())
+}
+
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let known =
+        ["vendor_id", "cpu family", "model", "model name", "stepping", "CPU part", "flags"].map(field);
+    let whole = known.into_iter().flatten().collect::<Vec<_>>().join("/");
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, whole.as_bytes());
+    let short: String = digest.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{} {short}", std::env::consts::ARCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock_scalar::Scalar;
+
+    use super::*;
+
+    fn temporary(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("oarlock-{}-{name}", std::process::id())).join("costs")
+    }
+
+    #[test]
+    fn costs_are_measured_once_and_read_back() {
+        let (scalar, path) = (Scalar::detect().unwrap(), temporary("cache"));
+        let engines: [&dyn Engine; 1] = [&scalar];
+        let (measured, first) = costs(&engines, Some(&path));
+        assert_eq!(first, Calibration::Measured(path.clone()));
+        assert_eq!(measured.len(), proved_shapes().len());
+        assert!(measured.iter().all(|(_, _, cost)| cost.per_op_ns > 0.0 || cost.per_batch_ns > 0.0));
+        let (cached, second) = costs(&engines, Some(&path));
+        assert_eq!(second, Calibration::Cached(path.clone()));
+        for ((_, shape, ours), (_, _, kept)) in measured.iter().zip(&cached) {
+            assert!((ours.per_op_ns - kept.per_op_ns).abs() <= 0.001, "{shape}");
+        }
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_damaged_foreign_or_unwritable_cache_is_measured_again() {
+        let (scalar, path) = (Scalar::detect().unwrap(), temporary("damaged"));
+        let engines: [&dyn Engine; 1] = [&scalar];
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        for text in [String::new(), "another machine\n".into(), machine() + "\nscalar x25519 1 NaN -3\n"] {
+            fs::write(&path, text).unwrap();
+            assert!(read(&engines, &path).is_none());
+        }
+        let below_a_file = path.join("costs");
+        assert!(write(&Costs::new(), &below_a_file).is_err());
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn lines_never_fall_below_zero() {
+        let cost = line((1, 100.0), (4, 100.0), 0.0);
+        assert_eq!((cost.per_op_ns, cost.per_batch_ns), (0.0, 100.0));
+        let cost = line((1, 10.0), (4, 400.0), 0.0);
+        assert!((cost.per_op_ns - 100.0).abs() < 1e-9 && cost.per_batch_ns == 0.0);
+    }
+}
