@@ -134,6 +134,8 @@ struct Loaded {
     /// False where another library of the same major version came first: a provider module would bind to that one.
     owns_modules: bool,
     legacy: OnceLock<Result<(), String>>,
+    /// Whether a context of `EVP_DigestSign` serves one message only.
+    single_use_messages: OnceLock<bool>,
     _library: ManuallyDrop<Library>,
 }
 
@@ -190,6 +192,7 @@ impl Libcrypto {
             version,
             owns_modules,
             legacy: OnceLock::new(),
+            single_use_messages: OnceLock::new(),
             _library: library,
         };
         Ok(Self(Arc::new(loaded)))
@@ -454,56 +457,99 @@ impl PkeyContext {
     }
 }
 
+/// How a context is set up for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
+type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
+
 /// Ed25519 over whole messages, set up once per key.
-pub(super) struct MessageContext(Object);
+pub(super) struct MessageContext {
+    context: Object,
+    init: MessageInit,
+    /// Later versions end a context with its message; it is then set up again, keeping the key.
+    is_single_use: bool,
+}
 
 impl MessageContext {
     pub(super) fn sign(key: &Pkey) -> Result<Self, PeerError> {
-        Self::new(key, key.0.library.functions().EVP_DigestSignInit, "EVP_DigestSignInit")
+        let is_single_use = Self::are_single_use(&key.0.library)?;
+        Self::new(key, key.0.library.functions().EVP_DigestSignInit, is_single_use)
     }
 
     pub(super) fn verify(key: &Pkey) -> Result<Self, PeerError> {
-        Self::new(key, key.0.library.functions().EVP_DigestVerifyInit, "EVP_DigestVerifyInit")
+        let is_single_use = Self::are_single_use(&key.0.library)?;
+        Self::new(key, key.0.library.functions().EVP_DigestVerifyInit, is_single_use)
     }
 
     /// Writes the signature of `message`; its length.
     pub(super) fn run_sign(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
-        let library = &self.0.library;
+        self.restart()?;
+        let library = &self.context.library;
         let mut len = out.len();
-        let (from, from_len, to) = (message.as_ptr(), message.len(), out.as_mut_ptr());
+        let (context, to) = (self.context.raw(), out.as_mut_ptr());
         // SAFETY: both lengths are passed; the context is initialised for signing.
-        let done =
-            unsafe { (library.functions().EVP_DigestSign)(self.0.raw(), to, &raw mut len, from, from_len) };
+        let done = unsafe {
+            (library.functions().EVP_DigestSign)(context, to, &raw mut len, message.as_ptr(), message.len())
+        };
         library.expect_one(done, "EVP_DigestSign").map(|()| len)
     }
 
     /// True where `signature` is accepted.
-    pub(super) fn run_verify(&mut self, message: &[u8], signature: &[u8]) -> bool {
-        let functions = self.0.library.functions();
-        let (from, from_len) = (message.as_ptr(), message.len());
+    pub(super) fn run_verify(&mut self, message: &[u8], signature: &[u8]) -> Result<bool, PeerError> {
+        self.restart()?;
+        let functions = self.context.library.functions();
+        let (context, from, from_len) = (self.context.raw(), message.as_ptr(), message.len());
         // SAFETY: both lengths are passed; the context is initialised for verifying.
-        unsafe {
-            (functions.EVP_DigestVerify)(self.0.raw(), signature.as_ptr(), signature.len(), from, from_len)
-                == 1
-        }
+        let verdict = unsafe {
+            (functions.EVP_DigestVerify)(context, signature.as_ptr(), signature.len(), from, from_len)
+        };
+        Ok(verdict == 1)
     }
 
-    fn new(
-        key: &Pkey,
-        init: unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int,
-        call: &'static str,
-    ) -> Result<Self, PeerError> {
+    fn new(key: &Pkey, init: MessageInit, is_single_use: bool) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let functions = library.functions();
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_MD_CTX_new)() };
-        let object = Object::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        let context = Object::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
         // SAFETY: context and key are valid; Ed25519 takes no digest and no engine.
-        let done = unsafe { init(object.raw(), null_mut(), null_mut(), null_mut(), key.0.raw()) };
-        library.expect_one(done, call)?;
-        Ok(Self(object))
+        let done = unsafe { init(context.raw(), null_mut(), null_mut(), null_mut(), key.0.raw()) };
+        library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")?;
+        Ok(Self { context, init, is_single_use })
+    }
+
+    fn restart(&mut self) -> Result<(), PeerError> {
+        if !self.is_single_use {
+            return Ok(());
+        }
+        // SAFETY: the context was initialised with its key, which a null key keeps.
+        let done = unsafe { (self.init)(self.context.raw(), null_mut(), null_mut(), null_mut(), null_mut()) };
+        self.context.library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")
+    }
+
+    /// True where a second message fails in a context that has signed one; found by trying, once per library.
+    fn are_single_use(library: &Libcrypto) -> Result<bool, PeerError> {
+        if let Some(&known) = library.0.single_use_messages.get() {
+            return Ok(known);
+        }
+        let key = Pkey::private(library, &TRIAL_KEY)?;
+        let mut context = Self::new(&key, library.functions().EVP_DigestSignInit, false)?;
+        let mut signature = [0; 64];
+        context.run_sign(b"first", &mut signature)?;
+        let is_single_use = context.run_sign(b"second", &mut signature).is_err();
+        Ok(*library.0.single_use_messages.get_or_init(|| is_single_use))
     }
 }
+
+/// An Ed25519 key of 32 zero bytes in PKCS#8 (RFC 8410 7), which signs nothing that matters.
+const TRIAL_KEY: [u8; 48] = {
+    let prefix = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+    let mut der = [0; 48];
+    let mut index = 0;
+    while index < prefix.len() {
+        der[index] = prefix[index];
+        index += 1;
+    }
+    der
+};
 
 /// A hash with its context.
 pub(super) struct Digest {

@@ -29,7 +29,8 @@ impl Rates {
         self.0.get(operation).copied()
     }
 
-    /// True where `ops_per_s`, measured in this process on one thread, is more than 10 % below the program's figure.
+    /// True where `ops_per_s` is more than 10 % below the program's figure. The program counts the CPU time that it
+    /// used, not the time that passed, so `ops_per_s` is to be per second of CPU time of one thread.
     pub(crate) fn voids(&self, operation: &str, ops_per_s: f64) -> bool {
         self.get(operation).is_some_and(|rate| ops_per_s < rate * LEAST_SHARE)
     }

@@ -190,7 +190,7 @@ impl Unit {
             }
             Self::MessageSign(contexts, _) => at(contexts, key)?.run_sign(input, out),
             Self::MessageVerify(contexts) => {
-                verdict(at(contexts, key)?.run_verify(input, task.extras.get(item)), out)
+                verdict(at(contexts, key)?.run_verify(input, task.extras.get(item))?, out)
             }
             Self::Derive(contexts, _) => at(contexts, item)?.run_derive(out),
             Self::Cbc(cipher) => cipher.run(task.key(item), task.extras.get(item), input, out),
