@@ -1,4 +1,5 @@
 //! Published vectors of every record shape.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
 
