@@ -1,6 +1,7 @@
 //! What the engine adds to AWS-LC's own time: each line times the bare call and the engine's run in turns, in one process.
 //!
-//! `cargo bench -p oarlock-scalar` prints name, nanoseconds of the bare call, of the engine, their difference and ratio.
+//! `cargo bench -p oarlock-scalar` prints name, nanoseconds of the bare call, of the engine, their difference and ratio; the arguments `rsa`,
+//! `curves` and `records` choose among the groups.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 
 #[path = "../src/ffi/mod.rs"]
@@ -15,9 +16,14 @@ use oarlock_core::*;
 use oarlock_scalar::Scalar;
 
 fn main() {
-    rsa();
-    curves();
-    records();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_wanted = |group: &str| wanted.is_empty() || wanted.iter().any(|argument| argument == group);
+    for (group, run) in [("rsa", rsa as fn()), ("curves", curves), ("records", records)] {
+        if is_wanted(group) {
+            run();
+        }
+    }
 }
 
 /// Median nanoseconds per operation of both, measured in turns so that the clock's moods hit both.
@@ -138,7 +144,7 @@ fn curves() {
     let mut out = [0; 32];
     let key = fingerprinted(KeyParts::X25519Private(XPrivateParts { scalar: vec![7; 32].into(), public }));
     operations(Shape::X25519, &key, &public, Extra::None, || {
-        ffi::x25519(&[7; 32], black_box(&public), &mut out)
+        ffi::x25519(&[7; 32], black_box(&public), &mut out);
     });
 }
 
