@@ -350,16 +350,7 @@ impl<'a> Records<'a> {
 
     /// The records in order, each resolved against `shape`.
     pub fn resolve(&'a self, shape: Shape) -> impl Iterator<Item = Result<Record<'a>, Status>> {
-        let keys = self.key.cursor().zip(self.second_key.cursor());
-        let ivs = self.iv.cursor().zip(self.second_iv.cursor());
-        let ends = self.input.cursor().zip(self.output.cursor());
-        let authenticated = self.aad.cursor().zip(self.tag.cursor());
-        keys.zip(ivs).zip(ends).zip(authenticated).take(self.len).map(
-            move |((((key, second_key), (iv, second_iv)), (input, output)), (aad, tag))| {
-                let row = Row { key, second_key, iv, second_iv, aad, input, output, tag };
-                self.resolve_row(shape, row)
-            },
-        )
+        Rows::of(self).map(move |row| self.resolve_row(shape, row))
     }
 
     fn resolve_row(&'a self, shape: Shape, row: Row) -> Result<Record<'a>, Status> {
@@ -453,6 +444,54 @@ struct Row {
     input: Source,
     output: Sink,
     tag: Span,
+}
+
+/// Reads all columns in step; nested `zip`s would copy their tuples for every record.
+struct Rows<'a> {
+    left: usize,
+    key: Cursor<'a, KeySource>,
+    second_key: Cursor<'a, KeySource>,
+    iv: Cursor<'a, Span>,
+    second_iv: Cursor<'a, Span>,
+    aad: Cursor<'a, Span>,
+    input: Cursor<'a, Source>,
+    output: Cursor<'a, Sink>,
+    tag: Cursor<'a, Span>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(records: &'a Records<'a>) -> Self {
+        Self {
+            left: records.len,
+            key: records.key.cursor(),
+            second_key: records.second_key.cursor(),
+            iv: records.iv.cursor(),
+            second_iv: records.second_iv.cursor(),
+            aad: records.aad.cursor(),
+            input: records.input.cursor(),
+            output: records.output.cursor(),
+            tag: records.tag.cursor(),
+        }
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Row;
+
+    #[inline]
+    fn next(&mut self) -> Option<Row> {
+        self.left = self.left.checked_sub(1)?;
+        Some(Row {
+            key: self.key.next()?,
+            second_key: self.second_key.next()?,
+            iv: self.iv.next()?,
+            second_iv: self.second_iv.next()?,
+            aad: self.aad.next()?,
+            input: self.input.next()?,
+            output: self.output.next()?,
+            tag: self.tag.next()?,
+        })
+    }
 }
 
 #[derive(Clone, Copy)]
