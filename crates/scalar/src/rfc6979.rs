@@ -54,12 +54,17 @@ fn sign_with<H: Hash>(
 struct Nonces<H: Hash> {
     k: Hmac<H>,
     v: Zeroizing<Vec<u8>>,
+    has_candidate: bool,
 }
 
 impl<H: Hash> Nonces<H> {
     /// Steps b to g, with x and h1 as octets of the order's length.
     fn new(x: &[u8], h1: &[u8]) -> Self {
-        let mut nonces = Self { k: Hmac::new(&vec![0; H::OUTPUT]), v: Zeroizing::new(vec![1; H::OUTPUT]) };
+        let mut nonces = Self {
+            k: Hmac::new(&vec![0; H::OUTPUT]),
+            v: Zeroizing::new(vec![1; H::OUTPUT]),
+            has_candidate: false,
+        };
         nonces.update(&[&[0], x, h1]);
         nonces.update(&[&[1], x, h1]);
         nonces
@@ -85,24 +90,21 @@ impl<H: Hash> Nonces<H> {
     /// Step h: the next candidate in [1, order - 1].
     fn next(&mut self, order: &[u8], k: &mut [u8]) {
         loop {
+            if self.has_candidate {
+                // Step h.3: the last candidate was refused, here or by the caller.
+                self.update(&[&[0]]);
+            }
+            self.has_candidate = true;
             for chunk in k.chunks_mut(H::OUTPUT) {
                 self.step();
                 chunk.copy_from_slice(&self.v[..chunk.len()]);
             }
             let is_zero = k.iter().fold(0, |all, byte| all | byte) == 0;
             // What is refused is thrown away, so the branch tells nothing about the nonce that is used.
-            let is_good = !is_zero && subtract(k, order).1 == 0xff;
-            // The state moves on for the next call too, as 3.2 h.3 asks when a nonce is refused.
-            self.update_for_retry();
-            if is_good {
+            if !is_zero && subtract(k, order).1 == 0xff {
                 return;
             }
         }
-    }
-
-    /// Step h.3.
-    fn update_for_retry(&mut self) {
-        self.update(&[&[0]]);
     }
 }
 

@@ -64,3 +64,37 @@ fn is_fixed(input: &[u8], n: &[u8]) -> bool {
     };
     (*last <= 1 && rest.iter().all(|byte| *byte == 0)) || (*last == n_last ^ 1 && rest == n_rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use oarlock_core::{RsaPrivateParts, RsaPublicParts};
+
+    use super::*;
+
+    /// What `Scalar::confirms` rests on: a key that passes every check of its parts and yet computes a wrong result (its p is
+    /// composite) is stopped by AWS-LC's comparison with the public operation, and nothing is written.
+    #[test]
+    fn a_wrong_private_result_is_not_released() {
+        let line = include_str!("../tests/data/rsa-composite-p.txt").lines().last().unwrap();
+        let fields: Vec<Vec<u8>> = line.split(' ').skip(1).map(hex).collect();
+        let [n, e, d, p, q, dp, dq, qinv] = fields.try_into().unwrap();
+        let input = [&[0][..], &n[1..]].concat();
+        let parts = RsaPrivateParts {
+            public: RsaPublicParts { n, e },
+            d: d.into(),
+            p: p.into(),
+            q: q.into(),
+            dp: dp.into(),
+            dq: dq.into(),
+            qinv: qinv.into(),
+        };
+        let key = RsaPrivate::new(&parts).unwrap();
+        let mut out = vec![0; input.len()];
+        let error = key.transform(&input, &mut out).unwrap_err();
+        assert!(!error.is_out_of_memory() && out.iter().all(|byte| *byte == 0));
+    }
+
+    fn hex(text: &str) -> Vec<u8> {
+        (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
+    }
+}
