@@ -8,9 +8,6 @@ use oarlock_keys::{raw, rsa};
 use super::text::{bad_key, bytes, number, tagged};
 use super::{Difference, Failure, Proof, batch_len, compare};
 
-/// RSA sizes with known answers; 1031 has bits beyond whole bytes.
-pub(super) const RSA_SIZES: [u16; 6] = [1024, 1031, 1536, 2048, 3072, 4096];
-
 /// Cases that are always run even by an engine of one lane: private RSA at 4096 bits costs a millisecond each.
 const LEAST_SLOW_CASES: usize = 5;
 
@@ -193,6 +190,7 @@ fn mix(good: Vec<Case>, bad: Vec<Case>) -> Vec<Case> {
     }
 }
 
+/// The file of a size; 1031 has bits beyond whole bytes.
 fn rsa_file(bits: u16, shape: Shape) -> Result<&'static str, Failure> {
     match bits {
         1024 => Ok(include_str!("data/rsa1024.txt")),

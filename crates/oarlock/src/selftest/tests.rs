@@ -156,7 +156,16 @@ fn shapes_not_offered_or_without_answers_say_so() {
     assert_eq!(prove(&scalar(), &scalar(), odd).unwrap_err(), Failure::NoVectors { shape: odd });
     assert_eq!(representative(odd), Shape::RsaPrivate { bits: 3072 });
     assert_eq!(representative(Shape::RsaPrivate { bits: 8192 }), Shape::RsaPrivate { bits: 4096 });
+    assert_eq!(
+        representative(Shape::ModExp { bits: 1031, exponent_bits: 3000 }),
+        Shape::ModExp { bits: 2048, exponent_bits: 2048 }
+    );
     assert_eq!(representative(Shape::X25519), Shape::X25519);
+    assert!(
+        every_shape().into_iter().filter(|shape| !matches!(shape, Shape::Translate { .. })).all(|shape| {
+            [Shape::public_key(), Shape::records()].concat().contains(&representative(shape))
+        })
+    );
 }
 
 #[test]
