@@ -130,12 +130,14 @@ impl Group {
         }
     }
 
-    /// Ends a live submission without an answer; false where it had ended.
-    pub(crate) fn end_early(&self, end: End) -> bool {
+    /// Ends a live submission without an answer, and wakes who waits for it after `note` has run; false where it had
+    /// ended.
+    pub(crate) fn end_early(&self, end: End, note: impl FnOnce()) -> bool {
         let (live, end) = (End::Live as u8, end as u8);
         if self.end.compare_exchange(live, end, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return false;
         }
+        note();
         let waiter = std::mem::replace(&mut self.lock().waiter, Waiter::Nobody);
         waiter.wake();
         true

@@ -316,15 +316,14 @@ impl Inner {
 
     /// Ends a submission that nobody wants or can have any more.
     pub(crate) fn end_early(&self, group: &Arc<Group>, end: End) -> bool {
-        if !group.end_early(end) {
-            return false;
-        }
         let counter = match end {
             End::Expired => &self.metrics.expired,
             End::Cancelled => &self.metrics.cancelled,
             _ => &self.metrics.failed,
         };
-        count(counter, group.len());
+        if !group.end_early(end, || count(counter, group.len())) {
+            return false;
+        }
         let mut state = self.lock();
         let queued = group.take_queued();
         if queued > 0 {
@@ -338,6 +337,10 @@ impl Inner {
     /// Returns the items of a faulted or abandoned batch to their queue, less those no longer wanted; what failed too
     /// often is answered with `reason`.
     pub(crate) fn run_again(&self, shape: Shape, items: &[Item<Arc<Group>>], reason: &str) {
+        if self.is_stopping() {
+            items.iter().for_each(|item| drop(self.end_early(&item.work, End::ShutDown)));
+            return;
+        }
         let live = items.iter().filter(|item| item.work.end() == End::Live);
         let (again, given_up): (Vec<_>, Vec<_>) =
             live.cloned().partition(|item| item.attempts < MOST_ATTEMPTS);
@@ -385,10 +388,9 @@ impl Inner {
         self.work.notify_all();
         self.far_work.notify_all();
         for item in drained {
-            item.work.end_early(End::ShutDown);
+            item.work.end_early(End::ShutDown, || count(&self.metrics.failed, item.work.len()));
         }
-        self.timers.wake();
-        self.threads.join();
+        self.threads.join(&self.timers);
     }
 
     /// Flights that are up now, for the watchdog.

@@ -1,4 +1,5 @@
 //! The dispatcher's rule in virtual time: Poisson arrivals, simulated engines, no threads and no sleeping.
+#![allow(clippy::unwrap_used, reason = "this is a test")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use crate::group::End;
 use crate::inner::{Asker, Inner, Report};
 use crate::metrics::count;
 use crate::scheduler::Decision;
+use crate::timers::Timers;
 
 /// How often the watchdog looks at batches in flight while there are any.
 const ROUND: Duration = Duration::from_millis(100);
@@ -21,6 +22,10 @@ const ROUND: Duration = Duration::from_millis(100);
 pub(crate) struct Threads {
     is_started: AtomicBool,
     team: Mutex<Team>,
+    /// No worker is left: the watchdog may end.
+    is_over: AtomicBool,
+    /// A worker has ended or was given up.
+    one_less: Condvar,
 }
 
 #[derive(Default)]
@@ -39,9 +44,14 @@ struct Post {
 struct Slot {
     asker: Asker,
     flight: Mutex<Option<Arc<Flight>>>,
+    has_ended: AtomicBool,
 }
 
 impl Slot {
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
     fn set(&self, flight: Option<Arc<Flight>>) {
         *self.flight.lock().unwrap_or_else(PoisonError::into_inner) = flight;
     }
@@ -90,24 +100,34 @@ impl Threads {
         self.lock().posts.iter().filter_map(|post| post.slot.get()).collect()
     }
 
-    /// Takes the worker that flies an abandoned batch off the team and puts a new one in its place.
+    /// Takes the worker that flies an abandoned batch off the team and, unless all is to end, puts a new one in its place.
     fn replace(&self, inner: &Arc<Inner>, flight: &Arc<Flight>) {
         let mut team = self.lock();
         let is_meant = |post: &Post| post.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
         let Some(at) = team.posts.iter().position(is_meant) else { return };
         let hung = team.posts.swap_remove(at);
+        self.one_less.notify_all();
+        if inner.is_stopping() {
+            return;
+        }
         if let Ok(post) = start_worker(inner, hung.slot.asker) {
             team.posts.push(post);
         }
     }
 
-    /// Waits for all threads but those that hang and the one that calls.
-    pub(crate) fn join(&self) {
-        let (posts, watchdog, loose) = {
-            let mut team = self.lock();
-            (std::mem::take(&mut team.posts), team.watchdog.take(), std::mem::take(&mut team.loose))
-        };
+    /// Waits for all threads but those given up and the one that calls. The watchdog lives until the last worker has
+    /// ended, so that one that hangs is given up in the end.
+    pub(crate) fn join(&self, timers: &Timers) {
         let this = std::thread::current().id();
+        let mut team = self.lock();
+        while team.posts.iter().any(|post| !post.slot.has_ended() && post.handle.thread().id() != this) {
+            team = self.one_less.wait(team).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.is_over.store(true, Ordering::Release);
+        timers.wake();
+        let (posts, watchdog, loose) =
+            (std::mem::take(&mut team.posts), team.watchdog.take(), std::mem::take(&mut team.loose));
+        drop(team);
         let handles = posts.into_iter().map(|post| post.handle).chain(watchdog).chain(loose);
         for handle in handles.filter(|handle| handle.thread().id() != this) {
             // A worker that panicked has answered nothing wrongly; there is nothing left to do about it here.
@@ -125,14 +145,32 @@ fn no_threads(error: std::io::Error) -> JobError {
 }
 
 fn start_worker(inner: &Arc<Inner>, asker: Asker) -> std::io::Result<Post> {
-    let slot = Arc::new(Slot { asker, flight: Mutex::new(None) });
+    let slot = Arc::new(Slot { asker, flight: Mutex::new(None), has_ended: AtomicBool::new(false) });
     let (inner, own) = (Arc::clone(inner), Arc::clone(&slot));
     let name = match asker {
         Asker::Near => "oarlock-worker".to_owned(),
         Asker::Far(engine) => format!("oarlock-{}", inner.engine(engine).name()),
     };
-    let handle = Builder::new().name(name).spawn(move || work(&inner, &own))?;
+    let handle = Builder::new().name(name).spawn(move || {
+        let _end = Ending { inner: &inner, slot: &own };
+        work(&inner, &own);
+    })?;
     Ok(Post { slot, handle })
+}
+
+/// Tells the end of a worker, however it comes.
+struct Ending<'a> {
+    inner: &'a Inner,
+    slot: &'a Slot,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.slot.has_ended.store(true, Ordering::Release);
+        let threads = &self.inner.threads;
+        drop(threads.lock());
+        threads.one_less.notify_all();
+    }
 }
 
 /// A worker's life.
@@ -169,7 +207,7 @@ fn work(inner: &Arc<Inner>, slot: &Slot) {
 
 /// The watchdog's life: deadlines, hung batches, probes.
 fn watch(inner: &Arc<Inner>) {
-    while !inner.is_stopping() {
+    while !inner.threads.is_over.load(Ordering::Acquire) {
         let now = inner.now();
         for group in inner.timers.expired(now) {
             inner.end_early(&group, End::Expired);

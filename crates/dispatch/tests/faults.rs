@@ -15,7 +15,9 @@ use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options};
 const MANY: usize = if cfg!(miri) { 200 } else { 1_000_000 };
 
 fn config() -> Config {
-    Config { threads: 2, caller_budget: Duration::ZERO, cross_check: 0.0, ..Config::default() }
+    // Probes come only when a test asks for them.
+    let probe_after = Duration::from_secs(3600);
+    Config { threads: 2, caller_budget: Duration::ZERO, cross_check: 0.0, probe_after, ..Config::default() }
 }
 
 /// The lane engine is made so cheap that every batch of two or more goes to it.
@@ -159,7 +161,7 @@ fn a_failed_probe_keeps_the_engine_aside() {
 fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     let engine = Invented::lanes(Manner::Hangs);
     let hang_after = Duration::from_millis(if cfg!(miri) { 200 } else { 20 });
-    let dispatcher = with(&engine, Config { hang_after, probe_after: Duration::from_secs(3600), ..config() });
+    let dispatcher = with(&engine, Config { hang_after, ..config() });
     let sets: Vec<_> = (0..8).map(|n| set_of(DERIVE, n * 30, 30)).collect();
     let tickets: Vec<_> =
         sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
@@ -174,6 +176,18 @@ fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     let set = set_of(DERIVE, 1000, 30);
     assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
     assert_eq!(dispatcher.counters().completed, dispatcher.counters().submitted);
+}
+
+#[test]
+fn a_dispatcher_with_a_hung_engine_still_ends() {
+    let engine = Invented::lanes(Manner::Hangs);
+    let dispatcher = with(&engine, Config { hang_after: Duration::from_millis(20), ..config() });
+    let ticket = dispatcher.submit_many(set_of(DERIVE, 0, 5), Options::default()).unwrap();
+    engine.gate.await_arrivals(1);
+    drop(dispatcher);
+    let results = ticket.wait();
+    assert!((0..5).all(|index| results.get(index) == Err(JobError::ShutDown)));
+    engine.gate.open();
 }
 
 #[test]

@@ -276,9 +276,10 @@ fn a_held_key_is_never_sent_to_anyone_else() {
 
 #[test]
 fn far_engines_relieve_a_backlog_and_stay_idle_without_one() {
-    let far = Invented::far();
+    let (referee, far) = (Invented::referee(), Invented::far());
+    far.set(Manner::Hangs);
     let build = |scalar_ns| {
-        Builder::new(Invented::referee())
+        Builder::new(referee.clone())
             .engine(far.clone())
             .config(config())
             .cost("referee", DERIVE, cost(scalar_ns))
@@ -289,9 +290,20 @@ fn far_engines_relieve_a_backlog_and_stay_idle_without_one() {
     let quiet = build(1_000.0);
     assert_true(&set, &quiet.submit_many(set.clone(), Options::default()).unwrap().wait());
     assert_eq!((far.ops.load(Ordering::SeqCst), quiet.counters().far_batches), (0, 0));
+    drop(quiet);
+
+    referee.set(Manner::Hangs);
     let busy = build(10_000_000.0);
-    assert_true(&set, &busy.submit_many(set.clone(), Options::default()).unwrap().wait());
-    assert!(busy.counters().far_batches > 0);
+    let first = busy.submit_many(set_of(DERIVE, 0, 1), Options::default()).unwrap();
+    referee.gate.await_arrivals(1);
+    let backlog = busy.submit_many(set.clone(), Options::default()).unwrap();
+    // The CPU is stuck in its first job and could do one more in time: the rest is for the device.
+    far.gate.await_arrivals(1);
+    far.gate.open();
+    referee.gate.open();
+    assert_true(&set, &backlog.wait());
+    assert!(first.wait().get(0).is_ok());
+    assert_eq!((far.ops.load(Ordering::SeqCst), busy.counters().far_batches), (63, 1));
 }
 
 #[cfg(all(unix, not(miri)))]

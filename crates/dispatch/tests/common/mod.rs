@@ -307,7 +307,7 @@ pub fn push(set: &mut OperationSet, key: &Key, n: usize) {
             set.push(key, &input, Extra::Signature(&good)).unwrap();
         }
         Shape::EcdsaSign { .. } => {
-            set.push(key, &input, Extra::Nonce(Nonce::Hedged(&[n as u8; 32]))).unwrap()
+            set.push(key, &input, Extra::Nonce(Nonce::Hedged(&[n as u8; 32]))).unwrap();
         }
         _ => set.push(key, &input, Extra::None).unwrap(),
     }
