@@ -24,4 +24,4 @@ mod seams;
 mod unit;
 
 pub use report::{FileReport, Report};
-pub use unit::{OnEngine, Unit, stamp};
+pub use unit::{OnEngine, Queued, Unit, stamp};

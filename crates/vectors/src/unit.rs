@@ -1,6 +1,7 @@
 //! What the suites run on.
 
-use oarlock::{Job, schemes};
+use oarlock::selftest::representative;
+use oarlock::{Accelerator, Job, Options, schemes};
 use oarlock_core::{Engine, JobError, Jobs, Outcomes, Records, Shape};
 
 use crate::{Report, differential, official, seams};
@@ -40,6 +41,51 @@ impl Unit for OnEngine<'_> {
         let run = self.0.run(&jobs, &mut outcomes);
         run.map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })?;
         Ok(outcomes)
+    }
+}
+
+/// Engines behind a dispatcher, in full batches on the calling thread.
+impl Unit for Accelerator {
+    /// As its self tests found, by the shape that stands for all of its kind.
+    fn offers(&self, shape: Shape) -> bool {
+        let is_same = |own: Shape| match (own, shape) {
+            (Shape::Translate { .. }, Shape::Translate { .. }) => true,
+            _ => own == representative(shape),
+        };
+        let mut proved = self.engines().iter().flat_map(|engine| &engine.shapes);
+        proved.any(|own| is_same(own.shape) && own.verdict.is_ok())
+    }
+
+    fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
+        self.run_all(jobs).iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
+    }
+
+    fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
+        self.run_records(shape, records)
+    }
+}
+
+/// Engines behind a dispatcher, through its queue and workers.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued<'a>(pub &'a Accelerator);
+
+impl Unit for Queued<'_> {
+    fn offers(&self, shape: Shape) -> bool {
+        self.0.offers(shape)
+    }
+
+    fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
+        let answers = self.0.submit_many(jobs, Options::default()).wait();
+        answers.iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
+    }
+
+    fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
+        let ticket = self.0.submit_records(shape, records.clone(), Options::default())?;
+        let results = ticket.wait();
+        if results.outcomes().parts() == 0 {
+            return Err(results.get(0).err().unwrap_or(JobError::Cancelled));
+        }
+        Ok(results.into_outcomes())
     }
 }
 
