@@ -1,9 +1,44 @@
-//! x
-#[allow(dead_code, unused_imports, reason = "`speed` is not wired in yet")]
+//! The one binary of Oarlock: arguments, progress, tables and exit codes around the hall.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args`, `exit` | the command line; how a command ends |
+//! | `operation` | operation names, and public-key work for them |
+//! | `peer` | OpenSSL, loaded at run time |
+//! | `table`, `plot` | text tables and SVG pictures |
+#![deny(unsafe_code)]
+
+mod args;
+mod engines;
+mod exit;
+mod operation;
 mod peer;
-#[allow(dead_code, unused_imports, reason = "`speed --plot` is not wired in yet")]
 mod plot;
-#[allow(dead_code, reason = "`speed` is not wired in yet")]
+mod speed;
 mod table;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::exit::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Stdout(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("oarlock: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    match &cli.command {
+        Command::Engines => engines::run(&cli.global),
+        Command::Speed(args) => speed::run(&cli.global, args),
+    }
+}

@@ -158,7 +158,7 @@ impl Builder {
         let (costs, calibration) = calibrate::costs(&bare, self.cache.as_deref());
         let reports = proved.iter().map(|(engine, took)| report(engine, *took, &costs)).collect();
         let dispatcher = self.join(&proved, &referee, &costs);
-        Ok(Accelerator { dispatcher, about: Arc::new(About { engines: reports, calibration }) })
+        Ok(Accelerator { dispatcher, about: Arc::new(About { referee, engines: reports, calibration }) })
     }
 
     fn join(

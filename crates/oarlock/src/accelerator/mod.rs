@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use oarlock_core::{Home, JobError, OperationSet, Outcomes, Records, Shape};
+use oarlock_core::{Engine, Home, JobError, OperationSet, Outcomes, Records, Shape};
 use oarlock_dispatch::{Aside, Config, Counters, Dispatcher, Options, Ticket};
 
 pub use self::answers::{Answers, Output};
@@ -42,6 +42,7 @@ pub struct Accelerator {
 
 #[derive(Debug)]
 struct About {
+    referee: Arc<dyn Engine>,
     engines: Vec<EngineReport>,
     calibration: Calibration,
 }
@@ -135,6 +136,12 @@ impl Accelerator {
     #[must_use]
     pub fn config(&self) -> &Config {
         self.dispatcher.config()
+    }
+
+    /// The scalar engine itself, for comparisons: no dispatcher and no release checks.
+    #[must_use]
+    pub fn referee(&self) -> &dyn Engine {
+        &*self.about.referee
     }
 
     /// The dispatcher, for raw shapes.

@@ -1,0 +1,74 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use oarlock::{Accelerator, Builder};
+
+use crate::speed::SpeedArgs;
+
+/// Cryptographic acceleration for network services: gathers the operations of many connections and runs them in
+/// lockstep on the best unit in reach.
+#[derive(Debug, Parser)]
+#[command(name = "oarlock", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
+                        OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Only these engines, separated by commas (see `oarlock engines`)
+    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) engines: Option<Vec<String>>,
+    /// Threads to work with [default: as the command says]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) threads: Option<u16>,
+    /// Print JSON on stdout and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say more on stderr
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What this machine has: engines, self-test verdicts, and the cost model per shape
+    Engines,
+    /// Operations per second, engine by engine, beside OpenSSL in the same run
+    Speed(SpeedArgs),
+}
+
+impl Global {
+    /// An accelerator's builder with the options that concern it.
+    pub(crate) fn builder(&self) -> Builder {
+        let builder = match &self.engines {
+            Some(names) => Accelerator::builder().engines(names.iter().map(|name| name.trim())),
+            None => Accelerator::builder(),
+        };
+        match self.threads {
+            Some(threads) => builder.threads(usize::from(threads)),
+            None => builder,
+        }
+    }
+
+    /// Says something on stderr where `--verbose` asks for it.
+    pub(crate) fn note(&self, text: impl FnOnce() -> String) {
+        if self.verbose {
+            eprintln!("oarlock: {}", text());
+        }
+    }
+}
+
+/// A file to be written at the end: refused at the start where it cannot be made.
+pub(crate) fn check_writable(path: &PathBuf) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().append(true).create(true).open(path).map(drop)
+}

@@ -1,0 +1,55 @@
+//! How a command ends.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use oarlock::contract::EngineFault;
+use oarlock::keys::KeyError;
+use oarlock::{BuildError, JobError};
+
+use crate::operation::OperationError;
+use crate::peer::PeerError;
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    #[error("keys for {op}: {error}")]
+    Key { op: String, error: KeyError },
+    #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
+    TooLarge { op: String, count: usize, len: usize },
+    #[error("{op}: {error}")]
+    Bare { op: String, error: EngineFault },
+    #[error("{op}: {error}")]
+    Job { op: String, error: JobError },
+    #[error("{op}: {error}")]
+    Peer { op: String, error: PeerError },
+    #[error("--libcrypto: {0}")]
+    Libcrypto(PeerError),
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: std::io::Error },
+    #[error("the self test failed for {0}")]
+    SelfTest(String),
+    #[error("stdout: {0}")]
+    Stdout(#[from] std::io::Error),
+}
+
+impl Failure {
+    /// 2 where the user's words or files are wrong, 3 where the machine or a peer failed.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        let code = match self {
+            Self::Build(BuildError::NoReferee) | Self::Job { .. } | Self::Peer { .. } => MACHINE,
+            Self::Key { .. } | Self::Bare { .. } => MACHINE,
+            Self::SelfTest(_) | Self::Stdout(_) => MACHINE,
+            Self::Operation(error) if !error.is_users() => MACHINE,
+            _ => USAGE,
+        };
+        ExitCode::from(code)
+    }
+}
+
+const USAGE: u8 = 2;
+const MACHINE: u8 = 3;

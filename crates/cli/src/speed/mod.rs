@@ -1,0 +1,408 @@
+//! `oarlock speed`: operations per second, engine by engine, beside OpenSSL in the same run.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | the command: arguments, which rows, OpenSSL's own figures as a check |
+//! | `measure` | contenders taking turns |
+//! | `public`, `records` | what they work on |
+//! | `report` | rows as table, JSON and picture |
+
+mod measure;
+mod public;
+mod records;
+mod report;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use oarlock::Accelerator;
+use oarlock::contract::Outcomes;
+
+use self::measure::{Contender, Rate, compete};
+use self::public::{BareOperations, OurJobs, is_right};
+use self::records::{BareRecords, OurRecords, RecordWork};
+use self::report::Row;
+use crate::args::{Global, check_writable};
+use crate::engines::print_rows;
+use crate::exit::Failure;
+use crate::operation::{Operation, PublicKeyWork};
+use crate::peer::openssl_speed::{self, Rates};
+use crate::peer::{Libcrypto, PeerError, Prepared};
+use crate::table::wants_colour;
+
+/// Arguments of `oarlock speed`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SpeedArgs {
+    /// Operations, separated by commas [default: all at their usual sizes]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = ops_help())]
+    ops: Vec<Operation>,
+    /// Seconds of work per row and contender
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    seconds: Duration,
+    /// OpenSSL to compare with (3.0 or later); may be given several times [default: the system's]
+    #[arg(long, value_name = "PATH")]
+    libcrypto: Vec<PathBuf>,
+    /// Different keys that the operations are spread over [default: 8 for -hot, 1024 for records, else up to 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    keys: Option<u32>,
+    /// Public-key jobs per call
+    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: u32,
+    /// Records per call
+    #[arg(long, value_name = "N", default_value = "65536", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
+    records: u32,
+    /// Draw the result as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Do not hold OpenSSL's figures against `openssl speed`
+    #[arg(long)]
+    no_check: bool,
+}
+
+fn ops_help() -> String {
+    format!(
+        "Operations, separated by commas [default: all at their usual sizes]: {}",
+        Operation::known_names()
+    )
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("expected a number above 0 and at most 3600".into()),
+    }
+}
+
+pub(crate) fn run(global: &Global, args: &SpeedArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.plot {
+        check_writable(path).map_err(|error| Failure::Write { path: path.clone(), error })?;
+    }
+    let session = Session::open(global, args)?;
+    let rows = session.measure_all()?;
+    if let Some(path) = &args.plot {
+        report::plot(&rows, path).map_err(|error| Failure::Write { path: path.clone(), error })?;
+    }
+    if global.json {
+        return print_rows(&rows);
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}\n", session.heading())?;
+    writeln!(out, "{}\n{}", report::table(&rows, wants_colour()), report::sentence(&rows))?;
+    Ok(())
+}
+
+/// One run of the command.
+struct Session<'a> {
+    args: &'a SpeedArgs,
+    threads: usize,
+    /// One accelerator per engine, with that engine alone.
+    engines: Vec<(&'static str, Accelerator)>,
+    libraries: Vec<Libcrypto>,
+}
+
+/// The work of one row.
+enum Work {
+    Public(PublicKeyWork),
+    Records(RecordWork),
+}
+
+impl<'a> Session<'a> {
+    fn open(global: &Global, args: &'a SpeedArgs) -> Result<Self, Failure> {
+        let all = global.builder().build()?;
+        global.note(|| format!("costs: {:?}", all.calibration()));
+        let names = all.engines().iter().map(|engine| engine.name);
+        let is_wanted = |name: &&str| {
+            global.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|own| own.trim() == *name))
+        };
+        let engines = names
+            .filter(is_wanted)
+            .map(|name| Ok((name, Accelerator::builder().engines([name]).build()?)))
+            .collect::<Result<_, Failure>>()?;
+        let threads = global.threads.map_or(1, usize::from);
+        Ok(Self { args, threads, engines, libraries: load(&args.libcrypto)? })
+    }
+
+    fn heading(&self) -> String {
+        let threads = match self.threads {
+            1 => "1 thread".to_owned(),
+            count => format!("{count} threads, rates added"),
+        };
+        let libraries: Vec<String> =
+            self.libraries.iter().map(|library| library.version().to_owned()).collect();
+        let beside =
+            if libraries.is_empty() { "no OpenSSL here".to_owned() } else { libraries.join(" and ") };
+        format!(
+            "Operations per second of CPU time, from digest or record to checked result; {threads}.\nBeside: {beside}; \
+             AWS-LC called bare, one operation at a time. {:.1} s each, in turns.",
+            self.args.seconds.as_secs_f64()
+        )
+    }
+
+    fn measure_all(&self) -> Result<Vec<Row>, Failure> {
+        let operations = if self.args.ops.is_empty() { Operation::known() } else { self.args.ops.clone() };
+        let bar = ProgressBar::new((operations.len() * self.engines.len() * PARTS) as u64);
+        // unreachable because the template is constant and right
+        let style = ProgressStyle::with_template("{msg:24} {bar:40} {percent:>3} % {eta} left");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let mut rows = Vec::new();
+        for operation in operations {
+            bar.set_message(operation.to_string());
+            for (engine, accelerator) in &self.engines {
+                rows.extend(self.measure(operation, engine, accelerator, &bar)?);
+            }
+        }
+        bar.finish_and_clear();
+        Ok(rows)
+    }
+
+    /// The rows of an operation and an engine: one per library, or one alone.
+    fn measure(
+        &self,
+        operation: Operation,
+        engine: &'static str,
+        accelerator: &Accelerator,
+        bar: &ProgressBar,
+    ) -> Result<Vec<Row>, Failure> {
+        let op = operation.to_string();
+        let work = self.make(operation, accelerator)?;
+        let mut peers: Vec<Option<Vec<Prepared>>> = Vec::new();
+        for library in &self.libraries {
+            peers.push(self.prepare(&op, &work, accelerator, library)?);
+        }
+        let checks: Vec<Option<Rates>> =
+            self.libraries.iter().map(|library| self.check(&op, library)).collect();
+        let mut rates = self.compete(&op, &work, accelerator, &mut peers, bar)?;
+        let is_void = |rates: &[Rate]| {
+            (0..self.libraries.len())
+                .any(|at| self.is_void(&op, checks[at].as_ref(), peers[at].as_ref(), rates, at))
+        };
+        if is_void(&rates) {
+            rates = self.compete(&op, &work, accelerator, &mut peers, bar)?;
+        }
+        let mut rows = Vec::new();
+        let mut contender = 2;
+        for at in 0..self.libraries.len().max(1) {
+            let library = self.libraries.get(at);
+            let mut openssl = None;
+            if let Some(Some(_)) = peers.get(at) {
+                openssl = rates.get(contender).copied();
+                contender += 1;
+            }
+            if let (Some(rate), Some(Some(check))) = (openssl, checks.get(at))
+                && check.voids(&op, rate.per_s / self.threads as f64)
+            {
+                self.tell_void(&op, rate, check);
+                openssl = None;
+            }
+            let mut row = self.row(&op, engine, &work, library);
+            row.set_rate(rates[0], openssl, rates[1]);
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    fn is_void(
+        &self,
+        op: &str,
+        check: Option<&Rates>,
+        peer: Option<&Vec<Prepared>>,
+        rates: &[Rate],
+        at: usize,
+    ) -> bool {
+        let (Some(check), Some(_), Some(rate)) = (check, peer, rates.get(2 + at)) else { return false };
+        check.voids(op, rate.per_s / self.threads as f64)
+    }
+
+    fn tell_void(&self, op: &str, rate: Rate, check: &Rates) {
+        let own = check.get(op).unwrap_or_default();
+        let per_s = rate.per_s / self.threads as f64;
+        eprintln!(
+            "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({own:.0}/s), \
+             twice: the row is void"
+        );
+    }
+
+    fn make(&self, operation: Operation, accelerator: &Accelerator) -> Result<Work, Failure> {
+        let keys = self.args.keys.map_or(operation.usual_keys(), |keys| keys as usize);
+        if let Some(records) = RecordWork::new(operation, self.args.records as usize, keys) {
+            return Ok(Work::Records(records?));
+        }
+        let jobs = (JOBS.max(self.args.batch as usize)).next_multiple_of(keys);
+        Ok(Work::Public(operation.work(accelerator, keys, jobs)?))
+    }
+
+    /// The library's side, one per thread, its results checked; None, with a note, where it lacks the algorithm.
+    fn prepare(
+        &self,
+        op: &str,
+        work: &Work,
+        accelerator: &Accelerator,
+        library: &Libcrypto,
+    ) -> Result<Option<Vec<Prepared>>, Failure> {
+        let fail = |error| Failure::Peer { op: op.to_owned(), error };
+        let prepare = || -> Result<Vec<Prepared>, PeerError> {
+            let mut prepared = Vec::new();
+            for _ in 0..self.threads {
+                prepared.push(library.prepare(work.task()?)?);
+            }
+            Ok(prepared)
+        };
+        let mut prepared = match prepare() {
+            Err(error) if error.is_absence() => {
+                eprintln!("oarlock: {op}: no OpenSSL figure: {error}");
+                return Ok(None);
+            }
+            prepared => prepared.map_err(fail)?,
+        };
+        let ours = match work {
+            Work::Records(records) => records.results(accelerator)?,
+            Work::Public(_) => Vec::new(),
+        };
+        let is_right = |item: usize, output: &[u8]| match work {
+            Work::Records(_) => ours[item] == output,
+            Work::Public(work) => is_right(accelerator, work, item, output),
+        };
+        prepared.first_mut().map_or(Ok(()), |first| first.check_all(is_right)).map_err(fail)?;
+        Ok(Some(prepared))
+    }
+
+    /// What `openssl speed` of the library's version says of the operation.
+    fn check(&self, op: &str, library: &Libcrypto) -> Option<Rates> {
+        if self.args.no_check {
+            return None;
+        }
+        let seconds = self.args.seconds.as_secs().clamp(1, 3) as u32;
+        openssl_speed::measure(library, &[op], seconds).ok()
+    }
+
+    /// Ours, AWS-LC bare, then each library that has the algorithm.
+    fn compete(
+        &self,
+        op: &str,
+        work: &Work,
+        accelerator: &Accelerator,
+        peers: &mut [Option<Vec<Prepared>>],
+        bar: &ProgressBar,
+    ) -> Result<Vec<Rate>, Failure> {
+        let fail = |error| Failure::Job { op: op.to_owned(), error };
+        let mut threads: Vec<Vec<Box<dyn Contender + '_>>> = Vec::new();
+        for index in 0..self.threads {
+            threads.push(self.own_contenders(op, work, accelerator, index).map_err(fail)?);
+        }
+        for prepared in peers.iter_mut().flatten() {
+            for (thread, prepared) in threads.iter_mut().zip(prepared.iter_mut()) {
+                thread.push(Box::new(Peer {
+                    op,
+                    prepared,
+                    batch: work.peer_batch(self.args.batch as usize),
+                }));
+            }
+        }
+        let start = bar.position();
+        let rates = compete(threads, self.args.seconds, &|share| {
+            bar.set_position(start + (share.min(1.0) * PARTS as f64) as u64);
+        });
+        bar.set_position(start + PARTS as u64);
+        rates
+    }
+
+    fn own_contenders<'w>(
+        &self,
+        op: &'w str,
+        work: &'w Work,
+        accelerator: &'w Accelerator,
+        index: usize,
+    ) -> Result<Vec<Box<dyn Contender + 'w>>, oarlock::JobError> {
+        let referee = accelerator.referee();
+        let batch = self.args.batch as usize;
+        Ok(match work {
+            Work::Records(work) => vec![
+                Box::new(OurRecords { accelerator, work: work.clone() }),
+                Box::new(BareRecords { engine: referee, work: work.clone(), outcomes: Outcomes::default() }),
+            ],
+            Work::Public(work) => {
+                let jobs = work.jobs();
+                let bare = BareOperations::new(referee, op, &jobs, batch.min(BARE_BATCH))?;
+                let at = index * batch % jobs.len().max(1);
+                vec![Box::new(OurJobs { accelerator, op, jobs, batch, at }), Box::new(bare)]
+            }
+        })
+    }
+
+    fn row(&self, op: &str, engine: &'static str, work: &Work, library: Option<&Libcrypto>) -> Row {
+        let (batch, keys, bytes) = match work {
+            Work::Records(work) => (self.args.records as usize, work.keys(), work.input_len()),
+            Work::Public(work) => (self.args.batch as usize, work.keys.len(), work.inputs.get(0).len()),
+        };
+        Row {
+            op: op.to_owned(),
+            engine,
+            threads: self.threads,
+            batch,
+            keys,
+            bytes,
+            ops_per_s: 0.0,
+            batch_us: 0.0,
+            openssl_ops_per_s: None,
+            ratio: None,
+            libcrypto: library.map(|library| library.version().to_owned()),
+            aws_lc_per_s: 0.0,
+        }
+    }
+}
+
+/// Steps of the progress bar per row.
+const PARTS: usize = 20;
+/// Public-key jobs that are made at least, so that a batch does not see the same ones each time.
+const JOBS: usize = 256;
+/// Bare operations between two looks at the clock.
+const BARE_BATCH: usize = 8;
+
+impl Work {
+    fn task(&self) -> Result<crate::peer::Task, PeerError> {
+        match self {
+            Self::Public(work) => work.peer_task(),
+            Self::Records(work) => work.task(),
+        }
+    }
+
+    /// Operations of the library between two looks at the clock.
+    fn peer_batch(&self, batch: usize) -> usize {
+        match self {
+            Self::Public(_) => batch.min(BARE_BATCH),
+            Self::Records(_) => 4096,
+        }
+    }
+}
+
+/// libcrypto's turn.
+struct Peer<'a> {
+    op: &'a str,
+    prepared: &'a mut Prepared,
+    batch: usize,
+}
+
+impl Contender for Peer<'_> {
+    fn run(&mut self) -> Result<usize, Failure> {
+        let ran = self.prepared.run(self.batch);
+        ran.map_err(|error| Failure::Peer { op: self.op.to_owned(), error })?;
+        Ok(self.batch)
+    }
+}
+
+/// The libraries that were named, or the system's; its absence is a note, that of a named one an error.
+fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, Failure> {
+    if paths.is_empty() {
+        return match Libcrypto::load(None) {
+            Ok(library) => Ok(vec![library]),
+            Err(error) => {
+                eprintln!("oarlock: no OpenSSL to compare with: {error}");
+                Ok(Vec::new())
+            }
+        };
+    }
+    paths.iter().map(|path| Libcrypto::load(Some(path)).map_err(Failure::Libcrypto)).collect()
+}

@@ -1,0 +1,206 @@
+//! What `oarlock speed` shows: rows as table, JSON and picture, and one plain sentence.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::measure::Rate;
+use crate::plot::BarChart;
+use crate::table::{Align, Cell, Table, Tone, ratio, si};
+
+/// One operation on one engine, beside one library. The fields are those of the documented JSON.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) op: String,
+    pub(crate) engine: &'static str,
+    pub(crate) threads: usize,
+    /// Operations per call.
+    pub(crate) batch: usize,
+    /// Different keys among the operations; 0 for digests.
+    pub(crate) keys: usize,
+    /// Bytes of input per operation.
+    pub(crate) bytes: usize,
+    /// Operations per second of CPU time, summed over threads.
+    pub(crate) ops_per_s: f64,
+    /// Microseconds of CPU time per batch.
+    pub(crate) batch_us: f64,
+    /// The library's own rate in the same run; null where there is none or it is void.
+    pub(crate) openssl_ops_per_s: Option<f64>,
+    pub(crate) ratio: Option<f64>,
+    /// Version of the library.
+    pub(crate) libcrypto: Option<String>,
+    /// AWS-LC called bare, one operation at a time, without schemes and dispatcher.
+    #[serde(skip)]
+    pub(crate) aws_lc_per_s: f64,
+}
+
+impl Row {
+    pub(crate) fn set_rate(&mut self, ours: Rate, openssl: Option<Rate>, aws_lc: Rate) {
+        self.ops_per_s = round(ours.per_s);
+        self.batch_us = round(ours.batch_us);
+        self.openssl_ops_per_s = openssl.map(|rate| round(rate.per_s));
+        self.ratio = openssl.map(|openssl| round(ours.per_s / openssl.per_s));
+        self.aws_lc_per_s = round(aws_lc.per_s);
+    }
+}
+
+/// Four significant digits at least: figures beyond them are noise.
+fn round(value: f64) -> f64 {
+    if value >= 10.0 { (value * 10.0).round() / 10.0 } else { (value * 1e4).round() / 1e4 }
+}
+
+pub(crate) fn table(rows: &[Row], in_colour: bool) -> String {
+    let several = rows.iter().any(|row| row.libcrypto != rows[0].libcrypto);
+    let mut table = Table::new([
+        ("operation", Align::Left),
+        ("engine", Align::Left),
+        ("batch", Align::Right),
+        ("keys", Align::Right),
+        ("bytes", Align::Right),
+        ("ops/s", Align::Right),
+        ("OpenSSL", Align::Right),
+        ("AWS-LC", Align::Right),
+        ("ratio to OpenSSL", Align::Right),
+    ]);
+    for row in rows {
+        let tone = |ratio: f64| if ratio >= 1.0 { Tone::Good } else { Tone::Plain };
+        let name = match &row.libcrypto {
+            Some(version) if several => format!("{} ({version})", row.op),
+            _ => row.op.clone(),
+        };
+        table.row([
+            name.into(),
+            row.engine.into(),
+            row.batch.to_string().into(),
+            row.keys.to_string().into(),
+            row.bytes.to_string().into(),
+            si(row.ops_per_s).into(),
+            row.openssl_ops_per_s.map_or_else(Cell::none, |rate| si(rate).into()),
+            si(row.aws_lc_per_s).into(),
+            row.ratio.map_or_else(Cell::none, |value| Cell::toned(ratio(value), tone(value))),
+        ]);
+    }
+    table.render(in_colour)
+}
+
+/// What this machine gains, in one sentence.
+pub(crate) fn sentence(rows: &[Row]) -> String {
+    let best = best_by_operation(rows);
+    let Some((most, gain)) = best.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied() else {
+        return "There is no OpenSSL here to compare this machine's engines with.".into();
+    };
+    let mut ratios: Vec<f64> = best.iter().map(|(_, ratio)| *ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let (median, least) = (ratios[ratios.len() / 2], ratios[0]);
+    let library = most.libcrypto.as_deref().unwrap_or("OpenSSL");
+    let count = ratios.len();
+    if count == 1 {
+        return format!("Per core, this machine does {} at {} the rate of {library}.", most.op, ratio(gain));
+    }
+    format!(
+        "Per core, this machine does these {count} operations at {} to {} the rate of {library} (median {}); it gains \
+         most in {}.",
+        ratio(least),
+        ratio(gain),
+        ratio(median),
+        most.op
+    )
+}
+
+/// The best ratio of each operation, with its row.
+fn best_by_operation(rows: &[Row]) -> Vec<(&Row, f64)> {
+    let mut best: Vec<(&Row, f64)> = Vec::new();
+    for (row, ratio) in rows.iter().filter_map(|row| Some((row, row.ratio?))) {
+        match best.iter_mut().find(|(known, _)| known.op == row.op) {
+            Some(known) if known.1 < ratio => *known = (row, ratio),
+            Some(_) => {}
+            None => best.push((row, ratio)),
+        }
+    }
+    best
+}
+
+/// Draws the ratios, one bar per engine.
+pub(crate) fn plot(rows: &[Row], path: &Path) -> std::io::Result<()> {
+    let mut engines: Vec<&str> = rows.iter().map(|row| row.engine).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    let library = rows.iter().find_map(|row| row.libcrypto.clone());
+    let mut operations: Vec<&str> = rows.iter().map(|row| row.op.as_str()).collect();
+    operations.dedup();
+    let is_compared = library.is_some();
+    let value = |op: &str, engine: &str| {
+        let row = rows.iter().find(|row| row.op == op && row.engine == engine)?;
+        if is_compared { row.ratio } else { Some(row.ops_per_s) }
+    };
+    let (x_label, unit) = match &library {
+        Some(version) => (format!("ratio to {version}, per core, same run"), "x"),
+        None => ("operations per second".to_owned(), ""),
+    };
+    let chart = BarChart {
+        title: "oarlock speed".into(),
+        x_label,
+        unit: unit.into(),
+        mark: library.map(|version| (1.0, version)),
+        series: engines.iter().map(ToString::to_string).collect(),
+        groups: operations
+            .iter()
+            .map(|op| (op.to_string(), engines.iter().map(|engine| value(op, engine)).collect()))
+            .collect(),
+    };
+    std::fs::write(path, chart.to_svg())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(op: &str, engine: &'static str, per_s: f64, openssl: Option<f64>) -> Row {
+        let rate = |per_s| Rate { per_s, batch_us: 1.0 };
+        let mut row = Row {
+            op: op.into(),
+            engine,
+            threads: 1,
+            batch: 64,
+            keys: 8,
+            bytes: 32,
+            ops_per_s: 0.0,
+            batch_us: 0.0,
+            openssl_ops_per_s: None,
+            ratio: None,
+            libcrypto: openssl.map(|_| "OpenSSL 3.0.19".into()),
+            aws_lc_per_s: 0.0,
+        };
+        row.set_rate(rate(per_s), openssl.map(rate), rate(per_s));
+        row
+    }
+
+    #[test]
+    fn json_has_the_documented_fields_in_order() {
+        let text = serde_json::to_string(&row("p256-sign", "scalar", 90_000.0, Some(60_000.0))).unwrap();
+        let expected = r#"{"op":"p256-sign","engine":"scalar","threads":1,"batch":64,"keys":8,"bytes":32,"ops_per_s":90000.0,"batch_us":1.0,"openssl_ops_per_s":60000.0,"ratio":1.5,"libcrypto":"OpenSSL 3.0.19"}"#;
+        assert_eq!(text, expected);
+        let alone = serde_json::to_string(&row("p256-sign", "scalar", 90_000.0, None)).unwrap();
+        assert!(alone.contains(r#""openssl_ops_per_s":null,"ratio":null,"libcrypto":null"#));
+    }
+
+    #[test]
+    fn the_sentence_names_range_and_best() {
+        let rows = [
+            row("a", "scalar", 100.0, Some(100.0)),
+            row("a", "lanes", 300.0, Some(100.0)),
+            row("b", "scalar", 90.0, Some(100.0)),
+        ];
+        let text = sentence(&rows);
+        assert!(text.contains("0.90x to 3.00x") && text.ends_with("it gains most in a."), "{text}");
+        assert!(sentence(&[row("a", "scalar", 1.0, None)]).starts_with("There is no OpenSSL"));
+    }
+
+    #[test]
+    fn the_table_fits_a_page() {
+        let rows = [row("rsa2048-verify", "scalar", 76_123.4, Some(77_000.0)), row("x", "lanes", 1e8, None)];
+        let text = table(&rows, false);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.contains("76.1k") && text.contains("0.99x"), "{text}");
+    }
+}
