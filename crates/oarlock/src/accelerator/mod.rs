@@ -3,6 +3,8 @@
 mod answers;
 mod build;
 mod groups;
+#[cfg(test)]
+mod tests;
 
 use std::future::Future;
 use std::pin::Pin;

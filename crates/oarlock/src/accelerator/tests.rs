@@ -1,0 +1,223 @@
+//! Release checks shape by shape, and the accelerator as its users meet it.
+
+use std::sync::Arc;
+
+use oarlock_core::{
+    Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder, JobError, Jobs, Key, KeyKind,
+    Lanes, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, Status,
+};
+use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Dispatcher, Options};
+use oarlock_keys::generate;
+use oarlock_scalar::Scalar;
+
+use super::{Accelerator, BuildError};
+use crate::find::proved_shapes;
+use crate::selftest::{Corrupt, sample_operations, sample_records};
+use crate::{Input, Job};
+
+/// An engine that spoils one lane of one shape and confirms nothing.
+#[derive(Debug)]
+struct Spoilt(Corrupt<Scalar>);
+
+impl Engine for Spoilt {
+    fn name(&self) -> &'static str {
+        "spoilt"
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        self.0.offers(shape).map(|lanes| Lanes { best: 4, most: lanes.most })
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        false
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        self.0.run(jobs, out)
+    }
+}
+
+/// All work goes to the spoilt engine; the scalar one only judges.
+fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
+    let scalar = Scalar::detect().unwrap();
+    let engine = Spoilt(Corrupt::new(Scalar::detect().unwrap(), shape, 1));
+    let config = Config { cross_check, referee_serves: false, threads: 1, ..Config::default() };
+    DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
+}
+
+#[test]
+fn the_release_check_of_every_shape_finds_a_spoilt_lane() {
+    for shape in proved_shapes() {
+        let dispatcher = spoilt(shape, 1.0);
+        if shape.is_record() {
+            check_records(&dispatcher, shape);
+        } else {
+            check_operations(&dispatcher, shape);
+        }
+        let counters = dispatcher.counters();
+        assert!(counters.disputes > 0 && counters.quarantines > 0, "{shape}: {counters:?}");
+        assert_eq!(dispatcher.aside()[0].shape, Some(shape));
+    }
+}
+
+#[test]
+fn rsa_results_are_confirmed_without_any_cross_check() {
+    for bits in [1024, 2048] {
+        let shape = Shape::RsaPrivate { bits };
+        let dispatcher = spoilt(shape, 0.0);
+        check_operations(&dispatcher, shape);
+        assert!(dispatcher.counters().unconfirmed > 0);
+    }
+}
+
+/// What leaves is what the scalar engine computes; ECDSA signatures, which have a nonce, verify.
+fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
+    let set = sample_operations(shape, 4).unwrap();
+    let results = dispatcher.run_all(&set);
+    let scalar = Scalar::detect().unwrap();
+    for (index, operation) in set.iter().enumerate() {
+        let expected = alone(&scalar, shape, &operation);
+        match (shape, results.get(index)) {
+            (Shape::EcdsaSign { curve }, Ok(signature)) => {
+                let verify = Shape::EcdsaVerify { curve };
+                let check = Operation { extra: oarlock_core::Extra::Signature(signature), ..operation };
+                assert_eq!(alone(&scalar, verify, &check).statuses(), [Status::Done], "{shape} {index}");
+            }
+            (_, Ok(result)) => assert_eq!((result, Status::Done), (expected.result(0), expected.statuses()[0])),
+            (_, Err(error)) => panic!("{shape} {index}: {error}"),
+        }
+    }
+}
+
+fn alone(scalar: &Scalar, shape: Shape, operation: &Operation<'_>) -> Outcomes {
+    let jobs = Jobs::Operations(shape, std::slice::from_ref(operation));
+    let mut outcomes = Outcomes::for_jobs(&jobs);
+    scalar.run(&jobs, &mut outcomes).unwrap();
+    outcomes
+}
+
+fn check_records(dispatcher: &Dispatcher, shape: Shape) {
+    let scalar = Scalar::detect().unwrap();
+    let records = sample_records(&scalar, shape, 4, 48).unwrap();
+    let parts = [&records];
+    let jobs = Jobs::Records(shape, &parts);
+    let mut expected = Outcomes::for_jobs(&jobs);
+    scalar.run(&jobs, &mut expected).unwrap();
+    let outcomes = dispatcher.run_records(shape, &records).unwrap();
+    assert_eq!((outcomes.statuses(), outcomes.bytes()), (expected.statuses(), expected.bytes()), "{shape}");
+}
+
+fn accelerator() -> Accelerator {
+    Accelerator::builder().threads(1).cost_cache(None).build().unwrap()
+}
+
+const P256: Scheme = Scheme::EcdsaSign {
+    curve: Curve::P256,
+    digest: DigestAlg::Sha256,
+    encoding: EcdsaEncoding::Der,
+    nonce: NonceRule::Deterministic,
+};
+
+#[test]
+fn jobs_of_many_schemes_are_answered_in_their_order_and_bad_ones_fail_alone() {
+    let accelerator = accelerator();
+    let (p256, ed25519) = (generate::ec(Curve::P256).unwrap(), generate::ed25519().unwrap());
+    let jobs = [
+        Job::sign(P256, &p256, Input::Message(b"one")),
+        Job::sign(Scheme::Ed25519Sign, &ed25519, Input::Message(b"two")),
+        Job::sign(P256, &ed25519, Input::Message(b"a key of another type")),
+        Job::sign(P256, &p256, Input::Digest(&[0; 31])),
+        Job::sign(P256, &p256, Input::Message(b"three")),
+    ];
+    let bulk = accelerator.run_all(&jobs);
+    let queued = accelerator.submit_many(&jobs, Options::default()).wait();
+    for answers in [&bulk, &queued] {
+        assert!(matches!(answers.get(2), Err(JobError::KeyType { .. })));
+        assert!(matches!(answers.get(3), Err(JobError::Length { found: 31, .. })));
+        assert_eq!(answers.get(1).unwrap().len(), 64);
+        assert_ne!(answers.get(0), answers.get(4));
+    }
+    assert!([0, 1, 4].iter().all(|at| bulk.get(*at) == queued.get(*at)), "deterministic signatures agree");
+    for (at, job) in jobs.iter().enumerate() {
+        let single = accelerator.submit(job, Options::default()).wait();
+        assert_eq!(single.as_deref().map(Vec::as_slice).map_err(Clone::clone), bulk.get(at));
+    }
+}
+
+#[test]
+fn a_single_job_can_be_awaited() {
+    use std::future::Future;
+    let accelerator = accelerator();
+    let key = generate::ed25519().unwrap();
+    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"await me"));
+    let mut single = std::pin::pin!(accelerator.submit(&job, Options::default()));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let signature = loop {
+        match single.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(answer) => break answer.unwrap(),
+            std::task::Poll::Pending => std::thread::yield_now(),
+        }
+    };
+    let check = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"await me"), &signature);
+    assert_eq!(accelerator.submit(&check, Options::default()).wait().map(|yes| yes.len()), Ok(0));
+    let forged = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"other"), &signature);
+    assert_eq!(accelerator.run_all(&[forged]).get(0), Err(JobError::Rejected));
+}
+
+/// Signs by reversing the input.
+#[derive(Debug)]
+struct Vault;
+
+impl Holder for Vault {
+    fn name(&self) -> &str {
+        "vault"
+    }
+
+    fn start(&self, jobs: OwnedJobs, done: Completion) {
+        for (index, job) in jobs.iter().enumerate() {
+            assert!(done.complete(index, Ok(job.input.iter().rev().copied().collect())));
+        }
+    }
+}
+
+#[test]
+fn held_keys_go_whole_to_their_holder_and_nowhere_else() {
+    let accelerator = Accelerator::builder().cost_cache(None).holder(Arc::new(Vault)).build().unwrap();
+    let local = generate::ed25519().unwrap();
+    let held = Key::held(KeyKind::Ed25519Private, "vault", "k", None, Fingerprint::new([1; 32]));
+    let lost = Key::held(KeyKind::Ed25519Private, "elsewhere", "k", None, Fingerprint::new([2; 32]));
+    let jobs = [&held, &local, &lost].map(|key| Job::sign(Scheme::Ed25519Sign, key, Input::Message(b"abc")));
+    for answers in [accelerator.run_all(&jobs), accelerator.submit_many(&jobs, Options::default()).wait()] {
+        assert_eq!(answers.get(0), Ok(&b"cba"[..]));
+        assert_eq!(answers.get(1).unwrap().len(), 64);
+        assert!(matches!(answers.get(2), Err(JobError::Unsupported { .. })));
+    }
+    assert_eq!(accelerator.submit(&jobs[0], Options::default()).wait().unwrap().as_slice(), b"cba");
+    assert_eq!(accelerator.counters().held, 3);
+}
+
+#[test]
+fn builders_say_what_they_expected() {
+    let unknown = Accelerator::builder().engines(["scalar", "gpu"]).build().unwrap_err();
+    assert_eq!(unknown, BuildError::UnknownEngine { found: "gpu".into(), known: vec!["scalar".into()] });
+    let none = Accelerator::builder().engines::<&str>([]).build().unwrap_err();
+    assert!(matches!(none, BuildError::NoEngine { .. }));
+    for share in [-0.1, 1.1, f64::NAN] {
+        let refused = Accelerator::builder().cross_check(share).build().unwrap_err();
+        assert!(matches!(refused, BuildError::CrossCheck { .. }));
+    }
+}
+
+#[test]
+fn an_engine_that_is_not_allowed_answers_nothing() {
+    let engine = Arc::new(Spoilt(Corrupt::new(Scalar::detect().unwrap(), Shape::X25519, 0)));
+    let only = Accelerator::builder().cost_cache(None).engine(engine).engines(["spoilt"]).build().unwrap();
+    let key = generate::ed25519().unwrap();
+    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"x"));
+    assert!(only.run_all(&[job]).get(0).is_ok());
+    assert_eq!(only.dispatcher().costs(Shape::Ed25519Sign).len(), 1);
+    let x25519 = generate::x25519().unwrap();
+    let peer = *x25519.x25519_public().unwrap();
+    let refused = only.run_all(&[Job::agree(&x25519, &peer)]);
+    assert!(matches!(refused.get(0), Err(JobError::Unsupported { .. })), "it failed its self test there");
+}
