@@ -28,3 +28,8 @@ pub use oarlock_core::{
 };
 pub use oarlock_dispatch::{Config, Cost, Counters, Options, Rule};
 pub use oarlock_keys as keys;
+
+/// The example of the README, kept true by the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
