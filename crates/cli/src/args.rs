@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use oarlock::{Accelerator, Builder};
 
+use crate::latency::LatencyArgs;
 use crate::speed::SpeedArgs;
 
 /// Cryptographic acceleration for network services: gathers the operations of many connections and runs them in
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Engines,
     /// Operations per second, engine by engine, beside OpenSSL in the same run
     Speed(SpeedArgs),
+    /// Median and tail latency against load, for the dispatcher's rule and the rules it replaces
+    Latency(LatencyArgs),
 }
 
 impl Global {

@@ -7,6 +7,7 @@ use oarlock::contract::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 
+use crate::latency::LatencyError;
 use crate::operation::OperationError;
 use crate::peer::PeerError;
 
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     Build(#[from] BuildError),
     #[error(transparent)]
     Operation(#[from] OperationError),
+    #[error(transparent)]
+    Latency(#[from] LatencyError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -45,6 +48,7 @@ impl Failure {
             Self::Key { .. } | Self::Bare { .. } => MACHINE,
             Self::SelfTest(_) | Self::Stdout(_) => MACHINE,
             Self::Operation(error) if !error.is_users() => MACHINE,
+            Self::Latency(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };
         ExitCode::from(code)

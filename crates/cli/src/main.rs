@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
+//! | `engines`, `speed`, `latency` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
@@ -11,6 +12,7 @@
 mod args;
 mod engines;
 mod exit;
+mod latency;
 mod operation;
 mod peer;
 mod plot;
@@ -40,5 +42,6 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Engines => engines::run(&cli.global),
         Command::Speed(args) => speed::run(&cli.global, args),
+        Command::Latency(args) => latency::run(&cli.global, args).map_err(Failure::from),
     }
 }

@@ -145,6 +145,12 @@ impl fmt::Debug for Libcrypto {
     }
 }
 
+/// What the loader said, which names the file.
+fn reason(error: &libloading::Error) -> String {
+    use std::error::Error;
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 impl Libcrypto {
     /// Loads the library at `path`, or the system's own. Warns on stderr, once, where the environment restricts what
     /// the library may use: it reads that while it loads.
@@ -157,7 +163,7 @@ impl Libcrypto {
             // SAFETY: libcrypto's initialisers have no precondition; the library is never unloaded.
             match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) } {
                 Ok(library) => return Self::adopt(library, name),
-                Err(error) => reasons.push(error.to_string()),
+                Err(error) => reasons.push(reason(&error)),
             }
         }
         Err(PeerError::NotFound { reason: reasons.join("; ") })
