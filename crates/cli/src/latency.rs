@@ -104,7 +104,11 @@ fn progress_bar(steps: usize) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use clap::{Args, FromArgMatches};
+    use oarlock::Shape;
+    use oarlock::contract::{Engine, EngineFault, Jobs, Lanes, Outcomes};
 
     use super::*;
 
@@ -183,5 +187,43 @@ mod tests {
         expected.sort_unstable();
         assert_eq!((json.as_array().unwrap().len(), keys), (4, expected));
         assert!(report.to_svg().ends_with("</svg>\n"));
+    }
+
+    /// An engine that is known and offers nothing.
+    #[derive(Debug)]
+    struct Idle;
+
+    impl Engine for Idle {
+        fn name(&self) -> &'static str {
+            "idle"
+        }
+
+        fn offers(&self, _: Shape) -> Option<Lanes> {
+            None
+        }
+
+        fn confirms(&self, _: Shape) -> bool {
+            false
+        }
+
+        fn run(&self, _: &Jobs<'_>, _: &mut Outcomes) -> Result<(), EngineFault> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn without_the_scalar_engine_there_is_no_capacity() {
+        let builder = builder().engine(Arc::new(Idle)).engines(["idle"]);
+        let error = Setup::new(&builder, Some(1), &args(&[]).unwrap()).unwrap_err();
+        assert!(matches!(error, LatencyError::NoScalar) && error.is_users(), "{error}");
+    }
+
+    #[test]
+    fn faults_are_told_from_mistakes() {
+        let write = || std::io::Error::other("full");
+        assert!(LatencyError::Plot { path: "a.svg".into(), error: write() }.is_users());
+        assert!(!LatencyError::Stdout(write()).is_users());
+        assert!(!LatencyError::from(BuildError::NoReferee).is_users());
+        assert!(LatencyError::from(BuildError::NoEngine { known: Vec::new() }).is_users());
     }
 }

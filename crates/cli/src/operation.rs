@@ -108,8 +108,8 @@ impl Operation {
 
     /// All names for help and error messages, with `N` for the length of records.
     pub(crate) fn known_names() -> String {
-        let records = RECORDS.iter().map(|(family, ..)| format!("{family}-N"));
-        Self::public_key_names().into_iter().chain(records).collect::<Vec<_>>().join(", ")
+        let records: Vec<String> = RECORDS.iter().map(|(family, ..)| format!("{family}-N")).collect();
+        format!("{}, {}", Self::public_key_names(), records.join(", "))
     }
 
     pub(crate) fn is_public_key(self) -> bool {
@@ -139,8 +139,8 @@ impl Operation {
         }
     }
 
-    fn public_key_names() -> Vec<String> {
-        Self::public_key().iter().map(ToString::to_string).collect()
+    fn public_key_names() -> String {
+        Self::public_key().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -219,9 +219,13 @@ impl OperationError {
         }
     }
 
-    pub(crate) fn not_public_key(found: Operation) -> Self {
-        let expected = Operation::public_key_names().join(", ");
-        Self::NotPublicKey { found: found.to_string(), expected }
+    pub(crate) fn not_public_key(found: impl fmt::Display) -> Self {
+        Self::NotPublicKey { found: found.to_string(), expected: Operation::public_key_names() }
+    }
+
+    /// As [`Unknown`](Self::Unknown), where only public-key operations would do.
+    pub(crate) fn unknown_public_key(found: &str) -> Self {
+        Self::Unknown { found: found.to_owned(), expected: Operation::public_key_names() }
     }
 }
 

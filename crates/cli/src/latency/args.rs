@@ -76,6 +76,9 @@ fn number(text: &str, expected: &'static str, is_good: impl Fn(f64) -> bool) -> 
 }
 
 fn public_key_operation(name: &str) -> Result<Operation, OperationError> {
-    let operation: Operation = name.parse()?;
-    if operation.is_public_key() { Ok(operation) } else { Err(OperationError::not_public_key(operation)) }
+    match name.parse() {
+        Ok(operation) if Operation::is_public_key(operation) => Ok(operation),
+        Ok(_) | Err(OperationError::RecordLen { .. }) => Err(OperationError::not_public_key(name)),
+        Err(_) => Err(OperationError::unknown_public_key(name)),
+    }
 }

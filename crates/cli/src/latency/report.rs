@@ -93,7 +93,7 @@ impl Report<'_> {
     }
 
     /// p50 beside p99 against load. A line ends where its rule does not keep up, since no latency can be told there.
-    pub(super) fn to_svg(&self) -> String {
+    pub(super) fn to_svg(self) -> String {
         let panel = |title: &str, us: fn(&Row) -> Option<f64>| {
             let rules = self.setup.contenders.iter().map(|contender| contender.rule.as_str());
             Panel { title: title.into(), lines: rules.map(|rule| self.line(rule, us)).collect() }

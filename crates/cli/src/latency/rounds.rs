@@ -39,9 +39,11 @@ pub(super) fn measure(setup: &Setup, args: &LatencyArgs, tick: &dyn Fn()) -> Res
         let mut tallies = vec![Tally::default(); setup.contenders.len()];
         for round in 0..rounds(args) {
             let slice = slice(setup, args, percent, round);
-            for (contender, tally) in setup.contenders.iter().zip(&mut tallies) {
-                let played = play(&contender.accelerator, &setup.work.jobs(), &slice);
-                tally.add(played.map_err(|error| LatencyError::Job { operation: args.op, error })?);
+            // Each rule goes first in its turn: none always follows what another has left behind.
+            for turn in 0..tallies.len() {
+                let at = (round + turn) % tallies.len();
+                let played = play(&setup.contenders[at].accelerator, &setup.work.jobs(), &slice);
+                tallies[at].add(played.map_err(|error| LatencyError::Job { operation: args.op, error })?);
                 tick();
             }
         }
