@@ -31,7 +31,7 @@ use crate::operation::{Operation, OperationError};
 use crate::table::wants_colour;
 
 pub(crate) use args::LatencyArgs;
-use report::{Report, Row};
+use report::Report;
 use setup::Setup;
 
 /// Why there are no figures.

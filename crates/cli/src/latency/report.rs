@@ -98,8 +98,12 @@ impl Report<'_> {
             let rules = self.setup.contenders.iter().map(|contender| contender.rule.as_str());
             Panel { title: title.into(), lines: rules.map(|rule| self.line(rule, us)).collect() }
         };
+        let ends = match self.rows.iter().all(|row| row.stable) {
+            true => "",
+            false => "; lines end where a rule falls behind",
+        };
         let chart = LineChart {
-            title: format!("{} under load ({})", self.args.op, self.setup.engines.join(", ")),
+            title: format!("{} under load ({}){ends}", self.args.op, self.setup.engines.join(", ")),
             x_label: "load, % of scalar capacity".into(),
             y_label: "latency, ms".into(),
             series: self.setup.contenders.iter().map(|contender| contender.rule.clone()).collect(),
