@@ -13,9 +13,9 @@ pub(crate) fn ed25519_sign(key: &[u8; 64], message: &[u8], out: &mut [u8; 64]) -
 
 /// Whether `signature` is one of `message`. The function allocates nothing and cannot fail otherwise.
 pub(crate) fn ed25519_verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
+    let (data, len) = (message.as_ptr(), message.len());
     // SAFETY: the arrays have the lengths that the function states; `message` is readable for its length.
-    let ok =
-        unsafe { sys::ED25519_verify(message.as_ptr(), message.len(), signature.as_ptr(), public.as_ptr()) };
+    let ok = unsafe { sys::ED25519_verify(data, len, signature.as_ptr(), public.as_ptr()) };
     if ok != 1 {
         LibraryError::take("ED25519_verify");
     }

@@ -16,10 +16,11 @@ pub(crate) struct EcPublic(EcKey);
 
 struct EcKey(NonNull<sys::EC_KEY>);
 
-// SAFETY: AWS-LC documents that an EC_KEY may be used from several threads at once by functions that take it as const
-// (openssl/ec_key.h); nothing changes it after construction.
+// AWS-LC documents that an EC_KEY may be used from several threads at once by functions that take it as const
+// (openssl/ec_key.h).
+// SAFETY: nothing changes the key after construction, and nothing ties it to a thread.
 unsafe impl Send for EcKey {}
-// SAFETY: as above.
+// SAFETY: shared references reach functions that take the key as const alone.
 unsafe impl Sync for EcKey {}
 
 impl EcPrivate {

@@ -44,7 +44,9 @@ impl Number {
     }
 }
 
-/// Writes `number` big-endian, padded on the left; it must be live.
+/// Writes `number` big-endian, padded on the left.
+///
+/// SAFETY: `number` must be live.
 pub(super) unsafe fn write_padded(number: *const sys::BIGNUM, out: &mut [u8]) -> Result<(), LibraryError> {
     // SAFETY: the caller vouches for `number`; `out` is writable for its length.
     let ok = unsafe { sys::BN_bn2bin_padded(out.as_mut_ptr(), out.len(), number) };

@@ -16,10 +16,11 @@ pub(crate) struct RsaPublic(Rsa);
 
 struct Rsa(NonNull<sys::RSA>);
 
-// SAFETY: AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it
-// (openssl/rsa.h, "thread safety"); signing guards its cached Montgomery and blinding values with the key's own lock.
+// AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it (openssl/rsa.h,
+// "thread safety"); its cached Montgomery and blinding values are guarded by the key's own lock.
+// SAFETY: nothing ties the key to a thread.
 unsafe impl Send for Rsa {}
-// SAFETY: as above.
+// SAFETY: shared references reach the raw operations alone, which lock what they change.
 unsafe impl Sync for Rsa {}
 
 impl RsaPrivate {
@@ -49,8 +50,8 @@ impl RsaPrivate {
     /// `input^d mod n` with blinding, confirmed by the public operation. Refuses 0, 1 and n - 1.
     pub(crate) fn transform(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         let mut written = 0;
-        // SAFETY: the key is live, `input` readable and `out` writable for the lengths given; the function writes at
-        // most the length of `out` and fails where the modulus is longer.
+        // The function fails where the modulus is longer than `out`.
+        // SAFETY: the key is live, `input` readable and `out` writable for the lengths given.
         let ok = unsafe {
             sys::RSA_sign_raw(
                 self.0.0.as_ptr(),
