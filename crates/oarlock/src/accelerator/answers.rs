@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use oarlock_core::JobError;
+use oarlock_core::{JobError, Span};
 use zeroize::Zeroizing;
 
-use crate::schemes::{Residue, raise};
+use crate::schemes::{Residue, make_room, raise};
 
 /// The bytes of one answer: a signature, a message, a shared secret; empty where the answer is yes. Zeroized on drop.
 pub type Output = Zeroizing<Vec<u8>>;
@@ -14,7 +14,7 @@ pub type Output = Zeroizing<Vec<u8>>;
 #[derive(Clone, Default)]
 pub struct Answers {
     bytes: Zeroizing<Vec<u8>>,
-    results: Vec<Result<(u32, u32), JobError>>,
+    results: Vec<Result<Span, JobError>>,
 }
 
 impl Answers {
@@ -43,8 +43,8 @@ impl Answers {
     /// # Panics
     /// Where `index` is not below [`len`](Self::len).
     pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
-        let (start, len) = self.results[index].clone()?;
-        Ok(&self.bytes[start as usize..(start + len) as usize])
+        let span = self.results[index].clone()?;
+        Ok(&self.bytes[span.range()])
     }
 
     /// The answers in order.
@@ -67,24 +67,36 @@ impl Answers {
     pub(super) fn take(&mut self, index: usize, answer: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] = answer.and_then(|bytes| {
+            make_room(&mut self.bytes, bytes.len());
             self.bytes.extend_from_slice(bytes);
             span(start, self.bytes.len())
         });
     }
 
     pub(super) fn reserve(&mut self, bytes: usize) {
-        self.bytes.reserve(bytes);
+        make_room(&mut self.bytes, bytes);
     }
 }
 
-fn span(start: usize, end: usize) -> Result<(u32, u32), JobError> {
-    let whole = || Some((u32::try_from(start).ok()?, u32::try_from(end - start).ok()?));
-    whole().ok_or(JobError::Malformed { what: "the answers of one call exceed 4 GiB" })
+fn span(start: usize, end: usize) -> Result<Span, JobError> {
+    Span::new(start, end - start).ok_or(JobError::Malformed { what: "the answers of one call exceed 4 GiB" })
 }
 
 impl fmt::Debug for Answers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let done = self.results.iter().filter(|result| result.is_ok()).count();
         write!(f, "Answers({done} of {} done)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_end_within_four_gibibytes() {
+        let most = u32::MAX as usize;
+        assert!(span(most - 8, most).is_ok_and(|span| span.range() == (most - 8..most)));
+        assert!(matches!(span(most - 8, most + 1), Err(JobError::Malformed { .. })));
     }
 }

@@ -219,9 +219,9 @@ impl Future for Single {
 
 fn finish(residue: Option<Residue>, results: &oarlock_dispatch::Results) -> Result<Output, JobError> {
     let residue = residue.ok_or(JobError::Cancelled)?;
-    let mut out = Vec::new();
+    let mut out = Output::default();
     raise(residue, results.get(0), &mut out)?;
-    Ok(Output::new(out))
+    Ok(out)
 }
 
 /// A claim to the answers of jobs submitted together: await it, or [`wait`](Many::wait). Dropping it cancels what has not

@@ -6,7 +6,7 @@ use super::{NonceSource, Residue, lower, raise, shape_of};
 use crate::Job;
 
 /// Computes jobs on `engine` alone, batched by shape as far as it takes them at once: no queue, no second engine, no
-/// release check. Results in the order of the jobs; those of verifications are empty.
+/// release check. Results in the order of the jobs; those of verifications are empty. They are the caller's to zeroize.
 pub fn compute_on(engine: &dyn Engine, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
     let mut batches: Vec<Batch> = Vec::new();
     let mut results: Vec<Result<Vec<u8>, JobError>> = Vec::with_capacity(jobs.len());

@@ -9,6 +9,9 @@ use super::{Job, NonceSource};
 /// The widest scalar, P-384's.
 const WIDEST: usize = 48;
 
+/// Bytes that DER adds to r || s at most: three headers of two bytes and two sign bytes.
+pub(super) const MOST_DER_EXTRA: usize = 3 * 2 + 2;
+
 pub(super) fn lower_sign(
     job: &Job<'_>,
     (curve, digest, encoding): (Curve, DigestAlg, EcdsaEncoding),

@@ -24,6 +24,7 @@ pub use self::direct::{compute_on, raw_result};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;
 use self::residue::Kind;
+pub(crate) use self::residue::make_room;
 pub use self::residue::{Answer, Residue, raise};
 use crate::Job;
 

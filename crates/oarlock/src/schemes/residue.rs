@@ -3,7 +3,7 @@
 use std::fmt;
 
 use oarlock_core::JobError;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::hash::{Digester, Hash};
 use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
@@ -44,15 +44,16 @@ pub enum Answer {
     Output(usize),
 }
 
-/// Turns a raw result into the job's answer, appending its output to `out`. `raw` is the operation's bytes, empty for a
-/// verifying shape, or the error of its status ([`Status::error`](oarlock_core::Status::error)). On error `out` is as
-/// before.
+/// Turns a raw result into the job's answer, appending its output to `out`; where `out` has to move for it, the old place
+/// is zeroized. `raw` is the operation's bytes at the shape's width, empty for a verifying shape, or the error of its
+/// status ([`Status::error`](oarlock_core::Status::error)). On error the content of `out` is as before.
 ///
 /// # Errors
 /// [`JobError::Rejected`] where a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
 /// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
 pub fn raise(residue: Residue, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) -> Result<Answer, JobError> {
     let raw = raw.map_err(|error| residue.explain(error))?;
+    make_room(out, raw.len() + ecdsa::MOST_DER_EXTRA);
     match residue.0 {
         Kind::Verified => Ok(Answer::Valid),
         Kind::Pkcs1Verify { digest, hash } => verdict(rsa_pkcs1::is_encoding_of(digest, &hash, raw)),
@@ -71,6 +72,15 @@ pub fn raise(residue: Residue, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) 
             ecdsa::write_der(raw, out);
             Ok(Answer::Output(out.len() - before))
         }
+    }
+}
+
+/// Makes room for `more` bytes, like `Vec::reserve` but for the old place, which may hold secrets and is zeroized.
+pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
+    if out.capacity() - out.len() < more {
+        let mut moved = Vec::with_capacity((out.len() + more).max(2 * out.capacity()));
+        moved.extend_from_slice(out);
+        std::mem::replace(out, moved).zeroize();
     }
 }
 
@@ -109,5 +119,37 @@ impl fmt::Debug for Residue {
             Kind::Oaep { .. } => "Residue(rsa-oaep-decrypt)",
             Kind::Agreement => "Residue(agreement)",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So no growth of `Vec`'s own leaves a copy of a secret behind.
+    #[test]
+    fn every_answer_fits_into_the_room_that_is_made_for_it() {
+        let kinds: [fn() -> Kind; 4] = [
+            || Kind::Copy,
+            || Kind::EcdsaDer,
+            || Kind::Agreement,
+            || Kind::Pkcs1Decrypt { seed: Zeroizing::new([1; 32]) },
+        ];
+        for kind in kinds {
+            let mut out = Vec::with_capacity(96 + ecdsa::MOST_DER_EXTRA);
+            let place = out.as_ptr();
+            let answer = raise(Residue(kind()), Ok(&[0xFF; 96]), &mut out);
+            assert_eq!((answer, out.as_ptr()), (Ok(Answer::Output(out.len())), place));
+        }
+    }
+
+    #[test]
+    fn room_is_made_without_touching_what_is_there() {
+        let mut out = vec![1, 2, 3];
+        make_room(&mut out, 100);
+        assert!(out == [1, 2, 3] && out.capacity() >= 103);
+        let place = out.as_ptr();
+        make_room(&mut out, 100);
+        assert_eq!(out.as_ptr(), place);
     }
 }
