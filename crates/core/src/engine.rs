@@ -20,9 +20,10 @@ pub trait Engine: Debug + Send + Sync {
         Reach::Near
     }
 
-    /// Computes every job of the batch into `out`, each with its own status. Jobs are well-formed
-    /// ([`Operation::check`](crate::Operation::check), [`Records::check`](crate::Records::check)); values may be out of
-    /// range, which is that job's status and no fault.
+    /// Computes every job of the batch into `out`, each with its own status; a job that is not done leaves zeros in its
+    /// place. Operations are well-formed ([`Operation::check`](crate::Operation::check)) and columns complete
+    /// ([`Records::is_complete`](crate::Records::is_complete)); values may be out of range and records malformed, which is
+    /// that job's status and no fault.
     ///
     /// # Errors
     /// The engine itself failed: the batch is run again elsewhere, whatever `out` holds.

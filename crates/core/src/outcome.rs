@@ -73,7 +73,6 @@ struct Part {
 }
 
 /// The outcome of one [`Records`](crate::Records) of a run, for an engine to write.
-#[derive(Debug)]
 pub struct PartMut<'a> {
     /// One status per record.
     pub statuses: &'a mut [Status],
@@ -261,6 +260,13 @@ impl Outcomes {
 impl Drop for Outcomes {
     fn drop(&mut self) {
         self.erase();
+    }
+}
+
+/// Shows lengths only: outputs may be secret.
+impl fmt::Debug for PartMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PartMut({} records, {} bytes)", self.statuses.len(), self.output.len())
     }
 }
 

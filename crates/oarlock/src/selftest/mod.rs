@@ -146,6 +146,14 @@ fn compare(what: &'static str, expected: &[u8], found: &[u8]) -> Result<(), Diff
     }
 }
 
+/// A job that failed has left nothing behind, such as the plaintext of a tag that does not verify.
+fn nothing_left(place: &[u8]) -> Result<(), Difference> {
+    match place.iter().position(|byte| *byte != 0) {
+        Some(at) => Err(Difference::Bytes { what: "the place of a failed job", at }),
+        None => Ok(()),
+    }
+}
+
 /// Jobs that fill an engine's lanes, at least `least` of them, as far as it takes that many at once.
 fn batch_len(lanes: oarlock_core::Lanes, least: usize) -> usize {
     least.next_multiple_of(lanes.best.max(1)).min(lanes.most).max(1)

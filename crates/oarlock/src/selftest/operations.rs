@@ -6,7 +6,7 @@ use oarlock_core::{
 use oarlock_keys::{raw, rsa};
 
 use super::text::{bad_key, bytes, number, tagged};
-use super::{Difference, Failure, Proof, batch_len, compare};
+use super::{Difference, Failure, Proof, batch_len, compare, nothing_left};
 
 /// Cases that are always run even by an engine of one lane: private RSA at 4096 bits costs a millisecond each.
 const LEAST_SLOW_CASES: usize = 5;
@@ -130,7 +130,10 @@ impl Case {
 
     fn check(&self, outcomes: &Outcomes, lane: usize) -> Result<(), Difference> {
         match &self.expected {
-            Expected::Status(status) => status_is(*status, outcomes, lane),
+            Expected::Status(status) => {
+                status_is(*status, outcomes, lane)?;
+                nothing_left(outcomes.result(lane))
+            }
             Expected::Output(output) => {
                 status_is(Status::Done, outcomes, lane)?;
                 compare("the result", output, outcomes.result(lane))

@@ -1,6 +1,6 @@
 use oarlock_core::{
     BlockCipher, CipherMode, CipherSpec, Curve, Direction, Extra, Jobs, Lanes, Nonce, Operation, Outcomes,
-    RsaExponent,
+    RsaExponent, Sink,
 };
 use oarlock_scalar::Scalar;
 
@@ -93,6 +93,60 @@ fn bad_signatures_and_repeated_nonces_of_the_hedged_kind_are_found() {
         out.result_mut(2)[..48].copy_from_slice(&r);
     };
     assert_eq!(difference(repeat), Difference::NonceReused);
+}
+
+/// Right answers, but what fails leaves something behind.
+#[derive(Debug)]
+struct Untidy(Scalar);
+
+impl Engine for Untidy {
+    fn name(&self) -> &'static str {
+        "untidy"
+    }
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        self.0.offers(shape)
+    }
+    fn confirms(&self, shape: Shape) -> bool {
+        self.0.confirms(shape)
+    }
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        self.0.run(jobs, out)?;
+        match jobs {
+            Jobs::Operations(_, operations) => {
+                let failed: Vec<usize> =
+                    (0..operations.len()).filter(|lane| out.statuses()[*lane] != Status::Done).collect();
+                failed.into_iter().for_each(|lane| out.result_mut(lane).fill(1));
+            }
+            Jobs::Records(_, parts) => {
+                for (index, records) in parts.iter().enumerate() {
+                    let part = out.part_mut(index);
+                    for (record, _) in part.statuses.iter().enumerate().filter(|(_, s)| **s != Status::Done) {
+                        if let Some(Sink::Output(span)) = records.output.get(record) {
+                            span.of_mut(part.output).unwrap().fill(1);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_failed_jobs_leave_behind_is_found() {
+    let untidy = Untidy(scalar());
+    let with_bad_jobs = [
+        Shape::RsaPrivate { bits: 1024 },
+        Shape::RsaPublic { bits: 1024, exponent: RsaExponent::F4 },
+        Shape::ModExp { bits: 1024, exponent_bits: 1024 },
+    ];
+    for shape in Shape::records().into_iter().chain(with_bad_jobs) {
+        let left = Difference::Bytes { what: "the place of a failed job", at: 0 };
+        match prove(&untidy, &scalar(), shape) {
+            Err(Failure::Wrong { difference, .. }) => assert_eq!(difference, left, "{shape}"),
+            other => panic!("{shape}: {other:?}"),
+        }
+    }
 }
 
 /// An engine with the given lanes over scalar, to see the batches that a wide engine gets.
