@@ -33,8 +33,11 @@ fn moduli_of_512_to_8192_bits_are_offered() {
             assert_eq!(scalar().offers(shape).is_some(), is_offered, "{shape}");
         }
     }
-    assert!(scalar().offers(Shape::ModExp { bits: 1024, exponent_bits: 1025 }).is_none());
-    assert!(scalar().offers(Shape::ModExp { bits: 1024, exponent_bits: 0 }).is_none());
+    for (exponent_bits, is_offered) in [(0, false), (1, true), (1025, true), (16_384, true), (16_385, false)]
+    {
+        let shape = Shape::ModExp { bits: 1024, exponent_bits };
+        assert_eq!(scalar().offers(shape).is_some(), is_offered, "{shape}");
+    }
 }
 
 #[test]

@@ -114,6 +114,24 @@ fn short_exponents_take_their_own_bound() {
     }
 }
 
+/// As threshold shares are: x to the 2^1025 is x to the 2^512, twice, and squared.
+#[test]
+fn exponents_may_be_longer_than_the_modulus() {
+    let n = named("1024").parts.public.n;
+    let power = |input: &[u8], log: usize, exponent_bits| {
+        let mut exponent = vec![0; log / 8 + 1];
+        exponent[0] = 1 << (log % 8);
+        let parts = ModExpParts { n: n.clone(), exponent: exponent.into(), exponent_bits };
+        let shape = Shape::ModExp { bits: 1024, exponent_bits };
+        run_one(shape, &key(KeyParts::ModExp(parts)), input, Extra::None).unwrap()
+    };
+    let input = input(&n, 7);
+    let expected = power(&power(&power(&input, 512, 513), 512, 1024), 1, 2);
+    for exponent_bits in [1026, 3000, 16_384] {
+        assert_eq!(power(&input, 1025, exponent_bits), expected, "{exponent_bits}");
+    }
+}
+
 #[test]
 fn an_exponent_past_its_bound_is_a_bad_key() {
     let n = named("1024").parts.public.n;
