@@ -42,6 +42,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Engines => engines::run(&cli.global),
         Command::Speed(args) => speed::run(&cli.global, args),
-        Command::Latency(args) => latency::run(&cli.global, args).map_err(Failure::from),
+        Command::Latency(args) => latency::run(&cli.global, args).map_err(|error| match error {
+            latency::LatencyError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
     }
 }
