@@ -1,0 +1,178 @@
+//! The program as its users run it: output, exit codes, and what is said about mistakes.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn oarlock(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// The program with a cost cache of its own, so that tests leave the user's alone.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    command.args(arguments).env("XDG_CACHE_HOME", cache).env_remove("OARLOCK_DISABLE").stdin(Stdio::null());
+    command
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The rows on stdout, which hold nothing but JSON.
+fn rows(output: &Output) -> Vec<Value> {
+    assert_eq!(code(output), 0, "{}", stderr(output));
+    serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap()
+}
+
+fn temporary(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn engines_tells_every_verdict() {
+    let rows = rows(&oarlock(&["--json", "engines"]));
+    assert!(rows.len() > 60);
+    assert!(
+        rows.iter().all(|row| row["engine"] == "scalar" && row["passed"] == true && row["failure"].is_null())
+    );
+    let shape = |name: &str| rows.iter().find(|row| row["shape"] == name).unwrap();
+    assert_eq!(shape("rsa2048-private")["confirms"], true);
+    assert!(shape("p256-verify")["c2_ns"].as_f64().unwrap() > 0.0);
+    let text = oarlock(&["engines"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("all passed") && text.lines().all(|line| line.chars().count() <= 130), "{text}");
+}
+
+#[test]
+fn speed_prints_the_documented_fields_and_draws() {
+    let plot = temporary("speed.svg");
+    let path = plot.to_str().unwrap();
+    let ops = "ed25519-verify,aes128-gcm-40,sha256-64";
+    let output = oarlock(&[
+        "--json",
+        "speed",
+        "--ops",
+        ops,
+        "--seconds",
+        "0.02",
+        "--records",
+        "256",
+        "--no-check",
+        "--plot",
+        path,
+    ]);
+    let rows = rows(&output);
+    let names: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ed25519-verify", "aes128-gcm-40", "sha256-64"]);
+    let fields = [
+        "op",
+        "engine",
+        "threads",
+        "batch",
+        "keys",
+        "bytes",
+        "ops_per_s",
+        "batch_us",
+        "openssl_ops_per_s",
+        "ratio",
+        "libcrypto",
+    ];
+    for row in &rows {
+        let row = row.as_object().unwrap();
+        assert!(fields.iter().all(|field| row.contains_key(*field)) && row.len() == fields.len(), "{row:?}");
+        assert!(row["ops_per_s"].as_f64().unwrap() > 0.0);
+        assert_eq!(row["ratio"].is_null(), row["openssl_ops_per_s"].is_null());
+    }
+    assert_eq!(
+        (&rows[1]["batch"], &rows[1]["keys"], &rows[1]["bytes"]),
+        (&256.into(), &1024.into(), &40.into())
+    );
+    let drawing = std::fs::read_to_string(plot).unwrap();
+    assert!(drawing.starts_with("<svg") || drawing.starts_with("<?xml"), "{drawing:.80}");
+}
+
+#[test]
+fn speed_ends_with_a_plain_sentence() {
+    let output =
+        oarlock(&["speed", "--ops", "sha1-64", "--seconds", "0.02", "--records", "64", "--no-check"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let last = text.lines().last().unwrap();
+    assert!(
+        last.ends_with('.') && (last.starts_with("Per core") || last.starts_with("There is no")),
+        "{text}"
+    );
+    assert!(text.lines().filter(|line| line.contains("sha1-64 ")).all(|line| line.chars().count() <= 100));
+}
+
+#[test]
+fn latency_answers_for_every_rule() {
+    let output =
+        oarlock(&["--json", "latency", "--op", "ed25519-sign", "--loads", "5,50", "--seconds", "0.05"]);
+    let rows = rows(&output);
+    let rules: Vec<&str> = rows.iter().take(4).map(|row| row["rule"].as_str().unwrap()).collect();
+    assert_eq!(rows.len(), 8);
+    assert!(rules.contains(&"adaptive") && rules.contains(&"scalar-only"), "{rules:?}");
+    assert!(stderr(&output).contains("no lane engine here"));
+}
+
+#[test]
+fn mistakes_end_with_two_and_say_what_was_expected() {
+    let cases: [(&[&str], &str); 12] = [
+        (&["speed", "--ops", "rsa2047-sign"], "expected one of rsa1024-sign"),
+        (&["speed", "--ops", "des-cbc-41"], "a multiple of 8"),
+        (&["speed", "--seconds", "0"], "a number above 0"),
+        (&["speed", "--keys", "0"], "0 is not in 1..=65536"),
+        (
+            &["speed", "--libcrypto", "/dev/null", "--ops", "p256-sign"],
+            "--libcrypto: no libcrypto found: /dev/null",
+        ),
+        (&["speed", "--ops", "p256-sign", "--plot", "/nonexistent/x.svg"], "cannot write /nonexistent/x.svg"),
+        (&["latency", "--op", "p521-sign"], "expected one of rsa1024-sign"),
+        (&["latency", "--op", "p256-sign", "--loads", "5,-1"], "--loads"),
+        (
+            &["latency", "--op", "p256-sign", "--plot", "/nonexistent/x.svg"],
+            "cannot write /nonexistent/x.svg",
+        ),
+        (&["--engines", "scalar,abacus", "engines"], "unknown engine \"abacus\": expected some of scalar"),
+        (&["--threads", "0", "engines"], "0 is not in 1..=4096"),
+        (&["row"], "unrecognized subcommand 'row'"),
+    ];
+    for (arguments, expected) in cases {
+        let output = oarlock(arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}");
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_mistakes() {
+    for arguments in [&["--help"][..], &["speed", "--help"], &["latency", "--help"], &["--version"]] {
+        let output = oarlock(arguments);
+        assert_eq!(code(&output), 0, "{arguments:?}");
+        assert!(!output.stdout.is_empty());
+    }
+    assert_eq!(code(&oarlock(&[])), 2);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let mut child = command(&["engines"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}
+
+#[test]
+fn the_scalar_engine_cannot_be_disabled() {
+    let output = command(&["--json", "engines"]).env("OARLOCK_DISABLE", "scalar, lanes").output().unwrap();
+    assert!(rows(&output).iter().any(|row| row["engine"] == "scalar"));
+}
