@@ -1,7 +1,9 @@
 //! Random inputs, good and bad: an engine gives what the referee gives.
 
 use oarlock::selftest::sample_operations;
-use oarlock_core::{Direction, Engine, Extra, Key, Lanes, MacAlg, Nonce, Operation, Shape, Status, WrapAlg};
+use oarlock_core::{
+    AeadAlg, Direction, Engine, Extra, Key, Lanes, MacAlg, Nonce, Operation, Shape, Status, WrapAlg,
+};
 
 use crate::dice::Dice;
 use crate::record_cases::{RecordCase, columns};
@@ -212,19 +214,7 @@ fn random_record(shape: Shape, dice: &mut Dice) -> RecordCase {
                 ..RecordCase::default()
             }
         }
-        Shape::Aead { alg, .. } => {
-            let iv_len = if dice.one_in(3) { 1 + dice.below(40) } else { 12 };
-            let (aad_len, tag_len) = (dice.below(50), 12 + dice.below(5));
-            RecordCase {
-                key: dice.bytes(alg.key_len()),
-                iv: dice.bytes(iv_len),
-                aad: dice.bytes(aad_len),
-                input: dice.bytes(len),
-                place_len: len,
-                made_tag_len: tag_len,
-                ..RecordCase::default()
-            }
-        }
+        Shape::Aead { alg, .. } => random_aead(alg, len, dice),
         Shape::Mac { alg } => random_mac(alg, len, dice),
         Shape::Digest { alg } => {
             RecordCase { input: dice.bytes(len), place_len: alg.output_len(), ..RecordCase::default() }
@@ -242,6 +232,20 @@ fn random_record(shape: Shape, dice: &mut Dice) -> RecordCase {
         case.place_len += 1;
     }
     case
+}
+
+fn random_aead(alg: AeadAlg, len: usize, dice: &mut Dice) -> RecordCase {
+    let iv_len = if dice.one_in(3) { 1 + dice.below(40) } else { 12 };
+    let (aad_len, tag_len) = (dice.below(50), 12 + dice.below(5));
+    RecordCase {
+        key: dice.bytes(alg.key_len()),
+        iv: dice.bytes(iv_len),
+        aad: dice.bytes(aad_len),
+        input: dice.bytes(len),
+        place_len: len,
+        made_tag_len: tag_len,
+        ..RecordCase::default()
+    }
 }
 
 fn random_mac(alg: MacAlg, len: usize, dice: &mut Dice) -> RecordCase {

