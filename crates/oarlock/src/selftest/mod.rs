@@ -4,6 +4,7 @@
 //! every lane; a failure names shape and lane. [`sample_operations`] and [`sample_records`] make workloads of the same
 //! material to time engines with. The vectors and where each comes from are in the files of `data/`.
 
+mod cases;
 #[cfg(any(test, feature = "corruption-hook"))]
 mod corrupt;
 mod operations;

@@ -7,7 +7,7 @@ use oarlock_core::{
 use oarlock_keys::raw;
 
 use super::Failure;
-use super::operations::{Case, cases};
+use super::cases::{Case, cases};
 use super::records::direction_of;
 use super::text::bad_key;
 
