@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use oarlock_core::{JobError, Key, KeyParts, OperationSet};
+use oarlock_core::{JobError, Key, KeyParts, OperationSet, RsaPrivateParts};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater, ConstantTimeLess};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -19,21 +19,21 @@ const LENGTH_CANDIDATES: usize = 128;
 
 pub(super) fn lower(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
     let ciphertext = job.message()?;
+    let Some(KeyParts::RsaPrivate(parts)) = job.key.parts() else {
+        return Err(JobError::KeyType { wanted: job.scheme.to_string(), found: job.key.kind() });
+    };
     rsa::modulus_len(job.key, LEAST_PADDING + 1)?;
     rsa::push_from_peer(job.key, ciphertext, set)?;
-    Ok(Residue(Kind::Pkcs1Decrypt { seed: rejection_seed(job.key, ciphertext)? }))
+    Ok(Residue(Kind::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
 }
 
-/// HMAC over the ciphertext, under the hash of the private exponent.
-fn rejection_seed(key: &Key, ciphertext: &[u8]) -> Result<Zeroizing<[u8; 32]>, JobError> {
-    let Some(KeyParts::RsaPrivate(parts)) = key.parts() else {
-        return Err(JobError::KeyType { wanted: "rsa-pkcs1-decrypt".into(), found: key.kind() });
-    };
+/// HMAC over the ciphertext, which is as long as the modulus, under the hash of the private exponent.
+fn rejection_seed(key: &Key, parts: &RsaPrivateParts, ciphertext: &[u8]) -> Zeroizing<[u8; 32]> {
     let hash = key.prepared::<ExponentHash, Infallible>(|_| {
         Ok(ExponentHash(Zeroizing::new(sha256_padded(parts.d.expose(), ciphertext.len()))))
     });
     let Ok(ExponentHash(hash)) = hash;
-    Ok(Zeroizing::new(hmac_sha256(hash, ciphertext)))
+    Zeroizing::new(hmac_sha256(hash, ciphertext))
 }
 
 /// SHA-256 of d at the modulus's width, kept with the key.
