@@ -33,7 +33,7 @@ fn file(unit: &dyn Unit, name: TestName, algs: &[MacAlg]) -> FileReport {
     let (aes192, unusable): (Vec<&Test>, Vec<&Test>) =
         left.into_iter().partition(|test| test.key.len() == 24);
     report.skip("AES-192", aes192.len());
-    for alg in algs {
+    for alg in algs.iter().filter(|_| !unusable.is_empty()) {
         judge(unit, Shape::Mac { alg: *alg }, &cases(&unusable), &mut report, |_, given| {
             expect_status(given, Status::BadKey)
         });
