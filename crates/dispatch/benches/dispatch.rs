@@ -1,8 +1,8 @@
 //! What the dispatcher itself costs: a no-op engine behind every way in.
 //!
-//! CPU time is the whole process's, so workers and submitters both count; at saturation two threads submit to one worker,
-//! so that work is always waiting. Latency is the median of single jobs, one at a
-//! time.
+//! CPU time is the whole process's, so workers and submitters both count. At saturation several threads submit to one
+//! worker, so that work is always waiting. Latency is the median of single jobs, one at a time. Each line is the best of
+//! its rounds, with the worst beside it: what else the machine does can only add.
 #![allow(missing_docs, clippy::expect_used, reason = "a program that may stop at the first surprise")]
 
 use std::collections::VecDeque;
@@ -18,7 +18,11 @@ use oarlock_core::{
 use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
 
 const SHAPE: Shape = Shape::X25519;
-const JOBS: usize = 2_000_000;
+const JOBS: usize = 1_000_000;
+const ROUNDS: usize = 5;
+const SUBMITTERS: usize = 4;
+/// Jobs that one submitter has under way.
+const WINDOW: usize = 1024;
 
 #[derive(Debug)]
 struct NoOp;
@@ -45,17 +49,20 @@ impl Engine for NoOp {
 fn main() {
     let key = key();
     println!("no-op engine, X25519 shape, 32-byte inputs, one key, one worker thread");
-    println!("{:<44} {:>10} {:>10} {:>10}", "way in", "measured", "target", "verdict");
-    report("submit, saturated: CPU us per job", submit_saturated(&key), 0.5);
-    report("submit_many in groups of 64: CPU us per job", submit_many(&key), 0.05);
-    report("run_all in sets of 4096: CPU us per job", run_all(&key), 0.05);
-    report("submit across threads: median us", latency(&key, Duration::ZERO), 10.0);
-    report("submit on the caller's thread: median us", latency(&key, Duration::from_millis(1)), 1.0);
+    println!("{:<44} {:>10} {:>10} {:>10} {:>10}", "way in", "best of 5", "worst", "target", "verdict");
+    report("submit, saturated: CPU us per job", || submit_saturated(&key), 0.5);
+    report("submit_many in groups of 64: CPU us per job", || submit_many(&key), 0.05);
+    report("run_all in sets of 4096: CPU us per job", || run_all(&key), 0.05);
+    report("submit across threads: median us", || latency(&key, Duration::ZERO), 10.0);
+    report("submit on the caller's thread: median us", || latency(&key, Duration::from_millis(1)), 1.0);
 }
 
-fn report(name: &str, measured: f64, target: f64) {
-    let verdict = if measured <= target { "met" } else { "missed" };
-    println!("{name:<44} {measured:>10.3} {target:>10.2} {verdict:>10}");
+fn report(name: &str, measure: impl Fn() -> f64, target: f64) {
+    let rounds: Vec<f64> = (0..ROUNDS).map(|_| measure()).collect();
+    let (best, worst) =
+        rounds.iter().fold((f64::MAX, 0.0_f64), |(best, worst), &us| (best.min(us), worst.max(us)));
+    let verdict = if best <= target { "met" } else { "missed" };
+    println!("{name:<44} {best:>10.3} {worst:>10.3} {target:>10.2} {verdict:>10}");
 }
 
 fn key() -> Key {
@@ -73,20 +80,22 @@ fn submit_saturated(key: &Key) -> f64 {
     let dispatcher = dispatcher(Duration::ZERO);
     let start = ProcessTime::now();
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..SUBMITTERS {
             scope.spawn(|| submit_share(&dispatcher, key));
         }
     });
     let counters = dispatcher.counters();
-    println!("  {:.1} jobs per batch", counters.batched_ops as f64 / counters.batches as f64);
-    start.elapsed().as_secs_f64() * 1e6 / JOBS as f64
+    let us = start.elapsed().as_secs_f64() * 1e6 / JOBS as f64;
+    println!("  {us:.3} us, {:.1} jobs per batch", counters.batched_ops as f64 / counters.batches as f64);
+    us
 }
 
+/// One client with a window of jobs under way. It waits for the newest of a quarter first, so that it sleeps once.
 fn submit_share(dispatcher: &Dispatcher, key: &Key) {
-    let mut waiting: VecDeque<Ticket> = VecDeque::with_capacity(4096);
-    for _ in 0..JOBS / 2 {
-        if waiting.len() == 4096 {
-            waiting.drain(..1024).for_each(|ticket| drop(black_box(ticket.wait())));
+    let mut waiting: VecDeque<Ticket> = VecDeque::with_capacity(WINDOW);
+    for _ in 0..JOBS / SUBMITTERS {
+        if waiting.len() == WINDOW {
+            waiting.drain(..WINDOW / 4).rev().for_each(|ticket| drop(black_box(ticket.wait())));
         }
         let ticket = dispatcher.submit(SHAPE, key, &[9; 32], Extra::None, Options::default());
         waiting.push_back(ticket.expect("the queue's bound is above what is in flight"));

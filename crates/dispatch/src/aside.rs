@@ -83,7 +83,10 @@ impl Inner {
     pub(crate) fn start_probes(self: &Arc<Self>) {
         for entry in self.take_due(self.now()) {
             let inner = Arc::clone(self);
-            self.threads.spawn_loose("oarlock-probe", move || inner.probe(&entry));
+            let own = entry.clone();
+            if !self.threads.start_probe(self, move || inner.probe(&own)) {
+                self.note_probe(&entry, false);
+            }
         }
     }
 
@@ -109,6 +112,10 @@ impl Inner {
         let engine = self.engine(entry.engine);
         let probe = std::panic::AssertUnwindSafe(|| (self.blueprint.prober)(engine, entry.shape));
         let is_well = std::panic::catch_unwind(probe).unwrap_or(false);
+        self.note_probe(entry, is_well);
+    }
+
+    fn note_probe(&self, entry: &Entry, is_well: bool) {
         let mut entries = self.asides.lock();
         let same = |other: &Entry| (other.engine, other.shape) == (entry.engine, entry.shape);
         if is_well {
@@ -128,5 +135,6 @@ impl Inner {
     fn publish(&self, entries: &[Entry], engine: usize) {
         let own = entries.iter().filter(|entry| entry.engine == engine).map(|entry| entry.shape).collect();
         self.lock().scheduler.set_aside(engine, own);
+        self.call_all();
     }
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicUsize;
 
 use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, Records, Shape};
 
-use crate::group::Results;
 use crate::inner::{Inner, REFEREE, Report, unsupported};
 use crate::metrics::count;
+use crate::results::Results;
 
 impl Inner {
     /// Computes a set on this thread.
@@ -17,19 +17,27 @@ impl Inner {
         let mut errors = Vec::new();
         let bytes_per_op = set.input_bytes() / operations.len().max(1);
         let mut at = 0;
+        let mut last_fault = None;
         while at < operations.len() {
             let Some((engine, ops)) = self.bulk_unit(shape, operations.len() - at) else {
-                return Results::refused(operations.len(), unsupported(shape));
+                let error = last_fault
+                    .map_or_else(|| unsupported(shape), |reason| JobError::EngineFailed { shape, reason });
+                count(&self.metrics.failed, operations.len() - at);
+                errors.extend((at..operations.len()).map(|index| (index as u32, error.clone())));
+                break;
             };
             let chunk = &operations[at..at + ops];
             match self.run_chunk(engine, &Jobs::Operations(shape, chunk), ops * bytes_per_op) {
                 Ok(chunk) => outcomes.copy_results(at, &chunk, 0, ops),
-                Err(_) if engine != REFEREE => continue,
+                Err(reason) if engine != REFEREE => {
+                    last_fault = Some(reason);
+                    continue;
+                }
                 Err(reason) => self.run_singly(shape, chunk, at, &mut outcomes, &mut errors, &reason),
             }
             at += ops;
         }
-        count(&self.metrics.bulk, operations.len());
+        count(&self.metrics.bulk, at);
         Results::complete(shape, outcomes, errors)
     }
 

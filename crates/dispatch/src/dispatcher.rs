@@ -14,10 +14,11 @@ use crate::aside::Aside;
 use crate::config::Config;
 use crate::cost::Cost;
 use crate::fork;
-use crate::group::{Group, Payload, Results};
+use crate::group::{Group, Payload};
 use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
 use crate::metrics::{Counters, count};
 use crate::queue::{Lane, Nanos};
+use crate::results::Results;
 use crate::ticket::Ticket;
 
 /// Queues jobs, chooses engine and batch size by cost, checks results and fails over. Cheap to clone; the last handle
@@ -152,11 +153,13 @@ impl Dispatcher {
     /// Submits a set as one: it is answered as one, whatever batches it shares.
     ///
     /// # Errors
-    /// No engine offers the shape, or the tenant's queue is full; then no job of the set is done.
+    /// No engine offers the shape, it is one of records, or the tenant's queue is full; then no job of the set is done.
     pub fn submit_many(&self, set: OperationSet, options: Options) -> Result<Ticket, JobError> {
         let inner = self.inner();
         let (shape, ops, bytes) = (set.shape(), set.len(), set.input_bytes());
-        count(&inner.metrics.submitted, ops);
+        if shape.is_record() {
+            return Err(unsupported(shape));
+        }
         let group = Group::new(Payload::Operations(set), Lane::Engines(shape), options.tenant);
         if ops > 0 && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
             return Ok(Ticket::new(group, Arc::clone(inner)));
@@ -176,7 +179,6 @@ impl Dispatcher {
     ) -> Result<Ticket, JobError> {
         check_complete(shape, &records)?;
         let inner = self.inner();
-        count(&inner.metrics.submitted, records.len);
         let group =
             Group::new(Payload::Records(shape, Box::new(records)), Lane::Engines(shape), options.tenant);
         self.queue(inner, group, options)
@@ -189,7 +191,6 @@ impl Dispatcher {
     pub fn submit_held(&self, jobs: Vec<HeldJob>, options: Options) -> Result<Ticket, JobError> {
         let inner = self.inner();
         let holder = self.holder_of(&jobs)?;
-        count(&inner.metrics.submitted, jobs.len());
         let group = Group::new(Payload::Held(jobs), Lane::Holder(holder), options.tenant);
         let deadline = options.deadline.or(Some(inner.config().holder_patience));
         self.queue(inner, group, Options { deadline, ..options })
@@ -199,6 +200,9 @@ impl Dispatcher {
     #[must_use]
     pub fn run_all(&self, set: &OperationSet) -> Results {
         let inner = self.inner();
+        if set.shape().is_record() {
+            return Results::refused(set.len(), unsupported(set.shape()));
+        }
         count(&inner.metrics.submitted, set.len());
         inner.run_all(set)
     }
@@ -288,6 +292,7 @@ impl Dispatcher {
 /// Runs a submission on its caller's thread and answers it; false where the referee failed, so that it must be queued.
 fn run_here(inner: &Arc<Inner>, shape: Shape, group: &Arc<Group>) -> bool {
     let Payload::Operations(set) = &group.payload else { return false };
+    let mut flight = CallerRun { inner, report: None };
     let at_work = AtomicUsize::new(REFEREE);
     let result = match set.get(0) {
         Some(operation) if set.len() == 1 => {
@@ -298,16 +303,24 @@ fn run_here(inner: &Arc<Inner>, shape: Shape, group: &Arc<Group>) -> bool {
             inner.compute(REFEREE, &Jobs::Operations(shape, &operations), &at_work)
         }
     };
-    let Ok((outcomes, took_ns)) = result else {
-        inner.finish_caller_run(None);
-        return false;
-    };
-    let report = Report { engine: REFEREE, shape, ops: group.len(), bytes: group.bytes(), took_ns };
-    inner.finish_caller_run(Some(report));
+    let Ok((outcomes, took_ns)) = result else { return false };
+    flight.report = Some(Report { engine: REFEREE, shape, ops: group.len(), bytes: group.bytes(), took_ns });
+    count(&inner.metrics.submitted, group.len());
     count(&inner.metrics.on_caller, group.len());
-    count(&inner.metrics.completed, group.len());
-    group.answer_all(outcomes);
+    group.answer_all(outcomes, &inner.metrics.completed);
     true
+}
+
+/// A batch in flight on its caller's thread, which ends even where that thread unwinds.
+struct CallerRun<'a> {
+    inner: &'a Inner,
+    report: Option<Report>,
+}
+
+impl Drop for CallerRun<'_> {
+    fn drop(&mut self) {
+        self.inner.end_flight(self.report.take());
+    }
 }
 
 fn check_complete(shape: Shape, records: &Records<'_>) -> Result<(), JobError> {

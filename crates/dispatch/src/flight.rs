@@ -1,6 +1,7 @@
 //! A batch on its way through an engine: built from the queue, run, checked, and landed or abandoned.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -8,7 +9,6 @@ use oarlock_core::{Jobs, Operation, Outcomes, Records, Shape};
 
 use crate::group::{Group, Payload};
 use crate::inner::{Inner, Report};
-use crate::metrics::count;
 use crate::queue::{Item, Nanos};
 use crate::scheduler::Plan;
 
@@ -23,6 +23,8 @@ pub(crate) struct Flight {
     first_engine: usize,
     ops: usize,
     state: AtomicU8,
+    /// Items answered so far.
+    answered: AtomicUsize,
 }
 
 const UP: u8 = 0;
@@ -41,6 +43,7 @@ impl Flight {
             first_engine: plan.engine,
             ops: plan.ops,
             state: AtomicU8::new(UP),
+            answered: AtomicUsize::new(0),
         })
     }
 
@@ -58,8 +61,28 @@ impl Flight {
         self.state.load(Ordering::Acquire) == ABANDONED
     }
 
-    /// Runs, checks and answers the batch. Returns what the cost model learns from it.
+    /// Runs, checks and answers the batch. Returns what the cost model learns from it. Afterwards it has landed or is
+    /// abandoned, even where something in it panics.
     pub(crate) fn fly(&self, inner: &Inner) -> Option<Report> {
+        let result = catch_unwind(AssertUnwindSafe(|| self.fly_in(inner)));
+        result.unwrap_or_else(|_| {
+            self.crash(inner);
+            None
+        })
+    }
+
+    /// What is not answered yet runs again, or fails where results were already being handed out.
+    fn crash(&self, inner: &Inner) {
+        let reason = format!("{} gave results that cannot be read", inner.engine(self.first_engine).name());
+        inner.put_aside(self.first_engine, None, &reason);
+        if self.land() {
+            inner.run_again(self.shape, &self.items, &reason);
+        } else if !self.is_abandoned() {
+            inner.fail(self.shape, &self.items[self.answered.load(Ordering::Relaxed)..], &reason);
+        }
+    }
+
+    fn fly_in(&self, inner: &Inner) -> Option<Report> {
         let is_records = matches!(self.items.first()?.work.payload, Payload::Records(..));
         if is_records { self.fly_records(inner) } else { self.fly_operations(inner) }
     }
@@ -75,8 +98,9 @@ impl Flight {
         let (outcomes, report) = self.run(inner, &Jobs::Operations(self.shape, &operations))?;
         let mut from = 0;
         for item in &self.items {
-            item.work.answer(item.first, item.count, &outcomes, from);
+            item.work.answer(item.first, item.count, &outcomes, from, &inner.metrics.completed);
             from += item.count as usize;
+            self.answered.fetch_add(1, Ordering::Relaxed);
         }
         Some(report)
     }
@@ -92,7 +116,8 @@ impl Flight {
             .collect();
         let (mut outcomes, report) = self.run(inner, &Jobs::Records(self.shape, &records))?;
         for (part, item) in self.items.iter().enumerate() {
-            item.work.answer_all(outcomes.take_part(part));
+            item.work.answer_all(outcomes.take_part(part), &inner.metrics.completed);
+            self.answered.fetch_add(1, Ordering::Relaxed);
         }
         Some(report)
     }
@@ -104,10 +129,7 @@ impl Flight {
                 let bytes = self.items.iter().map(|item| item.bytes as usize).sum();
                 let (engine, shape, ops) = (self.first_engine, self.shape, self.ops);
                 let report = Report { engine, shape, ops, bytes, took_ns };
-                self.land().then(|| {
-                    count(&inner.metrics.completed, ops);
-                    (outcomes, report)
-                })
+                self.land().then_some((outcomes, report))
             }
             Err(fault) => {
                 if self.land() {

@@ -1,14 +1,17 @@
 //! A submission: jobs, their answers, and who waits for them.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread::Thread;
 
-use oarlock_core::{HeldJob, JobError, KeyKind, OperationSet, Outcomes, Records, Shape, Status};
+use oarlock_core::{HeldJob, JobError, OperationSet, Outcomes, Records, Shape};
 
+use crate::metrics::count;
 use crate::queue::{Item, Lane, Nanos, Work};
+use crate::results::{Results, sorted};
 
 /// What was submitted.
 pub(crate) enum Payload {
@@ -24,6 +27,7 @@ pub(crate) struct Group {
     pub(crate) tenant: u64,
     count: u32,
     bytes: u32,
+    /// An [`End`]; written under `state`'s lock only, so that a submission ends once.
     end: AtomicU8,
     /// Operations still in the queue; changed under the scheduler's lock only.
     queued: AtomicU32,
@@ -130,39 +134,45 @@ impl Group {
         }
     }
 
-    /// Ends a live submission without an answer, and wakes who waits for it after `note` has run; false where it had
-    /// ended.
-    pub(crate) fn end_early(&self, end: End, note: impl FnOnce()) -> bool {
-        let (live, end) = (End::Live as u8, end as u8);
-        if self.end.compare_exchange(live, end, Ordering::AcqRel, Ordering::Acquire).is_err() {
+    /// Ends a live submission, counts what was not answered, and wakes who waits for it; false where it had ended.
+    pub(crate) fn end_early(&self, end: End, counter: &AtomicU64) -> bool {
+        let state = self.lock();
+        if self.end() != End::Live {
             return false;
         }
-        note();
-        let waiter = std::mem::replace(&mut self.lock().waiter, Waiter::Nobody);
-        waiter.wake();
+        count(counter, state.left as usize);
+        self.finish(state, end);
         true
     }
 
+    /// Counters are written before, so that whoever is woken finds itself counted.
+    fn finish(&self, mut state: MutexGuard<'_, State>, end: End) {
+        self.end.store(end as u8, Ordering::Release);
+        let waiter = std::mem::replace(&mut state.waiter, Waiter::Nobody);
+        drop(state);
+        waiter.wake();
+    }
+
     /// Answers `count` operations from `first` on with outcomes `from..` of a batch.
-    pub(crate) fn answer(&self, first: u32, count: u32, batch: &Outcomes, from: usize) {
-        self.settle(count, |state| {
+    pub(crate) fn answer(&self, first: u32, count: u32, batch: &Outcomes, from: usize, counter: &AtomicU64) {
+        self.settle(count, counter, |state| {
             state.outcomes.copy_results(first as usize, batch, from, count as usize);
         });
     }
 
     /// Answers all operations with the outcomes of a batch of their own.
-    pub(crate) fn answer_all(&self, outcomes: Outcomes) {
-        self.settle(self.count, |state| state.outcomes = outcomes);
+    pub(crate) fn answer_all(&self, outcomes: Outcomes, counter: &AtomicU64) {
+        self.settle(self.count, counter, |state| state.outcomes = outcomes);
     }
 
     /// Answers one held job.
-    pub(crate) fn answer_held(&self, index: u32, result: Result<Vec<u8>, JobError>) {
-        self.settle(1, |state| state.held[index as usize] = Some(result));
+    pub(crate) fn answer_held(&self, index: u32, result: Result<Vec<u8>, JobError>, counter: &AtomicU64) {
+        self.settle(1, counter, |state| state.held[index as usize] = Some(result));
     }
 
     /// Answers `count` operations from `first` on with an error.
-    pub(crate) fn answer_error(&self, first: u32, count: u32, error: &JobError) {
-        self.settle(count, |state| match &self.payload {
+    pub(crate) fn answer_error(&self, first: u32, count: u32, error: &JobError, counter: &AtomicU64) {
+        self.settle(count, counter, |state| match &self.payload {
             Payload::Held(_) => {
                 (first..first + count).for_each(|at| state.held[at as usize] = Some(Err(error.clone())));
             }
@@ -170,21 +180,17 @@ impl Group {
         });
     }
 
-    fn settle(&self, count: u32, write: impl FnOnce(&mut State)) {
+    fn settle(&self, ops: u32, counter: &AtomicU64, write: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         if self.end() != End::Live {
             return;
         }
         write(&mut state);
-        state.left -= count;
-        if state.left > 0 {
-            return;
+        state.left -= ops;
+        count(counter, ops as usize);
+        if state.left == 0 {
+            self.finish(state, End::Answered);
         }
-        let (live, answered) = (End::Live as u8, End::Answered as u8);
-        let _ = self.end.compare_exchange(live, answered, Ordering::AcqRel, Ordering::Acquire);
-        let waiter = std::mem::replace(&mut state.waiter, Waiter::Nobody);
-        drop(state);
-        waiter.wake();
     }
 
     /// Leaves `waker` to be woken; false where the end has come already.
@@ -227,7 +233,7 @@ impl Group {
             },
             outcomes: std::mem::take(&mut state.outcomes),
             held: std::mem::take(&mut state.held),
-            errors: std::mem::take(&mut state.errors),
+            errors: sorted(std::mem::take(&mut state.errors)),
         }
     }
 
@@ -249,86 +255,12 @@ impl fmt::Debug for Group {
 }
 
 impl Waiter {
+    /// A waker that panics harms nobody but its own task: other answers of the batch go out.
     fn wake(self) {
         match self {
             Self::Nobody => {}
-            Self::Task(waker) => waker.wake(),
+            Self::Task(waker) => drop(catch_unwind(AssertUnwindSafe(|| waker.wake()))),
             Self::Thread(thread) => thread.unpark(),
         }
-    }
-}
-
-/// Answers of a submission, in its order. Buffers are zeroized on drop.
-#[derive(Debug)]
-pub struct Results {
-    shape: Option<Shape>,
-    len: usize,
-    unanswered: JobError,
-    outcomes: Outcomes,
-    held: Vec<Option<Result<Vec<u8>, JobError>>>,
-    errors: Vec<(u32, JobError)>,
-}
-
-impl Results {
-    /// Answers that an engine has given in full.
-    pub(crate) fn complete(shape: Shape, outcomes: Outcomes, errors: Vec<(u32, JobError)>) -> Self {
-        let len = outcomes.len();
-        Self { shape: Some(shape), len, unanswered: JobError::Cancelled, outcomes, held: Vec::new(), errors }
-    }
-
-    /// The same error for every one of `len` jobs.
-    pub(crate) fn refused(len: usize, error: JobError) -> Self {
-        let outcomes = Outcomes::default();
-        Self { shape: None, len, unanswered: error, outcomes, held: Vec::new(), errors: Vec::new() }
-    }
-
-    /// Number of jobs.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// True where there was no job.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The result of the operation or held job at `index`: its bytes, empty for a verification that says yes. For
-    /// records this is their status only; the bytes are in [`Results::outcomes`].
-    ///
-    /// # Errors
-    /// Why this job has no result.
-    pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
-        if let Some(answer) = self.held.get(index) {
-            return match answer {
-                Some(result) => result.as_deref().map_err(Clone::clone),
-                None => Err(self.unanswered.clone()),
-            };
-        }
-        let error = self.errors.iter().find(|(at, _)| *at as usize == index);
-        if let Some((_, error)) = error {
-            return Err(error.clone());
-        }
-        let (Some(shape), Some(status)) = (self.shape, self.outcomes.statuses().get(index)) else {
-            return Err(self.unanswered.clone());
-        };
-        match status {
-            Status::Done => Ok(if shape.is_record() { &[] } else { self.outcomes.result(index) }),
-            Status::Pending => Err(self.unanswered.clone()),
-            status => Err(status.error(shape, KeyKind::Secret(0)).unwrap_or(JobError::Rejected)),
-        }
-    }
-
-    /// The raw outcome: statuses and buffers, by which records are read.
-    #[must_use]
-    pub fn outcomes(&self) -> &Outcomes {
-        &self.outcomes
-    }
-
-    /// Takes the raw outcome.
-    #[must_use]
-    pub fn into_outcomes(self) -> Outcomes {
-        self.outcomes
     }
 }

@@ -39,19 +39,18 @@ struct Sink {
 
 impl CompletionSink for Sink {
     fn done(&self, index: usize, result: Result<Vec<u8>, JobError>) {
-        if let Some(inner) = self.inner.upgrade() {
-            count(&inner.metrics.completed, 1);
-        }
+        // A ticket keeps the dispatcher's state alive: without it nobody waits.
+        let Some(inner) = self.inner.upgrade() else { return };
         let (group, at) = &self.places[index];
-        group.answer_held(*at, result);
+        group.answer_held(*at, result, &inner.metrics.completed);
     }
 
     fn dropped(&self, index: usize) {
-        if let Some(inner) = self.inner.upgrade() {
-            count(&inner.metrics.held_dropped, 1);
-        }
+        let Some(inner) = self.inner.upgrade() else { return };
+        count(&inner.metrics.held_dropped, 1);
         let (group, at) = &self.places[index];
         let reason = "went away without an answer".to_owned();
-        group.answer_held(*at, Err(JobError::HolderFailed { holder: self.name.clone(), reason }));
+        let error = JobError::HolderFailed { holder: self.name.clone(), reason };
+        group.answer_held(*at, Err(error), &inner.metrics.failed);
     }
 }

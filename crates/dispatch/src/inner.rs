@@ -151,21 +151,22 @@ impl Inner {
         group: &Arc<Group>,
         deadline: Option<Nanos>,
     ) -> Result<(), JobError> {
-        if self.is_stopping() {
-            return Err(JobError::ShutDown);
-        }
         self.threads.ensure_started(self)?;
         let now = self.now();
         let patience = u64::try_from(self.config().target_latency.as_nanos()).unwrap_or(u64::MAX);
         let item = group.item(now, deadline.unwrap_or_else(|| now.saturating_add(patience)));
         let ops = item.count;
         let mut state = self.lock();
+        if self.is_stopping() {
+            return Err(JobError::ShutDown);
+        }
         let queue = match group.lane {
             Lane::Engines(shape) => self.queue_of(&mut state, shape).ok_or_else(|| unsupported(shape))?,
             lane @ Lane::Holder(_) => state.scheduler.queue_for(lane, Vec::new),
         };
         state.scheduler.submit(queue, item).inspect_err(|_| count(&self.metrics.refused, ops as usize))?;
         group.enter_queue(ops);
+        count(&self.metrics.submitted, ops as usize);
         let is_far_wanted = state.scheduler.has_surplus(queue, self.config().threads);
         let is_near_wanted = self.note_pending(&mut state);
         drop(state);
@@ -207,10 +208,16 @@ impl Inner {
         is_cheap
     }
 
-    /// Ends a caller's run.
-    pub(crate) fn finish_caller_run(&self, report: Option<Report>) {
+    /// Ends a batch in flight other than by a worker's next question: a caller's run, or an abandoned batch.
+    pub(crate) fn end_flight(&self, report: Option<Report>) {
         let mut state = self.lock();
         self.finish(&mut state, report);
+    }
+
+    /// Lets every worker look again: what an engine's leaving or return changes is not known from any one queue.
+    pub(crate) fn call_all(&self) {
+        self.work.notify_all();
+        self.far_work.notify_all();
     }
 
     fn finish(&self, state: &mut State, report: Option<Report>) {
@@ -321,7 +328,7 @@ impl Inner {
             End::Cancelled => &self.metrics.cancelled,
             _ => &self.metrics.failed,
         };
-        if !group.end_early(end, || count(counter, group.len())) {
+        if !group.end_early(end, counter) {
             return false;
         }
         let mut state = self.lock();
@@ -337,24 +344,26 @@ impl Inner {
     /// Returns the items of a faulted or abandoned batch to their queue, less those no longer wanted; what failed too
     /// often is answered with `reason`.
     pub(crate) fn run_again(&self, shape: Shape, items: &[Item<Arc<Group>>], reason: &str) {
+        let mut state = self.lock();
         if self.is_stopping() {
-            items.iter().for_each(|item| drop(self.end_early(&item.work, End::ShutDown)));
+            drop(state);
+            for item in items {
+                self.end_early(&item.work, End::ShutDown);
+            }
             return;
         }
+        // Under the lock: who ends later finds the operations queued and takes them off the count.
         let live = items.iter().filter(|item| item.work.end() == End::Live);
         let (again, given_up): (Vec<_>, Vec<_>) =
             live.cloned().partition(|item| item.attempts < MOST_ATTEMPTS);
-        let mut state = self.lock();
         for item in &again {
             item.work.enter_queue(item.count);
         }
         count(&self.metrics.rerun, again.iter().map(|item| item.count as usize).sum());
         state.scheduler.submit_again(Lane::Engines(shape), again);
-        let is_wanted = self.note_pending(&mut state);
+        self.note_pending(&mut state);
         drop(state);
-        if is_wanted {
-            self.work.notify_one();
-        }
+        self.call_all();
         self.fail(shape, &given_up, reason);
     }
 
@@ -362,8 +371,7 @@ impl Inner {
     pub(crate) fn fail(&self, shape: Shape, items: &[Item<Arc<Group>>], reason: &str) {
         let error = JobError::EngineFailed { shape, reason: reason.to_owned() };
         for item in items {
-            count(&self.metrics.failed, item.count as usize);
-            item.work.answer_error(item.first, item.count, &error);
+            item.work.answer_error(item.first, item.count, &error, &self.metrics.failed);
         }
     }
 
@@ -385,12 +393,15 @@ impl Inner {
             self.is_stopping.store(true, Ordering::Release);
             state.scheduler.drain()
         };
-        self.work.notify_all();
-        self.far_work.notify_all();
+        self.call_all();
         for item in drained {
-            item.work.end_early(End::ShutDown, || count(&self.metrics.failed, item.work.len()));
+            item.work.end_early(End::ShutDown, &self.metrics.failed);
         }
-        self.threads.join(&self.timers);
+        self.threads.join(&self.timers, self.config().hang_after);
+        // Nobody is left to see to deadlines: jobs that a holder still keeps end here.
+        for group in self.timers.expired(Nanos::MAX) {
+            group.end_early(End::ShutDown, &self.metrics.failed);
+        }
     }
 
     /// Flights that are up now, for the watchdog.

@@ -11,7 +11,7 @@
 //! | `scheduler` | the rule, without threads and clock |
 //! | `queue` | tenants in turn, cut and whole items |
 //! | `cost` | [`Cost`]: C1 + C2 n + C3 b, stepped by lane groups |
-//! | `group`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
+//! | `group`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
 //! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
 //! | `flight` | a batch in flight: run, landed or abandoned |
 //! | `check` | release checks: RSA confirmation, cross-checks, the referee |
@@ -36,6 +36,7 @@ mod held;
 mod inner;
 mod metrics;
 mod queue;
+mod results;
 mod scheduler;
 #[cfg(all(test, not(miri)))]
 mod sim;
@@ -47,7 +48,7 @@ pub use aside::Aside;
 pub use config::{Config, Rule};
 pub use cost::Cost;
 pub use dispatcher::{Builder, Dispatcher, Options};
-pub use group::Results;
 pub use inner::Prober;
 pub use metrics::Counters;
+pub use results::Results;
 pub use ticket::Ticket;

@@ -1,12 +1,26 @@
 //! Counters for everything the dispatcher decides.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A counter with a cache line of its own: submitters and workers write different ones at the same time.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Counter(AtomicU64);
+
+impl Deref for Counter {
+    type Target = AtomicU64;
+
+    fn deref(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// Live counters.
         #[derive(Debug, Default)]
-        pub(crate) struct Metrics { $(pub(crate) $name: AtomicU64),* }
+        pub(crate) struct Metrics { $(pub(crate) $name: Counter),* }
 
         /// The counters at one moment; they only grow.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -187,14 +187,19 @@ impl<W: Work> Queue<W> {
             let Some(tenant) = self.tenants.get_mut(&id) else { continue };
             let ops = tenant.take(quota.min(left), end, taken.is_empty(), &mut taken, &mut self.bytes);
             let is_stuck = ops == 0 && !tenant.items.is_empty();
-            if !tenant.items.is_empty() {
-                self.ring.push_back(id);
-            }
             self.live -= ops;
             left = left.saturating_sub(ops);
             if is_stuck {
+                // Its turn has not been served: it begins the next batch, where any size is taken.
+                self.ring.push_front(id);
                 break;
             }
+            if !tenant.items.is_empty() {
+                self.ring.push_back(id);
+            }
+        }
+        if self.live == 0 {
+            self.bytes = 0;
         }
         taken
     }
@@ -271,116 +276,4 @@ impl<W: Work> Tenant<W> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-    use std::rc::Rc;
-
-    use super::*;
-
-    #[derive(Clone, Debug)]
-    struct Tag(u32, Rc<Cell<bool>>);
-
-    impl Work for Tag {
-        fn is_live(&self) -> bool {
-            self.1.get()
-        }
-    }
-
-    fn item(tag: u32, tenant: u64, count: u32) -> Item<Tag> {
-        Item {
-            work: Tag(tag, Rc::new(Cell::new(true))),
-            first: 0,
-            count,
-            bytes: count * 10,
-            is_whole: false,
-            tenant,
-            enqueued: u64::from(tag),
-            due: u64::from(tag) + 100,
-            attempts: 0,
-        }
-    }
-
-    fn queue() -> Queue<Tag> {
-        Queue::new(Lane::Engines(Shape::X25519), Vec::new())
-    }
-
-    fn push(queue: &mut Queue<Tag>, item: Item<Tag>) {
-        queue.push(item, usize::MAX).unwrap();
-    }
-
-    fn tenant_live(queue: &Queue<Tag>, tenant: u64) -> usize {
-        queue.tenants[&tenant].live
-    }
-
-    fn tags(items: &[Item<Tag>]) -> Vec<(u32, u32, u32)> {
-        items.iter().map(|item| (item.work.0, item.first, item.count)).collect()
-    }
-
-    #[test]
-    fn items_are_cut_in_order_and_nothing_is_lost() {
-        let mut queue = queue();
-        push(&mut queue, item(1, 0, 5));
-        push(&mut queue, item(2, 0, 5));
-        assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 5), (2, 0, 3)]);
-        assert_eq!((queue.live(), tenant_live(&queue, 0)), (2, 2));
-        assert_eq!(tags(&queue.take(8, End::Oldest)), [(2, 3, 2)]);
-        assert!(queue.live() == 0 && queue.take(8, End::Oldest).is_empty());
-    }
-
-    #[test]
-    fn a_noisy_tenant_does_not_crowd_out_a_quiet_one() {
-        let mut queue = queue();
-        push(&mut queue, item(1, 7, 1000));
-        push(&mut queue, item(2, 8, 2));
-        assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 4), (2, 0, 2), (1, 4, 2)]);
-    }
-
-    #[test]
-    fn the_newest_end_leaves_the_oldest() {
-        let mut queue = queue();
-        push(&mut queue, item(1, 0, 4));
-        push(&mut queue, item(2, 0, 4));
-        assert_eq!(tags(&queue.take(6, End::Newest)), [(2, 0, 4), (1, 2, 2)]);
-        assert_eq!(tags(&queue.take(6, End::Oldest)), [(1, 0, 2)]);
-    }
-
-    #[test]
-    fn whole_items_are_not_cut() {
-        let mut queue = queue();
-        for tag in 1..=2 {
-            push(&mut queue, Item { is_whole: true, ..item(tag, 0, 5) });
-        }
-        assert_eq!(tags(&queue.take(8, End::Oldest)), [(1, 0, 5)]);
-        assert_eq!(tags(&queue.take(2, End::Oldest)), [(2, 0, 5)]);
-        assert_eq!(queue.live(), 0);
-    }
-
-    #[test]
-    fn forgotten_items_leave_the_count_at_once_and_are_skipped() {
-        let mut queue = queue();
-        let gone = item(1, 0, 5);
-        push(&mut queue, gone.clone());
-        push(&mut queue, item(2, 0, 1));
-        gone.work.1.set(false);
-        queue.forget(0, 5, 50);
-        assert_eq!((queue.live(), tenant_live(&queue, 0)), (1, 1));
-        assert_eq!(tags(&queue.take(8, End::Oldest)), [(2, 0, 1)]);
-    }
-
-    #[test]
-    fn each_tenant_has_its_own_bound() {
-        let mut queue = queue();
-        assert_eq!(queue.push(item(1, 0, 10), 4), Ok(()), "larger than the bound, but nothing waits");
-        assert_eq!(queue.push(item(2, 0, 1), 4), Err(10));
-        assert_eq!((queue.push(item(3, 1, 4), 4), queue.push(item(4, 1, 1), 4)), (Ok(()), Err(4)));
-        assert_eq!(queue.live(), 14);
-    }
-
-    #[test]
-    fn due_times_look_at_every_tenant() {
-        let mut queue = queue();
-        push(&mut queue, item(5, 0, 1));
-        push(&mut queue, Item { due: 7, ..item(9, 1, 1) });
-        assert_eq!((queue.earliest_due(), queue.oldest()), (Some(7), Some(5)));
-    }
-}
+mod tests;

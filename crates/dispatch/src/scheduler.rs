@@ -171,6 +171,9 @@ impl<W: Work> Scheduler<W> {
                 continue;
             }
             let items = self.queues[index].take(surplus, End::Newest);
+            if items.is_empty() {
+                continue;
+            }
             self.deactivate_empty();
             return Decision::Run(self.plan(choice, shape, items));
         }
@@ -253,7 +256,7 @@ impl<W: Work> Scheduler<W> {
         let shape = match queue.lane {
             Lane::Holder(holder) => {
                 let items = self.queues[index].take(HOLDER_BATCH, End::Oldest);
-                return Decision::Start { holder, items };
+                return if items.is_empty() { Decision::Idle } else { Decision::Start { holder, items } };
             }
             Lane::Engines(shape) => shape,
         };
@@ -263,7 +266,7 @@ impl<W: Work> Scheduler<W> {
             Chosen::LeaveToFar => return Decision::Idle,
             Chosen::Nobody => {
                 let items = self.queues[index].take(usize::MAX, End::Oldest);
-                return Decision::Fail { shape, items };
+                return if items.is_empty() { Decision::Idle } else { Decision::Fail { shape, items } };
             }
         };
         let items = self.queues[index].take(ops, End::Oldest);
@@ -458,3 +461,6 @@ impl<W> fmt::Debug for Scheduler<W> {
         write!(f, "Scheduler({} queues, {} active)", self.queues.len(), self.active.len())
     }
 }
+
+#[cfg(test)]
+mod tests;

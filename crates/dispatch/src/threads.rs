@@ -31,8 +31,11 @@ pub(crate) struct Threads {
 #[derive(Default)]
 struct Team {
     posts: Vec<Post>,
+    /// Posts whose worker is missing because no thread could be started.
+    vacant: Vec<Asker>,
     watchdog: Option<JoinHandle<()>>,
-    loose: Vec<JoinHandle<()>>,
+    /// Probes, each with the sign of its end.
+    loose: Vec<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
 /// A worker and what it flies.
@@ -71,13 +74,14 @@ impl Threads {
         if self.is_started.load(Ordering::Acquire) {
             return Ok(());
         }
-        for _ in 0..inner.config().threads {
-            team.posts.push(start_worker(inner, Asker::Near).map_err(no_threads)?);
-        }
-        for (index, engine) in inner.blueprint.engines.iter().enumerate() {
-            if engine.reach() == Reach::Far {
-                team.posts.push(start_worker(inner, Asker::Far(index)).map_err(no_threads)?);
-            }
+        let engines = inner.blueprint.engines.iter().enumerate();
+        let far =
+            engines.filter(|(_, engine)| engine.reach() == Reach::Far).map(|(index, _)| Asker::Far(index));
+        let askers = std::iter::repeat_n(Asker::Near, inner.config().threads).chain(far);
+        // Where threads ran out before, some have started.
+        for asker in askers.skip(team.posts.len()) {
+            let post = start_worker(inner, asker).map_err(no_threads)?;
+            team.posts.push(post);
         }
         let watched = Arc::clone(inner);
         let watchdog = Builder::new().name("oarlock-watchdog".into()).spawn(move || watch(&watched));
@@ -86,13 +90,17 @@ impl Threads {
         Ok(())
     }
 
-    /// Starts a thread that is joined at the end.
-    pub(crate) fn spawn_loose(&self, name: &str, run: impl FnOnce() + Send + 'static) {
+    /// Starts a thread that is joined at the end unless it hangs; false where it cannot be started.
+    pub(crate) fn start_probe(&self, inner: &Arc<Inner>, run: impl FnOnce() + Send + 'static) -> bool {
         let mut team = self.lock();
-        team.loose.retain(|handle| !handle.is_finished());
-        if let Ok(handle) = Builder::new().name(name.into()).spawn(run) {
-            team.loose.push(handle);
-        }
+        team.loose.retain(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
+        let (inner, has_ended) = (Arc::clone(inner), Arc::new(AtomicBool::new(false)));
+        let sign = Arc::clone(&has_ended);
+        let handle = Builder::new().name("oarlock-probe".into()).spawn(move || {
+            let _end = Ending { threads: &inner.threads, has_ended: &sign };
+            run();
+        });
+        handle.map(|handle| team.loose.push((has_ended, handle))).is_ok()
     }
 
     /// Batches in flight now.
@@ -106,18 +114,19 @@ impl Threads {
         let is_meant = |post: &Post| post.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
         let Some(at) = team.posts.iter().position(is_meant) else { return };
         let hung = team.posts.swap_remove(at);
+        team.vacant.push(hung.slot.asker);
         self.one_less.notify_all();
-        if inner.is_stopping() {
-            return;
-        }
-        if let Ok(post) = start_worker(inner, hung.slot.asker) {
-            team.posts.push(post);
-        }
+        team.fill(inner);
+    }
+
+    /// Starts workers that could not be started before.
+    fn fill_vacant(&self, inner: &Arc<Inner>) {
+        self.lock().fill(inner);
     }
 
     /// Waits for all threads but those given up and the one that calls. The watchdog lives until the last worker has
-    /// ended, so that one that hangs is given up in the end.
-    pub(crate) fn join(&self, timers: &Timers) {
+    /// ended, so that one that hangs is given up in the end; probes get so much `patience`.
+    pub(crate) fn join(&self, timers: &Timers, patience: Duration) {
         let this = std::thread::current().id();
         let mut team = self.lock();
         while team.posts.iter().any(|post| !post.slot.has_ended() && post.handle.thread().id() != this) {
@@ -125,10 +134,22 @@ impl Threads {
         }
         self.is_over.store(true, Ordering::Release);
         timers.wake();
+        let is_probing =
+            |team: &mut Team| team.loose.iter().any(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
+        team = self
+            .one_less
+            .wait_timeout_while(team, patience, is_probing)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+        team.loose.retain(|(has_ended, _)| has_ended.load(Ordering::Acquire));
         let (posts, watchdog, loose) =
             (std::mem::take(&mut team.posts), team.watchdog.take(), std::mem::take(&mut team.loose));
         drop(team);
-        let handles = posts.into_iter().map(|post| post.handle).chain(watchdog).chain(loose);
+        let handles = posts
+            .into_iter()
+            .map(|post| post.handle)
+            .chain(watchdog)
+            .chain(loose.into_iter().map(|(_, handle)| handle));
         for handle in handles.filter(|handle| handle.thread().id() != this) {
             // A worker that panicked has answered nothing wrongly; there is nothing left to do about it here.
             let _ = handle.join();
@@ -137,6 +158,18 @@ impl Threads {
 
     fn lock(&self) -> MutexGuard<'_, Team> {
         self.team.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Team {
+    fn fill(&mut self, inner: &Arc<Inner>) {
+        while !inner.is_stopping()
+            && let Some(asker) = self.vacant.last()
+            && let Ok(post) = start_worker(inner, *asker)
+        {
+            self.vacant.pop();
+            self.posts.push(post);
+        }
     }
 }
 
@@ -152,24 +185,23 @@ fn start_worker(inner: &Arc<Inner>, asker: Asker) -> std::io::Result<Post> {
         Asker::Far(engine) => format!("oarlock-{}", inner.engine(engine).name()),
     };
     let handle = Builder::new().name(name).spawn(move || {
-        let _end = Ending { inner: &inner, slot: &own };
+        let _end = Ending { threads: &inner.threads, has_ended: &own.has_ended };
         work(&inner, &own);
     })?;
     Ok(Post { slot, handle })
 }
 
-/// Tells the end of a worker, however it comes.
+/// Tells the end of a thread, however it comes.
 struct Ending<'a> {
-    inner: &'a Inner,
-    slot: &'a Slot,
+    threads: &'a Threads,
+    has_ended: &'a AtomicBool,
 }
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.slot.has_ended.store(true, Ordering::Release);
-        let threads = &self.inner.threads;
-        drop(threads.lock());
-        threads.one_less.notify_all();
+        self.has_ended.store(true, Ordering::Release);
+        drop(self.threads.lock());
+        self.threads.one_less.notify_all();
     }
 }
 
@@ -185,10 +217,11 @@ fn work(inner: &Arc<Inner>, slot: &Slot) {
                 }
                 slot.set(Some(Arc::clone(&flight)));
                 let learnt = flight.fly(inner);
-                slot.set(None);
+                // The flight stays in its slot: by it the watchdog finds whom to replace.
                 if flight.is_abandoned() {
                     return;
                 }
+                slot.set(None);
                 learnt
             }
             Decision::Start { holder, items } => {
@@ -216,6 +249,7 @@ fn watch(inner: &Arc<Inner>) {
         for flight in flights.iter().filter(|flight| flight.hang_at <= now) {
             give_up(inner, flight);
         }
+        inner.threads.fill_vacant(inner);
         inner.start_probes();
         inner.timers.wait(inner.now(), patience(inner, &flights));
     }
@@ -241,7 +275,7 @@ fn give_up(inner: &Arc<Inner>, flight: &Arc<Flight>) {
     let reason = format!("{} hung in {}", inner.engine(engine).name(), flight.shape);
     inner.put_aside(engine, None, &reason);
     inner.threads.replace(inner, flight);
-    inner.finish_caller_run(None);
+    inner.end_flight(None);
     inner.run_again(flight.shape, &flight.items, &reason);
 }
 

@@ -12,12 +12,19 @@ use common::*;
 use oarlock_core::{JobError, Shape};
 use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options};
 
-const MANY: usize = if cfg!(miri) { 200 } else { 1_000_000 };
+const MANY: usize = sized(1_000_000, 80);
 
 fn config() -> Config {
     // Probes come only when a test asks for them.
     let probe_after = Duration::from_secs(3600);
-    Config { threads: 2, caller_budget: Duration::ZERO, cross_check: 0.0, probe_after, ..Config::default() }
+    Config {
+        threads: 2,
+        caller_budget: Duration::ZERO,
+        cross_check: 0.0,
+        probe_after,
+        spins: SPINS,
+        ..Config::default()
+    }
 }
 
 /// The lane engine is made so cheap that every batch of two or more goes to it.
@@ -58,8 +65,8 @@ fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
     for manner in [Manner::Lies(PRIVATE), Manner::Lies(PUBLIC), Manner::LiesAlways] {
         let liar = Invented::lanes(manner);
         let dispatcher = with(&liar, config());
-        for round in 0..20 {
-            let set = set_of(PRIVATE, round * 50, 50);
+        for round in 0..sized(20, 1) {
+            let set = set_of(PRIVATE, round * 50, sized(50, 10));
             assert_true(&set, &dispatcher.run_all(&set));
             let ticket = dispatcher.submit_many(set.clone(), Options::default()).unwrap();
             assert_true(&set, &ticket.wait());
@@ -74,7 +81,7 @@ fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
 fn the_loser_of_a_dispute_is_the_one_that_lied() {
     let aside = |manner| {
         let dispatcher = with(&Invented::lanes(manner), config());
-        let set = set_of(PRIVATE, 0, 50);
+        let set = set_of(PRIVATE, 0, sized(50, 10));
         assert_true(&set, &dispatcher.run_all(&set));
         dispatcher.aside().into_iter().map(|aside| aside.shape).collect::<Vec<_>>()
     };
@@ -88,7 +95,7 @@ fn crafted_signatures_never_put_an_honest_engine_aside() {
     let dispatcher = with(&honest, Config { cross_check: 1.0, ..config() });
     for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
         let key = key_for(shape);
-        let mut set = set_of(shape, 0, 40);
+        let mut set = set_of(shape, 0, sized(40, 9));
         let mut crafted = input(shape, 7);
         crafted[0] = 0xFF;
         let extra = set.get(1).unwrap().extra;
@@ -111,7 +118,7 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
     for manner in [Manner::Fails, Manner::Panics, Manner::LeavesUndone] {
         let engine = Invented::lanes(manner);
         let dispatcher = with(&engine, config());
-        let sets: Vec<_> = (0..20).map(|n| set_of(DERIVE, n * 30, 30)).collect();
+        let sets: Vec<_> = (0..sized(20, 4)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
         let tickets: Vec<_> =
             sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
         for (set, ticket) in sets.iter().zip(tickets) {
@@ -162,7 +169,7 @@ fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     let engine = Invented::lanes(Manner::Hangs);
     let hang_after = Duration::from_millis(if cfg!(miri) { 200 } else { 20 });
     let dispatcher = with(&engine, Config { hang_after, ..config() });
-    let sets: Vec<_> = (0..8).map(|n| set_of(DERIVE, n * 30, 30)).collect();
+    let sets: Vec<_> = (0..sized(8, 3)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
     let tickets: Vec<_> =
         sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
     engine.gate.await_arrivals(1);

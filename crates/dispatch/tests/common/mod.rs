@@ -19,6 +19,14 @@ pub const DERIVE: Shape = Shape::X25519;
 
 pub const LANES: usize = 8;
 
+/// Looking for work without sleeping is what an interpreter is slowest at.
+pub const SPINS: u32 = if cfg!(miri) { 5 } else { 2_000 };
+
+/// One size for machines, one for interpreters.
+pub const fn sized(full: usize, interpreted: usize) -> usize {
+    if cfg!(miri) { interpreted } else { full }
+}
+
 /// What is true in this world. An input that begins with 0xFF is out of range.
 pub fn truth(shape: Shape, operation: &Operation<'_>) -> (Status, Vec<u8>) {
     let input = operation.input;

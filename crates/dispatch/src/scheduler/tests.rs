@@ -1,0 +1,261 @@
+//! The rule, decision by decision.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use oarlock_core::{Curve, Lanes};
+
+use super::*;
+
+const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
+const DERIVE: Shape = Shape::X25519;
+const REFEREE: usize = 0;
+const LANE: usize = 1;
+const FAR: usize = 2;
+const US: f64 = 1_000.0;
+
+#[derive(Clone, Debug)]
+struct Job(Rc<Cell<bool>>);
+
+impl Work for Job {
+    fn is_live(&self) -> bool {
+        self.0.get()
+    }
+}
+
+fn item(count: u32, due: Nanos) -> Item<Job> {
+    let work = Job(Rc::new(Cell::new(true)));
+    Item { work, first: 0, count, bytes: 0, is_whole: false, tenant: 0, enqueued: 0, due, attempts: 0 }
+}
+
+fn per_op(ns: f64) -> Cost {
+    Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
+}
+
+fn scalar(ns: f64) -> Choice {
+    choice(REFEREE, Lanes { best: 1, most: 1 }, per_op(ns), false)
+}
+
+fn lane(ns: f64) -> Choice {
+    choice(LANE, Lanes { best: 8, most: 64 }, per_op(ns), false)
+}
+
+fn far(ns: f64) -> Choice {
+    choice(FAR, Lanes { best: 64, most: 1024 }, per_op(ns), true)
+}
+
+fn scheduler() -> Scheduler<Job> {
+    let config = Config { overhead: Duration::ZERO, tenant_bound: 10_000, ..Config::default() };
+    Scheduler::new(config, REFEREE, 3)
+}
+
+fn queue(scheduler: &mut Scheduler<Job>, shape: Shape, choices: &[Choice]) -> usize {
+    scheduler.queue_for(Lane::Engines(shape), || choices.to_vec())
+}
+
+/// Engine, shape and size of the next batch of a worker without idle companions.
+fn next(scheduler: &mut Scheduler<Job>) -> (usize, Shape, usize) {
+    run_of(scheduler.next(0, Asking { idle_others: 0 }))
+}
+
+fn run_of(decision: Decision<Job>) -> (usize, Shape, usize) {
+    match decision {
+        Decision::Run(plan) => (plan.engine, plan.shape, plan.ops),
+        other => panic!("not a batch: {other:?}"),
+    }
+}
+
+#[test]
+fn one_job_runs_on_the_referee_and_break_even_many_on_the_lanes() {
+    // A group of eight costs four scalars: five are the first that pay.
+    for (queued, expected) in
+        [(1, (REFEREE, 1)), (4, (REFEREE, 1)), (5, (LANE, 5)), (8, (LANE, 8)), (20, (LANE, 8))]
+    {
+        let mut scheduler = scheduler();
+        let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+        scheduler.submit(queue, item(queued, 0)).unwrap();
+        assert_eq!(next(&mut scheduler), (expected.0, SIGN, expected.1), "{queued} queued");
+        assert_eq!(scheduler.live(), queued as usize - expected.1);
+    }
+}
+
+#[test]
+fn idle_companions_get_their_share() {
+    let mut scheduler = scheduler();
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    scheduler.submit(queue, item(8, 0)).unwrap();
+    let mut ask = |idle_others| run_of(scheduler.next(0, Asking { idle_others }));
+    assert_eq!(ask(1), (REFEREE, SIGN, 1), "four for each of two are below the break-even");
+    assert_eq!(ask(0), (LANE, SIGN, 7));
+}
+
+#[test]
+fn the_queue_with_the_least_slack_comes_first() {
+    let mut scheduler = scheduler();
+    let sign = queue(&mut scheduler, SIGN, &[scalar(100.0 * US)]);
+    let derive = queue(&mut scheduler, DERIVE, &[scalar(20.0 * US)]);
+    scheduler.submit(derive, item(1, 500_000)).unwrap();
+    scheduler.submit(sign, item(1, 550_000)).unwrap();
+    // 550 us less 100 us of work leaves less than 500 us less 20 us.
+    assert_eq!(next(&mut scheduler).1, SIGN);
+    assert_eq!(next(&mut scheduler).1, DERIVE);
+    scheduler.submit(sign, item(1, 900_000)).unwrap();
+    scheduler.submit(derive, item(1, 700_000)).unwrap();
+    assert_eq!(next(&mut scheduler).1, DERIVE);
+}
+
+#[test]
+fn no_long_batch_starts_while_another_queue_waits() {
+    let choices = [scalar(600.0 * US), lane(200.0 * US)];
+    let mut scheduler = scheduler();
+    let sign = queue(&mut scheduler, SIGN, &choices);
+    let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
+    scheduler.submit(sign, item(16, 0)).unwrap();
+    scheduler.submit(derive, item(1, 1_000_000_000)).unwrap();
+    assert_eq!(next(&mut scheduler), (REFEREE, SIGN, 1), "a group of 1.6 ms would hold up the other queue");
+    let _ = scheduler.queues[derive].take(1, End::Oldest);
+    scheduler.deactivate_empty();
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 8), "alone it may take its time");
+}
+
+#[test]
+fn a_long_run_is_cut_to_the_groups_that_fit() {
+    let mut scheduler = scheduler();
+    scheduler.config.overhead = Duration::from_micros(100);
+    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), lane(40.0 * US)]);
+    let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
+    scheduler.submit(sign, item(64, 0)).unwrap();
+    scheduler.submit(derive, item(1, 1_000_000_000)).unwrap();
+    // 100 us are 2 % of sixteen groups of 320 us; three fit into a millisecond.
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 24));
+}
+
+#[test]
+fn where_nothing_smaller_is_possible_the_long_batch_runs() {
+    let mut scheduler = scheduler();
+    let sign = queue(&mut scheduler, SIGN, &[scalar(5_000.0 * US)]);
+    let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
+    scheduler.submit(sign, item(3, 0)).unwrap();
+    scheduler.submit(derive, item(1, 1_000_000_000)).unwrap();
+    assert_eq!(next(&mut scheduler), (REFEREE, SIGN, 1));
+}
+
+#[test]
+fn far_engines_get_the_surplus_only() {
+    let mut scheduler = scheduler();
+    scheduler.config.target_latency = Duration::from_millis(1);
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), far(US)]);
+    scheduler.submit(queue, item(20, 0)).unwrap();
+    // Two workers do twenty in a millisecond.
+    assert!(!scheduler.has_surplus(queue, 2) && matches!(scheduler.next_far(FAR, 2), Decision::Idle));
+    scheduler.submit(queue, item(30, 0)).unwrap();
+    assert!(scheduler.has_surplus(queue, 2));
+    assert_eq!(run_of(scheduler.next_far(FAR, 2)), (FAR, SIGN, 30));
+    assert_eq!(scheduler.live(), 20);
+    assert_eq!(next(&mut scheduler), (REFEREE, SIGN, 1), "a near worker never runs a far engine");
+}
+
+#[test]
+fn a_far_engine_that_would_be_later_than_the_cpu_gets_nothing() {
+    let mut scheduler = scheduler();
+    scheduler.config.target_latency = Duration::from_millis(1);
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), far(1_000.0 * US)]);
+    scheduler.submit(queue, item(20, 0)).unwrap();
+    assert!(matches!(scheduler.next_far(FAR, 1), Decision::Idle));
+}
+
+#[test]
+fn engines_put_aside_are_not_chosen_until_they_return() {
+    let mut scheduler = scheduler();
+    let choices = [scalar(100.0 * US), lane(50.0 * US)];
+    let sign = queue(&mut scheduler, SIGN, &choices);
+    let mut engine_after = |asides: Vec<Option<Shape>>| {
+        scheduler.set_aside(LANE, asides);
+        scheduler.submit(sign, item(8, 0)).unwrap();
+        let engine = next(&mut scheduler).0;
+        let _ = scheduler.drain();
+        engine
+    };
+    assert_eq!(engine_after(vec![Some(SIGN)]), REFEREE);
+    assert_eq!(engine_after(vec![Some(DERIVE)]), LANE);
+    assert_eq!(engine_after(vec![None]), REFEREE);
+    assert_eq!(engine_after(vec![]), LANE);
+    scheduler.set_aside(LANE, vec![Some(DERIVE)]);
+    let derive = queue(&mut scheduler, DERIVE, &choices);
+    assert!(scheduler.queues[derive].choices[1].is_aside, "a queue made later knows it too");
+}
+
+#[test]
+fn past_its_bound_a_tenant_is_refused() {
+    let mut scheduler = scheduler();
+    scheduler.config.tenant_bound = 10;
+    let queue = queue(&mut scheduler, SIGN, &[scalar(US)]);
+    scheduler.submit(queue, item(8, 0)).unwrap();
+    let refused = scheduler.submit(queue, item(3, 0)).unwrap_err();
+    assert_eq!(refused, JobError::Overloaded { queued: 8, bound: 10 });
+    scheduler.submit(queue, Item { tenant: 1, ..item(10, 0) }).unwrap();
+    assert_eq!(scheduler.live(), 18);
+}
+
+#[test]
+fn a_referee_that_does_not_serve_is_not_chosen() {
+    let mut scheduler = scheduler();
+    let queue = queue(&mut scheduler, SIGN, &[lane(50.0 * US)]);
+    assert_eq!(scheduler.single_ns(queue, 1, 0), None, "nothing runs on the caller's thread");
+    assert_eq!(scheduler.bulk_plan(queue, 3).map(|(choice, ops)| (choice.engine, ops)), Some((LANE, 3)));
+    scheduler.submit(queue, item(1, 0)).unwrap();
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 1), "one job goes to the lanes at once");
+    scheduler.set_aside(LANE, vec![None]);
+    scheduler.submit(queue, item(2, 0)).unwrap();
+    match scheduler.next(0, Asking { idle_others: 0 }) {
+        Decision::Fail { shape, items } => assert_eq!((shape, items.len()), (SIGN, 1)),
+        other => panic!("nobody is left: {other:?}"),
+    }
+    assert!(scheduler.is_empty());
+}
+
+#[test]
+fn where_only_a_far_engine_is_left_it_gets_everything() {
+    let mut scheduler = scheduler();
+    let queue = queue(&mut scheduler, SIGN, &[lane(50.0 * US), far(US)]);
+    scheduler.set_aside(LANE, vec![None]);
+    scheduler.submit(queue, item(2, 0)).unwrap();
+    assert!(matches!(scheduler.next(0, Asking { idle_others: 0 }), Decision::Idle));
+    assert!(scheduler.has_surplus(queue, 4));
+    assert_eq!(run_of(scheduler.next_far(FAR, 4)), (FAR, SIGN, 2));
+}
+
+#[test]
+fn what_failed_twice_runs_alone_on_the_referee() {
+    let mut scheduler = scheduler();
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    scheduler.submit(queue, item(8, 0)).unwrap();
+    scheduler.submit_again(Lane::Engines(SIGN), vec![Item { attempts: 1, ..item(2, 0) }]);
+    assert_eq!([next(&mut scheduler), next(&mut scheduler)], [(REFEREE, SIGN, 1); 2]);
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 8));
+}
+
+#[test]
+fn submissions_that_ended_are_not_run_and_leave_no_count() {
+    let mut scheduler = scheduler();
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    let gone = item(5, 0);
+    scheduler.submit(queue, gone.clone()).unwrap();
+    gone.work.0.set(false);
+    assert!(matches!(scheduler.next(0, Asking { idle_others: 0 }), Decision::Idle));
+    scheduler.forget(Lane::Engines(SIGN), 0, 5, 0);
+    assert!(scheduler.is_empty() && scheduler.live() == 0);
+}
+
+#[test]
+fn jobs_for_a_holder_go_to_it_in_one_go() {
+    let mut scheduler = scheduler();
+    let held = scheduler.queue_for(Lane::Holder(3), Vec::new);
+    (0..3).for_each(|_| scheduler.submit(held, item(1, 0)).unwrap());
+    match scheduler.next(0, Asking { idle_others: 5 }) {
+        Decision::Start { holder, items } => assert_eq!((holder, items.len()), (3, 3)),
+        other => panic!("not a start: {other:?}"),
+    }
+}
