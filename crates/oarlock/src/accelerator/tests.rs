@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use oarlock_core::{
-    Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder, JobError, Jobs, Key, KeyKind,
-    Lanes, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, Status,
+    Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder, JobError, Jobs,
+    Key, KeyKind, Lanes, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, Status,
 };
 use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Dispatcher, Options};
 use oarlock_keys::generate;
@@ -83,7 +83,9 @@ fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
                 let check = Operation { extra: oarlock_core::Extra::Signature(signature), ..operation };
                 assert_eq!(alone(&scalar, verify, &check).statuses(), [Status::Done], "{shape} {index}");
             }
-            (_, Ok(result)) => assert_eq!((result, Status::Done), (expected.result(0), expected.statuses()[0])),
+            (_, Ok(result)) => {
+                assert_eq!((result, Status::Done), (expected.result(0), expected.statuses()[0]));
+            }
             (_, Err(error)) => panic!("{shape} {index}: {error}"),
         }
     }
