@@ -221,7 +221,7 @@ impl Dispatcher {
     /// The counters now.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.inner().metrics.read()
+        self.inner().counters()
     }
 
     /// Engines put aside now.

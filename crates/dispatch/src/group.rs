@@ -29,7 +29,7 @@ pub(crate) struct Group {
     bytes: u32,
     /// An [`End`]; written under `state`'s lock only, so that a submission ends once.
     end: AtomicU8,
-    /// Operations still in the queue; changed under the scheduler's lock only.
+    /// Operations still in the queue; touched under the scheduler's lock only, so that plain loads and stores do.
     queued: AtomicU32,
     state: Mutex<State>,
 }
@@ -111,17 +111,19 @@ impl Group {
 
     /// Counts operations into the queue. Under the scheduler's lock.
     pub(crate) fn enter_queue(&self, ops: u32) {
-        self.queued.fetch_add(ops, Ordering::Relaxed);
+        self.queued.store(self.queued.load(Ordering::Relaxed) + ops, Ordering::Relaxed);
     }
 
     /// Counts operations out of the queue. Under the scheduler's lock.
     pub(crate) fn leave_queue(&self, ops: u32) {
-        self.queued.fetch_sub(ops, Ordering::Relaxed);
+        self.queued.store(self.queued.load(Ordering::Relaxed) - ops, Ordering::Relaxed);
     }
 
     /// Takes the count of operations still queued, when they are not wanted any more. Under the scheduler's lock.
     pub(crate) fn take_queued(&self) -> usize {
-        self.queued.swap(0, Ordering::Relaxed) as usize
+        let queued = self.queued.load(Ordering::Relaxed);
+        self.queued.store(0, Ordering::Relaxed);
+        queued as usize
     }
 
     pub(crate) fn end(&self) -> End {

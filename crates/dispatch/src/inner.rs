@@ -13,7 +13,7 @@ use crate::cost::Cost;
 use crate::flight::Flight;
 use crate::fork;
 use crate::group::{End, Group};
-use crate::metrics::{Metrics, count};
+use crate::metrics::{Counters, Metrics, count};
 use crate::queue::{Choice, Item, Lane, Nanos};
 use crate::scheduler::{Asking, Decision, Scheduler, choice};
 use crate::threads::Threads;
@@ -61,6 +61,8 @@ pub(crate) struct State {
     parked: usize,
     /// Of these, those that have been called.
     called: usize,
+    /// Operations that came in through the queue: counted here because its line is at hand under the lock.
+    queued: u64,
 }
 
 /// What a worker has just run, told with its next question so that a batch costs one lock.
@@ -90,7 +92,7 @@ impl Inner {
             threads: Threads::default(),
             work: Condvar::new(),
             far_work: Condvar::new(),
-            state: Mutex::new(State { scheduler, busy: 0, parked: 0, called: 0 }),
+            state: Mutex::new(State { scheduler, busy: 0, parked: 0, called: 0, queued: 0 }),
             pending: AtomicUsize::new(0),
             spinning: AtomicUsize::new(0),
             is_stopping: AtomicBool::new(false),
@@ -166,7 +168,7 @@ impl Inner {
         };
         state.scheduler.submit(queue, item).inspect_err(|_| count(&self.metrics.refused, ops as usize))?;
         group.enter_queue(ops);
-        count(&self.metrics.submitted, ops as usize);
+        state.queued += u64::from(ops);
         let is_far_wanted = state.scheduler.has_surplus(queue, self.config().threads);
         let is_near_wanted = self.note_pending(&mut state);
         drop(state);
@@ -195,7 +197,8 @@ impl Inner {
     /// Takes a batch in flight for the caller's thread where all is idle and `ops` operations are cheap on the referee.
     pub(crate) fn claim_caller_run(&self, shape: Shape, ops: usize, bytes: usize) -> bool {
         let budget = self.config().caller_budget.as_nanos() as f64;
-        if budget == 0.0 {
+        // A look without the lock spares a busy dispatcher a second round of it.
+        if budget == 0.0 || self.pending.load(Ordering::Relaxed) > 0 {
             return false;
         }
         let mut state = self.lock();
@@ -225,6 +228,13 @@ impl Inner {
         if let Some(report) = report {
             state.scheduler.observe(report.shape, report.engine, report.ops, report.bytes, report.took_ns);
         }
+    }
+
+    /// The counters now.
+    pub(crate) fn counters(&self) -> Counters {
+        let queued = self.lock().queued;
+        let counters = self.metrics.read();
+        Counters { submitted: counters.submitted + queued, ..counters }
     }
 
     /// Notes a batch of bulk work, which was never in flight here.

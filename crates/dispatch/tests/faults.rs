@@ -118,7 +118,7 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
     for manner in [Manner::Fails, Manner::Panics, Manner::LeavesUndone] {
         let engine = Invented::lanes(manner);
         let dispatcher = with(&engine, config());
-        let sets: Vec<_> = (0..sized(20, 4)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
+        let sets: Vec<_> = (0..sized(20, 2)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
         let tickets: Vec<_> =
             sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
         for (set, ticket) in sets.iter().zip(tickets) {

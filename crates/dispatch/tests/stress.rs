@@ -18,7 +18,7 @@ use oarlock_core::{Engine, EngineFault, Extra, JobError, Jobs, Lanes, OperationS
 use oarlock_dispatch::{Builder, Config, Cost, Counters, Dispatcher, Options, Ticket};
 
 const SUBMITTERS: usize = 3;
-const ROUNDS: usize = sized(1_000, 10);
+const ROUNDS: usize = sized(1_000, 4);
 const HANGS: usize = sized(4, 1);
 const SHAPES: [Shape; 3] = [DERIVE, PRIVATE, SIGN];
 
@@ -169,12 +169,17 @@ fn each_job_is_answered_once_and_rightly_whatever_happens() {
     );
     assert_idle(&dispatcher);
     moody.hanging.gate.open();
+    drop(dispatcher);
+    // Threads that were given up end as well, once their engine lets them.
+    while Arc::strong_count(&moody) > 1 {
+        std::thread::yield_now();
+    }
 }
 
 /// A job runs on its caller's thread only where nothing is queued or in flight: no count has drifted.
 fn assert_idle(dispatcher: &Dispatcher) {
     let before = dispatcher.counters().on_caller;
-    for _ in 0..sized(10_000_000, 100_000) {
+    for _ in 0..sized(10_000_000, 100) {
         let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default());
         assert!(ticket.unwrap().wait().get(0).is_ok());
         if dispatcher.counters().on_caller > before {
