@@ -35,6 +35,12 @@ pub enum JobError {
         /// The kind of the key that was given.
         found: KeyKind,
     },
+    /// The key is of the right kind, but no result under it is right: its parts do not belong together.
+    #[error("the key is unusable for {shape}")]
+    UnusableKey {
+        /// The shape.
+        shape: Shape,
+    },
     /// An integer is out of its range, such as an RSA input not below the modulus.
     #[error("{what} is out of range")]
     OutOfRange {
@@ -113,6 +119,7 @@ impl JobError {
         match self {
             Self::Length { .. }
             | Self::KeyType { .. }
+            | Self::UnusableKey { .. }
             | Self::OutOfRange { .. }
             | Self::Unsupported { .. }
             | Self::Malformed { .. }

@@ -5,7 +5,7 @@ use std::fmt;
 use smallvec::SmallVec;
 use zeroize::Zeroize;
 
-use crate::{JobError, Jobs, KeyKind, Shape, Slots};
+use crate::{JobError, Jobs, Shape, Slots};
 
 /// How one job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -34,13 +34,13 @@ pub enum Status {
 impl Status {
     /// The error of a job with this status, or None where it is done.
     #[must_use]
-    pub fn error(self, shape: Shape, key: KeyKind) -> Option<JobError> {
+    pub fn error(self, shape: Shape) -> Option<JobError> {
         match self {
             Self::Done => None,
             Self::Rejected => Some(JobError::Rejected),
             Self::OutOfRange => Some(JobError::OutOfRange { what: "input" }),
             Self::BadLength => Some(JobError::Malformed { what: "a length does not fit the shape" }),
-            Self::BadKey => Some(JobError::KeyType { wanted: shape.to_string(), found: key }),
+            Self::BadKey => Some(JobError::UnusableKey { shape }),
             Self::Malformed => Some(JobError::Malformed { what: "no such key, span or slot" }),
             Self::DependencyFailed => Some(JobError::DependencyFailed),
             Self::Pending => {

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread::Thread;
 
-use oarlock_core::{HeldJob, JobError, OperationSet, Outcomes, Records, Shape};
+use oarlock_core::{HeldJob, JobError, Jobs, OperationSet, Outcomes, Records, Shape};
 
 use crate::metrics::count;
 use crate::queue::{Item, Lane, Nanos, Work};
-use crate::results::{Results, sorted};
+use crate::results::{Results, sorted, withheld};
 
 /// What was submitted.
 pub(crate) enum Payload {
@@ -68,6 +68,10 @@ impl Group {
         };
         let outcomes = match &payload {
             Payload::Operations(set) => Outcomes::for_operations(set.shape(), set.len()),
+            // No engine will be asked, so the (empty) outcome is made here.
+            Payload::Records(shape, records) if records.len == 0 => {
+                Outcomes::for_jobs(&Jobs::Records(*shape, &[&**records]))
+            }
             _ => Outcomes::default(),
         };
         let held = if let Payload::Held(jobs) = &payload { vec![None; jobs.len()] } else { Vec::new() };
@@ -228,9 +232,10 @@ impl Group {
         Results {
             shape,
             len: self.len(),
-            unanswered: match self.end() {
-                End::Expired => JobError::DeadlineExceeded,
-                End::ShutDown => JobError::ShutDown,
+            unanswered: match (self.end(), shape) {
+                (End::Expired, _) => JobError::DeadlineExceeded,
+                (End::ShutDown, _) => JobError::ShutDown,
+                (End::Answered, Some(shape)) => withheld(shape),
                 _ => JobError::Cancelled,
             },
             outcomes: std::mem::take(&mut state.outcomes),

@@ -1,6 +1,6 @@
 //! The answers of a submission.
 
-use oarlock_core::{JobError, KeyKind, Outcomes, Shape, Status};
+use oarlock_core::{JobError, Outcomes, Shape, Status};
 
 /// Answers of a submission, in its order. Buffers are zeroized on drop.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Results {
     pub(crate) fn complete(shape: Shape, outcomes: Outcomes, errors: Vec<(u32, JobError)>) -> Self {
         let len = outcomes.len();
         let errors = sorted(errors);
-        Self { shape: Some(shape), len, unanswered: JobError::Cancelled, outcomes, held: Vec::new(), errors }
+        Self { shape: Some(shape), len, unanswered: withheld(shape), outcomes, held: Vec::new(), errors }
     }
 
     /// The same error for every one of `len` jobs.
@@ -67,7 +67,7 @@ impl Results {
         match status {
             Status::Done => Ok(if shape.is_record() { &[] } else { self.outcomes.result(index) }),
             Status::Pending => Err(self.unanswered.clone()),
-            status => Err(status.error(shape, KeyKind::Secret(0)).unwrap_or(JobError::Rejected)),
+            status => Err(status.error(shape).unwrap_or(JobError::Rejected)),
         }
     }
 
@@ -82,4 +82,9 @@ impl Results {
     pub fn into_outcomes(self) -> Outcomes {
         self.outcomes
     }
+}
+
+/// What is said of a job whose result did not pass the release checks.
+pub(crate) fn withheld(shape: Shape) -> JobError {
+    JobError::EngineFailed { shape, reason: "no engine gave a result that could be confirmed".into() }
 }

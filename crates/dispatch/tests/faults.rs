@@ -133,6 +133,23 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
 }
 
 #[test]
+fn an_rsa_result_that_nobody_confirms_is_withheld_with_its_reason() {
+    let referee = Arc::new(Invented { confirms: false, ..Invented::bare("referee", 1, Manner::LiesAlways) });
+    let dispatcher = Builder::new(referee).config(config()).build();
+    let set = set_of(PRIVATE, 0, 3);
+    let queued = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+    for results in [queued, dispatcher.run_all(&set)] {
+        for index in 0..3 {
+            let error = results.get(index).unwrap_err();
+            assert!(
+                matches!(error, JobError::EngineFailed { ref reason, .. } if reason.contains("confirmed"))
+            );
+        }
+        assert!(results.outcomes().bytes().iter().all(|byte| *byte == 0), "a wrong signature shows the key");
+    }
+}
+
+#[test]
 fn an_engine_that_recovers_returns_after_its_probe() {
     let engine = Invented::lanes(Manner::Fails);
     let dispatcher = with(&engine, config());

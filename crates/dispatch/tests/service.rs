@@ -228,6 +228,17 @@ fn malformed_and_unoffered_jobs_are_refused_with_their_reason() {
     );
 }
 
+#[test]
+fn no_records_have_an_empty_outcome() {
+    let dispatcher = around(Invented::referee(), config());
+    // The invented engines do no records, so the queue refuses them; an empty batch asks nobody.
+    let digest = Shape::Digest { alg: oarlock_core::DigestAlg::Sha1 };
+    let ticket =
+        dispatcher.submit_records(digest, oarlock_core::Records::default(), Options::default()).unwrap();
+    let results = ticket.wait();
+    assert_eq!((results.len(), results.outcomes().parts()), (0, 1));
+}
+
 fn held(holder: &Arc<InventedHolder>, deadline: Option<Duration>) -> Vec<Result<Vec<u8>, JobError>> {
     let dispatcher = Builder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
     let job = |n: u8| HeldJob {

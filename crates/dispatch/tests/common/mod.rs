@@ -339,7 +339,7 @@ pub fn assert_true(set: &OperationSet, results: &oarlock_dispatch::Results) {
                 assert_eq!(result, bytes, "job {index} of {}", set.shape());
             }
             Err(error) => {
-                let expected = status.error(set.shape(), KeyKind::Secret(0));
+                let expected = status.error(set.shape());
                 assert_eq!(Some(error), expected, "job {index} of {}", set.shape());
             }
         }

@@ -1,6 +1,6 @@
 //! Whole jobs on one engine without a dispatcher: what suites and checks run.
 
-use oarlock_core::{Engine, JobError, Jobs, Key, Operation, OperationSet, Outcomes, Shape};
+use oarlock_core::{Engine, JobError, Jobs, Operation, OperationSet, Outcomes, Shape};
 
 use super::{NonceSource, Residue, lower, raise, shape_of};
 use crate::Job;
@@ -59,7 +59,7 @@ impl Batch {
             for (lane, (index, residue)) in waiting.by_ref().take(part.len()).enumerate() {
                 let raw = match &fault {
                     Some(fault) => Err(JobError::EngineFailed { shape, reason: fault.to_string() }),
-                    None => raw_result(&outcomes, lane, shape, part[lane].key),
+                    None => raw_result(&outcomes, lane, shape),
                 };
                 let mut out = Vec::new();
                 results[index] = raise(residue, raw, &mut out).map(|_| out);
@@ -72,13 +72,8 @@ impl Batch {
 ///
 /// # Errors
 /// As [`Status::error`](oarlock_core::Status::error).
-pub fn raw_result<'o>(
-    outcomes: &'o Outcomes,
-    lane: usize,
-    shape: Shape,
-    key: &Key,
-) -> Result<&'o [u8], JobError> {
-    match outcomes.statuses().get(lane).copied().unwrap_or_default().error(shape, key.kind()) {
+pub fn raw_result(outcomes: &Outcomes, lane: usize, shape: Shape) -> Result<&[u8], JobError> {
+    match outcomes.statuses().get(lane).copied().unwrap_or_default().error(shape) {
         Some(error) => Err(error),
         None => Ok(outcomes.result(lane)),
     }
