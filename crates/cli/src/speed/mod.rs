@@ -174,50 +174,33 @@ impl<'a> Session<'a> {
         }
         let checks: Vec<Option<Rates>> =
             self.libraries.iter().map(|library| self.check(&op, library)).collect();
+        let places = places(&peers);
         let mut rates = self.compete(&op, &work, accelerator, &mut peers, bar)?;
-        let is_void = |rates: &[Rate]| {
-            (0..self.libraries.len())
-                .any(|at| self.is_void(&op, checks[at].as_ref(), peers[at].as_ref(), rates, at))
-        };
-        if is_void(&rates) {
+        let void =
+            |rates: &[Rate], at: usize| self.void(&op, checks.get(at)?.as_ref()?, rates, *places.get(at)?);
+        if (0..places.len()).any(|at| void(&rates, at).is_some()) {
             rates = self.compete(&op, &work, accelerator, &mut peers, bar)?;
         }
         let mut rows = Vec::new();
-        let mut contender = 2;
         for at in 0..self.libraries.len().max(1) {
-            let library = self.libraries.get(at);
-            let mut openssl = None;
-            if let Some(Some(_)) = peers.get(at) {
-                openssl = rates.get(contender).copied();
-                contender += 1;
+            let mut openssl = places.get(at).copied().flatten().map(|place| rates[place]);
+            if let Some(own) = void(&rates, at) {
+                self.tell_void(&op, openssl.take().unwrap_or_default(), own);
             }
-            if let (Some(rate), Some(Some(check))) = (openssl, checks.get(at))
-                && check.voids(&op, rate.per_s / self.threads as f64)
-            {
-                self.tell_void(&op, rate, check);
-                openssl = None;
-            }
-            let mut row = self.row(&op, engine, &work, library);
+            let mut row = self.row(&op, engine, &work, self.libraries.get(at));
             row.set_rate(rates[0], openssl, rates[1]);
             rows.push(row);
         }
         Ok(rows)
     }
 
-    fn is_void(
-        &self,
-        op: &str,
-        check: Option<&Rates>,
-        peer: Option<&Vec<Prepared>>,
-        rates: &[Rate],
-        at: usize,
-    ) -> bool {
-        let (Some(check), Some(_), Some(rate)) = (check, peer, rates.get(2 + at)) else { return false };
-        check.voids(op, rate.per_s / self.threads as f64)
+    /// What `openssl speed` reached, where a library's rate here is void against it.
+    fn void(&self, op: &str, check: &Rates, rates: &[Rate], place: Option<usize>) -> Option<f64> {
+        let per_thread = rates.get(place?)?.per_s / self.threads as f64;
+        check.get(op).filter(|_| check.voids(op, per_thread))
     }
 
-    fn tell_void(&self, op: &str, rate: Rate, check: &Rates) {
-        let own = check.get(op).unwrap_or_default();
+    fn tell_void(&self, op: &str, rate: Rate, own: f64) {
         let per_s = rate.per_s / self.threads as f64;
         eprintln!(
             "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({own:.0}/s), \
@@ -352,6 +335,12 @@ impl<'a> Session<'a> {
             aws_lc_per_s: 0.0,
         }
     }
+}
+
+/// Where each library's rate is among those of the contenders: after ours and AWS-LC's, if it competes.
+fn places(peers: &[Option<Vec<Prepared>>]) -> Vec<Option<usize>> {
+    let mut next = 2..;
+    peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
 }
 
 /// Steps of the progress bar per row.
