@@ -57,7 +57,8 @@ impl Inner {
         Err(fault)
     }
 
-    /// An engine other than `not` that can compute a shape: the referee before others in service.
+    /// An engine other than `not` that can compute a shape: the referee before others in service. Devices are left out: the
+    /// check may run on a caller's thread.
     fn second_engine(&self, shape: Shape, not: usize) -> Option<usize> {
         if not != REFEREE && self.engine(REFEREE).offers(shape).is_some() {
             return Some(REFEREE);
@@ -65,7 +66,8 @@ impl Inner {
         let mut state = self.lock();
         self.queue_of(&mut state, shape)?;
         let choices = state.scheduler.choices(shape);
-        choices.iter().find(|choice| choice.engine != not && !choice.is_aside).map(|choice| choice.engine)
+        let mut near = choices.iter().filter(|choice| !choice.is_far && !choice.is_aside);
+        near.find(|choice| choice.engine != not).map(|choice| choice.engine)
     }
 
     /// The near engine in service that does so many operations of a shape soonest.
