@@ -228,8 +228,8 @@ impl OperationSet {
 
     /// The operations in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Operation<'_>> {
-        // unreachable because indices below the length exist and their spans were stored by `push`
         #[expect(clippy::expect_used, reason = "indices come from the length")]
+        // unreachable because `push` stored the key and spans of every index below the length
         (0..self.len()).map(|index| self.get(index).expect("index below the length"))
     }
 

@@ -24,8 +24,8 @@ fn register() {
     extern "C" fn in_child() {
         FORKS.fetch_add(1, Ordering::AcqRel);
     }
-    // SAFETY: the handler is a plain function that lives as long as the program (this crate is never unloaded while a
-    // dispatcher exists) and only touches an atomic, which is async-signal-safe as POSIX demands after a fork.
+    // The C library forgets the handlers of a shared object that is unloaded (glibc ties them to its `__dso_handle`).
+    // SAFETY: the handler is a plain function that only touches an atomic, as POSIX demands of a child after a fork.
     let code = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     debug_assert_eq!(code, 0, "only lack of memory makes it fail");
 }

@@ -182,8 +182,8 @@ impl Libcrypto {
     fn adopt(library: Library, path: &Path) -> Result<Self, PeerError> {
         // Kept also where it turns out unsuitable: its exit handlers may be registered already.
         let library = ManuallyDrop::new(library);
-        // SAFETY: the library stays loaded for good; that it is OpenSSL 3.0 or later is what the first name shows,
-        // which older ones and forks lack.
+        // That it is OpenSSL 3.0 or later is what the first name shows, which older ones and forks lack.
+        // SAFETY: the library stays loaded for good, so the functions do not outlive it.
         let functions = unsafe { Functions::resolve(&library) }
             .map_err(|symbol| PeerError::Unsuitable { path: path.to_owned(), symbol })?;
         // SAFETY: takes nothing, reads a constant.
