@@ -1,0 +1,6 @@
+//! `cargo bench -p oarlock-lanes --features measure -- NAME`: kernels whose names contain NAME.
+
+fn main() {
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    oarlock_lanes::measure::run(&filter);
+}

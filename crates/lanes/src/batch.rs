@@ -1,0 +1,42 @@
+//! From jobs to groups of lanes.
+
+use oarlock_core::{Operation, Outcomes, Shape, Status};
+
+use crate::simd::LANES;
+
+/// A job that can be computed: its place in the run, and what was read from it.
+#[derive(Debug)]
+pub(crate) struct Accepted<T> {
+    pub(crate) place: usize,
+    pub(crate) job: T,
+}
+
+/// Reads every job; those that cannot be computed get their status and take no lane.
+pub(crate) fn accept<'a, T>(
+    shape: Shape,
+    operations: &'a [Operation<'a>],
+    out: &mut Outcomes,
+    read: impl Fn(&'a Operation<'a>) -> Result<T, Status>,
+) -> Vec<Accepted<T>> {
+    let mut accepted = Vec::with_capacity(operations.len());
+    for (place, operation) in operations.iter().enumerate() {
+        match check(shape, operation).and_then(|()| read(operation)) {
+            Ok(job) => accepted.push(Accepted { place, job }),
+            Err(status) => out.set(place, status),
+        }
+    }
+    accepted
+}
+
+/// Jobs come checked; this keeps a caller's mistake from becoming another job's trouble.
+fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Status> {
+    if !operation.key.serves(shape) {
+        return Err(Status::BadKey);
+    }
+    operation.check(shape).map_err(|_| Status::BadLength)
+}
+
+/// `field` of each job of a group of one to eight; lanes without a job repeat the last one, whose result is written once.
+pub(crate) fn per_lane<T, U>(group: &[Accepted<T>], field: impl Fn(&T) -> U) -> [U; LANES] {
+    std::array::from_fn(|lane| field(&group[lane.min(group.len() - 1)].job))
+}

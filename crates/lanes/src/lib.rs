@@ -1,0 +1,24 @@
+//! Multi-buffer kernels: eight public-key operations in lockstep, one per 64-bit lane, with AVX-512 IFMA.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `engine` | [`LaneEngine`], its shapes and how a run is cut into groups of eight |
+//! | `batch` | jobs that can be computed, refused jobs, padding of the last group |
+//! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
+//! | `ecdsa` | P-256 and P-384: signing and verifying |
+//! | `curve25519` | Ed25519 and X25519 |
+//! | `hash` | SHA-512 of eight messages side by side |
+//! | `hot` | verification tables of keys that recur, within one byte budget |
+//! | `simd` | vectors: AVX-512 IFMA, the portable twin, and all `unsafe` of this crate |
+//!
+//! Every algorithm is written once, generic over `simd::Simd`; `docs/math` gives representations, bounds and counts.
+#![deny(unsafe_code)]
+
+mod batch;
+mod engine;
+#[cfg(feature = "measure")]
+#[doc(hidden)]
+pub mod measure;
+mod simd;
+
+pub use engine::LaneEngine;

@@ -1,0 +1,311 @@
+//! AVX-512 with IFMA, VBMI, VL, BW and DQ, and BMI2 and ADX beside them.
+#![allow(unsafe_code, reason = "the one place of this crate where intrinsics are called")]
+
+use std::arch::asm;
+use std::arch::x86_64::*;
+use std::fmt;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use zeroize::Zeroize;
+
+use super::{LANES, Mask, Simd, Vector, Words};
+
+/// A CPU and an operating system with AVX-512 IFMA. [`Ifma::detect`] is the only constructor.
+#[derive(Clone, Copy)]
+pub(crate) struct Ifma(());
+
+/// A 512-bit register. It can only be made by holding an [`Ifma`].
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Zmm(__m512i);
+
+impl Ifma {
+    /// The token, where the CPU has every instruction of this module and the system saves its registers.
+    pub(crate) fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512ifma")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
+        has_all.then_some(Self(()))
+    }
+}
+
+impl Simd for Ifma {
+    type V = Zmm;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Zmm {
+        // SAFETY: `self` proves AVX-512F.
+        Zmm(unsafe { _mm512_set1_epi64(word.cast_signed()) })
+    }
+
+    #[inline(always)]
+    fn load(self, words: &Words) -> Zmm {
+        // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
+        Zmm(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves every feature that the function enables.
+        unsafe { enter(body) }
+    }
+
+    fn clear_registers(self) {
+        // SAFETY: `self` proves AVX-512F; every register that is written is declared as overwritten.
+        unsafe { clear_registers() }
+    }
+}
+
+/// The function that [`Simd::call`] makes of a body: inlined code is compiled with these features.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
+fn enter<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+fn clear_registers() {
+    // SAFETY: only registers are written, and all of them are named as clobbered. `vzeroall` reaches the first sixteen.
+    unsafe {
+        asm!(
+            "vzeroall",
+            "vpxorq zmm16, zmm16, zmm16", "vpxorq zmm17, zmm17, zmm17", "vpxorq zmm18, zmm18, zmm18",
+            "vpxorq zmm19, zmm19, zmm19", "vpxorq zmm20, zmm20, zmm20", "vpxorq zmm21, zmm21, zmm21",
+            "vpxorq zmm22, zmm22, zmm22", "vpxorq zmm23, zmm23, zmm23", "vpxorq zmm24, zmm24, zmm24",
+            "vpxorq zmm25, zmm25, zmm25", "vpxorq zmm26, zmm26, zmm26", "vpxorq zmm27, zmm27, zmm27",
+            "vpxorq zmm28, zmm28, zmm28", "vpxorq zmm29, zmm29, zmm29", "vpxorq zmm30, zmm30, zmm30",
+            "vpxorq zmm31, zmm31, zmm31",
+            out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _, out("zmm4") _, out("zmm5") _,
+            out("zmm6") _, out("zmm7") _, out("zmm8") _, out("zmm9") _, out("zmm10") _, out("zmm11") _,
+            out("zmm12") _, out("zmm13") _, out("zmm14") _, out("zmm15") _, out("zmm16") _, out("zmm17") _,
+            out("zmm18") _, out("zmm19") _, out("zmm20") _, out("zmm21") _, out("zmm22") _, out("zmm23") _,
+            out("zmm24") _, out("zmm25") _, out("zmm26") _, out("zmm27") _, out("zmm28") _, out("zmm29") _,
+            out("zmm30") _, out("zmm31") _,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+}
+
+// SAFETY, for every block below: a `Zmm` exists only where an `Ifma` was held, which proves the features.
+impl Vector for Zmm {
+    #[inline(always)]
+    fn words(self) -> Words {
+        let mut words = [0; LANES];
+        // SAFETY: see above; the array is 64 writable bytes, and the store may be unaligned.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
+        words
+    }
+
+    #[inline(always)]
+    fn madd_lo(self, a: Self, b: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn madd_hi(self, a: Self, b: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn sar<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_srai_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shr_each(self, count: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_srlv_epi64(self.0, count.0) })
+    }
+
+    #[inline(always)]
+    fn shl_each(self, count: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_sllv_epi64(self.0, count.0) })
+    }
+
+    #[inline(always)]
+    fn rotr<const N: i32>(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_ror_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_ternarylogic_epi64::<TABLE>(self.0, b.0, c.0) })
+    }
+
+    #[inline(always)]
+    fn is_equal(self, other: Self) -> Mask {
+        // SAFETY: see above.
+        unsafe { _mm512_cmpeq_epi64_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn is_below(self, other: Self) -> Mask {
+        // SAFETY: see above.
+        unsafe { _mm512_cmplt_epu64_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn has_any(self, other: Self) -> Mask {
+        // SAFETY: see above.
+        unsafe { _mm512_test_epi64_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn or_if(self, mask: Mask, yes: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mask_mov_epi64(self.0, mask, yes.0) })
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mask_sub_epi64(self.0, mask, self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn pick16(self, low: Self, high: Self) -> Self {
+        // SAFETY: see above. The instruction looks at the low four bits of each index.
+        Self(unsafe { _mm512_permutex2var_epi64(low.0, self.0, high.0) })
+    }
+
+    #[inline(always)]
+    fn transpose(r: [Self; LANES]) -> [Self; LANES] {
+        // SAFETY: see above.
+        unsafe {
+            // Pairs of rows, then of pairs (by permutation), then of fours.
+            let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
+            let hi = |a: Self, b: Self| _mm512_unpackhi_epi64(a.0, b.0);
+            let (a0, a1) = (lo(r[0], r[1]), hi(r[0], r[1]));
+            let (a2, a3) = (lo(r[2], r[3]), hi(r[2], r[3]));
+            let (a4, a5) = (lo(r[4], r[5]), hi(r[4], r[5]));
+            let (a6, a7) = (lo(r[6], r[7]), hi(r[6], r[7]));
+            let even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+            let odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+            let pick = |a, index, b| _mm512_permutex2var_epi64(a, index, b);
+            let (b0, b2) = (pick(a0, even, a2), pick(a0, odd, a2));
+            let (b1, b3) = (pick(a1, even, a3), pick(a1, odd, a3));
+            let (b4, b6) = (pick(a4, even, a6), pick(a4, odd, a6));
+            let (b5, b7) = (pick(a5, even, a7), pick(a5, odd, a7));
+            let low = |a, b| Self(_mm512_shuffle_i64x2::<0x44>(a, b));
+            let high = |a, b| Self(_mm512_shuffle_i64x2::<0xEE>(a, b));
+            [
+                low(b0, b4),
+                low(b1, b5),
+                low(b2, b6),
+                low(b3, b7),
+                high(b0, b4),
+                high(b1, b5),
+                high(b2, b6),
+                high(b3, b7),
+            ]
+        }
+    }
+}
+
+impl Zeroize for Zmm {
+    fn zeroize(&mut self) {
+        // SAFETY: the place is a valid `Zmm`, and zero bits are one; a volatile write is not optimised away.
+        unsafe { std::ptr::write_volatile(self, Self(std::mem::zeroed())) };
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+impl Add for Zmm {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
+    }
+}
+
+impl Sub for Zmm {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
+    }
+}
+
+impl BitAnd for Zmm {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        Self(unsafe { _mm512_and_si512(self.0, other.0) })
+    }
+}
+
+impl BitOr for Zmm {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+}
+
+impl BitXor for Zmm {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
+}
+
+impl fmt::Debug for Ifma {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AVX-512 IFMA")
+    }
+}
+
+/// Lanes may hold secrets.
+impl fmt::Debug for Zmm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Zmm")
+    }
+}

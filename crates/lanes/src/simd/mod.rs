@@ -1,0 +1,141 @@
+//! Vectors of eight 64-bit lanes: one trait, an AVX-512 IFMA leaf and a portable twin.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | [`Simd`] (a CPU that is known to have the instructions) and [`Vector`] (eight lanes) |
+//! | `portable` | the same in plain Rust: the oracle, which every machine and Miri can run |
+//! | `counting` | the twin with a counter of multiplications, for `cargo bench` only |
+//! | `ifma` | AVX-512: every intrinsic, `asm!` block and `unsafe` of this crate |
+//!
+//! A vector exists only where its CPU is known to have the instructions: whoever wants one must hold the [`Simd`] token, and
+//! `ifma`'s token has one constructor, which asks the CPU. So arithmetic on vectors needs no further proof.
+//!
+//! Algorithms are `#[inline(always)]` functions over these traits. They become code for a CPU where [`Simd::call`] wraps them:
+//! that is a function of its own, so registers are spilled there and nowhere else.
+
+#[cfg(feature = "measure")]
+mod counting;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod portable;
+
+use std::fmt::Debug;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
+
+use zeroize::Zeroize;
+
+#[cfg(feature = "measure")]
+pub(crate) use counting::Counting;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ifma::Ifma;
+pub(crate) use portable::Portable;
+
+/// Lanes of a vector.
+pub(crate) const LANES: usize = 8;
+
+/// One word per lane.
+pub(crate) type Words = [u64; LANES];
+
+/// One bit per lane: bit `i` for lane `i`.
+pub(crate) type Mask = u8;
+
+/// A CPU that is known to have what its vectors need. Zero-sized: it is passed along as the permission to make vectors.
+pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
+    /// Its vectors.
+    type V: Vector;
+
+    /// The same word in every lane.
+    fn splat(self, word: u64) -> Self::V;
+
+    /// One word per lane.
+    fn load(self, words: &Words) -> Self::V;
+
+    /// Zero in every lane.
+    #[inline(always)]
+    fn zero(self) -> Self::V {
+        self.splat(0)
+    }
+
+    /// Runs `body` as a function of its own, compiled for this CPU. `body` should be an `#[inline(always)]` closure.
+    fn call<R>(self, body: impl FnOnce() -> R) -> R;
+
+    /// Overwrites the vector registers, which may hold secrets.
+    fn clear_registers(self);
+}
+
+/// Eight lanes of 64 bits. Every operation works on each lane by itself unless it says otherwise, wraps, and takes the same
+/// time whatever the values.
+pub(crate) trait Vector:
+    Copy
+    + Debug
+    + Send
+    + Sync
+    + Zeroize
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + 'static
+{
+    /// The words of the lanes.
+    fn words(self) -> Words;
+
+    /// `self + low52(low52(a) * low52(b))`.
+    fn madd_lo(self, a: Self, b: Self) -> Self;
+
+    /// `self + (low52(a) * low52(b) >> 52)`.
+    fn madd_hi(self, a: Self, b: Self) -> Self;
+
+    /// Logical shift to the left by `N` below 64.
+    fn shl<const N: u32>(self) -> Self;
+
+    /// Logical shift to the right by `N` below 64.
+    fn shr<const N: u32>(self) -> Self;
+
+    /// Arithmetic shift to the right by `N` below 64.
+    fn sar<const N: u32>(self) -> Self;
+
+    /// Logical shift to the right by the count in each lane; 64 and more give zero.
+    fn shr_each(self, count: Self) -> Self;
+
+    /// Logical shift to the left by the count in each lane; 64 and more give zero.
+    fn shl_each(self, count: Self) -> Self;
+
+    /// Rotation to the right by `N` below 64.
+    fn rotr<const N: i32>(self) -> Self;
+
+    /// `!self & other`.
+    fn and_not(self, other: Self) -> Self;
+
+    /// Any function of three bits: bit `4a + 2b + c` of `TABLE` for bits a of self, b, c.
+    fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self;
+
+    /// Where both lanes are the same.
+    fn is_equal(self, other: Self) -> Mask;
+
+    /// Where this lane is below the other, unsigned.
+    fn is_below(self, other: Self) -> Mask;
+
+    /// Where any bit of `other` is set in this lane too.
+    fn has_any(self, other: Self) -> Mask;
+
+    /// `yes` where the mask is set, `self` elsewhere.
+    fn or_if(self, mask: Mask, yes: Self) -> Self;
+
+    /// `self + other` where the mask is set, `self` elsewhere.
+    fn add_if(self, mask: Mask, other: Self) -> Self;
+
+    /// `self - other` where the mask is set, `self` elsewhere.
+    fn sub_if(self, mask: Mask, other: Self) -> Self;
+
+    /// In each lane the word of `low`, `high` (sixteen words) that the low four bits of this lane name. Reads both whole and
+    /// takes the same time for every index.
+    fn pick16(self, low: Self, high: Self) -> Self;
+
+    /// Row `i`, lane `j` becomes row `j`, lane `i`.
+    fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! The portable twin: eight words in an array.
+
+use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
+
+use zeroize::Zeroize;
+
+use super::{LANES, Mask, Simd, Vector, Words};
+
+const LOW_52: u64 = (1 << 52) - 1;
+
+/// Any CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable;
+
+/// Eight words.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Lanes(Words);
+
+impl Simd for Portable {
+    type V = Lanes;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Lanes {
+        Lanes([word; LANES])
+    }
+
+    #[inline(always)]
+    fn load(self, words: &Words) -> Lanes {
+        Lanes(*words)
+    }
+
+    #[inline(never)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
+
+    fn clear_registers(self) {}
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn map(self, f: impl Fn(u64) -> u64) -> Self {
+        Self(self.0.map(f))
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    }
+
+    #[inline(always)]
+    fn zip3(self, b: Self, c: Self, f: impl Fn(u64, u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|lane| f(self.0[lane], b.0[lane], c.0[lane])))
+    }
+
+    #[inline(always)]
+    fn test(self, other: Self, f: impl Fn(u64, u64) -> bool) -> Mask {
+        (0..LANES).fold(0, |bits, lane| bits | u8::from(f(self.0[lane], other.0[lane])) << lane)
+    }
+
+    /// All ones where the mask is set; no branch, as the mask may be secret.
+    #[inline(always)]
+    fn ones_if(mask: Mask) -> Self {
+        Self(std::array::from_fn(|lane| (u64::from(mask) >> lane & 1).wrapping_neg()))
+    }
+}
+
+#[inline(always)]
+fn product(a: u64, b: u64) -> u128 {
+    u128::from(a & LOW_52) * u128::from(b & LOW_52)
+}
+
+impl Vector for Lanes {
+    #[inline(always)]
+    fn words(self) -> Words {
+        self.0
+    }
+
+    #[inline(always)]
+    fn madd_lo(self, a: Self, b: Self) -> Self {
+        self.zip3(a, b, |sum, a, b| sum.wrapping_add(product(a, b) as u64 & LOW_52))
+    }
+
+    #[inline(always)]
+    fn madd_hi(self, a: Self, b: Self) -> Self {
+        self.zip3(a, b, |sum, a, b| sum.wrapping_add((product(a, b) >> 52) as u64))
+    }
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        self.map(|word| word << N)
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        self.map(|word| word >> N)
+    }
+
+    #[inline(always)]
+    fn sar<const N: u32>(self) -> Self {
+        self.map(|word| (word.cast_signed() >> N).cast_unsigned())
+    }
+
+    #[inline(always)]
+    fn shr_each(self, count: Self) -> Self {
+        self.zip(count, |word, count| if count < 64 { word >> count } else { 0 })
+    }
+
+    #[inline(always)]
+    fn shl_each(self, count: Self) -> Self {
+        self.zip(count, |word, count| if count < 64 { word << count } else { 0 })
+    }
+
+    #[inline(always)]
+    fn rotr<const N: i32>(self) -> Self {
+        self.map(|word| word.rotate_right(N as u32))
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        self.zip(other, |a, b| !a & b)
+    }
+
+    #[inline(always)]
+    fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
+        self.zip3(b, c, |a, b, c| {
+            (0..8).filter(|row| TABLE >> row & 1 == 1).fold(0, |bits, row| {
+                let side = |word: u64, bit: i32| if row >> bit & 1 == 1 { word } else { !word };
+                bits | side(a, 2) & side(b, 1) & side(c, 0)
+            })
+        })
+    }
+
+    #[inline(always)]
+    fn is_equal(self, other: Self) -> Mask {
+        self.test(other, |a, b| a == b)
+    }
+
+    #[inline(always)]
+    fn is_below(self, other: Self) -> Mask {
+        self.test(other, |a, b| a < b)
+    }
+
+    #[inline(always)]
+    fn has_any(self, other: Self) -> Mask {
+        self.test(other, |a, b| a & b != 0)
+    }
+
+    #[inline(always)]
+    fn or_if(self, mask: Mask, yes: Self) -> Self {
+        self.zip3(Self::ones_if(mask), yes, |no, ones, yes| (no & !ones) | (yes & ones))
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        self + (other & Self::ones_if(mask))
+    }
+
+    #[inline(always)]
+    fn sub_if(self, mask: Mask, other: Self) -> Self {
+        self - (other & Self::ones_if(mask))
+    }
+
+    /// Reads every word, so that the index leaves no trace in the cache.
+    #[inline(always)]
+    fn pick16(self, low: Self, high: Self) -> Self {
+        self.map(|index| {
+            (0..2 * LANES).fold(0, |picked, at| {
+                let word = if at < LANES { low.0[at] } else { high.0[at - LANES] };
+                let difference = (index & 15) ^ at as u64;
+                picked | (word & (difference.wrapping_sub(1).cast_signed() >> 63).cast_unsigned())
+            })
+        })
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
+        std::array::from_fn(|row| Self(std::array::from_fn(|lane| rows[lane].0[row])))
+    }
+}
+
+impl Zeroize for Lanes {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Add for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_add)
+    }
+}
+
+impl Sub for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_sub)
+    }
+}
+
+impl BitAnd for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+}
+
+impl BitOr for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+}
+
+impl BitXor for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+}

@@ -1,0 +1,89 @@
+//! The leaf agrees with its portable twin, operation by operation.
+
+use super::*;
+
+/// Words that sit at the edges of 52 and 64 bits, and others (SplitMix64).
+fn samples(seed: u64) -> Words {
+    let edges = [0, 1, (1 << 52) - 1, 1 << 52, (1 << 51) + 1, u64::MAX, 1 << 63, 15];
+    let mut state = seed;
+    std::array::from_fn(|lane| {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^= word >> 31;
+        if word & 3 == 0 { edges[(word >> 8) as usize % edges.len()] } else { word ^ lane as u64 }
+    })
+}
+
+/// Every operation on three vectors, as words.
+fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
+    simd.call(|| {
+        let (a, b, c) = (simd.load(a), simd.load(b), simd.load(c));
+        let count = b & simd.splat(127);
+        let mask = 0b1010_0110;
+        let vectors = [
+            a + b,
+            a - b,
+            a & b,
+            a | b,
+            a ^ b,
+            a.and_not(b),
+            a.madd_lo(b, c),
+            a.madd_hi(b, c),
+            a.shl::<0>(),
+            a.shl::<11>(),
+            a.shr::<52>(),
+            a.sar::<52>(),
+            a.shr_each(count),
+            a.shl_each(count),
+            a.rotr::<19>(),
+            a.ternary::<0x96>(b, c),
+            a.ternary::<0xCA>(b, c),
+            a.ternary::<0xE8>(b, c),
+            a.or_if(mask, b),
+            a.add_if(mask, b),
+            a.sub_if(mask, b),
+            c.pick16(a, b),
+            simd.splat(7),
+            simd.zero(),
+        ];
+        let masks = [a.is_equal(b), a.is_equal(a), a.is_below(b), b.is_below(a), a.has_any(b)];
+        let rows = std::array::from_fn(|row| a + simd.splat(row as u64));
+        let words = vectors.into_iter().chain(S::V::transpose(rows)).map(Vector::words);
+        words.chain(masks.map(|mask| [u64::from(mask); LANES])).collect()
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn ifma_agrees_with_the_portable_twin() {
+    let Some(ifma) = Ifma::detect() else { return };
+    for seed in 0..if cfg!(miri) { 2 } else { 500 } {
+        let [a, b, c] = [0, 1, 2].map(|part| samples(3 * seed + part));
+        let (found, expected) = (everything(ifma, [&a, &b, &c]), everything(Portable, [&a, &b, &c]));
+        for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found, expected, "operation {at} of seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_twin_does_what_the_instructions_are_documented_to_do() {
+    let simd = Portable;
+    let (a, b) = (simd.splat((1 << 52) - 1), simd.splat(u64::MAX));
+    assert_eq!(simd.splat(5).madd_lo(a, b).words(), [6; LANES]);
+    assert_eq!(simd.splat(5).madd_hi(a, b).words(), [5 + (1 << 52) - 2; LANES]);
+    let table = simd.load(&[10, 11, 12, 13, 14, 15, 16, 17]);
+    let index = simd.load(&[0, 1, 7, 8, 9, 15, 16, 33]);
+    assert_eq!(index.pick16(table, table + simd.splat(8)).words(), [10, 11, 17, 18, 19, 25, 10, 11]);
+    assert_eq!(a.ternary::<0xCA>(simd.splat(0xF0), simd.splat(0x0F)).words()[0] & 0xFF, 0xF0);
+    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 37);
+}
+
+#[test]
+fn vectors_are_erased() {
+    let mut vector = Portable.splat(7);
+    vector.zeroize();
+    assert_eq!(vector.words(), [0; LANES]);
+}
