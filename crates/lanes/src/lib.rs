@@ -16,6 +16,7 @@
 
 mod batch;
 mod engine;
+mod hash;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod measure;

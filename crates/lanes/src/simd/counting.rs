@@ -44,6 +44,10 @@ impl Simd for Counting {
         Counted(Portable.load(words))
     }
 
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Counted {
+        Counted(Portable.load_bytes(bytes))
+    }
+
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()
     }
@@ -88,6 +92,10 @@ impl Vector for Counted {
 
     fn rotr<const N: i32>(self) -> Self {
         Self(self.0.rotr::<N>())
+    }
+
+    fn swap_bytes(self) -> Self {
+        Self(self.0.swap_bytes())
     }
 
     fn and_not(self, other: Self) -> Self {

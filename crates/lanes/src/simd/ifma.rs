@@ -51,6 +51,12 @@ impl Simd for Ifma {
     }
 
     #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Zmm {
+        // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
+        Zmm(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         // SAFETY: `self` proves every feature that the function enables.
         unsafe { enter(body) }
@@ -149,6 +155,15 @@ impl Vector for Zmm {
     fn rotr<const N: i32>(self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm512_ror_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: see above. The indices count within each 128-bit half of a half.
+        unsafe {
+            let reversed = _mm512_set4_epi32(0x0809_0A0B, 0x0C0D_0E0F, 0x0001_0203, 0x0405_0607);
+            Self(_mm512_shuffle_epi8(self.0, reversed))
+        }
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 //! | this one | [`Simd`] (a CPU that is known to have the instructions) and [`Vector`] (eight lanes) |
 //! | `portable` | the same in plain Rust: the oracle, which every machine and Miri can run |
 //! | `counting` | the twin with a counter of multiplications, for `cargo bench` only |
+//! | `erase` | bytes that held secrets |
 //! | `ifma` | AVX-512: every intrinsic, `asm!` block and `unsafe` of this crate |
 //!
 //! A vector exists only where its CPU is known to have the instructions: whoever wants one must hold the [`Simd`] token, and
@@ -15,6 +16,7 @@
 
 #[cfg(feature = "measure")]
 mod counting;
+mod erase;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod portable;
@@ -26,6 +28,7 @@ use zeroize::Zeroize;
 
 #[cfg(feature = "measure")]
 pub(crate) use counting::Counting;
+pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::Ifma;
 pub(crate) use portable::Portable;
@@ -49,6 +52,9 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
 
     /// One word per lane.
     fn load(self, words: &Words) -> Self::V;
+
+    /// Sixty-four bytes as eight little-endian words.
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V;
 
     /// Zero in every lane.
     #[inline(always)]
@@ -104,6 +110,9 @@ pub(crate) trait Vector:
 
     /// Rotation to the right by `N` below 64.
     fn rotr<const N: i32>(self) -> Self;
+
+    /// The bytes of each word in reverse order.
+    fn swap_bytes(self) -> Self;
 
     /// `!self & other`.
     fn and_not(self, other: Self) -> Self;

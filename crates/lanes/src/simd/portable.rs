@@ -30,6 +30,12 @@ impl Simd for Portable {
         Lanes(*words)
     }
 
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Lanes {
+        let word = |lane: usize| std::array::from_fn(|byte| bytes[8 * lane + byte]);
+        Lanes(std::array::from_fn(|lane| u64::from_le_bytes(word(lane))))
+    }
+
     #[inline(never)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()
@@ -115,6 +121,11 @@ impl Vector for Lanes {
     #[inline(always)]
     fn rotr<const N: i32>(self) -> Self {
         self.map(|word| word.rotate_right(N as u32))
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        self.map(u64::swap_bytes)
     }
 
     #[inline(always)]

@@ -38,6 +38,8 @@ fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
             a.shr_each(count),
             a.shl_each(count),
             a.rotr::<19>(),
+            a.swap_bytes(),
+            simd.load_bytes(&std::array::from_fn(|at| (at * at) as u8)),
             a.ternary::<0x96>(b, c),
             a.ternary::<0xCA>(b, c),
             a.ternary::<0xE8>(b, c),
@@ -78,7 +80,7 @@ fn the_twin_does_what_the_instructions_are_documented_to_do() {
     let index = simd.load(&[0, 1, 7, 8, 9, 15, 16, 33]);
     assert_eq!(index.pick16(table, table + simd.splat(8)).words(), [10, 11, 17, 18, 19, 25, 10, 11]);
     assert_eq!(a.ternary::<0xCA>(simd.splat(0xF0), simd.splat(0x0F)).words()[0] & 0xFF, 0xF0);
-    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 37);
+    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 39);
 }
 
 #[test]
@@ -86,4 +88,7 @@ fn vectors_are_erased() {
     let mut vector = Portable.splat(7);
     vector.zeroize();
     assert_eq!(vector.words(), [0; LANES]);
+    let mut bytes = [7; 150];
+    erase(&mut bytes[1..149]);
+    assert!(bytes[0] == 7 && bytes[1..149] == [0; 148] && bytes[149] == 7);
 }

@@ -1,0 +1,104 @@
+//! Published examples, and the `sha2` crate at lengths around the edges of blocks.
+
+use sha2::{Digest as _, Sha512};
+
+use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Ifma;
+use crate::simd::Portable;
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn on_both(test: impl Fn(&dyn Fn([Parts<'_>; LANES]) -> [[u8; 64]; LANES])) {
+    test(&|messages| digest(Portable, messages));
+    #[cfg(target_arch = "x86_64")]
+    if let Some(ifma) = Ifma::detect() {
+        test(&|messages| digest(ifma, messages));
+    }
+}
+
+/// FIPS 180-4's examples as NIST publishes them (SHA512.pdf), and the empty message of the NIST CAVP vectors.
+#[test]
+fn published_examples() {
+    let two_blocks = b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu";
+    let examples: [(&[u8], &str); 3] = [
+        (
+            b"abc",
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a
+             2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        ),
+        (
+            two_blocks,
+            "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018
+             501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909",
+        ),
+        (
+            b"",
+            "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce
+             47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
+        ),
+    ];
+    on_both(|digest| {
+        let parts: [[&[u8]; 1]; LANES] = std::array::from_fn(|lane| [examples[lane % 3].0]);
+        let found = digest(parts.each_ref().map(|parts| parts.as_slice()));
+        for (lane, found) in found.iter().enumerate() {
+            assert_eq!(found.as_slice(), hex(examples[lane % 3].1), "lane {lane}");
+        }
+    });
+}
+
+/// Every length up to three blocks, another in each lane, cut into parts at another place each.
+#[test]
+fn lengths_and_parts() {
+    let text: Vec<u8> = (0..3 * BLOCK + LANES).map(|at| (at * at / 7 + at) as u8).collect();
+    let step = if cfg!(miri) { 61 } else { 1 };
+    on_both(|digest| {
+        for first in (0..3 * BLOCK).step_by(step) {
+            let messages: [&[u8]; LANES] =
+                std::array::from_fn(|lane| &text[..(first * (lane + 1)) % text.len()]);
+            let parts = messages.each_ref().map(|message| {
+                let (head, tail) = message.split_at(message.len() / 3);
+                [&[], head, tail, &[]]
+            });
+            let found = digest(parts.each_ref().map(|parts| parts.as_slice()));
+            for (found, message) in found.iter().zip(messages) {
+                assert_eq!(found.as_slice(), Sha512::digest(message).as_slice(), "{} bytes", message.len());
+            }
+        }
+    });
+}
+
+#[test]
+fn a_shared_prefix_is_hashed_once() {
+    let (prefix, tail) = ([7; BLOCK], [9; 40]);
+    let chain = Chain::start(Portable).absorb(Portable, [&prefix; LANES]);
+    let words = chain.finish(Portable, [&[&tail[..]]; LANES]);
+    let whole = digest(Portable, [&[&prefix[..], &tail[..]]; LANES]);
+    let expected =
+        std::array::from_fn(|at| u64::from_be_bytes(whole[3][8 * at..8 * at + 8].try_into().unwrap()));
+    assert_eq!(words.map(|word| word.words()[3]), expected);
+}
+
+/// FIPS 180-4 4.2.3 and 5.3.5: the first 64 bits of the fractions of cube and square roots of the first primes.
+#[test]
+fn constants_come_from_primes() {
+    let primes = (2_u128..).filter(|n| (2..*n).all(|d| n % d != 0));
+    for (prime, constant) in primes.clone().zip(ROUND) {
+        let root = f64::from(prime as u32).cbrt() as u128;
+        let low = (root << 64) | u128::from(constant);
+        let cube = |x: u128| num(x) * num(x) * num(x);
+        assert!(cube(low) <= num(prime) << 192 && cube(low + 1) > num(prime) << 192);
+    }
+    for (prime, constant) in primes.zip(INITIAL) {
+        let root = f64::from(prime as u32).sqrt() as u128;
+        let low = (root << 64) | u128::from(constant);
+        assert!(num(low) * num(low) <= num(prime) << 128 && num(low + 1) * num(low + 1) > num(prime) << 128);
+    }
+}
+
+fn num(value: u128) -> num_bigint::BigUint {
+    value.into()
+}
