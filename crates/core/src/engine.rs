@@ -20,6 +20,14 @@ pub trait Engine: Debug + Send + Sync {
         Reach::Near
     }
 
+    /// Bytes of what it has built for keys that recur, such as verification tables.
+    fn prepared_bytes(&self) -> usize {
+        0
+    }
+
+    /// Waits until nothing is being built in the background: for those who measure or test what comes after.
+    fn settle(&self) {}
+
     /// Computes every job of the batch into `out`, each with its own status; a job that is not done leaves zeros in its
     /// place. Operations are well-formed ([`Operation::check`](crate::Operation::check)) and columns complete
     /// ([`Records::is_complete`](crate::Records::is_complete)); values may be out of range and records malformed, which is

@@ -2,6 +2,7 @@
 
 use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Shape};
 
+use crate::hot::{self, HotKeys};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Ifma;
 use crate::simd::{LANES, Portable, Simd};
@@ -12,6 +13,7 @@ pub(crate) const NAME: &str = "lanes";
 #[derive(Debug)]
 pub struct LaneEngine {
     unit: Unit,
+    hot: HotKeys,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ impl LaneEngine {
     #[must_use]
     pub fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        return Ifma::detect().map(|ifma| Self { unit: Unit::Ifma(ifma) });
+        return Ifma::detect().map(|ifma| Self::on(Unit::Ifma(ifma)));
         #[cfg(not(target_arch = "x86_64"))]
         return None;
     }
@@ -34,7 +36,24 @@ impl LaneEngine {
     /// The same algorithms in plain Rust, slower than scalar: the oracle that every machine can test.
     #[must_use]
     pub fn portable() -> Self {
-        Self { unit: Unit::Portable(Portable) }
+        Self::on(Unit::Portable(Portable))
+    }
+
+    /// The same engine with at most so many bytes of verification tables for keys that recur; 64 MiB unless told
+    /// otherwise, 0 for none.
+    #[must_use]
+    pub fn with_table_bytes(self, bytes: usize) -> Self {
+        Self { hot: self.hot.with_budget(bytes), ..self }
+    }
+
+    /// The same engine, building a key's table before its first use instead of in the background after a few: for tests.
+    #[must_use]
+    pub fn with_tables_at_once(self) -> Self {
+        Self { hot: self.hot.at_once(), ..self }
+    }
+
+    fn on(unit: Unit) -> Self {
+        Self { unit, hot: HotKeys::new(hot::DEFAULT_BYTES) }
     }
 }
 
@@ -51,6 +70,14 @@ impl Engine for LaneEngine {
 
     fn confirms(&self, _shape: Shape) -> bool {
         false
+    }
+
+    fn prepared_bytes(&self) -> usize {
+        self.hot.bytes()
+    }
+
+    fn settle(&self) {
+        self.hot.settle();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {

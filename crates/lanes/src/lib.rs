@@ -17,6 +17,7 @@
 mod batch;
 mod engine;
 mod hash;
+mod hot;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod measure;

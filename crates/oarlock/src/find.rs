@@ -89,6 +89,14 @@ impl Engine for Proved {
         self.engine.reach()
     }
 
+    fn prepared_bytes(&self) -> usize {
+        self.engine.prepared_bytes()
+    }
+
+    fn settle(&self) {
+        self.engine.settle();
+    }
+
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         self.engine.run(jobs, out)
     }

@@ -38,6 +38,14 @@ impl<E: Engine> Engine for Corrupt<E> {
         self.engine.reach()
     }
 
+    fn prepared_bytes(&self) -> usize {
+        self.engine.prepared_bytes()
+    }
+
+    fn settle(&self) {
+        self.engine.settle();
+    }
+
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         self.engine.run(jobs, out)?;
         if jobs.shape() == self.shape && self.lane < jobs.len() {

@@ -1,0 +1,240 @@
+//! Verification tables of keys that recur: counted, built behind the caller's back, bounded by one budget.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | [`HotKeys`], asked once per run for the tables of all its jobs |
+//! | `store` | what is known of each key, and which tables make room for another |
+//! | `builder` | the queue of tables to build, and the thread that lives while the queue is not empty |
+//!
+//! A table belongs to (fingerprint, type of table) and is handed out only for the very public key it was built of. Keys
+//! seen here are public halves; no private part is kept.
+
+mod builder;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use oarlock_core::Key;
+
+use self::builder::Builder;
+use self::store::{Found, Name, Shelves};
+
+/// Bytes of tables that an engine keeps unless told otherwise.
+pub(crate) const DEFAULT_BYTES: usize = 64 << 20;
+
+/// Multiples of one public key, by which verifying under it is faster.
+pub(crate) trait Table: Any + Send + Sync + Sized {
+    /// Bytes of a table.
+    const BYTES: usize;
+
+    /// Uses of a key after which its table is built: about those that pay for building it.
+    const USES: u32;
+
+    /// What a table is built of, or None where the key has no such thing.
+    fn public(key: &Key) -> Option<&[u8]>;
+
+    /// Checks a table that was just built of `public`, by other means than those that built it. One that is wrong is never
+    /// used.
+    fn is_right(&self, public: &[u8]) -> bool;
+}
+
+/// The tables of one engine.
+pub(crate) struct HotKeys {
+    budget: usize,
+    timing: Timing,
+    own: Generation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timing {
+    /// By a thread of its own, once a key was used [`Table::USES`] times.
+    Behind,
+    /// By the caller, before the first use: for tests.
+    AtOnce,
+}
+
+/// What one process knows. The child of a fork starts anew: its parent's builder is not there and may have held a lock.
+struct Generation {
+    process: u32,
+    shared: Arc<Shared>,
+    child: OnceLock<Box<Self>>,
+}
+
+/// What runs and the builder share.
+struct Shared {
+    shelves: Shelves,
+    builder: Builder,
+}
+
+/// A key that a run asks for, with its uses there.
+struct Wanted<'a> {
+    name: Name,
+    public: &'a [u8],
+    uses: u32,
+}
+
+/// The tables of a run's jobs.
+pub(crate) struct Tables<T> {
+    found: Vec<Option<Arc<T>>>,
+    /// Which of `found` is each job's.
+    of_jobs: Vec<u32>,
+}
+
+impl<T> Tables<T> {
+    /// The table for the job at `place` of the keys asked for.
+    pub(crate) fn of(&self, place: usize) -> Option<&T> {
+        self.found.get(self.of_jobs[place] as usize)?.as_deref()
+    }
+}
+
+impl HotKeys {
+    /// Tables of at most `budget` bytes together; one that is being built, or evicted while a run still reads it, is not
+    /// counted.
+    pub(crate) fn new(budget: usize) -> Self {
+        Self { budget, timing: Timing::Behind, own: Generation::new(std::process::id(), budget) }
+    }
+
+    /// The same, all empty, with another budget.
+    pub(crate) fn with_budget(self, budget: usize) -> Self {
+        Self { timing: self.timing, ..Self::new(budget) }
+    }
+
+    /// The same, building each table before its first use: for tests.
+    pub(crate) fn at_once(self) -> Self {
+        Self { timing: Timing::AtOnce, ..self }
+    }
+
+    /// Bytes of all tables that are ready.
+    pub(crate) fn bytes(&self) -> usize {
+        self.shared().shelves.bytes()
+    }
+
+    /// Waits until no table is queued or being built.
+    pub(crate) fn settle(&self) {
+        self.shared().builder.settle();
+    }
+
+    /// The tables for jobs under these keys, as far as they are ready. Counts the uses of the other keys and has tables built
+    /// that have earned it: `build` makes one from what [`Table::public`] gave, or None where that is no usable key.
+    pub(crate) fn tables<'a, T: Table>(
+        &self,
+        keys: impl ExactSizeIterator<Item = &'a Key>,
+        build: impl Fn(&[u8]) -> Option<T> + Copy + Send + 'static,
+    ) -> Tables<T> {
+        let (wanted, of_jobs) = distinct::<T>(keys);
+        if T::BYTES > self.budget {
+            return Tables { found: Vec::new(), of_jobs };
+        }
+        let shared = self.shared();
+        let threshold = if self.timing == Timing::AtOnce { 1 } else { T::USES };
+        let found = shared.shelves.find::<T>(&wanted);
+        let tables = wanted.iter().zip(found).map(|(wanted, found)| match found {
+            Found::Table(table) => Some(table),
+            Found::Nothing => None,
+            Found::Due if shared.shelves.claim(wanted, threshold, T::BYTES) => self.order(wanted, build),
+            Found::Due => None,
+        });
+        Tables { found: tables.collect(), of_jobs }
+    }
+
+    /// Has a table built: now or later.
+    fn order<T: Table>(
+        &self,
+        wanted: &Wanted<'_>,
+        build: impl Fn(&[u8]) -> Option<T> + Send + 'static,
+    ) -> Option<Arc<T>> {
+        let (shared, name) = (self.shared(), wanted.name);
+        if self.timing == Timing::AtOnce {
+            return shared.make(name, wanted.public, build);
+        }
+        let public: Box<[u8]> = wanted.public.into();
+        let ordered = Builder::push(shared, Box::new(move |shared| drop(shared.make(name, &public, build))));
+        if !ordered {
+            shared.shelves.recount(name, T::USES);
+        }
+        None
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        let process = std::process::id();
+        let mut generation = &self.own;
+        while generation.process != process {
+            generation = generation.child.get_or_init(|| Box::new(Generation::new(process, self.budget)));
+        }
+        &generation.shared
+    }
+}
+
+impl Shared {
+    /// Builds a table, checks it and puts it where runs find it. What cannot be built, or is wrong, is not tried again.
+    fn make<T: Table>(
+        &self,
+        name: Name,
+        public: &[u8],
+        build: impl Fn(&[u8]) -> Option<T>,
+    ) -> Option<Arc<T>> {
+        let built = catch_unwind(AssertUnwindSafe(|| build(public).filter(|table| table.is_right(public))));
+        let Ok(Some(table)) = built else {
+            self.shelves.refuse(name);
+            return None;
+        };
+        let table = Arc::new(table);
+        self.shelves.publish(name, &table).then_some(table)
+    }
+}
+
+impl Generation {
+    fn new(process: u32, budget: usize) -> Self {
+        let shared = Shared { shelves: Shelves::new(budget), builder: Builder::default() };
+        Self { process, shared: Arc::new(shared), child: OnceLock::new() }
+    }
+}
+
+/// Nobody waits for tables of an engine that is gone.
+impl Drop for Generation {
+    fn drop(&mut self) {
+        self.shared.builder.close();
+    }
+}
+
+/// The distinct keys of a run, and which of them each job has. Remembers one key per low byte of the fingerprint: a key
+/// that comes twice in spite of that is only looked up twice.
+fn distinct<'a, T: Table>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<Wanted<'a>>, Vec<u32>) {
+    let mut last_of = [u32::MAX; 256];
+    let mut wanted: Vec<Wanted<'a>> = Vec::new();
+    let mut of_jobs = Vec::with_capacity(keys.len());
+    for key in keys {
+        let Some(public) = T::public(key) else {
+            of_jobs.push(u32::MAX);
+            continue;
+        };
+        let fingerprint = key.fingerprint();
+        let last = &mut last_of[usize::from(fingerprint.as_bytes()[0])];
+        match wanted.get_mut(*last as usize) {
+            Some(known) if known.name.is_of(fingerprint) && known.public == public => known.uses += 1,
+            _ => {
+                *last = wanted.len() as u32;
+                wanted.push(Wanted { name: Name::new::<T>(fingerprint), public, uses: 1 });
+            }
+        }
+        of_jobs.push(*last);
+    }
+    (wanted, of_jobs)
+}
+
+impl fmt::Debug for HotKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HotKeys({:?}, {} of {} bytes)", self.timing, self.bytes(), self.budget)
+    }
+}
+
+impl<T> fmt::Debug for Tables<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tables({} of {} keys)", self.found.iter().flatten().count(), self.found.len())
+    }
+}

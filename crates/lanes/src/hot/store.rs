@@ -1,0 +1,259 @@
+//! What is known of each key, and which tables make room for another.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use oarlock_core::Fingerprint;
+
+use super::{Table, Wanted};
+
+/// Past so many keys the older half of those without a table is forgotten. An entry takes about 200 bytes.
+const MOST_ENTRIES: usize = 8192;
+
+/// A key for whose table there was no room asks again after so many times the uses.
+const PATIENCE: u32 = 8;
+
+/// Whose table, and of which type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name(Fingerprint, TypeId);
+
+impl Name {
+    pub(super) fn new<T: Table>(fingerprint: Fingerprint) -> Self {
+        Self(fingerprint, TypeId::of::<T>())
+    }
+
+    pub(super) fn is_of(&self, fingerprint: Fingerprint) -> bool {
+        self.0 == fingerprint
+    }
+}
+
+/// A fingerprint is a hash already: eight bytes of it tell keys apart, and the map's own random key keeps the order secret.
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [first, ..] = self.0.as_bytes().as_chunks::<8>().0 else { return };
+        state.write_u64(u64::from_ne_bytes(*first));
+    }
+}
+
+/// What a look-up found.
+pub(super) enum Found<T> {
+    Table(Arc<T>),
+    /// No table, nor reason to build one now.
+    Nothing,
+    /// A key not seen before, or used often enough.
+    Due,
+}
+
+/// All that is known of keys in one process.
+pub(super) struct Shelves {
+    budget: usize,
+    /// Counts look-ups: the time by which a table is old.
+    clock: AtomicU64,
+    store: RwLock<Store>,
+}
+
+#[derive(Default)]
+struct Store {
+    entries: HashMap<Name, Entry>,
+    /// Of all tables.
+    bytes: usize,
+}
+
+struct Entry {
+    public: Box<[u8]>,
+    /// The clock at the last use.
+    used: AtomicU64,
+    state: State,
+}
+
+enum State {
+    /// Used so often since the clock showed `since`; due for a table at `needed`.
+    Counted { since: u64, uses: AtomicU32, needed: u32 },
+    /// Queued or being built; its uses began at `since`.
+    Building { since: u64 },
+    /// A table of so many bytes.
+    Ready(Arc<dyn Any + Send + Sync>, usize),
+    /// No table can be built.
+    Refused,
+}
+
+impl Shelves {
+    pub(super) fn new(budget: usize) -> Self {
+        Self { budget, clock: AtomicU64::new(0), store: RwLock::default() }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.read().bytes
+    }
+
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.read().entries.len()
+    }
+
+    /// Looks all keys up under one lock, counting uses.
+    pub(super) fn find<T: Table>(&self, wanted: &[Wanted<'_>]) -> Vec<Found<T>> {
+        let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
+        let store = self.read();
+        let find = |wanted: &Wanted<'_>| match store.entries.get(&wanted.name) {
+            Some(entry) if *entry.public == *wanted.public => entry.find(wanted.uses, now),
+            // Two keys of one fingerprint: a mistake of whoever made them, which must not become a wrong answer.
+            Some(_) => Found::Nothing,
+            None => Found::Due,
+        };
+        wanted.iter().map(find).collect()
+    }
+
+    /// Takes note of a key that is due. True where its table is to be built now: `threshold` uses are counted, and there is
+    /// room for `bytes` beside the tables that were used since.
+    pub(super) fn claim(&self, wanted: &Wanted<'_>, threshold: u32, bytes: usize) -> bool {
+        let now = self.now();
+        let mut store = self.write();
+        store.enter(wanted, threshold, now);
+        let Some((since, needed)) = store.due(wanted) else { return false };
+        let has_room = store.bytes + bytes <= self.budget
+            || store.bytes - store.idle(since).map(|(_, _, bytes)| bytes).sum::<usize>() + bytes
+                <= self.budget;
+        let state = if has_room {
+            State::Building { since }
+        } else {
+            State::Counted { since: now, uses: AtomicU32::new(0), needed: needed.saturating_mul(PATIENCE) }
+        };
+        store.set(wanted.name, state);
+        has_room
+    }
+
+    /// Puts a table where runs find it. False where tables in use have taken its room meanwhile.
+    pub(super) fn publish<T: Table>(&self, name: Name, table: &Arc<T>) -> bool {
+        let now = self.now();
+        let mut store = self.write();
+        let Some(State::Building { since }) = store.entries.get(&name).map(|entry| &entry.state) else {
+            return false;
+        };
+        let since = *since;
+        while store.bytes + T::BYTES > self.budget {
+            let oldest = store.idle(since).min_by_key(|(used, ..)| *used).map(|(_, name, _)| name);
+            let Some(oldest) = oldest else {
+                store.set(name, State::counted(now, T::USES));
+                return false;
+            };
+            store.set(oldest, State::counted(now, T::USES));
+        }
+        store.set(name, State::Ready(Arc::clone(table) as _, T::BYTES));
+        true
+    }
+
+    /// Never builds this table.
+    pub(super) fn refuse(&self, name: Name) {
+        self.write().set(name, State::Refused);
+    }
+
+    /// Counts from the start again.
+    pub(super) fn recount(&self, name: Name, threshold: u32) {
+        let now = self.now();
+        self.write().set(name, State::counted(now, threshold));
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// A panic under the lock would leave nothing half done: entries change by single assignments.
+    fn read(&self) -> RwLockReadGuard<'_, Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Store> {
+        self.store.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    /// Begins to count a key that is not known, forgetting others where there are too many.
+    fn enter(&mut self, wanted: &Wanted<'_>, threshold: u32, now: u64) {
+        if self.entries.contains_key(&wanted.name) {
+            return;
+        }
+        if self.entries.len() >= MOST_ENTRIES {
+            self.forget();
+        }
+        let uses = AtomicU32::new(wanted.uses);
+        let state = State::Counted { since: now, uses, needed: threshold };
+        let entry = Entry { public: wanted.public.into(), used: AtomicU64::new(now), state };
+        self.entries.insert(wanted.name, entry);
+    }
+
+    /// Forgets the older half of the keys without a table.
+    fn forget(&mut self) {
+        let is_idle = |entry: &Entry| matches!(entry.state, State::Counted { .. } | State::Refused);
+        let mut ages: Vec<u64> =
+            self.entries.values().filter(|entry| is_idle(entry)).map(Entry::used).collect();
+        let half = ages.len() / 2;
+        if half == 0 {
+            return;
+        }
+        let (_, median, _) = ages.select_nth_unstable(half);
+        let median = *median;
+        self.entries.retain(|_, entry| !is_idle(entry) || entry.used() > median);
+    }
+
+    /// Since when a key is counted, and to how many uses, where it has reached them.
+    fn due(&self, wanted: &Wanted<'_>) -> Option<(u64, u32)> {
+        let entry = self.entries.get(&wanted.name).filter(|entry| *entry.public == *wanted.public)?;
+        match &entry.state {
+            State::Counted { since, uses, needed } if uses.load(Ordering::Relaxed) >= *needed => {
+                Some((*since, *needed))
+            }
+            _ => None,
+        }
+    }
+
+    /// Last use, name and bytes of every table that was not used since then. Only these make room: where more keys recur
+    /// than there is room for, the tables in use stay instead of being built over and over.
+    fn idle(&self, since: u64) -> impl Iterator<Item = (u64, Name, usize)> {
+        self.entries.iter().filter_map(move |(name, entry)| match entry.state {
+            State::Ready(_, bytes) if entry.used() < since => Some((entry.used(), *name, bytes)),
+            _ => None,
+        })
+    }
+
+    fn set(&mut self, name: Name, state: State) {
+        let Some(entry) = self.entries.get_mut(&name) else { return };
+        let old = std::mem::replace(&mut entry.state, state);
+        self.bytes = self.bytes + entry.state.bytes() - old.bytes();
+    }
+}
+
+impl Entry {
+    fn find<T: Table>(&self, uses: u32, now: u64) -> Found<T> {
+        self.used.store(now, Ordering::Relaxed);
+        match &self.state {
+            State::Ready(table, _) => Arc::clone(table).downcast().map_or(Found::Nothing, Found::Table),
+            State::Counted { uses: counted, needed, .. } => {
+                let before = counted.fetch_add(uses, Ordering::Relaxed);
+                if before.saturating_add(uses) >= *needed { Found::Due } else { Found::Nothing }
+            }
+            State::Building { .. } | State::Refused => Found::Nothing,
+        }
+    }
+
+    fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+impl State {
+    fn counted(since: u64, needed: u32) -> Self {
+        Self::Counted { since, uses: AtomicU32::new(0), needed }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Ready(_, bytes) => *bytes,
+            _ => 0,
+        }
+    }
+}
