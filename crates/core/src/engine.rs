@@ -20,13 +20,16 @@ pub trait Engine: Debug + Send + Sync {
         Reach::Near
     }
 
-    /// Bytes of what it has built for keys that recur, such as verification tables.
-    fn prepared_bytes(&self) -> usize {
-        0
+    /// What it has built for keys that recur, such as verification tables.
+    fn prepared(&self) -> Prepared {
+        Prepared::default()
     }
 
     /// Waits until nothing is being built in the background: for those who measure or test what comes after.
     fn settle(&self) {}
+
+    /// Drops what it has built for keys that recur, right or wrong.
+    fn forget(&self) {}
 
     /// Computes every job of the batch into `out`, each with its own status; a job that is not done leaves zeros in its
     /// place. Operations are well-formed ([`Operation::check`](crate::Operation::check)) and columns complete
@@ -45,6 +48,15 @@ pub struct Lanes {
     pub best: usize,
     /// The most jobs it takes in one run.
     pub most: usize,
+}
+
+/// What an engine has built for keys that recur.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// Bytes that it takes now.
+    pub bytes: usize,
+    /// Bytes that it may take.
+    pub most_bytes: usize,
 }
 
 /// Where an engine computes.

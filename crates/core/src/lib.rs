@@ -28,7 +28,7 @@ mod scheme;
 mod secret;
 mod shape;
 
-pub use engine::{Engine, EngineFault, Lanes, Reach};
+pub use engine::{Engine, EngineFault, Lanes, Prepared, Reach};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
 pub use key::{

@@ -1,6 +1,6 @@
 //! The engine: what it offers, and which unit computes it.
 
-use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Shape};
+use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Shape};
 
 use crate::hot::{self, HotKeys};
 #[cfg(target_arch = "x86_64")]
@@ -72,12 +72,16 @@ impl Engine for LaneEngine {
         false
     }
 
-    fn prepared_bytes(&self) -> usize {
-        self.hot.bytes()
+    fn prepared(&self) -> Prepared {
+        self.hot.prepared()
     }
 
     fn settle(&self) {
         self.hot.settle();
+    }
+
+    fn forget(&self) {
+        self.hot.forget();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {

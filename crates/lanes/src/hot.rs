@@ -19,7 +19,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use oarlock_core::Key;
+use oarlock_core::{Key, Prepared};
 
 use self::builder::Builder;
 use self::store::{Found, Name, Shelves};
@@ -109,9 +109,14 @@ impl HotKeys {
         Self { timing: Timing::AtOnce, ..self }
     }
 
-    /// Bytes of all tables that are ready.
-    pub(crate) fn bytes(&self) -> usize {
-        self.shared().shelves.bytes()
+    /// What is ready now.
+    pub(crate) fn prepared(&self) -> Prepared {
+        Prepared { bytes: self.shared().shelves.bytes(), most_bytes: self.budget }
+    }
+
+    /// Drops every table and every count.
+    pub(crate) fn forget(&self) {
+        self.shared().shelves.forget();
     }
 
     /// Waits until no table is queued or being built.
@@ -229,7 +234,7 @@ fn distinct<'a, T: Table>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<
 
 impl fmt::Debug for HotKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HotKeys({:?}, {} of {} bytes)", self.timing, self.bytes(), self.budget)
+        write!(f, "HotKeys({:?}, {:?})", self.timing, self.prepared())
     }
 }
 

@@ -89,6 +89,10 @@ impl Shelves {
         self.read().bytes
     }
 
+    pub(super) fn forget(&self) {
+        *self.write() = Store::default();
+    }
+
     #[cfg(test)]
     pub(super) fn entries(&self) -> usize {
         self.read().entries.len()

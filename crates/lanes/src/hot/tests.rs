@@ -31,6 +31,10 @@ fn key(number: u8) -> Key {
     Key::local(KeyParts::Ed25519Public([number; 32]), Fingerprint::new([number; 32]))
 }
 
+fn bytes(hot: &HotKeys) -> usize {
+    hot.prepared().bytes
+}
+
 /// Whether each of these keys has its table.
 fn ask(hot: &HotKeys, keys: &[u8]) -> Vec<bool> {
     let keys: Vec<Key> = keys.iter().map(|number| key(*number)).collect();
@@ -44,10 +48,10 @@ fn a_table_is_built_behind_after_so_many_uses() {
     let hot = HotKeys::new(8 * KILO);
     assert_eq!(ask(&hot, &[1, 2, 1]), [false; 3]);
     hot.settle();
-    assert_eq!(hot.bytes(), 0);
+    assert_eq!(bytes(&hot), 0);
     assert_eq!(ask(&hot, &[1, 1]), [false; 2]);
     hot.settle();
-    assert_eq!(hot.bytes(), KILO);
+    assert_eq!(bytes(&hot), KILO);
     assert_eq!(ask(&hot, &[2, 1, 2, 1]), [false, true, false, true]);
     assert_eq!(ask(&hot, &[2]), [false]);
     hot.settle();
@@ -58,7 +62,7 @@ fn a_table_is_built_behind_after_so_many_uses() {
 fn at_once_the_first_use_has_its_table() {
     let hot = HotKeys::new(8 * KILO).at_once();
     assert_eq!(ask(&hot, &[1, 2, 1, 3]), [true; 4]);
-    assert_eq!(hot.bytes(), 3 * KILO);
+    assert_eq!(bytes(&hot), 3 * KILO);
 }
 
 #[test]
@@ -70,7 +74,7 @@ fn tables_idle_longest_make_room_and_tables_in_use_do_not() {
     assert_eq!(ask(&hot, &[3]), [true], "in place of 2");
     assert_eq!(ask(&hot, &[3, 1]), [true, true]);
     assert_eq!(ask(&hot, &[2, 3, 1]), [false, true, true], "all tables are in use");
-    assert_eq!(hot.bytes(), 2 * KILO);
+    assert_eq!(bytes(&hot), 2 * KILO);
 }
 
 #[test]
@@ -90,6 +94,15 @@ fn keys_in_turn_do_not_push_each_other_out() {
 }
 
 #[test]
+fn forgotten_tables_are_built_again() {
+    let hot = HotKeys::new(2 * KILO).at_once();
+    assert_eq!(ask(&hot, &[1]), [true]);
+    hot.forget();
+    assert_eq!(bytes(&hot), 0);
+    assert_eq!(ask(&hot, &[1]), [true]);
+}
+
+#[test]
 fn a_table_beyond_the_budget_is_never_built() {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     let hot = HotKeys::new(KILO - 1).at_once();
@@ -99,7 +112,7 @@ fn a_table_beyond_the_budget_is_never_built() {
         build(public)
     });
     assert!((0..9).all(|place| tables.of(place).is_none()));
-    assert_eq!((hot.bytes(), BUILT.load(Ordering::Relaxed)), (0, 0));
+    assert_eq!((bytes(&hot), BUILT.load(Ordering::Relaxed)), (0, 0));
 }
 
 #[test]
@@ -126,7 +139,7 @@ fn what_cannot_be_built_is_tried_once() {
             assert!(hot.tables([&three; 4].into_iter(), panics).of(3).is_none());
             hot.settle();
         }
-        assert_eq!((TRIED.load(Ordering::Relaxed), hot.bytes()), (3, 0));
+        assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&hot)), (3, 0));
         assert_eq!(ask(&hot, &[4, 4, 4, 4]), [hot.timing == Timing::AtOnce; 4]);
         hot.settle();
         assert_eq!(ask(&hot, &[4]), [true], "the builder lives on");
@@ -177,7 +190,7 @@ fn the_child_of_a_fork_builds_for_itself() {
     for hot in [&own, &inherited] {
         assert_eq!(ask(hot, &[1; 4]), [false; 4]);
         hot.settle();
-        assert_eq!((ask(hot, &[1]), hot.bytes()), (vec![true], KILO));
+        assert_eq!((ask(hot, &[1]), bytes(hot)), (vec![true], KILO));
     }
     drop(held);
 }
@@ -193,11 +206,11 @@ fn many_threads_agree() {
                 for round in 0..rounds {
                     let keys: Vec<u8> = (0..8).map(|n| (first + n * (round % 3 + 1)) % 12).collect();
                     ask(hot, &keys);
-                    assert!(hot.bytes() <= 4 * KILO);
+                    assert!(bytes(hot) <= 4 * KILO);
                 }
             });
         }
     });
     hot.settle();
-    assert!(hot.bytes() <= 4 * KILO);
+    assert!(bytes(&hot) <= 4 * KILO);
 }
