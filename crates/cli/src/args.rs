@@ -63,6 +63,24 @@ impl Global {
         }
     }
 
+    /// The engines to measure one by one: those of `all` that are allowed, or where none of them is here, the scalar one that
+    /// does their work.
+    pub(crate) fn measured(&self, all: &Accelerator) -> Vec<&'static str> {
+        let is_wanted = |name: &&str| {
+            self.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|own| own.trim() == *name))
+        };
+        let wanted: Vec<&'static str> =
+            all.engines().iter().map(|engine| engine.name).filter(is_wanted).collect();
+        if wanted.is_empty() { vec!["scalar"] } else { wanted }
+    }
+
+    /// Says on stderr which engines are absent, and why.
+    pub(crate) fn tell_absent(&self, accelerator: &Accelerator) {
+        for absent in accelerator.absent() {
+            eprintln!("oarlock: {}: {}; the scalar engine does its work", absent.name, absent.reason);
+        }
+    }
+
     /// Says something on stderr where `--verbose` asks for it.
     pub(crate) fn note(&self, text: impl FnOnce() -> String) {
         if self.verbose {

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::exit::Failure;
-use crate::table::{Align, Cell, Table, Tone, duration, wants_colour};
+use crate::table::{Align, Cell, Table, Tone, bytes, duration, wants_colour};
 
 pub(crate) fn run(global: &Global) -> Result<(), Failure> {
     let accelerator = global.builder().build()?;
     if global.json {
+        global.tell_absent(&accelerator);
         print_json(&accelerator)?;
     } else {
         print_table(&accelerator)?;
@@ -40,8 +41,18 @@ fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
         let (name, shapes, took) =
             (engine.name, engine.shapes.len(), duration(engine.proved_in.as_secs_f64()));
         let reach = reach(engine.reach);
-        writeln!(out, "{name} ({reach}): {shapes} shapes, {jobs} known answers in {took}, {verdict}\n")?;
+        let tables = match engine.table_bytes {
+            0 => String::new(),
+            most => format!(", up to {} of tables for keys that recur", bytes(most)),
+        };
+        writeln!(
+            out,
+            "{name} ({reach}): {shapes} shapes, {jobs} known answers in {took}, {verdict}{tables}\n"
+        )?;
         writeln!(out, "{}", shapes_table(engine).render(wants_colour()))?;
+    }
+    for absent in accelerator.absent() {
+        writeln!(out, "{}: absent, {}\n", absent.name, absent.reason)?;
     }
     writeln!(
         out,

@@ -73,6 +73,9 @@ pub(crate) fn run(global: &Global, args: &LatencyArgs) -> Result<(), LatencyErro
         check_writable(path).map_err(|error| plot_error(path, error))?;
     }
     let setup = Setup::new(&global.builder(), global.threads.map(usize::from), args)?;
+    if let Some(first) = setup.contenders.first() {
+        global.tell_absent(&first.accelerator);
+    }
     if !setup.has_lanes() {
         eprintln!(
             "oarlock: no lane engine here offers {}: batches bring nothing, and rules that wait for them only wait",

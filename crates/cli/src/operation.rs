@@ -129,11 +129,16 @@ impl Operation {
         Some((shape, len))
     }
 
+    /// True where few keys are used often, and whatever helps then may be built beforehand.
+    pub(crate) fn is_hot(self) -> bool {
+        matches!(self, Self::Ecdsa { verb: Verb::VerifyHot, .. } | Self::Ed25519 { verb: Verb::VerifyHot })
+    }
+
     /// Keys that the work is spread over unless told: few where that is the point or keys are costly to make.
     pub(crate) fn usual_keys(self) -> usize {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
-            Self::Ecdsa { verb: Verb::VerifyHot, .. } | Self::Ed25519 { verb: Verb::VerifyHot } => 8,
+            _ if self.is_hot() => 8,
             Self::Ecdsa { .. } | Self::Ed25519 { .. } | Self::X25519 => 64,
             Self::Record { .. } => 1024,
         }

@@ -144,6 +144,17 @@ pub(crate) fn si(value: f64) -> String {
     format!("{}{prefix}", three_digits(scaled))
 }
 
+/// A number of bytes with its unit: `88.0 KiB`, `64 MiB`.
+pub(crate) fn bytes(count: usize) -> String {
+    let (scaled, unit) = match count {
+        0..1024 => return format!("{count} B"),
+        1024..1_048_576 => (count as f64 / 1024.0, "KiB"),
+        1_048_576..1_073_741_824 => (count as f64 / 1_048_576.0, "MiB"),
+        _ => (count as f64 / 1_073_741_824.0, "GiB"),
+    };
+    format!("{} {unit}", three_digits(scaled).trim_end_matches(".00"))
+}
+
 /// A duration in seconds with its unit: `213 µs`, `1.67 ms`.
 pub(crate) fn duration(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
@@ -264,6 +275,15 @@ short
         ];
         for (value, text) in cases {
             assert_eq!(si(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn bytes_carry_their_unit() {
+        let cases =
+            [(0, "0 B"), (1023, "1023 B"), (90_112, "88.0 KiB"), (1 << 20, "1 MiB"), (3 << 29, "1.50 GiB")];
+        for (count, text) in cases {
+            assert_eq!(bytes(count), text);
         }
     }
 

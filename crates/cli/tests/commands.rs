@@ -10,11 +10,12 @@ fn oarlock(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
-/// The program with a cost cache of its own, so that tests leave the user's alone.
+/// The program with a cost cache of its own, so that tests leave the user's alone. `OARLOCK_DISABLE` is passed on: these tests
+/// hold with and without the lanes.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
-    command.args(arguments).env("XDG_CACHE_HOME", cache).env_remove("OARLOCK_DISABLE").stdin(Stdio::null());
+    command.args(arguments).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
     command
 }
 
@@ -40,10 +41,9 @@ fn temporary(name: &str) -> PathBuf {
 fn engines_tells_every_verdict() {
     let rows = rows(&oarlock(&["--json", "engines"]));
     assert!(rows.len() > 60);
-    assert!(
-        rows.iter().all(|row| row["engine"] == "scalar" && row["passed"] == true && row["failure"].is_null())
-    );
-    let shape = |name: &str| rows.iter().find(|row| row["shape"] == name).unwrap();
+    assert!(rows.iter().all(|row| row["passed"] == true && row["failure"].is_null()));
+    let shape =
+        |name: &str| rows.iter().find(|row| row["engine"] == "scalar" && row["shape"] == name).unwrap();
     assert_eq!(shape("rsa2048-private")["confirms"], true);
     assert!(shape("p256-verify")["c2_ns"].as_f64().unwrap() > 0.0);
     let text = oarlock(&["engines"]);
@@ -58,6 +58,8 @@ fn speed_prints_the_documented_fields_and_draws() {
     let ops = "ed25519-verify,aes128-gcm-40,sha256-64";
     let output = oarlock(&[
         "--json",
+        "--engines",
+        "scalar",
         "speed",
         "--ops",
         ops,
@@ -84,6 +86,7 @@ fn speed_prints_the_documented_fields_and_draws() {
         "openssl_ops_per_s",
         "ratio",
         "libcrypto",
+        "table_bytes",
     ];
     for row in &rows {
         let row = row.as_object().unwrap();
@@ -120,7 +123,56 @@ fn latency_answers_for_every_rule() {
     let rules: Vec<&str> = rows.iter().take(4).map(|row| row["rule"].as_str().unwrap()).collect();
     assert_eq!(rows.len(), 8);
     assert!(rules.contains(&"adaptive") && rules.contains(&"scalar-only"), "{rules:?}");
-    assert!(stderr(&output).contains("no lane engine here"));
+    let without_lanes = command(&["latency", "--op", "ed25519-sign", "--loads", "5", "--seconds", "0.05"])
+        .env("OARLOCK_DISABLE", "lanes")
+        .output()
+        .unwrap();
+    assert!(stderr(&without_lanes).contains("no lane engine here"));
+}
+
+#[test]
+fn an_absent_engine_is_told_once_and_scalar_does_its_work() {
+    let without_lanes =
+        |arguments: &[&str]| command(arguments).env("OARLOCK_DISABLE", "lanes").output().unwrap();
+    let told = "oarlock: lanes: turned off by OARLOCK_DISABLE; the scalar engine does its work\n";
+    let speed = ["speed", "--ops", "ed25519-verify-hot,p256-sign", "--seconds", "0.02", "--no-check"];
+    for engines in [&["--json"][..], &["--json", "--engines", "lanes"]] {
+        let output = without_lanes(&[engines, &speed].concat());
+        assert_eq!(stderr(&output).matches(told).count(), 1, "{}", stderr(&output));
+        let rows = rows(&output);
+        assert!(rows.len() == 2 && rows.iter().all(|row| row["engine"] == "scalar"));
+        assert!(rows.iter().all(|row| row["table_bytes"] == 0));
+    }
+    let latency = ["latency", "--op", "ed25519-sign", "--loads", "5", "--seconds", "0.05"];
+    let output = without_lanes(&[&["--engines", "lanes"], &latency[..]].concat());
+    assert_eq!((code(&output), stderr(&output).matches(told).count()), (0, 1), "{}", stderr(&output));
+    let output = without_lanes(&["engines"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("lanes: absent, turned off by OARLOCK_DISABLE\n") && output.stderr.is_empty(),
+        "{text}"
+    );
+    let output = without_lanes(&["--engines", "scalar", "engines"]);
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("lanes:"), "nobody asked for it");
+}
+
+#[test]
+fn hot_rows_come_for_every_number_of_keys() {
+    let arguments =
+        ["--json", "speed", "--ops", "p256-verify-hot", "--keys", "1,8", "--seconds", "0.02", "--no-check"];
+    let rows = rows(&oarlock(&arguments));
+    let keys = |engine: &str| -> Vec<u64> {
+        let own = rows.iter().filter(|row| row["engine"] == engine);
+        own.map(|row| row["keys"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(keys("scalar"), [1, 8]);
+    // Tables of all keys are there before anything is timed.
+    let lanes: Vec<u64> = rows
+        .iter()
+        .filter(|row| row["engine"] == "lanes")
+        .map(|row| row["table_bytes"].as_u64().unwrap() / row["keys"].as_u64().unwrap())
+        .collect();
+    assert!(lanes.windows(2).all(|pair| pair[0] > 0 && pair[0] == pair[1]), "{lanes:?}");
 }
 
 #[test]
@@ -141,7 +193,10 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
             &["latency", "--op", "p256-sign", "--plot", "/nonexistent/x.svg"],
             "cannot write /nonexistent/x.svg",
         ),
-        (&["--engines", "scalar,abacus", "engines"], "unknown engine \"abacus\": expected some of scalar"),
+        (
+            &["--engines", "scalar,abacus", "engines"],
+            "unknown engine \"abacus\": expected some of lanes, scalar",
+        ),
         (&["--threads", "0", "engines"], "0 is not in 1..=4096"),
         (&["row"], "unrecognized subcommand 'row'"),
     ];

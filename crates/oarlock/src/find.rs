@@ -1,11 +1,13 @@
 //! Finding the engines of this machine. Only the hall names them.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use oarlock_core::{
-    BlockCipher, CipherMode, CipherSpec, Engine, EngineFault, Jobs, Lanes, Outcomes, Reach, Shape,
+    BlockCipher, CipherMode, CipherSpec, Engine, EngineFault, Jobs, Lanes, Outcomes, Prepared, Reach, Shape,
 };
+use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
 
 use crate::selftest::{Failure, Proof, prove, representative};
@@ -15,15 +17,99 @@ use crate::selftest::{Failure, Proof, prove, representative};
 pub const DISABLE_VARIABLE: &str = "OARLOCK_DISABLE";
 
 /// Engines that this build knows, best first.
-pub const KNOWN_ENGINES: [&str; 1] = ["scalar"];
+pub const KNOWN_ENGINES: [&str; 2] = ["lanes", "scalar"];
 
-/// The referee, and the other engines that this machine has and `is_allowed` lets in.
-pub(crate) fn find(_is_allowed: impl Fn(&str) -> bool) -> Option<(Scalar, Vec<Arc<dyn Engine>>)> {
-    Some((Scalar::detect()?, Vec::new()))
+/// A known engine that takes no part, though the caller allowed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbsentEngine {
+    /// Its name.
+    pub name: &'static str,
+    /// Why it is absent.
+    pub reason: Absence,
+}
+
+/// Why an engine is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Absence {
+    /// [`DISABLE_VARIABLE`] names it.
+    Disabled,
+    /// The processor lacks the instructions that it is made of.
+    Processor {
+        /// Which.
+        lacks: &'static str,
+    },
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disabled => write!(f, "turned off by {DISABLE_VARIABLE}"),
+            Self::Processor { lacks } => write!(f, "this processor has no {lacks}"),
+        }
+    }
+}
+
+/// The engines of this machine.
+pub(crate) struct Found {
+    pub(crate) referee: Scalar,
+    pub(crate) others: Vec<Candidate>,
+    pub(crate) absent: Vec<AbsentEngine>,
+}
+
+/// An engine as it will serve, and as it is examined before. What it builds for keys that recur changes the path of later
+/// runs: measured without, proved with and without.
+pub(crate) struct Candidate {
+    pub(crate) serving: Arc<dyn Engine>,
+    /// Builds nothing for keys that recur.
+    pub(crate) plain: Arc<dyn Engine>,
+    /// Builds at once what the serving one builds in time.
+    pub(crate) eager: Arc<dyn Engine>,
+}
+
+impl Candidate {
+    /// An engine that keeps nothing for keys that recur, or is not known to.
+    pub(crate) fn alike(engine: Arc<dyn Engine>) -> Self {
+        Self { serving: Arc::clone(&engine), plain: Arc::clone(&engine), eager: engine }
+    }
+}
+
+/// The referee, and the other engines that this machine has and the caller has named. `table_bytes` bounds what each
+/// keeps for keys that recur.
+pub(crate) fn find(is_named: impl Fn(&str) -> bool, table_bytes: Option<usize>) -> Option<Found> {
+    let mut found = Found { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new() };
+    if is_named("lanes") {
+        match lanes(table_bytes) {
+            Ok(candidate) => found.others.push(candidate),
+            Err(reason) => found.absent.push(AbsentEngine { name: "lanes", reason }),
+        }
+    }
+    Some(found)
+}
+
+fn lanes(table_bytes: Option<usize>) -> Result<Candidate, Absence> {
+    if is_disabled("lanes") {
+        return Err(Absence::Disabled);
+    }
+    let detect = || LaneEngine::detect().ok_or(Absence::Processor { lacks: "AVX-512 IFMA" });
+    let serving = match table_bytes {
+        Some(bytes) => detect()?.with_table_bytes(bytes),
+        None => detect()?,
+    };
+    Ok(Candidate {
+        serving: Arc::new(serving),
+        plain: Arc::new(detect()?.with_table_bytes(0)),
+        eager: Arc::new(detect()?.with_tables_at_once()),
+    })
+}
+
+/// True where [`DISABLE_VARIABLE`] names the engine.
+fn is_disabled(name: &str) -> bool {
+    disabled_by_environment().iter().any(|own| own == name)
 }
 
 /// Engines named in [`DISABLE_VARIABLE`].
-pub(crate) fn disabled_by_environment() -> Vec<String> {
+fn disabled_by_environment() -> Vec<String> {
     let value = std::env::var(DISABLE_VARIABLE).unwrap_or_default();
     value.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
@@ -41,15 +127,29 @@ pub fn proved_shapes() -> Vec<Shape> {
 #[derive(Debug)]
 pub(crate) struct Proved {
     engine: Arc<dyn Engine>,
+    plain: Arc<dyn Engine>,
+    eager: Arc<dyn Engine>,
     verdicts: HashMap<Shape, Result<Proof, Failure>>,
 }
 
 impl Proved {
     /// Runs the self test of every shape that the engine offers.
-    pub(crate) fn new(engine: Arc<dyn Engine>, referee: &dyn Engine) -> Self {
+    pub(crate) fn new(candidate: Candidate, referee: &dyn Engine) -> Self {
+        let Candidate { serving: engine, plain, eager } = candidate;
         let offered = proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some());
-        let verdicts = offered.map(|shape| (shape, prove(&*engine, referee, shape))).collect();
-        Self { engine, verdicts }
+        let verdicts = offered.map(|shape| (shape, prove_both(&*engine, &*eager, referee, shape))).collect();
+        Self { engine, plain, eager, verdicts }
+    }
+
+    /// The engine to measure: what it builds for keys that recur would hide what other keys cost.
+    pub(crate) fn plain(&self) -> Self {
+        let engine = Arc::clone(&self.plain);
+        Self {
+            plain: Arc::clone(&engine),
+            eager: Arc::clone(&engine),
+            engine,
+            verdicts: self.verdicts.clone(),
+        }
     }
 
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
@@ -59,6 +159,20 @@ impl Proved {
     /// What it would offer had it passed every test.
     pub(crate) fn claims(&self, shape: Shape) -> Option<Lanes> {
         self.engine.offers(shape)
+    }
+
+    /// The test that an engine put aside must pass: the shape it lost, or all that it offers. What it had built for keys
+    /// that recur may be what was wrong, and is dropped.
+    pub(crate) fn passes(&self, referee: &dyn Engine, shape: Option<Shape>) -> bool {
+        let shapes = match shape {
+            Some(shape) => vec![representative(shape)],
+            None => proved_shapes(),
+        };
+        self.engine.forget();
+        self.eager.forget();
+        let mut offered = shapes.into_iter().filter(|shape| self.offers(*shape).is_some()).peekable();
+        offered.peek().is_some()
+            && offered.all(|shape| prove_both(&*self.engine, &*self.eager, referee, shape).is_ok())
     }
 
     fn is_proved(&self, shape: Shape) -> bool {
@@ -89,12 +203,16 @@ impl Engine for Proved {
         self.engine.reach()
     }
 
-    fn prepared_bytes(&self) -> usize {
-        self.engine.prepared_bytes()
+    fn prepared(&self) -> Prepared {
+        self.engine.prepared()
     }
 
     fn settle(&self) {
         self.engine.settle();
+    }
+
+    fn forget(&self) {
+        self.engine.forget();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -102,14 +220,27 @@ impl Engine for Proved {
     }
 }
 
-/// The test that an engine put aside must pass: the shape it lost, or all that it offers.
-pub(crate) fn probe(engine: &dyn Engine, referee: &dyn Engine, shape: Option<Shape>) -> bool {
-    let shapes = match shape {
-        Some(shape) => vec![representative(shape)],
-        None => proved_shapes(),
-    };
-    let mut offered = shapes.into_iter().filter(|shape| engine.offers(*shape).is_some()).peekable();
-    offered.peek().is_some() && offered.all(|shape| prove(engine, referee, shape).is_ok())
+/// Known answers from an engine, and where it would build something for keys that recur, from one that does so at once.
+fn prove_both(
+    engine: &dyn Engine,
+    eager: &dyn Engine,
+    referee: &dyn Engine,
+    shape: Shape,
+) -> Result<Proof, Failure> {
+    let mut proof = prove(engine, referee, shape)?;
+    let before = eager.prepared().bytes;
+    if eager.prepared().most_bytes > 0 && is_verification(shape) {
+        let with_tables = prove(eager, referee, shape)?;
+        if eager.prepared().bytes > before {
+            proof.jobs += with_tables.jobs;
+        }
+    }
+    Ok(proof)
+}
+
+/// Keys recur where many verify under the key of one signer.
+fn is_verification(shape: Shape) -> bool {
+    shape.signature_len().is_some()
 }
 
 #[cfg(test)]
@@ -122,19 +253,73 @@ mod tests {
         let scalar = Scalar::detect().unwrap();
         let corrupt: Arc<dyn Engine> =
             Arc::new(Corrupt::new(Scalar::detect().unwrap(), Shape::Ed25519Sign, 0));
-        let proved = Proved::new(corrupt, &scalar);
+        let proved = Proved::new(Candidate::alike(corrupt), &scalar);
         assert!(proved.claims(Shape::Ed25519Sign).is_some() && proved.offers(Shape::Ed25519Sign).is_none());
         assert!(proved.verdict(Shape::Ed25519Sign).is_some_and(Result::is_err));
         assert!(proved.offers(Shape::Ed25519Verify).is_some());
-        assert!(!probe(&*proved.engine, &scalar, Some(Shape::Ed25519Sign)));
-        assert!(probe(&*proved.engine, &scalar, Some(Shape::Ed25519Verify)));
+        assert!(!proved.passes(&scalar, Some(Shape::Ed25519Sign)));
+        assert!(proved.passes(&scalar, Some(Shape::Ed25519Verify)));
+    }
+
+    /// An engine that says it builds something for keys that recur.
+    #[derive(Debug)]
+    struct Building<E>(E);
+
+    impl<E: Engine> Engine for Building<E> {
+        fn name(&self) -> &'static str {
+            "building"
+        }
+
+        fn offers(&self, shape: Shape) -> Option<Lanes> {
+            self.0.offers(shape)
+        }
+
+        fn confirms(&self, shape: Shape) -> bool {
+            self.0.confirms(shape)
+        }
+
+        fn prepared(&self) -> Prepared {
+            Prepared { bytes: 0, most_bytes: 1 }
+        }
+
+        fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+            self.0.run(jobs, out)
+        }
+    }
+
+    #[test]
+    fn what_is_built_for_keys_that_recur_is_proved_too() {
+        let scalar = || Scalar::detect().unwrap();
+        let (verify, sign) = (Shape::Ed25519Verify, Shape::Ed25519Sign);
+        let proved = |spoilt| {
+            let eager = Arc::new(Building(Corrupt::new(scalar(), spoilt, 0)));
+            let candidate = Candidate { eager, ..Candidate::alike(Arc::new(scalar())) };
+            Proved::new(candidate, &scalar())
+        };
+        let wrong = proved(verify);
+        assert!(wrong.verdict(verify).unwrap().is_err() && wrong.offers(verify).is_none());
+        assert!(wrong.offers(Shape::EcdsaVerify { curve: oarlock_core::Curve::P256 }).is_some());
+        assert!(proved(sign).offers(sign).is_some(), "nothing is built for signing");
+    }
+
+    #[test]
+    fn tables_are_built_where_they_are_to_be_proved() {
+        let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else { return };
+        for shape in proved_shapes().into_iter().filter(|shape| is_verification(*shape)) {
+            if eager.offers(shape).is_some() {
+                eager.forget();
+                prove(&eager, &Scalar::detect().unwrap(), shape).unwrap();
+                assert!(eager.prepared().bytes > 0, "{shape}");
+            }
+        }
     }
 
     #[test]
     fn a_failed_size_withdraws_the_sizes_it_vouches_for() {
         let shape = Shape::RsaPrivate { bits: 2048 };
         let scalar = Scalar::detect().unwrap();
-        let proved = Proved::new(Arc::new(Corrupt::new(Scalar::detect().unwrap(), shape, 0)), &scalar);
+        let corrupt = Arc::new(Corrupt::new(Scalar::detect().unwrap(), shape, 0));
+        let proved = Proved::new(Candidate::alike(corrupt), &scalar);
         assert!(proved.offers(shape).is_none() && proved.offers(Shape::RsaPrivate { bits: 2000 }).is_none());
         assert!(proved.offers(Shape::RsaPrivate { bits: 3072 }).is_some());
     }

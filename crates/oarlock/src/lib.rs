@@ -20,7 +20,7 @@ pub use accelerator::{
     Accelerator, Answers, BuildError, Builder, EngineReport, Many, Output, ShapeReport, Single,
 };
 pub use calibrate::Calibration;
-pub use find::{DISABLE_VARIABLE, KNOWN_ENGINES, proved_shapes};
+pub use find::{Absence, AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, proved_shapes};
 pub use job::{Input, Job};
 
 pub use oarlock_core::{

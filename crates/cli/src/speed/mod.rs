@@ -18,8 +18,9 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use oarlock::Accelerator;
 use oarlock::contract::Outcomes;
+use oarlock::schemes::shape_of;
+use oarlock::{Accelerator, Shape};
 
 use self::measure::{Contender, Rate, compete};
 use self::public::{BareOperations, OurJobs, is_right};
@@ -45,9 +46,10 @@ pub(crate) struct SpeedArgs {
     /// OpenSSL to compare with (3.0 or later); may be given several times [default: the system's]
     #[arg(long, value_name = "PATH")]
     libcrypto: Vec<PathBuf>,
-    /// Different keys that the operations are spread over [default: 8 for -hot, 1024 for records, else up to 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    keys: Option<u32>,
+    /// Different keys that the operations are spread over; several numbers give a row each [default: 8 for -hot, 1024 for
+    /// records, else up to 64]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    keys: Vec<u32>,
     /// Public-key jobs per call
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: u32,
@@ -98,10 +100,59 @@ pub(crate) fn run(global: &Global, args: &SpeedArgs) -> Result<(), Failure> {
 struct Session<'a> {
     args: &'a SpeedArgs,
     threads: usize,
-    /// One accelerator per engine, with that engine alone.
-    engines: Vec<(&'static str, Accelerator)>,
+    /// Every engine that is allowed: makes the work and judges results.
+    all: Accelerator,
+    engines: Vec<Alone>,
     libraries: Vec<Libcrypto>,
+    /// Whether rows that an engine does not offer are worth a note.
+    tells_gaps: bool,
 }
+
+/// One engine by itself.
+struct Alone {
+    name: &'static str,
+    /// Builds nothing for keys that recur: the rows whose few keys stand for many.
+    cold: Accelerator,
+    /// Builds what it does by default.
+    hot: Accelerator,
+}
+
+impl Alone {
+    fn new(name: &'static str) -> Result<Self, Failure> {
+        let builder = Accelerator::builder().engines([name]);
+        let hot = builder.clone().build()?;
+        let has_tables = hot.engines().iter().any(|engine| engine.table_bytes > 0);
+        let cold = if has_tables { builder.table_bytes(0).build()? } else { hot.clone() };
+        Ok(Self { name, cold, hot })
+    }
+
+    fn offers(&self, work: &Work) -> bool {
+        let reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
+        let mut shapes = reports.flat_map(|engine| &engine.shapes);
+        work.shape().is_some_and(|shape| shapes.any(|own| own.shape == shape && own.verdict.is_ok()))
+    }
+}
+
+/// Lets an accelerator meet the keys so often that it has built what it will, and waits for that. Bytes of what it built.
+fn warm(op: &str, work: &Work, accelerator: &Accelerator) -> Result<usize, Failure> {
+    accelerator.forget();
+    let Work::Public(work) = work else { return Ok(0) };
+    if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
+        return Ok(0);
+    }
+    let jobs = work.jobs();
+    for _ in 0..WARM_UP {
+        let answers = accelerator.run_all(&jobs);
+        if let Some(error) = answers.iter().find_map(Result::err) {
+            return Err(Failure::Job { op: op.to_owned(), error });
+        }
+        accelerator.settle();
+    }
+    Ok(accelerator.prepared_bytes())
+}
+
+/// Passes over all jobs, of which each key has four at least unless there are more keys than that.
+const WARM_UP: usize = 32;
 
 /// The work of one row.
 enum Work {
@@ -112,17 +163,13 @@ enum Work {
 impl<'a> Session<'a> {
     fn open(global: &Global, args: &'a SpeedArgs) -> Result<Self, Failure> {
         let all = global.builder().build()?;
+        global.tell_absent(&all);
         global.note(|| format!("costs: {:?}", all.calibration()));
-        let names = all.engines().iter().map(|engine| engine.name);
-        let is_wanted = |name: &&str| {
-            global.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|own| own.trim() == *name))
-        };
-        let engines = names
-            .filter(is_wanted)
-            .map(|name| Ok((name, Accelerator::builder().engines([name]).build()?)))
-            .collect::<Result<_, Failure>>()?;
+        let engines =
+            global.measured(&all).into_iter().map(Alone::new).collect::<Result<Vec<_>, Failure>>()?;
         let threads = global.threads.map_or(1, usize::from);
-        Ok(Self { args, threads, engines, libraries: load(&args.libcrypto)? })
+        let tells_gaps = global.verbose || !args.ops.is_empty();
+        Ok(Self { args, threads, all, engines, libraries: load(&args.libcrypto)?, tells_gaps })
     }
 
     fn heading(&self) -> String {
@@ -143,43 +190,62 @@ impl<'a> Session<'a> {
 
     fn measure_all(&self) -> Result<Vec<Row>, Failure> {
         let operations = if self.args.ops.is_empty() { Operation::known() } else { self.args.ops.clone() };
-        let bar = ProgressBar::new((operations.len() * self.engines.len() * PARTS) as u64);
+        let each = self.args.keys.len().max(1) * self.engines.len();
+        let bar = ProgressBar::new((operations.len() * each * PARTS) as u64);
         // unreachable because the template is constant and right
         let style = ProgressStyle::with_template("{msg:24} {bar:40} {percent:>3} % {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let mut rows = Vec::new();
         for operation in operations {
             bar.set_message(operation.to_string());
-            for (engine, accelerator) in &self.engines {
-                rows.extend(self.measure(operation, engine, accelerator, &bar)?);
+            for keys in self.key_counts(operation) {
+                let work = self.make(operation, keys)?;
+                for engine in &self.engines {
+                    rows.extend(self.measure(operation, &work, engine, &bar)?);
+                }
             }
         }
         bar.finish_and_clear();
         Ok(rows)
     }
 
-    /// The rows of an operation and an engine: one per library, or one alone.
+    fn key_counts(&self, operation: Operation) -> Vec<usize> {
+        match &self.args.keys[..] {
+            [] => vec![operation.usual_keys()],
+            counts => counts.iter().map(|count| *count as usize).collect(),
+        }
+    }
+
+    /// The rows of an operation and an engine: one per library, or one alone. None where the engine does not offer it.
     fn measure(
         &self,
         operation: Operation,
-        engine: &'static str,
-        accelerator: &Accelerator,
+        work: &Work,
+        engine: &Alone,
         bar: &ProgressBar,
     ) -> Result<Vec<Row>, Failure> {
         let op = operation.to_string();
-        let work = self.make(operation, accelerator)?;
+        if !engine.offers(work) {
+            bar.inc(PARTS as u64);
+            if self.tells_gaps {
+                eprintln!("oarlock: {op}: {} does not offer it", engine.name);
+            }
+            return Ok(Vec::new());
+        }
+        let accelerator = if operation.is_hot() { &engine.hot } else { &engine.cold };
+        let table_bytes = warm(&op, work, accelerator)?;
         let mut peers: Vec<Option<Vec<Prepared>>> = Vec::new();
         for library in &self.libraries {
-            peers.push(self.prepare(&op, &work, accelerator, library)?);
+            peers.push(self.prepare(&op, work, library)?);
         }
         let checks: Vec<Option<Rates>> =
             self.libraries.iter().map(|library| self.check(&op, library)).collect();
         let places = places(&peers);
-        let mut rates = self.compete(&op, &work, accelerator, &mut peers, bar)?;
+        let mut rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
         let void =
             |rates: &[Rate], at: usize| self.void(&op, checks.get(at)?.as_ref()?, rates, *places.get(at)?);
         if (0..places.len()).any(|at| void(&rates, at).is_some()) {
-            rates = self.compete(&op, &work, accelerator, &mut peers, bar)?;
+            rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
         }
         let mut rows = Vec::new();
         for at in 0..self.libraries.len().max(1) {
@@ -187,7 +253,8 @@ impl<'a> Session<'a> {
             if let Some(own) = void(&rates, at) {
                 self.tell_void(&op, openssl.take().unwrap_or_default(), own);
             }
-            let mut row = self.row(&op, engine, &work, self.libraries.get(at));
+            let mut row = self.row(&op, engine.name, work, self.libraries.get(at));
+            row.table_bytes = table_bytes;
             row.set_rate(rates[0], openssl, rates[1]);
             rows.push(row);
         }
@@ -208,23 +275,16 @@ impl<'a> Session<'a> {
         );
     }
 
-    fn make(&self, operation: Operation, accelerator: &Accelerator) -> Result<Work, Failure> {
-        let keys = self.args.keys.map_or(operation.usual_keys(), |keys| keys as usize);
+    fn make(&self, operation: Operation, keys: usize) -> Result<Work, Failure> {
         if let Some(records) = RecordWork::new(operation, self.args.records as usize, keys) {
             return Ok(Work::Records(records?));
         }
         let jobs = (JOBS.max(self.args.batch as usize)).next_multiple_of(keys);
-        Ok(Work::Public(operation.work(accelerator, keys, jobs)?))
+        Ok(Work::Public(operation.work(&self.all, keys, jobs)?))
     }
 
     /// The library's side, one per thread, its results checked; None, with a note, where it lacks the algorithm.
-    fn prepare(
-        &self,
-        op: &str,
-        work: &Work,
-        accelerator: &Accelerator,
-        library: &Libcrypto,
-    ) -> Result<Option<Vec<Prepared>>, Failure> {
+    fn prepare(&self, op: &str, work: &Work, library: &Libcrypto) -> Result<Option<Vec<Prepared>>, Failure> {
         let fail = |error| Failure::Peer { op: op.to_owned(), error };
         let prepare = || -> Result<Vec<Prepared>, PeerError> {
             let mut prepared = Vec::new();
@@ -241,12 +301,12 @@ impl<'a> Session<'a> {
             prepared => prepared.map_err(fail)?,
         };
         let ours = match work {
-            Work::Records(records) => records.results(accelerator)?,
+            Work::Records(records) => records.results(&self.all)?,
             Work::Public(_) => Vec::new(),
         };
         let is_right = |item: usize, output: &[u8]| match work {
             Work::Records(_) => ours[item] == output,
-            Work::Public(work) => is_right(accelerator, work, item, output),
+            Work::Public(work) => is_right(&self.all, work, item, output),
         };
         prepared.first_mut().map_or(Ok(()), |first| first.check_all(is_right)).map_err(fail)?;
         Ok(Some(prepared))
@@ -332,6 +392,7 @@ impl<'a> Session<'a> {
             openssl_ops_per_s: None,
             ratio: None,
             libcrypto: library.map(|library| library.version().to_owned()),
+            table_bytes: 0,
             aws_lc_per_s: 0.0,
         }
     }
@@ -351,6 +412,13 @@ const JOBS: usize = 256;
 const BARE_BATCH: usize = 8;
 
 impl Work {
+    fn shape(&self) -> Option<Shape> {
+        match self {
+            Self::Public(work) => shape_of(&work.job(0)?).ok(),
+            Self::Records(work) => Some(work.shape),
+        }
+    }
+
     fn task(&self) -> Result<crate::peer::Task, PeerError> {
         match self {
             Self::Public(work) => work.peer_task(),

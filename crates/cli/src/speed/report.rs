@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::measure::Rate;
 use crate::plot::BarChart;
-use crate::table::{Align, Cell, Table, Tone, ratio, si};
+use crate::table::{Align, Cell, Table, Tone, bytes, ratio, si};
 
 /// One operation on one engine, beside one library. The fields are those of the documented JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,8 @@ pub(crate) struct Row {
     pub(crate) ratio: Option<f64>,
     /// Version of the library.
     pub(crate) libcrypto: Option<String>,
+    /// Bytes that the engine has built for these keys.
+    pub(crate) table_bytes: usize,
     /// AWS-LC called bare, one operation at a time, without schemes and dispatcher.
     #[serde(skip)]
     pub(crate) aws_lc_per_s: f64,
@@ -56,6 +58,7 @@ pub(crate) fn table(rows: &[Row], in_colour: bool) -> String {
         ("engine", Align::Left),
         ("batch", Align::Right),
         ("keys", Align::Right),
+        ("tables", Align::Right),
         ("bytes", Align::Right),
         ("ops/s", Align::Right),
         ("OpenSSL", Align::Right),
@@ -73,6 +76,7 @@ pub(crate) fn table(rows: &[Row], in_colour: bool) -> String {
             row.engine.into(),
             row.batch.to_string().into(),
             row.keys.to_string().into(),
+            if row.table_bytes == 0 { Cell::none() } else { bytes(row.table_bytes).into() },
             row.bytes.to_string().into(),
             si(row.ops_per_s).into(),
             row.openssl_ops_per_s.map_or_else(Cell::none, |rate| si(rate).into()),
@@ -169,6 +173,7 @@ mod tests {
             openssl_ops_per_s: None,
             ratio: None,
             libcrypto: openssl.map(|_| "OpenSSL 3.0.19".into()),
+            table_bytes: 90_112,
             aws_lc_per_s: 0.0,
         };
         row.set_rate(rate(per_s), openssl.map(rate), rate(per_s));
@@ -178,7 +183,7 @@ mod tests {
     #[test]
     fn json_has_the_documented_fields_in_order() {
         let text = serde_json::to_string(&row("p256-sign", "scalar", 90_000.0, Some(60_000.0))).unwrap();
-        let expected = r#"{"op":"p256-sign","engine":"scalar","threads":1,"batch":64,"keys":8,"bytes":32,"ops_per_s":90000.0,"batch_us":1.0,"openssl_ops_per_s":60000.0,"ratio":1.5,"libcrypto":"OpenSSL 3.0.19"}"#;
+        let expected = r#"{"op":"p256-sign","engine":"scalar","threads":1,"batch":64,"keys":8,"bytes":32,"ops_per_s":90000.0,"batch_us":1.0,"openssl_ops_per_s":60000.0,"ratio":1.5,"libcrypto":"OpenSSL 3.0.19","table_bytes":90112}"#;
         assert_eq!(text, expected);
         let alone = serde_json::to_string(&row("p256-sign", "scalar", 90_000.0, None)).unwrap();
         assert!(alone.contains(r#""openssl_ops_per_s":null,"ratio":null,"libcrypto":null"#));

@@ -9,7 +9,7 @@ use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Cost};
 
 use super::{About, Accelerator};
 use crate::calibrate::{self, Costs};
-use crate::find::{self, KNOWN_ENGINES, Proved, proved_shapes};
+use crate::find::{self, Candidate, KNOWN_ENGINES, Proved, proved_shapes};
 use crate::selftest::{Failure, Proof};
 
 /// Settings of an [`Accelerator`].
@@ -18,6 +18,7 @@ pub struct Builder {
     config: Config,
     allowed: Option<Vec<String>>,
     extra: Vec<Arc<dyn Engine>>,
+    table_bytes: Option<usize>,
     holders: Vec<Arc<dyn Holder>>,
     cache: Option<PathBuf>,
 }
@@ -58,6 +59,8 @@ pub struct EngineReport {
     pub name: &'static str,
     /// Where it computes.
     pub reach: Reach,
+    /// Bytes that it may take for what it builds for keys that recur.
+    pub table_bytes: usize,
     /// How long its self test took.
     pub proved_in: Duration,
     /// What it claims to offer, shape by shape.
@@ -85,6 +88,7 @@ impl Default for Builder {
             config: Config::default(),
             allowed: None,
             extra: Vec::new(),
+            table_bytes: None,
             holders: Vec::new(),
             cache: calibrate::default_cache(),
         }
@@ -92,7 +96,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Only these engines answer jobs. The scalar engine stays the referee of disputes in any case.
+    /// Only these engines answer jobs. The scalar engine stays the referee of disputes in any case, and serves where none
+    /// of these is to be had on this machine ([`Accelerator::absent`]).
     #[must_use]
     pub fn engines<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.allowed = Some(names.into_iter().map(Into::into).collect());
@@ -127,6 +132,14 @@ impl Builder {
         self
     }
 
+    /// Bytes that each engine may take for what it builds for keys that recur, such as verification tables; 0 for none.
+    /// The default is the engine's own.
+    #[must_use]
+    pub fn table_bytes(mut self, bytes: usize) -> Self {
+        self.table_bytes = Some(bytes);
+        self
+    }
+
     /// A holder of keys.
     #[must_use]
     pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
@@ -147,33 +160,41 @@ impl Builder {
     /// A name that is not known, no engine left, a share outside 0 to 1, or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
-        let (scalar, others) = find::find(|name| self.is_allowed(name)).ok_or(BuildError::NoReferee)?;
-        let referee: Arc<dyn Engine> = Arc::new(scalar);
-        let mut engines = vec![Arc::clone(&referee)];
-        engines.extend(others);
-        engines.extend(self.extra.iter().cloned());
-        let proved: Vec<(Arc<Proved>, Duration)> =
-            engines.into_iter().map(|engine| timed(|| Arc::new(Proved::new(engine, &*referee)))).collect();
-        let bare: Vec<&dyn Engine> = proved.iter().map(|(engine, _)| &**engine as &dyn Engine).collect();
-        let (costs, calibration) = calibrate::costs(&bare, self.cache.as_deref());
-        let reports = proved.iter().map(|(engine, took)| report(engine, *took, &costs)).collect();
+        let found = find::find(|name| self.is_named(name), self.table_bytes).ok_or(BuildError::NoReferee)?;
+        let referee: Arc<dyn Engine> = Arc::new(found.referee);
+        let mut candidates = vec![Candidate::alike(Arc::clone(&referee))];
+        candidates.extend(found.others);
+        candidates.extend(self.extra.iter().cloned().map(Candidate::alike));
+        let (proved, took): (Vec<Arc<Proved>>, Vec<Duration>) = candidates
+            .into_iter()
+            .map(|candidate| timed(|| Arc::new(Proved::new(candidate, &*referee))))
+            .unzip();
+        let plain: Vec<Proved> = proved.iter().map(|engine| engine.plain()).collect();
+        let plain: Vec<&dyn Engine> = plain.iter().map(|engine| engine as &dyn Engine).collect();
+        let (costs, calibration) = calibrate::costs(&plain, self.cache.as_deref());
+        let engines = proved.iter().zip(took).map(|(engine, took)| report(engine, took, &costs)).collect();
         let dispatcher = self.join(&proved, &referee, &costs);
-        Ok(Accelerator { dispatcher, about: Arc::new(About { referee, engines: reports, calibration }) })
+        let about = About { referee, proved, engines, absent: found.absent, calibration };
+        Ok(Accelerator { dispatcher, about: Arc::new(about) })
     }
 
     fn join(
         &self,
-        proved: &[(Arc<Proved>, Duration)],
+        proved: &[Arc<Proved>],
         referee: &Arc<dyn Engine>,
         costs: &Costs,
     ) -> oarlock_dispatch::Dispatcher {
-        let mut engines = proved.iter().map(|(engine, _)| Arc::clone(engine) as Arc<dyn Engine>);
+        let mut engines = proved.iter().map(|engine| Arc::clone(engine) as Arc<dyn Engine>);
         // unreachable because the referee was put first
         let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
-        let judge = Arc::clone(referee);
+        let referee_serves = self.is_named("scalar") || proved.len() == 1;
+        let (judge, put_aside) = (Arc::clone(referee), proved.to_vec());
+        let passes = move |engine: &dyn Engine, shape| {
+            put_aside.iter().any(|own| own.name() == engine.name() && own.passes(&*judge, shape))
+        };
         let mut builder = DispatcherBuilder::new(first)
-            .config(Config { referee_serves: self.is_allowed("scalar"), ..self.config.clone() })
-            .prober(move |engine, shape| find::probe(engine, &*judge, shape));
+            .config(Config { referee_serves, ..self.config.clone() })
+            .prober(passes);
         builder = engines.fold(builder, DispatcherBuilder::engine);
         builder = self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder);
         costs
@@ -203,10 +224,8 @@ impl Builder {
         Ok(())
     }
 
-    fn is_allowed(&self, name: &str) -> bool {
-        let is_named = self.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|own| own == name));
-        let is_disabled = name != "scalar" && find::disabled_by_environment().iter().any(|own| own == name);
-        is_named && !is_disabled
+    fn is_named(&self, name: &str) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|own| own == name))
     }
 }
 
@@ -223,7 +242,13 @@ fn report(engine: &Proved, proved_in: Duration, costs: &Costs) -> EngineReport {
                 .map(|row| row.2),
         })
     });
-    EngineReport { name: engine.name(), reach: engine.reach(), proved_in, shapes: shapes.collect() }
+    EngineReport {
+        name: engine.name(),
+        reach: engine.reach(),
+        table_bytes: engine.prepared().most_bytes,
+        proved_in,
+        shapes: shapes.collect(),
+    }
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {

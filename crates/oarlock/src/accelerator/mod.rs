@@ -19,6 +19,7 @@ pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
 use self::groups::{Groups, Pending};
 use crate::Job;
 use crate::calibrate::Calibration;
+use crate::find::{AbsentEngine, Proved};
 use crate::schemes::{NonceSource, Residue, lower, raise, shape_of};
 
 /// The one way in: takes jobs, answers them from the best unit in reach. Cheap to clone, safe to share.
@@ -45,7 +46,9 @@ pub struct Accelerator {
 #[derive(Debug)]
 struct About {
     referee: Arc<dyn Engine>,
+    proved: Vec<Arc<Proved>>,
     engines: Vec<EngineReport>,
+    absent: Vec<AbsentEngine>,
     calibration: Calibration,
 }
 
@@ -114,6 +117,29 @@ impl Accelerator {
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
         &self.about.engines
+    }
+
+    /// Known engines that were allowed and take no part, with the reason. Where that leaves none of those that
+    /// [`Builder::engines`] names, the scalar engine serves in their place.
+    #[must_use]
+    pub fn absent(&self) -> &[AbsentEngine] {
+        &self.about.absent
+    }
+
+    /// Bytes of what the engines have built for keys that recur, such as verification tables.
+    #[must_use]
+    pub fn prepared_bytes(&self) -> usize {
+        self.about.proved.iter().map(|engine| engine.prepared().bytes).sum()
+    }
+
+    /// Drops all that.
+    pub fn forget(&self) {
+        self.about.proved.iter().for_each(|engine| engine.forget());
+    }
+
+    /// Waits until no engine builds anything in the background: for those who measure what comes after.
+    pub fn settle(&self) {
+        self.about.proved.iter().for_each(|engine| engine.settle());
     }
 
     /// Where the cost model's first figures came from.

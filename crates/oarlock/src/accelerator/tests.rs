@@ -201,7 +201,10 @@ fn held_keys_go_whole_to_their_holder_and_nowhere_else() {
 #[test]
 fn builders_say_what_they_expected() {
     let unknown = Accelerator::builder().engines(["scalar", "gpu"]).build().unwrap_err();
-    assert_eq!(unknown, BuildError::UnknownEngine { found: "gpu".into(), known: vec!["scalar".into()] });
+    assert_eq!(
+        unknown,
+        BuildError::UnknownEngine { found: "gpu".into(), known: vec!["lanes".into(), "scalar".into()] }
+    );
     let none = Accelerator::builder().engines::<&str>([]).build().unwrap_err();
     assert!(matches!(none, BuildError::NoEngine { .. }));
     for share in [-0.1, 1.1, f64::NAN] {

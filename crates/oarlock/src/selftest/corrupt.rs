@@ -1,7 +1,7 @@
 //! The hook by which tests prove that every check can fail.
 
 use oarlock_core::{
-    Engine, EngineFault, Jobs, Lanes, Outcomes, PartMut, Reach, Records, Shape, Sink, Status,
+    Engine, EngineFault, Jobs, Lanes, Outcomes, PartMut, Prepared, Reach, Records, Shape, Sink, Status,
 };
 
 /// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
@@ -38,12 +38,16 @@ impl<E: Engine> Engine for Corrupt<E> {
         self.engine.reach()
     }
 
-    fn prepared_bytes(&self) -> usize {
-        self.engine.prepared_bytes()
+    fn prepared(&self) -> Prepared {
+        self.engine.prepared()
     }
 
     fn settle(&self) {
         self.engine.settle();
+    }
+
+    fn forget(&self) {
+        self.engine.forget();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
