@@ -4,7 +4,7 @@ CARGO ?= cargo
 BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
 SPEED_OPS ?= rsa2048-sign,rsa2048-verify,p256-sign,p256-verify,ed25519-sign,ed25519-verify,x25519-derive,aes128-gcm-40,tdes-cbc-40
 
-.PHONY: help run build test unit doctest house setup setup-build lint deny ci
+.PHONY: help run build test unit scalar-alone doctest house setup setup-build lint deny ci
 
 help:
 	@echo 'make run    build, then: oarlock engines; oarlock speed on a short list'
@@ -19,10 +19,14 @@ run: build
 build: setup-build
 	$(CARGO) build --release --package oarlock-cli
 
-test: unit doctest house
+test: unit scalar-alone doctest house
 
 unit: setup
 	$(CARGO) test --workspace --all-targets
+
+# A machine without AVX-512 IFMA has the scalar engine alone: what is built on engines works with both.
+scalar-alone: setup
+	OARLOCK_DISABLE=lanes $(CARGO) test --package oarlock --package oarlock-cli --lib --bins --tests
 
 doctest: setup
 	$(CARGO) test --workspace --doc

@@ -1,0 +1,52 @@
+//! The whole suite on both leaves, the scalar engine as referee, with tables for keys that recur and without.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use oarlock_core::{Engine, Shape};
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
+
+/// The suite grows by itself with what the engine offers.
+fn check(engine: &LaneEngine) {
+    if Shape::public_key().into_iter().all(|shape| engine.offers(shape).is_none()) {
+        return;
+    }
+    oarlock_vectors::stamp(engine, &Scalar::detect().unwrap()).assert_clean();
+}
+
+/// The engine of this processor, where it has what the engine is made of.
+fn detected() -> Option<LaneEngine> {
+    let engine = LaneEngine::detect();
+    if engine.is_none() {
+        eprintln!("SKIPPED: this processor has no AVX-512 IFMA");
+    }
+    engine
+}
+
+#[test]
+fn this_processor_without_tables() {
+    detected().into_iter().for_each(|engine| check(&engine.with_table_bytes(0)));
+}
+
+#[test]
+fn this_processor_with_tables_at_once() {
+    detected().into_iter().for_each(|engine| check(&engine.with_tables_at_once()));
+}
+
+#[test]
+fn this_processor_with_tables_behind() {
+    let Some(engine) = detected() else { return };
+    for _ in 0..2 {
+        check(&engine);
+        engine.settle();
+    }
+}
+
+#[test]
+fn the_portable_twin_without_tables() {
+    check(&LaneEngine::portable().with_table_bytes(0));
+}
+
+#[test]
+fn the_portable_twin_with_tables_at_once() {
+    check(&LaneEngine::portable().with_tables_at_once());
+}
