@@ -24,3 +24,6 @@ pub mod measure;
 mod simd;
 
 pub use engine::LaneEngine;
+#[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
+#[doc(hidden)]
+pub use simd::leak_check;

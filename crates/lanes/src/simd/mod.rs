@@ -6,7 +6,8 @@
 //! | `portable` | the same in plain Rust: the oracle, which every machine and Miri can run |
 //! | `counting` | the twin with a counter of multiplications, for `cargo bench` only |
 //! | `erase` | bytes that held secrets |
-//! | `ifma` | AVX-512: every intrinsic, `asm!` block and `unsafe` of this crate |
+//! | `ifma` | AVX-512: every intrinsic and `asm!` block |
+//! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
 //! A vector exists only where its CPU is known to have the instructions: whoever wants one must hold the [`Simd`] token, and
 //! `ifma`'s token has one constructor, which asks the CPU. So arithmetic on vectors needs no further proof.
@@ -19,6 +20,8 @@ mod counting;
 mod erase;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+#[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
+pub mod leak_check;
 mod portable;
 
 use std::fmt::Debug;
@@ -144,6 +147,16 @@ pub(crate) trait Vector:
 
     /// Row `i`, lane `j` becomes row `j`, lane `i`.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+}
+
+/// The same value, which is public from here on though it was computed from secrets: a signature's r, whether a nonce is in
+/// range. Says so to Valgrind where the kernels are checked for leaks (`crates/leaks`); costs nothing elsewhere.
+#[inline(always)]
+pub(crate) fn declassify<T: Copy>(value: T) -> T {
+    #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
+    return leak_check::revealed(value);
+    #[cfg(not(all(feature = "leak-check", target_arch = "x86_64")))]
+    value
 }
 
 #[cfg(test)]
