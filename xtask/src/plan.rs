@@ -122,4 +122,5 @@ pub(crate) const ROOMS: &[Room] = &[
     room_of("bench", Kind::Garden, Reach::House),
     room_of("xtask", Kind::Garden, Reach::House),
     room_of("vectors", Kind::Garden, Reach::House),
+    room_of("leaks", Kind::Garden, Reach::House),
 ];

@@ -1,0 +1,140 @@
+//! `oarlock-leaks`: exit code 0 where the planted leak was found and no other, 1 where not, 2 for wrong usage, 3 where the
+//! machine failed.
+#![forbid(unsafe_code)]
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use oarlock_core::Engine;
+use oarlock_lanes::LaneEngine;
+use oarlock_leaks::planted::Planted;
+use oarlock_leaks::report::{Finding, TimeRow, is_clean, write};
+use oarlock_leaks::subject::Subject;
+use oarlock_leaks::timing::{WallClock, measure};
+use oarlock_leaks::{LeakError, poison};
+use serde::Serialize;
+
+/// Shows that no secret of a kernel shows.
+#[derive(Parser)]
+#[command(name = "oarlock-leaks", version, arg_required_else_help = true)]
+struct Cli {
+    /// Print JSON on stdout and nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Times batches under a fixed secret and under random ones: |t| < 5 where nothing shows
+    Time(TimeArgs),
+    /// Runs the portable leaf under Valgrind with secrets that must decide nothing (build with --features valgrind)
+    Valgrind(Subjects),
+    #[command(name = poison::WATCHED, hide = true)]
+    Watched(Subjects),
+}
+
+#[derive(Args)]
+struct TimeArgs {
+    #[command(flatten)]
+    subjects: Subjects,
+    /// Batches per subject
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(20_000..))]
+    samples: u64,
+    /// The portable leaf instead of this processor's
+    #[arg(long)]
+    portable: bool,
+}
+
+#[derive(Args)]
+struct Subjects {
+    /// What to look at: names of shapes [default: all with a secret; --samples of RSA of 3072 bits and more take hours]
+    names: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("oarlock-leaks: {error}");
+            ExitCode::from(if matches!(error, LeakError::Unknown { .. }) { 2 } else { 3 })
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<bool, LeakError> {
+    match &cli.command {
+        Command::Time(args) => finish(&time(args)?, cli.json),
+        Command::Valgrind(args) => valgrind(args, cli.json),
+        Command::Watched(args) => watched(args),
+    }
+}
+
+fn finish<F: Finding + Serialize>(rows: &[F], as_json: bool) -> Result<bool, LeakError> {
+    write(rows, as_json, &mut std::io::stdout().lock())?;
+    Ok(is_clean(rows))
+}
+
+fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
+    let engine = match args.portable {
+        true => LaneEngine::portable(),
+        false => LaneEngine::detect().ok_or(LeakError::NoLanes)?,
+    };
+    let names = args.subjects.of(&engine);
+    let bar = progress_bar((names.len() as u64 + 1) * args.samples);
+    let one = |engine: &dyn Engine, name: &str| {
+        bar.set_message(name.to_owned());
+        measure(engine, &mut Subject::new(name)?, args.samples, &mut WallClock, &mut || bar.inc(1))
+    };
+    let mut rows = names.iter().map(|name| one(&engine, name)).collect::<Result<Vec<_>, _>>()?;
+    // The quickest: whichever it is, the leak is in the wrapper.
+    if let Some(name) = names.iter().find(|name| name.starts_with('x')).or(names.last()) {
+        rows.push(one(&Planted(engine), name)?);
+    }
+    bar.finish_and_clear();
+    Ok(rows)
+}
+
+fn valgrind(args: &Subjects, as_json: bool) -> Result<bool, LeakError> {
+    let (rows, said) = poison::under_valgrind(&args.of(&LaneEngine::portable()))?;
+    let is_clean = finish(&rows, as_json)?;
+    if !is_clean {
+        eprintln!("{said}");
+    }
+    Ok(is_clean)
+}
+
+#[cfg(feature = "valgrind")]
+fn watched(args: &Subjects) -> Result<bool, LeakError> {
+    let rows = poison::watched(&args.names)?;
+    write(&rows, true, &mut std::io::stdout().lock())?;
+    Ok(true)
+}
+
+#[cfg(not(feature = "valgrind"))]
+fn watched(_: &Subjects) -> Result<bool, LeakError> {
+    Err(LeakError::Valgrind("built without the feature `valgrind`".into()))
+}
+
+impl Subjects {
+    fn of(&self, engine: &LaneEngine) -> Vec<String> {
+        if self.names.is_empty() { Subject::names(engine) } else { self.names.clone() }
+    }
+}
+
+/// On stderr, and only where somebody watches.
+fn progress_bar(steps: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(steps);
+    match ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} % {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

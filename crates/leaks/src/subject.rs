@@ -1,0 +1,283 @@
+//! What may leak: shapes with a secret, and batches under one fixed secret or under random ones.
+//!
+//! Both classes are alike in all but the secret's value: the same public inputs, fresh keys for every batch, made in the
+//! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
+
+use oarlock_core::{
+    Curve, EcPrivateParts, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, ModExpParts, Nonce, Operation,
+    Outcomes, RsaPrivateParts, SecretBytes, Shape, Status, XPrivateParts,
+};
+use oarlock_keys::{KeyError, generate, import, raw};
+
+use crate::LeakError;
+use crate::welch::Class;
+
+/// Operations of a batch: as many as fill the lanes.
+const LANES: usize = 8;
+
+/// Secrets that random ones are drawn from, where each is costly to make.
+const POOL: usize = 256;
+const RSA_POOL: usize = 16;
+
+/// A shape with its secrets.
+#[derive(Debug)]
+pub struct Subject {
+    name: String,
+    shape: Shape,
+    fixed: Secret,
+    random: Vec<Secret>,
+    input: Vec<u8>,
+    dice: Dice,
+}
+
+#[derive(Clone, Debug)]
+struct Secret {
+    parts: KeyParts,
+    /// ECDSA: the bytes that a nonce is hedged with.
+    hedge: [u8; 32],
+}
+
+/// Jobs of one class.
+#[derive(Debug)]
+pub struct Batch {
+    shape: Shape,
+    keys: Vec<Key>,
+    hedges: Vec<[u8; 32]>,
+    input: Vec<u8>,
+}
+
+impl Subject {
+    /// Every subject that `engine` offers, by name.
+    #[must_use]
+    pub fn names(engine: &dyn Engine) -> Vec<String> {
+        let kinds = kinds().into_iter().filter(|(_, shape)| engine.offers(*shape).is_some());
+        kinds.map(|(name, _)| name).collect()
+    }
+
+    /// A subject, its secrets made.
+    ///
+    /// # Errors
+    /// No such name, or a key that cannot be made.
+    pub fn new(name: &str) -> Result<Self, LeakError> {
+        let known = || kinds().into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+        let unknown = || LeakError::Unknown { found: name.to_owned(), known: known() };
+        let (name, shape) = kinds().into_iter().find(|(own, _)| own == name).ok_or_else(unknown)?;
+        let made = make(shape).map_err(|error| LeakError::Key { subject: name.clone(), error })?;
+        let (fixed, random) = made;
+        let input = input(&name, shape);
+        Ok(Self { name, shape, fixed, random, input, dice: Dice::new(0x1EAF) })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// A fresh batch of a class, of `count` jobs.
+    pub fn batch(&mut self, class: Class, count: usize) -> Batch {
+        let mut batch =
+            Batch { shape: self.shape, keys: Vec::new(), hedges: Vec::new(), input: self.input.clone() };
+        for _ in 0..count {
+            // Drawn in both classes, so that drawing is no difference.
+            let drawn = &self.random[self.dice.below(self.random.len())];
+            let mut hedge = [0; 32];
+            hedge
+                .as_chunks_mut()
+                .0
+                .iter_mut()
+                .for_each(|word: &mut [u8; 8]| *word = self.dice.next().to_ne_bytes());
+            let (secret, hedge) = match class {
+                Class::Fixed => (&self.fixed, self.fixed.hedge),
+                Class::Random => (drawn, hedge),
+            };
+            let mut fingerprint = [0; 32];
+            fingerprint[..8].copy_from_slice(&self.dice.next().to_ne_bytes());
+            batch.keys.push(Key::local(secret.parts.clone(), Fingerprint::new(fingerprint)));
+            batch.hedges.push(hedge);
+        }
+        batch
+    }
+
+    /// A batch that fills the lanes.
+    pub fn full_batch(&mut self, class: Class) -> Batch {
+        self.batch(class, LANES)
+    }
+}
+
+impl Batch {
+    /// The jobs.
+    #[must_use]
+    pub fn operations(&self) -> Vec<Operation<'_>> {
+        let extra = |hedge| match self.shape {
+            Shape::EcdsaSign { .. } => Extra::Nonce(Nonce::Hedged(hedge)),
+            _ => Extra::None,
+        };
+        let lanes = self.keys.iter().zip(&self.hedges);
+        lanes.map(|(key, hedge)| Operation { key, input: &self.input, extra: extra(hedge) }).collect()
+    }
+
+    /// Runs the batch; true where every job was done.
+    ///
+    /// # Errors
+    /// The engine's fault.
+    pub fn run(&self, engine: &dyn Engine, out: &mut Outcomes) -> Result<bool, LeakError> {
+        let operations = self.operations();
+        engine.run(&Jobs::Operations(self.shape, &operations), out)?;
+        Ok(out.statuses().iter().all(|status| *status == Status::Done))
+    }
+
+    /// Everything secret in it.
+    pub fn secrets(&self) -> impl Iterator<Item = &[u8]> {
+        let parts = self.keys.iter().filter_map(Key::parts).flat_map(secret_parts).map(SecretBytes::expose);
+        parts.chain(self.hedges.iter().map(|hedge| &hedge[..]))
+    }
+}
+
+fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
+    match parts {
+        KeyParts::RsaPrivate(RsaPrivateParts { d, p, q, dp, dq, qinv, .. }) => vec![d, p, q, dp, dq, qinv],
+        KeyParts::ModExp(parts) => vec![&parts.exponent],
+        KeyParts::EcPrivate(parts) => vec![&parts.scalar],
+        KeyParts::Ed25519Private(parts) => vec![&parts.seed],
+        KeyParts::X25519Private(parts) => vec![&parts.scalar],
+        _ => Vec::new(),
+    }
+}
+
+/// Names and shapes. The base point of X25519 has a name of its own: engines may know its multiples.
+fn kinds() -> Vec<(String, Shape)> {
+    let secret = |shape: &Shape| {
+        matches!(
+            shape,
+            Shape::RsaPrivate { .. }
+                | Shape::ModExp { .. }
+                | Shape::EcdsaSign { .. }
+                | Shape::Ed25519Sign
+                | Shape::X25519
+        )
+    };
+    let own = Shape::public_key().into_iter().filter(secret).map(|shape| (shape.to_string(), shape));
+    own.chain([("x25519-base".into(), Shape::X25519)]).collect()
+}
+
+/// The fixed secret, of little weight where it may be chosen, and random ones.
+fn make(shape: Shape) -> Result<(Secret, Vec<Secret>), KeyError> {
+    let parts = match shape {
+        Shape::RsaPrivate { bits: 1024 } => rsa1024()?.iter().map(parts).collect::<Result<_, _>>()?,
+        Shape::RsaPrivate { bits } => pool(RSA_POOL, || generate::rsa(bits))?,
+        Shape::ModExp { bits, exponent_bits } => exponents(bits, exponent_bits)?,
+        Shape::EcdsaSign { curve } => {
+            let mut pool = pool(POOL, || generate::ec(curve))?;
+            pool.insert(0, KeyParts::EcPrivate(one(curve)?));
+            pool
+        }
+        Shape::Ed25519Sign => pool(POOL, generate::ed25519)?,
+        _ => scalars(),
+    };
+    let mut secrets = parts.into_iter().map(|parts| Secret { parts, hedge: [0; 32] });
+    let fixed = secrets.next().ok_or(NOT_MADE)?;
+    Ok((fixed, secrets.collect()))
+}
+
+fn pool(count: usize, make: impl Fn() -> Result<Key, KeyError>) -> Result<Vec<KeyParts>, KeyError> {
+    (0..=count).map(|_| parts(&make()?)).collect()
+}
+
+fn parts(key: &Key) -> Result<KeyParts, KeyError> {
+    key.parts().cloned().ok_or(NOT_MADE)
+}
+
+const NOT_MADE: KeyError = KeyError::Machine { what: "making a secret" };
+
+/// Published keys: AWS-LC makes none so short.
+fn rsa1024() -> Result<Vec<Key>, KeyError> {
+    const PEM: &str = include_str!("keys/rsa1024.pem");
+    PEM.split_inclusive("-----END RSA PRIVATE KEY-----\n")
+        .map(|pem| import::pem(pem.as_bytes(), None))
+        .collect()
+}
+
+/// The key of scalar 1.
+fn one(curve: Curve) -> Result<EcPrivateParts, KeyError> {
+    let mut scalar = vec![0; curve.scalar_len()];
+    scalar[curve.scalar_len() - 1] = 1;
+    match raw::ec_private(curve, &scalar)?.parts() {
+        Some(KeyParts::EcPrivate(parts)) => Ok(parts.clone()),
+        _ => Err(NOT_MADE),
+    }
+}
+
+/// One modulus; exponents of full length, the first of a single bit.
+fn exponents(bits: u16, exponent_bits: u16) -> Result<Vec<KeyParts>, KeyError> {
+    let key = if bits == 1024 { rsa1024()?.pop() } else { Some(generate::rsa(bits)?) };
+    let n = key.as_ref().and_then(Key::rsa_public).map(|public| public.n.clone()).ok_or(NOT_MADE)?;
+    let len = usize::from(exponent_bits).div_ceil(8);
+    let mut dice = Dice::new(0xE4B0);
+    let exponent = |place: usize| {
+        let mut exponent = if place == 0 { vec![0; len] } else { dice.bytes(len) };
+        exponent[0] |= 0x80;
+        KeyParts::ModExp(ModExpParts { n: n.clone(), exponent: SecretBytes::new(exponent), exponent_bits })
+    };
+    Ok((0..=POOL).map(exponent).collect())
+}
+
+/// The first is zero, which clamping makes 2^254. Public keys take no part in agreeing.
+fn scalars() -> Vec<KeyParts> {
+    let mut dice = Dice::new(0x2551);
+    let scalar = |place: usize| {
+        let bytes = if place == 0 { vec![0; 32] } else { dice.bytes(32) };
+        KeyParts::X25519Private(XPrivateParts { scalar: SecretBytes::new(bytes), public: [9; 32] })
+    };
+    (0..=POOL).map(scalar).collect()
+}
+
+/// The public input: an integer below every modulus, a digest, a message, a peer's key.
+fn input(name: &str, shape: Shape) -> Vec<u8> {
+    let mut input = Dice::new(0x1417).bytes(shape.input_len().unwrap_or(32));
+    match shape {
+        Shape::RsaPrivate { .. } | Shape::ModExp { .. } => input[0] = 0,
+        Shape::X25519 if name.ends_with("base") => {
+            input.fill(0);
+            input[0] = 9;
+        }
+        _ => {}
+    }
+    input
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+#[derive(Clone, Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// The same seed gives the same numbers.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// 64 bits.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+}

@@ -1,0 +1,113 @@
+//! The harness flags what leaks and nothing else, by a clock that counts steps: no machine's noise decides.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use oarlock_core::{Engine, EngineFault, Jobs, KeyParts, Lanes, Outcomes, Shape, Status};
+use oarlock_leaks::LeakError;
+use oarlock_leaks::report::{TimeRow, is_clean, write};
+use oarlock_leaks::subject::{Dice, Subject};
+use oarlock_leaks::timing::{Clock, measure};
+
+/// Counts steps in place of time.
+#[derive(Clone, Debug, Default)]
+struct Steps(Arc<AtomicU64>);
+
+/// Takes some thousand noisy steps for each batch, and where it leaks one more for each bit that is set in its secrets.
+#[derive(Debug)]
+struct Stepping {
+    steps: Steps,
+    leaks: bool,
+}
+
+impl Engine for Stepping {
+    fn name(&self) -> &'static str {
+        if self.leaks { "planted" } else { "stepping" }
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        (shape == Shape::X25519).then_some(Lanes { best: 8, most: 8 })
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        false
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        let Jobs::Operations(_, operations) = jobs else { unreachable!() };
+        let now = self.steps.0.load(Ordering::Relaxed);
+        let mut steps = 1_000 + Dice::new(now).below(4_000) as u64;
+        for (place, operation) in operations.iter().enumerate() {
+            out.set(place, Status::Done);
+            if let (true, Some(KeyParts::X25519Private(parts))) = (self.leaks, operation.key.parts()) {
+                steps += parts.scalar.expose().iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
+            }
+        }
+        self.steps.0.fetch_add(steps, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Clock for Steps {
+    fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64) {
+        let before = self.0.load(Ordering::Relaxed);
+        (body(), self.0.load(Ordering::Relaxed) - before)
+    }
+}
+
+fn row(leaks: bool) -> TimeRow {
+    let mut clock = Steps::default();
+    let engine = Stepping { steps: clock.clone(), leaks };
+    let mut subject = Subject::new("x25519").unwrap();
+    let mut ticks = 0;
+    let row = measure(&engine, &mut subject, 20_000, &mut clock, &mut || ticks += 1).unwrap();
+    assert_eq!((row.samples, ticks), (20_000, 22_000));
+    row
+}
+
+#[test]
+fn the_planted_leak_is_flagged_and_the_rest_is_not() {
+    let (planted, sound) = (row(true), row(false));
+    assert!(planted.leaks && planted.t > 20.0, "{planted:?}");
+    assert!(!sound.leaks && sound.t < 5.0, "{sound:?}");
+    let mut text = Vec::new();
+    assert!(is_clean(&[planted.clone(), sound.clone()]));
+    write(&[planted.clone(), sound.clone()], false, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("leaks, as planted") && text.contains("no leak"), "{text}");
+    let missed = TimeRow { leaks: false, ..planted };
+    let found = TimeRow { leaks: true, ..sound };
+    assert!(!is_clean(std::slice::from_ref(&missed)) && !is_clean(std::slice::from_ref(&found)));
+}
+
+#[test]
+fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
+    use oarlock_leaks::welch::Class::{Fixed, Random};
+    for name in
+        ["rsa1024-private", "modexp1024-1024", "p256-sign", "p384-sign", "ed25519-sign", "x25519-base"]
+    {
+        let mut subject = Subject::new(name).unwrap();
+        let secrets = |subject: &mut Subject, class| -> Vec<Vec<u8>> {
+            subject.full_batch(class).secrets().map(<[u8]>::to_vec).collect()
+        };
+        let (first, second) = (secrets(&mut subject, Fixed), secrets(&mut subject, Fixed));
+        assert_eq!(first, second, "{name}");
+        assert_ne!(secrets(&mut subject, Random), secrets(&mut subject, Random), "{name}");
+        let (fixed, random) = (subject.full_batch(Fixed), subject.full_batch(Random));
+        let inputs = |batch: &oarlock_leaks::subject::Batch| -> Vec<Vec<u8>> {
+            batch.operations().iter().map(|operation| operation.input.to_vec()).collect()
+        };
+        assert_eq!(inputs(&fixed), inputs(&random), "{name}");
+        assert!(
+            fixed.operations().iter().all(|operation| operation.check(subject.shape()).is_ok()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_subject_is_told_what_there_is() {
+    let error = Subject::new("rsa1000").unwrap_err();
+    assert!(matches!(error, LeakError::Unknown { .. }) && error.to_string().contains("p256-sign"), "{error}");
+}
