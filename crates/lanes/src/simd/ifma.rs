@@ -99,8 +99,34 @@ fn clear_registers() {
     }
 }
 
+/// `vpmadd52luq` as a step with effects, so that its place among others is kept.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn pinned_lo(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: reads and writes the registers named, nothing else.
+    unsafe {
+        asm!("vpmadd52luq {}, {}, {}", inout(zmm_reg) sum, in(zmm_reg) a, in(zmm_reg) b,
+            options(nomem, nostack, preserves_flags));
+    }
+    sum
+}
+
+/// `vpmadd52huq`, likewise.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn pinned_hi(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: reads and writes the registers named, nothing else.
+    unsafe {
+        asm!("vpmadd52huq {}, {}, {}", inout(zmm_reg) sum, in(zmm_reg) a, in(zmm_reg) b,
+            options(nomem, nostack, preserves_flags));
+    }
+    sum
+}
+
 // SAFETY, for every block below: a `Zmm` exists only where an `Ifma` was held, which proves the features.
 impl Vector for Zmm {
+    const UNROLLS: bool = true;
+
     #[inline(always)]
     fn words(self) -> Words {
         let mut words = [0; LANES];
@@ -119,6 +145,24 @@ impl Vector for Zmm {
     fn madd_hi(self, a: Self, b: Self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn pinned_lo(self, a: Self, b: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { pinned_lo(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn pinned_hi(self, a: Self, b: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { pinned_hi(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn fetch(place: &Self) -> Self {
+        // SAFETY: a reference is readable and aligned; a volatile read is ordered with the pinned steps.
+        unsafe { std::ptr::read_volatile(place) }
     }
 
     #[inline(always)]

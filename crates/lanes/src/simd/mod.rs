@@ -87,6 +87,9 @@ pub(crate) trait Vector:
     + BitXor<Output = Self>
     + 'static
 {
+    /// Whether loops with a fixed number of rounds are worth a copy of their body per round.
+    const UNROLLS: bool = false;
+
     /// The words of the lanes.
     fn words(self) -> Words;
 
@@ -95,6 +98,25 @@ pub(crate) trait Vector:
 
     /// `self + (low52(a) * low52(b) >> 52)`.
     fn madd_hi(self, a: Self, b: Self) -> Self;
+
+    /// As [`Vector::madd_lo`], and never moved across another step that is pinned: long kernels say themselves what is in
+    /// registers when, because the compiler's own order spills accumulators.
+    #[inline(always)]
+    fn pinned_lo(self, a: Self, b: Self) -> Self {
+        self.madd_lo(a, b)
+    }
+
+    /// As [`Vector::madd_hi`], pinned.
+    #[inline(always)]
+    fn pinned_hi(self, a: Self, b: Self) -> Self {
+        self.madd_hi(a, b)
+    }
+
+    /// Reads memory at this very place, pinned: the compiler neither keeps an earlier copy nor fetches ahead.
+    #[inline(always)]
+    fn fetch(place: &Self) -> Self {
+        *place
+    }
 
     /// Logical shift to the left by `N` below 64.
     fn shl<const N: u32>(self) -> Self;
