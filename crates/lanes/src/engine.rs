@@ -3,9 +3,10 @@
 use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Shape};
 
 use crate::hot::{self, HotKeys};
+use crate::rsa;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Ifma;
-use crate::simd::{LANES, Portable, Simd};
+use crate::simd::{Portable, Simd};
 
 pub(crate) const NAME: &str = "lanes";
 
@@ -64,6 +65,7 @@ impl Engine for LaneEngine {
 
     fn offers(&self, shape: Shape) -> Option<Lanes> {
         match shape {
+            Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. } => rsa::offers(shape),
             _ => None,
         }
     }
@@ -112,6 +114,9 @@ impl LaneEngine {
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         match shape {
+            Shape::RsaPrivate { .. } => rsa::private(simd, shape, operations, out),
+            Shape::RsaPublic { .. } => rsa::public(simd, shape, operations, out),
+            Shape::ModExp { .. } => rsa::mod_exp(simd, shape, operations, out),
             _ => return Err(EngineFault::NotOffered { engine: NAME, shape }),
         }
         simd.clear_registers();

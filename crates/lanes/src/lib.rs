@@ -21,6 +21,7 @@ mod hot;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod measure;
+mod rsa;
 mod simd;
 
 pub use engine::LaneEngine;

@@ -1,6 +1,7 @@
 //! Kernels timed one by one, with the multiplications they take: `cargo bench -p oarlock-lanes --features measure -- NAME`.
 
 mod hash;
+mod rsa;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -16,6 +17,7 @@ pub fn run(filter: &str) {
     let bench = Bench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
     println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
     hash::run(&bench, simd);
+    rsa::run(&bench, simd);
 }
 
 /// Times kernels and counts their multiplications.

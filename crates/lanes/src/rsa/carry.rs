@@ -1,0 +1,69 @@
+//! Sums, differences and plain products of numbers in vectors, carried. The time depends on lengths only.
+
+use super::montgomery::{Number, number};
+use super::tile::{LIMB, LIMB_BITS};
+use crate::simd::{LANES, Simd, Vector};
+
+/// `a + b - c`, which must lie in [0, R).
+pub(super) fn add_subtract<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V]) -> Number<S> {
+    let mut out = number(simd, a.len());
+    simd.call(
+        #[inline(always)]
+        || {
+            let mut carry = simd.zero();
+            for (((out, a), b), c) in out.iter_mut().zip(a).zip(b).zip(c) {
+                *out = settle(simd, *a + *b - *c, &mut carry);
+            }
+            debug_assert_eq!(carry.words(), [0; LANES]);
+        },
+    );
+    out
+}
+
+/// Subtracts n in each lane unless the value, which is below `2 n`, is below n.
+pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
+    simd.call(
+        #[inline(always)]
+        || {
+            let mut borrow = simd.zero();
+            for (value, n) in value.iter().zip(n) {
+                settle(simd, *value - *n, &mut borrow);
+            }
+            let mut carry = simd.zero();
+            for (value, n) in value.iter_mut().zip(n) {
+                *value = settle(simd, *value - borrow.and_not(*n), &mut carry);
+            }
+            debug_assert_eq!(carry.words(), [0; LANES]);
+        },
+    );
+}
+
+/// `a b + c`, in as many limbs as a and b have together.
+pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V]) -> Number<S> {
+    let mut out = number(simd, a.len() + b.len());
+    out[..c.len()].copy_from_slice(c);
+    simd.call(
+        #[inline(always)]
+        || {
+            for (i, a) in a.iter().enumerate() {
+                for (j, b) in b.iter().enumerate() {
+                    out[i + j] = out[i + j].madd_lo(*a, *b);
+                    out[i + j + 1] = out[i + j + 1].madd_hi(*a, *b);
+                }
+            }
+            let mut carry = simd.zero();
+            for column in out.iter_mut() {
+                *column = settle(simd, *column, &mut carry);
+            }
+        },
+    );
+    out
+}
+
+/// The limb of a column with the carry from below, which may be negative, as may be the carry that goes on.
+#[inline(always)]
+fn settle<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
+    let sum = column + *carry;
+    *carry = sum.sar::<LIMB_BITS>();
+    sum & simd.splat(LIMB)
+}

@@ -1,0 +1,73 @@
+//! RSA and plain modular exponentiation, eight keys at a time. Mathematics, bounds and counts: `docs/math/rsa.md`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `private` | `input^d mod n` by the Chinese remainder theorem |
+//! | `public` | `input^e mod n` |
+//! | `mod_exp` | `input^x mod n` with a secret x and no primes |
+//! | `exponent` | powers with a secret exponent |
+//! | `montgomery` | eight moduli, and products and squares under them |
+//! | `tile` | the kernels: rows of products and squares, each with its reduction |
+//! | `carry` | sums, differences and plain products, carried |
+//! | `convert` | between one number per lane and vectors of limbs |
+//! | `number` | integers of one key |
+
+mod carry;
+mod convert;
+mod exponent;
+mod mod_exp;
+pub(crate) mod montgomery;
+mod number;
+mod private;
+mod public;
+mod tile;
+
+use oarlock_core::{Lanes, Outcomes, Shape, Status};
+
+pub(crate) use mod_exp::mod_exp;
+pub(crate) use private::private;
+pub(crate) use public::public;
+
+use crate::batch::Accepted;
+use crate::simd::{LANES, Simd};
+
+/// Longest modulus in bits.
+const MOST_BITS: u16 = 4096;
+
+/// Shortest modulus in bits.
+const LEAST_BITS: u16 = 512;
+
+/// Longest secret exponent in bits. Shoup 2000, section 3.
+const MOST_EXPONENT_BITS: u16 = 16_384;
+
+/// What is offered of `shape`. A run of private operations takes 1 to 4 ms, so that others get their turn: 64 operations
+/// below 2048 bits, 16 at 3072 and 4096 (two groups of eight whose steps alternate). Where one group takes longer than
+/// that, it is alone.
+pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
+    let (bits, most) = match shape {
+        Shape::RsaPublic { bits, .. } => (bits, 64),
+        Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
+        Shape::RsaPrivate { bits } => (bits, 16),
+        Shape::ModExp { bits, exponent_bits } if (1..=MOST_EXPONENT_BITS).contains(&exponent_bits) => {
+            (bits, if u32::from(bits) * u32::from(exponent_bits) <= 1 << 22 { 16 } else { LANES })
+        }
+        _ => return None,
+    };
+    (LEAST_BITS..=MOST_BITS).contains(&bits).then_some(Lanes { best: LANES, most })
+}
+
+/// True where an input of the modulus's length is below it. RFC 8017 5.1: representatives lie in [0, n-1]. An encoded
+/// message begins with a zero byte, so that where the comparison ends says nothing about it.
+fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
+    if input < n { Ok(()) } else { Err(Status::OutOfRange) }
+}
+
+/// Writes the results of a group, a number of carried limbs per lane.
+fn release<S: Simd, T>(simd: S, group: &[Accepted<T>], limbs: &[S::V], out: &mut Outcomes) {
+    let len = group.first().map_or(0, |job| out.result(job.place).len());
+    let results = convert::to_bytes(simd, limbs, len);
+    for (job, result) in group.iter().zip(results.chunks_exact(len.max(1))) {
+        out.result_mut(job.place).copy_from_slice(result);
+        out.set(job.place, Status::Done);
+    }
+}

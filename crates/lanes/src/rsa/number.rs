@@ -1,0 +1,268 @@
+//! Integers of one key, in limbs of 52 bits, lowest first: what a key is prepared with. Everything but [`power_of_two_mod`]
+//! takes the same time whatever the values.
+
+use zeroize::Zeroizing;
+
+use super::tile::{LIMB, LIMB_BITS};
+
+/// Limbs of an integer that may be secret.
+pub(super) type Limbs = Zeroizing<Vec<u64>>;
+
+/// A big-endian integer in so many limbs, or None where it has more bits.
+pub(super) fn from_bytes(bytes: &[u8], limbs: usize) -> Option<Limbs> {
+    let mut out = Zeroizing::new(vec![0; limbs]);
+    let mut beyond = 0;
+    for (at, byte) in bytes.iter().rev().enumerate() {
+        let (limb, bit) = (8 * at / LIMB_BITS as usize, 8 * at % LIMB_BITS as usize);
+        let parts = u128::from(*byte) << bit;
+        for (limb, part) in [(limb, parts as u64 & LIMB), (limb + 1, (parts >> LIMB_BITS) as u64)] {
+            match out.get_mut(limb) {
+                Some(place) => *place |= part,
+                None => beyond |= part,
+            }
+        }
+    }
+    (beyond == 0).then_some(out)
+}
+
+/// `-n^-1 mod 2^52` of an odd n, by Newton's iteration: each step doubles the bits that are right, of which n has three.
+pub(super) fn negated_inverse(n: u64) -> u64 {
+    let mut inverse = n;
+    for _ in 0..5 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(n.wrapping_mul(inverse)));
+    }
+    inverse.wrapping_neg() & LIMB
+}
+
+/// `a b / R mod n` of a and b below n, below n.
+pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
+    let inverse = negated_inverse(n[0]);
+    let mut sum = Zeroizing::new(vec![0; n.len()]);
+    let mut top = 0;
+    for a in a {
+        let first = u128::from(sum[0]) + u128::from(*a) * u128::from(b[0]);
+        let quotient = (first as u64).wrapping_mul(inverse) & LIMB;
+        let mut carry = (first + u128::from(quotient) * u128::from(n[0])) >> LIMB_BITS;
+        for j in 1..n.len() {
+            carry += u128::from(sum[j])
+                + u128::from(*a) * u128::from(b[j])
+                + u128::from(quotient) * u128::from(n[j]);
+            sum[j - 1] = carry as u64 & LIMB;
+            carry >>= LIMB_BITS;
+        }
+        top += carry as u64;
+        sum[n.len() - 1] = top & LIMB;
+        top >>= LIMB_BITS;
+    }
+    subtract_if_not_below(&mut sum, n);
+    sum
+}
+
+/// `R mod n` of an odd n above 1, by doubling 1.
+pub(super) fn radix_mod(n: &[u64]) -> Limbs {
+    let mut value = Zeroizing::new(vec![0; n.len()]);
+    value[0] = 1;
+    for _ in 0..n.len() * LIMB_BITS as usize {
+        double_mod(&mut value, n);
+    }
+    value
+}
+
+/// `R^2 mod n` from `R mod n`, which is 1 in Montgomery form: R itself is 2 to the power of its length.
+pub(super) fn radix_squared_mod(radix: &[u64], n: &[u64]) -> Limbs {
+    let bits = n.len() * LIMB_BITS as usize;
+    let mut power = Zeroizing::new(radix.to_vec());
+    for bit in (0..usize::BITS - bits.leading_zeros()).rev() {
+        power = montgomery_product(&power, &power, n);
+        if bits >> bit & 1 == 1 {
+            double_mod(&mut power, n);
+        }
+    }
+    power
+}
+
+/// Doubles a value below n, modulo n. 2 n fits in the limbs.
+fn double_mod(value: &mut [u64], n: &[u64]) {
+    let mut carry = 0;
+    for limb in value.iter_mut() {
+        let double = *limb << 1 | carry;
+        *limb = double & LIMB;
+        carry = double >> LIMB_BITS;
+    }
+    subtract_if_not_below(value, n);
+}
+
+/// Subtracts n from a value below `2 n` unless it is below n.
+fn subtract_if_not_below(value: &mut [u64], n: &[u64]) {
+    let is_below = subtract(value, n, u64::MAX);
+    // Adds n back.
+    let mut carry = 0;
+    for (limb, n) in value.iter_mut().zip(n) {
+        let sum = *limb + (n & is_below) + carry;
+        *limb = sum & LIMB;
+        carry = sum >> LIMB_BITS;
+    }
+}
+
+/// Subtracts `n & mask` modulo R; all ones where that was more than the value.
+fn subtract(value: &mut [u64], n: &[u64], mask: u64) -> u64 {
+    let mut borrow = 0;
+    for (limb, n) in value.iter_mut().zip(n) {
+        let difference = limb.wrapping_sub(n & mask).wrapping_sub(borrow);
+        *limb = difference & LIMB;
+        borrow = difference >> 63;
+    }
+    borrow.wrapping_neg()
+}
+
+/// True where a is below b; where the answer goes is no secret.
+pub(super) fn is_below(a: &[u64], b: &[u64]) -> bool {
+    let mut a = Zeroizing::new(a.to_vec());
+    subtract(&mut a, b, u64::MAX) != 0
+}
+
+/// `2^power`, below R.
+pub(super) fn power_of_two(power: usize, limbs: usize) -> Limbs {
+    let mut out = Zeroizing::new(vec![0; limbs]);
+    out[power / LIMB_BITS as usize] = 1 << (power % LIMB_BITS as usize);
+    out
+}
+
+/// `a b` in as many limbs as both have.
+pub(super) fn product(a: &[u64], b: &[u64]) -> Limbs {
+    let mut out = Zeroizing::new(vec![0; a.len() + b.len()]);
+    for (i, a) in a.iter().enumerate() {
+        let mut carry = 0;
+        for (j, b) in b.iter().enumerate() {
+            carry += u128::from(out[i + j]) + u128::from(*a) * u128::from(*b);
+            out[i + j] = carry as u64 & LIMB;
+            carry >>= LIMB_BITS;
+        }
+        out[i + b.len()] = carry as u64;
+    }
+    out
+}
+
+/// `2^power mod n` of a public n: long division, a limb of the quotient at a time. Knuth, The Art of Computer Programming,
+/// volume 2, 4.3.1, algorithm D. The time depends on n.
+pub(super) fn power_of_two_mod(power: usize, n: &[u64]) -> Limbs {
+    let width = n.len() - n.iter().rev().take_while(|limb| **limb == 0).count();
+    let shift = n[width - 1].leading_zeros() - (u64::BITS - LIMB_BITS);
+    let divisor = shifted_left(&n[..width], shift);
+    let (limb, bit) =
+        ((power + shift as usize) / LIMB_BITS as usize, (power + shift as usize) % LIMB_BITS as usize);
+    let mut rest = Zeroizing::new(vec![0; limb.max(width) + 2]);
+    rest[limb] = 1 << bit;
+    for at in (0..rest.len() - width).rev() {
+        divide_step(&mut rest[at..=at + width], &divisor);
+    }
+    rest.truncate(width);
+    let mut below = 0;
+    for limb in rest.iter_mut().rev() {
+        let wide = u128::from(*limb) | u128::from(below) << LIMB_BITS;
+        below = *limb & ((1 << shift) - 1);
+        *limb = (wide >> shift) as u64;
+    }
+    rest.resize(n.len(), 0);
+    rest
+}
+
+/// Subtracts as often as it goes the divisor, whose highest bit is set, from a value with one limb more.
+fn divide_step(value: &mut [u64], divisor: &[u64]) {
+    let width = divisor.len();
+    let high = u128::from(value[width]) << LIMB_BITS | u128::from(value[width - 1]);
+    // At most two too large.
+    let quotient = (high / u128::from(divisor[width - 1])).min(u128::from(LIMB)) as u64;
+    let mut carry = 0_i128;
+    for (limb, divisor) in value.iter_mut().zip(divisor) {
+        carry += i128::from(*limb) - i128::from(quotient) * i128::from(*divisor);
+        *limb = carry as u64 & LIMB;
+        carry >>= LIMB_BITS;
+    }
+    carry += i128::from(value[width]);
+    while carry < 0 {
+        let mut up = 0;
+        for (limb, divisor) in value.iter_mut().zip(divisor) {
+            up += *limb + divisor;
+            *limb = up & LIMB;
+            up >>= LIMB_BITS;
+        }
+        carry += i128::from(up);
+    }
+    value[width] = carry as u64;
+}
+
+fn shifted_left(limbs: &[u64], shift: u32) -> Vec<u64> {
+    let mut below = 0;
+    let shifted = limbs.iter().map(|limb| {
+        let wide = u128::from(*limb) << shift | below;
+        below = wide >> LIMB_BITS;
+        wide as u64 & LIMB
+    });
+    shifted.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    fn value(limbs: &[u64]) -> BigUint {
+        limbs.iter().rev().fold(BigUint::ZERO, |value, limb| (value << LIMB_BITS) + *limb)
+    }
+
+    /// An odd modulus of so many bits, different for each seed.
+    fn modulus(bits: usize, seed: u8) -> Vec<u8> {
+        let len = bits.div_ceil(8);
+        let mut bytes: Vec<u8> =
+            (0..len).map(|at| (at as u8).wrapping_mul(151).wrapping_add(seed).rotate_left(3)).collect();
+        let above = (8 * len - bits) as u32;
+        bytes[0] = (bytes[0] | 0x80) >> above;
+        bytes[len - 1] |= 1;
+        bytes
+    }
+
+    #[test]
+    fn bytes_become_limbs_and_too_many_are_refused() {
+        let bytes = modulus(516, 9);
+        assert_eq!(value(&from_bytes(&bytes, 10).unwrap()), BigUint::from_bytes_be(&bytes));
+        assert_eq!(from_bytes(&modulus(521, 9), 10), None);
+        assert!(from_bytes(&[&[0; 9], &modulus(520, 9)[..]].concat(), 10).is_some());
+    }
+
+    #[test]
+    fn powers_of_the_radix_are_right_for_every_length_of_modulus() {
+        for (bits, limbs) in [(516, 10), (513, 10), (512, 10), (1024, 20), (700, 20), (521, 20), (2048, 40)] {
+            for seed in 0..if cfg!(miri) { 1 } else { 20 } {
+                let bytes = modulus(bits, seed);
+                let n = from_bytes(&bytes, limbs).unwrap();
+                let (radix, big) = (BigUint::from(1_u8) << (52 * limbs), BigUint::from_bytes_be(&bytes));
+                let one = radix_mod(&n);
+                assert_eq!(value(&one), &radix % &big);
+                assert_eq!(value(&radix_squared_mod(&one, &n)), &radix * &radix % &big);
+                assert_eq!(value(&power_of_two_mod(104 * limbs, &n)), &radix * &radix % &big, "{bits}");
+                assert_eq!(value(&power_of_two_mod(5, &n)), BigUint::from(32_u8));
+                assert_eq!(n[0].wrapping_mul(negated_inverse(n[0])) & LIMB, LIMB);
+            }
+        }
+    }
+
+    #[test]
+    fn products_and_order_are_those_of_integers() {
+        let (a, b) = (from_bytes(&modulus(500, 3), 10).unwrap(), from_bytes(&modulus(510, 4), 10).unwrap());
+        assert_eq!(value(&product(&a, &b)), value(&a) * value(&b));
+        assert!(is_below(&a, &b) && !is_below(&b, &a) && !is_below(&a, &a));
+    }
+
+    #[test]
+    fn division_corrects_its_estimates() {
+        for top in [1 << 51, (1 << 51) + 1, LIMB] {
+            for rest in [0, 1, LIMB] {
+                let n = [LIMB, rest, top];
+                let expected = (BigUint::from(1_u8) << 312_usize) % value(&n);
+                assert_eq!(value(&power_of_two_mod(312, &n)), expected);
+            }
+        }
+    }
+}

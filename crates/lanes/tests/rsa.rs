@@ -1,0 +1,225 @@
+//! RSA in lanes does what the scalar engine does, with both kinds of vectors: every size, unequal primes, edges of the range.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use oarlock_core::*;
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
+
+struct TestKey {
+    name: &'static str,
+    parts: RsaPrivateParts,
+    private: Key,
+    public: Key,
+}
+
+/// Both leaves where the CPU has IFMA, else the portable twin alone.
+fn engines() -> Vec<LaneEngine> {
+    [Some(LaneEngine::portable()), LaneEngine::detect()].into_iter().flatten().collect()
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+fn local(parts: KeyParts) -> Key {
+    static NEXT: AtomicU8 = AtomicU8::new(0);
+    Key::local(parts, Fingerprint::new([NEXT.fetch_add(1, Ordering::Relaxed); 32]))
+}
+
+/// Keys with a prime longer than half their modulus, which the contract rules out.
+const UNBALANCED: [&str; 2] = ["1024-unequal", "2048-q-larger"];
+
+/// The keys whose size lanes take.
+fn keys() -> Vec<TestKey> {
+    let lines = include_str!("../../scalar/tests/data/rsa-keys.txt").lines();
+    let keys = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
+        let mut fields = line.split_whitespace();
+        let name = fields.next().unwrap();
+        let [n, e, d, p, q, dp, dq, qinv] = std::array::from_fn(|_| hex(fields.next().unwrap()));
+        let public = RsaPublicParts { n, e };
+        let parts = RsaPrivateParts {
+            public: public.clone(),
+            d: d.into(),
+            p: p.into(),
+            q: q.into(),
+            dp: dp.into(),
+            dq: dq.into(),
+            qinv: qinv.into(),
+        };
+        let private = local(KeyParts::RsaPrivate(parts.clone()));
+        TestKey { name, private, public: local(KeyParts::RsaPublic(public)), parts }
+    });
+    let keys: Vec<TestKey> = keys.filter(|key| key.bits() <= 4096).collect();
+    assert_eq!(keys.len(), 17);
+    if cfg!(miri) { keys.into_iter().take(1).collect() } else { keys }
+}
+
+impl TestKey {
+    fn bits(&self) -> u16 {
+        self.parts.public.bits()
+    }
+
+    fn mod_exp(&self, exponent: &[u8], exponent_bits: u16) -> (Shape, Key) {
+        let n = self.parts.public.n.clone();
+        let parts = ModExpParts { n, exponent: exponent.into(), exponent_bits };
+        (Shape::ModExp { bits: self.bits(), exponent_bits }, local(KeyParts::ModExp(parts)))
+    }
+
+    /// 0, 1, 2, n - 1, n - 2, multiples of the primes, n, the largest of its length, and others below n.
+    fn inputs(&self) -> Vec<Vec<u8>> {
+        let n = &self.parts.public.n;
+        let small = |value: u8| [vec![0; n.len() - 1], vec![value]].concat();
+        let less = |less: u8| [&n[..n.len() - 1], &[n[n.len() - 1] - less]].concat();
+        let padded = |bytes: &[u8]| [&vec![0; n.len() - bytes.len()][..], bytes].concat();
+        let primes = [padded(self.parts.p.expose()), padded(self.parts.q.expose())];
+        let mut inputs = vec![small(0), small(1), small(2), less(1), n.clone(), vec![0xFF; n.len()]];
+        inputs.extend(primes);
+        inputs.extend((0..3).map(|seed| {
+            let byte =
+                |at: usize| (at as u8).wrapping_mul(167).wrapping_add(seed * 11).rotate_left(seed.into());
+            let mut input: Vec<u8> = (0..n.len()).map(byte).collect();
+            input[0] = 0;
+            input
+        }));
+        inputs
+    }
+}
+
+fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Outcomes {
+    let jobs = Jobs::Operations(shape, operations);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).unwrap();
+    assert!(out.is_complete());
+    out
+}
+
+fn assert_like_scalar(shape: Shape, operations: &[Operation<'_>], what: &str) {
+    let expected = run(&Scalar::detect().unwrap(), shape, operations);
+    for engine in engines() {
+        let found = run(&engine, shape, operations);
+        assert_eq!(found.statuses(), expected.statuses(), "{what} {shape} {engine:?}");
+        for at in 0..operations.len() {
+            assert_eq!(found.result(at), expected.result(at), "{what} {shape} {engine:?} operation {at}");
+        }
+    }
+}
+
+fn operations<'a>(key: &'a Key, inputs: &'a [Vec<u8>]) -> Vec<Operation<'a>> {
+    inputs.iter().map(|input| Operation { key, input, extra: Extra::None }).collect()
+}
+
+#[test]
+fn private_operations_agree_with_scalar() {
+    for key in keys().into_iter().filter(|key| !UNBALANCED.contains(&key.name)) {
+        let inputs = key.inputs();
+        let shape = Shape::RsaPrivate { bits: key.bits() };
+        assert_like_scalar(shape, &operations(&key.private, &inputs), key.name);
+    }
+}
+
+#[test]
+fn public_operations_agree_with_scalar() {
+    for key in keys() {
+        let inputs = key.inputs();
+        let shape = key.public.rsa_public_shape().unwrap();
+        assert_like_scalar(shape, &operations(&key.public, &inputs), key.name);
+        assert_like_scalar(shape, &operations(&key.private, &inputs), key.name);
+    }
+}
+
+#[test]
+fn plain_exponentiation_agrees_with_scalar() {
+    for key in keys().into_iter().filter(|key| key.bits() <= 2049) {
+        let inputs = key.inputs();
+        for (exponent, bits) in [(&[3][..], 2), (&[3], 7), (&[1, 0, 1], 17), (&[0x81; 100], 800)] {
+            let (shape, handle) = key.mod_exp(exponent, bits);
+            assert_like_scalar(shape, &operations(&handle, &inputs), key.name);
+        }
+        let (shape, handle) = key.mod_exp(key.parts.d.expose(), key.bits());
+        assert_like_scalar(shape, &operations(&handle, &inputs[..3]), key.name);
+    }
+}
+
+#[test]
+fn exponents_past_their_bound_are_bad_keys() {
+    let key = &keys()[0];
+    let (shape, handle) = key.mod_exp(&[1, 0, 1], 16);
+    let inputs = key.inputs();
+    for engine in engines() {
+        let out = run(&engine, shape, &operations(&handle, &inputs[..1]));
+        assert_eq!(out.statuses(), [Status::BadKey]);
+    }
+}
+
+#[test]
+fn jobs_of_different_keys_keep_to_themselves() {
+    let is_meant = |key: &TestKey| key.bits() == 1024 && !UNBALANCED.contains(&key.name);
+    let keys: Vec<TestKey> = keys().into_iter().filter(is_meant).collect();
+    if keys.is_empty() {
+        return;
+    }
+    let inputs: Vec<Vec<Vec<u8>>> = keys.iter().map(TestKey::inputs).collect();
+    let operations: Vec<Operation<'_>> = (0..40)
+        .map(|at| Operation {
+            key: &keys[at % keys.len()].private,
+            input: &inputs[at % keys.len()][at % inputs[0].len()],
+            extra: Extra::None,
+        })
+        .collect();
+    for count in [0, 1, 7, 8, 9, 15, 16, 17, 40] {
+        assert_like_scalar(Shape::RsaPrivate { bits: 1024 }, &operations[..count], "mixed");
+    }
+}
+
+#[test]
+fn keys_whose_primes_do_not_make_the_modulus_are_refused() {
+    let keys = keys();
+    let named = |name: &str| keys.iter().find(|key| key.name == name);
+    let (Some(good), Some(other)) = (named("1024"), named("1024-e3")) else { return };
+    let damaged: [fn(&mut RsaPrivateParts, &RsaPrivateParts); 4] = [
+        |parts, other| parts.p = other.p.clone(),
+        |parts, other| parts.q = other.q.clone(),
+        |parts, _| parts.qinv = parts.p.clone(),
+        |parts, other| parts.dp = other.public.n.clone().into(),
+    ];
+    let inputs = good.inputs();
+    for damage in damaged {
+        let mut parts = good.parts.clone();
+        damage(&mut parts, &other.parts);
+        let key = local(KeyParts::RsaPrivate(parts));
+        for engine in engines() {
+            let out = run(&engine, Shape::RsaPrivate { bits: 1024 }, &operations(&key, &inputs[..1]));
+            assert_eq!(out.statuses(), [Status::BadKey]);
+        }
+    }
+}
+
+#[test]
+fn a_prime_longer_than_half_the_modulus_is_refused() {
+    for key in keys().into_iter().filter(|key| UNBALANCED.contains(&key.name)) {
+        let inputs = key.inputs();
+        let shape = Shape::RsaPrivate { bits: key.bits() };
+        for engine in engines() {
+            let out = run(&engine, shape, &operations(&key.private, &inputs[..1]));
+            assert_eq!(out.statuses(), [Status::BadKey]);
+        }
+    }
+}
+
+#[test]
+fn public_keys_that_are_none_are_refused() {
+    let Some(key) = keys().into_iter().find(|key| key.name == "1024") else { return };
+    let inputs = key.inputs();
+    let n = key.parts.public.n.clone();
+    let even = [&n[..n.len() - 1], &[n[n.len() - 1] - 1]].concat();
+    for (n, e) in [(n.clone(), vec![4]), (n.clone(), vec![1]), (n, vec![4, 0, 0, 0, 1]), (even, vec![3])] {
+        let bad = local(KeyParts::RsaPublic(RsaPublicParts { n, e }));
+        let shape = bad.rsa_public_shape().unwrap();
+        for engine in engines() {
+            let out = run(&engine, shape, &operations(&bad, &inputs[..1]));
+            assert_eq!(out.statuses(), [Status::BadKey], "{shape}");
+        }
+    }
+}
