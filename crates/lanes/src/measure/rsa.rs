@@ -1,7 +1,7 @@
 //! RSA kernels.
 
 use super::Bench;
-use crate::rsa::montgomery::{Moduli, Scratch};
+use crate::rsa::montgomery::{Moduli, Scratch, Task, in_turn};
 use crate::simd::{Counting, Ifma, Simd};
 use zeroize::Zeroizing;
 
@@ -49,20 +49,24 @@ fn stream<S: Simd>(simd: S, limbs: usize) -> Stream<S> {
 
 fn squares<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
     let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    move || {
-        for Stream { moduli, from, to, scratch } in &mut streams {
-            moduli.square(from, to, scratch);
-            std::mem::swap(from, to);
-        }
-    }
+    move || in_turn::<S, true>(streams.iter_mut().map(Stream::square))
 }
 
 fn products<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
     let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    move || {
-        for Stream { moduli, from, to, scratch } in &mut streams {
-            moduli.product(from, moduli.limbs(), to, scratch);
-            std::mem::swap(from, to);
-        }
+    move || in_turn::<S, false>(streams.iter_mut().map(Stream::product))
+}
+
+impl<S: Simd> Stream<S> {
+    fn square(&mut self) -> Task<'_, S> {
+        std::mem::swap(&mut self.from, &mut self.to);
+        let Self { moduli, from, to, scratch } = self;
+        Task { moduli, a: from, b: from, out: to, scratch }
+    }
+
+    fn product(&mut self) -> Task<'_, S> {
+        std::mem::swap(&mut self.from, &mut self.to);
+        let Self { moduli, from, to, scratch } = self;
+        Task { moduli, a: from, b: moduli.limbs(), out: to, scratch }
     }
 }

@@ -1,7 +1,7 @@
 //! Sums, differences and plain products of numbers in vectors, carried. The time depends on lengths only.
 
 use super::montgomery::{Number, number};
-use super::tile::{LIMB, LIMB_BITS};
+use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector};
 
 /// `a + b - c`, which must lie in [0, R).

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::tile::{LIMB, LIMB_BITS};
+use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector, Words};
 
 const WORD_BITS: usize = 64;

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::montgomery::{Moduli, Number, Scratch, number};
+use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, number};
 use crate::simd::{LANES, Simd, Vector};
 
 /// Bits of a window.
@@ -36,9 +36,9 @@ pub(super) struct Power<S: Simd> {
     /// The powers 0 to 15 of the base, one after the other.
     table: Number<S>,
     digits: Number<S>,
-    /// The power so far, and a place for the next.
+    /// The power so far, and the one before it.
     value: Number<S>,
-    next: Number<S>,
+    last: Number<S>,
     /// The table's entry for the digit at work.
     entry: Number<S>,
     scratch: Scratch<S>,
@@ -57,7 +57,7 @@ impl<S: Simd> Power<S> {
             table: number(simd, ENTRIES * limbs),
             digits: own,
             value: number(simd, limbs),
-            next: number(simd, limbs),
+            last: number(simd, limbs),
             entry: number(simd, limbs),
             scratch: Scratch::new(simd, limbs),
             moduli,
@@ -87,9 +87,10 @@ impl<S: Simd> Power<S> {
         powers.iter_mut().for_each(Self::start);
         for step in 1..steps {
             for _ in 0..WINDOW_BITS {
-                powers.iter_mut().for_each(Self::square);
+                in_turn::<S, true>(powers.iter_mut().map(Self::square));
             }
-            powers.iter_mut().for_each(|power| power.multiply(step));
+            powers.iter_mut().for_each(|power| power.select(step));
+            in_turn::<S, false>(powers.iter_mut().map(Self::multiply));
         }
     }
 
@@ -98,15 +99,16 @@ impl<S: Simd> Power<S> {
         self.value.copy_from_slice(&self.entry);
     }
 
-    fn square(&mut self) {
-        self.moduli.square(&self.value, &mut self.next, &mut self.scratch);
-        std::mem::swap(&mut self.value, &mut self.next);
+    fn square(&mut self) -> Task<'_, S> {
+        let Self { moduli, value, last, scratch, .. } = self;
+        std::mem::swap(value, last);
+        Task { moduli, a: last, b: last, out: value, scratch }
     }
 
-    fn multiply(&mut self, step: usize) {
-        self.select(step);
-        self.moduli.product(&self.entry, &self.value, &mut self.next, &mut self.scratch);
-        std::mem::swap(&mut self.value, &mut self.next);
+    fn multiply(&mut self) -> Task<'_, S> {
+        let Self { moduli, value, last, entry, scratch, .. } = self;
+        std::mem::swap(value, last);
+        Task { moduli, a: entry, b: last, out: value, scratch }
     }
 
     /// Reads the whole table, and leaves what the digit names in `entry`.
@@ -130,10 +132,10 @@ impl<S: Simd> Power<S> {
     /// The power out of Montgomery form, at most n, with its moduli.
     pub(super) fn finish(mut self) -> (Moduli<S>, Number<S>) {
         let simd = self.moduli.simd();
-        let mut one = number(simd, self.value.len());
+        let mut one = number(simd, self.last.len());
         one[0] = simd.splat(1);
-        self.moduli.product(&self.value, &one, &mut self.next, &mut self.scratch);
-        (self.moduli, self.next)
+        self.moduli.product(&self.value, &one, &mut self.last, &mut self.scratch);
+        (self.moduli, self.last)
     }
 }
 

@@ -7,7 +7,8 @@
 //! | `mod_exp` | `input^x mod n` with a secret x and no primes |
 //! | `exponent` | powers with a secret exponent |
 //! | `montgomery` | eight moduli, and products and squares under them |
-//! | `tile` | the kernels: rows of products and squares, each with its reduction |
+//! | `single`, `tile` | products of as many limbs as a window has, and of more |
+//! | `window` | columns in registers, to which rows of products are added |
 //! | `carry` | sums, differences and plain products, carried |
 //! | `convert` | between one number per lane and vectors of limbs |
 //! | `number` | integers of one key |
@@ -20,7 +21,9 @@ pub(crate) mod montgomery;
 mod number;
 mod private;
 mod public;
+mod single;
 mod tile;
+mod window;
 
 use oarlock_core::{Lanes, Outcomes, Shape, Status};
 

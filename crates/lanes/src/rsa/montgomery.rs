@@ -5,8 +5,10 @@
 
 use zeroize::Zeroizing;
 
-use super::tile::{LIMB_BITS, Tile, Window, part};
-use crate::simd::{Simd, Vector};
+use super::single::{Operands, products, squares};
+use super::tile::{Tile, part};
+use super::window::{LIMB_BITS, Window};
+use crate::simd::Simd;
 
 /// Bits that a modulus leaves free in its limbs: `16 n <= R`.
 const SPARE_BITS: usize = 4;
@@ -16,6 +18,9 @@ const SIZES: [usize; 6] = [10, 20, 30, 40, 60, 80];
 
 /// Widest tile.
 const WIDEST: usize = 20;
+
+/// Limbs of products whose windows fit in registers two by two.
+const PAIRED: usize = 10;
 
 /// Vectors of a number, or of whatever is as secret.
 pub(super) type Number<S> = Zeroizing<Vec<<S as Simd>::V>>;
@@ -80,39 +85,81 @@ impl<S: Simd> Moduli<S> {
 
     /// `a b / R mod n`, below `a b / R + n`.
     pub(crate) fn product(&self, a: &[S::V], b: &[S::V], out: &mut [S::V], scratch: &mut Scratch<S>) {
-        match self.limbs.len() {
-            10 => self.rows::<10, false>(a, b, out, scratch),
-            30 => self.rows::<15, false>(a, b, out, scratch),
-            _ => self.rows::<20, false>(a, b, out, scratch),
-        }
+        Task { moduli: self, a, b, out, scratch }.run::<false>();
     }
 
     /// `a^2 / R mod n`, below `a^2 / R + n`. The highest limb of a is below 2^51, as of any number below R / 2.
     pub(crate) fn square(&self, a: &[S::V], out: &mut [S::V], scratch: &mut Scratch<S>) {
-        let mut doubled = std::mem::take(&mut scratch.doubled);
-        self.simd.call(
-            #[inline(always)]
-            || double(self.simd, a, &mut doubled),
-        );
-        match self.limbs.len() {
-            10 => self.rows::<10, true>(a, &doubled, out, scratch),
-            30 => self.rows::<15, true>(a, &doubled, out, scratch),
-            _ => self.rows::<20, true>(a, &doubled, out, scratch),
+        Task { moduli: self, a, b: a, out, scratch }.run::<true>();
+    }
+}
+
+/// Products one after the other, or two side by side where their windows fit in registers together.
+pub(crate) fn in_turn<'a, S: Simd, const IS_SQUARE: bool>(tasks: impl IntoIterator<Item = Task<'a, S>>) {
+    let mut tasks = tasks.into_iter();
+    while let Some(first) = tasks.next() {
+        match tasks.next() {
+            Some(second) if first.a.len() == PAIRED => first.beside::<IS_SQUARE>(second),
+            Some(second) => {
+                first.run::<IS_SQUARE>();
+                second.run::<IS_SQUARE>();
+            }
+            None => first.run::<IS_SQUARE>(),
         }
-        scratch.doubled = doubled;
+    }
+}
+
+/// A product to be computed.
+pub(crate) struct Task<'a, S: Simd> {
+    pub(crate) moduli: &'a Moduli<S>,
+    pub(crate) a: &'a [S::V],
+    pub(crate) b: &'a [S::V],
+    pub(crate) out: &'a mut [S::V],
+    pub(crate) scratch: &'a mut Scratch<S>,
+}
+
+impl<'a, S: Simd> Task<'a, S> {
+    pub(crate) fn run<const IS_SQUARE: bool>(self) {
+        match self.a.len() {
+            10 => self.single::<10, IS_SQUARE>(),
+            20 => self.single::<20, IS_SQUARE>(),
+            30 => self.rows::<15, IS_SQUARE>(),
+            _ => self.rows::<20, IS_SQUARE>(),
+        }
+    }
+
+    fn beside<const IS_SQUARE: bool>(self, other: Self) {
+        let simd = self.moduli.simd;
+        let (Some(own), Some(other)) = (self.operands::<PAIRED>(), other.operands::<PAIRED>()) else {
+            return;
+        };
+        single::<S, IS_SQUARE, PAIRED, 2>(simd, &mut [own, other]);
+    }
+
+    fn single<const W: usize, const IS_SQUARE: bool>(self) {
+        let simd = self.moduli.simd;
+        let Some(operands) = self.operands::<W>() else { return };
+        single::<S, IS_SQUARE, W, 1>(simd, &mut [operands]);
+    }
+
+    fn operands<const W: usize>(self) -> Option<Operands<'a, S::V, W>> {
+        Some(Operands {
+            a: self.a.first_chunk()?,
+            b: self.b.first_chunk()?,
+            n: self.moduli.limbs.first_chunk()?,
+            inverse: &self.moduli.inverse,
+            doubled: self.scratch.doubled.first_chunk_mut()?,
+            out: self.out.first_chunk_mut()?,
+        })
     }
 
     /// Rows of tiles from the lowest limbs of a to the highest.
-    fn rows<const W: usize, const IS_SQUARE: bool>(
-        &self,
-        a: &[S::V],
-        b: &[S::V],
-        out: &mut [S::V],
-        scratch: &mut Scratch<S>,
-    ) {
-        let (a, b, n) = (a.as_chunks::<W>().0, b.as_chunks::<W>().0, self.limbs.as_chunks::<W>().0);
-        let out = out.as_chunks_mut::<W>().0;
-        let Scratch { quotients, columns: [from, to], nothing, .. } = scratch;
+    fn rows<const W: usize, const IS_SQUARE: bool>(self) {
+        let (a, b, n) =
+            (self.a.as_chunks::<W>().0, self.b.as_chunks::<W>().0, self.moduli.limbs.as_chunks::<W>().0);
+        let out = self.out.as_chunks_mut::<W>().0;
+        let Scratch { quotients, doubled, columns: [from, to], nothing } = self.scratch;
+        let doubled = doubled.as_chunks_mut::<W>().0;
         let Some(quotients) = quotients.first_chunk_mut::<W>() else { return };
         debug_assert!(a.len() == n.len() && b.len() == n.len() && out.len() == n.len());
         for index in 0..a.len() {
@@ -120,16 +167,17 @@ impl<S: Simd> Moduli<S> {
             let is_last = index + 1 == a.len();
             let leaving = if is_last { &mut *out } else { to.as_chunks_mut::<W>().0 };
             let mut row = Row {
-                moduli: self,
+                moduli: self.moduli,
                 index,
                 a: &a[index],
                 b,
+                doubled: &mut *doubled,
                 n,
                 quotients: &mut *quotients,
                 entering,
                 leaving,
             };
-            self.simd.call(
+            self.moduli.simd.call(
                 #[inline(always)]
                 || row.run::<IS_SQUARE>(is_last),
             );
@@ -138,12 +186,29 @@ impl<S: Simd> Moduli<S> {
     }
 }
 
+fn single<S: Simd, const IS_SQUARE: bool, const W: usize, const N: usize>(
+    simd: S,
+    streams: &mut [Operands<'_, S::V, W>; N],
+) {
+    simd.call(
+        #[inline(always)]
+        || {
+            if IS_SQUARE {
+                squares(simd, streams);
+            } else {
+                products(simd, streams);
+            }
+        },
+    );
+}
+
 /// A row of tiles: `W` limbs of a and of q, times all of b and n.
 struct Row<'a, S: Simd, const W: usize> {
     moduli: &'a Moduli<S>,
     index: usize,
     a: &'a [S::V; W],
     b: &'a [[S::V; W]],
+    doubled: &'a mut [[S::V; W]],
     n: &'a [[S::V; W]],
     quotients: &'a mut [S::V; W],
     /// Columns from the row's lowest on.
@@ -156,31 +221,47 @@ impl<S: Simd, const W: usize> Row<'_, S, W> {
     /// What leaves are columns of the next row, or the limbs of the result.
     #[inline(always)]
     fn run<const IS_SQUARE: bool>(&mut self, is_last: bool) {
-        let (simd, index, tiles) = (self.moduli.simd, self.index, self.n.len());
-        let mut window = Window::load(simd, self.entering);
-        if !IS_SQUARE {
-            window = self.tile::<{ part::PRODUCT }, true>(0, window);
-            for at in 1..tiles {
-                window = self.tile::<{ part::PRODUCT }, false>(at, window);
-            }
+        let window = Window::load(self.moduli.simd, self.entering);
+        let window = if !IS_SQUARE {
+            self.product(window)
+        } else if self.index == 0 {
+            self.first_of_square(window)
         } else {
-            window = if index == 0 {
-                self.tile::<{ part::SQUARE }, true>(0, window)
-            } else {
-                self.tile::<{ part::NONE }, true>(0, window)
-            };
-            for at in 1..index {
-                window = self.tile::<{ part::NONE }, false>(at, window);
-            }
-            if index > 0 {
-                window = self.tile::<{ part::SQUARE }, false>(index, window);
-            }
-            for at in index + 1..tiles {
-                window = self.tile::<{ part::PRODUCT }, false>(at, window);
-            }
+            self.next_of_square(window)
+        };
+        let top = &mut self.leaving[self.n.len() - 1];
+        if is_last { window.settle(self.moduli.simd, top) } else { window.store(top) }
+    }
+
+    #[inline(always)]
+    fn product(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
+        let mut window = self.tile::<{ part::PRODUCT }, true>(0, window);
+        for at in 1..self.n.len() {
+            window = self.tile::<{ part::PRODUCT }, false>(at, window);
         }
-        let top = &mut self.leaving[tiles - 1];
-        if is_last { window.settle(simd, top) } else { window.store(top) }
+        window
+    }
+
+    #[inline(always)]
+    fn first_of_square(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
+        let mut window = self.tile::<{ part::SQUARE }, true>(0, window);
+        for at in 1..self.n.len() {
+            window = self.tile::<{ part::DOUBLING }, false>(at, window);
+        }
+        window
+    }
+
+    #[inline(always)]
+    fn next_of_square(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
+        let mut window = self.tile::<{ part::NONE }, true>(0, window);
+        for at in 1..self.index {
+            window = self.tile::<{ part::NONE }, false>(at, window);
+        }
+        window = self.tile::<{ part::SQUARE }, false>(self.index, window);
+        for at in self.index + 1..self.n.len() {
+            window = self.tile::<{ part::TWICE }, false>(at, window);
+        }
+        window
     }
 
     #[inline(always)]
@@ -194,21 +275,13 @@ impl<S: Simd, const W: usize> Row<'_, S, W> {
         let mut tile = Tile {
             rows: self.a,
             multiplicand: &self.b[at],
+            below: if at == 0 { self.moduli.simd.zero() } else { self.b[at - 1][W - 1] },
+            doubled: &mut self.doubled[at],
             modulus: &self.n[at],
             quotients: &mut *self.quotients,
             entering,
             leaving: &mut self.leaving[at.saturating_sub(1)],
         };
         tile.add::<S, PART, PRODUCES>(self.moduli.simd, &self.moduli.inverse, window)
-    }
-}
-
-/// Limb j of `2 a` with bit 52 of it still there; the kernels do not read it.
-#[inline(always)]
-fn double<S: Simd>(simd: S, a: &[S::V], doubled: &mut [S::V]) {
-    let mut below = simd.zero();
-    for (double, limb) in doubled.iter_mut().zip(a) {
-        *double = *limb + *limb + below.shr::<{ LIMB_BITS - 1 }>();
-        below = *limb;
     }
 }

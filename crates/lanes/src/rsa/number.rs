@@ -3,7 +3,7 @@
 
 use zeroize::Zeroizing;
 
-use super::tile::{LIMB, LIMB_BITS};
+use super::window::{LIMB, LIMB_BITS};
 
 /// Limbs of an integer that may be secret.
 pub(super) type Limbs = Zeroizing<Vec<u64>>;

@@ -2,7 +2,7 @@
 
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
-use super::montgomery::{Moduli, Number, Scratch, limbs_for, number};
+use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, limbs_for, number};
 use super::number::{self as integer, Limbs};
 use super::{carry, check_range, convert, release};
 use crate::batch::{Accepted, accept, per_lane};
@@ -83,7 +83,7 @@ struct Group<S: Simd> {
     input: Number<S>,
     /// In Montgomery form, below `2 n`.
     value: Number<S>,
-    next: Number<S>,
+    last: Number<S>,
 }
 
 impl<S: Simd> Group<S> {
@@ -100,17 +100,24 @@ impl<S: Simd> Group<S> {
     fn zero(moduli: Moduli<S>) -> Self {
         let (simd, limbs) = (moduli.simd(), moduli.limbs().len());
         let zero = || number(simd, limbs);
-        Self { moduli, scratch: Scratch::new(simd, limbs), input: zero(), value: zero(), next: zero() }
+        Self { moduli, scratch: Scratch::new(simd, limbs), input: zero(), value: zero(), last: zero() }
     }
 
-    fn square(&mut self) {
-        self.moduli.square(&self.value, &mut self.next, &mut self.scratch);
-        std::mem::swap(&mut self.value, &mut self.next);
+    fn square(&mut self) -> Task<'_, S> {
+        let Self { moduli, scratch, value, last, .. } = self;
+        std::mem::swap(value, last);
+        Task { moduli, a: last, b: last, out: value, scratch }
+    }
+
+    fn multiply_by_input(&mut self) -> Task<'_, S> {
+        let Self { moduli, scratch, value, last, input } = self;
+        std::mem::swap(value, last);
+        Task { moduli, a: last, b: input, out: value, scratch }
     }
 
     fn multiply(&mut self, factor: &[S::V]) {
-        self.moduli.product(&self.value, factor, &mut self.next, &mut self.scratch);
-        std::mem::swap(&mut self.value, &mut self.next);
+        std::mem::swap(&mut self.value, &mut self.last);
+        self.moduli.product(&self.last, factor, &mut self.value, &mut self.scratch);
     }
 
     /// The value, at most n or so, below n.
@@ -139,13 +146,9 @@ pub(super) fn constants<S: Simd>(simd: S, numbers: [&[u64]; LANES]) -> Number<S>
 /// The last product, with the input as it is, leaves Montgomery form at once.
 fn power_f4<S: Simd>(groups: &mut [Group<S>]) {
     for _ in 0..F4_SQUARES {
-        groups.iter_mut().for_each(Group::square);
+        in_turn::<S, true>(groups.iter_mut().map(Group::square));
     }
-    for group in groups {
-        let Group { moduli, scratch, input, value, next } = group;
-        moduli.product(value, input, next, scratch);
-        std::mem::swap(value, next);
-    }
+    in_turn::<S, false>(groups.iter_mut().map(Group::multiply_by_input));
 }
 
 /// Any exponents, bit by bit from the highest of the longest.
@@ -161,7 +164,7 @@ fn power_any<S: Simd>(groups: &mut [Group<S>], jobs: &[Accepted<Job<'_>>]) {
         group.value = radix_squared;
         group.multiply(&one);
         for bit in (0..bits).rev() {
-            group.square();
+            group.square().run::<true>();
             let squared = group.value.clone();
             group.multiply(&base);
             let is_set = exponents.has_any(simd.splat(1 << bit));
