@@ -1,11 +1,27 @@
 //! RSA kernels.
 
+use oarlock_core::{
+    Engine, Extra, Fingerprint, Jobs, Key, KeyParts, Operation, Outcomes, RsaExponent, RsaPrivateParts,
+    RsaPublicParts, SecretBytes, Shape,
+};
+
 use super::Bench;
+use crate::LaneEngine;
+use crate::rsa;
 use crate::rsa::montgomery::{Moduli, Scratch, Task, in_turn};
 use crate::simd::{Counting, Ifma, Simd};
 use zeroize::Zeroizing;
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
+    for bits in [1024, 2048, 3072, 4096] {
+        whole(
+            bench,
+            &format!("rsa{bits} verify, per 8"),
+            bits,
+            Shape::RsaPublic { bits, exponent: RsaExponent::F4 },
+        );
+        whole(bench, &format!("rsa{bits} sign, per 8"), bits, Shape::RsaPrivate { bits });
+    }
     for limbs in [10, 20, 30, 40, 60, 80] {
         bench.kernel(&format!("rsa square {limbs}"), 1, squares(simd, limbs, 1), squares(Counting, limbs, 1));
         bench.kernel(
@@ -27,6 +43,50 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
             products(Counting, limbs, 2),
         );
     }
+}
+
+/// A run of as many jobs as are offered, through the engine; time and count are those of a group of eight.
+fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
+    let keys = keys(bits);
+    let (Some(lanes), Some(engine)) = (rsa::offers(shape), LaneEngine::detect()) else { return };
+    let inputs: Vec<Vec<u8>> = (0..lanes.most as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();
+    let inputs: Vec<Vec<u8>> = inputs.into_iter().map(|input| [&[0], &input[1..]].concat()).collect();
+    let operations: Vec<Operation<'_>> = inputs
+        .iter()
+        .enumerate()
+        .map(|(at, input)| Operation { key: &keys[at % keys.len()], input, extra: Extra::None })
+        .collect();
+    let jobs = Jobs::Operations(shape, &operations);
+    let mut out = Outcomes::for_jobs(&jobs);
+    let kernel = || engine.run(&jobs, &mut out).unwrap_or_default();
+    let counted = || {
+        let mut out = Outcomes::for_jobs(&jobs);
+        match shape {
+            Shape::RsaPrivate { .. } => rsa::private(Counting, shape, &operations, &mut out),
+            _ => rsa::public(Counting, shape, &operations, &mut out),
+        }
+    };
+    bench.kernel(name, lanes.most / 8, kernel, counted);
+}
+
+/// The keys of so many bits among the tests of the scalar engine.
+fn keys(bits: u16) -> Vec<Key> {
+    let lines = include_str!("../../../scalar/tests/data/rsa-keys.txt").lines();
+    let hex = |text: &str| -> Vec<u8> {
+        (0..text.len() / 2)
+            .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or_default())
+            .collect()
+    };
+    let named = lines.filter(|line| line.split(' ').next() == Some(bits.to_string().as_str()));
+    let keys = named.filter_map(|line| {
+        let numbers: Vec<Vec<u8>> = line.split_whitespace().skip(1).map(hex).collect();
+        let [n, e, d, p, q, dp, dq, qinv] = numbers.try_into().ok()?;
+        let [d, p, q, dp, dq, qinv] = [d, p, q, dp, dq, qinv].map(SecretBytes::from);
+        let public = RsaPublicParts { n, e };
+        let parts = KeyParts::RsaPrivate(RsaPrivateParts { public, d, p, q, dp, dq, qinv });
+        Some(Key::local(parts, Fingerprint::new([7; 32])))
+    });
+    keys.collect()
 }
 
 struct Stream<S: Simd> {

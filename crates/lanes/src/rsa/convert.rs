@@ -2,21 +2,28 @@
 
 use zeroize::Zeroizing;
 
+use super::montgomery::{Number, number};
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector, Words};
 
 const WORD_BITS: usize = 64;
 
-/// Limb j of every lane's number becomes vector j. Numbers that are too short go on with zeros.
+/// Vectors that a number's last bits may be looked for in, beyond its end.
+const MARGIN: usize = 2;
+
+/// Limb j of every lane's number becomes vector j. Numbers that are too short go on with zeros; those that are a multiple of
+/// eight long are read fastest.
 #[inline(always)]
-pub(super) fn gather<S: Simd>(simd: S, numbers: [&[u64]; LANES], out: &mut [S::V]) {
+pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::V]) {
     for (at, block) in out.chunks_mut(LANES).enumerate() {
-        let rows = numbers.map(
-            #[inline(always)]
-            |number| simd.load(&words_at(number, at * LANES)),
-        );
+        let mut rows = [simd.zero(); LANES];
+        for lane in 0..LANES {
+            rows[lane] = simd.load(&words_at(numbers[lane], at * LANES));
+        }
         let columns = S::V::transpose(rows);
-        block.copy_from_slice(&columns[..block.len()]);
+        for (place, column) in block.iter_mut().zip(columns) {
+            *place = column;
+        }
     }
 }
 
@@ -31,60 +38,90 @@ fn words_at(number: &[u64], at: usize) -> Words {
     words
 }
 
-/// Big-endian numbers of one length, as limbs.
-pub(super) fn from_bytes<S: Simd>(simd: S, numbers: [&[u8]; LANES], out: &mut [S::V]) {
-    let count = numbers[0].len().div_ceil(8).next_multiple_of(LANES);
-    let mut words = Zeroizing::new(vec![0; LANES * count]);
-    for (number, words) in numbers.iter().zip(words.chunks_exact_mut(count)) {
-        words_of(number, words);
-    }
-    let mut vectors = Zeroizing::new(vec![simd.zero(); count]);
-    simd.call(
-        #[inline(always)]
-        || {
-            gather(simd, std::array::from_fn(|lane| &words[lane * count..(lane + 1) * count]), &mut vectors);
-            for (limb, out) in out.iter_mut().enumerate() {
-                *out = bits_at(simd, &vectors, WORD_BITS, limb * LIMB_BITS as usize) & simd.splat(LIMB);
-            }
-        },
-    );
+/// Room for eight big-endian numbers of one length on their way in or out.
+#[derive(Debug)]
+pub(super) struct Staging<S: Simd> {
+    simd: S,
+    /// Words of a lane's number, lowest first: a multiple of eight.
+    count: usize,
+    /// Lane by lane.
+    words: Zeroizing<Vec<u64>>,
+    /// Word by word.
+    vectors: Number<S>,
 }
 
-/// Numbers of carried limbs, big-endian in `len` bytes each, side by side.
-pub(super) fn to_bytes<S: Simd>(simd: S, limbs: &[S::V], len: usize) -> Zeroizing<Vec<u8>> {
-    let count = len.div_ceil(8).next_multiple_of(LANES);
-    let mut words: Zeroizing<Vec<Words>> = Zeroizing::new(vec![[0; LANES]; count]);
-    simd.call(
-        #[inline(always)]
-        || {
-            for (at, rows) in words.chunks_exact_mut(LANES).enumerate() {
-                let columns = std::array::from_fn(
-                    #[inline(always)]
-                    |row| bits_at(simd, limbs, LIMB_BITS as usize, (at * LANES + row) * WORD_BITS),
-                );
-                for (row, column) in rows.iter_mut().zip(S::V::transpose(columns)) {
-                    *row = column.words();
+impl<S: Simd> Staging<S> {
+    /// For numbers of so many bytes.
+    pub(super) fn new(simd: S, len: usize) -> Self {
+        let count = len.div_ceil(8).next_multiple_of(LANES);
+        let words = Zeroizing::new(vec![0; LANES * count]);
+        Self { simd, count, words, vectors: number(simd, count + MARGIN) }
+    }
+
+    /// Reads numbers as limbs.
+    pub(super) fn read(&mut self, numbers: [&[u8]; LANES], limbs: &mut [S::V]) {
+        let Self { simd, count, words, vectors } = self;
+        for (number, words) in numbers.iter().zip(words.chunks_exact_mut(*count)) {
+            words_of(number, words);
+        }
+        let lanes: [&[u64]; LANES] = std::array::from_fn(|lane| &words[lane * *count..(lane + 1) * *count]);
+        simd.call(
+            #[inline(always)]
+            || {
+                gather(*simd, &lanes, &mut vectors[..*count]);
+                for (at, limb) in limbs.iter_mut().enumerate() {
+                    *limb = bits_at(*simd, vectors, WORD_BITS, at * LIMB_BITS as usize) & simd.splat(LIMB);
                 }
-            }
-        },
-    );
-    let mut bytes = Zeroizing::new(vec![0; LANES * len]);
-    for (lane, place) in bytes.chunks_exact_mut(len).enumerate() {
-        for (at, bytes) in place.rchunks_mut(8).enumerate() {
-            let word = words[at / LANES * LANES + lane][at % LANES].to_be_bytes();
-            bytes.copy_from_slice(&word[8 - bytes.len()..]);
+            },
+        );
+    }
+
+    /// Takes numbers of carried limbs, for [`Staging::write`].
+    pub(super) fn take(&mut self, limbs: &[S::V]) {
+        let Self { simd, count, words, .. } = self;
+        simd.call(
+            #[inline(always)]
+            || {
+                for block in 0..*count / LANES {
+                    let mut columns = [simd.zero(); LANES];
+                    for at in 0..LANES {
+                        columns[at] =
+                            bits_at(*simd, limbs, LIMB_BITS as usize, (block * LANES + at) * WORD_BITS);
+                    }
+                    let rows = S::V::transpose(columns);
+                    for lane in 0..LANES {
+                        let first = lane * *count + block * LANES;
+                        words[first..first + LANES].copy_from_slice(&rows[lane].words());
+                    }
+                }
+            },
+        );
+    }
+
+    /// Writes a lane's number, which fits.
+    pub(super) fn write(&self, lane: usize, place: &mut [u8]) {
+        let words = &self.words[lane * self.count..(lane + 1) * self.count];
+        let (first, whole) = place.as_rchunks_mut::<8>();
+        let (low, high) = words.split_at(whole.len());
+        for (bytes, word) in whole.iter_mut().rev().zip(low) {
+            *bytes = word.to_be_bytes();
+        }
+        if let Some(word) = high.first() {
+            let bytes = word.to_be_bytes();
+            first.copy_from_slice(&bytes[bytes.len() - first.len()..]);
         }
     }
-    bytes
 }
 
 /// Words of a big-endian number, lowest first.
 fn words_of(number: &[u8], words: &mut [u64]) {
     let (first, whole) = number.as_rchunks::<8>();
-    for (word, bytes) in words.iter_mut().zip(whole.iter().rev()) {
+    let (low, high) = words.split_at_mut(whole.len());
+    for (word, bytes) in low.iter_mut().zip(whole.iter().rev()) {
         *word = u64::from_be_bytes(*bytes);
     }
-    if let Some(word) = words.get_mut(whole.len()) {
+    high.fill(0);
+    if let Some(word) = high.first_mut() {
         *word = first.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
     }
 }
@@ -92,19 +129,15 @@ fn words_of(number: &[u8], words: &mut [u64]) {
 /// 64 bits from bit `at` on of a number in digits of `width` bits.
 #[inline(always)]
 fn bits_at<S: Simd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
-    let digit = inlined(
-        #[inline(always)]
-        |at: usize| digits.get(at).copied().unwrap_or(simd.zero()),
-    );
     let (first, shift) = (at / width, at % width);
-    let low = digit(first).shr_each(simd.splat(shift as u64));
-    let next = digit(first + 1).shl_each(simd.splat((width - shift) as u64));
-    let last = digit(first + 2).shl_each(simd.splat((2 * width - shift) as u64));
-    low | next | last
-}
-
-/// A closure with an attribute may only be written as an argument.
-#[inline(always)]
-fn inlined<V, F: Fn(usize) -> V>(body: F) -> F {
-    body
+    let mut bits = simd.zero();
+    if let Some(digit) = digits.get(first) {
+        bits = digit.shr_each(simd.splat(shift as u64));
+    }
+    for next in 1..=WORD_BITS.div_ceil(width) {
+        if let Some(digit) = digits.get(first + next) {
+            bits = bits | digit.shl_each(simd.splat((next * width - shift) as u64));
+        }
+    }
+    bits
 }

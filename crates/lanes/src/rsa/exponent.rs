@@ -51,7 +51,7 @@ impl<S: Simd> Power<S> {
         let mut own = number(simd, digits[0].len());
         simd.call(
             #[inline(always)]
-            || super::convert::gather(simd, digits, &mut own),
+            || super::convert::gather(simd, &digits, &mut own),
         );
         let mut power = Self {
             table: number(simd, ENTRIES * limbs),

@@ -66,11 +66,15 @@ fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
 }
 
 /// Writes the results of a group, a number of carried limbs per lane.
-fn release<S: Simd, T>(simd: S, group: &[Accepted<T>], limbs: &[S::V], out: &mut Outcomes) {
-    let len = group.first().map_or(0, |job| out.result(job.place).len());
-    let results = convert::to_bytes(simd, limbs, len);
-    for (job, result) in group.iter().zip(results.chunks_exact(len.max(1))) {
-        out.result_mut(job.place).copy_from_slice(result);
+fn release<S: Simd, T>(
+    group: &[Accepted<T>],
+    limbs: &[S::V],
+    staging: &mut convert::Staging<S>,
+    out: &mut Outcomes,
+) {
+    staging.take(limbs);
+    for (lane, job) in group.iter().enumerate() {
+        staging.write(lane, out.result_mut(job.place));
         out.set(job.place, Status::Done);
     }
 }

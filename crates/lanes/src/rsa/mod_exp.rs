@@ -2,11 +2,12 @@
 
 use oarlock_core::{KeyParts, ModExpParts, Operation, Outcomes, Shape, Status};
 
+use super::convert::Staging;
 use super::exponent::{Digits, Power, digits};
-use super::montgomery::{Scratch, number};
+use super::montgomery::{Moduli, Scratch, number};
 use super::number::{self as integer, Limbs};
-use super::public::{PublicModulus, constants, moduli};
-use super::{carry, check_range, convert, release};
+use super::public::{PublicModulus, constants, keys_into};
+use super::{carry, check_range, release};
 use crate::batch::{Accepted, accept, per_lane};
 use crate::simd::{LANES, Simd};
 
@@ -26,7 +27,7 @@ struct Job<'a> {
 impl ModExpKey {
     fn new(parts: &ModExpParts, bits: u16) -> Result<Self, Status> {
         let modulus = PublicModulus::new(&parts.n, bits)?;
-        let radix = integer::power_of_two_mod(52 * modulus.n.len(), &modulus.n);
+        let radix = integer::power_of_two_mod(52 * modulus.limbs, &modulus.n);
         let digits = digits(parts.exponent.expose(), parts.exponent_bits.into()).ok_or(Status::BadKey)?;
         Ok(Self { modulus, radix, digits })
     }
@@ -35,13 +36,15 @@ impl ModExpKey {
 /// Computes jobs of a shape with a secret exponent, two groups of eight in turn.
 pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, |operation| read(shape, operation));
+    let mut staging = Staging::new(simd, shape.output_len());
     for pair in jobs.chunks(2 * LANES) {
-        let mut powers: Vec<Power<S>> = pair.chunks(LANES).map(|group| power(simd, group)).collect();
+        let mut powers: Vec<Power<S>> =
+            pair.chunks(LANES).map(|group| power(simd, group, &mut staging)).collect();
         Power::run(&mut powers);
         for (power, group) in powers.into_iter().zip(pair.chunks(LANES)) {
             let (moduli, mut value) = power.finish();
             carry::reduce(simd, &mut value, moduli.limbs());
-            release(simd, group, &value, out);
+            release(group, &value, &mut staging, out);
         }
     }
 }
@@ -54,21 +57,22 @@ fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<Job<'a>, Statu
     Ok(Job { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
 }
 
-fn power<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Power<S> {
+fn power<S: Simd>(simd: S, group: &[Accepted<Job<'_>>], staging: &mut Staging<S>) -> Power<S> {
     let keys = per_lane(group, |job| job.key);
-    let moduli = moduli(simd, keys.map(|key| &key.modulus));
-    let limbs = moduli.limbs().len();
-    let (mut input, mut base) = (number(simd, limbs), number(simd, limbs));
-    convert::from_bytes(simd, per_lane(group, |job| job.input), &mut input);
-    let radix_squared = constants(simd, keys.map(|key| &key.modulus.radix_squared[..]));
+    let limbs = keys[0].modulus.limbs;
+    let zero = || number(simd, limbs);
+    let (mut input, mut base, mut radix_squared) = (zero(), zero(), zero());
+    let mut moduli = Moduli::new(simd, zero(), simd.zero());
+    keys_into(&keys.map(|key| &key.modulus), &mut moduli, &mut radix_squared);
+    staging.read(per_lane(group, |job| job.input), &mut input);
     moduli.product(&input, &radix_squared, &mut base, &mut Scratch::new(simd, limbs));
-    let one = constants(simd, keys.map(|key| &key.radix[..]));
+    let one = constants(simd, limbs, keys.map(|key| &key.radix[..]));
     Power::new(moduli, &one, &base, keys.map(|key| &key.digits[..]))
 }
 
 /// Shows nothing of the exponent.
 impl std::fmt::Debug for ModExpKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ModExpKey({:?})", self.modulus.n.len())
+        write!(f, "ModExpKey({:?})", self.modulus.limbs)
     }
 }

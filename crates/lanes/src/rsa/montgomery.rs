@@ -51,7 +51,7 @@ pub(crate) struct Scratch<S: Simd> {
 impl<S: Simd> Scratch<S> {
     pub(crate) fn new(simd: S, limbs: usize) -> Self {
         let zeros = |len| number(simd, len);
-        let columns = || zeros(limbs + WIDEST + 1);
+        let columns = || zeros(if limbs > WIDEST { limbs + WIDEST + 1 } else { 0 });
         Self {
             quotients: zeros(WIDEST),
             doubled: zeros(limbs),
@@ -71,6 +71,12 @@ impl<S: Simd> Moduli<S> {
     pub(crate) fn new(simd: S, limbs: Number<S>, inverse: S::V) -> Self {
         debug_assert!(SIZES.contains(&limbs.len()));
         Self { simd, limbs, inverse }
+    }
+
+    /// Takes other moduli: their inverses, and a place for their limbs.
+    pub(super) fn set(&mut self, inverses: S::V) -> &mut [S::V] {
+        self.inverse = inverses;
+        &mut self.limbs
     }
 
     /// The CPU.

@@ -4,11 +4,12 @@
 
 use oarlock_core::{KeyParts, Operation, Outcomes, RsaPrivateParts, Shape, Status};
 
+use super::convert::Staging;
 use super::exponent::{Digits, Power, digits};
 use super::montgomery::{Moduli, Number, Scratch, limbs_for, number};
 use super::number::{self as integer, Limbs};
 use super::public::constants;
-use super::{carry, check_range, convert, release};
+use super::{carry, check_range, release};
 use crate::batch::{Accepted, accept, per_lane};
 use crate::simd::{LANES, Simd};
 
@@ -72,8 +73,10 @@ impl Prime {
 /// Computes jobs of a private shape, eight at a time; the halves of the eight keys take their steps in turn.
 pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
+    let mut staging = Staging::new(simd, shape.output_len());
     for group in jobs.chunks(LANES) {
-        release(simd, group, &transform(simd, group), out);
+        let result = transform(simd, group, &mut staging);
+        release(group, &result, &mut staging, out);
     }
 }
 
@@ -83,11 +86,11 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
     Ok(Job { key: operation.key.prepared(|_| PrivateKey::new(parts))?, input: operation.input })
 }
 
-fn transform<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Number<S> {
+fn transform<S: Simd>(simd: S, group: &[Accepted<Job<'_>>], staging: &mut Staging<S>) -> Number<S> {
     let keys = per_lane(group, |job| job.key);
     let limbs = keys[0].p.modulus.len();
     let mut input = number(simd, 2 * limbs);
-    convert::from_bytes(simd, per_lane(group, |job| job.input), &mut input);
+    staging.read(per_lane(group, |job| job.input), &mut input);
     let mut halves =
         [keys.map(|key| &key.p), keys.map(|key| &key.q)].map(|primes| half(simd, primes, &input));
     Power::run(&mut halves);
@@ -103,12 +106,12 @@ fn transform<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Number<S> {
 fn quotient<S: Simd>(p: &Moduli<S>, m_p: &[S::V], m_q: &[S::V], keys: [&PrivateKey; LANES]) -> Number<S> {
     let (simd, limbs) = (p.simd(), m_p.len());
     let (mut own, mut h, mut scratch) = (number(simd, limbs), number(simd, limbs), Scratch::new(simd, limbs));
-    let squared = constants(simd, keys.map(|key| &key.p.radix[1][..]));
+    let squared = constants(simd, limbs, keys.map(|key| &key.p.radix[1][..]));
     p.product(m_q, &squared, &mut own, &mut scratch);
     // Between 0 and 4 p.
     let raised = carry::add_subtract(simd, m_p, p.limbs(), &number(simd, limbs));
     let difference = carry::add_subtract(simd, &raised, p.limbs(), &own);
-    let coefficient = constants(simd, keys.map(|key| &key.coefficient[..]));
+    let coefficient = constants(simd, limbs, keys.map(|key| &key.coefficient[..]));
     p.product(&difference, &coefficient, &mut h, &mut scratch);
     carry::reduce(simd, &mut h, p.limbs());
     h
@@ -117,11 +120,11 @@ fn quotient<S: Simd>(p: &Moduli<S>, m_p: &[S::V], m_q: &[S::V], keys: [&PrivateK
 /// The power of a prime of each key: the input is `low + high R`, so that its Montgomery form is `low R^2 / R + high R^3 / R`.
 fn half<S: Simd>(simd: S, primes: [&Prime; LANES], input: &[S::V]) -> Power<S> {
     let limbs = primes[0].modulus.len();
-    let modulus = constants(simd, primes.map(|prime| &prime.modulus[..]));
+    let modulus = constants(simd, limbs, primes.map(|prime| &prime.modulus[..]));
     let moduli = Moduli::new(simd, modulus, simd.load(&primes.map(|prime| prime.inverse)));
     let mut scratch = Scratch::new(simd, limbs);
     let [one, squared, cubed] =
-        [0, 1, 2].map(|power| constants(simd, primes.map(|prime| &prime.radix[power][..])));
+        [0, 1, 2].map(|power| constants(simd, limbs, primes.map(|prime| &prime.radix[power][..])));
     let (mut low, mut high) = (number(simd, limbs), number(simd, limbs));
     moduli.product(&input[..limbs], &squared, &mut low, &mut scratch);
     moduli.product(&input[limbs..], &cubed, &mut high, &mut scratch);

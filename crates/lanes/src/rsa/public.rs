@@ -2,18 +2,24 @@
 
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
+use super::convert::{self, Staging};
 use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, limbs_for, number};
 use super::number::{self as integer, Limbs};
-use super::{carry, check_range, convert, release};
+use super::{carry, check_range, release};
 use crate::batch::{Accepted, accept, per_lane};
 use crate::simd::{LANES, Simd, Vector};
+
+/// The fourth Fermat number.
+const F4: u64 = 65_537;
 
 /// Squares in `x^65537`.
 const F4_SQUARES: usize = 16;
 
-/// What is kept with a key.
+/// What is kept with a key. Numbers are padded to a multiple of eight words.
 #[derive(Debug)]
 pub(super) struct PublicModulus {
+    /// Limbs that count.
+    pub(super) limbs: usize,
     pub(super) n: Limbs,
     /// -n^-1 mod 2^52.
     pub(super) inverse: u64,
@@ -39,8 +45,8 @@ impl PublicModulus {
         if n[0] % 2 == 0 || n[0] <= 1 && n[1..].iter().all(|limb| *limb == 0) {
             return Err(Status::BadKey);
         }
-        let radix_squared = integer::power_of_two_mod(2 * 52 * limbs, &n);
-        Ok(Self { inverse: integer::negated_inverse(n[0]), radix_squared, n })
+        let radix_squared = integer::padded(&integer::power_of_two_mod(2 * 52 * limbs, &n));
+        Ok(Self { limbs, inverse: integer::negated_inverse(n[0]), radix_squared, n: integer::padded(&n) })
     }
 }
 
@@ -57,15 +63,22 @@ impl PublicKey {
 /// Computes jobs of a public shape, two groups of eight in turn: one's carries are hidden under the other's products.
 pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
+    let Some(first) = jobs.first() else { return };
+    let limbs = first.job.key.modulus.limbs;
+    let mut staging = Staging::new(simd, shape.output_len());
+    let mut groups: Vec<Group<S>> = jobs.chunks(LANES).take(2).map(|_| Group::new(simd, limbs)).collect();
     for pair in jobs.chunks(2 * LANES) {
-        let mut groups: Vec<Group<S>> = pair.chunks(LANES).map(|jobs| Group::new(simd, jobs)).collect();
-        if pair.iter().all(|job| job.job.key.e == 65_537) {
-            power_f4(&mut groups);
-        } else {
-            power_any(&mut groups, pair);
+        let groups = &mut groups[..pair.len().div_ceil(LANES)];
+        for (group, jobs) in groups.iter_mut().zip(pair.chunks(LANES)) {
+            group.start(jobs, &mut staging);
         }
-        for (group, jobs) in groups.into_iter().zip(pair.chunks(LANES)) {
-            release(simd, jobs, &group.finish(), out);
+        if pair.iter().all(|job| job.job.key.e == F4) {
+            power_f4(groups);
+        } else {
+            power_any(groups, pair);
+        }
+        for (group, jobs) in groups.iter_mut().zip(pair.chunks(LANES)) {
+            release(jobs, group.finish(), &mut staging, out);
         }
     }
 }
@@ -81,26 +94,32 @@ struct Group<S: Simd> {
     moduli: Moduli<S>,
     scratch: Scratch<S>,
     input: Number<S>,
-    /// In Montgomery form, below `2 n`.
+    /// R^2 mod n.
+    radix_squared: Number<S>,
+    /// The power so far in Montgomery form, below `2 n`, and the one before it.
     value: Number<S>,
     last: Number<S>,
 }
 
 impl<S: Simd> Group<S> {
-    fn new(simd: S, jobs: &[Accepted<Job<'_>>]) -> Self {
-        let keys = per_lane(jobs, |job| &job.key.modulus);
-        let mut group = Self::zero(moduli(simd, keys));
-        let radix_squared = constants(simd, keys.map(|key| &key.radix_squared[..]));
-        convert::from_bytes(simd, per_lane(jobs, |job| job.input), &mut group.input);
-        let Self { moduli, scratch, input, value, .. } = &mut group;
-        moduli.product(input, &radix_squared, value, scratch);
-        group
+    fn new(simd: S, limbs: usize) -> Self {
+        let zero = || number(simd, limbs);
+        Self {
+            moduli: Moduli::new(simd, zero(), simd.zero()),
+            scratch: Scratch::new(simd, limbs),
+            input: zero(),
+            radix_squared: zero(),
+            value: zero(),
+            last: zero(),
+        }
     }
 
-    fn zero(moduli: Moduli<S>) -> Self {
-        let (simd, limbs) = (moduli.simd(), moduli.limbs().len());
-        let zero = || number(simd, limbs);
-        Self { moduli, scratch: Scratch::new(simd, limbs), input: zero(), value: zero(), last: zero() }
+    /// Brings the inputs of eight jobs into Montgomery form.
+    fn start(&mut self, jobs: &[Accepted<Job<'_>>], staging: &mut Staging<S>) {
+        let keys = per_lane(jobs, |job| &job.key.modulus);
+        keys_into(&keys, &mut self.moduli, &mut self.radix_squared);
+        staging.read(per_lane(jobs, |job| job.input), &mut self.input);
+        self.moduli.product(&self.input, &self.radix_squared, &mut self.value, &mut self.scratch);
     }
 
     fn square(&mut self) -> Task<'_, S> {
@@ -110,7 +129,7 @@ impl<S: Simd> Group<S> {
     }
 
     fn multiply_by_input(&mut self) -> Task<'_, S> {
-        let Self { moduli, scratch, value, last, input } = self;
+        let Self { moduli, scratch, value, last, input, .. } = self;
         std::mem::swap(value, last);
         Task { moduli, a: last, b: input, out: value, scratch }
     }
@@ -120,25 +139,37 @@ impl<S: Simd> Group<S> {
         self.moduli.product(&self.last, factor, &mut self.value, &mut self.scratch);
     }
 
-    /// The value, at most n or so, below n.
-    fn finish(mut self) -> Number<S> {
+    /// The value, at most n, below n.
+    fn finish(&mut self) -> &[S::V] {
         carry::reduce(self.moduli.simd(), &mut self.value, self.moduli.limbs());
-        self.value
+        &self.value
     }
 }
 
-/// The moduli of eight keys.
-pub(super) fn moduli<S: Simd>(simd: S, keys: [&PublicModulus; LANES]) -> Moduli<S> {
-    let limbs = constants(simd, keys.map(|key| &key.n[..]));
-    Moduli::new(simd, limbs, simd.load(&keys.map(|key| key.inverse)))
+/// The moduli of eight keys, and R^2 modulo each.
+pub(super) fn keys_into<S: Simd>(
+    keys: &[&PublicModulus; LANES],
+    moduli: &mut Moduli<S>,
+    radix_squared: &mut [S::V],
+) {
+    let simd = moduli.simd();
+    let inverses = simd.load(&keys.map(|key| key.inverse));
+    simd.call(
+        #[inline(always)]
+        || {
+            let n = keys.map(|key| &key.n[..]);
+            convert::gather(simd, &n, moduli.set(inverses));
+            convert::gather(simd, &keys.map(|key| &key.radix_squared[..]), radix_squared);
+        },
+    );
 }
 
 /// One number of each of eight keys.
-pub(super) fn constants<S: Simd>(simd: S, numbers: [&[u64]; LANES]) -> Number<S> {
-    let mut out = number(simd, numbers[0].len());
+pub(super) fn constants<S: Simd>(simd: S, limbs: usize, numbers: [&[u64]; LANES]) -> Number<S> {
+    let mut out = number(simd, limbs);
     simd.call(
         #[inline(always)]
-        || convert::gather(simd, numbers, &mut out),
+        || convert::gather(simd, &numbers, &mut out),
     );
     out
 }
@@ -158,10 +189,10 @@ fn power_any<S: Simd>(groups: &mut [Group<S>], jobs: &[Accepted<Job<'_>>]) {
         let simd = group.moduli.simd();
         let exponents = simd.load(&per_lane(jobs, |job| job.key.e));
         let base = group.value.clone();
-        let radix_squared = constants(simd, per_lane(jobs, |job| &job.key.modulus.radix_squared[..]));
         let mut one = number(simd, base.len());
         one[0] = simd.splat(1);
-        group.value = radix_squared;
+        // R^2 / R is 1 in Montgomery form.
+        group.value.copy_from_slice(&group.radix_squared);
         group.multiply(&one);
         for bit in (0..bits).rev() {
             group.square().run::<true>();
