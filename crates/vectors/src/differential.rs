@@ -6,8 +6,9 @@ use oarlock_core::{
 };
 
 use crate::dice::Dice;
+use crate::operation_case::OperationCase;
 use crate::record_cases::{RecordCase, columns};
-use crate::seams::{reproducible, run_operations, run_records, same, shapes};
+use crate::seams::{run_operations, run_records, same, shapes};
 use crate::{FileReport, Report};
 
 /// Random operations of a shape, as far as they do not take long on the referee.
@@ -44,14 +45,6 @@ struct Both<'e> {
     own: Lanes,
 }
 
-/// Inputs of a random operation.
-struct Random {
-    key: Key,
-    input: Vec<u8>,
-    signature: Vec<u8>,
-    nonce: [u8; 32],
-}
-
 impl Both<'_> {
     fn operations(&self, shape: Shape) -> Result<usize, String> {
         let count = match shape {
@@ -76,7 +69,7 @@ impl Both<'_> {
     }
 
     /// Signatures by the referee, one in three spoilt in signature or input.
-    fn signed(&self, signing: Shape, count: usize, dice: &mut Dice) -> Result<Vec<Random>, String> {
+    fn signed(&self, signing: Shape, count: usize, dice: &mut Dice) -> Result<Vec<OperationCase>, String> {
         let mut inputs = unsigned(signing, count, dice)?;
         let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(signing)).collect();
         let signed = run_operations(self.referee, signing, &jobs, self.own.most)?;
@@ -96,7 +89,7 @@ impl Both<'_> {
     }
 
     /// Signatures with random nonces verify with the referee.
-    fn hedged(&self, verifying: Shape, signing: Shape, inputs: &[Random]) -> Result<(), String> {
+    fn hedged(&self, verifying: Shape, signing: Shape, inputs: &[OperationCase]) -> Result<(), String> {
         let hedged = inputs.iter().map(|random| Operation {
             extra: Extra::Nonce(Nonce::Hedged(&random.nonce)),
             ..random.operation(signing)
@@ -163,19 +156,8 @@ impl Both<'_> {
     }
 }
 
-impl Random {
-    fn operation(&self, shape: Shape) -> Operation<'_> {
-        let extra = match shape {
-            Shape::EcdsaSign { .. } => Extra::Nonce(Nonce::Hedged(&self.nonce)),
-            _ if shape.signature_len().is_some() => Extra::Signature(&self.signature),
-            _ => Extra::None,
-        };
-        reproducible(Operation { key: &self.key, input: &self.input, extra })
-    }
-}
-
 /// Keys of the samples over random inputs; one RSA integer in eight may be above the modulus.
-fn unsigned(shape: Shape, count: usize, dice: &mut Dice) -> Result<Vec<Random>, String> {
+fn unsigned(shape: Shape, count: usize, dice: &mut Dice) -> Result<Vec<OperationCase>, String> {
     let set = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
     let keys: Vec<Key> = set.iter().map(|operation| operation.key.clone()).collect();
     let random = |_| {
@@ -188,7 +170,7 @@ fn unsigned(shape: Shape, count: usize, dice: &mut Dice) -> Result<Vec<Random>, 
         }
         let mut nonce = [0; 32];
         nonce.copy_from_slice(&dice.bytes(32));
-        Random { key, input, signature: Vec::new(), nonce }
+        OperationCase { key, input, signature: Vec::new(), nonce }
     };
     Ok((0..count).map(random).collect())
 }

@@ -4,7 +4,7 @@ use oarlock::selftest::representative;
 use oarlock::{Accelerator, Job, Options, schemes};
 use oarlock_core::{Engine, JobError, Jobs, Outcomes, Records, Shape};
 
-use crate::{Report, differential, official, seams};
+use crate::{Report, differential, edges, official, seams};
 
 /// Whatever computes whole jobs and records: one engine, or engines behind a dispatcher.
 pub trait Unit {
@@ -96,5 +96,6 @@ pub fn stamp(engine: &dyn Engine, referee: &dyn Engine) -> Report {
     let mut report = official::run(&OnEngine(engine));
     report.append(seams::run(engine, referee));
     report.append(differential::run(engine, referee));
+    report.append(edges::run(engine, referee));
     report
 }

@@ -1,0 +1,230 @@
+//! Values at which arithmetic turns: an engine gives there what the referee gives.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | keys, inputs and signatures of a shape at its edges, and the comparison |
+//! | `values` | the integers: 0, 1, m - 1, m, m + 1, powers of two at limb seams, points of small order |
+//!
+//! The fuzz target `lanes_public_key` chooses among the same.
+
+mod values;
+
+use oarlock::selftest::sample_operations;
+use oarlock_core::{Engine, Key, KeyParts, Lanes, Operation, RsaExponent, Shape};
+use oarlock_keys::{import, raw, rsa};
+
+use self::values::{
+    Integer, around, curve_constants, ed25519_points, ed25519_scalars, plus_one, x25519_points,
+};
+use crate::dice::Dice;
+use crate::operation_case::OperationCase;
+use crate::seams::{run_operations, same};
+use crate::{FileReport, Report};
+
+/// What the operations of a shape are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Edges {
+    /// Keys: of the samples, and at edges where such keys exist.
+    pub keys: Vec<Key>,
+    /// Inputs of the shape's length; those of RSA by key, since they stand around its numbers.
+    inputs: Vec<Vec<Vec<u8>>>,
+    /// Halves of signatures: r and s, or R and S.
+    pub halves: [Vec<Vec<u8>>; 2],
+}
+
+impl Edges {
+    /// Those of a public-key shape.
+    ///
+    /// # Errors
+    /// The shape has no samples.
+    pub fn of(shape: Shape) -> Result<Self, String> {
+        let samples = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
+        let mut keys: Vec<Key> = Vec::new();
+        for operation in samples.iter() {
+            if !keys.iter().any(|own| own.is_same(operation.key)) {
+                keys.push(operation.key.clone());
+            }
+        }
+        keys.extend(more_keys(shape, &keys));
+        let inputs = keys.iter().map(|key| inputs(shape, key)).collect();
+        Ok(Self { keys, inputs, halves: halves(shape) })
+    }
+
+    /// Inputs for a key.
+    #[must_use]
+    pub fn inputs_of(&self, key: usize) -> &[Vec<u8>] {
+        &self.inputs[key]
+    }
+}
+
+/// So many operations of a shape are compared, half of them signatures by the referee where there are any.
+const OPERATIONS: usize = 400;
+const SLOW_OPERATIONS: usize = 24;
+
+pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
+    let mut report = Report::default();
+    for shape in Shape::public_key() {
+        let mut file = FileReport::new(format!("edges {shape}"));
+        match (engine.offers(shape), referee.offers(shape)) {
+            (None, _) => file.skip("not offered", 1),
+            (_, None) => file.skip("the referee does not offer it", 1),
+            (Some(lanes), Some(own)) => match compare((engine, lanes), (referee, own), shape) {
+                Ok(passed) => file.passed += passed,
+                Err(what) => file.failures.push(what),
+            },
+        }
+        report.files.push(file);
+    }
+    report
+}
+
+fn compare(
+    (engine, lanes): (&dyn Engine, Lanes),
+    (referee, own): (&dyn Engine, Lanes),
+    shape: Shape,
+) -> Result<usize, String> {
+    let mut dice = Dice::new(0x0E_D6E5);
+    let most = match shape {
+        Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
+        _ => OPERATIONS,
+    };
+    let mut cases = crossed(&Edges::of(shape)?, &mut dice);
+    cases.truncate(most);
+    cases.extend(signed(shape, (referee, own), &mut dice)?);
+    shuffle(&mut cases, &mut dice);
+    let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();
+    let expected = run_operations(referee, shape, &jobs, own.most)?;
+    let found = run_operations(engine, shape, &jobs, lanes.most)?;
+    same(&expected, &found)
+        .map_err(|at| format!("operation {at} is not as the referee has it: {:02x?}", cases[at]))?;
+    Ok(cases.len())
+}
+
+/// For verifications: signatures by the referee, over edge inputs under edge keys.
+fn signed(
+    shape: Shape,
+    (referee, own): (&dyn Engine, Lanes),
+    dice: &mut Dice,
+) -> Result<Vec<OperationCase>, String> {
+    let signing = match shape {
+        Shape::EcdsaVerify { curve } => Shape::EcdsaSign { curve },
+        Shape::Ed25519Verify => Shape::Ed25519Sign,
+        _ => return Ok(Vec::new()),
+    };
+    let mut cases = crossed(&Edges::of(signing)?, dice);
+    cases.truncate(OPERATIONS);
+    let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(signing)).collect();
+    let given = run_operations(referee, signing, &jobs, own.most)?;
+    cases.iter_mut().zip(given).for_each(|(case, given)| case.signature = given.output);
+    Ok(cases)
+}
+
+/// Every key with every input, in random order; for verifications with random halves of signatures.
+fn crossed(edges: &Edges, dice: &mut Dice) -> Vec<OperationCase> {
+    let mut cases = Vec::new();
+    for (key, inputs) in edges.keys.iter().zip(&edges.inputs) {
+        for input in inputs {
+            let halves = edges.halves.each_ref().map(|half| half.get(dice.below(half.len())).cloned());
+            let signature = halves.into_iter().flatten().flatten().collect();
+            cases.push(OperationCase { key: key.clone(), input: input.clone(), signature, nonce: [0; 32] });
+        }
+    }
+    shuffle(&mut cases, dice);
+    cases
+}
+
+fn shuffle(cases: &mut [OperationCase], dice: &mut Dice) {
+    (1..cases.len()).rev().for_each(|at| cases.swap(at, dice.below(at + 1)));
+}
+
+/// Keys of the shape at edges, as far as the importer lets them in.
+fn more_keys(shape: Shape, samples: &[Key]) -> Vec<Key> {
+    match shape {
+        Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
+            let (order, _) = curve_constants(curve);
+            let scalars = around(&[&order], order.len());
+            scalars.iter().filter_map(|scalar| raw::ec_private(curve, scalar).ok()).collect()
+        }
+        Shape::Ed25519Verify => {
+            ed25519_points().iter().filter_map(|point| raw::ed25519_public(point).ok()).collect()
+        }
+        Shape::X25519 => {
+            let scalars = [vec![0; 32], vec![0xFF; 32], plus_one(&[0; 32])];
+            scalars.iter().filter_map(|scalar| raw::x25519_private(scalar).ok()).collect()
+        }
+        Shape::RsaPrivate { bits: 1024 } => import::pem(CLOSE_PRIMES, None).into_iter().collect(),
+        Shape::RsaPublic { bits, exponent } => {
+            let exponents: &[&[u8]] = match exponent {
+                RsaExponent::F4 => &[&[1, 0, 1]],
+                RsaExponent::Other => &[&[3], &[1, 0, 3], &[1, 0, 0, 0, 1], &[1, 0xFF, 0xFF, 0xFF, 0xFF]],
+            };
+            let moduli = moduli(bits, samples);
+            let each = moduli.iter().flat_map(|n| exponents.iter().map(move |e| rsa::public(n, e)));
+            each.filter_map(Result::ok).collect()
+        }
+        Shape::ModExp { bits, exponent_bits } => {
+            let all_ones = vec![0xFF; usize::from(exponent_bits).div_ceil(8)];
+            let mut one_bit = vec![0; all_ones.len()];
+            one_bit[0] = 0x80;
+            let exponents = [vec![1], vec![2], vec![3], vec![1, 0, 1], all_ones, one_bit];
+            let moduli = moduli(bits, samples);
+            let each =
+                moduli.iter().flat_map(|n| exponents.iter().map(|x| rsa::mod_exp(n, x, exponent_bits)));
+            each.filter_map(Result::ok).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A 1024-bit key whose primes share their upper halves.
+const CLOSE_PRIMES: &[u8] = include_bytes!("edges/close-primes.pem");
+
+/// Odd moduli of exactly so many bits: the least, the greatest, one of long runs, and one of a sample.
+fn moduli(bits: u16, samples: &[Key]) -> Vec<Vec<u8>> {
+    let len = usize::from(bits).div_ceil(8);
+    let top = 1_u8 << ((bits - 1) % 8);
+    let mut least = vec![0; len];
+    (least[0], least[len - 1]) = (top, 1);
+    let mut greatest = vec![0xFF; len];
+    greatest[0] = top | (top - 1);
+    let mut runs = least.clone();
+    runs[len / 3..2 * len / 3].fill(0xFF);
+    let sample = samples.iter().find_map(|key| match key.parts() {
+        Some(KeyParts::ModExp(parts)) => Some(parts.n.clone()),
+        _ => Some(key.rsa_public()?.n.clone()),
+    });
+    [least, greatest, runs].into_iter().chain(sample).collect()
+}
+
+fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
+    let width = shape.input_len().unwrap_or_default();
+    match (shape, key.parts()) {
+        (Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve }, _) => {
+            let (order, prime) = curve_constants(curve);
+            around(&[&order, &prime], width)
+        }
+        (Shape::Ed25519Sign | Shape::Ed25519Verify, _) => MESSAGE_LENGTHS.map(|len| vec![0x5A; len]).into(),
+        (Shape::X25519, _) => x25519_points(),
+        (_, Some(KeyParts::RsaPrivate(parts))) => {
+            around(&[&parts.public.n, parts.p.expose(), parts.q.expose()], width)
+        }
+        (_, Some(KeyParts::RsaPublic(parts))) => around(&[&parts.n], width),
+        (_, Some(KeyParts::ModExp(parts))) => around(&[&parts.n], width),
+        _ => Vec::new(),
+    }
+}
+
+/// Where a block of SHA-512 ends with the prefix (32 bytes) or with R and A (64 bytes) before the message.
+const MESSAGE_LENGTHS: [usize; 16] = [0, 1, 46, 47, 48, 63, 64, 65, 78, 79, 80, 95, 96, 175, 176, 1000];
+
+fn halves(shape: Shape) -> [Vec<Integer>; 2] {
+    match shape {
+        Shape::EcdsaVerify { curve } => {
+            let (order, prime) = curve_constants(curve);
+            let values = around(&[&order, &prime], order.len());
+            [values.clone(), values]
+        }
+        Shape::Ed25519Verify => [ed25519_points(), ed25519_scalars()],
+        _ => [Vec::new(), Vec::new()],
+    }
+}
