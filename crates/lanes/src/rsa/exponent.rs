@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, number};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, Simd, Vector, declassify};
 
 /// Bits of a window.
 const WINDOW_BITS: usize = 4;
@@ -26,7 +26,8 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
     let beyond = (bits..8 * exponent.len()).fold(0, |beyond, at| beyond | bit(at));
     let digit =
         |at: usize| (0..WINDOW_BITS).fold(0, |digit, place| digit | bit(at * WINDOW_BITS + place) << place);
-    (beyond == 0).then(|| Zeroizing::new((0..bits.div_ceil(WINDOW_BITS)).rev().map(digit).collect()))
+    (declassify(beyond) == 0)
+        .then(|| Zeroizing::new((0..bits.div_ceil(WINDOW_BITS)).rev().map(digit).collect()))
 }
 
 /// Eight powers on their way: `base^exponent`, in Montgomery form.

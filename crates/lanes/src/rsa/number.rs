@@ -4,6 +4,7 @@
 use zeroize::Zeroizing;
 
 use super::window::{LIMB, LIMB_BITS};
+use crate::simd::declassify;
 
 /// Limbs of an integer that may be secret.
 pub(super) type Limbs = Zeroizing<Vec<u64>>;
@@ -22,7 +23,7 @@ pub(super) fn from_bytes(bytes: &[u8], limbs: usize) -> Option<Limbs> {
             }
         }
     }
-    (beyond == 0).then_some(out)
+    (declassify(beyond) == 0).then_some(out)
 }
 
 /// The number with zeros above it, to a multiple of eight limbs, which vectors are loaded from fastest.
@@ -125,7 +126,17 @@ fn subtract(value: &mut [u64], n: &[u64], mask: u64) -> u64 {
 /// True where a is below b; where the answer goes is no secret.
 pub(super) fn is_below(a: &[u64], b: &[u64]) -> bool {
     let mut a = Zeroizing::new(a.to_vec());
-    subtract(&mut a, b, u64::MAX) != 0
+    declassify(subtract(&mut a, b, u64::MAX)) != 0
+}
+
+/// True where a and b, of as many limbs, are the same; where the answer goes is no secret.
+pub(super) fn is_equal(a: &[u64], b: &[u64]) -> bool {
+    declassify(a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b))) == 0
+}
+
+/// True where a is odd; where the answer goes is no secret.
+pub(super) fn is_odd(a: &[u64]) -> bool {
+    declassify(a[0] & 1) == 1
 }
 
 /// `2^power`, below R.

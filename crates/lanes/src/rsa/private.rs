@@ -46,8 +46,8 @@ impl PrivateKey {
         let q = Prime::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
         let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
-        let fits =
-            integer::product(&p.modulus, &q.modulus) == n && integer::is_below(&coefficient, &p.modulus);
+        let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
+            && integer::is_below(&coefficient, &p.modulus);
         fits.then_some(Self { p, q, coefficient }).ok_or(Status::BadKey)
     }
 }
@@ -58,7 +58,9 @@ impl Prime {
         let digits = digits(exponent, bits).ok_or(Status::BadKey)?;
         let one = integer::from_bytes(&[1], limbs).ok_or(Status::BadKey)?;
         let longest = integer::power_of_two(bits, limbs);
-        if modulus[0] % 2 == 0 || !integer::is_below(&one, &modulus) || !integer::is_below(&modulus, &longest)
+        if !integer::is_odd(&modulus)
+            || !integer::is_below(&one, &modulus)
+            || !integer::is_below(&modulus, &longest)
         {
             return Err(Status::BadKey);
         }
