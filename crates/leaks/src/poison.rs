@@ -53,10 +53,10 @@ pub fn watched(subjects: &[String]) -> Result<Vec<PoisonRow>, LeakError> {
     let engine = LaneEngine::portable();
     let mut rows = Vec::new();
     for name in subjects {
-        rows.push(one(&engine, &mut Subject::new(name)?)?);
+        rows.push(one(&engine, &mut Subject::with_one_key(name)?)?);
     }
     if let Some(name) = subjects.first() {
-        rows.push(one(&Planted(engine), &mut Subject::new(name)?)?);
+        rows.push(one(&Planted(engine), &mut Subject::with_one_key(name)?)?);
     }
     Ok(rows)
 }

@@ -4,8 +4,8 @@
 //! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
 
 use oarlock_core::{
-    Curve, EcPrivateParts, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, ModExpParts, Nonce, Operation,
-    Outcomes, RsaPrivateParts, SecretBytes, Shape, Status, XPrivateParts,
+    Curve, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, ModExpParts, Nonce, Operation, Outcomes,
+    RsaPrivateParts, SecretBytes, Shape, Status, XPrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
@@ -15,9 +15,17 @@ use crate::welch::Class;
 /// Operations of a batch: as many as fill the lanes.
 const LANES: usize = 8;
 
-/// Secrets that random ones are drawn from, where each is costly to make.
+/// Secrets that random ones are drawn from, since each is costly to make.
 const POOL: usize = 256;
 const RSA_POOL: usize = 16;
+
+/// Published keys: AWS-LC makes none of 1024 bits, and takes minutes for the others under Valgrind.
+const RSA_KEYS: [&str; 4] = [
+    include_str!("keys/rsa1024.pem"),
+    include_str!("keys/rsa2048.pem"),
+    include_str!("keys/rsa3072.pem"),
+    include_str!("keys/rsa4096.pem"),
+];
 
 /// A shape with its secrets.
 #[derive(Debug)]
@@ -47,10 +55,15 @@ pub struct Batch {
 }
 
 impl Subject {
-    /// Every subject that `engine` offers, by name.
+    /// Every subject that `engine` offers, by name; RSA up to so many bits.
     #[must_use]
-    pub fn names(engine: &dyn Engine) -> Vec<String> {
-        let kinds = kinds().into_iter().filter(|(_, shape)| engine.offers(*shape).is_some());
+    pub fn names(engine: &dyn Engine, most_bits: u16) -> Vec<String> {
+        let is_short = |shape: &Shape| match shape {
+            Shape::RsaPrivate { bits } | Shape::ModExp { bits, .. } => *bits <= most_bits,
+            _ => true,
+        };
+        let kinds =
+            kinds().into_iter().filter(|(_, shape)| is_short(shape) && engine.offers(*shape).is_some());
         kinds.map(|(name, _)| name).collect()
     }
 
@@ -59,10 +72,22 @@ impl Subject {
     /// # Errors
     /// No such name, or a key that cannot be made.
     pub fn new(name: &str) -> Result<Self, LeakError> {
+        Self::make(name, POOL)
+    }
+
+    /// The same without random keys: where values do not matter. Both classes differ in what hedges nonces.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_one_key(name: &str) -> Result<Self, LeakError> {
+        Self::make(name, 0)
+    }
+
+    fn make(name: &str, pool: usize) -> Result<Self, LeakError> {
         let known = || kinds().into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
         let unknown = || LeakError::Unknown { found: name.to_owned(), known: known() };
         let (name, shape) = kinds().into_iter().find(|(own, _)| own == name).ok_or_else(unknown)?;
-        let made = make(shape).map_err(|error| LeakError::Key { subject: name.clone(), error })?;
+        let made = make(shape, pool).map_err(|error| LeakError::Key { subject: name.clone(), error })?;
         let (fixed, random) = made;
         let input = input(&name, shape);
         Ok(Self { name, shape, fixed, random, input, dice: Dice::new(0x1EAF) })
@@ -167,27 +192,29 @@ fn kinds() -> Vec<(String, Shape)> {
     own.chain([("x25519-base".into(), Shape::X25519)]).collect()
 }
 
-/// The fixed secret, of little weight where it may be chosen, and random ones.
-fn make(shape: Shape) -> Result<(Secret, Vec<Secret>), KeyError> {
-    let parts = match shape {
-        Shape::RsaPrivate { bits: 1024 } => rsa1024()?.iter().map(parts).collect::<Result<_, _>>()?,
-        Shape::RsaPrivate { bits } => pool(RSA_POOL, || generate::rsa(bits))?,
-        Shape::ModExp { bits, exponent_bits } => exponents(bits, exponent_bits)?,
-        Shape::EcdsaSign { curve } => {
-            let mut pool = pool(POOL, || generate::ec(curve))?;
-            pool.insert(0, KeyParts::EcPrivate(one(curve)?));
-            pool
+/// The fixed secret, of little weight where it may be chosen, and so many random ones; where that is none, the fixed one.
+fn make(shape: Shape, pool: usize) -> Result<(Secret, Vec<Secret>), KeyError> {
+    let several = |make: fn() -> Result<Key, KeyError>, count| (0..count).map(move |_| parts(&make()?));
+    let parts: Vec<KeyParts> = match shape {
+        Shape::RsaPrivate { bits } => {
+            let published = rsa_keys(bits)?;
+            let wanted = if published.len() > 1 { 0 } else { pool.min(RSA_POOL) };
+            let more = (0..wanted).map(|_| generate::rsa(bits));
+            let keys = published.into_iter().take(pool + 1).map(Ok).chain(more);
+            keys.map(|key| parts(&key?)).collect::<Result<_, _>>()?
         }
-        Shape::Ed25519Sign => pool(POOL, generate::ed25519)?,
-        _ => scalars(),
+        Shape::ModExp { bits, exponent_bits } => exponents(bits, exponent_bits, pool)?,
+        Shape::EcdsaSign { curve } => {
+            let more = (0..pool).map(|_| parts(&generate::ec(curve)?));
+            std::iter::once(one(curve)).chain(more).collect::<Result<_, _>>()?
+        }
+        Shape::Ed25519Sign => several(generate::ed25519, pool + 1).collect::<Result<_, _>>()?,
+        _ => scalars(pool),
     };
     let mut secrets = parts.into_iter().map(|parts| Secret { parts, hedge: [0; 32] });
     let fixed = secrets.next().ok_or(NOT_MADE)?;
-    Ok((fixed, secrets.collect()))
-}
-
-fn pool(count: usize, make: impl Fn() -> Result<Key, KeyError>) -> Result<Vec<KeyParts>, KeyError> {
-    (0..=count).map(|_| parts(&make()?)).collect()
+    let random: Vec<Secret> = secrets.collect();
+    Ok((fixed.clone(), if random.is_empty() { vec![fixed] } else { random }))
 }
 
 fn parts(key: &Key) -> Result<KeyParts, KeyError> {
@@ -196,28 +223,24 @@ fn parts(key: &Key) -> Result<KeyParts, KeyError> {
 
 const NOT_MADE: KeyError = KeyError::Machine { what: "making a secret" };
 
-/// Published keys: AWS-LC makes none so short.
-fn rsa1024() -> Result<Vec<Key>, KeyError> {
-    const PEM: &str = include_str!("keys/rsa1024.pem");
-    PEM.split_inclusive("-----END RSA PRIVATE KEY-----\n")
-        .map(|pem| import::pem(pem.as_bytes(), None))
-        .collect()
+fn rsa_keys(bits: u16) -> Result<Vec<Key>, KeyError> {
+    const END: &str = "-----END RSA PRIVATE KEY-----\n";
+    let each = RSA_KEYS.iter().flat_map(|text| text.split_inclusive(END));
+    let keys = each.map(|pem| import::pem(pem.as_bytes(), None)).collect::<Result<Vec<Key>, _>>()?;
+    Ok(keys.into_iter().filter(|key| key.serves(Shape::RsaPrivate { bits })).collect())
 }
 
 /// The key of scalar 1.
-fn one(curve: Curve) -> Result<EcPrivateParts, KeyError> {
+fn one(curve: Curve) -> Result<KeyParts, KeyError> {
     let mut scalar = vec![0; curve.scalar_len()];
     scalar[curve.scalar_len() - 1] = 1;
-    match raw::ec_private(curve, &scalar)?.parts() {
-        Some(KeyParts::EcPrivate(parts)) => Ok(parts.clone()),
-        _ => Err(NOT_MADE),
-    }
+    parts(&raw::ec_private(curve, &scalar)?)
 }
 
 /// One modulus; exponents of full length, the first of a single bit.
-fn exponents(bits: u16, exponent_bits: u16) -> Result<Vec<KeyParts>, KeyError> {
-    let key = if bits == 1024 { rsa1024()?.pop() } else { Some(generate::rsa(bits)?) };
-    let n = key.as_ref().and_then(Key::rsa_public).map(|public| public.n.clone()).ok_or(NOT_MADE)?;
+fn exponents(bits: u16, exponent_bits: u16, pool: usize) -> Result<Vec<KeyParts>, KeyError> {
+    let n =
+        rsa_keys(bits)?.first().and_then(Key::rsa_public).map(|public| public.n.clone()).ok_or(NOT_MADE)?;
     let len = usize::from(exponent_bits).div_ceil(8);
     let mut dice = Dice::new(0xE4B0);
     let exponent = |place: usize| {
@@ -225,17 +248,17 @@ fn exponents(bits: u16, exponent_bits: u16) -> Result<Vec<KeyParts>, KeyError> {
         exponent[0] |= 0x80;
         KeyParts::ModExp(ModExpParts { n: n.clone(), exponent: SecretBytes::new(exponent), exponent_bits })
     };
-    Ok((0..=POOL).map(exponent).collect())
+    Ok((0..=pool).map(exponent).collect())
 }
 
 /// The first is zero, which clamping makes 2^254. Public keys take no part in agreeing.
-fn scalars() -> Vec<KeyParts> {
+fn scalars(pool: usize) -> Vec<KeyParts> {
     let mut dice = Dice::new(0x2551);
     let scalar = |place: usize| {
         let bytes = if place == 0 { vec![0; 32] } else { dice.bytes(32) };
         KeyParts::X25519Private(XPrivateParts { scalar: SecretBytes::new(bytes), public: [9; 32] })
     };
-    (0..=POOL).map(scalar).collect()
+    (0..=pool).map(scalar).collect()
 }
 
 /// The public input: an integer below every modulus, a digest, a message, a peer's key.
