@@ -2,6 +2,7 @@
 
 use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Shape};
 
+use crate::curve25519;
 use crate::hot::{self, HotKeys};
 use crate::rsa;
 #[cfg(target_arch = "x86_64")]
@@ -66,6 +67,7 @@ impl Engine for LaneEngine {
     fn offers(&self, shape: Shape) -> Option<Lanes> {
         match shape {
             Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. } => rsa::offers(shape),
+            Shape::Ed25519Sign | Shape::Ed25519Verify | Shape::X25519 => Some(curve25519::OFFERED),
             _ => None,
         }
     }
@@ -117,6 +119,9 @@ impl LaneEngine {
             Shape::RsaPrivate { .. } => rsa::private(simd, shape, operations, out),
             Shape::RsaPublic { .. } => rsa::public(simd, shape, operations, out),
             Shape::ModExp { .. } => rsa::mod_exp(simd, shape, operations, out),
+            Shape::Ed25519Sign => curve25519::sign::run(simd, operations, out),
+            Shape::Ed25519Verify => curve25519::verify::run(simd, &self.hot, operations, out),
+            Shape::X25519 => curve25519::x25519::run(simd, operations, out),
             _ => return Err(EngineFault::NotOffered { engine: NAME, shape }),
         }
         simd.clear_registers();

@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 mod batch;
+mod curve25519;
 mod engine;
 mod hash;
 mod hot;

@@ -1,5 +1,6 @@
 //! Kernels timed one by one, with the multiplications they take: `cargo bench -p oarlock-lanes --features measure -- NAME`.
 
+mod curve25519;
 mod hash;
 mod rsa;
 
@@ -16,6 +17,7 @@ pub fn run(filter: &str) {
     };
     let bench = Bench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
     println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
+    curve25519::run(&bench, simd);
     hash::run(&bench, simd);
     rsa::run(&bench, simd);
 }

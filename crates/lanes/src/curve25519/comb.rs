@@ -1,0 +1,277 @@
+//! Multiples of points that are known beforehand: affine tables, and how a lane finds its entry.
+//!
+//! | type | for | a lane's entry is found by |
+//! |---|---|---|
+//! | [`Rows`] | public digits | loading its row, then transposing eight of them |
+//! | [`Columns`] | secret digits | reading all sixteen entries and picking in registers |
+
+use super::constants::{BASE_X, BASE_Y, TWICE_D};
+use super::encoding::to_affine;
+use super::field::Factor;
+use super::point::{Cached, Niels, Point};
+use super::scalar::{Digits, Scalar};
+use super::words::load_rows;
+use crate::simd::{LANES, Mask, Simd, Vector, Words};
+
+/// An affine multiple: the limbs of y+x, y-x, 2dxy, and one word unused. Two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(128))]
+pub(super) struct Row([Words; 2]);
+
+/// Words of a row that are used.
+const ROW_WORDS: usize = 15;
+
+/// The neutral element.
+static NEUTRAL: Row = Row([[1, 0, 0, 0, 0, 1, 0, 0], [0; LANES]]);
+
+/// For each digit of `WIDTH` bits of a scalar (or for one only), the first 2^(WIDTH-1) multiples of its unit.
+#[derive(Debug)]
+pub(crate) struct Rows<const WIDTH: usize>(Box<[Row]>);
+
+/// For each digit of five bits of a scalar, the first sixteen multiples of the base point in its unit: limb by limb.
+pub(super) struct Columns(Box<[[[Words; 2]; ROW_WORDS]]>);
+
+const COLUMN_WIDTH: usize = 5;
+
+/// Signed digits by which [`Columns`] are read.
+pub(super) type ColumnDigits<V> = Digits<V, COLUMN_WIDTH>;
+
+impl<const WIDTH: usize> Rows<WIDTH> {
+    /// Multiples in one digit.
+    pub(super) const ENTRIES: usize = 1 << (WIDTH - 1);
+
+    /// For every digit, multiples of the affine point (x, y), which is the same in all lanes. Takes no secret.
+    pub(super) fn comb<S: Simd>(simd: S, x: &Factor<S::V>, y: &Factor<S::V>) -> Self {
+        let digits = Digits::<S::V, WIDTH>::COUNT;
+        let mut unit = Point::affine(simd, x, y);
+        let mut units = Vec::with_capacity(digits);
+        for _ in 0..digits {
+            units.push(unit);
+            double_times::<S, WIDTH>(simd, &mut unit);
+        }
+        let groups: Vec<_> = units.chunks(LANES).map(|units| gather_lanes(simd, units)).collect();
+        let rows =
+            progressions(simd, groups.iter().map(|units| (*units, cached(simd, units))), Self::ENTRIES);
+        // Lane l of group g is digit 8 g + l.
+        let row = |at: usize| {
+            let (digit, entry) = (at / Self::ENTRIES, at % Self::ENTRIES);
+            rows[digit / LANES * Self::ENTRIES + entry][digit % LANES]
+        };
+        Self((0..digits * Self::ENTRIES).map(row).collect())
+    }
+
+    /// For every digit, multiples of the base point.
+    pub(super) fn base_comb<S: Simd>(simd: S) -> Self {
+        let (x, y) = base_point(simd);
+        Self::comb(simd, &x, &y)
+    }
+
+    /// For the lowest digit only, multiples of the base point.
+    pub(super) fn base_window<S: Simd>(simd: S) -> Self {
+        let (x, y) = base_point(simd);
+        let point = Point::affine(simd, &x, &y);
+        let step = cached(simd, &point);
+        let mut multiples = vec![point];
+        for at in 1..LANES {
+            let mut next = multiples[at - 1];
+            simd.call(
+                #[inline(always)]
+                || next.add::<S, true>(simd, &step, 0),
+            );
+            multiples.push(next);
+        }
+        let starts = gather_lanes(simd, &multiples);
+        let step = cached(simd, &multiples[LANES - 1]);
+        let rows = progressions(simd, [(starts, step)].into_iter(), Self::ENTRIES / LANES);
+        Self(rows.into_iter().flatten().collect())
+    }
+
+    /// All rows: digit by digit, multiple by multiple.
+    pub(super) fn all(&self) -> &[Row] {
+        &self.0
+    }
+
+    /// The bytes of a comb.
+    pub(crate) const BYTES: usize = 254_usize.div_ceil(WIDTH) * Self::ENTRIES * size_of::<Row>();
+
+    /// The rows of these magnitudes in units of digit `at`.
+    #[inline(always)]
+    pub(super) fn rows(&self, at: usize, magnitudes: &Words) -> [&Row; LANES] {
+        let mut rows = [&NEUTRAL; LANES];
+        for (row, magnitude) in rows.iter_mut().zip(magnitudes) {
+            *row = self.row(at, *magnitude);
+        }
+        rows
+    }
+
+    /// The row of magnitude `digit` in units of digit `at`.
+    #[inline(always)]
+    pub(super) fn row(&self, at: usize, digit: u64) -> &Row {
+        match (digit as usize).checked_sub(1) {
+            Some(entry) => &self.0[at * Self::ENTRIES + entry],
+            None => &NEUTRAL,
+        }
+    }
+}
+
+#[cfg(test)]
+impl<const WIDTH: usize> Rows<WIDTH> {
+    /// Turns a bit over.
+    pub(super) fn flip(&mut self, row: usize, word: usize) {
+        self.0[row].0[word / LANES][word % LANES] ^= 1 << 17;
+    }
+}
+
+/// The affine points of eight rows.
+#[inline(always)]
+pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&Row; LANES]) -> Niels<S::V> {
+    let mut parts = [&rows[0].0; LANES];
+    for (part, row) in parts.iter_mut().zip(rows) {
+        *part = &row.0;
+    }
+    let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, _]] = load_rows(simd, &parts);
+    Niels {
+        plus: Factor::from_limbs([a, b, c, d, e]),
+        minus: Factor::from_limbs([f, g, h, i, j]),
+        product: Factor::from_limbs([k, l, m, n, o]),
+    }
+}
+
+impl Columns {
+    /// Multiples of the base point.
+    pub(super) fn base<S: Simd>(simd: S) -> Self {
+        let (x, y) = base_point(simd);
+        let rows = Rows::<COLUMN_WIDTH>::comb(simd, &x, &y);
+        let column = |rows: &[Row], word: usize| {
+            let part = |half: usize| {
+                std::array::from_fn(|entry| rows[LANES * half + entry].0[word / LANES][word % LANES])
+            };
+            [part(0), part(1)]
+        };
+        let digits = rows.0.chunks(Rows::<COLUMN_WIDTH>::ENTRIES);
+        Self(digits.map(|rows| std::array::from_fn(|word| column(rows, word))).collect())
+    }
+
+    /// `scalar B` in constant time.
+    pub(super) fn times<S: Simd>(&self, simd: S, scalar: &Scalar<S::V>) -> Point<S::V> {
+        let mut sum = Point::neutral(simd);
+        let digits: ColumnDigits<S::V> = simd.call(
+            #[inline(always)]
+            || scalar.digits(simd),
+        );
+        for (at, columns) in self.0.iter().enumerate() {
+            simd.call(
+                #[inline(always)]
+                || {
+                    let (entry, negative) = pick(simd, columns, digits.at(simd, at));
+                    sum.add_affine::<S, true>(simd, &entry, negative);
+                },
+            );
+        }
+        sum
+    }
+}
+
+/// The entry for each lane's digit, and the lanes where it is to be subtracted. Reads every entry.
+#[inline(always)]
+fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (Niels<S::V>, Mask) {
+    let half = simd.splat(ColumnDigits::<S::V>::HALF);
+    let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
+    let magnitude = (digit - half).or_if(negative, half - digit);
+    // Magnitudes 1 to 16 are entries 0 to 15; for none, some entry is picked and then replaced.
+    let index = magnitude - simd.splat(1);
+    let mut words = [simd.zero(); ROW_WORDS];
+    for (at, (word, [low, high])) in words.iter_mut().zip(columns).enumerate() {
+        let neutral = if at == 0 || at == 5 { simd.splat(1) } else { simd.zero() };
+        *word = index.pick16(simd.load(low), simd.load(high)).or_if(is_zero, neutral);
+    }
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = words;
+    let niels = Niels {
+        plus: Factor::from_limbs([a, b, c, d, e]),
+        minus: Factor::from_limbs([f, g, h, i, j]),
+        product: Factor::from_limbs([k, l, m, n, o]),
+    };
+    (niels, negative)
+}
+
+fn base_point<S: Simd>(simd: S) -> (Factor<S::V>, Factor<S::V>) {
+    (Factor::splat(simd, &BASE_X), Factor::splat(simd, &BASE_Y))
+}
+
+fn cached<S: Simd>(simd: S, point: &Point<S::V>) -> Cached<S::V> {
+    simd.call(
+        #[inline(always)]
+        || point.cached(simd),
+    )
+}
+
+/// 2^N P, with T.
+pub(super) fn double_times<S: Simd, const N: usize>(simd: S, point: &mut Point<S::V>) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for _ in 1..N {
+                point.double::<S, false>(simd);
+            }
+            point.double::<S, true>(simd);
+        },
+    );
+}
+
+/// Of up to eight points, each the same in all lanes, one per lane; the last fills what is left.
+fn gather_lanes<S: Simd>(simd: S, points: &[Point<S::V>]) -> Point<S::V> {
+    let mut gathered = points[points.len() - 1];
+    simd.call(
+        #[inline(always)]
+        || {
+            for (lane, point) in points.iter().enumerate() {
+                gathered = gathered.or_if(1 << lane, point);
+            }
+        },
+    );
+    gathered
+}
+
+/// `len` terms of each arithmetic progression (start, step), as rows: term by term, progression by progression.
+fn progressions<S: Simd>(
+    simd: S,
+    progressions: impl Iterator<Item = (Point<S::V>, Cached<S::V>)>,
+    len: usize,
+) -> Vec<[Row; LANES]> {
+    let mut terms = Vec::new();
+    for (mut term, step) in progressions {
+        for at in 0..len {
+            if at > 0 {
+                simd.call(
+                    #[inline(always)]
+                    || term.add::<S, true>(simd, &step, 0),
+                );
+            }
+            terms.push(term);
+        }
+    }
+    to_affine(simd, &terms).iter().map(|[x, y]| rows_of(simd, x, y)).collect()
+}
+
+/// The rows of eight affine points.
+fn rows_of<S: Simd>(simd: S, x: &Factor<S::V>, y: &Factor<S::V>) -> [Row; LANES] {
+    let mut rows = [NEUTRAL; LANES];
+    simd.call(
+        #[inline(always)]
+        || {
+            let product =
+                x.times(simd, y).reduce(simd).times(simd, &Factor::splat(simd, &TWICE_D)).reduce(simd);
+            let (x, y) = (x.widen(simd), y.widen(simd));
+            let [a, b, c, d, e] = (y + x).reduce(simd).canonical(simd);
+            let [f, g, h, i, j] = y.minus(simd, &x).reduce(simd).canonical(simd);
+            let [k, l, m, n, o] = product.canonical(simd);
+            let halves = [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, simd.zero()]];
+            for (at, half) in halves.into_iter().enumerate() {
+                for (row, lane) in rows.iter_mut().zip(S::V::transpose(half)) {
+                    row.0[at] = lane.words();
+                }
+            }
+        },
+    );
+    rows
+}

@@ -1,0 +1,88 @@
+//! Whether a comb is what it should be: other arithmetic than that which built it.
+
+use super::comb::{Row, Rows, load_niels};
+use super::constants::{D, HALF};
+use super::field::{Factor, Wide};
+use super::point::{Niels, Point};
+use super::words;
+use crate::simd::{LANES, Mask, Simd, Vector};
+
+impl<const WIDTH: usize> Rows<WIDTH> {
+    /// Every row is the sum of the one before and the first of its digit (which is twice the last one of the digit before),
+    /// and the first of all is the opposite of the encoded point.
+    pub(super) fn are_multiples_of_opposite<S: Simd>(&self, simd: S, public: &[u8; 32]) -> bool {
+        let rows = self.all();
+        let term = |at: usize| match at % Self::ENTRIES {
+            0 => at - 1,
+            beyond => at - beyond,
+        };
+        let are_sums = (1..rows.len()).step_by(LANES).all(|first| {
+            let lane = |lane: usize| (first + lane).min(rows.len() - 1);
+            let pick = |of: &dyn Fn(usize) -> usize| std::array::from_fn(|at| &rows[of(lane(at))]);
+            is_sum(simd, &pick(&|at| at - 1), &pick(&term), &pick(&|at| at)) == Mask::MAX
+        });
+        are_sums && is_opposite(simd, &rows[0], public)
+    }
+}
+
+/// Where the third point is the sum of the others, and its product is in order.
+fn is_sum<S: Simd>(simd: S, a: &[&Row; LANES], b: &[&Row; LANES], sum: &[&Row; LANES]) -> Mask {
+    simd.call(
+        #[inline(always)]
+        || {
+            let mut point = extended(simd, &load_niels(simd, a));
+            point.add_affine::<S, false>(simd, &load_niels(simd, b), 0);
+            let sum = load_niels(simd, sum);
+            let (twice_x, twice_y) = twice(simd, &sum);
+            let (z, d) = (point.z.reduce(simd), Factor::splat(simd, &D));
+            let (x, y) = (twice_x.reduce(simd), twice_y.reduce(simd));
+            let product = x.times(simd, &y).reduce(simd).times(simd, &d);
+            let double = sum.product.widen(simd) + sum.product.widen(simd);
+            is_same(simd, &x.times(simd, &z), &(point.x + point.x))
+                & is_same(simd, &y.times(simd, &z), &(point.y + point.y))
+                & is_same(simd, &product, &double)
+        },
+    )
+}
+
+/// 2x and 2y.
+#[inline(always)]
+fn twice<S: Simd>(simd: S, point: &Niels<S::V>) -> (Wide<S::V>, Wide<S::V>) {
+    let (plus, minus) = (point.plus.widen(simd), point.minus.widen(simd));
+    (plus.minus(simd, &minus), plus + minus)
+}
+
+/// (4x : 4y : 4 : 4xy).
+#[inline(always)]
+fn extended<S: Simd>(simd: S, point: &Niels<S::V>) -> Point<S::V> {
+    let (x, y) = twice(simd, point);
+    let (x, y) = (x.reduce(simd), y.reduce(simd));
+    let t = x.times(simd, &y);
+    let (x, y) = (x.widen(simd), y.widen(simd));
+    Point { x: x + x, y: y + y, z: Wide::splat(simd, &[4, 0, 0, 0, 0]), t }
+}
+
+#[inline(always)]
+fn is_same<S: Simd>(simd: S, a: &Wide<S::V>, b: &Wide<S::V>) -> Mask {
+    a.minus(simd, b).reduce(simd).is_zero(simd)
+}
+
+/// Whether y is the encoded one and x, unless zero, has the other parity.
+fn is_opposite<S: Simd>(simd: S, row: &Row, public: &[u8; 32]) -> bool {
+    let half = Factor::splat(simd, &HALF);
+    let (mut y, is_odd, is_zero) = simd.call(
+        #[inline(always)]
+        || {
+            let (x, y) = twice(simd, &load_niels(simd, &[row; LANES]));
+            let x = x.reduce(simd).times(simd, &half).reduce(simd);
+            let y = y.reduce(simd).times(simd, &half).reduce(simd);
+            (y.as_words(simd), x.is_odd(simd), x.is_zero(simd))
+        },
+    );
+    let top = simd.splat(1 << 63);
+    simd.call(
+        #[inline(always)]
+        || y[3] = y[3].or_if(!(is_odd | is_zero), y[3] | top),
+    );
+    words::bytes(simd, &y)[0] == *public
+}

@@ -1,0 +1,129 @@
+//! Points as 32 bytes. RFC 8032 5.1.2 and 5.1.3.
+
+use zeroize::Zeroizing;
+
+use super::constants::{D, ONE, ROOT_OF_MINUS_ONE};
+use super::field::{Factor, Wide};
+use super::point::Point;
+use super::power;
+use super::words;
+use crate::simd::{LANES, Mask, Simd, Vector};
+
+/// x and y of every group's points, by one inversion. Constant time.
+pub(super) fn to_affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Zeroizing<Vec<[Factor<S::V>; 2]>> {
+    let mut inverses = Zeroizing::new(Vec::with_capacity(points.len()));
+    let mut affine = Zeroizing::new(Vec::with_capacity(points.len()));
+    for point in points {
+        simd.call(
+            #[inline(always)]
+            || inverses.push(point.z.reduce(simd)),
+        );
+    }
+    power::invert_all(simd, &mut inverses);
+    for (point, inverse) in points.iter().zip(inverses.iter()) {
+        simd.call(
+            #[inline(always)]
+            || {
+                let x = point.x.reduce(simd).times(simd, inverse).reduce(simd);
+                affine.push([x, point.y.reduce(simd).times(simd, inverse).reduce(simd)]);
+            },
+        );
+    }
+    affine
+}
+
+/// Every group's points as bytes: y, and in the topmost bit whether x is odd.
+pub(super) fn encode<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[[u8; 32]; LANES]> {
+    let mut encoded = Vec::with_capacity(points.len());
+    for [x, y] in to_affine(simd, points).iter() {
+        let words = simd.call(
+            #[inline(always)]
+            || {
+                let mut words = y.as_words(simd);
+                let top = simd.splat(1 << 63);
+                words[3] = words[3].or_if(x.is_odd(simd), words[3] | top);
+                words
+            },
+        );
+        encoded.push(words::bytes(simd, &words));
+    }
+    encoded
+}
+
+/// A group of decoded points, and the lanes that hold one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoded<V> {
+    pub(super) x: Factor<V>,
+    pub(super) y: Factor<V>,
+    pub(super) is_valid: Mask,
+}
+
+/// The opposites of encoded points, for public bytes: AWS-LC's predicate, which is that of RFC 8032 5.1.3. Refused are
+/// y not below p, y of no point, and x = 0 with the sign bit set; points of small order are accepted.
+pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> Vec<Decoded<S::V>> {
+    let mut candidates = Vec::with_capacity(encoded.len());
+    let mut products = Vec::with_capacity(encoded.len());
+    for lanes in encoded {
+        let words = words::load(simd, *lanes);
+        simd.call(
+            #[inline(always)]
+            || {
+                let candidate = Candidate::new(simd, &words);
+                products.push(candidate.u.times(simd, &candidate.v).reduce(simd));
+                candidates.push(candidate);
+            },
+        );
+    }
+    let powers = power::for_square_roots(simd, &products);
+    let mut decoded = Vec::with_capacity(encoded.len());
+    for (candidate, power) in candidates.iter().zip(powers.iter()) {
+        simd.call(
+            #[inline(always)]
+            || decoded.push(candidate.finish(simd, power)),
+        );
+    }
+    decoded
+}
+
+/// x^2 = u/v with u = y^2 - 1, v = d y^2 + 1.
+struct Candidate<V> {
+    y: Factor<V>,
+    u: Factor<V>,
+    v: Factor<V>,
+    sign: Mask,
+    is_canonical: Mask,
+}
+
+impl<V: Vector> Candidate<V> {
+    #[inline(always)]
+    fn new<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+        let top = simd.splat(1 << 63);
+        let [a, b, c, d] = *words;
+        let y = Factor::from_words(simd, &[a, b, c, top.and_not(d)]);
+        let (one, square) = (Wide::splat(simd, &ONE), y.square(simd));
+        let u = square.minus(simd, &one).reduce(simd);
+        let v = (square.reduce(simd).times(simd, &Factor::splat(simd, &D)) + one).reduce(simd);
+        let mut is_canonical = Mask::MAX;
+        for (limb, canonical) in y.limbs().iter().zip(y.canonical(simd)) {
+            is_canonical &= limb.is_equal(canonical);
+        }
+        Self { y, u, v, sign: d.has_any(top), is_canonical }
+    }
+
+    /// x = u (u v)^((p-5)/8), times the root of -1 where v x^2 = -u. Its parity is the opposite of what the sign says.
+    #[inline(always)]
+    fn finish<S: Simd<V = V>>(&self, simd: S, power: &Factor<V>) -> Decoded<V> {
+        let x = self.u.times(simd, power).reduce(simd);
+        let check = x.square(simd).reduce(simd).times(simd, &self.v);
+        let u = self.u.widen(simd);
+        let is_root = check.minus(simd, &u).reduce(simd).is_zero(simd);
+        let is_turned = (check + u).reduce(simd).is_zero(simd);
+        let turned = x.times(simd, &Factor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
+        let x = turned.or_if(is_root, &x);
+        let opposite = Wide::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
+        let is_x_zero = x.is_zero(simd);
+        let x = x.or_if(!(x.is_odd(simd) ^ self.sign), &opposite);
+        let is_valid = self.is_canonical & (is_root | is_turned) & !(is_x_zero & self.sign);
+        Decoded { x, y: self.y, is_valid }
+    }
+}

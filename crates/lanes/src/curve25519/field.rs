@@ -1,0 +1,256 @@
+//! Integers modulo p = 2^255 - 19, one per lane: five limbs of radix 2^52. Bounds and counts: `docs/math/curve25519.md`.
+//!
+//! A [`Factor`] is ready to be multiplied; a product and any sum of products is [`Wide`] until it is reduced. So carries run
+//! once per factor, however many terms it has.
+
+use std::ops::Add;
+
+use zeroize::Zeroize;
+
+use super::constants::BIAS;
+use super::words;
+use crate::simd::{Mask, Simd, Vector};
+
+/// A value below 2^255 + 2^216. Only the low 52 bits of each limb count: multiplications read no others.
+#[derive(Clone, Copy, Debug, Zeroize)]
+pub(crate) struct Factor<V>(pub(crate) [V; 5]);
+
+/// A value of five unsigned limbs, each below 2^61: a product (limbs below 2^56), or a sum of terms whose bounds add up.
+#[derive(Clone, Copy, Debug, Zeroize)]
+pub(crate) struct Wide<V>(pub(crate) [V; 5]);
+
+/// 2^260 mod p.
+const FOLD: u64 = 608;
+/// Bits of the topmost limb below bit 255.
+const TOP_BITS: u32 = 47;
+const LOW_52: u64 = (1 << 52) - 1;
+const LOW_47: u64 = (1 << TOP_BITS) - 1;
+
+impl<V: Vector> Factor<V> {
+    /// The same value in every lane.
+    #[inline(always)]
+    pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+        let mut own = [simd.zero(); 5];
+        for (own, limb) in own.iter_mut().zip(limbs) {
+            *own = simd.splat(*limb);
+        }
+        Self(own)
+    }
+
+    /// Limbs of a value below 2^255.
+    #[inline(always)]
+    pub(crate) fn from_limbs(limbs: [V; 5]) -> Self {
+        Self(limbs)
+    }
+
+    /// The limbs, of which the low 52 bits count.
+    #[inline(always)]
+    pub(crate) fn limbs(&self) -> &[V; 5] {
+        &self.0
+    }
+
+    /// Of a value below 2^255 in four words.
+    #[inline(always)]
+    pub(crate) fn from_words<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+        Self(words::split(simd, words))
+    }
+
+    /// The canonical value, below p, in limbs.
+    #[inline(always)]
+    pub(crate) fn canonical<S: Simd<V = V>>(&self, simd: S) -> [V; 5] {
+        let low = simd.splat(LOW_52);
+        let mut limbs = self.0;
+        for limb in &mut limbs {
+            *limb = *limb & low;
+        }
+        // At least p where adding 19 reaches bit 255; then that sum, less 2^255, is the value less p.
+        let mut carry = simd.splat(19);
+        for limb in &limbs[..4] {
+            carry = (*limb + carry).shr::<52>();
+        }
+        let reaches = (limbs[4] + carry).shr::<TOP_BITS>();
+        let mut carry = simd.zero().madd_lo(reaches, simd.splat(19));
+        for limb in &mut limbs {
+            let sum = *limb + carry;
+            (*limb, carry) = (sum & low, sum.shr::<52>());
+        }
+        limbs[4] = limbs[4] & simd.splat(LOW_47);
+        limbs
+    }
+
+    /// The canonical value in four words.
+    #[inline(always)]
+    pub(crate) fn as_words<S: Simd<V = V>>(&self, simd: S) -> [V; 4] {
+        words::join(simd, &self.canonical(simd))
+    }
+
+    /// Where the value is zero.
+    #[inline(always)]
+    pub(crate) fn is_zero<S: Simd<V = V>>(&self, simd: S) -> Mask {
+        let [a, b, c, d, e] = self.canonical(simd);
+        (a | b | c | d | e).is_equal(simd.zero())
+    }
+
+    /// Where the value is odd, in canonical form.
+    #[inline(always)]
+    pub(crate) fn is_odd<S: Simd<V = V>>(&self, simd: S) -> Mask {
+        self.canonical(simd)[0].has_any(simd.splat(1))
+    }
+
+    /// `yes` where the mask is set, `self` elsewhere.
+    #[inline(always)]
+    pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        let mut own = self.0;
+        for (own, yes) in own.iter_mut().zip(&yes.0) {
+            *own = own.or_if(mask, *yes);
+        }
+        Self(own)
+    }
+
+    /// The same value as a term of sums.
+    #[inline(always)]
+    pub(crate) fn widen<S: Simd<V = V>>(&self, simd: S) -> Wide<V> {
+        let mut own = self.0;
+        for limb in &mut own {
+            *limb = *limb & simd.splat(LOW_52);
+        }
+        Wide(own)
+    }
+
+    /// The product: 59 `vpmadd52`. Limbs below 2^56.
+    #[inline(always)]
+    pub(crate) fn times<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Wide<V> {
+        self.check(simd);
+        other.check(simd);
+        let (a, b) = (&self.0, &other.0);
+        let mut columns = [simd.zero(); 10];
+        for i in 0..5 {
+            for j in 0..5 {
+                columns[i + j] = columns[i + j].madd_lo(a[i], b[j]);
+                columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], b[j]);
+            }
+        }
+        fold(simd, columns)
+    }
+
+    /// The square: 39 `vpmadd52`. Limbs below 2^56.
+    #[inline(always)]
+    pub(crate) fn square<S: Simd<V = V>>(&self, simd: S) -> Wide<V> {
+        self.check(simd);
+        let a = &self.0;
+        let mut columns = [simd.zero(); 10];
+        for i in 0..5 {
+            for j in i + 1..5 {
+                columns[i + j] = columns[i + j].madd_lo(a[i], a[j]);
+                columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], a[j]);
+            }
+        }
+        for (at, column) in columns.iter_mut().enumerate() {
+            *column = *column + *column;
+            let limb = a[at / 2];
+            *column = if at % 2 == 0 { column.madd_lo(limb, limb) } else { column.madd_hi(limb, limb) };
+        }
+        fold(simd, columns)
+    }
+
+    /// The product with a number below 2^20: eleven `vpmadd52`. Limbs below 2^54.
+    #[inline(always)]
+    pub(crate) fn times_small<S: Simd<V = V>>(&self, simd: S, number: u64) -> Wide<V> {
+        self.check(simd);
+        let by = simd.splat(number);
+        let mut product = [simd.zero(); 5];
+        for at in 0..5 {
+            product[at] = product[at].madd_lo(self.0[at], by);
+            if at < 4 {
+                product[at + 1] = product[at + 1].madd_hi(self.0[at], by);
+            }
+        }
+        let beyond = simd.zero().madd_hi(self.0[4], by);
+        product[0] = product[0].madd_lo(beyond, simd.splat(FOLD));
+        Wide(product)
+    }
+
+    #[inline(always)]
+    fn check<S: Simd<V = V>>(&self, simd: S) {
+        if cfg!(debug_assertions) {
+            let top = self.0[4] & simd.splat(LOW_52);
+            debug_assert_eq!(top.is_below(simd.splat((1 << TOP_BITS) + (1 << 10))), Mask::MAX);
+        }
+    }
+}
+
+/// Brings ten columns, each below 10 * 2^52 and the topmost below 2^42.75, to five.
+#[inline(always)]
+fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> Wide<S::V> {
+    for at in 5..9 {
+        c[at + 1] = c[at + 1] + c[at].shr::<52>();
+    }
+    let by = simd.splat(FOLD);
+    let mut low = [c[0], c[1], c[2], c[3], c[4]];
+    for at in 0..4 {
+        low[at] = low[at].madd_lo(c[at + 5], by);
+        low[at + 1] = low[at + 1].madd_hi(c[at + 5], by);
+    }
+    low[4] = low[4].madd_lo(c[9], by);
+    Wide(low)
+}
+
+impl<V: Vector> Wide<V> {
+    /// The same value, ready to be multiplied: one `vpmadd52`. Bits from 255 on fold by 19; carries run once.
+    #[inline(always)]
+    pub(crate) fn reduce<S: Simd<V = V>>(&self, simd: S) -> Factor<V> {
+        self.check(simd, 1 << 61);
+        let [l0, l1, l2, l3, l4] = self.0;
+        let top = l4 & simd.splat(LOW_47);
+        let l0 = l0.madd_lo(l4.shr::<TOP_BITS>(), simd.splat(19));
+        let l1 = l1 + l0.shr::<52>();
+        let l2 = l2 + l1.shr::<52>();
+        let l3 = l3 + l2.shr::<52>();
+        Factor([l0, l1, l2, l3, top + l3.shr::<52>()])
+    }
+
+    /// `self - other`, for a product `other` or a sum of up to five.
+    #[inline(always)]
+    pub(crate) fn minus<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Self {
+        other.check(simd, BIAS[0]);
+        let mut difference = self.0;
+        for at in 0..5 {
+            difference[at] = difference[at] + (simd.splat(BIAS[at]) - other.0[at]);
+        }
+        Self(difference)
+    }
+
+    /// The same value in every lane.
+    #[inline(always)]
+    pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+        Self(Factor::splat(simd, limbs).0)
+    }
+
+    /// `yes` where the mask is set, `self` elsewhere.
+    #[inline(always)]
+    pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        Self(Factor(self.0).or_if(mask, &Factor(yes.0)).0)
+    }
+
+    #[inline(always)]
+    fn check<S: Simd<V = V>>(&self, simd: S, bound: u64) {
+        if cfg!(debug_assertions) {
+            for limb in self.0 {
+                debug_assert_eq!(limb.is_below(simd.splat(bound)), Mask::MAX);
+            }
+        }
+    }
+}
+
+impl<V: Vector> Add for Wide<V> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        let mut sum = self.0;
+        for (limb, other) in sum.iter_mut().zip(other.0) {
+            *limb = *limb + other;
+        }
+        Self(sum)
+    }
+}

@@ -1,0 +1,109 @@
+//! [S]B + [h]Q for points Q that nothing is known of beforehand; all public.
+
+use super::comb::{Rows, double_times, load_niels};
+use super::encoding::Decoded;
+use super::field::Factor;
+use super::point::{Cached, Niels, Point};
+use super::scalar::{Scalar, Signed};
+use super::words::load_rows;
+use crate::simd::{LANES, Simd, Vector, Words};
+
+/// Signed digits of h.
+const WIDTH: usize = 5;
+/// Signed digits of S: two of h, so that both are added between the same doublings.
+pub(super) const BASE_WIDTH: usize = 2 * WIDTH;
+
+/// (Y+X, Y-X, 2dT, 2Z) of one lane, limb by limb, and four words unused.
+type Row = [Words; 3];
+
+/// Multiples 0 to 2^(WIDTH-1) of each lane's point, as rows: 26 KB.
+struct Multiples(Vec<[Row; LANES]>);
+
+/// [S]B + [h]Q: 250 doublings, 51 additions of multiples of Q and 26 of B.
+pub(super) fn sum_of_multiples<S: Simd>(
+    simd: S,
+    base: &Rows<BASE_WIDTH>,
+    q: &Decoded<S::V>,
+    h: &Scalar<S::V>,
+    s: &Scalar<S::V>,
+) -> Point<S::V> {
+    let multiples = Multiples::new(simd, q);
+    let (h, s) = (Signed::<WIDTH>::new(simd, h), Signed::<BASE_WIDTH>::new(simd, s));
+    let mut sum = Point::neutral(simd);
+    for at in (0..h.len()).rev() {
+        if at + 1 < h.len() {
+            double_times::<S, WIDTH>(simd, &mut sum);
+        }
+        simd.call(
+            #[inline(always)]
+            || {
+                let (magnitudes, negative) = h.at(at);
+                sum.add::<S, true>(simd, &multiples.load(simd, magnitudes), negative);
+            },
+        );
+        if at % 2 == 0 {
+            simd.call(
+                #[inline(always)]
+                || {
+                    let (magnitudes, negative) = s.at(at / 2);
+                    let entry = load_niels(simd, &base.rows(0, magnitudes));
+                    sum.add_affine::<S, false>(simd, &entry, negative);
+                },
+            );
+        }
+    }
+    sum
+}
+
+impl Multiples {
+    fn new<S: Simd>(simd: S, q: &Decoded<S::V>) -> Self {
+        let mut term = Point::neutral(simd);
+        let mut rows = vec![[[[0; LANES]; 3]; LANES]; (1 << (WIDTH - 1)) + 1];
+        let step = simd.call(
+            #[inline(always)]
+            || Point::affine(simd, &q.x, &q.y).cached(simd),
+        );
+        for rows in &mut rows {
+            simd.call(
+                #[inline(always)]
+                || {
+                    store(simd, rows, &term.cached(simd));
+                    term.add::<S, true>(simd, &step, 0);
+                },
+            );
+        }
+        Self(rows)
+    }
+
+    #[inline(always)]
+    fn load<S: Simd>(&self, simd: S, magnitudes: &Words) -> Cached<S::V> {
+        let mut rows = [&self.0[0][0]; LANES];
+        for (lane, (row, magnitude)) in rows.iter_mut().zip(magnitudes).enumerate() {
+            *row = &self.0[*magnitude as usize][lane];
+        }
+        let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, ..]] = load_rows(simd, &rows);
+        Cached {
+            niels: Niels {
+                plus: Factor::from_limbs([a, b, c, d, e]),
+                minus: Factor::from_limbs([f, g, h, i, j]),
+                product: Factor::from_limbs([k, l, m, n, o]),
+            },
+            z: Factor::from_limbs([p, q, r, s, t]),
+        }
+    }
+}
+
+#[inline(always)]
+fn store<S: Simd>(simd: S, rows: &mut [Row; LANES], point: &Cached<S::V>) {
+    let [a, b, c, d, e] = *point.niels.plus.limbs();
+    let [f, g, h, i, j] = *point.niels.minus.limbs();
+    let [k, l, m, n, o] = *point.niels.product.limbs();
+    let [p, q, r, s, t] = *point.z.limbs();
+    let zero = simd.zero();
+    let parts = [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, zero, zero, zero, zero]];
+    for (at, part) in parts.into_iter().enumerate() {
+        for (row, lane) in rows.iter_mut().zip(S::V::transpose(part)) {
+            row[at] = lane.words();
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Points of the twisted Edwards curve -x^2 + y^2 = 1 + d x^2 y^2 in extended coordinates. The formulas are complete: they
+//! hold for all points, equal, opposite, neutral or of small order (Hisil, Wong, Carter, Dawson 2008, 3.1 to 3.3).
+
+use zeroize::Zeroize;
+
+use super::constants::{ONE, TWICE_D};
+use super::field::{Factor, Wide};
+use crate::simd::{Mask, Simd, Vector};
+
+/// (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
+#[derive(Clone, Copy, Debug, Zeroize)]
+#[zeroize(bound = "V: Zeroize")]
+pub(super) struct Point<V> {
+    pub(super) x: Wide<V>,
+    pub(super) y: Wide<V>,
+    pub(super) z: Wide<V>,
+    /// Not kept up where nothing reads it.
+    pub(super) t: Wide<V>,
+}
+
+/// A point to add: (Y+X, Y-X, 2dT, 2Z).
+#[derive(Clone, Copy, Debug, Zeroize)]
+#[zeroize(bound = "V: Zeroize")]
+pub(super) struct Cached<V> {
+    pub(super) niels: Niels<V>,
+    pub(super) z: Factor<V>,
+}
+
+/// An affine point to add: (y+x, y-x, 2dxy).
+#[derive(Clone, Copy, Debug, Zeroize)]
+#[zeroize(bound = "V: Zeroize")]
+pub(super) struct Niels<V> {
+    pub(super) plus: Factor<V>,
+    pub(super) minus: Factor<V>,
+    pub(super) product: Factor<V>,
+}
+
+impl<V: Vector> Point<V> {
+    /// The neutral element (0, 1).
+    #[inline(always)]
+    pub(super) fn neutral<S: Simd<V = V>>(simd: S) -> Self {
+        let (zero, one) = (Wide::splat(simd, &[0; 5]), Wide::splat(simd, &ONE));
+        Self { x: zero, y: one, z: one, t: zero }
+    }
+
+    /// The affine point (x, y).
+    #[inline(always)]
+    pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &Factor<V>, y: &Factor<V>) -> Self {
+        let z = Wide::splat(simd, &ONE);
+        Self { x: x.widen(simd), y: y.widen(simd), z, t: x.times(simd, y) }
+    }
+
+    /// `yes` where the mask is set, `self` elsewhere.
+    #[inline(always)]
+    pub(super) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        Self {
+            x: self.x.or_if(mask, &yes.x),
+            y: self.y.or_if(mask, &yes.y),
+            z: self.z.or_if(mask, &yes.z),
+            t: self.t.or_if(mask, &yes.t),
+        }
+    }
+
+    /// 2 P: four squarings and four products, three where T is not wanted. Does not read T.
+    #[inline(always)]
+    pub(super) fn double<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
+        let sum = (self.x + self.y).reduce(simd).square(simd);
+        let (a, b) = (self.x.reduce(simd).square(simd), self.y.reduce(simd).square(simd));
+        let (h, g) = (a + b, a.minus(simd, &b));
+        let c = self.z.reduce(simd).square(simd);
+        let e = h.minus(simd, &sum);
+        self.set::<S, WITH_T>(simd, [e, g + (c + c), g, h]);
+    }
+
+    /// P + Q, or P - Q in the lanes of `negative`: eight products, seven where T is not wanted.
+    #[inline(always)]
+    pub(super) fn add<S: Simd<V = V>, const WITH_T: bool>(
+        &mut self,
+        simd: S,
+        other: &Cached<V>,
+        negative: Mask,
+    ) {
+        let z = self.z.reduce(simd).times(simd, &other.z);
+        self.add_with::<S, WITH_T>(simd, &other.niels, z, negative);
+    }
+
+    /// P + Q, or P - Q in the lanes of `negative`, for an affine Q: seven products, six where T is not wanted.
+    #[inline(always)]
+    pub(super) fn add_affine<S: Simd<V = V>, const WITH_T: bool>(
+        &mut self,
+        simd: S,
+        other: &Niels<V>,
+        negative: Mask,
+    ) {
+        self.add_with::<S, WITH_T>(simd, other, self.z + self.z, negative);
+    }
+
+    /// `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X in each other's place and -T.
+    #[inline(always)]
+    fn add_with<S: Simd<V = V>, const WITH_T: bool>(
+        &mut self,
+        simd: S,
+        other: &Niels<V>,
+        twice_z: Wide<V>,
+        negative: Mask,
+    ) {
+        let plus = other.plus.or_if(negative, &other.minus);
+        let minus = other.minus.or_if(negative, &other.plus);
+        let a = self.y.minus(simd, &self.x).reduce(simd).times(simd, &minus);
+        let b = (self.y + self.x).reduce(simd).times(simd, &plus);
+        let c = self.t.reduce(simd).times(simd, &other.product);
+        let (less, more) = (twice_z.minus(simd, &c), twice_z + c);
+        let (f, g) = (less.or_if(negative, &more), more.or_if(negative, &less));
+        self.set::<S, WITH_T>(simd, [b.minus(simd, &a), f, g, b + a]);
+    }
+
+    /// X = EF, Y = GH, Z = FG, T = EH.
+    #[inline(always)]
+    fn set<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S, [e, f, g, h]: [Wide<V>; 4]) {
+        let (e, f) = (e.reduce(simd), f.reduce(simd));
+        self.x = e.times(simd, &f);
+        let g = g.reduce(simd);
+        self.z = f.times(simd, &g);
+        let h = h.reduce(simd);
+        self.y = g.times(simd, &h);
+        if WITH_T {
+            self.t = e.times(simd, &h);
+        }
+    }
+
+    /// The point as one to add: one product.
+    #[inline(always)]
+    pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> Cached<V> {
+        let product = self.t.reduce(simd).times(simd, &Factor::splat(simd, &TWICE_D)).reduce(simd);
+        let plus = (self.y + self.x).reduce(simd);
+        let minus = self.y.minus(simd, &self.x).reduce(simd);
+        Cached { niels: Niels { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
+    }
+}

@@ -1,0 +1,127 @@
+//! Powers that take hundreds of squarings, for many groups of lanes at once: one chain alone waits for its own carries.
+
+use zeroize::Zeroizing;
+
+use super::constants::ONE;
+use super::field::Factor;
+use crate::simd::Simd;
+
+/// One vector of eight values per group.
+type Groups<V> = Zeroizing<Vec<Factor<V>>>;
+
+/// `x^(2^252 - 3)`, that is (p-5)/8, of every group.
+pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[Factor<S::V>]) -> Groups<S::V> {
+    let (mut power, _) = ones(simd, x);
+    square_times(simd, &mut power, 2);
+    multiply(simd, &mut power, x);
+    power
+}
+
+/// `1/x` of every group by one inversion for all of them: three products per group (Montgomery's trick). Zero gives zero,
+/// and no other group sees it.
+pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [Factor<S::V>]) {
+    let one = Factor::splat(simd, &ONE);
+    let mut before = Zeroizing::new(Vec::with_capacity(x.len()));
+    let mut product = Zeroizing::new([one]);
+    let mut zeros = Vec::with_capacity(x.len());
+    for value in x.iter_mut() {
+        simd.call(
+            #[inline(always)]
+            || {
+                let is_zero = value.is_zero(simd);
+                *value = value.or_if(is_zero, &one);
+                zeros.push(is_zero);
+                before.push(product[0]);
+                product[0] = product[0].times(simd, value).reduce(simd);
+            },
+        );
+    }
+    let mut inverse = invert(simd, &*product);
+    let nothing = Factor::splat(simd, &[0; 5]);
+    for ((value, before), is_zero) in x.iter_mut().zip(before.iter()).zip(zeros).rev() {
+        simd.call(
+            #[inline(always)]
+            || {
+                let own = inverse[0].times(simd, before).reduce(simd);
+                inverse[0] = inverse[0].times(simd, value).reduce(simd);
+                *value = own.or_if(is_zero, &nothing);
+            },
+        );
+    }
+}
+
+/// `x^(p - 2)` of every group: 254 squarings and 11 products.
+fn invert<S: Simd>(simd: S, x: &[Factor<S::V>]) -> Groups<S::V> {
+    let (mut power, eleventh) = ones(simd, x);
+    square_times(simd, &mut power, 5);
+    multiply(simd, &mut power, &eleventh);
+    power
+}
+
+/// `x^(2^250 - 1)` and `x^11`.
+fn ones<S: Simd>(simd: S, x: &[Factor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
+    let own = |values: &[Factor<S::V>]| Zeroizing::new(values.to_vec());
+    // x^2, x^8, x^9, x^11, x^22, x^31 = x^(2^5 - 1)
+    let mut second = own(x);
+    square_times(simd, &mut second, 1);
+    let mut power = own(&second);
+    square_times(simd, &mut power, 2);
+    multiply(simd, &mut power, x);
+    let ninth = own(&power);
+    multiply(simd, &mut power, &second);
+    let eleventh = own(&power);
+    square_times(simd, &mut power, 1);
+    multiply(simd, &mut power, &ninth);
+    // x^(2^n - 1) for n = 10, 20, 40, 50, 100, 200, 250.
+    append_ones(simd, &mut power, 5, None);
+    let ten = own(&power);
+    append_ones(simd, &mut power, 10, None);
+    append_ones(simd, &mut power, 20, None);
+    append_ones(simd, &mut power, 10, Some(&ten));
+    let fifty = own(&power);
+    append_ones(simd, &mut power, 50, None);
+    append_ones(simd, &mut power, 100, None);
+    append_ones(simd, &mut power, 50, Some(&fifty));
+    (power, eleventh)
+}
+
+/// Appends `count` ones to exponents: `x^(2^count) * ones`, where `ones`, by default `x`, has as many.
+fn append_ones<S: Simd>(simd: S, x: &mut [Factor<S::V>], count: usize, ones: Option<&[Factor<S::V>]>) {
+    let own = Zeroizing::new(x.to_vec());
+    square_times(simd, x, count);
+    multiply(simd, x, ones.unwrap_or(&own));
+}
+
+/// `x^(2^times)` of every group, four groups at a time.
+fn square_times<S: Simd>(simd: S, x: &mut [Factor<S::V>], times: usize) {
+    let (fours, rest) = x.as_chunks_mut::<4>();
+    fours.iter_mut().for_each(|four| square_together(simd, four, times));
+    let (twos, rest) = rest.as_chunks_mut::<2>();
+    twos.iter_mut().for_each(|two| square_together(simd, two, times));
+    let (ones, _) = rest.as_chunks_mut::<1>();
+    ones.iter_mut().for_each(|one| square_together(simd, one, times));
+}
+
+fn square_together<S: Simd, const N: usize>(simd: S, x: &mut [Factor<S::V>; N], times: usize) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for _ in 0..times {
+                for x in x.iter_mut() {
+                    *x = x.square(simd).reduce(simd);
+                }
+            }
+        },
+    );
+}
+
+fn multiply<S: Simd>(simd: S, x: &mut [Factor<S::V>], y: &[Factor<S::V>]) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for (x, y) in x.iter_mut().zip(y) {
+                *x = x.times(simd, y).reduce(simd);
+            }
+        },
+    );
+}

@@ -1,0 +1,215 @@
+//! Scalars modulo L, one per lane, in constant time.
+
+use zeroize::Zeroize;
+
+use super::constants::{ORDER, ORDER_INVERSE, ORDER_SQUARED_RADIX};
+use super::words::{self, RADIX};
+use crate::simd::{Mask, Simd, Vector, Words};
+
+const LOW_52: u64 = (1 << RADIX) - 1;
+
+/// Bits of a scalar below L, and one more, so that signed digits fit.
+const SCALAR_BITS: usize = 254;
+
+/// A value below L in clean limbs.
+#[derive(Clone, Copy, Debug, Zeroize)]
+pub(super) struct Scalar<V>([V; 5]);
+
+/// A value below 2 L in limbs whose low 52 bits count.
+struct BelowTwice<V>([V; 5]);
+
+impl<V: Vector> Scalar<V> {
+    /// 512 bits modulo L. RFC 8032 5.1.6 and 5.1.7.
+    #[inline(always)]
+    pub(super) fn from_wide<S: Simd<V = V>>(simd: S, words: &[V; 8]) -> Self {
+        // Below 2^512, which is less than 2^260 L: one reduction divides by 2^260, a product with 2^520 undoes it.
+        let quotient = reduce(simd, words::split(simd, words));
+        let square = Self::splat(simd, &ORDER_SQUARED_RADIX);
+        reduce(simd, product(simd, &quotient.0, &square.0)).canonical(simd)
+    }
+
+    /// 256 bits modulo L.
+    #[inline(always)]
+    pub(super) fn from_words<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+        let [a, b, c, d] = *words;
+        let zero = simd.zero();
+        Self::from_wide(simd, &[a, b, c, d, zero, zero, zero, zero])
+    }
+
+    #[inline(always)]
+    fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+        let mut own = [simd.zero(); 5];
+        for (own, limb) in own.iter_mut().zip(limbs) {
+            *own = simd.splat(*limb);
+        }
+        Self(own)
+    }
+
+    /// Clean limbs of a value that is known to be below L.
+    #[inline(always)]
+    pub(super) fn from_limbs(limbs: [V; 5]) -> Self {
+        Self(limbs)
+    }
+
+    /// The limbs.
+    #[inline(always)]
+    pub(super) fn limbs(&self) -> &[V; 5] {
+        &self.0
+    }
+
+    /// `2^260 self mod L`, as [`Self::times_plus`] wants its second factor.
+    #[inline(always)]
+    pub(super) fn into_montgomery<S: Simd<V = V>>(self, simd: S) -> Self {
+        let square = Self::splat(simd, &ORDER_SQUARED_RADIX);
+        reduce(simd, product(simd, &self.0, &square.0)).canonical(simd)
+    }
+
+    /// `self * factor / 2^260 + term mod L`.
+    #[inline(always)]
+    pub(super) fn times_plus<S: Simd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
+        let mut sum = reduce(simd, product(simd, &self.0, &factor.0)).canonical(simd).0;
+        for (sum, term) in sum.iter_mut().zip(&term.0) {
+            *sum = *sum + *term;
+        }
+        BelowTwice(sum).canonical(simd)
+    }
+
+    /// The scalar as signed digits of `WIDTH` bits.
+    #[inline(always)]
+    pub(super) fn digits<S: Simd<V = V>, const WIDTH: usize>(&self, simd: S) -> Digits<V, WIDTH> {
+        let (offset, low) = (const { offset::<WIDTH>() }, simd.splat(LOW_52));
+        let (mut limbs, mut carry) = (self.0, simd.zero());
+        for (limb, offset) in limbs.iter_mut().zip(offset) {
+            let sum = *limb + simd.splat(offset) + carry;
+            (*limb, carry) = (sum & low, sum.shr::<52>());
+        }
+        Digits(limbs)
+    }
+
+    /// Four words of 64 bits.
+    #[inline(always)]
+    pub(super) fn as_words<S: Simd<V = V>>(&self, simd: S) -> [V; 4] {
+        words::join(simd, &self.0)
+    }
+}
+
+/// Digits of `WIDTH` bits, each from -2^(WIDTH-1) to 2^(WIDTH-1) - 1, kept with 2^(WIDTH-1) added to every one: then
+/// they are the bits of one sum, and no carry runs from digit to digit.
+#[derive(Clone, Copy, Debug, Zeroize)]
+pub(super) struct Digits<V, const WIDTH: usize>([V; 5]);
+
+impl<V: Vector, const WIDTH: usize> Digits<V, WIDTH> {
+    /// Digits of a scalar.
+    pub(super) const COUNT: usize = SCALAR_BITS.div_ceil(WIDTH);
+
+    /// What is added to each digit.
+    pub(super) const HALF: u64 = 1 << (WIDTH - 1);
+
+    /// Digit `at`, the lowest first, plus [`Self::HALF`].
+    #[inline(always)]
+    pub(super) fn at<S: Simd<V = V>>(&self, simd: S, at: usize) -> V {
+        words::window::<S, RADIX>(simd, &self.0, WIDTH * at, WIDTH.min(5 * RADIX - WIDTH * at))
+    }
+}
+
+/// Public signed digits of each lane's scalar.
+pub(super) struct Signed<const WIDTH: usize>(Vec<(Words, Mask)>);
+
+impl<const WIDTH: usize> Signed<WIDTH> {
+    pub(super) fn new<S: Simd>(simd: S, scalar: &Scalar<S::V>) -> Self {
+        let mut signed = Vec::with_capacity(Digits::<S::V, WIDTH>::COUNT);
+        simd.call(
+            #[inline(always)]
+            || {
+                let (digits, half) =
+                    (scalar.digits::<S, WIDTH>(simd), simd.splat(Digits::<S::V, WIDTH>::HALF));
+                for at in 0..Digits::<S::V, WIDTH>::COUNT {
+                    let digit = digits.at(simd, at);
+                    let negative = digit.is_below(half);
+                    let magnitude = (digit - half).or_if(negative, half - digit);
+                    signed.push((magnitude.words(), negative));
+                }
+            },
+        );
+        Self(signed)
+    }
+
+    /// Number of digits.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The magnitudes of digit `at`, and the lanes where it is negative.
+    #[inline(always)]
+    pub(super) fn at(&self, at: usize) -> (&Words, Mask) {
+        let (magnitudes, negative) = &self.0[at];
+        (magnitudes, *negative)
+    }
+}
+
+/// 2^(WIDTH-1) in every digit.
+const fn offset<const WIDTH: usize>() -> [u64; 5] {
+    let mut limbs = [0; 5];
+    let mut at = 0;
+    while at < SCALAR_BITS.div_ceil(WIDTH) {
+        let bit = WIDTH * at + WIDTH - 1;
+        if bit < 5 * RADIX {
+            limbs[bit / RADIX] |= 1 << (bit % RADIX);
+        }
+        at += 1;
+    }
+    limbs
+}
+
+impl<V: Vector> BelowTwice<V> {
+    #[inline(always)]
+    fn canonical<S: Simd<V = V>>(&self, simd: S) -> Scalar<V> {
+        let low = simd.splat(LOW_52);
+        let (mut own, mut less) = (self.0, self.0);
+        let (mut carry, mut borrow) = (simd.zero(), simd.zero());
+        for at in 0..5 {
+            let sum = own[at] + carry;
+            (own[at], carry) = (sum & low, sum.shr::<52>());
+            let difference = own[at] + borrow - simd.splat(ORDER[at]);
+            (less[at], borrow) = (difference & low, difference.sar::<52>());
+        }
+        let is_below = borrow.has_any(simd.splat(1));
+        for (own, less) in own.iter_mut().zip(less) {
+            *own = less.or_if(is_below, *own);
+        }
+        Scalar(own)
+    }
+}
+
+#[inline(always)]
+fn product<S: Simd>(simd: S, a: &[S::V; 5], b: &[S::V; 5]) -> [S::V; 10] {
+    let mut columns = [simd.zero(); 10];
+    for i in 0..5 {
+        for j in 0..5 {
+            columns[i + j] = columns[i + j].madd_lo(a[i], b[j]);
+            columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], b[j]);
+        }
+    }
+    columns
+}
+
+/// `value / 2^260 mod L` of a value below 2^260 L, each column below 2^56: Montgomery's reduction, limb by limb.
+#[inline(always)]
+fn reduce<S: Simd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
+    let inverse = simd.splat(ORDER_INVERSE);
+    for at in 0..5 {
+        let quotient = simd.zero().madd_lo(columns[at], inverse);
+        for (j, limb) in ORDER.into_iter().enumerate().filter(|(_, limb)| *limb != 0) {
+            let limb = simd.splat(limb);
+            columns[at + j] = columns[at + j].madd_lo(quotient, limb);
+            columns[at + j + 1] = columns[at + j + 1].madd_hi(quotient, limb);
+        }
+        columns[at + 1] = columns[at + 1] + columns[at].shr::<52>();
+    }
+    let [_, _, _, _, _, a, b, c, d, e] = columns;
+    let b = b + a.shr::<52>();
+    let c = c + b.shr::<52>();
+    let d = d + c.shr::<52>();
+    let low = simd.splat(LOW_52);
+    BelowTwice([a & low, b & low, c & low, d & low, e + d.shr::<52>()])
+}

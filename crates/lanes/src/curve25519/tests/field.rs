@@ -1,0 +1,161 @@
+//! The field modulo p.
+
+use num_bigint::BigUint;
+
+use super::super::constants::*;
+use super::super::field::{Factor, Wide};
+use super::super::{power, words};
+use super::{Dice, integers, limbs, on_every_leaf, order, p};
+use crate::simd::{LANES, Simd, Vector};
+
+/// Values at the edges of what a factor may be, and others.
+fn samples(dice: &mut Dice) -> [BigUint; LANES] {
+    let one = BigUint::from(1_u8);
+    let edges = [
+        BigUint::default(),
+        one.clone(),
+        p() - 1_u8,
+        p(),
+        p() + 18_u8,
+        (&one << 255) + (&one << 216),
+        (BigUint::from((1_u64 << 47) - 1) << 208) + ((&one << 208) - 1_u8),
+        p() + 1_u8,
+    ];
+    std::array::from_fn(|lane| match dice.word() % 3 {
+        0 => edges[(dice.word() as usize + lane) % edges.len()].clone(),
+        _ => BigUint::from_bytes_le(&dice.bytes::<32>()) >> 1,
+    })
+}
+
+fn value<S: Simd>(simd: S, wide: &Wide<S::V>) -> [BigUint; LANES] {
+    integers(&wide.reduce(simd).canonical(simd))
+}
+
+fn arithmetic<S: Simd>(simd: S) {
+    let mut dice = Dice(1);
+    for _ in 0..if cfg!(miri) { 2 } else { 300 } {
+        let (a, b, c) = (samples(&mut dice), samples(&mut dice), samples(&mut dice));
+        let factor = |lanes| Factor::from_limbs(limbs(simd, lanes));
+        let found = simd.call(|| {
+            let (a, b, c) = (factor(&a), factor(&b), factor(&c));
+            let (ab, cc) = (a.times(simd, &b), c.square(simd));
+            let five = cc + cc + cc + cc + cc;
+            [
+                ab,
+                cc,
+                ab + cc,
+                ab.minus(simd, &five),
+                a.times_small(simd, 121_665),
+                a.widen(simd) + b.widen(simd),
+            ]
+        });
+        let found = found.map(|wide| value(simd, &wide));
+        for lane in 0..LANES {
+            let (a, b, c) = (&a[lane], &b[lane], &c[lane]);
+            let (ab, cc) = (a * b, c * c);
+            let less = (&ab + (p() << 264) - (&cc * 5_u8)) % p();
+            let expected = [ab.clone(), cc.clone(), ab + cc, less, a * 121_665_u32, a + b];
+            for (at, expected) in expected.into_iter().enumerate() {
+                assert_eq!(found[at][lane], expected % p(), "operation {at}");
+            }
+        }
+    }
+}
+
+/// A reduction keeps what is above bit 52 of each limb out of products, and its value near p.
+fn reduction<S: Simd>(simd: S) {
+    let wide = Wide::splat(simd, &[(1 << 61) - 1; 5]);
+    let factor = wide.reduce(simd);
+    let expected = (0..5).map(|at| BigUint::from((1_u64 << 61) - 1) << (52 * at)).sum::<BigUint>();
+    let found = integers(factor.limbs());
+    assert!(found[0] < (BigUint::from(1_u8) << 255) + (BigUint::from(1_u8) << 218));
+    assert_eq!(&found[0] % p(), expected % p());
+}
+
+fn powers<S: Simd>(simd: S) {
+    let mut dice = Dice(2);
+    for groups in 1..=if cfg!(miri) { 1 } else { 9 } {
+        let values: Vec<_> = (0..groups).map(|_| samples(&mut dice)).collect();
+        let factors: Vec<_> = values.iter().map(|lanes| Factor::from_limbs(limbs(simd, lanes))).collect();
+        let roots = power::for_square_roots(simd, &factors);
+        let mut inverses = factors.clone();
+        power::invert_all(simd, &mut inverses);
+        let exponent = (BigUint::from(1_u8) << 252) - 3_u8;
+        for ((values, root), inverse) in values.iter().zip(roots.iter()).zip(&inverses) {
+            let found = [root, inverse].map(|factor| integers(&factor.canonical(simd)));
+            for (lane, value) in values.iter().enumerate() {
+                assert_eq!(found[0][lane], value.modpow(&exponent, &p()));
+                assert_eq!(found[1][lane], value.modpow(&(p() - 2_u8), &p()));
+            }
+        }
+    }
+}
+
+fn masks<S: Simd>(simd: S) {
+    let one = BigUint::from(1_u8);
+    let values =
+        [BigUint::default(), p(), one.clone(), p() - 1_u8, p() + 1_u8, &one + &one, p() * 2_u8, p() + 18_u8];
+    let values = values.map(|value| if value.bits() > 255 { BigUint::default() } else { value });
+    let factor = Factor::from_limbs(limbs(simd, &values));
+    let bit = |test: &dyn Fn(&BigUint) -> bool| {
+        values.iter().rev().fold(0, |mask, value| mask << 1 | u8::from(test(&(value % p()))))
+    };
+    assert_eq!(factor.is_zero(simd), bit(&|value| value == &BigUint::default()));
+    assert_eq!(factor.is_odd(simd), bit(&|value| value.bit(0)));
+}
+
+fn bytes_and_words<S: Simd>(simd: S) {
+    let mut dice = Dice(3);
+    let lanes: [[u8; 32]; LANES] = std::array::from_fn(|_| dice.bytes());
+    let words: [S::V; 4] = words::load(simd, lanes.each_ref().map(|lane| lane.as_slice()));
+    assert_eq!(words::bytes(simd, &words), lanes);
+    let split: [S::V; 5] = words::split(simd, &words);
+    assert_eq!(integers(&split), lanes.map(|lane| BigUint::from_bytes_le(&lane)));
+    let joined = words::join(simd, &split);
+    assert_eq!(joined.map(Vector::words), words.map(Vector::words));
+}
+
+#[test]
+fn arithmetic_agrees_with_big_integers() {
+    on_every_leaf!(arithmetic);
+}
+
+#[test]
+fn reductions_stay_in_bounds() {
+    on_every_leaf!(reduction);
+}
+
+#[test]
+fn powers_agree_with_big_integers() {
+    on_every_leaf!(powers);
+}
+
+#[test]
+fn zero_and_parity_are_of_the_canonical_value() {
+    on_every_leaf!(masks);
+}
+
+#[test]
+fn bytes_become_limbs_and_bytes_again() {
+    on_every_leaf!(bytes_and_words);
+}
+
+#[test]
+fn constants_are_what_they_are_called() {
+    let number =
+        |limbs: [u64; 5]| limbs.iter().rev().fold(BigUint::default(), |sum, limb| (sum << 52) + *limb);
+    let inverse = |value: BigUint| value.modpow(&(p() - 2_u8), &p());
+    let d = (p() - 121_665_u32) * inverse(121_666_u32.into()) % p();
+    assert_eq!((number(D), number(TWICE_D)), (d.clone(), &d * 2_u8 % p()));
+    assert_eq!(number(ROOT_OF_MINUS_ONE).modpow(&2_u8.into(), &p()), p() - 1_u8);
+    let (x, y) = (number(BASE_X), number(BASE_Y));
+    assert_eq!(y, inverse(5_u8.into()) * 4_u8 % p());
+    let (xx, yy) = (&x * &x, &y * &y);
+    assert_eq!((&yy + p() * &xx - &xx) % p(), (1_u8 + d * &xx * &yy) % p());
+    assert!(!x.bit(0));
+    assert_eq!(number(HALF) * 2_u8 % p(), BigUint::from(1_u8));
+    assert_eq!((number(ORDER), BigUint::from_bytes_le(&ORDER_BYTES)), (order(), order()));
+    assert_eq!(order() * ORDER_INVERSE % (1_u64 << 52), BigUint::from((1_u64 << 52) - 1));
+    assert_eq!(number(ORDER_SQUARED_RADIX), (BigUint::from(1_u8) << 520) % order());
+    assert_eq!(number(BIAS) % p(), BigUint::default());
+}

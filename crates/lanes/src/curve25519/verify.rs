@@ -1,0 +1,93 @@
+//! Ed25519 verification: S below L, A decodes, and encode([S]B - [h]A) is R, byte by byte. RFC 8032 5.1.7, cofactorless.
+//! Everything is public: branches and indices may depend on it.
+
+use oarlock_core::{Extra, Operation, Outcomes, Shape, Status};
+
+use super::constants::ORDER_BYTES;
+use super::encoding::{decode_opposites, encode};
+use super::hot_table::{HotTable, hot_sum};
+use super::multiples::sum_of_multiples;
+use super::point::Point;
+use super::scalar::Scalar;
+use super::sign::hash_to_scalar;
+use super::{base, words};
+use crate::batch::{Accepted, accept, per_lane};
+use crate::hot::HotKeys;
+use crate::simd::{LANES, Mask, Simd};
+
+struct Job<'a> {
+    public: &'a [u8; 32],
+    commitment: &'a [u8],
+    response: &'a [u8],
+    message: &'a [u8],
+}
+
+/// Verifies every job; keys that recur have tables.
+pub(crate) fn run<S: Simd>(simd: S, hot: &HotKeys, operations: &[Operation<'_>], out: &mut Outcomes) {
+    let jobs = accept(Shape::Ed25519Verify, operations, out, read);
+    let keys = jobs.iter().map(|accepted| operations[accepted.place].key);
+    let tables = hot.tables(keys, move |public| HotTable::build(simd, public));
+    let (mut without, mut with_table, mut tables_of) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, accepted) in jobs.into_iter().enumerate() {
+        match tables.of(at) {
+            Some(table) => {
+                with_table.push(accepted);
+                tables_of.push(table);
+            }
+            None => without.push(accepted),
+        }
+    }
+    let groups = || without.chunks(LANES).chain(with_table.chunks(LANES));
+    let mut points = Vec::with_capacity(groups().count());
+    let mut masks = cold_points(simd, &without, &mut points);
+    for (group, tables) in with_table.chunks(LANES).zip(tables_of.chunks(LANES)) {
+        points.push(hot_point(simd, group, tables));
+        masks.push(Mask::MAX);
+    }
+    for ((group, encoded), mask) in groups().zip(encode(simd, &points)).zip(masks) {
+        for (lane, (accepted, encoded)) in group.iter().zip(encoded).enumerate() {
+            let is_valid = mask >> lane & 1 == 1 && accepted.job.commitment == encoded;
+            out.set(accepted.place, if is_valid { Status::Done } else { Status::Rejected });
+        }
+    }
+}
+
+fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+    let Extra::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
+    let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
+    let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
+    if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {
+        return Err(Status::Rejected);
+    }
+    Ok(Job { public, commitment, response, message: operation.input })
+}
+
+/// [S]B - [h]A of jobs whose keys have no tables, and which lanes of each group have a key that decodes.
+fn cold_points<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], points: &mut Vec<Point<S::V>>) -> Vec<Mask> {
+    let keys: Vec<_> = jobs.chunks(LANES).map(|group| per_lane(group, |job| job.public.as_slice())).collect();
+    let keys = decode_opposites(simd, &keys);
+    for (group, key) in jobs.chunks(LANES).zip(&keys) {
+        let [h, s] = scalars(simd, group);
+        points.push(sum_of_multiples(simd, &base(simd).window, key, &h, &s));
+    }
+    keys.iter().map(|key| key.is_valid).collect()
+}
+
+/// The same of up to eight jobs whose keys have tables.
+fn hot_point<S: Simd>(simd: S, group: &[Accepted<Job<'_>>], tables: &[&HotTable<S>]) -> Point<S::V> {
+    let [h, s] = scalars(simd, group);
+    let tables = std::array::from_fn(|lane| tables[lane.min(tables.len() - 1)]);
+    hot_sum(simd, &base(simd).comb, &tables, &h, &s)
+}
+
+/// h = SHA-512(R || A || M) mod L, and S.
+fn scalars<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> [Scalar<S::V>; 2] {
+    let parts = per_lane(group, |job| [job.commitment, job.public, job.message]);
+    let challenge = hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()));
+    let response: [_; 4] = words::load(simd, per_lane(group, |job| job.response));
+    let response = simd.call(
+        #[inline(always)]
+        || Scalar::from_limbs(words::split(simd, &response)),
+    );
+    [challenge, response]
+}

@@ -1,0 +1,105 @@
+//! Between byte strings and limbs. All integers are little-endian.
+
+use zeroize::Zeroizing;
+
+use crate::simd::{LANES, Simd, Vector, Words};
+
+/// Bits of a limb.
+pub(super) const RADIX: usize = 52;
+
+/// `N` words of 64 bits from `8 N` bytes of each lane. The bytes may be secret.
+pub(super) fn load<S: Simd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -> [S::V; N] {
+    let mut columns = Zeroizing::new([[0; LANES]; N]);
+    for (lane, bytes) in lanes.into_iter().enumerate() {
+        debug_assert_eq!(bytes.len(), 8 * N);
+        for (column, word) in columns.iter_mut().zip(bytes.as_chunks().0) {
+            column[lane] = u64::from_le_bytes(*word);
+        }
+    }
+    let mut words = [simd.zero(); N];
+    simd.call(
+        #[inline(always)]
+        || {
+            for (word, column) in words.iter_mut().zip(columns.iter()) {
+                *word = simd.load(column);
+            }
+        },
+    );
+    words
+}
+
+/// Each lane's four words as bytes.
+pub(super) fn bytes<S: Simd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES] {
+    let mut lanes = [[0; 32]; LANES];
+    let mut columns = [[0; LANES]; 4];
+    simd.call(
+        #[inline(always)]
+        || {
+            for (column, word) in columns.iter_mut().zip(words) {
+                *column = word.words();
+            }
+        },
+    );
+    for (at, lane) in lanes.iter_mut().enumerate() {
+        for (bytes, column) in lane.as_chunks_mut().0.iter_mut().zip(&columns) {
+            *bytes = column[at].to_le_bytes();
+        }
+    }
+    lanes
+}
+
+/// Words of 64 bits as limbs of radix 2^52; what has no room is cut off.
+#[inline(always)]
+pub(super) fn split<S: Simd, const N: usize, const M: usize>(simd: S, words: &[S::V; N]) -> [S::V; M] {
+    let mut limbs = [simd.zero(); M];
+    for (at, limb) in limbs.iter_mut().enumerate() {
+        *limb = window::<S, 64>(simd, words, RADIX * at, RADIX);
+    }
+    limbs
+}
+
+/// Limbs below 2^52 of a value below 2^256 as words of 64 bits.
+#[inline(always)]
+pub(super) fn join<S: Simd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
+    let mut words = [simd.zero(); 4];
+    for (at, word) in words.iter_mut().enumerate() {
+        *word = window::<S, RADIX>(simd, limbs, 64 * at, 64);
+    }
+    words
+}
+
+/// `count` bits, at most 64, from bit `from` on, of an integer in clean digits of `DIGIT` bits.
+#[inline(always)]
+pub(super) fn window<S: Simd, const DIGIT: usize>(
+    simd: S,
+    digits: &[S::V],
+    from: usize,
+    count: usize,
+) -> S::V {
+    let mut bits = simd.zero();
+    let (first, last) = (from / DIGIT, (from + count - 1) / DIGIT);
+    for (at, digit) in digits.iter().enumerate().take(last + 1).skip(first) {
+        let start = at * DIGIT;
+        let part = if start < from {
+            digit.shr_each(simd.splat((from - start) as u64))
+        } else {
+            digit.shl_each(simd.splat((start - from) as u64))
+        };
+        bits = bits | part;
+    }
+    if count < 64 { bits & simd.splat((1 << count) - 1) } else { bits }
+}
+
+/// Rows of eight words, one of each lane, as `8 R` vectors: word `i` of each lane's row in vector `i`.
+#[inline(always)]
+pub(super) fn load_rows<S: Simd, const R: usize>(simd: S, rows: &[&[Words; R]; LANES]) -> [[S::V; LANES]; R] {
+    let mut columns = [[simd.zero(); LANES]; R];
+    for (part, columns) in columns.iter_mut().enumerate() {
+        let mut lanes = [simd.zero(); LANES];
+        for (lane, row) in lanes.iter_mut().zip(rows) {
+            *lane = simd.load(&row[part]);
+        }
+        *columns = S::V::transpose(lanes);
+    }
+    columns
+}

@@ -1,0 +1,189 @@
+//! X25519. RFC 7748 section 5; constant time in the scalar, the peer's coordinate and the result.
+
+use oarlock_core::{KeyParts, Operation, Outcomes, Shape, Status};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::constants::ONE;
+use super::field::{Factor, Wide};
+use super::scalar::Scalar;
+use super::{base, power, words};
+use crate::batch::{Accepted, accept, per_lane};
+use crate::simd::{LANES, Mask, Simd, Vector};
+
+/// (486662 - 2) / 4. RFC 7748 section 5.
+const A24: u64 = 121_665;
+
+/// u of the base point. RFC 7748 4.1.
+const BASE_U: [u8; 32] = {
+    let mut bytes = [0; 32];
+    bytes[0] = 9;
+    bytes
+};
+
+struct Job<'a> {
+    scalar: &'a [u8],
+    peer: &'a [u8],
+}
+
+/// The quotient that a multiplication ends with.
+#[derive(Clone, Copy, Zeroize)]
+#[zeroize(bound = "V: Zeroize")]
+struct Ratio<V> {
+    over: Factor<V>,
+    under: Factor<V>,
+}
+
+/// Derives every job's result. Jobs with the base point, which makes public keys, take the comb of the Edwards form.
+pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
+    let jobs = accept(Shape::X25519, operations, out, read);
+    let (of_base, of_peers): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.peer == BASE_U);
+    let mut ratios = Zeroizing::new(Vec::with_capacity(operations.len() / LANES + 2));
+    of_base.chunks(LANES).for_each(|group| ratios.push(base_ratio(simd, group)));
+    ladders(simd, &of_peers, &mut ratios);
+    let mut inverses = Zeroizing::new(ratios.iter().map(|ratio| ratio.under).collect::<Vec<_>>());
+    power::invert_all(simd, &mut inverses);
+    let groups = of_base.chunks(LANES).chain(of_peers.chunks(LANES));
+    for ((group, ratio), inverse) in groups.zip(ratios.iter()).zip(inverses.iter()) {
+        let words = simd.call(
+            #[inline(always)]
+            || ratio.over.times(simd, inverse).reduce(simd).as_words(simd),
+        );
+        let results = Zeroizing::new(words::bytes(simd, &words));
+        for (job, result) in group.iter().zip(results.iter()) {
+            out.result_mut(job.place).copy_from_slice(result);
+            out.set(job.place, Status::Done);
+        }
+    }
+}
+
+fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+    let Some(KeyParts::X25519Private(parts)) = operation.key.parts() else { return Err(Status::BadKey) };
+    let scalar = parts.scalar.expose();
+    if scalar.len() != 32 {
+        return Err(Status::BadKey);
+    }
+    Ok(Job { scalar, peer: operation.input })
+}
+
+/// Scalars as RFC 7748 section 5 decodes them.
+fn clamped<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Zeroizing<[S::V; 4]> {
+    let mut words = Zeroizing::new(words::load(simd, per_lane(group, |job| job.scalar)));
+    simd.call(
+        #[inline(always)]
+        || {
+            words[0] = words[0] & simd.splat(!7);
+            words[3] = words[3] & simd.splat(!(1 << 63)) | simd.splat(1 << 62);
+        },
+    );
+    words
+}
+
+/// u = (1 + y) / (1 - y) of a multiple of the base point. RFC 7748 4.1.
+fn base_ratio<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Ratio<S::V> {
+    let words = clamped(simd, group);
+    let scalar = Zeroizing::new(simd.call(
+        #[inline(always)]
+        || Scalar::from_words(simd, &words),
+    ));
+    let point = Zeroizing::new(base(simd).columns.times(simd, &scalar));
+    simd.call(
+        #[inline(always)]
+        || Ratio {
+            over: (point.z + point.y).reduce(simd),
+            under: point.z.minus(simd, &point.y).reduce(simd),
+        },
+    )
+}
+
+/// Both points of a Montgomery ladder as X : Z, whose difference is the peer's.
+#[derive(Clone, Copy, Zeroize)]
+#[zeroize(bound = "V: Zeroize")]
+pub(super) struct Ladder<V> {
+    scalar: [V; 4],
+    peer: Factor<V>,
+    x2: Wide<V>,
+    z2: Wide<V>,
+    x3: Wide<V>,
+    z3: Wide<V>,
+    /// Where the two points lie in each other's place.
+    swapped: Mask,
+}
+
+fn ladders<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ratio<S::V>>) {
+    let mut ladders = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
+    jobs.chunks(LANES).for_each(|group| ladders.push(Ladder::new(simd, group)));
+    let (pairs, rest) = ladders.as_chunks_mut::<2>();
+    pairs.iter_mut().for_each(|pair| climb(simd, pair));
+    let (ones, _) = rest.as_chunks_mut::<1>();
+    ones.iter_mut().for_each(|one| climb(simd, one));
+    for ladder in ladders.iter() {
+        ratios.push(simd.call(
+            #[inline(always)]
+            || ladder.ratio(simd),
+        ));
+    }
+}
+
+/// All 255 steps of ladders side by side, a few at a time.
+pub(super) fn climb<S: Simd, const N: usize>(simd: S, ladders: &mut [Ladder<S::V>; N]) {
+    const STEPS: usize = 5;
+    for first in (0..255 / STEPS).rev() {
+        simd.call(
+            #[inline(always)]
+            || {
+                for bit in (first * STEPS..(first + 1) * STEPS).rev() {
+                    for ladder in ladders.iter_mut() {
+                        ladder.step(simd, bit);
+                    }
+                }
+            },
+        );
+    }
+}
+
+impl<V: Vector> Ladder<V> {
+    fn new<S: Simd<V = V>>(simd: S, group: &[Accepted<Job<'_>>]) -> Self {
+        let peer = Zeroizing::new(words::load(simd, per_lane(group, |job| job.peer)));
+        Self::from_words(simd, &clamped(simd, group), &peer)
+    }
+
+    pub(super) fn from_words<S: Simd<V = V>>(simd: S, scalar: &[V; 4], peer: &[V; 4]) -> Self {
+        simd.call(
+            #[inline(always)]
+            || {
+                // RFC 7748 section 5: the topmost bit is ignored, values from p on are taken modulo p.
+                let [a, b, c, d] = *peer;
+                let peer = Factor::from_words(simd, &[a, b, c, d & simd.splat(!(1 << 63))]);
+                let (zero, one) = (Wide::splat(simd, &[0; 5]), Wide::splat(simd, &ONE));
+                Self { scalar: *scalar, peer, x2: one, z2: zero, x3: peer.widen(simd), z3: one, swapped: 0 }
+            },
+        )
+    }
+
+    /// One step: 5 products, 4 squarings, one product with a small number. RFC 7748 section 5.
+    #[inline(always)]
+    fn step<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
+        let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
+        let swap = is_set ^ self.swapped;
+        self.swapped = is_set;
+        let (x2, x3) = (self.x2.or_if(swap, &self.x3), self.x3.or_if(swap, &self.x2));
+        let (z2, z3) = (self.z2.or_if(swap, &self.z3), self.z3.or_if(swap, &self.z2));
+        let (a, b) = ((x2 + z2).reduce(simd), x2.minus(simd, &z2).reduce(simd));
+        let (c, d) = ((x3 + z3).reduce(simd), x3.minus(simd, &z3).reduce(simd));
+        let (da, cb) = (d.times(simd, &a), c.times(simd, &b));
+        let (aa, bb) = (a.square(simd), b.square(simd));
+        self.x3 = (da + cb).reduce(simd).square(simd);
+        let difference = da.minus(simd, &cb).reduce(simd).square(simd);
+        self.z3 = difference.reduce(simd).times(simd, &self.peer);
+        let e = aa.minus(simd, &bb).reduce(simd);
+        self.x2 = aa.reduce(simd).times(simd, &bb.reduce(simd));
+        self.z2 = (aa + e.times_small(simd, A24)).reduce(simd).times(simd, &e);
+    }
+
+    #[inline(always)]
+    fn ratio<S: Simd<V = V>>(&self, simd: S) -> Ratio<V> {
+        let x = self.x2.or_if(self.swapped, &self.x3);
+        let z = self.z2.or_if(self.swapped, &self.z3);
+        Ratio { over: x.reduce(simd), under: z.reduce(simd) }
+    }
+}
