@@ -20,8 +20,6 @@ type Block = [u8; BLOCK];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain<V> {
     words: [V; 8],
-    /// Bytes that every lane has hashed: whole blocks.
-    hashed: u64,
 }
 
 /// The digests of eight messages.
@@ -45,21 +43,13 @@ pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64
 impl<V: Vector> Chain<V> {
     /// The chaining values before any block. FIPS 180-4 5.3.5.
     pub(crate) fn start<S: Simd<V = V>>(simd: S) -> Self {
-        Self { words: INITIAL.map(|word| simd.splat(word)), hashed: 0 }
+        Self { words: INITIAL.map(|word| simd.splat(word)) }
     }
 
-    /// The chaining values after a block of each lane: prefixes that many messages share are hashed once.
-    pub(crate) fn absorb<S: Simd<V = V>>(mut self, simd: S, blocks: [&Block; LANES]) -> Self {
-        let mut schedule = Zeroizing::new([simd.zero(); 16]);
-        compress(simd, &mut self.words, &mut schedule, blocks, Mask::MAX);
-        self.hashed += BLOCK as u64;
-        self
-    }
-
-    /// The digests of what was hashed before and then `messages`, as words that stay in their lanes (the first word holds the
+    /// The digests of `messages`, as words that stay in their lanes (the first word holds the
     /// first eight bytes, big-endian). FIPS 180-4 6.4.2.
     pub(crate) fn finish<S: Simd<V = V>>(mut self, simd: S, messages: [Parts<'_>; LANES]) -> [V; 8] {
-        let mut lanes = messages.map(|parts| Padded::new(parts, self.hashed));
+        let mut lanes = messages.map(|parts| Padded::new(parts));
         let (mut buffers, mut schedule) = (Buffers::new(), Zeroizing::new([simd.zero(); 16]));
         let last = lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0);
         for block in 0..last {
@@ -88,16 +78,16 @@ struct Padded<'a> {
     left: usize,
     /// Blocks of the padded message.
     blocks: usize,
-    /// Bits of the message with what was hashed before it.
+    /// Bits of the message.
     bits: u128,
     is_marked: bool,
 }
 
 impl<'a> Padded<'a> {
     #[inline(always)]
-    fn new(parts: Parts<'a>, hashed: u64) -> Self {
+    fn new(parts: Parts<'a>) -> Self {
         let left = parts.iter().map(|part| part.len()).sum::<usize>();
-        let (blocks, bits) = ((left + 17).div_ceil(BLOCK), (u128::from(hashed) + left as u128) * 8);
+        let (blocks, bits) = ((left + 17).div_ceil(BLOCK), left as u128 * 8);
         Self { parts, used: 0, left, blocks, bits, is_marked: false }
     }
 

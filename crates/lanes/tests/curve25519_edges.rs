@@ -1,0 +1,160 @@
+//! Ed25519 and X25519 in lanes where encodings are odd: the scalar engine says what is right.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use oarlock_core::*;
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
+
+/// y of points of order 1, 2, 4, 8 and 8, and y not below p that mean some of them, all with both signs.
+const SMALL_ORDER: [&str; 8] = [
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+];
+
+/// u of small order, at and above p, of the twist, the base point, and the base point written otherwise.
+const PEERS: [&str; 12] = [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+    "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0200000000000000000000000000000000000000000000000000000000000000",
+    "0900000000000000000000000000000000000000000000000000000000000000",
+    "f6ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
+];
+
+/// L, the order of the base point.
+const ORDER: &str = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
+
+fn hex(text: &str) -> [u8; 32] {
+    std::array::from_fn(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
+}
+
+/// With the topmost bit clear and set.
+fn with_both_signs(encodings: &[&str]) -> Vec<[u8; 32]> {
+    let both = |text: &&str| {
+        [0, 0x80].map(|sign| {
+            let mut bytes = hex(text);
+            bytes[31] |= sign;
+            bytes
+        })
+    };
+    encodings.iter().flat_map(both).collect()
+}
+
+fn key(parts: KeyParts, name: usize) -> Key {
+    let mut fingerprint = [0; 32];
+    fingerprint[..8].copy_from_slice(&name.to_le_bytes());
+    Key::local(parts, Fingerprint::new(fingerprint))
+}
+
+/// Statuses and results of all operations, in runs as large as the engine takes.
+fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
+    let most = engine.offers(shape).unwrap().most;
+    let mut all = Vec::new();
+    for operations in operations.chunks(most) {
+        let jobs = Jobs::Operations(shape, operations);
+        let mut out = Outcomes::for_jobs(&jobs);
+        engine.run(&jobs, &mut out).unwrap();
+        all.extend((0..operations.len()).map(|at| (out.statuses()[at], out.result(at).to_vec())));
+    }
+    all
+}
+
+fn leaves() -> Vec<LaneEngine> {
+    let engines = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
+    engines()
+        .map(|engine| engine.with_table_bytes(0))
+        .chain(engines().map(LaneEngine::with_tables_at_once))
+        .collect()
+}
+
+#[track_caller]
+fn agree(shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
+    let expected = run(&Scalar::detect().unwrap(), shape, operations);
+    for engine in leaves() {
+        for (at, found) in run(&engine, shape, operations).into_iter().enumerate() {
+            assert_eq!(found, expected[at], "job {at} of {shape} on {engine:?}");
+        }
+    }
+    expected
+}
+
+/// S = 0 makes R the opposite of [h]A: with A of small order, one of eight, and odd encodings of it are no R.
+#[test]
+fn keys_and_commitments_of_small_order() {
+    let encodings = with_both_signs(&SMALL_ORDER);
+    let keys: Vec<Key> =
+        encodings.iter().enumerate().map(|(at, bytes)| key(KeyParts::Ed25519Public(*bytes), at)).collect();
+    let signatures: Vec<Vec<u8>> = encodings.iter().map(|bytes| [*bytes, [0; 32]].concat()).collect();
+    let messages: [[u8; 3]; 4] = std::array::from_fn(|at| [at as u8; 3]);
+    let mut operations = Vec::new();
+    for key in &keys {
+        for signature in &signatures {
+            let jobs =
+                messages.iter().map(|input| Operation { key, input, extra: Extra::Signature(signature) });
+            operations.extend(jobs);
+        }
+    }
+    let verdicts = agree(Shape::Ed25519Verify, &operations);
+    assert!(verdicts.iter().any(|(status, _)| *status == Status::Done));
+    assert!(verdicts.iter().any(|(status, _)| *status == Status::Rejected));
+}
+
+/// S at its bounds, under the neutral key, where [S]B is R whatever h is.
+#[test]
+fn responses_at_the_order() {
+    let neutral = key(KeyParts::Ed25519Public(hex(SMALL_ORDER[0])), 0);
+    let neighbours = [-1_i16, 0, 1].map(|difference| {
+        let mut response = hex(ORDER);
+        response[0] = (i16::from(response[0]) + difference) as u8;
+        response
+    });
+    let others = [[0; 32], [0xFF; 32], hex(SMALL_ORDER[1])];
+    let base = hex("5866666666666666666666666666666666666666666666666666666666666666");
+    let mut opposite = base;
+    opposite[31] |= 0x80;
+    let signatures: Vec<Vec<u8>> = neighbours
+        .into_iter()
+        .chain(others)
+        .flat_map(|response| [base, opposite, hex(SMALL_ORDER[0])].map(|r| [r, response].concat()))
+        .collect();
+    let operations: Vec<Operation<'_>> = signatures
+        .iter()
+        .map(|signature| Operation { key: &neutral, input: b"any", extra: Extra::Signature(signature) })
+        .collect();
+    let verdicts = agree(Shape::Ed25519Verify, &operations);
+    // [L - 1]B is the opposite of B, [0]B is neutral; everything else is refused.
+    assert_eq!(verdicts.iter().filter(|(status, _)| *status == Status::Done).count(), 2);
+}
+
+#[test]
+fn peers_of_every_kind() {
+    let peers = with_both_signs(&PEERS);
+    let scalars =
+        [[0; 32], [0xFF; 32], [0x55; 32], hex(ORDER), hex(PEERS[11]), std::array::from_fn(|at| at as u8)];
+    let keys: Vec<Key> = scalars
+        .iter()
+        .enumerate()
+        .map(|(at, scalar)| {
+            let parts = XPrivateParts { scalar: scalar.as_slice().into(), public: [0; 32] };
+            key(KeyParts::X25519Private(parts), at)
+        })
+        .collect();
+    let operations: Vec<Operation<'_>> = peers
+        .iter()
+        .flat_map(|input| keys.iter().map(move |key| Operation { key, input, extra: Extra::None }))
+        .collect();
+    let results = agree(Shape::X25519, &operations);
+    assert!(results.iter().any(|(_, result)| *result == [0; 32]));
+}
