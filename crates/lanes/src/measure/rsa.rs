@@ -8,6 +8,7 @@ use oarlock_core::{
 use super::Bench;
 use crate::LaneEngine;
 use crate::rsa;
+use crate::rsa::factor::{Itself, Plain};
 use crate::rsa::montgomery::{Moduli, Scratch, Task, in_turn};
 use crate::simd::{Counting, Ifma, Simd};
 use zeroize::Zeroizing;
@@ -109,24 +110,24 @@ fn stream<S: Simd>(simd: S, limbs: usize) -> Stream<S> {
 
 fn squares<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
     let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    move || in_turn::<S, true>(streams.iter_mut().map(Stream::square))
+    move || in_turn(streams.iter_mut().map(Stream::square))
 }
 
 fn products<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
     let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    move || in_turn::<S, false>(streams.iter_mut().map(Stream::product))
+    move || in_turn(streams.iter_mut().map(Stream::product))
 }
 
 impl<S: Simd> Stream<S> {
-    fn square(&mut self) -> Task<'_, S> {
+    fn square(&mut self) -> Task<'_, S, Itself<'_, S::V>> {
         std::mem::swap(&mut self.from, &mut self.to);
         let Self { moduli, from, to, scratch } = self;
-        Task { moduli, a: from, b: from, out: to, scratch }
+        Task { moduli, a: Itself(from), b: from, out: to, scratch }
     }
 
-    fn product(&mut self) -> Task<'_, S> {
+    fn product(&mut self) -> Task<'_, S, Plain<'_, S::V>> {
         std::mem::swap(&mut self.from, &mut self.to);
         let Self { moduli, from, to, scratch } = self;
-        Task { moduli, a: from, b: moduli.limbs(), out: to, scratch }
+        Task { moduli, a: Plain(from), b: moduli.limbs(), out: to, scratch }
     }
 }

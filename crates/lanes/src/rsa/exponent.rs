@@ -2,17 +2,9 @@
 
 use zeroize::Zeroizing;
 
+use super::factor::{ENTRIES, Factor, Itself, Picked, WINDOW_BITS};
 use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, number};
-use crate::simd::{LANES, Simd, Vector, declassify};
-
-/// Bits of a window.
-const WINDOW_BITS: usize = 4;
-
-/// Entries of a table.
-const ENTRIES: usize = 1 << WINDOW_BITS;
-
-/// Limbs of an entry that a scan holds in registers; every number has a multiple of it.
-const LIMBS_AT_ONCE: usize = 10;
+use crate::simd::{LANES, Simd, declassify};
 
 /// Digits of a secret exponent, highest first.
 pub(super) type Digits = Zeroizing<Vec<u64>>;
@@ -34,14 +26,12 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
 #[derive(Debug)]
 pub(super) struct Power<S: Simd> {
     moduli: Moduli<S>,
-    /// The powers 0 to 15 of the base, one after the other.
+    /// The powers 0 to 15 of the base: their lowest limbs, then their next, and so on.
     table: Number<S>,
     digits: Number<S>,
     /// The power so far, and the one before it.
     value: Number<S>,
     last: Number<S>,
-    /// The table's entry for the digit at work.
-    entry: Number<S>,
     scratch: Scratch<S>,
 }
 
@@ -59,7 +49,6 @@ impl<S: Simd> Power<S> {
             digits: own,
             value: number(simd, limbs),
             last: number(simd, limbs),
-            entry: number(simd, limbs),
             scratch: Scratch::new(simd, limbs),
             moduli,
         };
@@ -68,17 +57,20 @@ impl<S: Simd> Power<S> {
     }
 
     fn fill(&mut self, one: &[S::V], base: &[S::V]) {
-        let limbs = base.len();
-        self.table[..limbs].copy_from_slice(one);
-        self.table[limbs..2 * limbs].copy_from_slice(base);
+        self.value.copy_from_slice(one);
+        self.enter(0);
+        self.value.copy_from_slice(base);
+        self.enter(1);
         for entry in 2..ENTRIES {
-            let (known, rest) = self.table.split_at_mut(entry * limbs);
-            let of = |entry: usize| &known[entry * limbs..(entry + 1) * limbs];
-            if entry % 2 == 0 {
-                self.moduli.square(of(entry / 2), &mut rest[..limbs], &mut self.scratch);
-            } else {
-                self.moduli.product(of(entry - 1), base, &mut rest[..limbs], &mut self.scratch);
-            }
+            std::mem::swap(&mut self.value, &mut self.last);
+            self.moduli.product(&self.last, base, &mut self.value, &mut self.scratch);
+            self.enter(entry);
+        }
+    }
+
+    fn enter(&mut self, entry: usize) {
+        for (limb, entries) in self.value.iter().zip(self.table.chunks_exact_mut(ENTRIES)) {
+            entries[entry] = *limb;
         }
     }
 
@@ -88,41 +80,36 @@ impl<S: Simd> Power<S> {
         powers.iter_mut().for_each(Self::start);
         for step in 1..steps {
             for _ in 0..WINDOW_BITS {
-                in_turn::<S, true>(powers.iter_mut().map(Self::square));
+                in_turn(powers.iter_mut().map(Self::square));
             }
-            powers.iter_mut().for_each(|power| power.select(step));
-            in_turn::<S, false>(powers.iter_mut().map(Self::multiply));
+            in_turn(powers.iter_mut().map(|power| power.multiply(step)));
         }
     }
 
+    /// The entry of the first digit.
     fn start(&mut self) {
-        self.select(0);
-        self.value.copy_from_slice(&self.entry);
+        let simd = self.moduli.simd();
+        let picked = pick(simd, &self.table, self.digits[0]);
+        simd.call(
+            #[inline(always)]
+            || {
+                for (at, limb) in self.value.iter_mut().enumerate() {
+                    *limb = picked.limb(at);
+                }
+            },
+        );
     }
 
-    fn square(&mut self) -> Task<'_, S> {
+    fn square(&mut self) -> Task<'_, S, Itself<'_, S::V>> {
         let Self { moduli, value, last, scratch, .. } = self;
         std::mem::swap(value, last);
-        Task { moduli, a: last, b: last, out: value, scratch }
+        Task { moduli, a: Itself(last), b: last, out: value, scratch }
     }
 
-    fn multiply(&mut self) -> Task<'_, S> {
-        let Self { moduli, value, last, entry, scratch, .. } = self;
+    fn multiply(&mut self, step: usize) -> Task<'_, S, Picked<'_, S::V>> {
+        let Self { moduli, table, digits, value, last, scratch } = self;
         std::mem::swap(value, last);
-        Task { moduli, a: entry, b: last, out: value, scratch }
-    }
-
-    /// Reads the whole table, and leaves what the digit names in `entry`.
-    fn select(&mut self, step: usize) {
-        let (simd, digit) = (self.moduli.simd(), self.digits[step]);
-        let limbs = self.entry.len();
-        for (at, out) in self.entry.as_chunks_mut::<LIMBS_AT_ONCE>().0.iter_mut().enumerate() {
-            let first = at * LIMBS_AT_ONCE;
-            simd.call(
-                #[inline(always)]
-                || *out = scan(simd, &self.table[first..], limbs, digit),
-            );
-        }
+        Task { moduli, a: pick(moduli.simd(), table, digits[step]), b: last, out: value, scratch }
     }
 
     /// The power in Montgomery form, below `2 n`, with its moduli.
@@ -140,16 +127,9 @@ impl<S: Simd> Power<S> {
     }
 }
 
-/// Limbs of the entry that each lane's digit names, of entries `stride` apart.
-#[inline(always)]
-fn scan<S: Simd>(simd: S, table: &[S::V], stride: usize, digit: S::V) -> [S::V; LIMBS_AT_ONCE] {
-    let mut found = [simd.zero(); LIMBS_AT_ONCE];
-    for (index, entry) in table.chunks(stride).enumerate() {
-        let is_it = digit.is_equal(simd.splat(index as u64));
-        let Some(entry) = entry.first_chunk::<LIMBS_AT_ONCE>() else { break };
-        for (found, limb) in found.iter_mut().zip(entry) {
-            *found = found.or_if(is_it, *limb);
-        }
-    }
-    found
+fn pick<S: Simd>(simd: S, table: &[S::V], digit: S::V) -> Picked<'_, S::V> {
+    simd.call(
+        #[inline(always)]
+        || Picked::new(table, digit, |bit| simd.splat(1 << bit)),
+    )
 }

@@ -6,6 +6,7 @@
 //! | `public` | `input^e mod n` |
 //! | `mod_exp` | `input^x mod n` with a secret x and no primes |
 //! | `exponent` | powers with a secret exponent |
+//! | `factor` | what multiplies: a number, a secret entry of a table, or the multiplicand itself |
 //! | `montgomery` | eight moduli, and products and squares under them |
 //! | `single`, `tile` | products of as many limbs as a window has, and of more |
 //! | `window` | columns in registers, to which rows of products are added |
@@ -16,6 +17,7 @@
 mod carry;
 mod convert;
 mod exponent;
+pub(crate) mod factor;
 mod mod_exp;
 pub(crate) mod montgomery;
 mod number;

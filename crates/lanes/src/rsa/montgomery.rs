@@ -5,6 +5,7 @@
 
 use zeroize::Zeroizing;
 
+use super::factor::{Factor, Itself, Plain};
 use super::single::{Operands, products, squares};
 use super::tile::{Tile, part};
 use super::window::{LIMB_BITS, Window};
@@ -39,10 +40,11 @@ pub(crate) struct Moduli<S: Simd> {
     inverse: S::V,
 }
 
-/// Places for columns, quotients and doubles of the product at work.
+/// Places for quotients, limbs, doubles and columns of the product at work.
 #[derive(Debug)]
 pub(crate) struct Scratch<S: Simd> {
     quotients: Number<S>,
+    kept: Number<S>,
     doubled: Number<S>,
     columns: [Number<S>; 2],
     nothing: Number<S>,
@@ -54,6 +56,7 @@ impl<S: Simd> Scratch<S> {
         let columns = || zeros(if limbs > WIDEST { limbs + WIDEST + 1 } else { 0 });
         Self {
             quotients: zeros(WIDEST),
+            kept: zeros(WIDEST),
             doubled: zeros(limbs),
             columns: [columns(), columns()],
             nothing: columns(),
@@ -91,66 +94,66 @@ impl<S: Simd> Moduli<S> {
 
     /// `a b / R mod n`, below `a b / R + n`.
     pub(crate) fn product(&self, a: &[S::V], b: &[S::V], out: &mut [S::V], scratch: &mut Scratch<S>) {
-        Task { moduli: self, a, b, out, scratch }.run::<false>();
+        Task { moduli: self, a: Plain(a), b, out, scratch }.run();
     }
 
     /// `a^2 / R mod n`, below `a^2 / R + n`. The highest limb of a is below 2^51, as of any number below R / 2.
     pub(crate) fn square(&self, a: &[S::V], out: &mut [S::V], scratch: &mut Scratch<S>) {
-        Task { moduli: self, a, b: a, out, scratch }.run::<true>();
+        Task { moduli: self, a: Itself(a), b: a, out, scratch }.run();
     }
 }
 
 /// Products one after the other, or two side by side where their windows fit in registers together.
-pub(crate) fn in_turn<'a, S: Simd, const IS_SQUARE: bool>(tasks: impl IntoIterator<Item = Task<'a, S>>) {
+pub(crate) fn in_turn<'a, S: Simd, A: Factor<S::V>>(tasks: impl IntoIterator<Item = Task<'a, S, A>>) {
     let mut tasks = tasks.into_iter();
     while let Some(first) = tasks.next() {
         match tasks.next() {
-            Some(second) if first.a.len() == PAIRED => first.beside::<IS_SQUARE>(second),
+            Some(second) if first.b.len() == PAIRED => first.beside(second),
             Some(second) => {
-                first.run::<IS_SQUARE>();
-                second.run::<IS_SQUARE>();
+                first.run();
+                second.run();
             }
-            None => first.run::<IS_SQUARE>(),
+            None => first.run(),
         }
     }
 }
 
 /// A product to be computed.
-pub(crate) struct Task<'a, S: Simd> {
+pub(crate) struct Task<'a, S: Simd, A> {
     pub(crate) moduli: &'a Moduli<S>,
-    pub(crate) a: &'a [S::V],
+    pub(crate) a: A,
     pub(crate) b: &'a [S::V],
     pub(crate) out: &'a mut [S::V],
     pub(crate) scratch: &'a mut Scratch<S>,
 }
 
-impl<'a, S: Simd> Task<'a, S> {
-    pub(crate) fn run<const IS_SQUARE: bool>(self) {
-        match self.a.len() {
-            10 => self.single::<10, IS_SQUARE>(),
-            20 => self.single::<20, IS_SQUARE>(),
-            30 => self.rows::<15, IS_SQUARE>(),
-            _ => self.rows::<20, IS_SQUARE>(),
+impl<'a, S: Simd, A: Factor<S::V>> Task<'a, S, A> {
+    pub(crate) fn run(self) {
+        match self.b.len() {
+            10 => self.single::<10>(),
+            20 => self.single::<20>(),
+            30 => self.rows::<15>(),
+            _ => self.rows::<20>(),
         }
     }
 
-    fn beside<const IS_SQUARE: bool>(self, other: Self) {
+    fn beside(self, other: Self) {
         let simd = self.moduli.simd;
         let (Some(own), Some(other)) = (self.operands::<PAIRED>(), other.operands::<PAIRED>()) else {
             return;
         };
-        single::<S, IS_SQUARE, PAIRED, 2>(simd, &mut [own, other]);
+        single(simd, &mut [own, other]);
     }
 
-    fn single<const W: usize, const IS_SQUARE: bool>(self) {
+    fn single<const W: usize>(self) {
         let simd = self.moduli.simd;
         let Some(operands) = self.operands::<W>() else { return };
-        single::<S, IS_SQUARE, W, 1>(simd, &mut [operands]);
+        single(simd, &mut [operands]);
     }
 
-    fn operands<const W: usize>(self) -> Option<Operands<'a, S::V, W>> {
+    fn operands<const W: usize>(self) -> Option<Operands<'a, S::V, A, W>> {
         Some(Operands {
-            a: self.a.first_chunk()?,
+            a: self.a,
             b: self.b.first_chunk()?,
             n: self.moduli.limbs.first_chunk()?,
             inverse: &self.moduli.inverse,
@@ -160,22 +163,25 @@ impl<'a, S: Simd> Task<'a, S> {
     }
 
     /// Rows of tiles from the lowest limbs of a to the highest.
-    fn rows<const W: usize, const IS_SQUARE: bool>(self) {
-        let (a, b, n) =
-            (self.a.as_chunks::<W>().0, self.b.as_chunks::<W>().0, self.moduli.limbs.as_chunks::<W>().0);
+    fn rows<const W: usize>(self) {
+        let (b, n) = (self.b.as_chunks::<W>().0, self.moduli.limbs.as_chunks::<W>().0);
         let out = self.out.as_chunks_mut::<W>().0;
-        let Scratch { quotients, doubled, columns: [from, to], nothing } = self.scratch;
+        let Scratch { quotients, kept, doubled, columns: [from, to], nothing } = self.scratch;
         let doubled = doubled.as_chunks_mut::<W>().0;
-        let Some(quotients) = quotients.first_chunk_mut::<W>() else { return };
-        debug_assert!(a.len() == n.len() && b.len() == n.len() && out.len() == n.len());
-        for index in 0..a.len() {
+        let (Some(quotients), Some(kept)) = (quotients.first_chunk_mut::<W>(), kept.first_chunk_mut::<W>())
+        else {
+            return;
+        };
+        debug_assert!(b.len() == n.len() && out.len() == n.len());
+        for index in 0..b.len() {
             let entering = if index == 0 { &**nothing } else { &**from };
-            let is_last = index + 1 == a.len();
+            let is_last = index + 1 == b.len();
             let leaving = if is_last { &mut *out } else { to.as_chunks_mut::<W>().0 };
             let mut row = Row {
                 moduli: self.moduli,
                 index,
-                a: &a[index],
+                a: self.a,
+                kept: &mut *kept,
                 b,
                 doubled: &mut *doubled,
                 n,
@@ -185,21 +191,21 @@ impl<'a, S: Simd> Task<'a, S> {
             };
             self.moduli.simd.call(
                 #[inline(always)]
-                || row.run::<IS_SQUARE>(is_last),
+                || row.run(is_last),
             );
             std::mem::swap(from, to);
         }
     }
 }
 
-fn single<S: Simd, const IS_SQUARE: bool, const W: usize, const N: usize>(
+fn single<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>(
     simd: S,
-    streams: &mut [Operands<'_, S::V, W>; N],
+    streams: &mut [Operands<'_, S::V, A, W>; N],
 ) {
     simd.call(
         #[inline(always)]
         || {
-            if IS_SQUARE {
+            if A::IS_ITSELF {
                 squares(simd, streams);
             } else {
                 products(simd, streams);
@@ -209,10 +215,12 @@ fn single<S: Simd, const IS_SQUARE: bool, const W: usize, const N: usize>(
 }
 
 /// A row of tiles: `W` limbs of a and of q, times all of b and n.
-struct Row<'a, S: Simd, const W: usize> {
+struct Row<'a, S: Simd, A, const W: usize> {
     moduli: &'a Moduli<S>,
     index: usize,
-    a: &'a [S::V; W],
+    a: A,
+    /// The row's limbs of a.
+    kept: &'a mut [S::V; W],
     b: &'a [[S::V; W]],
     doubled: &'a mut [[S::V; W]],
     n: &'a [[S::V; W]],
@@ -223,12 +231,12 @@ struct Row<'a, S: Simd, const W: usize> {
     leaving: &'a mut [[S::V; W]],
 }
 
-impl<S: Simd, const W: usize> Row<'_, S, W> {
+impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
     /// What leaves are columns of the next row, or the limbs of the result.
     #[inline(always)]
-    fn run<const IS_SQUARE: bool>(&mut self, is_last: bool) {
+    fn run(&mut self, is_last: bool) {
         let window = Window::load(self.moduli.simd, self.entering);
-        let window = if !IS_SQUARE {
+        let window = if !A::IS_ITSELF {
             self.product(window)
         } else if self.index == 0 {
             self.first_of_square(window)
@@ -279,7 +287,9 @@ impl<S: Simd, const W: usize> Row<'_, S, W> {
         let entering = &self.entering[(at + 1) * W + 1..(at + 2) * W + 1];
         let Some(entering) = entering.first_chunk() else { return window };
         let mut tile = Tile {
-            rows: self.a,
+            factor: self.a,
+            first: self.index * W,
+            kept: &mut *self.kept,
             multiplicand: &self.b[at],
             below: if at == 0 { self.moduli.simd.zero() } else { self.b[at - 1][W - 1] },
             doubled: &mut self.doubled[at],

@@ -3,6 +3,7 @@
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
 use super::convert::{self, Staging};
+use super::factor::{Itself, Plain};
 use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, limbs_for, number};
 use super::number::{self as integer, Limbs};
 use super::{carry, check_range, release};
@@ -122,16 +123,16 @@ impl<S: Simd> Group<S> {
         self.moduli.product(&self.input, &self.radix_squared, &mut self.value, &mut self.scratch);
     }
 
-    fn square(&mut self) -> Task<'_, S> {
+    fn square(&mut self) -> Task<'_, S, Itself<'_, S::V>> {
         let Self { moduli, scratch, value, last, .. } = self;
         std::mem::swap(value, last);
-        Task { moduli, a: last, b: last, out: value, scratch }
+        Task { moduli, a: Itself(last), b: last, out: value, scratch }
     }
 
-    fn multiply_by_input(&mut self) -> Task<'_, S> {
+    fn multiply_by_input(&mut self) -> Task<'_, S, Plain<'_, S::V>> {
         let Self { moduli, scratch, value, last, input, .. } = self;
         std::mem::swap(value, last);
-        Task { moduli, a: last, b: input, out: value, scratch }
+        Task { moduli, a: Plain(last), b: input, out: value, scratch }
     }
 
     fn multiply(&mut self, factor: &[S::V]) {
@@ -177,9 +178,9 @@ pub(super) fn constants<S: Simd>(simd: S, limbs: usize, numbers: [&[u64]; LANES]
 /// The last product, with the input as it is, leaves Montgomery form at once.
 fn power_f4<S: Simd>(groups: &mut [Group<S>]) {
     for _ in 0..F4_SQUARES {
-        in_turn::<S, true>(groups.iter_mut().map(Group::square));
+        in_turn(groups.iter_mut().map(Group::square));
     }
-    in_turn::<S, false>(groups.iter_mut().map(Group::multiply_by_input));
+    in_turn(groups.iter_mut().map(Group::multiply_by_input));
 }
 
 /// Any exponents, bit by bit from the highest of the longest.
@@ -195,7 +196,7 @@ fn power_any<S: Simd>(groups: &mut [Group<S>], jobs: &[Accepted<Job<'_>>]) {
         group.value.copy_from_slice(&group.radix_squared);
         group.multiply(&one);
         for bit in (0..bits).rev() {
-            group.square().run::<true>();
+            group.square().run();
             let squared = group.value.clone();
             group.multiply(&base);
             let is_set = exponents.has_any(simd.splat(1 << bit));

@@ -4,6 +4,7 @@
 //! moves up through a tile: its lowest column leaves, another enters above. Tiles with the lowest limbs of n produce q, and
 //! their lowest columns vanish; the others consume it.
 
+use super::factor::Factor;
 use super::window::{Window, inlined, rounds};
 use crate::simd::{Simd, Vector};
 
@@ -22,9 +23,12 @@ pub(super) mod part {
 }
 
 /// The operands of a tile.
-pub(super) struct Tile<'a, V, const W: usize> {
-    /// Limbs of a.
-    pub(super) rows: &'a [V; W],
+pub(super) struct Tile<'a, V, A, const W: usize> {
+    /// a, and where the rows' limbs begin in it.
+    pub(super) factor: A,
+    pub(super) first: usize,
+    /// The rows' limbs of a, as the row's first tile leaves them for the others.
+    pub(super) kept: &'a mut [V; W],
     /// Limbs of b.
     pub(super) multiplicand: &'a [V; W],
     /// The limb below them, for doubling.
@@ -41,7 +45,7 @@ pub(super) struct Tile<'a, V, const W: usize> {
     pub(super) leaving: &'a mut [V; W],
 }
 
-impl<V: Vector, const W: usize> Tile<'_, V, W> {
+impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
     /// Adds the tile to the window. `PRODUCES` says whether q is computed (from `inverse`, -n^-1 mod 2^52) or given.
     #[inline(always)]
     pub(super) fn add<S: Simd<V = V>, const PART: u8, const PRODUCES: bool>(
@@ -78,18 +82,25 @@ impl<V: Vector, const W: usize> Tile<'_, V, W> {
         window
     }
 
-    /// The first tile of a square makes the doubles that it needs; other squares on the diagonal find them made.
+    /// A row's first tile is the one that produces. The first of a square makes the doubles that it needs; other squares on the
+    /// diagonal find them made.
     #[inline(always)]
     fn add_part<const PART: u8, const IS_FIRST: bool>(&mut self, row: usize, window: &mut Window<V, W>) {
         match PART {
-            part::PRODUCT => window.add_row(V::fetch(&self.rows[row]), self.multiplicand),
-            part::SQUARE if IS_FIRST && row == 0 => window.add_first_square_row(self.rows, self.doubled),
-            part::SQUARE => window.add_square_row(row, self.rows, self.doubled),
+            part::PRODUCT if IS_FIRST => {
+                self.kept[row] = self.factor.limb(self.first + row);
+                window.add_row(self.kept[row], self.multiplicand);
+            }
+            part::PRODUCT => window.add_row(V::fetch(&self.kept[row]), self.multiplicand),
+            part::SQUARE if IS_FIRST && row == 0 => {
+                window.add_first_square_row(self.multiplicand, self.doubled);
+            }
+            part::SQUARE => window.add_square_row(row, self.multiplicand, self.doubled),
             part::DOUBLING if row == 0 => {
-                let x = V::fetch(&self.rows[row]);
+                let x = self.factor.limb(self.first);
                 window.add_doubling_row(x, self.below, self.multiplicand, self.doubled);
             }
-            part::TWICE | part::DOUBLING => window.add_row(V::fetch(&self.rows[row]), self.doubled),
+            part::TWICE | part::DOUBLING => window.add_row(self.factor.limb(self.first + row), self.doubled),
             _ => {}
         }
     }
