@@ -8,7 +8,7 @@ use oarlock_core::{
 use super::Bench;
 use crate::LaneEngine;
 use crate::rsa;
-use crate::rsa::factor::{Itself, Plain};
+use crate::rsa::factor::{ENTRIES, Itself, Picked, Plain};
 use crate::rsa::montgomery::{Moduli, Scratch, Task, in_turn};
 use crate::simd::{Counting, Ifma, Simd};
 use zeroize::Zeroizing;
@@ -24,25 +24,27 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
         whole(bench, &format!("rsa{bits} sign, per 8"), bits, Shape::RsaPrivate { bits });
     }
     for limbs in [10, 20, 30, 40, 60, 80] {
-        bench.kernel(&format!("rsa square {limbs}"), 1, squares(simd, limbs, 1), squares(Counting, limbs, 1));
-        bench.kernel(
-            &format!("rsa square x2 {limbs}"),
-            2,
-            squares(simd, limbs, 2),
-            squares(Counting, limbs, 2),
-        );
-        bench.kernel(
-            &format!("rsa product {limbs}"),
-            1,
-            products(simd, limbs, 1),
-            products(Counting, limbs, 1),
-        );
-        bench.kernel(
-            &format!("rsa product x2 {limbs}"),
-            2,
-            products(simd, limbs, 2),
-            products(Counting, limbs, 2),
-        );
+        for streams in [1, 2] {
+            let name = |what: &str| format!("rsa {what} {limbs} x{streams}");
+            bench.kernel(
+                &name("square"),
+                streams,
+                squares(simd, limbs, streams),
+                squares(Counting, limbs, streams),
+            );
+            bench.kernel(
+                &name("product"),
+                streams,
+                products(simd, limbs, streams),
+                products(Counting, limbs, streams),
+            );
+            bench.kernel(
+                &name("product with table"),
+                streams,
+                picked(simd, limbs, streams),
+                picked(Counting, limbs, streams),
+            );
+        }
     }
 }
 
@@ -88,6 +90,18 @@ fn keys(bits: u16) -> Vec<Key> {
         Some(Key::local(parts, Fingerprint::new([7; 32])))
     });
     keys.collect()
+}
+
+fn picked<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
+    let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
+    let table = vec![simd.splat(77); ENTRIES * limbs];
+    move || {
+        let pick = || Picked::new(&table, simd.splat(5), |bit| simd.splat(1 << bit));
+        in_turn(streams.iter_mut().map(|stream| {
+            let Task { moduli, b, out, scratch, .. } = stream.square();
+            Task { moduli, a: pick(), b, out, scratch }
+        }));
+    }
 }
 
 struct Stream<S: Simd> {

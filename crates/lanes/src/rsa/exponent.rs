@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use super::factor::{ENTRIES, Factor, Itself, Picked, WINDOW_BITS};
-use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, number};
+use super::factor::{ENTRIES, Factor, Itself, Picked, Plain, WINDOW_BITS};
+use super::montgomery::{Moduli, Number, PAIRED, Scratch, Task, in_turn, number};
 use crate::simd::{LANES, Simd, declassify};
 
 /// Digits of a secret exponent, highest first.
@@ -32,6 +32,8 @@ pub(super) struct Power<S: Simd> {
     /// The power so far, and the one before it.
     value: Number<S>,
     last: Number<S>,
+    /// An entry of the table.
+    entry: Number<S>,
     scratch: Scratch<S>,
 }
 
@@ -49,6 +51,7 @@ impl<S: Simd> Power<S> {
             digits: own,
             value: number(simd, limbs),
             last: number(simd, limbs),
+            entry: number(simd, limbs),
             scratch: Scratch::new(simd, limbs),
             moduli,
         };
@@ -82,18 +85,30 @@ impl<S: Simd> Power<S> {
             for _ in 0..WINDOW_BITS {
                 in_turn(powers.iter_mut().map(Self::square));
             }
-            in_turn(powers.iter_mut().map(|power| power.multiply(step)));
+            if powers.iter().any(|power| power.value.len() == PAIRED) {
+                powers.iter_mut().for_each(|power| power.scan(step));
+                in_turn(powers.iter_mut().map(Self::multiply_by_entry));
+            } else {
+                in_turn(powers.iter_mut().map(|power| power.multiply(step)));
+            }
         }
     }
 
-    /// The entry of the first digit.
     fn start(&mut self) {
-        let simd = self.moduli.simd();
-        let picked = pick(simd, &self.table, self.digits[0]);
+        self.scan(0);
+        self.value.copy_from_slice(&self.entry);
+    }
+
+    /// Reads the whole table, and leaves what the digit names in `entry`. Where rows are short, the load ports have no time
+    /// for this beside them.
+    fn scan(&mut self, step: usize) {
+        let Self { moduli, table, digits, entry, .. } = self;
+        let simd = moduli.simd();
         simd.call(
             #[inline(always)]
             || {
-                for (at, limb) in self.value.iter_mut().enumerate() {
+                let picked = Picked::new(table, digits[step], |bit| simd.splat(1 << bit));
+                for (at, limb) in entry.iter_mut().enumerate() {
                     *limb = picked.limb(at);
                 }
             },
@@ -106,10 +121,21 @@ impl<S: Simd> Power<S> {
         Task { moduli, a: Itself(last), b: last, out: value, scratch }
     }
 
-    fn multiply(&mut self, step: usize) -> Task<'_, S, Picked<'_, S::V>> {
-        let Self { moduli, table, digits, value, last, scratch } = self;
+    fn multiply_by_entry(&mut self) -> Task<'_, S, Plain<'_, S::V>> {
+        let Self { moduli, value, last, entry, scratch, .. } = self;
         std::mem::swap(value, last);
-        Task { moduli, a: pick(moduli.simd(), table, digits[step]), b: last, out: value, scratch }
+        Task { moduli, a: Plain(entry), b: last, out: value, scratch }
+    }
+
+    fn multiply(&mut self, step: usize) -> Task<'_, S, Picked<'_, S::V>> {
+        let Self { moduli, table, digits, value, last, scratch, .. } = self;
+        std::mem::swap(value, last);
+        let simd = moduli.simd();
+        let picked = simd.call(
+            #[inline(always)]
+            || Picked::new(table, digits[step], |bit| simd.splat(1 << bit)),
+        );
+        Task { moduli, a: picked, b: last, out: value, scratch }
     }
 
     /// The power in Montgomery form, below `2 n`, with its moduli.
@@ -125,11 +151,4 @@ impl<S: Simd> Power<S> {
         self.moduli.product(&self.value, &one, &mut self.last, &mut self.scratch);
         (self.moduli, self.last)
     }
-}
-
-fn pick<S: Simd>(simd: S, table: &[S::V], digit: S::V) -> Picked<'_, S::V> {
-    simd.call(
-        #[inline(always)]
-        || Picked::new(table, digit, |bit| simd.splat(1 << bit)),
-    )
 }

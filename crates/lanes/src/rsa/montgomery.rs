@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::factor::{Factor, Itself, Plain};
 use super::single::{Operands, products, squares};
-use super::tile::{Tile, part};
+use super::tile::{Tile, add_square, part};
 use super::window::{LIMB_BITS, Window};
 use crate::simd::Simd;
 
@@ -21,7 +21,7 @@ const SIZES: [usize; 6] = [10, 20, 30, 40, 60, 80];
 const WIDEST: usize = 20;
 
 /// Limbs of products whose windows fit in registers two by two.
-const PAIRED: usize = 10;
+pub(super) const PAIRED: usize = 10;
 
 /// Vectors of a number, or of whatever is as secret.
 pub(super) type Number<S> = Zeroizing<Vec<<S as Simd>::V>>;
@@ -174,6 +174,13 @@ impl<'a, S: Simd, A: Factor<S::V>> Task<'a, S, A> {
         };
         debug_assert!(b.len() == n.len() && out.len() == n.len());
         for index in 0..b.len() {
+            if A::IS_ITSELF && index > 0 {
+                let columns = &mut from.as_chunks_mut::<W>().0[index..];
+                self.moduli.simd.call(
+                    #[inline(always)]
+                    || add_square(self.moduli.simd, &b[index], &doubled[index], columns),
+                );
+            }
             let entering = if index == 0 { &**nothing } else { &**from };
             let is_last = index + 1 == b.len();
             let leaving = if is_last { &mut *out } else { to.as_chunks_mut::<W>().0 };
@@ -195,6 +202,8 @@ impl<'a, S: Simd, A: Factor<S::V>> Task<'a, S, A> {
             );
             std::mem::swap(from, to);
         }
+        // Nothing enters above the columns of the next product.
+        to[W * b.len()..].fill(self.moduli.simd.zero());
     }
 }
 
@@ -235,7 +244,8 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
     /// What leaves are columns of the next row, or the limbs of the result.
     #[inline(always)]
     fn run(&mut self, is_last: bool) {
-        let window = Window::load(self.moduli.simd, self.entering);
+        let Some((low, [top, ..])) = self.entering.split_first_chunk::<W>() else { return };
+        let window = Window::new(self.moduli.simd, low, *top);
         let window = if !A::IS_ITSELF {
             self.product(window)
         } else if self.index == 0 {
@@ -268,10 +278,9 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
     #[inline(always)]
     fn next_of_square(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
         let mut window = self.tile::<{ part::NONE }, true>(0, window);
-        for at in 1..self.index {
+        for at in 1..=self.index {
             window = self.tile::<{ part::NONE }, false>(at, window);
         }
-        window = self.tile::<{ part::SQUARE }, false>(self.index, window);
         for at in self.index + 1..self.n.len() {
             window = self.tile::<{ part::TWICE }, false>(at, window);
         }

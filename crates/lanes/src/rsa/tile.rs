@@ -14,7 +14,7 @@ pub(super) mod part {
     pub(in crate::rsa) const NONE: u8 = 0;
     /// Rows times multiplicand.
     pub(in crate::rsa) const PRODUCT: u8 = 1;
-    /// The square of the rows, which are the multiplicand too.
+    /// The square of the multiplicand, whose doubles row 0 makes.
     pub(in crate::rsa) const SQUARE: u8 = 2;
     /// Rows times the multiplicand doubled.
     pub(in crate::rsa) const TWICE: u8 = 3;
@@ -82,8 +82,7 @@ impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
         window
     }
 
-    /// A row's first tile is the one that produces. The first of a square makes the doubles that it needs; other squares on the
-    /// diagonal find them made.
+    /// A row's first tile is the one that produces.
     #[inline(always)]
     fn add_part<const PART: u8, const IS_FIRST: bool>(&mut self, row: usize, window: &mut Window<V, W>) {
         match PART {
@@ -92,9 +91,7 @@ impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
                 window.add_row(self.kept[row], self.multiplicand);
             }
             part::PRODUCT => window.add_row(V::fetch(&self.kept[row]), self.multiplicand),
-            part::SQUARE if IS_FIRST && row == 0 => {
-                window.add_first_square_row(self.multiplicand, self.doubled);
-            }
+            part::SQUARE if row == 0 => window.add_first_square_row(self.multiplicand, self.doubled),
             part::SQUARE => window.add_square_row(row, self.multiplicand, self.doubled),
             part::DOUBLING if row == 0 => {
                 let x = self.factor.limb(self.first);
@@ -104,4 +101,27 @@ impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
             _ => {}
         }
     }
+}
+
+/// Adds the square of limbs to columns, without a reduction: code of its own for every square on the diagonal but the first,
+/// which together with their reductions would not fit in the instruction cache. The doubles are made.
+#[inline(always)]
+pub(super) fn add_square<S: Simd, const W: usize>(
+    simd: S,
+    limbs: &[S::V; W],
+    doubled: &[S::V; W],
+    columns: &mut [[S::V; W]],
+) {
+    let [low, high, ..] = columns else { return };
+    let mut window = Window::new(simd, low, high[0]);
+    rounds::<S::V, W>(
+        0,
+        #[inline(always)]
+        |row| {
+            window.add_square_row(row, limbs, doubled);
+            low[row] = window.lowest();
+            window.slide(if row + 1 < W { S::V::fetch(&high[row + 1]) } else { simd.zero() });
+        },
+    );
+    window.store(high);
 }

@@ -27,19 +27,23 @@ impl<V: Vector, const W: usize> Window<V, W> {
         Self { low: [simd.zero(); W], top: simd.zero() }
     }
 
-    /// The columns from `columns[0]` on.
+    /// The lowest columns, and the one above them.
     #[inline(always)]
-    pub(super) fn load<S: Simd<V = V>>(simd: S, columns: &[V]) -> Self {
+    pub(super) fn new<S: Simd<V = V>>(simd: S, low: &[V; W], top: V) -> Self {
         let mut window = Self::zero(simd);
-        if let Some((low, [top, ..])) = columns.split_first_chunk::<W>() {
-            rounds::<V, W>(
-                0,
-                #[inline(always)]
-                |j| window.low[j] = low[j],
-            );
-            window.top = *top;
-        }
+        rounds::<V, W>(
+            0,
+            #[inline(always)]
+            |j| window.low[j] = low[j],
+        );
+        window.top = top;
         window
+    }
+
+    /// The lowest column.
+    #[inline(always)]
+    pub(super) fn lowest(&self) -> V {
+        self.low[0]
     }
 
     /// Adds `low52(x) * b_j` to the columns j and j + 1.
