@@ -10,6 +10,7 @@
 //! | `setup` | one accelerator per rule, the jobs, the scalar capacity |
 //! | `arrivals` | Poisson arrivals |
 //! | `open_loop` | one rule under load for a while: submit, stamp, cancel |
+//! | `saturation` | what is left of full lanes under a standing backlog |
 //! | `rounds` | the rules in turns, and what they reached |
 //! | `report` | table, JSON and picture |
 
@@ -18,13 +19,14 @@ mod arrivals;
 mod open_loop;
 mod report;
 mod rounds;
+mod saturation;
 mod setup;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use oarlock::{BuildError, JobError};
+use oarlock::{BuildError, Builder, JobError};
 
 use crate::args::{Global, check_writable};
 use crate::operation::{Operation, OperationError};
@@ -72,7 +74,11 @@ pub(crate) fn run(global: &Global, args: &LatencyArgs) -> Result<(), LatencyErro
     if let Some(path) = &args.plot {
         check_writable(path).map_err(|error| plot_error(path, error))?;
     }
-    let setup = Setup::new(&global.builder(), global.threads.map(usize::from), args)?;
+    let builder = setup::builder(global, args.op);
+    if args.saturation {
+        return saturate(global, &builder, args);
+    }
+    let setup = Setup::new(&builder, global.threads.map(usize::from), args)?;
     if let Some(first) = setup.contenders.first() {
         global.tell_absent(&first.accelerator);
     }
@@ -91,6 +97,18 @@ pub(crate) fn run(global: &Global, args: &LatencyArgs) -> Result<(), LatencyErro
     }
     let mut out = std::io::stdout().lock();
     Ok(if global.json { report.write_json(&mut out) } else { report.write_table(&mut out, wants_colour()) }?)
+}
+
+fn saturate(global: &Global, builder: &Builder, args: &LatencyArgs) -> Result<(), LatencyError> {
+    global.tell_absent(&builder.clone().build()?);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let rows = saturation::measure(builder, global.threads.map_or(cores, usize::from), args)?;
+    let mut out = std::io::stdout().lock();
+    match global.json {
+        true => saturation::write_json(&rows, &mut out)?,
+        false => saturation::write_table(&rows, &mut out, wants_colour())?,
+    }
+    Ok(())
 }
 
 /// On stderr, and only where somebody watches.
@@ -115,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    fn args(words: &[&str]) -> Result<LatencyArgs, clap::Error> {
+    pub(super) fn args(words: &[&str]) -> Result<LatencyArgs, clap::Error> {
         let command = LatencyArgs::augment_args(clap::Command::new("latency").no_binary_name(true));
         LatencyArgs::from_arg_matches(&command.try_get_matches_from(words)?)
     }

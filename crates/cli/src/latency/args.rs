@@ -23,6 +23,10 @@ pub(crate) struct LatencyArgs {
     /// How long the rule with a timer lets a batch fill, in milliseconds
     #[arg(long, value_name = "MS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) timer_ms: u64,
+    /// Measure what is left of full lanes under a standing backlog instead, job by job and call by call, on one worker and on
+    /// all (--threads)
+    #[arg(long, conflicts_with_all = ["loads", "timer_ms", "plot"])]
+    pub(crate) saturation: bool,
     /// Draw p50 and p99 against load into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,

@@ -6,6 +6,7 @@ use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Builder, Config, Job, JobError, Rule, Shape};
 
 use super::{LatencyArgs, LatencyError};
+use crate::args::Global;
 use crate::operation::{Operation, PublicKeyWork};
 
 /// Accelerators that differ in their rule alone, and work for them.
@@ -28,7 +29,12 @@ pub(super) struct Contender {
 }
 
 /// Different jobs; they arrive again and again.
-const JOBS: usize = 256;
+pub(super) const JOBS: usize = 256;
+
+/// The builder that is wanted, without tables for keys that recur unless they are what is measured.
+pub(super) fn builder(global: &Global, operation: Operation) -> Builder {
+    if operation.is_hot() { global.builder() } else { global.builder().table_bytes(0) }
+}
 
 impl Setup {
     /// Without `threads`, one worker for each core but the one that generates the load.
@@ -49,6 +55,9 @@ impl Setup {
         }
         let work = args.op.work(&adaptive.accelerator, args.op.usual_keys(), JOBS)?;
         let job_error = |error| LatencyError::Job { operation: args.op, error };
+        for contender in &contenders {
+            work.warm(&contender.accelerator).map_err(job_error)?;
+        }
         let per_worker = rate(&scalar.accelerator, &work.jobs()).map_err(job_error)?;
         let engines = engines(&adaptive.accelerator, &work, args.op)?;
         let capacity_per_s = per_worker * threads as f64;

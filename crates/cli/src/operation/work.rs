@@ -105,6 +105,9 @@ fn peers(count: usize) -> Result<Column, KeyError> {
     Ok(made.iter().filter_map(Key::x25519_public).cycle().take(count).collect())
 }
 
+/// Passes over all jobs, of which each key has several.
+const WARM_UP: usize = 32;
+
 /// The digest as strong as the curve. FIPS 186-5 6.1.1.
 fn digest_of(curve: Curve) -> DigestAlg {
     match curve {
@@ -133,6 +136,24 @@ impl PublicKeyWork {
             _ => Input::Digest(input),
         };
         Some(Job { scheme: self.scheme, key, input, second: self.signatures.get(index) })
+    }
+
+    /// Lets an accelerator meet the keys so often that it has built for them what it will, and waits for that. Returns the
+    /// bytes of what it has built.
+    ///
+    /// # Errors
+    /// That of a job that fails.
+    pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
+        accelerator.forget();
+        if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
+            return Ok(0);
+        }
+        let jobs = self.jobs();
+        for _ in 0..WARM_UP {
+            accelerator.run_all(&jobs).iter().find_map(Result::err).map_or(Ok(()), Err)?;
+            accelerator.settle();
+        }
+        Ok(accelerator.prepared_bytes())
     }
 
     /// The same work for libcrypto: private keys in PKCS#8, public ones in SPKI.

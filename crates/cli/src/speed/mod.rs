@@ -133,27 +133,6 @@ impl Alone {
     }
 }
 
-/// Lets an accelerator meet the keys so often that it has built what it will, and waits for that. Bytes of what it built.
-fn warm(op: &str, work: &Work, accelerator: &Accelerator) -> Result<usize, Failure> {
-    accelerator.forget();
-    let Work::Public(work) = work else { return Ok(0) };
-    if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
-        return Ok(0);
-    }
-    let jobs = work.jobs();
-    for _ in 0..WARM_UP {
-        let answers = accelerator.run_all(&jobs);
-        if let Some(error) = answers.iter().find_map(Result::err) {
-            return Err(Failure::Job { op: op.to_owned(), error });
-        }
-        accelerator.settle();
-    }
-    Ok(accelerator.prepared_bytes())
-}
-
-/// Passes over all jobs, of which each key has four at least unless there are more keys than that.
-const WARM_UP: usize = 32;
-
 /// The work of one row.
 enum Work {
     Public(PublicKeyWork),
@@ -233,7 +212,11 @@ impl<'a> Session<'a> {
             return Ok(Vec::new());
         }
         let accelerator = if operation.is_hot() { &engine.hot } else { &engine.cold };
-        let table_bytes = warm(&op, work, accelerator)?;
+        let table_bytes = match work {
+            Work::Public(work) => work.warm(accelerator),
+            Work::Records(_) => Ok(0),
+        };
+        let table_bytes = table_bytes.map_err(|error| Failure::Job { op: op.clone(), error })?;
         let mut peers: Vec<Option<Vec<Prepared>>> = Vec::new();
         for library in &self.libraries {
             peers.push(self.prepare(&op, work, library)?);
