@@ -5,10 +5,12 @@
 //! | [`Rows`] | public digits | loading its row, then transposing eight of them |
 //! | [`Columns`] | secret digits | reading all sixteen entries and picking in registers |
 
+use zeroize::Zeroizing;
+
 use super::constants::{BASE_X, BASE_Y, TWICE_D};
 use super::encoding::to_affine;
 use super::field::Factor;
-use super::point::{Cached, Niels, Point};
+use super::point::{Cached, Niels, Point, add_affine_all, double_all};
 use super::scalar::{Digits, Scalar};
 use super::words::load_rows;
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
@@ -47,7 +49,7 @@ impl<const WIDTH: usize> Rows<WIDTH> {
         let mut units = Vec::with_capacity(digits);
         for _ in 0..digits {
             units.push(unit);
-            double_times::<S, WIDTH>(simd, &mut unit);
+            double_times::<S, 1, WIDTH>(simd, std::array::from_mut(&mut unit));
         }
         let groups: Vec<_> = units.chunks(LANES).map(|units| gather_lanes(simd, units)).collect();
         let rows =
@@ -152,23 +154,40 @@ impl Columns {
         Self(digits.map(|rows| std::array::from_fn(|word| column(rows, word))).collect())
     }
 
-    /// `scalar B` in constant time.
-    pub(super) fn times<S: Simd>(&self, simd: S, scalar: &Scalar<S::V>) -> Point<S::V> {
-        let mut sum = Point::neutral(simd);
-        let digits: ColumnDigits<S::V> = simd.call(
-            #[inline(always)]
-            || scalar.digits(simd),
-        );
+    /// `scalar B` of every group, in constant time.
+    pub(super) fn times<S: Simd>(&self, simd: S, scalars: &[Scalar<S::V>], products: &mut Vec<Point<S::V>>) {
+        let (pairs, rest) = scalars.as_chunks::<2>();
+        pairs.iter().for_each(|pair| products.extend(self.times_together(simd, pair)));
+        let (ones, _) = rest.as_chunks::<1>();
+        ones.iter().for_each(|one| products.extend(self.times_together(simd, one)));
+    }
+
+    fn times_together<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        scalars: &[Scalar<S::V>; N],
+    ) -> [Point<S::V>; N] {
+        let mut sums = [Point::neutral(simd); N];
+        let digits: Zeroizing<[ColumnDigits<S::V>; N]> = Zeroizing::new(scalars.each_ref().map(|scalar| {
+            simd.call(
+                #[inline(always)]
+                || scalar.digits(simd),
+            )
+        }));
         for (at, columns) in self.0.iter().enumerate() {
             simd.call(
                 #[inline(always)]
                 || {
-                    let (entry, negative) = pick(simd, columns, digits.at(simd, at));
-                    sum.add_affine::<S, true>(simd, &entry, negative);
+                    add_affine_all::<S, N, true>(
+                        simd,
+                        &mut sums,
+                        #[inline(always)]
+                        |group| pick(simd, columns, digits[group].at(simd, at)),
+                    );
                 },
             );
         }
-        sum
+        sums
     }
 }
 
@@ -205,15 +224,18 @@ fn cached<S: Simd>(simd: S, point: &Point<S::V>) -> Cached<S::V> {
     )
 }
 
-/// 2^N P, with T.
-pub(super) fn double_times<S: Simd, const N: usize>(simd: S, point: &mut Point<S::V>) {
+/// 2^TIMES P of every group, with T.
+pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
+    simd: S,
+    points: &mut [Point<S::V>; N],
+) {
     simd.call(
         #[inline(always)]
         || {
-            for _ in 1..N {
-                point.double::<S, false>(simd);
+            for _ in 1..TIMES {
+                double_all::<S, N, false>(simd, points);
             }
-            point.double::<S, true>(simd);
+            double_all::<S, N, true>(simd, points);
         },
     );
 }

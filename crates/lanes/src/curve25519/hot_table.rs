@@ -4,7 +4,7 @@ use oarlock_core::Key;
 
 use super::comb::{Rows, load_niels};
 use super::encoding::decode_opposites;
-use super::point::Point;
+use super::point::{Point, add_affine_all};
 use super::scalar::{Scalar, Signed};
 use crate::hot::Table;
 use crate::simd::{LANES, Simd};
@@ -52,38 +52,69 @@ impl<S: Simd> Table for HotTable<S> {
     }
 }
 
-/// [S]B - [h]A: 32 additions of multiples of B and 51 of -A.
-pub(super) fn hot_sum<S: Simd>(
+/// A group's scalars and tables.
+pub(super) struct HotTerm<'a, S: Simd> {
+    pub(super) tables: [&'a HotTable<S>; LANES],
+    pub(super) h: Scalar<S::V>,
+    pub(super) s: Scalar<S::V>,
+}
+
+/// [S]B - [h]A of every group: 32 additions of multiples of B and 51 of -A.
+pub(super) fn hot_sums<S: Simd>(
     simd: S,
     base: &Rows<BASE_WIDTH>,
-    tables: &[&HotTable<S>; LANES],
-    h: &Scalar<S::V>,
-    s: &Scalar<S::V>,
-) -> Point<S::V> {
-    let (h, s) = (Signed::<WIDTH>::new(simd, h), Signed::<BASE_WIDTH>::new(simd, s));
-    let mut sum = Point::neutral(simd);
-    for at in 0..s.len() {
+    terms: &[HotTerm<'_, S>],
+    sums: &mut Vec<Point<S::V>>,
+) {
+    let (pairs, rest) = terms.as_chunks::<2>();
+    pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
+    let (ones, _) = rest.as_chunks::<1>();
+    ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
+}
+
+fn sum_together<S: Simd, const N: usize>(
+    simd: S,
+    base: &Rows<BASE_WIDTH>,
+    terms: &[HotTerm<'_, S>; N],
+) -> [Point<S::V>; N] {
+    let h = terms.each_ref().map(|term| Signed::<WIDTH>::new(simd, &term.h));
+    let s = terms.each_ref().map(|term| Signed::<BASE_WIDTH>::new(simd, &term.s));
+    let mut sums = [Point::neutral(simd); N];
+    for at in 0..s[0].len() {
         simd.call(
             #[inline(always)]
             || {
-                let (magnitudes, negative) = s.at(at);
-                let entry = load_niels(simd, &base.rows(at, magnitudes));
-                sum.add_affine::<S, true>(simd, &entry, negative);
+                add_affine_all::<S, N, true>(
+                    simd,
+                    &mut sums,
+                    #[inline(always)]
+                    |group| {
+                        let (magnitudes, negative) = s[group].at(at);
+                        (load_niels(simd, &base.rows(at, magnitudes)), negative)
+                    },
+                );
             },
         );
     }
-    for at in 0..h.len() {
+    for at in 0..h[0].len() {
         simd.call(
             #[inline(always)]
             || {
-                let (magnitudes, negative) = h.at(at);
-                let mut rows = base.rows(0, magnitudes);
-                for (lane, row) in rows.iter_mut().enumerate() {
-                    *row = tables[lane].rows.row(at, magnitudes[lane]);
-                }
-                sum.add_affine::<S, true>(simd, &load_niels(simd, &rows), negative);
+                add_affine_all::<S, N, true>(
+                    simd,
+                    &mut sums,
+                    #[inline(always)]
+                    |group| {
+                        let (magnitudes, negative) = h[group].at(at);
+                        let mut rows = base.rows(0, &[0; LANES]);
+                        for (lane, row) in rows.iter_mut().enumerate() {
+                            *row = terms[group].tables[lane].rows.row(at, magnitudes[lane]);
+                        }
+                        (load_niels(simd, &rows), negative)
+                    },
+                );
             },
         );
     }
-    sum
+    sums
 }

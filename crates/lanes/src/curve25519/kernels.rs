@@ -7,8 +7,8 @@ use super::comb::double_times;
 use super::constants::{BASE_X, BASE_Y};
 use super::encoding::{Decoded, decode_opposites, encode};
 use super::field::Factor;
-use super::hot_table::{HotTable, hot_sum};
-use super::multiples::sum_of_multiples;
+use super::hot_table::{HotTable, HotTerm, hot_sums};
+use super::multiples::{Term, sums_of_multiples};
 use super::point::Point;
 use super::scalar::Scalar;
 use super::x25519::{Ladder, climb};
@@ -39,17 +39,23 @@ impl<S: Simd> Kernels<S> {
     }
 
     pub(crate) fn base(&self) {
-        black_box(base(self.simd).columns.times(self.simd, &self.scalar));
+        let mut products = Vec::new();
+        base(self.simd).columns.times(self.simd, &[self.scalar; 2], &mut products);
+        black_box(products);
     }
 
     pub(crate) fn cold(&self) {
-        let window = &base(self.simd).window;
-        black_box(sum_of_multiples(self.simd, window, &self.key, &self.scalar, &self.scalar));
+        let (window, mut sums) = (&base(self.simd).window, Vec::new());
+        let term = || Term { q: &self.key, h: self.scalar, s: self.scalar };
+        sums_of_multiples(self.simd, window, &[term(), term()], &mut sums);
+        black_box(sums);
     }
 
     pub(crate) fn hot(&self) {
-        let comb = &base(self.simd).comb;
-        black_box(hot_sum(self.simd, comb, &[&self.table; LANES], &self.scalar, &self.scalar));
+        let (comb, mut sums) = (&base(self.simd).comb, Vec::new());
+        let term = || HotTerm { tables: [&self.table; LANES], h: self.scalar, s: self.scalar };
+        hot_sums(self.simd, comb, &[term(), term()], &mut sums);
+        black_box(sums);
     }
 
     pub(crate) fn decode(&self) {
@@ -125,12 +131,12 @@ fn chains<S: Simd, const N: usize>(simd: S, steps: usize, next: impl Fn(&Factor<
     black_box(&chains);
 }
 
-/// Doublings as verification makes them, five in a row.
-pub(crate) fn doublings<S: Simd>(simd: S, steps: usize) {
+/// Doublings of `N` groups.
+pub(crate) fn doublings<S: Simd, const N: usize>(simd: S, steps: usize) {
     let (x, y) = (Factor::splat(simd, &BASE_X), Factor::splat(simd, &BASE_Y));
-    let mut point = black_box(Point::affine(simd, &x, &y));
+    let mut points = black_box([Point::affine(simd, &x, &y); N]);
     for _ in 0..steps / 4 {
-        double_times::<S, 4>(simd, &mut point);
+        double_times::<S, N, 4>(simd, &mut points);
     }
-    black_box(&point);
+    black_box(&points);
 }

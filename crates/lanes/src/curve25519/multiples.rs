@@ -3,7 +3,7 @@
 use super::comb::{Rows, double_times, load_niels};
 use super::encoding::Decoded;
 use super::field::Factor;
-use super::point::{Cached, Niels, Point};
+use super::point::{Cached, Niels, Point, add_affine_all, add_all};
 use super::scalar::{Scalar, Signed};
 use super::words::load_rows;
 use crate::simd::{LANES, Simd, Vector, Words};
@@ -19,40 +19,71 @@ type Row = [Words; 3];
 /// Multiples 0 to 2^(WIDTH-1) of each lane's point, as rows: 26 KB.
 struct Multiples(Vec<[Row; LANES]>);
 
-/// [S]B + [h]Q: 250 doublings, 51 additions of multiples of Q and 26 of B.
-pub(super) fn sum_of_multiples<S: Simd>(
+/// A group's scalars and its points.
+pub(super) struct Term<'a, V> {
+    pub(super) q: &'a Decoded<V>,
+    pub(super) h: Scalar<V>,
+    pub(super) s: Scalar<V>,
+}
+
+/// [S]B + [h]Q of every group: 250 doublings, 51 additions of multiples of Q and 26 of B.
+pub(super) fn sums_of_multiples<S: Simd>(
     simd: S,
     base: &Rows<BASE_WIDTH>,
-    q: &Decoded<S::V>,
-    h: &Scalar<S::V>,
-    s: &Scalar<S::V>,
-) -> Point<S::V> {
-    let multiples = Multiples::new(simd, q);
-    let (h, s) = (Signed::<WIDTH>::new(simd, h), Signed::<BASE_WIDTH>::new(simd, s));
-    let mut sum = Point::neutral(simd);
-    for at in (0..h.len()).rev() {
-        if at + 1 < h.len() {
-            double_times::<S, WIDTH>(simd, &mut sum);
+    terms: &[Term<'_, S::V>],
+    sums: &mut Vec<Point<S::V>>,
+) {
+    let (pairs, rest) = terms.as_chunks::<2>();
+    pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
+    let (ones, _) = rest.as_chunks::<1>();
+    ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
+}
+
+fn sum_together<S: Simd, const N: usize>(
+    simd: S,
+    base: &Rows<BASE_WIDTH>,
+    terms: &[Term<'_, S::V>; N],
+) -> [Point<S::V>; N] {
+    let multiples = terms.each_ref().map(|term| Multiples::new(simd, term.q));
+    let h = terms.each_ref().map(|term| Signed::<WIDTH>::new(simd, &term.h));
+    let s = terms.each_ref().map(|term| Signed::<BASE_WIDTH>::new(simd, &term.s));
+    let mut sums = [Point::neutral(simd); N];
+    for at in (0..h[0].len()).rev() {
+        if at + 1 < h[0].len() {
+            double_times::<S, N, WIDTH>(simd, &mut sums);
         }
         simd.call(
             #[inline(always)]
             || {
-                let (magnitudes, negative) = h.at(at);
-                sum.add::<S, true>(simd, &multiples.load(simd, magnitudes), negative);
+                add_all::<S, N, true>(
+                    simd,
+                    &mut sums,
+                    #[inline(always)]
+                    |group| {
+                        let (magnitudes, negative) = h[group].at(at);
+                        (multiples[group].load(simd, magnitudes), negative)
+                    },
+                );
             },
         );
         if at % 2 == 0 {
             simd.call(
                 #[inline(always)]
                 || {
-                    let (magnitudes, negative) = s.at(at / 2);
-                    let entry = load_niels(simd, &base.rows(0, magnitudes));
-                    sum.add_affine::<S, false>(simd, &entry, negative);
+                    add_affine_all::<S, N, false>(
+                        simd,
+                        &mut sums,
+                        #[inline(always)]
+                        |group| {
+                            let (magnitudes, negative) = s[group].at(at / 2);
+                            (load_niels(simd, &base.rows(0, magnitudes)), negative)
+                        },
+                    );
                 },
             );
         }
     }
-    sum
+    sums
 }
 
 impl Multiples {

@@ -61,17 +61,6 @@ impl<V: Vector> Point<V> {
         }
     }
 
-    /// 2 P: four squarings and four products, three where T is not wanted. Does not read T.
-    #[inline(always)]
-    pub(super) fn double<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
-        let sum = (self.x + self.y).reduce(simd).square(simd);
-        let (a, b) = (self.x.reduce(simd).square(simd), self.y.reduce(simd).square(simd));
-        let (h, g) = (a + b, a.minus(simd, &b));
-        let c = self.z.reduce(simd).square(simd);
-        let e = h.minus(simd, &sum);
-        self.set::<S, WITH_T>(simd, [e, g + (c + c), g, h]);
-    }
-
     /// P + Q, or P - Q in the lanes of `negative`: eight products, seven where T is not wanted.
     #[inline(always)]
     pub(super) fn add<S: Simd<V = V>, const WITH_T: bool>(
@@ -80,8 +69,8 @@ impl<V: Vector> Point<V> {
         other: &Cached<V>,
         negative: Mask,
     ) {
-        let z = self.z.reduce(simd).times(simd, &other.z);
-        self.add_with::<S, WITH_T>(simd, &other.niels, z, negative);
+        self.begin_add(simd, other, negative);
+        self.finish::<S, WITH_T>(simd);
     }
 
     /// P + Q, or P - Q in the lanes of `negative`, for an affine Q: seven products, six where T is not wanted.
@@ -92,18 +81,34 @@ impl<V: Vector> Point<V> {
         other: &Niels<V>,
         negative: Mask,
     ) {
-        self.add_with::<S, WITH_T>(simd, other, self.z + self.z, negative);
+        self.begin_add_affine(simd, other, negative);
+        self.finish::<S, WITH_T>(simd);
     }
 
-    /// `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X in each other's place and -T.
+    /// The first half of 2 P, four squarings: it does not read T, and leaves E, F, G, H in place of X, Y, Z, T.
     #[inline(always)]
-    fn add_with<S: Simd<V = V>, const WITH_T: bool>(
-        &mut self,
-        simd: S,
-        other: &Niels<V>,
-        twice_z: Wide<V>,
-        negative: Mask,
-    ) {
+    fn begin_double<S: Simd<V = V>>(&mut self, simd: S) {
+        let sum = (self.x + self.y).reduce(simd).square(simd);
+        let (a, b) = (self.x.reduce(simd).square(simd), self.y.reduce(simd).square(simd));
+        let (h, g) = (a + b, a.minus(simd, &b));
+        let c = self.z.reduce(simd).square(simd);
+        (self.x, self.y, self.z, self.t) = (h.minus(simd, &sum), g + (c + c), g, h);
+    }
+
+    #[inline(always)]
+    fn begin_add<S: Simd<V = V>>(&mut self, simd: S, other: &Cached<V>, negative: Mask) {
+        let z = self.z.reduce(simd).times(simd, &other.z);
+        self.begin_sum(simd, &other.niels, z, negative);
+    }
+
+    #[inline(always)]
+    fn begin_add_affine<S: Simd<V = V>>(&mut self, simd: S, other: &Niels<V>, negative: Mask) {
+        self.begin_sum(simd, other, self.z + self.z, negative);
+    }
+
+    /// The first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X in each other's place and -T.
+    #[inline(always)]
+    fn begin_sum<S: Simd<V = V>>(&mut self, simd: S, other: &Niels<V>, twice_z: Wide<V>, negative: Mask) {
         let plus = other.plus.or_if(negative, &other.minus);
         let minus = other.minus.or_if(negative, &other.plus);
         let a = self.y.minus(simd, &self.x).reduce(simd).times(simd, &minus);
@@ -111,17 +116,16 @@ impl<V: Vector> Point<V> {
         let c = self.t.reduce(simd).times(simd, &other.product);
         let (less, more) = (twice_z.minus(simd, &c), twice_z + c);
         let (f, g) = (less.or_if(negative, &more), more.or_if(negative, &less));
-        self.set::<S, WITH_T>(simd, [b.minus(simd, &a), f, g, b + a]);
+        (self.x, self.y, self.z, self.t) = (b.minus(simd, &a), f, g, b + a);
     }
 
-    /// X = EF, Y = GH, Z = FG, T = EH.
+    /// The second half: X = EF, Y = GH, Z = FG, T = EH.
     #[inline(always)]
-    fn set<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S, [e, f, g, h]: [Wide<V>; 4]) {
-        let (e, f) = (e.reduce(simd), f.reduce(simd));
+    fn finish<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
+        let (e, f) = (self.x.reduce(simd), self.y.reduce(simd));
+        let (g, h) = (self.z.reduce(simd), self.t.reduce(simd));
         self.x = e.times(simd, &f);
-        let g = g.reduce(simd);
         self.z = f.times(simd, &g);
-        let h = h.reduce(simd);
         self.y = g.times(simd, &h);
         if WITH_T {
             self.t = e.times(simd, &h);
@@ -135,5 +139,52 @@ impl<V: Vector> Point<V> {
         let plus = (self.y + self.x).reduce(simd);
         let minus = self.y.minus(simd, &self.x).reduce(simd);
         Cached { niels: Niels { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
+    }
+}
+
+/// 2 P of every group. Halves of groups alternate: while one waits for its carries, the other multiplies.
+#[inline(always)]
+pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
+    simd: S,
+    points: &mut [Point<S::V>; N],
+) {
+    for point in points.iter_mut() {
+        point.begin_double(simd);
+    }
+    finish_all::<S, N, WITH_T>(simd, points);
+}
+
+/// P + Q, or P - Q, of every group; `other` gives Q and the lanes where it is to be subtracted.
+#[inline(always)]
+pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
+    simd: S,
+    points: &mut [Point<S::V>; N],
+    other: impl Fn(usize) -> (Cached<S::V>, Mask),
+) {
+    for (group, point) in points.iter_mut().enumerate() {
+        let (other, negative) = other(group);
+        point.begin_add(simd, &other, negative);
+    }
+    finish_all::<S, N, WITH_T>(simd, points);
+}
+
+/// The same for affine Q.
+#[inline(always)]
+pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
+    simd: S,
+    points: &mut [Point<S::V>; N],
+    other: impl Fn(usize) -> (Niels<S::V>, Mask),
+) {
+    for (group, point) in points.iter_mut().enumerate() {
+        let (other, negative) = other(group);
+        point.begin_add_affine(simd, &other, negative);
+    }
+    finish_all::<S, N, WITH_T>(simd, points);
+}
+
+#[inline(always)]
+fn finish_all<S: Simd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [Point<S::V>; N]) {
+    for point in points.iter_mut() {
+        point.finish::<S, WITH_T>(simd);
     }
 }

@@ -33,11 +33,10 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
         let key = operation.key.prepared(|key| expand(simd, key))?;
         Ok(Job { key, message: operation.input })
     });
-    let columns = &base(simd).columns;
     let groups: Vec<_> = jobs.chunks(LANES).collect();
     let nonces: Zeroizing<Vec<_>> = Zeroizing::new(groups.iter().map(|group| nonce(simd, group)).collect());
-    let points: Zeroizing<Vec<_>> =
-        Zeroizing::new(nonces.iter().map(|nonce| columns.times(simd, nonce)).collect());
+    let mut points = Zeroizing::new(Vec::with_capacity(groups.len()));
+    base(simd).columns.times(simd, &nonces, &mut points);
     let commitments = encode(simd, &points);
     for ((group, nonce), commitments) in groups.iter().zip(nonces.iter()).zip(&commitments) {
         let responses = respond(simd, group, nonce, commitments);

@@ -5,8 +5,8 @@ use oarlock_core::{Extra, Operation, Outcomes, Shape, Status};
 
 use super::constants::ORDER_BYTES;
 use super::encoding::{decode_opposites, encode};
-use super::hot_table::{HotTable, hot_sum};
-use super::multiples::sum_of_multiples;
+use super::hot_table::{HotTable, HotTerm, hot_sums};
+use super::multiples::{Term, sums_of_multiples};
 use super::point::Point;
 use super::scalar::Scalar;
 use super::sign::hash_to_scalar;
@@ -40,10 +40,8 @@ pub(crate) fn run<S: Simd>(simd: S, hot: &HotKeys, operations: &[Operation<'_>],
     let groups = || without.chunks(LANES).chain(with_table.chunks(LANES));
     let mut points = Vec::with_capacity(groups().count());
     let mut masks = cold_points(simd, &without, &mut points);
-    for (group, tables) in with_table.chunks(LANES).zip(tables_of.chunks(LANES)) {
-        points.push(hot_point(simd, group, tables));
-        masks.push(Mask::MAX);
-    }
+    hot_points(simd, &with_table, &tables_of, &mut points);
+    masks.resize(points.len(), Mask::MAX);
     for ((group, encoded), mask) in groups().zip(encode(simd, &points)).zip(masks) {
         for (lane, (accepted, encoded)) in group.iter().zip(encoded).enumerate() {
             let is_valid = mask >> lane & 1 == 1 && accepted.job.commitment == encoded;
@@ -66,18 +64,27 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
 fn cold_points<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], points: &mut Vec<Point<S::V>>) -> Vec<Mask> {
     let keys: Vec<_> = jobs.chunks(LANES).map(|group| per_lane(group, |job| job.public.as_slice())).collect();
     let keys = decode_opposites(simd, &keys);
-    for (group, key) in jobs.chunks(LANES).zip(&keys) {
+    let terms = jobs.chunks(LANES).zip(&keys).map(|(group, q)| {
         let [h, s] = scalars(simd, group);
-        points.push(sum_of_multiples(simd, &base(simd).window, key, &h, &s));
-    }
+        Term { q, h, s }
+    });
+    sums_of_multiples(simd, &base(simd).window, &terms.collect::<Vec<_>>(), points);
     keys.iter().map(|key| key.is_valid).collect()
 }
 
-/// The same of up to eight jobs whose keys have tables.
-fn hot_point<S: Simd>(simd: S, group: &[Accepted<Job<'_>>], tables: &[&HotTable<S>]) -> Point<S::V> {
-    let [h, s] = scalars(simd, group);
-    let tables = std::array::from_fn(|lane| tables[lane.min(tables.len() - 1)]);
-    hot_sum(simd, &base(simd).comb, &tables, &h, &s)
+/// The same of jobs whose keys have tables.
+fn hot_points<S: Simd>(
+    simd: S,
+    jobs: &[Accepted<Job<'_>>],
+    tables: &[&HotTable<S>],
+    points: &mut Vec<Point<S::V>>,
+) {
+    let terms = jobs.chunks(LANES).zip(tables.chunks(LANES)).map(|(group, tables)| {
+        let [h, s] = scalars(simd, group);
+        let tables = std::array::from_fn(|lane| tables[lane.min(tables.len() - 1)]);
+        HotTerm { tables, h, s }
+    });
+    hot_sums(simd, &base(simd).comb, &terms.collect::<Vec<_>>(), points);
 }
 
 /// h = SHA-512(R || A || M) mod L, and S.

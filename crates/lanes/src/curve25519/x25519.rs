@@ -38,7 +38,7 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
     let jobs = accept(Shape::X25519, operations, out, read);
     let (of_base, of_peers): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.peer == BASE_U);
     let mut ratios = Zeroizing::new(Vec::with_capacity(operations.len() / LANES + 2));
-    of_base.chunks(LANES).for_each(|group| ratios.push(base_ratio(simd, group)));
+    base_ratios(simd, &of_base, &mut ratios);
     ladders(simd, &of_peers, &mut ratios);
     let mut inverses = Zeroizing::new(ratios.iter().map(|ratio| ratio.under).collect::<Vec<_>>());
     power::invert_all(simd, &mut inverses);
@@ -78,21 +78,27 @@ fn clamped<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Zeroizing<[S::V; 4]
     words
 }
 
-/// u = (1 + y) / (1 - y) of a multiple of the base point. RFC 7748 4.1.
-fn base_ratio<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Ratio<S::V> {
-    let words = clamped(simd, group);
-    let scalar = Zeroizing::new(simd.call(
-        #[inline(always)]
-        || Scalar::from_words(simd, &words),
-    ));
-    let point = Zeroizing::new(base(simd).columns.times(simd, &scalar));
-    simd.call(
-        #[inline(always)]
-        || Ratio {
-            over: (point.z + point.y).reduce(simd),
-            under: point.z.minus(simd, &point.y).reduce(simd),
-        },
-    )
+/// u = (1 + y) / (1 - y) of multiples of the base point. RFC 7748 4.1.
+fn base_ratios<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ratio<S::V>>) {
+    let mut scalars = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
+    for group in jobs.chunks(LANES) {
+        let words = clamped(simd, group);
+        scalars.push(simd.call(
+            #[inline(always)]
+            || Scalar::from_words(simd, &words),
+        ));
+    }
+    let mut points = Zeroizing::new(Vec::with_capacity(scalars.len()));
+    base(simd).columns.times(simd, &scalars, &mut points);
+    for point in points.iter() {
+        ratios.push(simd.call(
+            #[inline(always)]
+            || Ratio {
+                over: (point.z + point.y).reduce(simd),
+                under: point.z.minus(simd, &point.y).reduce(simd),
+            },
+        ));
+    }
 }
 
 /// Both points of a Montgomery ladder as X : Z, whose difference is the peer's.
@@ -105,6 +111,8 @@ pub(super) struct Ladder<V> {
     z2: Wide<V>,
     x3: Wide<V>,
     z3: Wide<V>,
+    /// A^2 - B^2, within a step.
+    e: Factor<V>,
     /// Where the two points lie in each other's place.
     swapped: Mask,
 }
@@ -124,7 +132,8 @@ fn ladders<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ratio<
     }
 }
 
-/// All 255 steps of ladders side by side, a few at a time.
+/// All 255 steps of ladders side by side, a few at a time. Each step: 5 products, 4 squarings, one product with a small
+/// number; thirds of ladders alternate, so that one multiplies while the other waits for its carries.
 pub(super) fn climb<S: Simd, const N: usize>(simd: S, ladders: &mut [Ladder<S::V>; N]) {
     const STEPS: usize = 5;
     for first in (0..255 / STEPS).rev() {
@@ -133,7 +142,13 @@ pub(super) fn climb<S: Simd, const N: usize>(simd: S, ladders: &mut [Ladder<S::V
             || {
                 for bit in (first * STEPS..(first + 1) * STEPS).rev() {
                     for ladder in ladders.iter_mut() {
-                        ladder.step(simd, bit);
+                        ladder.begin(simd, bit);
+                    }
+                    for ladder in ladders.iter_mut() {
+                        ladder.go_on(simd);
+                    }
+                    for ladder in ladders.iter_mut() {
+                        ladder.finish(simd);
                     }
                 }
             },
@@ -155,14 +170,15 @@ impl<V: Vector> Ladder<V> {
                 let [a, b, c, d] = *peer;
                 let peer = Factor::from_words(simd, &[a, b, c, d & simd.splat(!(1 << 63))]);
                 let (zero, one) = (Wide::splat(simd, &[0; 5]), Wide::splat(simd, &ONE));
-                Self { scalar: *scalar, peer, x2: one, z2: zero, x3: peer.widen(simd), z3: one, swapped: 0 }
+                let x3 = peer.widen(simd);
+                Self { scalar: *scalar, peer, x2: one, z2: zero, x3, z3: one, e: peer, swapped: 0 }
             },
         )
     }
 
-    /// One step: 5 products, 4 squarings, one product with a small number. RFC 7748 section 5.
+    /// The first third of a step leaves A^2, B^2, DA, CB in place of X2, Z2, X3, Z3. RFC 7748 section 5.
     #[inline(always)]
-    fn step<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
+    fn begin<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
         let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
         let swap = is_set ^ self.swapped;
         self.swapped = is_set;
@@ -170,14 +186,26 @@ impl<V: Vector> Ladder<V> {
         let (z2, z3) = (self.z2.or_if(swap, &self.z3), self.z3.or_if(swap, &self.z2));
         let (a, b) = ((x2 + z2).reduce(simd), x2.minus(simd, &z2).reduce(simd));
         let (c, d) = ((x3 + z3).reduce(simd), x3.minus(simd, &z3).reduce(simd));
-        let (da, cb) = (d.times(simd, &a), c.times(simd, &b));
-        let (aa, bb) = (a.square(simd), b.square(simd));
-        self.x3 = (da + cb).reduce(simd).square(simd);
-        let difference = da.minus(simd, &cb).reduce(simd).square(simd);
-        self.z3 = difference.reduce(simd).times(simd, &self.peer);
-        let e = aa.minus(simd, &bb).reduce(simd);
+        (self.x2, self.z2) = (a.square(simd), b.square(simd));
+        (self.x3, self.z3) = (d.times(simd, &a), c.times(simd, &b));
+    }
+
+    /// The second third has X2 and X3, and the first factors of Z2 and Z3.
+    #[inline(always)]
+    fn go_on<S: Simd<V = V>>(&mut self, simd: S) {
+        let (aa, bb, da, cb) = (self.x2, self.z2, self.x3, self.z3);
+        self.e = aa.minus(simd, &bb).reduce(simd);
+        self.z2 = aa + self.e.times_small(simd, A24);
         self.x2 = aa.reduce(simd).times(simd, &bb.reduce(simd));
-        self.z2 = (aa + e.times_small(simd, A24)).reduce(simd).times(simd, &e);
+        self.x3 = (da + cb).reduce(simd).square(simd);
+        self.z3 = da.minus(simd, &cb).reduce(simd).square(simd);
+    }
+
+    /// The last third.
+    #[inline(always)]
+    fn finish<S: Simd<V = V>>(&mut self, simd: S) {
+        self.z2 = self.z2.reduce(simd).times(simd, &self.e);
+        self.z3 = self.z3.reduce(simd).times(simd, &self.peer);
     }
 
     #[inline(always)]

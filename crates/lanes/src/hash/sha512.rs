@@ -49,7 +49,7 @@ impl<V: Vector> Chain<V> {
     /// The digests of `messages`, as words that stay in their lanes (the first word holds the
     /// first eight bytes, big-endian). FIPS 180-4 6.4.2.
     pub(crate) fn finish<S: Simd<V = V>>(mut self, simd: S, messages: [Parts<'_>; LANES]) -> [V; 8] {
-        let mut lanes = messages.map(|parts| Padded::new(parts));
+        let mut lanes = messages.map(Padded::new);
         let (mut buffers, mut schedule) = (Buffers::new(), Zeroizing::new([simd.zero(); 16]));
         let last = lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0);
         for block in 0..last {

@@ -9,9 +9,23 @@ use crate::simd::{Counting, Ifma};
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
     chains(bench, simd);
     let (timed, counted) = (Kernels::new(simd), Kernels::new(Counting));
-    whole(bench, "c25519 comb of the base point, secret", &timed, &counted, Kernels::base, Kernels::base);
-    whole(bench, "c25519 [S]B - [h]A, nothing known of A", &timed, &counted, Kernels::cold, Kernels::cold);
-    whole(bench, "c25519 [S]B - [h]A, table of A", &timed, &counted, Kernels::hot, Kernels::hot);
+    whole(
+        bench,
+        "c25519 comb of the base point, secret, two groups",
+        &timed,
+        &counted,
+        Kernels::base,
+        Kernels::base,
+    );
+    whole(
+        bench,
+        "c25519 [S]B - [h]A, nothing known of A, two groups",
+        &timed,
+        &counted,
+        Kernels::cold,
+        Kernels::cold,
+    );
+    whole(bench, "c25519 [S]B - [h]A, table of A, two groups", &timed, &counted, Kernels::hot, Kernels::hot);
     whole(bench, "c25519 decoding", &timed, &counted, Kernels::decode, Kernels::decode);
     whole(
         bench,
@@ -67,6 +81,10 @@ fn chains(bench: &Bench<'_>, simd: Ifma) {
     chain("square, four chains", &mut || times(simd, STEPS / 4), &mut || {
         kernels::squares::<_, 4>(Counting, STEPS / 4);
     });
-    let doublings = |simd: Ifma| kernels::doublings(simd, STEPS);
-    chain("doubling", &mut || doublings(simd), &mut || kernels::doublings(Counting, STEPS));
+    let times = kernels::doublings::<Ifma, 1>;
+    chain("doubling", &mut || times(simd, STEPS), &mut || kernels::doublings::<_, 1>(Counting, STEPS));
+    let times = kernels::doublings::<Ifma, 2>;
+    chain("doubling, two groups", &mut || times(simd, STEPS / 2), &mut || {
+        kernels::doublings::<_, 2>(Counting, STEPS / 2);
+    });
 }

@@ -2,13 +2,14 @@
 
 use num_bigint::BigUint;
 
+use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};
 use super::super::encoding::{decode_opposites, encode, to_affine};
 use super::super::field::Factor;
-use super::super::hot_table::HotTable;
-use super::super::point::Point;
+use super::super::hot_table::{HotTable, HotTerm, hot_sums};
+use super::super::multiples::{Term, sums_of_multiples};
+use super::super::point::{Point, double_all};
 use super::super::scalar::Scalar;
-use super::super::{base, hot_table, multiples};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::hot::Table;
 use crate::simd::{LANES, Simd};
@@ -116,7 +117,7 @@ fn group_law<S: Simd>(simd: S) {
         let negative = 0b0101_0110;
         let (mut sum, mut twice) = (start, start);
         simd.call(|| {
-            twice.double::<S, true>(simd);
+            double_all::<S, 1, true>(simd, std::array::from_mut(&mut twice));
             sum.add::<S, true>(simd, &Point::affine(simd, &x, &y).cached(simd), negative);
             let mut both = sum;
             both.add::<S, true>(simd, &twice.cached(simd), 0);
@@ -158,11 +159,13 @@ fn multiplications<S: Simd>(simd: S) {
     let key = decode_opposites(simd, &[bytes.each_ref().map(|bytes| bytes.as_slice())])[0];
     let [own_h, own_s] = [&h, &s].map(|lanes| Scalar::from_limbs(limbs(simd, lanes)));
     let tables = bytes.map(|bytes| HotTable::build(simd, &bytes).unwrap());
-    let found = [
-        base(simd).columns.times(simd, &own_s),
-        multiples::sum_of_multiples(simd, &base(simd).window, &key, &own_h, &own_s),
-        hot_table::hot_sum(simd, &base(simd).comb, &tables.each_ref(), &own_h, &own_s),
-    ];
+    let mut found = Vec::new();
+    base(simd).columns.times(simd, &[own_s], &mut found);
+    let term = || Term { q: &key, h: own_h, s: own_s };
+    sums_of_multiples(simd, &base(simd).window, &[term(), term(), term()], &mut found);
+    let term = || HotTerm { tables: tables.each_ref(), h: own_h, s: own_s };
+    hot_sums(simd, &base(simd).comb, &[term(), term(), term()], &mut found);
+    base(simd).columns.times(simd, &[own_s; 2], &mut found);
     let found = affine(simd, &found);
     for lane in 0..LANES {
         let of_base = times(s[lane].clone(), &base_point());
