@@ -32,8 +32,8 @@ const RSA_KEYS: [&str; 4] = [
 pub struct Subject {
     name: String,
     shape: Shape,
-    fixed: Secret,
-    random: Vec<Secret>,
+    /// The fixed secret and a random one, pair by pair: both classes are drawn from all over the same memory.
+    pairs: Vec<[Secret; 2]>,
     input: Vec<u8>,
     dice: Dice,
 }
@@ -89,8 +89,9 @@ impl Subject {
         let (name, shape) = kinds().into_iter().find(|(own, _)| own == name).ok_or_else(unknown)?;
         let made = make(shape, pool).map_err(|error| LeakError::Key { subject: name.clone(), error })?;
         let (fixed, random) = made;
+        let pairs = random.iter().map(|random| [fixed.clone(), random.clone()]).collect();
         let input = input(&name, shape);
-        Ok(Self { name, shape, fixed, random, input, dice: Dice::new(0x1EAF) })
+        Ok(Self { name, shape, pairs, input, dice: Dice::new(0x1EAF) })
     }
 
     /// Its name.
@@ -111,7 +112,7 @@ impl Subject {
             Batch { shape: self.shape, keys: Vec::new(), hedges: Vec::new(), input: self.input.clone() };
         for _ in 0..count {
             // Drawn in both classes, so that drawing is no difference.
-            let drawn = &self.random[self.dice.below(self.random.len())];
+            let drawn = &self.pairs[self.dice.below(self.pairs.len())];
             let mut hedge = [0; 32];
             hedge
                 .as_chunks_mut()
@@ -119,8 +120,8 @@ impl Subject {
                 .iter_mut()
                 .for_each(|word: &mut [u8; 8]| *word = self.dice.next().to_ne_bytes());
             let (secret, hedge) = match class {
-                Class::Fixed => (&self.fixed, self.fixed.hedge),
-                Class::Random => (drawn, hedge),
+                Class::Fixed => (&drawn[0], drawn[0].hedge),
+                Class::Random => (&drawn[1], hedge),
             };
             let mut fingerprint = [0; 32];
             fingerprint[..8].copy_from_slice(&self.dice.next().to_ne_bytes());
