@@ -203,11 +203,13 @@ fn tables_are_checked() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "minutes")]
 fn the_group_law_is_complete() {
     on_every_leaf!(group_law);
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "minutes")]
 fn points_are_encoded_and_decoded() {
     on_every_leaf!(encodings);
 }
