@@ -17,8 +17,8 @@ const MARGIN: usize = 2;
 pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::V]) {
     for (at, block) in out.chunks_mut(LANES).enumerate() {
         let mut rows = [simd.zero(); LANES];
-        for lane in 0..LANES {
-            rows[lane] = simd.load(&words_at(numbers[lane], at * LANES));
+        for (row, number) in rows.iter_mut().zip(numbers) {
+            *row = simd.load(&words_at(number, at * LANES));
         }
         let columns = S::V::transpose(rows);
         for (place, column) in block.iter_mut().zip(columns) {
@@ -82,16 +82,14 @@ impl<S: Simd> Staging<S> {
         simd.call(
             #[inline(always)]
             || {
-                for block in 0..*count / LANES {
+                for block in (0..*count).step_by(LANES) {
                     let mut columns = [simd.zero(); LANES];
-                    for at in 0..LANES {
-                        columns[at] =
-                            bits_at(*simd, limbs, LIMB_BITS as usize, (block * LANES + at) * WORD_BITS);
+                    for (at, column) in columns.iter_mut().enumerate() {
+                        *column = bits_at(*simd, limbs, LIMB_BITS as usize, (block + at) * WORD_BITS);
                     }
-                    let rows = S::V::transpose(columns);
-                    for lane in 0..LANES {
-                        let first = lane * *count + block * LANES;
-                        words[first..first + LANES].copy_from_slice(&rows[lane].words());
+                    for (lane, row) in S::V::transpose(columns).iter().enumerate() {
+                        let first = lane * *count + block;
+                        words[first..first + LANES].copy_from_slice(&row.words());
                     }
                 }
             },

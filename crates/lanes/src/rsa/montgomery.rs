@@ -5,7 +5,7 @@
 
 use zeroize::Zeroizing;
 
-use super::factor::{Factor, Itself, Plain};
+use super::factor::{Factor, Plain};
 use super::single::{Operands, products, squares};
 use super::tile::{Tile, add_square, part};
 use super::window::{LIMB_BITS, Window};
@@ -96,14 +96,10 @@ impl<S: Simd> Moduli<S> {
     pub(crate) fn product(&self, a: &[S::V], b: &[S::V], out: &mut [S::V], scratch: &mut Scratch<S>) {
         Task { moduli: self, a: Plain(a), b, out, scratch }.run();
     }
-
-    /// `a^2 / R mod n`, below `a^2 / R + n`. The highest limb of a is below 2^51, as of any number below R / 2.
-    pub(crate) fn square(&self, a: &[S::V], out: &mut [S::V], scratch: &mut Scratch<S>) {
-        Task { moduli: self, a: Itself(a), b: a, out, scratch }.run();
-    }
 }
 
-/// Products one after the other, or two side by side where their windows fit in registers together.
+/// Products (`a b / R mod n`, below `a b / R + n`) one after the other, or two side by side where their windows fit in registers
+/// together. The highest limb of a number that is squared is below 2^51, as of any number below R / 2.
 pub(crate) fn in_turn<'a, S: Simd, A: Factor<S::V>>(tasks: impl IntoIterator<Item = Task<'a, S, A>>) {
     let mut tasks = tasks.into_iter();
     while let Some(first) = tasks.next() {
@@ -310,3 +306,6 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
         tile.add::<S, PART, PRODUCES>(self.moduli.simd, &self.moduli.inverse, window)
     }
 }
+
+#[cfg(test)]
+mod tests;
