@@ -3,6 +3,7 @@
 use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Shape};
 
 use crate::curve25519;
+use crate::ecdsa;
 use crate::hot::{self, HotKeys};
 use crate::rsa;
 #[cfg(target_arch = "x86_64")]
@@ -68,6 +69,9 @@ impl Engine for LaneEngine {
         match shape {
             Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. } => rsa::offers(shape),
             Shape::Ed25519Sign | Shape::Ed25519Verify | Shape::X25519 => Some(curve25519::OFFERED),
+            Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
+                ecdsa::has(curve).then_some(ecdsa::OFFER)
+            }
             _ => None,
         }
     }
@@ -122,6 +126,10 @@ impl LaneEngine {
             Shape::Ed25519Sign => curve25519::sign::run(simd, operations, out),
             Shape::Ed25519Verify => curve25519::verify::run(simd, &self.hot, operations, out),
             Shape::X25519 => curve25519::x25519::run(simd, operations, out),
+            Shape::EcdsaSign { curve } if ecdsa::has(curve) => ecdsa::sign(simd, curve, operations, out),
+            Shape::EcdsaVerify { curve } if ecdsa::has(curve) => {
+                ecdsa::verify(simd, &self.hot, curve, operations, out);
+            }
             _ => return Err(EngineFault::NotOffered { engine: NAME, shape }),
         }
         simd.clear_registers();

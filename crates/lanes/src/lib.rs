@@ -16,6 +16,7 @@
 
 mod batch;
 mod curve25519;
+mod ecdsa;
 mod engine;
 mod hash;
 mod hot;

@@ -1,0 +1,224 @@
+//! Tables of all windows of a point: with them a multiple is a sum of one point per window, without doublings.
+//!
+//! | table | how it is read | layout |
+//! |---|---|---|
+//! | [`SecretComb`] | whole, by in-register permutation: the index leaves no trace | limb by limb, eight multiples a line |
+//! | [`PublicComb`] | one row per lane | row by row |
+
+use std::fmt;
+
+use super::constants::shifted;
+use super::curve::Curve;
+use super::multiples::windows;
+use super::point::Affine;
+use super::recode::{Place, digits};
+use super::ring::{Element, Modulus};
+use super::rows::Line;
+use super::side::Side;
+use crate::simd::{LANES, Simd, Vector};
+
+/// Odd multiples of the base point for secret digits.
+pub(crate) struct SecretComb {
+    lines: Vec<Line>,
+}
+
+/// Odd multiples of a point for public digits.
+pub(crate) struct PublicComb {
+    windows: usize,
+    lines: Vec<Line>,
+}
+
+impl SecretComb {
+    pub(crate) fn of_base<S: Simd, C: Curve<L>, const L: usize>(simd: S) -> Self {
+        let (window, count) = (C::SECRET_WINDOW, 1 << (C::SECRET_WINDOW - 1));
+        let points = windows::<S, C, L>(simd, &base::<C, L>(), window);
+        let mut lines = vec![Line::default(); digits(C::BITS, window) * 2 * L * count / LANES];
+        for (eight, points) in points.chunks(count).enumerate() {
+            for (at, point) in points.iter().enumerate() {
+                for (limb, side) in point.x.0.iter().chain(&point.y.0).enumerate() {
+                    for (lane, word) in side.0[0].words().into_iter().enumerate() {
+                        let place = ((eight * LANES + lane) * 2 * L + limb) * count + at;
+                        if let Some(line) = lines.get_mut(place / LANES) {
+                            line.0[place % LANES] = word;
+                        }
+                    }
+                }
+            }
+        }
+        Self { lines }
+    }
+
+    /// The multiples that `index` names in window `at`. Reads all multiples of the window.
+    #[inline(always)]
+    pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+        &self,
+        simd: S,
+        at: usize,
+        index: Side<S::V, N>,
+    ) -> Affine<S::V, L, N> {
+        let lines_per_limb = (1 << (C::SECRET_WINDOW - 1)) / LANES;
+        let own = &self.lines[at * 2 * L * lines_per_limb..][..2 * L * lines_per_limb];
+        let mut point = [[Side::splat(simd, 0); L]; 2];
+        for coordinate in 0..2 {
+            for limb in 0..L {
+                let from = (coordinate * L + limb) * lines_per_limb;
+                point[coordinate][limb] = pick(simd, &own[from..from + lines_per_limb], index);
+            }
+        }
+        Affine { x: Element(point[0]), y: Element(point[1]) }
+    }
+}
+
+/// The word of `lines` (4 or 8 of them) that each lane of `index` names.
+#[inline(always)]
+fn pick<S: Simd, const N: usize>(simd: S, lines: &[Line], index: Side<S::V, N>) -> Side<S::V, N> {
+    let mut picked = index;
+    for n in 0..N {
+        let index = index.0[n];
+        let (fourth, fifth) = (index.has_any(simd.splat(16)), index.has_any(simd.splat(32)));
+        let low = sixteen(simd, &lines[..2], index).or_if(fourth, sixteen(simd, &lines[2..], index));
+        picked.0[n] = match lines.len() {
+            8 => low.or_if(
+                fifth,
+                sixteen(simd, &lines[4..], index).or_if(fourth, sixteen(simd, &lines[6..], index)),
+            ),
+            _ => low,
+        };
+    }
+    picked
+}
+
+/// The word of two lines.
+#[inline(always)]
+fn sixteen<S: Simd>(simd: S, lines: &[Line], index: S::V) -> S::V {
+    index.pick16(simd.load(&lines[0].0), simd.load(&lines[1].0))
+}
+
+impl PublicComb {
+    pub(crate) fn of_base<S: Simd, C: Curve<L>, const L: usize>(simd: S) -> Self {
+        Self::new::<S, C, L>(simd, &base::<C, L>(), C::PUBLIC_WINDOW)
+    }
+
+    /// The table of an affine point in Montgomery form.
+    pub(crate) fn new<S: Simd, C: Curve<L>, const L: usize>(
+        simd: S,
+        p: &[[u64; L]; 2],
+        window: usize,
+    ) -> Self {
+        let (count, all) = (1 << (window - 1), digits(C::BITS, window));
+        let points = windows::<S, C, L>(simd, p, window);
+        let mut lines = vec![Line::default(); points.len() * LANES * C::LINES];
+        for (eight, points) in points.chunks(count).enumerate() {
+            let own = &mut lines[eight * LANES * count * C::LINES..][..LANES * count * C::LINES];
+            write_rows::<S, C, L, 1>(simd, points, own);
+        }
+        lines.truncate(all * count * C::LINES);
+        Self { windows: all, lines }
+    }
+
+    /// Bytes of the table of a point.
+    pub(crate) const fn bytes(bits: usize, window: usize, lines: usize) -> usize {
+        digits(bits, window) * (1 << (window - 1)) * lines * size_of::<Line>()
+    }
+
+    /// Bytes of this table.
+    #[cfg(test)]
+    pub(crate) fn len_bytes(&self) -> usize {
+        size_of_val(&self.lines[..])
+    }
+
+    /// The rows of window `at`.
+    #[inline(always)]
+    pub(crate) fn rows(&self, at: usize) -> &[Line] {
+        let lines = self.lines.len() / self.windows;
+        &self.lines[at * lines..][..lines]
+    }
+
+    /// Every row, one point per lane; a lane past the last repeats it.
+    pub(crate) fn points<S: Simd, C: Curve<L>, const L: usize>(&self, simd: S) -> Vec<Affine<S::V, L, 1>> {
+        let rows: Vec<&[Line]> = self.lines.chunks_exact(C::LINES).collect();
+        let load = |eight: &[&[Line]]| {
+            let rows = std::array::from_fn(|lane| eight[lane.min(eight.len() - 1)]);
+            simd.call(
+                #[inline(always)]
+                || point(C::load_rows(simd, rows)),
+            )
+        };
+        rows.chunks(LANES).map(load).collect()
+    }
+}
+
+/// The rows that `places` name, each lane in its own table.
+pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    tables: &[[&[Line]; LANES]; N],
+    places: [&Place; N],
+) -> Affine<S::V, L, N> {
+    simd.call(
+        #[inline(always)]
+        || {
+            let mut entry = [[Side::splat(simd, 0); L]; 2];
+            for n in 0..N {
+                let mut rows = tables[n];
+                for lane in 0..LANES {
+                    rows[lane] = &rows[lane][places[n].index[lane] as usize * C::LINES..][..C::LINES];
+                }
+                let limbs = C::load_rows(simd, rows);
+                for limb in 0..L {
+                    entry[0][limb].0[n] = limbs[0][limb];
+                    entry[1][limb].0[n] = limbs[1][limb];
+                }
+            }
+            Affine { x: Element(entry[0]), y: Element(entry[1]) }
+        },
+    )
+}
+
+#[inline(always)]
+fn point<V: Vector, const L: usize>([x, y]: [[V; L]; 2]) -> Affine<V, L, 1> {
+    let side = |limbs: [V; L]| Element(limbs.map(|limb| Side([limb])));
+    Affine { x: side(x), y: side(y) }
+}
+
+/// Writes points whose lanes are tables that follow one another: row `at` of each is its lane of `points[at]`.
+pub(crate) fn write_rows<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    points: &[Affine<S::V, L, N>],
+    lines: &mut [Line],
+) {
+    let table = points.len() * C::LINES;
+    for (at, point) in points.iter().enumerate() {
+        let mut rows = lines.chunks_exact_mut(table).map(|table| &mut table[at * C::LINES..][..C::LINES]);
+        for n in 0..N {
+            let rows = std::array::from_fn(|_| rows.next().unwrap_or_default());
+            simd.call(
+                #[inline(always)]
+                || {
+                    let mut limbs = [[simd.zero(); L]; 2];
+                    for limb in 0..L {
+                        limbs[0][limb] = point.x.0[limb].0[n];
+                        limbs[1][limb] = point.y.0[limb].0[n];
+                    }
+                    C::store_rows(simd, &limbs, rows);
+                },
+            );
+        }
+    }
+}
+
+/// The base point in Montgomery form.
+pub(crate) fn base<C: Curve<L>, const L: usize>() -> [[u64; L]; 2] {
+    C::G.map(|coordinate| shifted(coordinate, 52 * L, &<C::Field as Modulus<L>>::LIMBS))
+}
+
+impl fmt::Debug for SecretComb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretComb({} lines)", self.lines.len())
+    }
+}
+
+impl fmt::Debug for PublicComb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicComb({} lines)", self.lines.len())
+    }
+}

@@ -1,0 +1,65 @@
+//! Inversion: one for many.
+
+use zeroize::Zeroizing;
+
+use super::constants::{minus, small};
+use super::ring::{Element, Modulus, Ring};
+use crate::simd::Simd;
+
+/// Bits of the exponent that are looked at together.
+const WINDOW: usize = 4;
+
+impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+    /// `1/a` in Montgomery form, by Fermat: `a^(m-2)`. The exponent is public, so the time is the same for every `a`; zero
+    /// gives zero.
+    pub(crate) fn invert(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
+        self.simd.call(
+            #[inline(always)]
+            || {
+                let mut powers = Zeroizing::new([self.one(); 1 << WINDOW]);
+                for power in 1..1 << WINDOW {
+                    powers[power] = self.mul(&powers[power - 1], a);
+                }
+                let mut result = self.one();
+                for digit in (0..(52 * L) / WINDOW).rev() {
+                    for _ in 0..WINDOW {
+                        result = self.sqr(&result);
+                    }
+                    result = self.mul(&result, &powers[exponent_digit::<M, L>(digit)]);
+                }
+                result
+            },
+        )
+    }
+
+    /// Replaces each of `all` by its inverse: three products each, and one inversion. None may be zero.
+    pub(crate) fn invert_all(self, all: &mut [Element<S::V, L, N>]) {
+        let mut before = Zeroizing::new(Vec::with_capacity(all.len()));
+        let mut product = Zeroizing::new(self.one());
+        for element in all.iter() {
+            before.push(*product);
+            self.simd.call(
+                #[inline(always)]
+                || *product = self.mul(&product, element),
+            );
+        }
+        let mut inverse = Zeroizing::new(self.invert(&product));
+        for (element, before) in all.iter_mut().zip(before.iter()).rev() {
+            self.simd.call(
+                #[inline(always)]
+                || {
+                    let next = self.mul(&inverse, element);
+                    *element = self.mul(&inverse, before);
+                    *inverse = next;
+                },
+            );
+        }
+    }
+}
+
+/// Four bits of m - 2.
+#[inline(always)]
+fn exponent_digit<M: Modulus<L>, const L: usize>(digit: usize) -> usize {
+    let exponent = const { minus(&M::LIMBS, &small(2)).0 };
+    (exponent[digit / 13] >> (WINDOW * (digit % 13))) as usize & ((1 << WINDOW) - 1)
+}

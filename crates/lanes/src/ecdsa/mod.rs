@@ -1,0 +1,75 @@
+//! ECDSA over P-256 and P-384. FIPS 186-5 section 6. The mathematics is in `docs/math/ecdsa.md`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `sign`, `nonce`, `rfc6979` | signatures, and where their nonces come from |
+//! | `verify`, `hot` | verification, and the tables of keys that recur |
+//! | `curve`, `p256`, `p384` | what differs between the curves: constants, reduction, table rows, windows |
+//! | `point` | the additions of the fast paths, which have exceptions |
+//! | `complete` | additions without exceptions, for lanes that met one |
+//! | `comb`, `multiples`, `rows` | tables of multiples: read, made, laid out |
+//! | `recode` | scalars as signed odd digits |
+//! | `ring`, `invert`, `side`, `constants` | arithmetic modulo p and n |
+//! | `scalars` | bytes of jobs as lanes |
+
+#![expect(clippy::needless_range_loop, reason = "limbs and lanes of several arrays are walked in step")]
+
+pub(crate) mod comb;
+pub(crate) mod complete;
+pub(crate) mod constants;
+pub(crate) mod curve;
+pub(crate) mod hot;
+pub(crate) mod invert;
+pub(crate) mod multiples;
+pub(crate) mod nonce;
+pub(crate) mod p256;
+pub(crate) mod p384;
+pub(crate) mod point;
+pub(crate) mod recode;
+pub(crate) mod rfc6979;
+pub(crate) mod ring;
+pub(crate) mod rows;
+pub(crate) mod scalars;
+pub(crate) mod side;
+pub(crate) mod sign;
+pub(crate) mod verify;
+
+#[cfg(test)]
+mod tests;
+
+use oarlock_core::{Curve, Lanes, Operation, Outcomes};
+
+pub(crate) use self::p256::P256;
+pub(crate) use self::p384::P384;
+use crate::hot::HotKeys;
+use crate::simd::{LANES, Simd};
+
+/// Eight fill the lanes once; a run shares its inversions among all its jobs.
+pub(crate) const OFFER: Lanes = Lanes { best: LANES, most: 64 };
+
+/// Whether `curve` is one of ours.
+pub(crate) fn has(curve: Curve) -> bool {
+    matches!(curve, Curve::P256 | Curve::P384)
+}
+
+/// Signs every job. The curve is one that [`has`] knows.
+pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
+    match curve {
+        Curve::P384 => sign::run::<S, P384, 8>(simd, operations, out),
+        _ => sign::run::<S, P256, 5>(simd, operations, out),
+    }
+}
+
+/// Verifies every job. The curve is one that [`has`] knows.
+pub(crate) fn verify<S: Simd>(
+    simd: S,
+    hot: &HotKeys,
+    curve: Curve,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    match curve {
+        Curve::P384 => verify::run::<S, P384, 8>(simd, hot, operations, out),
+        _ => verify::run::<S, P256, 5>(simd, hot, operations, out),
+    }
+}

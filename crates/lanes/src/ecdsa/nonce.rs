@@ -1,0 +1,118 @@
+//! Nonces, eight side by side.
+//!
+//! A hedged nonce is `SHA-512(label || attempt || key || random || digest) mod n`, the hash read as an integer of 512 bits: 256
+//! more than P-256's order has and 128 more than P-384's, so it is uniform but for 2^-128 (FIPS 186-5 A.3.1 asks for 64). Who
+//! knows neither key nor random bytes cannot tell it from random; where the random bytes fail, it still differs with every
+//! digest, as RFC 6979's does. The same input gives the same nonce, so a run can be repeated.
+
+use oarlock_core::{DigestAlg, Nonce};
+use zeroize::Zeroizing;
+
+use super::constants::shifted;
+use super::curve::Curve;
+use super::rfc6979;
+use super::ring::{Element, Modulus, Ring};
+use super::rows::limbs_of_words;
+use super::scalars::lanes;
+use super::sign::Job;
+use crate::batch::Accepted;
+use crate::hash::sha512::Chain;
+use crate::simd::{LANES, Simd};
+
+/// The nonces of a block of jobs, in Montgomery form, below 2n. `attempt` counts those that were refused.
+pub(crate) fn nonces<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    block: &[Accepted<Job<'_>>],
+    attempt: u8,
+) -> Element<S::V, L, N> {
+    let order = Ring::<S, C::Order, L, N>::new(simd);
+    let is_hedged = |job: &Job<'_>| matches!(job.nonce, Nonce::Hedged(_));
+    let mut all = order.zero();
+    if block.iter().any(|accepted| is_hedged(&accepted.job)) {
+        all = hedged::<S, C, L, N>(simd, block, attempt);
+    }
+    if block.iter().all(|accepted| is_hedged(&accepted.job)) {
+        return all;
+    }
+    let (given, chosen) = deterministic::<S, C, L, N>(simd, block, attempt);
+    order.select(chosen, &all, &given)
+}
+
+/// The hashes of a block, reduced. Lanes whose nonce is of the other kind hash zeros.
+fn hedged<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    block: &[Accepted<Job<'_>>],
+    attempt: u8,
+) -> Element<S::V, L, N> {
+    let order = Ring::<S, C::Order, L, N>::new(simd);
+    let (mut high, mut low) = (order.zero(), order.zero());
+    let messages: [[[&[u8]; 5]; LANES]; N] = lanes(block, |job| {
+        let random: &[u8] = if let Nonce::Hedged(random) = job.nonce { random } else { &[0; 32] };
+        [C::NONCE_LABEL, &[], job.scalar, random, job.digest]
+    });
+    let attempt = [attempt];
+    for (n, mut parts) in messages.into_iter().enumerate() {
+        parts.iter_mut().for_each(|parts| parts[1] = &attempt);
+        let mut words =
+            Zeroizing::new(Chain::start(simd).finish(simd, parts.each_ref().map(|parts| &parts[..])));
+        words.reverse();
+        simd.call(
+            #[inline(always)]
+            || {
+                let split = C::BYTES / 8;
+                let limbs: [[S::V; L]; 2] =
+                    [limbs_of_words(simd, &words[..split]), limbs_of_words(simd, &words[split..])];
+                for limb in 0..L {
+                    low.0[limb].0[n] = limbs[0][limb];
+                    high.0[limb].0[n] = limbs[1][limb];
+                }
+            },
+        );
+    }
+    simd.call(
+        #[inline(always)]
+        || {
+            let shift = order.splat(&const { shifted(C::Order::R2, C::BITS, &C::Order::LIMBS) });
+            let sum = order.product(&low, &order.splat(&C::Order::R2));
+            order.carry(order.reduce(order.product_onto(sum, &high, &shift)))
+        },
+    )
+}
+
+/// The nonces of RFC 6979, and the lanes that have one.
+fn deterministic<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    block: &[Accepted<Job<'_>>],
+    attempt: u8,
+) -> (Element<S::V, L, N>, [u8; N]) {
+    let order = Ring::<S, C::Order, L, N>::new(simd);
+    let mut given = Zeroizing::new(vec![[1_u8; 48]; block.len()]);
+    let mut chosen = [0; N];
+    for (place, accepted) in block.iter().enumerate() {
+        let job = &accepted.job;
+        if let Nonce::Deterministic(alg) = job.nonce {
+            rfc6979::nonce::<C, L>(alg, job.scalar, job.digest, attempt, &mut given[place][..C::BYTES]);
+            chosen[place / LANES] |= 1 << (place % LANES);
+        }
+    }
+    let last = block.len() - 1;
+    let integers: [[&[u8]; LANES]; N] =
+        std::array::from_fn(|n| std::array::from_fn(|lane| &given[(n * LANES + lane).min(last)][..C::BYTES]));
+    let plain = order.read(&integers);
+    let entered = simd.call(
+        #[inline(always)]
+        || order.enter(&plain),
+    );
+    // Lanes without a job repeat the last one, whichever kind it is.
+    if matches!(block[last].job.nonce, Nonce::Deterministic(_)) {
+        for place in block.len()..N * LANES {
+            chosen[place / LANES] |= 1 << (place % LANES);
+        }
+    }
+    (entered, chosen)
+}
+
+/// Whether this crate computes RFC 6979 with a digest.
+pub(crate) fn has_rule(alg: DigestAlg) -> bool {
+    matches!(alg, DigestAlg::Sha1 | DigestAlg::Sha256 | DigestAlg::Sha384 | DigestAlg::Sha512)
+}

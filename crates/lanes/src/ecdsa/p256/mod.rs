@@ -1,0 +1,68 @@
+//! P-256. SP 800-186 3.2.1.3.
+
+pub(crate) mod field;
+pub(crate) mod order;
+
+use std::sync::OnceLock;
+
+use self::field::FieldPrime;
+use self::order::GroupOrder;
+use super::comb::{PublicComb, SecretComb};
+use super::constants::limbs;
+use super::curve::Curve;
+use super::rows::{Line, limbs_of_words, words_of_limbs};
+use crate::simd::{LANES, Simd, Vector};
+
+/// The curve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct P256;
+
+impl Curve<5> for P256 {
+    type Field = FieldPrime;
+    type Order = GroupOrder;
+
+    const NAME: oarlock_core::Curve = oarlock_core::Curve::P256;
+    const BITS: usize = 256;
+    const NONCE_LABEL: &'static [u8] = b"oarlock p-256";
+    const B: [u64; 5] = limbs("5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b");
+    const G: [[u64; 5]; 2] = [
+        limbs("6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"),
+        limbs("4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"),
+    ];
+    const SECRET_WINDOW: usize = 7;
+    const PUBLIC_WINDOW: usize = 8;
+    const HOT_WINDOW: usize = 6;
+    const HOT_USES: u32 = 128;
+    const LINES: usize = 1;
+
+    /// Four words of x, four of y.
+    #[inline(always)]
+    fn load_rows<S: Simd>(simd: S, rows: [&[Line]; LANES]) -> [[S::V; 5]; 2] {
+        let mut lines = [simd.zero(); LANES];
+        for lane in 0..LANES {
+            lines[lane] = simd.load(&rows[lane][0].0);
+        }
+        let words = S::V::transpose(lines);
+        [limbs_of_words(simd, &words[..4]), limbs_of_words(simd, &words[4..])]
+    }
+
+    #[inline(always)]
+    fn store_rows<S: Simd>(simd: S, point: &[[S::V; 5]; 2], rows: [&mut [Line]; LANES]) {
+        let mut words = [simd.zero(); LANES];
+        words_of_limbs(simd, &point[0], &mut words[..4]);
+        words_of_limbs(simd, &point[1], &mut words[4..]);
+        for (row, line) in rows.into_iter().zip(S::V::transpose(words)) {
+            row[0] = Line(line.words());
+        }
+    }
+
+    fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
+        static COMB: OnceLock<SecretComb> = OnceLock::new();
+        COMB.get_or_init(|| SecretComb::of_base::<S, Self, 5>(simd))
+    }
+
+    fn public_comb<S: Simd>(simd: S) -> &'static PublicComb {
+        static COMB: OnceLock<PublicComb> = OnceLock::new();
+        COMB.get_or_init(|| PublicComb::of_base::<S, Self, 5>(simd))
+    }
+}

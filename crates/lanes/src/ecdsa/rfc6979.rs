@@ -1,0 +1,127 @@
+//! Deterministic nonces. RFC 6979 3.2. HMAC is computed lane by lane: this is for reproducible zones, not for speed.
+
+use hmac::digest::{KeyInit, OutputSizeUser};
+use hmac::{Hmac, Mac};
+use oarlock_core::DigestAlg;
+use sha1::Sha1;
+use sha2::{Sha256, Sha384, Sha512};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::constants::minus;
+use super::curve::Curve;
+use super::ring::Modulus;
+use super::scalars::limbs_of_bytes;
+
+/// The candidate of step h that follows `refused` good ones, in [1, n - 1].
+///
+/// `digest` is the digest at the curve's width, which is all that 3.2 needs of it. Where the digest is longer, `bits2int` takes
+/// its leftmost bits (2.3.2), which are these; where it is shorter, the integer is that of the padded digest. So `bits2octets`
+/// (2.3.4) is `digest` reduced once modulo the order.
+pub(crate) fn nonce<C: Curve<L>, const L: usize>(
+    alg: DigestAlg,
+    scalar: &[u8],
+    digest: &[u8],
+    refused: u8,
+    k: &mut [u8],
+) {
+    match alg {
+        DigestAlg::Sha1 => generate::<Hmac<Sha1>, C, L>(scalar, digest, refused, k),
+        DigestAlg::Sha256 => generate::<Hmac<Sha256>, C, L>(scalar, digest, refused, k),
+        DigestAlg::Sha384 => generate::<Hmac<Sha384>, C, L>(scalar, digest, refused, k),
+        _ => generate::<Hmac<Sha512>, C, L>(scalar, digest, refused, k),
+    }
+}
+
+fn generate<M: Mac + KeyInit, C: Curve<L>, const L: usize>(
+    scalar: &[u8],
+    digest: &[u8],
+    refused: u8,
+    k: &mut [u8],
+) {
+    let mut nonces = Nonces::<M>::new(scalar, &reduced::<C, L>(digest));
+    for _ in 0..=refused {
+        nonces.next::<C, L>(k);
+    }
+}
+
+/// The generator of RFC 6979 3.2.
+struct Nonces<M: OutputSizeUser> {
+    k: Zeroizing<Vec<u8>>,
+    v: Zeroizing<Vec<u8>>,
+    has_candidate: bool,
+    mac: std::marker::PhantomData<M>,
+}
+
+impl<M: Mac + KeyInit> Nonces<M> {
+    /// Steps b to g, with x and h1 as octets of the order's length.
+    fn new(x: &[u8], h1: &[u8]) -> Self {
+        let len = <M as OutputSizeUser>::output_size();
+        let mut nonces = Self {
+            k: Zeroizing::new(vec![0; len]),
+            v: Zeroizing::new(vec![1; len]),
+            has_candidate: false,
+            mac: std::marker::PhantomData,
+        };
+        nonces.update(&[&[0], x, h1]);
+        nonces.update(&[&[1], x, h1]);
+        nonces
+    }
+
+    /// K = HMAC_K(V || parts), V = HMAC_K(V).
+    fn update(&mut self, parts: &[&[u8]]) {
+        self.k = self.hmac(parts);
+        self.step();
+    }
+
+    fn step(&mut self) {
+        self.v = self.hmac(&[]);
+    }
+
+    /// HMAC_K(V || parts).
+    fn hmac(&self, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
+        let Ok(mut mac) = <M as KeyInit>::new_from_slice(&self.k) else {
+            // unreachable because HMAC takes keys of every length
+            return Zeroizing::new(self.v.to_vec());
+        };
+        Mac::update(&mut mac, &self.v);
+        parts.iter().for_each(|part| Mac::update(&mut mac, part));
+        let mut output = mac.finalize().into_bytes();
+        let bytes = Zeroizing::new(output.to_vec());
+        output.as_mut_slice().zeroize();
+        bytes
+    }
+
+    /// Step h: the next candidate in [1, order - 1].
+    fn next<C: Curve<L>, const L: usize>(&mut self, k: &mut [u8]) {
+        loop {
+            if self.has_candidate {
+                // Step h.3: the last candidate was refused, here or by the caller.
+                self.update(&[&[0]]);
+            }
+            self.has_candidate = true;
+            for chunk in k.chunks_mut(self.v.len()) {
+                self.step();
+                chunk.copy_from_slice(&self.v[..chunk.len()]);
+            }
+            let limbs = Zeroizing::new(limbs_of_bytes::<L>(k));
+            let is_zero = limbs.iter().fold(0, |all, limb| all | limb) == 0;
+            // What is refused is thrown away, so the branch tells nothing about the nonce that is used.
+            if !is_zero && minus(&limbs, &C::Order::LIMBS).1 {
+                return;
+            }
+        }
+    }
+}
+
+/// The digest modulo the order, at the curve's width. A digest is no secret.
+fn reduced<C: Curve<L>, const L: usize>(digest: &[u8]) -> Vec<u8> {
+    let limbs = limbs_of_bytes::<L>(digest);
+    let (less, is_below) = minus(&limbs, &C::Order::LIMBS);
+    let limbs = if is_below { limbs } else { less };
+    let byte = |at: usize| {
+        let (limb, bit) = (8 * at / 52, 8 * at % 52);
+        let next = if bit > 44 { limbs[limb + 1] << (52 - bit) } else { 0 };
+        (limbs[limb] >> bit | next) as u8
+    };
+    (0..C::BYTES).rev().map(byte).collect()
+}

@@ -1,0 +1,50 @@
+//! Table rows: affine points in memory, and integers of 64-bit words as limbs.
+
+use super::constants::LOW_52;
+use crate::simd::{Simd, Vector, Words};
+
+/// A cache line of eight words.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) Words);
+
+/// Limb `at` of an integer of 64-bit words, the lowest first.
+#[inline(always)]
+fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
+    let (word, bit) = (52 * at / 64, (52 * at % 64) as u64);
+    let mut limb = match words.get(word) {
+        Some(low) => low.shr_each(simd.splat(bit)),
+        None => simd.zero(),
+    };
+    if bit > 12
+        && let Some(high) = words.get(word + 1)
+    {
+        limb = limb | high.shl_each(simd.splat(64 - bit));
+    }
+    limb & simd.splat(LOW_52)
+}
+
+/// Integers of 64-bit words as limbs of 52 bits; words past the end are zero.
+#[inline(always)]
+pub(crate) fn limbs_of_words<S: Simd, const L: usize>(simd: S, words: &[S::V]) -> [S::V; L] {
+    let mut limbs = [simd.zero(); L];
+    for (at, place) in limbs.iter_mut().enumerate() {
+        *place = limb(simd, words, at);
+    }
+    limbs
+}
+
+/// Integers of limbs as 64-bit words, the lowest first.
+#[inline(always)]
+pub(crate) fn words_of_limbs<S: Simd, const L: usize>(simd: S, limbs: &[S::V; L], words: &mut [S::V]) {
+    for (at, place) in words.iter_mut().enumerate() {
+        let (limb, bit) = (64 * at / 52, (64 * at % 52) as u64);
+        *place = limbs[limb].shr_each(simd.splat(bit));
+        for next in 1..=2 {
+            let shift = 52 * next as u64 - bit;
+            if shift < 64 && limb + next < L {
+                *place = *place | limbs[limb + next].shl_each(simd.splat(shift));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Big-endian bytes of jobs as lanes, and back.
+
+use zeroize::Zeroizing;
+
+use super::constants::minus;
+use super::ring::{Element, Modulus, Ring};
+use super::rows::{limbs_of_words, words_of_limbs};
+use crate::batch::{Accepted, per_lane};
+use crate::simd::{LANES, Mask, Simd, Vector, Words};
+
+/// 64-bit words of the longest scalar.
+const WORDS: usize = 6;
+
+/// Integers as 64-bit words, the lowest first.
+pub(crate) type Integers<const N: usize> = [[Words; WORDS]; N];
+
+impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+    /// Big-endian integers of at most 48 bytes.
+    pub(crate) fn read(self, integers: &[[&[u8]; LANES]; N]) -> Element<S::V, L, N> {
+        let mut element = self.zero();
+        for (n, integers) in integers.iter().enumerate() {
+            self.simd.call(
+                #[inline(always)]
+                || {
+                    let mut words = Zeroizing::new([[0; LANES]; WORDS]);
+                    for (lane, integer) in integers.iter().enumerate() {
+                        for (at, chunk) in integer.rchunks(8).enumerate() {
+                            words[at][lane] = match chunk.first_chunk() {
+                                Some(whole) => u64::from_be_bytes(*whole),
+                                None => chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+                            };
+                        }
+                    }
+                    let words = words.map(|words| self.simd.load(&words));
+                    for (limb, value) in element.0.iter_mut().zip(limbs_of_words::<S, L>(self.simd, &words)) {
+                        limb.0[n] = value;
+                    }
+                },
+            );
+        }
+        element
+    }
+
+    /// The 64-bit words of plain integers, the lowest first.
+    pub(crate) fn words(self, element: &Element<S::V, L, N>) -> Integers<N> {
+        let mut all = [[[0; LANES]; WORDS]; N];
+        for (n, all) in all.iter_mut().enumerate() {
+            self.simd.call(
+                #[inline(always)]
+                || {
+                    let mut limbs = [self.simd.zero(); L];
+                    for (limb, side) in limbs.iter_mut().zip(element.0) {
+                        *limb = side.0[n];
+                    }
+                    let mut words = [self.simd.zero(); WORDS];
+                    words_of_limbs(self.simd, &limbs, &mut words[..52 * L / 64]);
+                    for (place, word) in all.iter_mut().zip(words) {
+                        *place = word.words();
+                    }
+                },
+            );
+        }
+        all
+    }
+}
+
+/// `field` of the jobs of a block, eight to a part; lanes without a job repeat the last one.
+pub(crate) fn lanes<T, U, const N: usize>(
+    block: &[Accepted<T>],
+    field: impl Fn(&T) -> U + Copy,
+) -> [[U; LANES]; N] {
+    std::array::from_fn(|n| per_lane(&block[(n * LANES).min(block.len() - 1)..], field))
+}
+
+/// Whether a big-endian integer is in [1, m - 1], in the same time for every integer.
+pub(crate) fn is_in_range<M: Modulus<L>, const L: usize>(integer: &[u8]) -> bool {
+    let limbs = limbs_of_bytes::<L>(integer);
+    let is_below = minus(&limbs, &M::LIMBS).1;
+    is_below & (limbs.iter().fold(0, |all, limb| all | limb) != 0)
+}
+
+/// The limbs of a big-endian integer, in time that depends on its length only.
+pub(crate) fn limbs_of_bytes<const L: usize>(integer: &[u8]) -> [u64; L] {
+    let mut limbs = [0; L];
+    for (at, byte) in integer.iter().rev().enumerate() {
+        let (limb, bit) = (8 * at / 52, 8 * at % 52);
+        limbs[limb] |= (u64::from(*byte) << bit) & ((1 << 52) - 1);
+        if bit > 44 {
+            limbs[limb + 1] |= u64::from(*byte) >> (52 - bit);
+        }
+    }
+    limbs
+}
+
+/// Writes the integer of job `place` of a block, big-endian.
+pub(crate) fn write<const N: usize>(integers: &Integers<N>, place: usize, bytes: &mut [u8]) {
+    let words = &integers[place / LANES];
+    for (word, chunk) in words.iter().zip(bytes.rchunks_mut(8)) {
+        chunk.copy_from_slice(&word[place % LANES].to_be_bytes());
+    }
+}
+
+/// Whether the lane of job `place` of a block is set.
+pub(crate) fn is_set(masks: &[Mask], place: usize) -> bool {
+    masks[place / LANES] >> (place % LANES) & 1 == 1
+}

@@ -1,0 +1,245 @@
+//! Signing. FIPS 186-5 6.4.1. Keys and nonces are secret: no branch and no index depends on them, tables are read whole, and
+//! what held them is erased.
+
+use oarlock_core::{Extra, Key, KeyParts, Nonce, Operation, Outcomes, Shape, Status};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::curve::Curve;
+use super::multiples::turned;
+use super::nonce::{has_rule, nonces};
+use super::point::{Jacobian, Xyzz};
+use super::recode::{digit, digits, halve};
+use super::ring::{Element, Modulus, Ring};
+use super::scalars::{Integers, is_in_range, is_set, lanes, write};
+use super::side::{Masks, Side};
+use crate::batch::{Accepted, accept};
+use crate::simd::{LANES, Simd, Vector, declassify};
+
+/// What is read of a job.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    /// The private key, at the curve's width.
+    pub(crate) scalar: &'a [u8],
+    /// The digest, at the curve's width.
+    pub(crate) digest: &'a [u8],
+    pub(crate) nonce: Nonce<'a>,
+}
+
+/// A refused nonce has been seen by no one: past so many the engine gives up.
+const ATTEMPTS: u8 = 4;
+
+/// Signs every job.
+pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
+    simd: S,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    let shape = Shape::EcdsaSign { curve: C::NAME };
+    let mut left = accept(shape, operations, out, read::<C, L>);
+    for attempt in 0..ATTEMPTS {
+        if left.is_empty() {
+            return;
+        }
+        if S::V::UNROLLS && left.len() > LANES {
+            sign::<S, C, L, 2>(simd, &mut left, attempt, out);
+        } else {
+            sign::<S, C, L, 1>(simd, &mut left, attempt, out);
+        }
+    }
+    for job in left {
+        out.set(job.place, Status::Malformed);
+    }
+}
+
+fn read<'a, C: Curve<L>, const L: usize>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+    let nonce = match operation.extra {
+        Extra::Nonce(nonce @ Nonce::Hedged(_)) => nonce,
+        Extra::Nonce(nonce @ Nonce::Deterministic(alg)) if has_rule(alg) => nonce,
+        _ => return Err(Status::Malformed),
+    };
+    let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey) };
+    let scalar = parts.scalar.expose();
+    if !has_private::<C, L>(operation.key, scalar) {
+        return Err(Status::BadKey);
+    }
+    Ok(Job { scalar, digest: operation.input, nonce })
+}
+
+/// Whether the scalar is in [1, n - 1], found once per key.
+fn has_private<C: Curve<L>, const L: usize>(key: &Key, scalar: &[u8]) -> bool {
+    struct Checked(bool);
+    let check = |_: &Key| {
+        let is_good = scalar.len() == C::BYTES && is_in_range::<C::Order, L>(scalar);
+        Ok::<_, std::convert::Infallible>(Checked(is_good))
+    };
+    key.prepared(check).is_ok_and(|checked| checked.0)
+}
+
+/// A block of N times eight signatures on its way.
+struct Work<V, const L: usize, const N: usize> {
+    /// The nonce in Montgomery form modulo n, then its inverse; one where it was zero.
+    k: Element<V, L, N>,
+    /// The odd one of k and n - k, recoded. Both give the same x-coordinate.
+    half: [[V; L]; N],
+    /// The sum of the comb's points, but for its sign.
+    point: Xyzz<V, L, N>,
+    /// Lanes whose nonce is refused.
+    refused: Masks<N>,
+}
+
+/// Signs jobs and leaves those whose nonce was refused.
+fn sign<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    jobs: &mut Vec<Accepted<Job<'_>>>,
+    attempt: u8,
+    out: &mut Outcomes,
+) {
+    let mut works = Zeroizing::new(Vec::with_capacity(jobs.len().div_ceil(N * LANES)));
+    for block in jobs.chunks(N * LANES) {
+        let k = Zeroizing::new(nonces::<S, C, L, N>(simd, block, attempt));
+        works.push(begin::<S, C, L, N>(simd, &k));
+    }
+    multiply_base::<S, C, L, N>(simd, &mut works);
+    invert::<S, C, L, N>(simd, &mut works);
+    let mut left = Vec::new();
+    for (block, work) in jobs.chunks(N * LANES).zip(works.iter_mut()) {
+        let [r, s] = finish::<S, C, L, N>(simd, block, work);
+        for (place, job) in block.iter().enumerate() {
+            if is_set(&work.refused, place) {
+                left.push(Accepted { place: job.place, job: job.job });
+                continue;
+            }
+            let (first, second) = out.result_mut(job.place).split_at_mut(C::BYTES);
+            write(&r, place, first);
+            write(&s, place, second);
+            out.set(job.place, Status::Done);
+        }
+    }
+    *jobs = left;
+}
+
+/// Looks at the nonces and recodes them.
+fn begin<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    k: &Element<S::V, L, N>,
+) -> Work<S::V, L, N> {
+    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    simd.call(
+        #[inline(always)]
+        || {
+            let plain = order.leave(k);
+            let refused = order.is_zero(&plain);
+            let plain = order.select(refused, &plain, &order.splat(&super::constants::small(1)));
+            let negative = order.carry(order.splat(&C::Order::LIMBS).loose() - plain);
+            let is_odd = plain.0[0].has_any(order.word(1));
+            let odd = order.select(is_odd, &negative, &plain);
+            let mut half = [[simd.zero(); L]; N];
+            for n in 0..N {
+                let mut scalar = [simd.zero(); L];
+                for limb in 0..L {
+                    scalar[limb] = odd.0[limb].0[n];
+                }
+                half[n] = halve(simd, &scalar, C::BITS, C::SECRET_WINDOW);
+            }
+            let one = f.one();
+            let point = Xyzz { x: one, y: one, zz: one, zzz: one };
+            Work { k: order.select(refused, k, &order.one()), half, point, refused }
+        },
+    )
+}
+
+/// `k G` of all blocks, window by window, so that a window of the table is fetched once for all.
+fn multiply_base<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    works: &mut [Work<S::V, L, N>],
+) {
+    let f = Ring::<S, C::Field, L, N>::new(simd);
+    let comb = C::secret_comb(simd);
+    for window in 0..digits(C::BITS, C::SECRET_WINDOW) {
+        for work in works.iter_mut() {
+            let (entry, mut minus) = simd.call(
+                #[inline(always)]
+                || {
+                    let (mut index, mut minus) = (Side::splat(simd, 0), [0; N]);
+                    for n in 0..N {
+                        let digit = digit(simd, &work.half[n], window, C::SECRET_WINDOW);
+                        (index.0[n], minus[n]) = (digit.index, digit.minus);
+                    }
+                    (comb.look_up::<S, C, L, N>(simd, window, index), minus)
+                },
+            );
+            if window == 0 {
+                let Jacobian { x, y, z } = f.first(&entry, minus);
+                work.point = Xyzz { x, y, zz: z, zzz: z };
+                continue;
+            }
+            let turned: Masks<N> = turned(window - 1);
+            for n in 0..N {
+                minus[n] ^= turned[n];
+            }
+            f.add_in_xyzz(&mut work.point, &entry, minus);
+        }
+    }
+}
+
+/// Replaces ZZ and k of all blocks by their inverses. ZZ is zero where a sum met an exception: those nonces are refused.
+fn invert<S: Simd, C: Curve<L>, const L: usize, const N: usize>(simd: S, works: &mut [Work<S::V, L, N>]) {
+    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    let mut zz = Zeroizing::new(Vec::with_capacity(works.len()));
+    for work in works.iter_mut() {
+        let is_zero = simd.call(
+            #[inline(always)]
+            || f.is_zero(&f.leave(&work.point.zz)),
+        );
+        for n in 0..N {
+            work.refused[n] |= is_zero[n];
+        }
+        zz.push(simd.call(
+            #[inline(always)]
+            || f.select(is_zero, &work.point.zz, &f.one()),
+        ));
+    }
+    let mut k = Zeroizing::new(works.iter().map(|work| work.k).collect::<Vec<_>>());
+    f.invert_all(&mut zz);
+    order.invert_all(&mut k);
+    for ((work, zz), k) in works.iter_mut().zip(zz.iter()).zip(k.iter()) {
+        (work.point.zz, work.k) = (*zz, *k);
+    }
+}
+
+/// r = x mod n and s = (e + r d) / k mod n, as words.
+fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    block: &[Accepted<Job<'_>>],
+    work: &mut Work<S::V, L, N>,
+) -> [Integers<N>; 2] {
+    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    let e = order.read(&lanes(block, |job| job.digest));
+    let d = Zeroizing::new(order.read(&lanes(block, |job| job.scalar)));
+    let (r, s, zero) = simd.call(
+        #[inline(always)]
+        || {
+            let r = order.below_modulus(&f.leave(&f.mul(&work.point.x, &work.point.zz)));
+            let rd = order.mul(&r, &order.enter(&d));
+            let sum = order.carry(rd.loose() + e);
+            let s = order.below_modulus(&order.mul(&sum, &work.k));
+            let mut zero = order.is_zero(&r);
+            for (zero, s) in zero.iter_mut().zip(order.is_zero(&s)) {
+                *zero |= s;
+            }
+            (r, s, zero)
+        },
+    );
+    for n in 0..N {
+        work.refused[n] = declassify(work.refused[n] | zero[n]);
+    }
+    [declassify(order.words(&r)), declassify(order.words(&s))]
+}
+
+impl<V: Vector, const L: usize, const N: usize> Zeroize for Work<V, L, N> {
+    fn zeroize(&mut self) {
+        self.k.zeroize();
+        self.half.iter_mut().for_each(Zeroize::zeroize);
+        self.point.zeroize();
+    }
+}

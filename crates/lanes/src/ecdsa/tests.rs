@@ -1,0 +1,238 @@
+//! Arithmetic against big integers, formulas against complete additions, on both leaves.
+
+use num_bigint::BigUint;
+
+use super::comb::base;
+use super::complete::Group;
+use super::curve::Curve;
+use super::hot::KeyTable;
+use super::point::{Affine, Jacobian};
+use super::recode::{digit, digits, halve};
+use super::ring::{Element, Field, Modulus, Ring};
+use super::{P256, P384};
+use crate::hot::Table;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Ifma;
+use crate::simd::{LANES, Portable, Simd, Vector, Words};
+
+type P256Field = <P256 as Curve<5>>::Field;
+type P256Order = <P256 as Curve<5>>::Order;
+type P384Field = <P384 as Curve<8>>::Field;
+type P384Order = <P384 as Curve<8>>::Order;
+
+/// Runs a test on both leaves.
+macro_rules! on_both {
+    ($test:ident $(:: <$($generic:ident),+; $limbs:literal>)?) => {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = Ifma::detect() {
+            $test::<Ifma $($(, $generic)+, $limbs)?>(simd);
+        }
+        $test::<Portable $($(, $generic)+, $limbs)?>(Portable);
+    };
+}
+
+const ROUNDS: u64 = if cfg!(miri) { 1 } else { 40 };
+
+fn number<const L: usize>(limbs: &[u64; L]) -> BigUint {
+    limbs.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 52_u32) + *limb)
+}
+
+fn lane<V: Vector, const L: usize>(element: &Element<V, L, 1>, lane: usize) -> BigUint {
+    number::<L>(&element.0.map(|limb| limb.0[0].words()[lane]))
+}
+
+/// Values below 2^bits with long runs of equal bits, among them the largest (SplitMix64).
+fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
+    let mut state = seed;
+    let mut limbs = [[0; LANES]; L];
+    for (at, limb) in limbs.iter_mut().enumerate() {
+        for (lane, word) in limb.iter_mut().enumerate() {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let edges = [0, u64::MAX, mixed ^ (mixed >> 27), mixed];
+            let value = if lane == 0 { u64::MAX } else { edges[(mixed >> 60) as usize % 4] };
+            let room = bits.saturating_sub(52 * at).min(52);
+            *word = value & ((1_u64 << room) - 1);
+        }
+    }
+    limbs
+}
+
+/// Products and squares of any values below R whose product is below R m, and what leaves Montgomery form.
+fn products<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
+    let (ring, m) = (Ring::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+    let r = BigUint::from(1_u32) << (52 * L);
+    for seed in 0..ROUNDS {
+        let (a, b) = (
+            ring.load([&samples(seed, m.bits() as usize + 2)]),
+            ring.load([&samples(!seed, m.bits() as usize + 1)]),
+        );
+        let (product, square) = simd.call(|| (ring.mul(&a, &b), ring.sqr(&b)));
+        let (left, back) = simd.call(|| (ring.leave(&a), ring.leave(&ring.enter(&a))));
+        for at in 0..LANES {
+            let (a, b) = (lane(&a, at), lane(&b, at));
+            assert_eq!(lane(&product, at) * &r % &m, &a * &b % &m);
+            assert_eq!(lane(&square, at) * &r % &m, &b * &b % &m);
+            assert!(lane(&product, at) < &m * 2_u32);
+            assert_eq!(lane(&back, at), &a % &m);
+            assert_eq!(lane(&left, at) * &r % &m, &a % &m);
+            assert!(lane(&left, at) < m);
+        }
+    }
+}
+
+#[test]
+fn products_agree_with_big_integers() {
+    on_both!(products::<P256Field; 5>);
+    on_both!(products::<P256Order; 5>);
+    on_both!(products::<P384Field; 8>);
+    on_both!(products::<P384Order; 8>);
+}
+
+/// Differences within the bound settle to the same residue, and stay below what the documentation says.
+fn settling<S: Simd, F: Field<L>, const L: usize>(simd: S) {
+    let (f, p) = (Ring::<S, F, L, 1>::new(simd), number(&F::LIMBS));
+    for seed in 0..ROUNDS {
+        let (a, b) =
+            (f.load([&samples(seed, p.bits() as usize + 1)]), f.load([&samples(!seed, p.bits() as usize)]));
+        let settled = simd.call(|| f.settle(a.loose().shl::<3>() - b.loose().shl::<4>() - b));
+        for at in 0..LANES {
+            let expected = lane(&a, at) * 8_u32 + &p * 100_u32 - lane(&b, at) * 17_u32;
+            assert_eq!(lane(&settled, at) % &p, expected % &p);
+            assert!(lane(&settled, at) < &p + (&p >> 8_u32));
+        }
+    }
+}
+
+#[test]
+fn settling_keeps_the_residue_and_the_bound() {
+    on_both!(settling::<P256Field; 5>);
+    on_both!(settling::<P384Field; 8>);
+}
+
+fn inverses<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
+    let (ring, m) = (Ring::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+    let values: Vec<_> = (1..4).map(|seed| ring.load([&samples(seed, m.bits() as usize)])).collect();
+    let mut inverses = values.clone();
+    ring.invert_all(&mut inverses);
+    for (value, inverse) in values.iter().zip(&inverses) {
+        let product = simd.call(|| ring.leave(&ring.mul(value, inverse)));
+        for at in 0..LANES {
+            if lane(value, at) != BigUint::ZERO {
+                assert_eq!(lane(&product, at), BigUint::from(1_u32));
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "minutes")]
+fn inverses_are_inverse() {
+    on_both!(inverses::<P256Field; 5>);
+    on_both!(inverses::<P256Order; 5>);
+    on_both!(inverses::<P384Field; 8>);
+    on_both!(inverses::<P384Order; 8>);
+}
+
+/// Doublings and additions of the fast path against complete ones: G, 2G, 2G + G, ... with both signs.
+fn formulas<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
+    let (f, group) = (Ring::<S, C::Field, L, 1>::new(simd), Group::<S, C, L>::new(simd));
+    let [x, y] = base::<C, L>();
+    let g = Affine { x: f.splat(&x), y: f.splat(&y) };
+    let mut fast = f.first(&g, [0b1100_1010]);
+    let mut exact = group.lift(&f.negate_if([0b1100_1010], &g));
+    let same = |fast: &Jacobian<S::V, L, 1>, exact| {
+        // (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
+        let zzz = simd.call(|| f.mul(&fast.z, &f.sqr(&fast.z)));
+        let x = simd.call(|| f.mul(&fast.x, &fast.z));
+        let point = super::complete::Projective { x, y: fast.y, z: zzz };
+        assert_eq!(group.is_same(&point, &exact), [u8::MAX]);
+    };
+    for step in 0..12 {
+        f.double_times(&mut fast, 2);
+        exact = group.sum(&exact, &exact);
+        exact = group.sum(&exact, &exact);
+        same(&fast, exact);
+        let minus = 0b0110_0101 ^ step;
+        f.add_in_jacobian(&mut fast, &g, [minus]);
+        exact = group.sum(&exact, &group.lift(&f.negate_if([minus], &g)));
+        let negative = f.zero();
+        exact.y = simd.call(|| f.settle(negative.loose() - exact.y));
+        same(&fast, exact);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "minutes")]
+fn fast_formulas_agree_with_complete_ones() {
+    on_both!(formulas::<P256; 5>);
+    on_both!(formulas::<P384; 8>);
+}
+
+/// The order's multiple of the base point is infinity, by complete additions.
+fn orders<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
+    let group = Group::<S, C, L>::new(simd);
+    let [x, y] = base::<C, L>();
+    let g = group.lift(&Affine { x: group.f.splat(&x), y: group.f.splat(&y) });
+    let n = group.f.splat(&C::Order::LIMBS);
+    let end = group.double_sum((&n, &g), (&group.f.zero(), &g));
+    assert_eq!(simd.call(|| group.f.is_zero(&group.f.leave(&end.z))), [u8::MAX]);
+    let twice = group.double_sum((&n, &g), (&group.f.splat(&super::constants::small(1)), &g));
+    assert_eq!(group.is_same(&twice, &g), [u8::MAX]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "minutes")]
+fn complete_additions_reach_infinity_and_leave_it() {
+    on_both!(orders::<P256; 5>);
+    on_both!(orders::<P384; 8>);
+}
+
+/// Digits add up to their scalar.
+fn recoding<S: Simd>(simd: S) {
+    for window in [5, 6, 7, 8] {
+        let mut limbs: [Words; 5] = samples(7, 256);
+        limbs[0].iter_mut().for_each(|word| *word |= 1);
+        let scalar = limbs.map(|words| simd.load(&words));
+        let half = halve(simd, &scalar, 256, window);
+        let mut sums = vec![(BigUint::ZERO, BigUint::ZERO); LANES];
+        for at in 0..digits(256, window) {
+            let digit = digit(simd, &half, at, window);
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                let value = BigUint::from(2 * digit.index.words()[lane] + 1) << (window * at);
+                let side = if digit.minus >> lane & 1 == 1 { &mut sum.1 } else { &mut sum.0 };
+                *side += value;
+            }
+        }
+        for (lane, (plus, minus)) in sums.into_iter().enumerate() {
+            assert_eq!(plus - minus, number(&limbs.map(|words| words[lane])), "window {window}");
+        }
+    }
+}
+
+#[test]
+fn digits_add_up() {
+    on_both!(recoding);
+}
+
+/// A table is right, and one with a single point turned is not.
+fn tables<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
+    let bytes = |limbs: &[u64; L]| {
+        let bytes = number(limbs).to_bytes_be();
+        [vec![0; C::BYTES - bytes.len()], bytes].concat()
+    };
+    let public = [vec![4], bytes(&C::G[0]), bytes(&C::G[1])].concat();
+    let table = KeyTable::<S, C, L>::new(simd, &public).unwrap();
+    assert_eq!(table.comb.len_bytes(), KeyTable::<S, C, L>::BYTES);
+    assert!(table.is_right(&public));
+    let mut wrong = public;
+    wrong[5] ^= 1;
+    assert!(!table.is_right(&wrong) && KeyTable::<S, C, L>::new(simd, &wrong).is_none());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "minutes")]
+fn tables_are_checked() {
+    on_both!(tables::<P256; 5>);
+    on_both!(tables::<P384; 8>);
+}
