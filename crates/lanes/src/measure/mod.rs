@@ -2,6 +2,7 @@
 
 mod curve25519;
 mod hash;
+mod nist;
 mod rsa;
 
 use std::hint::black_box;
@@ -19,6 +20,7 @@ pub fn run(filter: &str) {
     println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
     curve25519::run(&bench, simd);
     hash::run(&bench, simd);
+    nist::run(&bench, simd);
     rsa::run(&bench, simd);
 }
 
