@@ -157,17 +157,18 @@ impl Columns {
     /// `scalar B` of every group, in constant time.
     pub(super) fn times<S: Simd>(&self, simd: S, scalars: &[Scalar<S::V>], products: &mut Vec<Point<S::V>>) {
         let (pairs, rest) = scalars.as_chunks::<2>();
-        pairs.iter().for_each(|pair| products.extend(self.times_together(simd, pair)));
+        pairs.iter().for_each(|pair| products.extend_from_slice(&*self.times_together(simd, pair)));
         let (ones, _) = rest.as_chunks::<1>();
-        ones.iter().for_each(|one| products.extend(self.times_together(simd, one)));
+        ones.iter().for_each(|one| products.extend_from_slice(&*self.times_together(simd, one)));
     }
 
     fn times_together<S: Simd, const N: usize>(
         &self,
         simd: S,
         scalars: &[Scalar<S::V>; N],
-    ) -> [Point<S::V>; N] {
-        let mut sums = [Point::neutral(simd); N];
+    ) -> Zeroizing<[Point<S::V>; N]> {
+        // Projective coordinates tell of the scalar, so they are erased too.
+        let mut sums = Zeroizing::new([Point::neutral(simd); N]);
         let digits: Zeroizing<[ColumnDigits<S::V>; N]> = Zeroizing::new(scalars.each_ref().map(|scalar| {
             simd.call(
                 #[inline(always)]
