@@ -212,7 +212,7 @@ fn a_prime_longer_than_half_the_modulus_is_refused() {
 fn public_keys_that_are_none_are_refused() {
     let Some(key) = keys().into_iter().find(|key| key.name == "1024") else { return };
     let inputs = key.inputs();
-    let n = key.parts.public.n.clone();
+    let n = key.parts.public.n;
     let even = [&n[..n.len() - 1], &[n[n.len() - 1] - 1]].concat();
     for (n, e) in [(n.clone(), vec![4]), (n.clone(), vec![1]), (n, vec![4, 0, 0, 0, 1]), (even, vec![3])] {
         let bad = local(KeyParts::RsaPublic(RsaPublicParts { n, e }));
