@@ -70,7 +70,8 @@ fn has_private<C: Curve<L>, const L: usize>(key: &Key, scalar: &[u8]) -> bool {
     struct Checked(bool);
     let check = |_: &Key| {
         let is_good = scalar.len() == C::BYTES && is_in_range::<C::Order, L>(scalar);
-        Ok::<_, std::convert::Infallible>(Checked(is_good))
+        // Whoever owns the key is told.
+        Ok::<_, std::convert::Infallible>(Checked(declassify(is_good)))
     };
     key.prepared(check).is_ok_and(|checked| checked.0)
 }

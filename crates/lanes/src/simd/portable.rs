@@ -176,15 +176,20 @@ impl Vector for Lanes {
         self - (other & Self::ones_if(mask))
     }
 
-    /// Reads every word, so that the index leaves no trace in the cache.
+    /// Halves the words bit by bit of the index, by masks that the compiler cannot know.
     #[inline(always)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {
-            (0..2 * LANES).fold(0, |picked, at| {
-                let word = if at < LANES { low.0[at] } else { high.0[at - LANES] };
-                let difference = (index & 15) ^ at as u64;
-                picked | (word & (difference.wrapping_sub(1).cast_signed() >> 63).cast_unsigned())
-            })
+            let mut words: [u64; 2 * LANES] =
+                std::array::from_fn(|at| if at < LANES { low.0[at] } else { high.0[at - LANES] });
+            for bit in [3, 2, 1, 0] {
+                let ones = black_box((index >> bit & 1).wrapping_neg());
+                let half = 1 << bit;
+                for at in 0..half {
+                    words[at] ^= (words[at] ^ words[at + half]) & ones;
+                }
+            }
+            words[0]
         })
     }
 
