@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fills corpus/keys_* from the test keys: PEM for the text targets, the DER within for the others. Needs openssl.
+# Fills corpus/keys_* from the test keys: PEM for the text targets, the DER within for the others; and corpus/lanes_* with
+# a start for each shape. Needs openssl.
 set -eu
 cd "$(dirname "$0")"
 data=../crates/keys/tests/data
@@ -34,3 +35,13 @@ done
 { printf '\001'; der "$data/p256-spki.pem" "PUBLIC KEY" | tail -c 65; } > corpus/keys_raw/p256-point
 { printf '\001'; der "$data/p256-compressed-spki.pem" "PUBLIC KEY" | tail -c 33; } > corpus/keys_raw/p256-compressed
 { printf '\201'; der "$data/p384-compressed-spki.pem" "PUBLIC KEY" | tail -c 49; } > corpus/keys_raw/p384-compressed
+
+# The first byte names a shape; then groups of four choose how, a key, an input and halves of a signature.
+mkdir -p corpus/lanes_public_key
+for shape in $(seq 0 23); do
+    for how in 0 1 2 4 8 12; do
+        octal=$(printf '%03o' "$shape")
+        jobs=$(for job in $(seq 1 9); do printf '\\%03o\\%03o\\%03o\\%03o' "$how" "$job" $((job * 5)) $((job * 7)); done)
+        printf "\\$octal$jobs" > "corpus/lanes_public_key/shape-$shape-$how"
+    done
+done

@@ -1,0 +1,111 @@
+//! The lanes engine against the scalar one: bytes choose a shape, then for each job a key, an input and a signature among
+//! those at the edges of its arithmetic, good or spoilt. Both leaves, with and without tables for keys that recur.
+#![no_main]
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_core::{Engine, Jobs, Operation, Outcomes, Shape, Status};
+use oarlock_fuzz::Bytes;
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
+use oarlock_vectors::OperationCase;
+use oarlock_vectors::edges::Edges;
+
+/// A group and some of the next.
+const MOST_JOBS: usize = 19;
+
+struct World {
+    engines: Vec<LaneEngine>,
+    scalar: Scalar,
+    shapes: Vec<Shape>,
+    edges: Mutex<HashMap<Shape, &'static Edges>>,
+}
+
+static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let detected = || LaneEngine::detect().into_iter();
+    let engines: Vec<LaneEngine> = detected()
+        .map(|engine| engine.with_table_bytes(0))
+        .chain(detected().map(|engine| engine.with_table_bytes(1 << 20).with_tables_at_once()))
+        .chain([LaneEngine::portable().with_tables_at_once()])
+        .collect();
+    // Longer RSA is the same code over more limbs, and would take most of the time.
+    let is_short = |shape: &Shape| match shape {
+        Shape::RsaPrivate { bits } | Shape::ModExp { bits, .. } => *bits <= 1024,
+        Shape::RsaPublic { bits, .. } => *bits <= 2048,
+        _ => true,
+    };
+    let is_offered = |shape: &Shape| engines[0].offers(*shape).is_some();
+    let shapes = Shape::public_key().into_iter().filter(is_short).filter(is_offered).collect();
+    World {
+        engines,
+        scalar: Scalar::detect().expect("AWS-LC is everywhere"),
+        shapes,
+        edges: Mutex::default(),
+    }
+});
+
+impl World {
+    fn edges(&self, shape: Shape) -> &'static Edges {
+        let mut known = self.edges.lock().expect("nothing panics under it");
+        known.entry(shape).or_insert_with(|| Box::leak(Box::new(Edges::of(shape).expect("known answers"))))
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let world = &*WORLD;
+    let mut bytes = Bytes::new(bytes);
+    let shape = *bytes.choose(&world.shapes);
+    let mut cases = Vec::new();
+    while !bytes.is_empty() && cases.len() < MOST_JOBS {
+        cases.push(case(world, shape, &mut bytes));
+    }
+    let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();
+    let expected = run(&world.scalar, shape, &jobs);
+    for engine in &world.engines {
+        assert_eq!(expected, run(engine, shape, &jobs), "{shape} on {engine:?}");
+    }
+});
+
+fn case(world: &World, shape: Shape, bytes: &mut Bytes<'_>) -> OperationCase {
+    let signing = match shape {
+        Shape::EcdsaVerify { curve } => Some(Shape::EcdsaSign { curve }),
+        Shape::Ed25519Verify => Some(Shape::Ed25519Sign),
+        _ => None,
+    };
+    let how = bytes.next();
+    let signed = signing.filter(|_| how & 1 == 0);
+    let own = signed.unwrap_or(shape);
+    let edges = world.edges(own);
+    let key = bytes.below(edges.keys.len());
+    let mut input = bytes.choose(edges.inputs_of(key)).clone();
+    if how & 2 == 2 {
+        bytes.overwrite(&mut input);
+    }
+    let mut case =
+        OperationCase { key: edges.keys[key].clone(), input, signature: Vec::new(), nonce: [0; 32] };
+    match signed {
+        Some(signing) => case.signature = run(&world.scalar, signing, &[case.operation(signing)]).remove(0).1,
+        None => {
+            let halves = edges.halves.each_ref().map(|half| half.get(bytes.below(half.len())).cloned());
+            case.signature = halves.into_iter().flatten().flatten().collect();
+        }
+    }
+    // Where signing was refused there is nothing of the right length.
+    case.signature.resize(shape.signature_len().unwrap_or(0), 0);
+    match how >> 2 & 3 {
+        1 => bytes.overwrite(&mut case.signature),
+        2 => bytes.flip(&mut case.signature),
+        3 => bytes.flip(&mut case.input),
+        _ => {}
+    }
+    case
+}
+
+fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
+    let jobs = Jobs::Operations(shape, operations);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).expect("no engine fails");
+    out.statuses().iter().enumerate().map(|(at, status)| (*status, out.result(at).to_vec())).collect()
+}

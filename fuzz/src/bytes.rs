@@ -1,0 +1,46 @@
+//! Choices made by the fuzzer's bytes, one after the other; zeros when there are no more.
+
+/// What is left of the input.
+pub struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn next(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    /// Below `bound`, which may be more than a byte tells.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let wide = usize::from(self.next());
+        let value = if bound > 256 { wide << 8 | usize::from(self.next()) } else { wide };
+        value % bound.max(1)
+    }
+
+    pub fn choose<'c, T>(&mut self, choices: &'c [T]) -> &'c T {
+        &choices[self.below(choices.len())]
+    }
+
+    /// As many bytes as there are, to the front.
+    pub fn overwrite(&mut self, place: &mut [u8]) {
+        let (own, rest) = self.0.split_at(place.len().min(self.0.len()));
+        place[..own.len()].copy_from_slice(own);
+        self.0 = rest;
+    }
+
+    /// Another bit somewhere.
+    pub fn flip(&mut self, place: &mut [u8]) {
+        let (at, bit) = (self.below(place.len()), self.next() % 8);
+        if let Some(byte) = place.get_mut(at) {
+            *byte ^= 1 << bit;
+        }
+    }
+}
