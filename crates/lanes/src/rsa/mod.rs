@@ -45,9 +45,9 @@ const LEAST_BITS: u16 = 512;
 /// Longest secret exponent in bits. Shoup 2000, section 3.
 const MOST_EXPONENT_BITS: u16 = 16_384;
 
-/// What is offered of `shape`. A run of private operations takes 1 to 4 ms, so that others get their turn: 64 operations
-/// below 2048 bits, 16 at 3072 and 4096 (two groups of eight whose steps alternate). Where one group takes longer than
-/// that, it is alone.
+/// What is offered of `shape`. A run of private operations takes 1 to 4 ms, 8 ms at 4096 bits, so that others get their
+/// turn: 64 operations up to 2048 bits, 16 above (two groups of eight whose steps alternate). A long exponent without CRT
+/// runs one group alone.
 pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
     let (bits, most) = match shape {
         Shape::RsaPublic { bits, .. } => (bits, 64),
