@@ -120,54 +120,70 @@ impl<V: Vector> Factor<V> {
     /// The product: 59 `vpmadd52`. Limbs below 2^56.
     #[inline(always)]
     pub(crate) fn times<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Wide<V> {
-        self.check(simd);
-        other.check(simd);
-        let (a, b) = (&self.0, &other.0);
-        let mut columns = [simd.zero(); 10];
-        for i in 0..5 {
-            for j in 0..5 {
-                columns[i + j] = columns[i + j].madd_lo(a[i], b[j]);
-                columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], b[j]);
-            }
-        }
-        fold(simd, columns)
+        simd.step(
+            #[inline(always)]
+            || {
+                self.check(simd);
+                other.check(simd);
+                let (a, b) = (&self.0, &other.0);
+                let mut columns = [simd.zero(); 10];
+                for i in 0..5 {
+                    for j in 0..5 {
+                        columns[i + j] = columns[i + j].madd_lo(a[i], b[j]);
+                        columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], b[j]);
+                    }
+                }
+                fold(simd, columns)
+            },
+        )
     }
 
     /// The square: 39 `vpmadd52`. Limbs below 2^56.
     #[inline(always)]
     pub(crate) fn square<S: Simd<V = V>>(&self, simd: S) -> Wide<V> {
-        self.check(simd);
-        let a = &self.0;
-        let mut columns = [simd.zero(); 10];
-        for i in 0..5 {
-            for j in i + 1..5 {
-                columns[i + j] = columns[i + j].madd_lo(a[i], a[j]);
-                columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], a[j]);
-            }
-        }
-        for (at, column) in columns.iter_mut().enumerate() {
-            *column = *column + *column;
-            let limb = a[at / 2];
-            *column = if at % 2 == 0 { column.madd_lo(limb, limb) } else { column.madd_hi(limb, limb) };
-        }
-        fold(simd, columns)
+        simd.step(
+            #[inline(always)]
+            || {
+                self.check(simd);
+                let a = &self.0;
+                let mut columns = [simd.zero(); 10];
+                for i in 0..5 {
+                    for j in i + 1..5 {
+                        columns[i + j] = columns[i + j].madd_lo(a[i], a[j]);
+                        columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], a[j]);
+                    }
+                }
+                for (at, column) in columns.iter_mut().enumerate() {
+                    *column = *column + *column;
+                    let limb = a[at / 2];
+                    *column =
+                        if at % 2 == 0 { column.madd_lo(limb, limb) } else { column.madd_hi(limb, limb) };
+                }
+                fold(simd, columns)
+            },
+        )
     }
 
     /// The product with a number below 2^20: eleven `vpmadd52`. Limbs below 2^54.
     #[inline(always)]
     pub(crate) fn times_small<S: Simd<V = V>>(&self, simd: S, number: u64) -> Wide<V> {
-        self.check(simd);
-        let by = simd.splat(number);
-        let mut product = [simd.zero(); 5];
-        for at in 0..5 {
-            product[at] = product[at].madd_lo(self.0[at], by);
-            if at < 4 {
-                product[at + 1] = product[at + 1].madd_hi(self.0[at], by);
-            }
-        }
-        let beyond = simd.zero().madd_hi(self.0[4], by);
-        product[0] = product[0].madd_lo(beyond, simd.splat(FOLD));
-        Wide(product)
+        simd.step(
+            #[inline(always)]
+            || {
+                self.check(simd);
+                let by = simd.splat(number);
+                let mut product = [simd.zero(); 5];
+                for at in 0..5 {
+                    product[at] = product[at].madd_lo(self.0[at], by);
+                    if at < 4 {
+                        product[at + 1] = product[at + 1].madd_hi(self.0[at], by);
+                    }
+                }
+                let beyond = simd.zero().madd_hi(self.0[4], by);
+                product[0] = product[0].madd_lo(beyond, simd.splat(FOLD));
+                Wide(product)
+            },
+        )
     }
 
     #[inline(always)]
@@ -199,25 +215,35 @@ impl<V: Vector> Wide<V> {
     /// The same value, ready to be multiplied: one `vpmadd52`. Bits from 255 on fold by 19; carries run once.
     #[inline(always)]
     pub(crate) fn reduce<S: Simd<V = V>>(&self, simd: S) -> Factor<V> {
-        self.check(simd, 1 << 61);
-        let [l0, l1, l2, l3, l4] = self.0;
-        let top = l4 & simd.splat(LOW_47);
-        let l0 = l0.madd_lo(l4.shr::<TOP_BITS>(), simd.splat(19));
-        let l1 = l1 + l0.shr::<52>();
-        let l2 = l2 + l1.shr::<52>();
-        let l3 = l3 + l2.shr::<52>();
-        Factor([l0, l1, l2, l3, top + l3.shr::<52>()])
+        simd.step(
+            #[inline(always)]
+            || {
+                self.check(simd, 1 << 61);
+                let [l0, l1, l2, l3, l4] = self.0;
+                let top = l4 & simd.splat(LOW_47);
+                let l0 = l0.madd_lo(l4.shr::<TOP_BITS>(), simd.splat(19));
+                let l1 = l1 + l0.shr::<52>();
+                let l2 = l2 + l1.shr::<52>();
+                let l3 = l3 + l2.shr::<52>();
+                Factor([l0, l1, l2, l3, top + l3.shr::<52>()])
+            },
+        )
     }
 
     /// `self - other`, for a product `other` or a sum of up to five.
     #[inline(always)]
     pub(crate) fn minus<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Self {
-        other.check(simd, BIAS[0]);
-        let mut difference = self.0;
-        for at in 0..5 {
-            difference[at] = difference[at] + (simd.splat(BIAS[at]) - other.0[at]);
-        }
-        Self(difference)
+        simd.step(
+            #[inline(always)]
+            || {
+                other.check(simd, BIAS[0]);
+                let mut difference = self.0;
+                for at in 0..5 {
+                    difference[at] = difference[at] + (simd.splat(BIAS[at]) - other.0[at]);
+                }
+                Self(difference)
+            },
+        )
     }
 
     /// The same value in every lane.

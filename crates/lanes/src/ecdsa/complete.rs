@@ -142,9 +142,14 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
     /// Lanes in which two points are the same.
     pub(crate) fn is_same(self, p: &Projective<S::V, L>, q: &Projective<S::V, L>) -> Masks<1> {
         let f = self.f;
-        let differs = |a, b, c, d| f.is_zero(&f.leave(&self.sub(&f.mul(a, b), &f.mul(c, d))));
-        let [same_x] = differs(&p.x, &q.z, &q.x, &p.z);
-        let [same_y] = differs(&p.y, &q.z, &q.y, &p.z);
+        let same = |a, b, c, d| {
+            f.simd.call(
+                #[inline(always)]
+                || f.is_zero(&f.leave(&self.sub(&f.mul(a, b), &f.mul(c, d)))),
+            )
+        };
+        let [same_x] = same(&p.x, &q.z, &q.x, &p.z);
+        let [same_y] = same(&p.y, &q.z, &q.y, &p.z);
         [same_x & same_y]
     }
 }

@@ -120,12 +120,6 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
         self.splat(&M::ONE)
     }
 
-    /// Runs a step in place where vectors are registers; elsewhere as a function of its own, or the code would not end.
-    #[inline(always)]
-    fn step<R>(self, body: impl FnOnce() -> R) -> R {
-        if S::V::UNROLLS { body() } else { self.simd.call(body) }
-    }
-
     /// `a b / R`, below `(ab / (R m) + 1) m`.
     #[inline(always)]
     pub(crate) fn mul(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Element<S::V, L, N> {
@@ -153,7 +147,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
         a: &Element<S::V, L, N>,
         b: &Element<S::V, L, N>,
     ) -> Wide<S::V, L, N> {
-        self.step(
+        self.simd.step(
             #[inline(always)]
             || products(wide, a, b),
         )
@@ -162,7 +156,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// `a^2`: products of different limbs once, doubled, and the squares of limbs.
     #[inline(always)]
     pub(crate) fn square(self, a: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
-        self.step(
+        self.simd.step(
             #[inline(always)]
             || square(self.simd, a),
         )
@@ -170,7 +164,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
 
     #[inline(always)]
     pub(crate) fn reduce(self, wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
-        self.step(
+        self.simd.step(
             #[inline(always)]
             || M::reduce(self.simd, wide),
         )
@@ -179,7 +173,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// Moves the carries of a value in [0, R).
     #[inline(always)]
     pub(crate) fn carry(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
-        self.step(
+        self.simd.step(
             #[inline(always)]
             || carry(self.simd, loose),
         )
@@ -255,7 +249,7 @@ impl<S: Simd, M: Field<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// See [`Field::settle`].
     #[inline(always)]
     pub(crate) fn settle(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
-        self.step(
+        self.simd.step(
             #[inline(always)]
             || M::settle(self.simd, loose),
         )

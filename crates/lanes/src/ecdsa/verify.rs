@@ -91,24 +91,35 @@ pub(crate) fn read_point<S: Simd, C: Curve<L>, const L: usize>(
     simd: S,
     point: &[u8],
 ) -> Option<[[u64; L]; 2]> {
-    let f = Ring::<S, C::Field, L, 1>::new(simd);
     let [4, coordinates @ ..] = point else { return None };
     let (x, y) = coordinates.split_at_checked(C::BYTES)?;
-    let (x, y) = (f.splat(&limbs_of_bytes(x)), f.splat(&limbs_of_bytes(y)));
-    let is_good = coordinates.len() == 2 * C::BYTES
-        && f.is_below_modulus(&x) == [u8::MAX]
-        && f.is_below_modulus(&y) == [u8::MAX];
-    if !is_good {
+    if y.len() != C::BYTES {
         return None;
     }
+    let (x, y) = (limbs_of_bytes(x), limbs_of_bytes(y));
+    simd.call(
+        #[inline(always)]
+        || on_curve::<S, C, L>(simd, &x, &y),
+    )
+}
+
+/// Plain coordinates in Montgomery form, where they are below p and on the curve.
+#[inline(always)]
+fn on_curve<S: Simd, C: Curve<L>, const L: usize>(
+    simd: S,
+    x: &[u64; L],
+    y: &[u64; L],
+) -> Option<[[u64; L]; 2]> {
+    let f = Ring::<S, C::Field, L, 1>::new(simd);
+    let (x, y) = (f.splat(x), f.splat(y));
+    let is_reduced = f.is_below_modulus(&x)[0] & f.is_below_modulus(&y)[0];
     let (x, y) = (f.below_modulus(&f.enter(&x)), f.below_modulus(&f.enter(&y)));
-    let b = f.enter(&f.splat(&C::B));
     let cube = f.mul(&f.sqr(&x), &x);
-    let right = f.settle(cube.loose() - x.loose().shl::<1>() - x + b);
+    let right = f.settle(cube.loose() - x.loose().shl::<1>() - x + f.enter(&f.splat(&C::B)));
     let difference = f.settle(f.sqr(&y).loose() - right);
-    let is_on_curve = f.is_zero(&f.leave(&difference)) == [u8::MAX];
+    let is_on_curve = f.is_zero(&f.leave(&difference))[0];
     let first = |element: Element<S::V, L, 1>| element.0.map(|limb| limb.0[0].words()[0]);
-    is_on_curve.then(|| [first(x), first(y)])
+    (is_reduced & is_on_curve == u8::MAX).then(|| [first(x), first(y)])
 }
 
 /// A block of N times eight verifications on its way.

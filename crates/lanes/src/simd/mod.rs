@@ -68,6 +68,13 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
     /// Runs `body` as a function of its own, compiled for this CPU. `body` should be an `#[inline(always)]` closure.
     fn call<R>(self, body: impl FnOnce() -> R) -> R;
 
+    /// Runs a step of a larger body in place where vectors are registers, elsewhere as a function of its own: inlined, array
+    /// arithmetic is far more code than any machine runs and takes the compiler minutes.
+    #[inline(always)]
+    fn step<R>(self, body: impl FnOnce() -> R) -> R {
+        if Self::V::UNROLLS { body() } else { self.call(body) }
+    }
+
     /// Overwrites the vector registers, which may hold secrets.
     fn clear_registers(self);
 }

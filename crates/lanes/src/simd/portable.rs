@@ -86,12 +86,12 @@ impl Vector for Lanes {
         self.0
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
         self.zip3(a, b, |sum, a, b| sum.wrapping_add(product(a, b) as u64 & LOW_52))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn madd_hi(self, a: Self, b: Self) -> Self {
         self.zip3(a, b, |sum, a, b| sum.wrapping_add((product(a, b) >> 52) as u64))
     }
@@ -111,22 +111,22 @@ impl Vector for Lanes {
         self.map(|word| (word.cast_signed() >> N).cast_unsigned())
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn shr_each(self, count: Self) -> Self {
         self.zip(count, |word, count| if count < 64 { word >> count } else { 0 })
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn shl_each(self, count: Self) -> Self {
         self.zip(count, |word, count| if count < 64 { word << count } else { 0 })
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn rotr<const N: i32>(self) -> Self {
         self.map(|word| word.rotate_right(N as u32))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn swap_bytes(self) -> Self {
         self.map(u64::swap_bytes)
     }
@@ -136,7 +136,7 @@ impl Vector for Lanes {
         self.zip(other, |a, b| !a & b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
         self.zip3(b, c, |a, b, c| {
             (0..8).filter(|row| TABLE >> row & 1 == 1).fold(0, |bits, row| {
@@ -146,38 +146,38 @@ impl Vector for Lanes {
         })
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn is_equal(self, other: Self) -> Mask {
         self.test(other, |a, b| a == b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn is_below(self, other: Self) -> Mask {
         self.test(other, |a, b| a < b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn has_any(self, other: Self) -> Mask {
         self.test(other, |a, b| a & b != 0)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn or_if(self, mask: Mask, yes: Self) -> Self {
         self.zip3(Self::ones_if(mask), yes, |no, ones, yes| (no & !ones) | (yes & ones))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn add_if(self, mask: Mask, other: Self) -> Self {
         self + (other & Self::ones_if(mask))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn sub_if(self, mask: Mask, other: Self) -> Self {
         self - (other & Self::ones_if(mask))
     }
 
     /// Halves the words bit by bit of the index, by masks that the compiler cannot know.
-    #[inline(always)]
+    #[inline(never)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {
             let mut words: [u64; 2 * LANES] =
@@ -193,7 +193,7 @@ impl Vector for Lanes {
         })
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|row| Self(std::array::from_fn(|lane| rows[lane].0[row])))
     }
