@@ -24,7 +24,8 @@ pub(crate) struct SecretComb {
 
 /// Odd multiples of a point for public digits.
 pub(crate) struct PublicComb {
-    windows: usize,
+    /// Lines of a window. Kept, because a division per lane and addition is felt.
+    window_lines: usize,
     lines: Vec<Line>,
 }
 
@@ -113,7 +114,7 @@ impl PublicComb {
             write_rows::<S, C, L, 1>(simd, points, own);
         }
         lines.truncate(all * count * C::LINES);
-        Self { windows: all, lines }
+        Self { window_lines: count * C::LINES, lines }
     }
 
     /// Bytes of the table of a point.
@@ -130,8 +131,7 @@ impl PublicComb {
     /// The rows of window `at`.
     #[inline(always)]
     pub(crate) fn rows(&self, at: usize) -> &[Line] {
-        let lines = self.lines.len() / self.windows;
-        &self.lines[at * lines..][..lines]
+        &self.lines[at * self.window_lines..][..self.window_lines]
     }
 
     /// Every row, one point per lane; a lane past the last repeats it.
