@@ -24,8 +24,6 @@ pub(crate) struct SecretComb {
 
 /// Odd multiples of a point for public digits.
 pub(crate) struct PublicComb {
-    /// Lines of a window. Kept, because a division per lane and addition is felt.
-    window_lines: usize,
     lines: Vec<Line>,
 }
 
@@ -114,7 +112,7 @@ impl PublicComb {
             write_rows::<S, C, L, 1>(simd, points, own);
         }
         lines.truncate(all * count * C::LINES);
-        Self { window_lines: count * C::LINES, lines }
+        Self { lines }
     }
 
     /// Bytes of the table of a point.
@@ -128,10 +126,10 @@ impl PublicComb {
         size_of_val(&self.lines[..])
     }
 
-    /// The rows of window `at`.
+    /// All rows, window after window.
     #[inline(always)]
-    pub(crate) fn rows(&self, at: usize) -> &[Line] {
-        &self.lines[at * self.window_lines..][..self.window_lines]
+    pub(crate) fn rows(&self) -> &[Line] {
+        &self.lines
     }
 
     /// Every row, one point per lane; a lane past the last repeats it.
@@ -148,12 +146,19 @@ impl PublicComb {
     }
 }
 
-/// The rows that `places` name, each lane in its own table.
+/// A table per lane.
+pub(crate) type Rows<'a, const N: usize> = [[&'a [Line]; LANES]; N];
+
+/// The rows that `places` name, each lane in its own table; begins to fetch those that `next` names.
 pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
-    tables: &[[&[Line]; LANES]; N],
+    tables: &Rows<'_, N>,
     places: [&Place; N],
+    next: Option<[&Place; N]>,
 ) -> Affine<S::V, L, N> {
+    let row = |n: usize, lane: usize, place: &Place| {
+        &tables[n][lane][place.index[lane] as usize * C::LINES..][..C::LINES]
+    };
     simd.call(
         #[inline(always)]
         || {
@@ -161,12 +166,17 @@ pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
             for n in 0..N {
                 let mut rows = tables[n];
                 for lane in 0..LANES {
-                    rows[lane] = &rows[lane][places[n].index[lane] as usize * C::LINES..][..C::LINES];
+                    rows[lane] = row(n, lane, places[n]);
                 }
                 let limbs = C::load_rows(simd, rows);
                 for limb in 0..L {
                     entry[0][limb].0[n] = limbs[0][limb];
                     entry[1][limb].0[n] = limbs[1][limb];
+                }
+                if let Some(next) = next {
+                    for lane in 0..LANES {
+                        row(n, lane, next[n]).iter().for_each(|line| simd.prefetch(line));
+                    }
                 }
             }
             Affine { x: Element(entry[0]), y: Element(entry[1]) }

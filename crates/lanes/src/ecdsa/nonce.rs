@@ -74,7 +74,7 @@ fn hedged<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         || {
             let shift = order.splat(&const { shifted(C::Order::R2, C::BITS, &C::Order::LIMBS) });
             let sum = order.product(&low, &order.splat(&C::Order::R2));
-            order.carry(order.reduce(order.product_onto(sum, &high, &shift)))
+            order.carry(order.times_onto(sum, &high, &shift))
         },
     )
 }

@@ -49,16 +49,16 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
     pub(crate) fn double(self, a: &Jacobian<S::V, L, N>) -> Jacobian<S::V, L, N> {
         let delta = self.sqr(&a.z);
         let gamma = self.sqr(&a.y);
-        let z = self.carry(self.reduce(self.product(&a.y, &a.z)).shl::<1>());
+        let z = self.carry(self.times(&a.y, &a.z).shl::<1>());
         let below = self.carry_plus::<2>(a.x.loose() - delta);
         let above = a.x.loose() + delta;
         let above = self.carry(above + above.shl::<1>());
         let alpha = self.mul(&below, &above);
-        let beta4 = self.carry(self.reduce(self.product(&a.x, &gamma)).shl::<2>());
-        let x = self.settle(self.reduce(self.square(&alpha)) - beta4.loose().shl::<1>());
+        let beta4 = self.carry(self.times(&a.x, &gamma).shl::<2>());
+        let x = self.settle(self.squared(&alpha) - beta4.loose().shl::<1>());
         let minus = self.square(&gamma).negated_shl::<3>(self.word(0));
         let away = self.carry_plus::<2>(beta4.loose() - x);
-        let y = self.settle(self.reduce(self.product_onto(minus, &alpha, &away)));
+        let y = self.settle(self.times_onto(minus, &alpha, &away));
         Jacobian { x, y, z }
     }
 
@@ -99,17 +99,17 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
         b: &Affine<S::V, L, N>,
         minus: Masks<N>,
     ) -> Sum<S::V, L, N> {
-        let h = self.carry_plus::<2>(self.reduce(self.product(&b.x, zz)) - *x);
-        let s = self.reduce(self.product(&b.y, zzz));
+        let h = self.carry_plus::<2>(self.times(&b.x, zz) - *x);
+        let s = self.times(&b.y, zzz);
         let r = self.carry_plus::<2>(y.loose().sub_or_add(not(minus), s));
         let square = self.sqr(&h);
-        let r2 = self.reduce(self.square(&r));
+        let r2 = self.squared(&r);
         let cube = self.mul(&h, &square);
         let v = self.mul(x, &square);
         let new_x = self.settle(r2 - cube - v.loose().shl::<1>());
         let first = self.product(y, &cube);
         let away = self.carry_plus::<2>(v.loose() - new_x);
-        let y = self.carry(self.reduce(self.product_onto(first, &r, &away)));
+        let y = self.carry(self.times_onto(first, &r, &away));
         Sum { h, square, cube, x: new_x, y }
     }
 

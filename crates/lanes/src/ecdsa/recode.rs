@@ -19,6 +19,7 @@ pub(crate) struct Digit<V> {
 /// Digits in memory, to address table rows by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
+    /// The row in the table of the digit's lane.
     pub(crate) index: Words,
     pub(crate) minus: Mask,
 }

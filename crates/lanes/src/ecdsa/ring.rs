@@ -13,7 +13,7 @@ use std::ops::{Add, Sub};
 use zeroize::Zeroize;
 
 use super::constants::{LOW_52, multiple, negated_inverse, shifted, small};
-use super::side::{Masks, Side, not};
+use super::side::{Masks, Side, not, part, put};
 use crate::simd::{Mask, Simd, Vector, Words};
 
 /// An odd modulus of L limbs, and how products are reduced by it. R is 2^(52 L).
@@ -76,6 +76,11 @@ pub(crate) struct Ring<S, M, const L: usize, const N: usize> {
 }
 
 impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+    /// Whether the N parts take turns by whole steps, in an order that the compiler may not change: it would mix them and
+    /// spill. One part's multiplications run while the other's carries wait, because the CPU looks that far ahead. It does not
+    /// past a step of eight limbs, so there the instructions are mixed.
+    const TURNS: bool = L <= 5;
+
     #[inline(always)]
     pub(crate) fn new(simd: S) -> Self {
         Self { simd, modulus: PhantomData }
@@ -123,60 +128,153 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// `a b / R`, below `(ab / (R m) + 1) m`.
     #[inline(always)]
     pub(crate) fn mul(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Element<S::V, L, N> {
-        self.carry(self.reduce(self.product(a, b)))
+        self.carry(self.times(a, b))
     }
 
     /// `a^2 / R`, bounded as a product.
     #[inline(always)]
     pub(crate) fn sqr(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
-        self.carry(self.reduce(self.square(a)))
+        self.carry(self.squared(a))
+    }
+
+    /// `a b / R`.
+    #[inline(always)]
+    pub(crate) fn times(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Loose<S::V, L, N> {
+        self.times_onto(self.nothing(), a, b)
+    }
+
+    /// `(wide + a b) / R`.
+    #[inline(always)]
+    pub(crate) fn times_onto(
+        self,
+        wide: Wide<S::V, L, N>,
+        a: &Element<S::V, L, N>,
+        b: &Element<S::V, L, N>,
+    ) -> Loose<S::V, L, N> {
+        if Self::TURNS { self.times_onto_by::<1>(wide, a, b) } else { self.times_onto_by::<N>(wide, a, b) }
+    }
+
+    #[inline(always)]
+    fn times_onto_by<const K: usize>(
+        self,
+        wide: Wide<S::V, L, N>,
+        a: &Element<S::V, L, N>,
+        b: &Element<S::V, L, N>,
+    ) -> Loose<S::V, L, N> {
+        let mut loose = a.loose();
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || M::reduce(self.simd, products::<S, L, K>(self.simd, wide.part(n), &a.part(n), &b.part(n))),
+            );
+            put(&mut loose.0, n, &own.0);
+        }
+        loose
+    }
+
+    /// `a^2 / R`.
+    #[inline(always)]
+    pub(crate) fn squared(self, a: &Element<S::V, L, N>) -> Loose<S::V, L, N> {
+        if Self::TURNS { self.squared_by::<1>(a) } else { self.squared_by::<N>(a) }
+    }
+
+    #[inline(always)]
+    fn squared_by<const K: usize>(self, a: &Element<S::V, L, N>) -> Loose<S::V, L, N> {
+        let mut loose = a.loose();
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || M::reduce(self.simd, square::<S, L, K>(self.simd, &a.part(n))),
+            );
+            put(&mut loose.0, n, &own.0);
+        }
+        loose
+    }
+
+    /// `wide / R`.
+    #[inline(always)]
+    fn reduce(self, wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
+        if Self::TURNS { self.reduce_by::<1>(wide) } else { self.reduce_by::<N>(wide) }
+    }
+
+    #[inline(always)]
+    fn reduce_by<const K: usize>(self, wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
+        let mut loose = Loose(wide.low);
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || M::reduce::<S, K>(self.simd, wide.part(n)),
+            );
+            put(&mut loose.0, n, &own.0);
+        }
+        loose
     }
 
     /// `a b`.
     #[inline(always)]
     pub(crate) fn product(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
-        let zeros = [self.word(0); L];
-        self.product_onto(Wide { low: zeros, high: zeros }, a, b)
+        if Self::TURNS { self.product_by::<1>(a, b) } else { self.product_by::<N>(a, b) }
     }
 
-    /// `wide + a b`.
     #[inline(always)]
-    pub(crate) fn product_onto(
+    fn product_by<const K: usize>(
         self,
-        wide: Wide<S::V, L, N>,
         a: &Element<S::V, L, N>,
         b: &Element<S::V, L, N>,
     ) -> Wide<S::V, L, N> {
-        self.simd.step(
-            #[inline(always)]
-            || products(wide, a, b),
-        )
+        let mut wide = self.nothing();
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || products::<S, L, K>(self.simd, wide.part(n), &a.part(n), &b.part(n)),
+            );
+            wide.put(n, &own);
+        }
+        wide
     }
 
     /// `a^2`: products of different limbs once, doubled, and the squares of limbs.
     #[inline(always)]
     pub(crate) fn square(self, a: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
-        self.simd.step(
-            #[inline(always)]
-            || square(self.simd, a),
-        )
+        if Self::TURNS { self.square_by::<1>(a) } else { self.square_by::<N>(a) }
     }
 
     #[inline(always)]
-    pub(crate) fn reduce(self, wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
-        self.simd.step(
-            #[inline(always)]
-            || M::reduce(self.simd, wide),
-        )
+    fn square_by<const K: usize>(self, a: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
+        let mut wide = self.nothing();
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || square::<S, L, K>(self.simd, &a.part(n)),
+            );
+            wide.put(n, &own);
+        }
+        wide
     }
 
     /// Moves the carries of a value in [0, R).
     #[inline(always)]
     pub(crate) fn carry(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
-        self.simd.step(
-            #[inline(always)]
-            || carry(self.simd, loose),
-        )
+        if Self::TURNS { self.carry_by::<1>(loose) } else { self.carry_by::<N>(loose) }
+    }
+
+    #[inline(always)]
+    fn carry_by<const K: usize>(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
+        let mut element = Element(loose.0);
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || carry::<S, L, K>(self.simd, loose.part(n)),
+            );
+            put(&mut element.0, n, &own.0);
+        }
+        element
+    }
+
+    #[inline(always)]
+    fn nothing(self) -> Wide<S::V, L, N> {
+        let zeros = [self.word(0); L];
+        Wide { low: zeros, high: zeros }
     }
 
     /// `loose + K m`, which must lie in [0, R).
@@ -194,8 +292,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// Out of Montgomery form: the residue in [0, m).
     #[inline(always)]
     pub(crate) fn leave(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
-        let wide = Wide { low: a.0, high: [self.word(0); L] };
-        self.below_modulus(&self.carry(self.reduce(wide)))
+        self.below_modulus(&self.carry(self.reduce(Wide { low: a.0, ..self.nothing() })))
     }
 
     /// The residue in [0, m) of a value below 2 m.
@@ -245,58 +342,104 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     }
 }
 
-impl<S: Simd, M: Field<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
     /// See [`Field::settle`].
     #[inline(always)]
     pub(crate) fn settle(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
-        self.simd.step(
-            #[inline(always)]
-            || M::settle(self.simd, loose),
-        )
+        if Self::TURNS { self.settle_by::<1>(loose) } else { self.settle_by::<N>(loose) }
+    }
+
+    #[inline(always)]
+    fn settle_by<const K: usize>(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
+        let mut element = Element(loose.0);
+        for n in (0..N).step_by(K) {
+            let own = self.simd.step(
+                #[inline(always)]
+                || F::settle::<S, K>(self.simd, loose.part(n)),
+            );
+            put(&mut element.0, n, &own.0);
+        }
+        element
     }
 }
 
 /// `wide + a b`.
 #[inline(always)]
-fn products<V: Vector, const L: usize, const N: usize>(
-    mut wide: Wide<V, L, N>,
-    a: &Element<V, L, N>,
-    b: &Element<V, L, N>,
-) -> Wide<V, L, N> {
-    rows::<V, L>(
+fn products<S: Simd, const L: usize, const N: usize>(
+    simd: S,
+    wide: Wide<S::V, L, N>,
+    a: &Element<S::V, L, N>,
+    b: &Element<S::V, L, N>,
+) -> Wide<S::V, L, N> {
+    let mut halves = Halves::new(simd, wide);
+    rows::<S::V, L>(
         #[inline(always)]
         |i| {
             for j in 0..L {
-                wide.set(i + j, wide.at(i + j).madd_lo(a.0[i], b.0[j]));
-                wide.set(i + j + 1, wide.at(i + j + 1).madd_hi(a.0[i], b.0[j]));
+                halves.add_product(i + j, a.0[i], b.0[j]);
             }
         },
     );
-    wide
+    halves.sum()
 }
 
 /// `a^2`.
 #[inline(always)]
 fn square<S: Simd, const L: usize, const N: usize>(simd: S, a: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
     let zeros = [Side::splat(simd, 0); L];
-    let mut wide = Wide { low: zeros, high: zeros };
+    let mut halves = Halves::new(simd, Wide { low: zeros, high: zeros });
     rows::<S::V, L>(
         #[inline(always)]
         |i| {
             for j in i + 1..L {
-                wide.set(i + j, wide.at(i + j).madd_lo(a.0[i], a.0[j]));
-                wide.set(i + j + 1, wide.at(i + j + 1).madd_hi(a.0[i], a.0[j]));
+                halves.add_product(i + j, a.0[i], a.0[j]);
             }
         },
     );
+    let mut wide = halves.sum();
     for column in 1..2 * L - 1 {
-        wide.set(column, wide.at(column) + wide.at(column));
+        wide.add(column, wide.at(column));
     }
     for i in 0..L {
         wide.set(2 * i, wide.at(2 * i).madd_lo(a.0[i], a.0[i]));
         wide.set(2 * i + 1, wide.at(2 * i + 1).madd_hi(a.0[i], a.0[i]));
     }
     wide
+}
+
+/// Columns as products gather. Where there are registers for it, high halves have columns of their own, which makes the longest
+/// chain of multiply-adds half as long.
+struct Halves<V, const L: usize, const N: usize> {
+    wide: Wide<V, L, N>,
+    above: Wide<V, L, N>,
+}
+
+impl<V: Vector, const L: usize, const N: usize> Halves<V, L, N> {
+    const APART: bool = L <= 5;
+
+    #[inline(always)]
+    fn new<S: Simd<V = V>>(simd: S, wide: Wide<V, L, N>) -> Self {
+        let zeros = [Side::splat(simd, 0); L];
+        Self { wide, above: Wide { low: zeros, high: zeros } }
+    }
+
+    #[inline(always)]
+    fn add_product(&mut self, column: usize, a: Side<V, N>, b: Side<V, N>) {
+        self.wide.set(column, self.wide.at(column).madd_lo(a, b));
+        let (columns, at) =
+            if Self::APART { (&mut self.above, column) } else { (&mut self.wide, column + 1) };
+        columns.set(at, columns.at(at).madd_hi(a, b));
+    }
+
+    #[inline(always)]
+    fn sum(mut self) -> Wide<V, L, N> {
+        if Self::APART {
+            for column in 0..2 * L - 1 {
+                self.wide.add(column + 1, self.above.at(column));
+            }
+        }
+        self.wide
+    }
 }
 
 /// Calls `row` with 0 to L-1. Written out, because the compiler unrolls no loop of that size, and only then are columns
@@ -349,9 +492,20 @@ impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
     pub(crate) fn loose(&self) -> Loose<V, L, N> {
         Loose(self.0)
     }
+
+    /// K parts from `n` on.
+    #[inline(always)]
+    pub(crate) fn part<const K: usize>(&self, n: usize) -> Element<V, L, K> {
+        Element(part(&self.0, n))
+    }
 }
 
 impl<V: Vector, const L: usize, const N: usize> Loose<V, L, N> {
+    #[inline(always)]
+    fn part<const K: usize>(&self, n: usize) -> Loose<V, L, K> {
+        Loose(part(&self.0, n))
+    }
+
     /// `2^BITS` times the value.
     #[inline(always)]
     pub(crate) fn shl<const BITS: u32>(mut self) -> Self {
@@ -372,6 +526,17 @@ impl<V: Vector, const L: usize, const N: usize> Loose<V, L, N> {
 }
 
 impl<V: Vector, const L: usize, const N: usize> Wide<V, L, N> {
+    #[inline(always)]
+    fn part<const K: usize>(&self, n: usize) -> Wide<V, L, K> {
+        Wide { low: part(&self.low, n), high: part(&self.high, n) }
+    }
+
+    #[inline(always)]
+    fn put<const K: usize>(&mut self, n: usize, own: &Wide<V, L, K>) {
+        put(&mut self.low, n, &own.low);
+        put(&mut self.high, n, &own.high);
+    }
+
     #[inline(always)]
     pub(crate) fn at(&self, column: usize) -> Side<V, N> {
         if column < L { self.low[column] } else { self.high[column - L] }

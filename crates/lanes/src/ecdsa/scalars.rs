@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::constants::minus;
+use super::constants::{LOW_52, minus};
 use super::ring::{Element, Modulus, Ring};
 use super::rows::{limbs_of_words, words_of_limbs};
 use crate::batch::{Accepted, per_lane};
@@ -25,10 +25,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
                     let mut words = Zeroizing::new([[0; LANES]; WORDS]);
                     for (lane, integer) in integers.iter().enumerate() {
                         for (at, chunk) in integer.rchunks(8).enumerate() {
-                            words[at][lane] = match chunk.first_chunk() {
-                                Some(whole) => u64::from_be_bytes(*whole),
-                                None => chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-                            };
+                            words[at][lane] = word_of_bytes(chunk);
                         }
                     }
                     let words = words.map(|words| self.simd.load(&words));
@@ -82,14 +79,27 @@ pub(crate) fn is_in_range<M: Modulus<L>, const L: usize>(integer: &[u8]) -> bool
 /// The limbs of a big-endian integer, in time that depends on its length only.
 pub(crate) fn limbs_of_bytes<const L: usize>(integer: &[u8]) -> [u64; L] {
     let mut limbs = [0; L];
-    for (at, byte) in integer.iter().rev().enumerate() {
-        let (limb, bit) = (8 * at / 52, 8 * at % 52);
-        limbs[limb] |= (u64::from(*byte) << bit) & ((1 << 52) - 1);
-        if bit > 44 {
-            limbs[limb + 1] |= u64::from(*byte) >> (52 - bit);
+    for (at, chunk) in integer.rchunks(8).enumerate() {
+        let word = word_of_bytes(chunk);
+        let (limb, bit) = (64 * at / 52, 64 * at % 52);
+        limbs[limb] |= word << bit & LOW_52;
+        if limb + 1 < L {
+            limbs[limb + 1] |= word >> (52 - bit) & LOW_52;
+        }
+        if bit > 40 && limb + 2 < L {
+            limbs[limb + 2] |= word >> (104 - bit);
         }
     }
     limbs
+}
+
+/// A big-endian integer of at most eight bytes.
+#[inline(always)]
+fn word_of_bytes(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(whole) => u64::from_be_bytes(*whole),
+        None => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
 }
 
 /// Writes the integer of job `place` of a block, big-endian.

@@ -23,6 +23,35 @@ pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
     masks
 }
 
+/// K parts of limbs from `n` on.
+#[inline(always)]
+pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
+    limbs: &[Side<V, N>; L],
+    n: usize,
+) -> [Side<V, K>; L] {
+    let mut own = [Side([limbs[0].0[n]; K]); L];
+    for limb in 0..L {
+        for k in 0..K {
+            own[limb].0[k] = limbs[limb].0[n + k];
+        }
+    }
+    own
+}
+
+/// Puts the limbs of the parts from `n` on to the others, pinned.
+#[inline(always)]
+pub(crate) fn put<V: Vector, const L: usize, const N: usize, const K: usize>(
+    limbs: &mut [Side<V, N>; L],
+    n: usize,
+    own: &[Side<V, K>; L],
+) {
+    for limb in 0..L {
+        for k in 0..K {
+            limbs[limb].0[n + k] = own[limb].0[k].pinned();
+        }
+    }
+}
+
 impl<V: Vector, const N: usize> Side<V, N> {
     /// The same word in every lane.
     #[inline(always)]

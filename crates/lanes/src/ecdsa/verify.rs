@@ -5,7 +5,7 @@
 
 use oarlock_core::{Extra, Key, Operation, Outcomes, Shape, Status};
 
-use super::comb::{PublicComb, base, look_up, write_rows};
+use super::comb::{Rows, base, look_up, write_rows};
 use super::complete::{Group, Projective};
 use super::curve::Curve;
 use super::hot::KeyTable;
@@ -139,15 +139,14 @@ fn verify<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     out: &mut Outcomes,
 ) {
     let is_hot = tables.of(jobs[0].place).is_some();
-    let window = if is_hot { C::HOT_WINDOW } else { COLD_WINDOW };
-    let mut works = begin::<S, C, L, N>(simd, jobs, window);
+    let table = if is_hot { Windows::all(C::HOT_WINDOW) } else { Windows::one(COLD_WINDOW) };
+    let mut works = begin::<S, C, L, N>(simd, jobs, table);
     if is_hot {
         add_key_comb::<S, C, L, N>(simd, tables, &mut works);
     } else {
         multiply_key::<S, C, L, N>(simd, &mut works);
     }
-    let keys = if is_hot { digits(C::BITS, C::HOT_WINDOW) } else { digits(C::BITS, COLD_WINDOW) };
-    add_base_comb::<S, C, L, N>(simd, keys, &mut works);
+    add_base_comb::<S, C, L, N>(simd, digits(C::BITS, table.window), &mut works);
     for work in &works {
         let is_good = finish::<S, C, L, N>(simd, work);
         for (place, job) in work.block.iter().enumerate() {
@@ -160,7 +159,7 @@ fn verify<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &'a [Accepted<Job<'a>>],
-    window: usize,
+    table: Windows,
 ) -> Vec<Work<'a, S::V, L, N>> {
     let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
     let blocks = jobs.chunks(N * LANES);
@@ -176,16 +175,16 @@ fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         .collect();
     order.invert_all(&mut inverses);
     let work = |(block, inverse): (&'a [Accepted<Job<'a>>], &Element<S::V, L, N>)| {
-        let scalar = |bytes: fn(&Job<'a>) -> &'a [u8], window| {
+        let scalar = |bytes: fn(&Job<'a>) -> &'a [u8], table| {
             let plain = order.read(&lanes(block, bytes));
             let scalar = simd.call(
                 #[inline(always)]
                 || order.below_modulus(&order.mul(&plain, inverse)),
             );
-            (scalar, places::<S, C, L, N>(simd, &scalar, window))
+            (scalar, places::<S, C, L, N>(simd, &scalar, table))
         };
-        let (u1, first) = scalar(|job| job.digest, C::PUBLIC_WINDOW);
-        let (u2, second) = scalar(|job| job.r, window);
+        let (u1, first) = scalar(|job| job.digest, Windows::all(C::PUBLIC_WINDOW));
+        let (u2, second) = scalar(|job| job.r, table);
         let one = f.one();
         let point = Xyzz { x: one, y: one, zz: one, zzz: one };
         Work { block, scalars: [u1, u2], digits: [first, second], point }
@@ -193,11 +192,32 @@ fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     blocks.zip(&inverses).map(work).collect()
 }
 
+/// How a table is addressed by digits.
+#[derive(Clone, Copy)]
+struct Windows {
+    /// Bits of a digit.
+    window: usize,
+    /// Rows from those of one digit to those of the next.
+    rows: usize,
+}
+
+impl Windows {
+    /// A table with rows for every window.
+    fn all(window: usize) -> Self {
+        Self { window, rows: 1 << (window - 1) }
+    }
+
+    /// A table whose rows serve every window.
+    fn one(window: usize) -> Self {
+        Self { window, rows: 0 }
+    }
+}
+
 /// The digits of scalars below n, even ones by way of n - u.
 fn places<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
     scalar: &Element<S::V, L, N>,
-    window: usize,
+    Windows { window, rows }: Windows,
 ) -> [Vec<Place>; N] {
     let order = Ring::<S, C::Order, L, N>::new(simd);
     let count = digits(C::BITS, window);
@@ -216,7 +236,8 @@ fn places<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
                 let half = halve(simd, &limbs, C::BITS, window);
                 for at in 0..count {
                     let digit = digit(simd, &half, at, window);
-                    places.push(Place { index: digit.index.words(), minus: digit.minus ^ !is_odd[n] });
+                    let index = digit.index + simd.splat((at * rows) as u64);
+                    places.push(Place { index: index.words(), minus: digit.minus ^ !is_odd[n] });
                 }
             }
         },
@@ -231,13 +252,13 @@ fn add_key_comb<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     works: &mut [Work<'_, S::V, L, N>],
 ) {
     let Some(any) = works.first().and_then(|work| tables.of(work.block[0].place)) else { return };
-    let combs: Vec<[[&PublicComb; LANES]; N]> = works
-        .iter()
-        .map(|work| lanes(work.block, |job| tables.of(job.place).map_or(&any.comb, |table| &table.comb)))
-        .collect();
+    let rows = |work: &Work<'_, S::V, L, N>| {
+        lanes(work.block, |job| tables.of(job.place).unwrap_or(any).comb.rows())
+    };
+    let rows: Vec<Rows<'_, N>> = works.iter().map(rows).collect();
     for at in 0..digits(C::BITS, C::HOT_WINDOW) {
-        for (work, combs) in works.iter_mut().zip(&combs) {
-            add_entry::<S, C, L, N>(simd, work, combs, (1, at), at);
+        for (work, rows) in works.iter_mut().zip(&rows) {
+            add_entry::<S, C, L, N>(simd, work, rows, (1, at), at);
         }
     }
 }
@@ -248,10 +269,10 @@ fn add_base_comb<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     terms: usize,
     works: &mut [Work<'_, S::V, L, N>],
 ) {
-    let combs = [[C::public_comb(simd); LANES]; N];
+    let rows = [[C::public_comb(simd).rows(); LANES]; N];
     for at in 0..digits(C::BITS, C::PUBLIC_WINDOW) {
         for work in works.iter_mut() {
-            add_entry::<S, C, L, N>(simd, work, &combs, (0, at), terms + at);
+            add_entry::<S, C, L, N>(simd, work, &rows, (0, at), terms + at);
         }
     }
 }
@@ -260,20 +281,15 @@ fn add_base_comb<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 fn add_entry<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
     work: &mut Work<'_, S::V, L, N>,
-    combs: &[[&PublicComb; LANES]; N],
+    rows: &Rows<'_, N>,
     (which, at): (usize, usize),
     term: usize,
 ) {
     let f = Ring::<S, C::Field, L, N>::new(simd);
-    let mut tables = [[&[] as &[Line]; LANES]; N];
-    let mut places = [&work.digits[which][0][at]; N];
-    for n in 0..N {
-        places[n] = &work.digits[which][n][at];
-        for lane in 0..LANES {
-            tables[n][lane] = combs[n][lane].rows(at);
-        }
-    }
-    let entry = look_up::<S, C, L, N>(simd, &tables, places);
+    let digits = &work.digits[which];
+    let places = std::array::from_fn(|n| &digits[n][at]);
+    let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
+    let entry = look_up::<S, C, L, N>(simd, rows, places, next);
     let minus = signs(&places, term);
     if term == 0 {
         let Jacobian { x, y, z } = f.first(&entry, minus);
@@ -304,7 +320,7 @@ fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     let count = digits(C::BITS, COLD_WINDOW);
     for (work, tables) in works.iter_mut().zip(tables.chunks_exact(N * LANES * lines)) {
         let mut tables = tables.chunks_exact(lines);
-        let tables: [[&[Line]; LANES]; N] =
+        let tables: Rows<'_, N> =
             std::array::from_fn(|_| std::array::from_fn(|_| tables.next().unwrap_or_default()));
         let mut point = f.lift(&Affine { x: f.one(), y: f.one() });
         for (term, at) in (0..count).rev().enumerate() {
@@ -312,7 +328,7 @@ fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
             for n in 0..N {
                 places[n] = &work.digits[1][n][at];
             }
-            let entry = look_up::<S, C, L, N>(simd, &tables, places);
+            let entry = look_up::<S, C, L, N>(simd, &tables, places, None);
             let minus = signs(&places, term);
             if term == 0 {
                 point = f.first(&entry, minus);
@@ -403,8 +419,8 @@ fn is_x<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     let f = Ring::<S, C::Field, L, N>::new(simd);
     let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
     let is_below = f.is_below_modulus(&other);
-    let first = f.settle(f.reduce(f.product(&f.enter(r), z)) - *x);
-    let second = f.settle(f.reduce(f.product(&f.enter(&other), z)) - *x);
+    let first = f.settle(f.times(&f.enter(r), z) - *x);
+    let second = f.settle(f.times(&f.enter(&other), z) - *x);
     let (mut is_x, second) = (f.is_zero(&f.leave(&first)), f.is_zero(&f.leave(&second)));
     for n in 0..N {
         is_x[n] |= second[n] & is_below[n];

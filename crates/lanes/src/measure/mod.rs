@@ -54,6 +54,12 @@ impl Bench<'_> {
     }
 }
 
+/// Bytes in hexadecimal digits.
+fn hex(text: &str) -> Vec<u8> {
+    let byte = |at: usize| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or_default();
+    (0..text.len() / 2).map(byte).collect()
+}
+
 /// The best of many short rounds: what the machine can do when it is left alone.
 fn best_ns(body: &mut impl FnMut()) -> f64 {
     body();

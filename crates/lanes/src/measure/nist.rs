@@ -2,14 +2,27 @@
 
 use std::hint::black_box;
 
+use oarlock_core::{
+    Curve, EcPrivateParts, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, Nonce, Operation, Outcomes, Shape,
+};
+
 use super::Bench;
+use crate::LaneEngine;
+use crate::ecdsa;
 use crate::ecdsa::constants::{shifted, small};
 use crate::ecdsa::point::{Affine, Jacobian, Xyzz};
 use crate::ecdsa::ring::{Element, Field, Ring};
 use crate::ecdsa::{p256, p384};
-use crate::simd::{Counting, Ifma, Simd};
+use crate::hot::HotKeys;
+use crate::simd::{Counting, Ifma, LANES, Simd};
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
+    for (curve, name) in [(Curve::P256, "p256"), (Curve::P384, "p384")] {
+        let Some(work) = Work::new(curve) else { continue };
+        work.measure(bench, &format!("{name} sign, 64 jobs, per 8"), Doing::Sign);
+        work.measure(bench, &format!("{name} verify, 64 jobs, per 8"), Doing::Verify);
+        work.measure(bench, &format!("{name} verify, 64 jobs, 8 keys with tables, per 8"), Doing::VerifyHot);
+    }
     kernels::<p256::field::FieldPrime, 5, 1>(bench, simd, "p256, one stream:");
     kernels::<p256::field::FieldPrime, 5, 2>(bench, simd, "p256, two streams:");
     kernels::<p384::field::FieldPrime, 8, 1>(bench, simd, "p384, one stream:");
@@ -104,5 +117,95 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Streams<S, F, L, N> {
                 || self.wide = self.f.add_to_xyzz(&self.wide, &self.addend, black_box([step as u8; N])),
             );
         }
+    }
+}
+
+/// Jobs of one key that go through the engine again and again.
+struct Work {
+    curve: Curve,
+    private: Key,
+    /// The same public key under several names, so that it has as many tables.
+    public: Vec<Key>,
+    digests: Vec<Vec<u8>>,
+    signatures: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Sign,
+    Verify,
+    VerifyHot,
+}
+
+const NONCE: Nonce<'static> = Nonce::Hedged(&[7; 32]);
+
+/// Jobs of a run.
+const JOBS: usize = 64;
+
+impl Work {
+    /// The first example of RFC 6979 A.2 for a curve, as the tests of the scalar engine have it.
+    fn new(curve: Curve) -> Option<Self> {
+        let lines = include_str!("../../../scalar/tests/data/rfc6979.txt").lines();
+        let line = lines.map(str::trim).find(|line| line.starts_with(&curve.to_string()))?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, scalar, public, _, _, digest, _] = words.try_into().ok()?;
+        let (scalar, public, digest) = (super::hex(scalar), super::hex(public), super::hex(digest));
+        let name = |at: usize| Fingerprint::new([at as u8; 32]);
+        let private = EcPrivateParts { curve, scalar: scalar.into(), public: public.clone() };
+        let copy = |at| Key::local(KeyParts::EcPublic(curve, public.clone()), name(at));
+        let mut work = Self {
+            curve,
+            private: Key::local(KeyParts::EcPrivate(private), name(LANES)),
+            public: (0..LANES).map(copy).collect(),
+            digests: (0..JOBS).map(|at| [&[at as u8], &digest[1..]].concat()).collect(),
+            signatures: Vec::new(),
+        };
+        work.signatures = work.sign()?;
+        Some(work)
+    }
+
+    /// A signature of each digest.
+    fn sign(&self) -> Option<Vec<Vec<u8>>> {
+        let sign = |digest| Operation { key: &self.private, input: digest, extra: Extra::Nonce(NONCE) };
+        let operations: Vec<_> = self.digests.iter().map(|digest| sign(digest)).collect();
+        let jobs = Jobs::Operations(Shape::EcdsaSign { curve: self.curve }, &operations);
+        let mut out = Outcomes::for_jobs(&jobs);
+        LaneEngine::detect()?.run(&jobs, &mut out).ok()?;
+        Some((0..JOBS).map(|at| out.result(at).to_vec()).collect())
+    }
+
+    fn measure(&self, bench: &Bench<'_>, name: &str, doing: Doing) {
+        let operation = |at: usize| match doing {
+            Doing::Sign => {
+                Operation { key: &self.private, input: &self.digests[at], extra: Extra::Nonce(NONCE) }
+            }
+            _ => Operation {
+                key: &self.public[at % LANES],
+                input: &self.digests[at],
+                extra: Extra::Signature(&self.signatures[at]),
+            },
+        };
+        let operations: Vec<_> = (0..JOBS).map(operation).collect();
+        let shape = match doing {
+            Doing::Sign => Shape::EcdsaSign { curve: self.curve },
+            _ => Shape::EcdsaVerify { curve: self.curve },
+        };
+        let jobs = Jobs::Operations(shape, &operations);
+        let (mut out, mut counted) = (Outcomes::for_jobs(&jobs), Outcomes::for_jobs(&jobs));
+        let (Some(engine), hot) = (LaneEngine::detect(), HotKeys::new(crate::hot::DEFAULT_BYTES)) else {
+            return;
+        };
+        let (engine, hot) = match doing {
+            Doing::VerifyHot => (engine.with_tables_at_once(), hot.at_once()),
+            _ => (engine.with_table_bytes(0), hot.with_budget(0)),
+        };
+        let mut count = || match doing {
+            Doing::Sign => ecdsa::sign(Counting, self.curve, &operations, &mut counted),
+            _ => ecdsa::verify(Counting, &hot, self.curve, &operations, &mut counted),
+        };
+        if name.contains(bench.filter) {
+            count();
+        }
+        bench.kernel(name, JOBS / LANES, || engine.run(&jobs, &mut out).unwrap_or_default(), count);
     }
 }

@@ -75,14 +75,9 @@ fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
 /// The keys of so many bits among the tests of the scalar engine.
 fn keys(bits: u16) -> Vec<Key> {
     let lines = include_str!("../../../scalar/tests/data/rsa-keys.txt").lines();
-    let hex = |text: &str| -> Vec<u8> {
-        (0..text.len() / 2)
-            .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or_default())
-            .collect()
-    };
     let named = lines.filter(|line| line.split(' ').next() == Some(bits.to_string().as_str()));
     let keys = named.filter_map(|line| {
-        let numbers: Vec<Vec<u8>> = line.split_whitespace().skip(1).map(hex).collect();
+        let numbers: Vec<Vec<u8>> = line.split_whitespace().skip(1).map(super::hex).collect();
         let [n, e, d, p, q, dp, dq, qinv] = numbers.try_into().ok()?;
         let [d, p, q, dp, dq, qinv] = [d, p, q, dp, dq, qinv].map(SecretBytes::from);
         let public = RsaPublicParts { n, e };

@@ -59,6 +59,10 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
     /// Sixty-four bytes as eight little-endian words.
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V;
 
+    /// Begins to fetch a cache line, whose address must be public.
+    #[inline(always)]
+    fn prefetch<T>(self, _line: &T) {}
+
     /// Zero in every lane.
     #[inline(always)]
     fn zero(self) -> Self::V {
@@ -117,6 +121,12 @@ pub(crate) trait Vector:
     #[inline(always)]
     fn pinned_hi(self, a: Self, b: Self) -> Self {
         self.madd_hi(a, b)
+    }
+
+    /// The same vector, pinned: what it is computed from comes before every later step that is pinned.
+    #[inline(always)]
+    fn pinned(self) -> Self {
+        self
     }
 
     /// Reads memory at this very place, pinned: the compiler neither keeps an earlier copy nor fetches ahead.
