@@ -1,6 +1,6 @@
 //! From jobs to groups of lanes.
 
-use oarlock_core::{Operation, Outcomes, Shape, Status};
+use oarlock_core::{JobError, Operation, Outcomes, Shape, Status};
 
 use crate::simd::LANES;
 
@@ -30,10 +30,10 @@ pub(crate) fn accept<'a, T>(
 
 /// Jobs come checked; this keeps a caller's mistake from becoming another job's trouble.
 fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Status> {
-    if !operation.key.serves(shape) {
-        return Err(Status::BadKey);
-    }
-    operation.check(shape).map_err(|_| Status::BadLength)
+    operation.check(shape).map_err(|error| match error {
+        JobError::KeyType { .. } => Status::BadKey,
+        _ => Status::BadLength,
+    })
 }
 
 /// `field` of each job of a group of one to eight; lanes without a job repeat the last one, whose result is written once.
