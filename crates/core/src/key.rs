@@ -14,6 +14,8 @@ struct Inner {
     kind: KeyKind,
     home: Home,
     parts: Option<KeyParts>,
+    /// Asked several times for each job.
+    rsa_public_shape: Option<Shape>,
     fingerprint: Fingerprint,
     prepared: Prepared,
 }
@@ -184,7 +186,18 @@ impl Key {
     }
 
     fn build(kind: KeyKind, home: Home, parts: Option<KeyParts>, fingerprint: Fingerprint) -> Self {
-        Self(Arc::new(Inner { kind, home, parts, fingerprint, prepared: Prepared::default() }))
+        let public = parts.as_ref().and_then(KeyParts::rsa_public);
+        let shape =
+            |public: &RsaPublicParts| Shape::RsaPublic { bits: public.bits(), exponent: public.exponent() };
+        let rsa_public_shape = public.map(shape);
+        Self(Arc::new(Inner {
+            kind,
+            home,
+            parts,
+            rsa_public_shape,
+            fingerprint,
+            prepared: Prepared::default(),
+        }))
     }
 
     /// What the key is.
@@ -220,11 +233,7 @@ impl Key {
     /// n and e, of a private key too.
     #[must_use]
     pub fn rsa_public(&self) -> Option<&RsaPublicParts> {
-        match self.parts()? {
-            KeyParts::RsaPrivate(private) => Some(&private.public),
-            KeyParts::RsaPublic(public) => Some(public),
-            _ => None,
-        }
+        self.parts()?.rsa_public()
     }
 
     /// The uncompressed point, of a private key too.
@@ -269,8 +278,7 @@ impl Key {
     /// The shape of this key's public RSA operation.
     #[must_use]
     pub fn rsa_public_shape(&self) -> Option<Shape> {
-        let public = self.rsa_public()?;
-        Some(Shape::RsaPublic { bits: public.bits(), exponent: public.exponent() })
+        self.0.rsa_public_shape
     }
 
     /// True where a local key of this kind can do operations of `shape`.
@@ -325,6 +333,14 @@ impl fmt::Debug for Key {
 }
 
 impl KeyParts {
+    fn rsa_public(&self) -> Option<&RsaPublicParts> {
+        match self {
+            Self::RsaPrivate(private) => Some(&private.public),
+            Self::RsaPublic(public) => Some(public),
+            _ => None,
+        }
+    }
+
     /// What a key of these parts is.
     #[must_use]
     pub fn kind(&self) -> KeyKind {

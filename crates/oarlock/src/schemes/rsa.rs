@@ -1,10 +1,10 @@
 //! What the RSA schemes share.
 
-use oarlock_core::{Extra, JobError, Key, OperationSet};
+use oarlock_core::{Extra, JobError, Key, OperationSet, Shape};
 
 /// Bytes of the key's modulus, where there are at least `least`: the scheme's encoding would not fit otherwise.
 pub(super) fn modulus_len(key: &Key, least: usize) -> Result<usize, JobError> {
-    let len = key.rsa_public().map_or(0, |public| usize::from(public.bits()).div_ceil(8));
+    let len = key.rsa_public_shape().and_then(Shape::input_len).unwrap_or(0);
     check_least("modulus", least, len)?;
     Ok(len)
 }
