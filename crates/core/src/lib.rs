@@ -39,7 +39,7 @@ pub use operation::{Extra, Jobs, Nonce, Operation, OperationSet};
 pub use outcome::{Outcomes, PartMut, Status};
 pub use records::{Column, Cursor, KeySource, Record, Records, Sink, Slots, Source, Span};
 pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
-pub use secret::SecretBytes;
+pub use secret::{SecretBytes, erase};
 pub use shape::{
     AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,
     RsaExponent, Shape, WrapAlg,

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
+use crate::{JobError, Jobs, Shape, Slots, erase};
 use smallvec::SmallVec;
-use zeroize::Zeroize;
-
-use crate::{JobError, Jobs, Shape, Slots};
 
 /// How one job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -139,7 +137,7 @@ impl Outcomes {
 
     fn erase(&mut self) {
         if self.is_secret {
-            self.bytes.zeroize();
+            erase(&mut self.bytes);
         }
     }
 

@@ -61,9 +61,29 @@ impl fmt::Debug for SecretBytes {
     }
 }
 
+/// Empties a vector and overwrites all its memory, that beyond its length too; `zeroize` would write byte by byte.
+pub fn erase(bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.resize(bytes.capacity(), 0);
+    zeroize::optimization_barrier(&bytes[..]);
+    bytes.clear();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn erasing_reaches_what_lies_beyond_the_length() {
+        let mut bytes = vec![7; 100];
+        bytes.truncate(3);
+        erase(&mut bytes);
+        assert!(bytes.is_empty() && bytes.capacity() >= 100);
+        bytes.spare_capacity_mut()[..100].fill(std::mem::MaybeUninit::new(1));
+        erase(&mut bytes);
+        bytes.resize(100, 1);
+        assert_eq!(bytes, [1; 100]);
+    }
 
     #[test]
     fn debug_prints_the_length_only() {

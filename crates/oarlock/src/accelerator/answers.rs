@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock_core::{JobError, Span};
+use oarlock_core::{JobError, Span, erase};
 use zeroize::Zeroizing;
 
 use crate::schemes::{Residue, make_room, raise};
@@ -13,14 +13,14 @@ pub type Output = Zeroizing<Vec<u8>>;
 /// Answers to many jobs in one buffer, zeroized on drop.
 #[derive(Clone, Default)]
 pub struct Answers {
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Vec<u8>,
     results: Vec<Result<Span, JobError>>,
 }
 
 impl Answers {
     pub(super) fn unanswered(jobs: usize) -> Self {
         let results = std::iter::repeat_n(Err(JobError::Cancelled), jobs).collect();
-        Self { bytes: Zeroizing::new(Vec::new()), results }
+        Self { bytes: Vec::new(), results }
     }
 
     /// Number of jobs.
@@ -75,6 +75,12 @@ impl Answers {
 
     pub(super) fn reserve(&mut self, bytes: usize) {
         make_room(&mut self.bytes, bytes);
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        erase(&mut self.bytes);
     }
 }
 

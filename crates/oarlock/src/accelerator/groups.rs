@@ -164,7 +164,9 @@ impl Pending {
 }
 
 fn raise_all(left: Vec<(u32, Residue)>, results: &Results, answers: &mut Answers) {
-    answers.reserve(results.outcomes().bytes().len());
+    if left.first().is_some_and(|(_, residue)| residue.has_output()) {
+        answers.reserve(results.outcomes().bytes().len());
+    }
     for (at, (index, residue)) in left.into_iter().enumerate() {
         answers.raise(index as usize, residue, results.get(at));
     }

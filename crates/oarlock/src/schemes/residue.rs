@@ -53,7 +53,9 @@ pub enum Answer {
 /// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
 pub fn raise(residue: Residue, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) -> Result<Answer, JobError> {
     let raw = raw.map_err(|error| residue.explain(error))?;
-    make_room(out, raw.len() + ecdsa::MOST_DER_EXTRA);
+    if residue.has_output() {
+        make_room(out, raw.len() + ecdsa::MOST_DER_EXTRA);
+    }
     match residue.0 {
         Kind::Verified => Ok(Answer::Valid),
         Kind::Pkcs1Verify { digest, hash } => verdict(rsa_pkcs1::is_encoding_of(digest, &hash, raw)),
@@ -85,6 +87,11 @@ pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
 }
 
 impl Residue {
+    /// True where the answer has bytes: not for verifications.
+    pub(crate) fn has_output(&self) -> bool {
+        !matches!(self.0, Kind::Verified | Kind::Pkcs1Verify { .. } | Kind::PssVerify(_))
+    }
+
     /// A signature or ciphertext not below n comes from the peer, and is bad like any other. RFC 8017 8.2.2 step 2.
     fn explain(&self, error: JobError) -> JobError {
         match (&self.0, error) {
