@@ -31,12 +31,19 @@ pub(super) fn lower_verify(
     Ok(Residue(Kind::Pkcs1Verify { digest, hash }))
 }
 
-/// Compares whole encodings rather than parsing one: nothing lenient can slip in. RFC 8017 8.2.2 step 4.
+/// Compares every byte with that of the one encoding rather than parsing: nothing lenient can slip in. RFC 8017 8.2.2 step 4.
 pub(super) fn is_encoding_of(digest: &Digester, hash: &Hash, recovered: &[u8]) -> bool {
-    let mut buffer = [0; MOST_MODULUS_LEN];
-    let expected = &mut buffer[..recovered.len().min(MOST_MODULUS_LEN)];
-    encode(digest, hash, expected);
-    expected == recovered
+    let (prefix, hash) = (digest.info_prefix, hash.as_ref());
+    let Some(padding_len) = recovered.len().checked_sub(prefix.len() + hash.len() + 3) else { return false };
+    let (start, rest) = recovered.split_at(2);
+    let (padding, info) = rest.split_at(padding_len);
+    let (zero, info) = info.split_at(1);
+    let (found_prefix, found_hash) = info.split_at(prefix.len());
+    start == [0, 1]
+        && padding.iter().fold(0xFF, |all, byte| all & byte) == 0xFF
+        && zero == [0]
+        && found_prefix == prefix
+        && found_hash == hash
 }
 
 /// `00 01 FF .. FF 00 DigestInfo`, into a place of the modulus's length that [`checked_len`] has allowed.
