@@ -246,10 +246,8 @@ impl Batch<'_> {
         if share <= 0.0 {
             return;
         }
-        let sample: Vec<usize> = positions(outcomes, |status| status != Status::Pending)
-            .into_iter()
-            .filter(|_| self.inner.is_sampled(share))
-            .collect();
+        let is_answered = |index: &usize| outcomes.statuses()[*index] != Status::Pending;
+        let sample: Vec<usize> = self.inner.sample(share, outcomes.len()).filter(is_answered).collect();
         if sample.is_empty() {
             return;
         }

@@ -387,13 +387,18 @@ impl Inner {
 
     /// True for about a share of the calls, in no order that a peer could know.
     pub(crate) fn is_sampled(&self, share: f64) -> bool {
-        if share <= 0.0 || share >= 1.0 {
-            return share >= 1.0;
-        }
-        let mut x = self.sampler.fetch_add(0x9E37_79B9, Ordering::Relaxed);
-        x = (x ^ (x >> 16)).wrapping_mul(0x21F0_AAAD);
-        x = (x ^ (x >> 15)).wrapping_mul(0x735A_2D97);
-        f64::from(x ^ (x >> 15)) < share * f64::from(u32::MAX)
+        self.sample(share, 1).next().is_some()
+    }
+
+    /// About a share of the numbers below `count`, likewise.
+    pub(crate) fn sample(&self, share: f64, count: usize) -> impl Iterator<Item = usize> + use<> {
+        // unreachable because no batch has 2^32 jobs
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let first = self.sampler.fetch_add(STEP.wrapping_mul(count), Ordering::Relaxed);
+        let most = if share >= 1.0 { u64::MAX } else { (share.max(0.0) * f64::from(u32::MAX)) as u64 };
+        let is_meant =
+            move |at: &u32| u64::from(scattered(first.wrapping_add(STEP.wrapping_mul(*at)))) < most;
+        (0..count).filter(is_meant).map(|at| at as usize)
     }
 
     /// Stops the threads and ends what waits. Batches in flight are finished first, unless they hang.
@@ -427,6 +432,16 @@ const MOST_ATTEMPTS: u8 = 4;
 
 pub(crate) fn unsupported(shape: Shape) -> JobError {
     JobError::Unsupported { wanted: shape.to_string() }
+}
+
+/// What each job adds to the sampler.
+const STEP: u32 = 0x9E37_79B9;
+
+/// A number that looks random for each x.
+fn scattered(x: u32) -> u32 {
+    let x = (x ^ (x >> 16)).wrapping_mul(0x21F0_AAAD);
+    let x = (x ^ (x >> 15)).wrapping_mul(0x735A_2D97);
+    x ^ (x >> 15)
 }
 
 /// Unpredictable enough to choose samples; the standard library seeds its hashers from the system.
