@@ -13,7 +13,8 @@ impl Inner {
     pub(crate) fn run_all(&self, set: &OperationSet) -> Results {
         let operations: Vec<Operation<'_>> = set.iter().collect();
         let shape = set.shape();
-        let mut outcomes = Outcomes::for_operations(shape, operations.len());
+        let all = || Outcomes::for_operations(shape, operations.len());
+        let mut outcomes = None;
         let mut errors = Vec::new();
         let bytes_per_op = set.input_bytes() / operations.len().max(1);
         let mut at = 0;
@@ -28,17 +29,21 @@ impl Inner {
             };
             let chunk = &operations[at..at + ops];
             match self.run_chunk(engine, &Jobs::Operations(shape, chunk), ops * bytes_per_op) {
-                Ok(chunk) => outcomes.copy_results(at, &chunk, 0, ops),
+                Ok(whole) if ops == operations.len() => outcomes = Some(whole),
+                Ok(chunk) => outcomes.get_or_insert_with(all).copy_results(at, &chunk, 0, ops),
                 Err(reason) if engine != REFEREE => {
                     last_fault = Some(reason);
                     continue;
                 }
-                Err(reason) => self.run_singly(shape, chunk, at, &mut outcomes, &mut errors, &reason),
+                Err(reason) => {
+                    let outcomes = outcomes.get_or_insert_with(all);
+                    self.run_singly(shape, chunk, at, outcomes, &mut errors, &reason);
+                }
             }
             at += ops;
         }
         count(&self.metrics.bulk, at);
-        Results::complete(shape, outcomes, errors)
+        Results::complete(shape, outcomes.unwrap_or_else(all), errors)
     }
 
     /// Computes records on this thread.
