@@ -8,10 +8,13 @@ use oarlock_core::{
 use super::Bench;
 use crate::LaneEngine;
 use crate::rsa;
-use crate::rsa::factor::{ENTRIES, Itself, Picked, Plain};
-use crate::rsa::montgomery::{Moduli, Scratch, Task, in_turn};
+use crate::rsa::factor::{Choice, ENTRIES, Plain};
+use crate::rsa::memory::Memory;
+use crate::rsa::streams::Streams;
 use crate::simd::{Counting, Ifma, Simd};
-use zeroize::Zeroizing;
+
+/// Kernels are called so often in a row.
+const ROUNDS: usize = 16;
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
     for bits in [1024, 2048, 3072, 4096] {
@@ -28,21 +31,21 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
             let name = |what: &str| format!("rsa {what} {limbs} x{streams}");
             bench.kernel(
                 &name("square"),
-                streams,
+                ROUNDS * streams,
                 squares(simd, limbs, streams),
                 squares(Counting, limbs, streams),
             );
             bench.kernel(
                 &name("product"),
-                streams,
+                ROUNDS * streams,
                 products(simd, limbs, streams),
                 products(Counting, limbs, streams),
             );
             bench.kernel(
-                &name("product with table"),
-                streams,
-                picked(simd, limbs, streams),
-                picked(Counting, limbs, streams),
+                &name("window"),
+                ROUNDS * streams,
+                windows(simd, limbs, streams),
+                windows(Counting, limbs, streams),
             );
         }
     }
@@ -87,56 +90,44 @@ fn keys(bits: u16) -> Vec<Key> {
     keys.collect()
 }
 
-fn picked<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
-    let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    let table = vec![simd.splat(77); ENTRIES * limbs];
+/// Streams of values under made-up moduli.
+fn work<S: Simd>(
+    simd: S,
+    limbs: usize,
+    count: usize,
+    mut work: impl FnMut(&mut Streams<'_, S>),
+) -> impl FnMut() {
+    let mut memory = Memory::new(simd, Streams::<S>::spans(limbs, count));
     move || {
-        let pick = || Picked::new(&table, simd.splat(5), |bit| simd.splat(1 << bit));
-        in_turn(streams.iter_mut().map(|stream| {
-            let Task { moduli, b, out, scratch, .. } = stream.square();
-            Task { moduli, a: pick(), b, out, scratch }
-        }));
+        let mut streams = Streams::new(simd, limbs, count, &mut memory.places());
+        for at in 0..count {
+            let n = streams.set_modulus(at, simd.splat(0x123));
+            n.fill(simd.splat(0x000F_1234_5678_9ABD));
+            n[limbs - 1] = simd.splat(0xFFF_FFFF);
+        }
+        work(&mut streams);
     }
 }
 
-struct Stream<S: Simd> {
-    moduli: Moduli<S>,
-    from: Vec<S::V>,
-    to: Vec<S::V>,
-    scratch: Scratch<S>,
+/// Windows of an exponent: four squares and a product with an entry of a table.
+fn windows<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
+    let table = vec![simd.splat(77); ENTRIES * limbs];
+    let mut entries = vec![simd.splat(0); 2 * limbs];
+    work(simd, limbs, count, move |streams| {
+        let (first, second) = entries.split_at_mut(limbs);
+        let choice = |entry| Choice { table: &table, index: simd.splat(5), entry };
+        let mut choices = [choice(first), choice(second)];
+        (0..ROUNDS).for_each(|_| streams.raise(&mut choices[..count]));
+    })
 }
 
-fn stream<S: Simd>(simd: S, limbs: usize) -> Stream<S> {
-    let mut n = vec![simd.splat(0x000F_1234_5678_9ABD); limbs];
-    n[limbs - 1] = simd.splat(0xFFF_FFFF);
-    Stream {
-        moduli: Moduli::new(simd, Zeroizing::new(n), simd.splat(0x123)),
-        from: vec![simd.splat(77); limbs],
-        to: vec![simd.splat(77); limbs],
-        scratch: Scratch::new(simd, limbs),
-    }
+fn squares<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
+    work(simd, limbs, count, move |streams| streams.square(0..count, ROUNDS))
 }
 
-fn squares<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
-    let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    move || in_turn(streams.iter_mut().map(Stream::square))
-}
-
-fn products<S: Simd>(simd: S, limbs: usize, streams: usize) -> impl FnMut() {
-    let mut streams: Vec<Stream<S>> = (0..streams).map(|_| stream(simd, limbs)).collect();
-    move || in_turn(streams.iter_mut().map(Stream::product))
-}
-
-impl<S: Simd> Stream<S> {
-    fn square(&mut self) -> Task<'_, S, Itself<'_, S::V>> {
-        std::mem::swap(&mut self.from, &mut self.to);
-        let Self { moduli, from, to, scratch } = self;
-        Task { moduli, a: Itself(from), b: from, out: to, scratch }
-    }
-
-    fn product(&mut self) -> Task<'_, S, Plain<'_, S::V>> {
-        std::mem::swap(&mut self.from, &mut self.to);
-        let Self { moduli, from, to, scratch } = self;
-        Task { moduli, a: Plain(from), b: moduli.limbs(), out: to, scratch }
-    }
+fn products<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
+    let factor = vec![simd.splat(77); limbs];
+    work(simd, limbs, count, move |streams| {
+        (0..ROUNDS).for_each(|_| streams.multiply(0, &[Plain(&factor[..]); 2][..count]));
+    })
 }

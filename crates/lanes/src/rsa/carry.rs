@@ -1,23 +1,34 @@
 //! Sums, differences and plain products of numbers in vectors, carried. The time depends on lengths only.
 
-use super::montgomery::{Number, number};
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector};
 
-/// `a + b - c`, which must lie in [0, R).
-pub(super) fn add_subtract<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V]) -> Number<S> {
-    let mut out = number(simd, a.len());
+/// Replaces a by `a + b`, which must be below R.
+pub(super) fn add<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V]) {
     simd.call(
         #[inline(always)]
         || {
             let mut carry = simd.zero();
-            for (((out, a), b), c) in out.iter_mut().zip(a).zip(b).zip(c) {
-                *out = settle(simd, *a + *b - *c, &mut carry);
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = settle(simd, *a + *b, &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
     );
-    out
+}
+
+/// Replaces a by `b + 2 n - a`, which must lie in [0, R).
+pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S::V]) {
+    simd.call(
+        #[inline(always)]
+        || {
+            let mut carry = simd.zero();
+            for ((a, b), n) in a.iter_mut().zip(b).zip(n) {
+                *a = settle(simd, *b + *n + *n - *a, &mut carry);
+            }
+            debug_assert_eq!(carry.words(), [0; LANES]);
+        },
+    );
 }
 
 /// Subtracts n in each lane unless the value, which is below `2 n`, is below n.
@@ -39,9 +50,9 @@ pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
 }
 
 /// `a b + c`, in as many limbs as a and b have together.
-pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V]) -> Number<S> {
-    let mut out = number(simd, a.len() + b.len());
+pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V], out: &mut [S::V]) {
     out[..c.len()].copy_from_slice(c);
+    out[c.len()..].fill(simd.zero());
     simd.call(
         #[inline(always)]
         || {
@@ -57,7 +68,6 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V])
             }
         },
     );
-    out
 }
 
 /// The limb of a column with the carry from below, which may be negative, as may be the carry that goes on.

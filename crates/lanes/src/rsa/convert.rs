@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::montgomery::{Number, number};
+use super::memory::{Number, number};
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector, Words};
 
@@ -25,6 +25,14 @@ pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::
             *place = column;
         }
     }
+}
+
+/// As [`gather`], as a function of its own.
+pub(super) fn gather_into<S: Simd>(simd: S, numbers: [&[u64]; LANES], out: &mut [S::V]) {
+    simd.call(
+        #[inline(always)]
+        || gather(simd, &numbers, out),
+    );
 }
 
 #[inline(always)]

@@ -2,8 +2,11 @@
 
 use zeroize::Zeroizing;
 
-use super::factor::{ENTRIES, Factor, Itself, Picked, Plain, WINDOW_BITS};
-use super::montgomery::{Moduli, Number, PAIRED, Scratch, Task, in_turn, number};
+use super::carry;
+use super::convert::gather_into;
+use super::factor::{Choice, ENTRIES, Factor, Plain, WINDOW_BITS};
+use super::memory::{Places, Span};
+use super::streams::Streams;
 use crate::simd::{LANES, Simd, declassify};
 
 /// Digits of a secret exponent, highest first.
@@ -22,133 +25,161 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
         .then(|| Zeroizing::new((0..bits.div_ceil(WINDOW_BITS)).rev().map(digit).collect()))
 }
 
-/// Eight powers on their way: `base^exponent`, in Montgomery form.
+/// One or two times eight powers on their way: `base^exponent`, in Montgomery form.
 #[derive(Debug)]
-pub(super) struct Power<S: Simd> {
-    moduli: Moduli<S>,
-    /// The powers 0 to 15 of the base: their lowest limbs, then their next, and so on.
-    table: Number<S>,
-    digits: Number<S>,
-    /// The power so far, and the one before it.
-    value: Number<S>,
-    last: Number<S>,
-    /// An entry of the table.
-    entry: Number<S>,
-    scratch: Scratch<S>,
+pub(super) struct Powers<'m, S: Simd> {
+    pub(super) streams: Streams<'m, S>,
+    windows: Vec<Windows<'m, S::V>>,
 }
 
-impl<S: Simd> Power<S> {
-    /// Of `one` (R mod n) and a base below `4 n` in Montgomery form. Digits are as many in every lane.
-    pub(super) fn new(moduli: Moduli<S>, one: &[S::V], base: &[S::V], digits: [&[u64]; LANES]) -> Self {
-        let (simd, limbs) = (moduli.simd(), base.len());
-        let mut own = number(simd, digits[0].len());
-        simd.call(
-            #[inline(always)]
-            || super::convert::gather(simd, &digits, &mut own),
-        );
-        let mut power = Self {
-            table: number(simd, ENTRIES * limbs),
-            digits: own,
-            value: number(simd, limbs),
-            last: number(simd, limbs),
-            entry: number(simd, limbs),
-            scratch: Scratch::new(simd, limbs),
-            moduli,
+/// What a power is computed from.
+#[derive(Debug)]
+struct Windows<'m, V> {
+    /// The powers 0 to 15 of the base: their lowest limbs, then their next, and so on.
+    table: &'m mut [V],
+    /// Digits of the exponents, highest first.
+    digits: &'m mut [V],
+    /// An entry of the table, or another constant factor.
+    entry: &'m mut [V],
+}
+
+impl<'m, S: Simd> Powers<'m, S> {
+    /// The memory of so many powers with exponents of so many digits.
+    pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = Span> {
+        let windows = (0..count).flat_map(move |_| Self::window_spans(limbs, digits));
+        Streams::<S>::spans(limbs, count).chain(windows)
+    }
+
+    /// Entries are written while the value is squared, a few limbs before it.
+    fn window_spans(limbs: usize, digits: usize) -> [Span; 3] {
+        [Span::anywhere(ENTRIES * limbs), Span::anywhere(digits), Span::at(45, limbs)]
+    }
+
+    /// Powers to be set: moduli of the streams, exponents, then bases.
+    pub(super) fn new(
+        simd: S,
+        limbs: usize,
+        digits: usize,
+        count: usize,
+        places: &mut Places<'m, S::V>,
+    ) -> Self {
+        let streams = Streams::new(simd, limbs, count, places);
+        let windows = |_| {
+            let [table, digits, entry] = places.take(Self::window_spans(limbs, digits));
+            Windows { table, digits, entry }
         };
-        power.fill(one, base);
-        power
+        Self { streams, windows: (0..count).map(windows).collect() }
     }
 
-    fn fill(&mut self, one: &[S::V], base: &[S::V]) {
-        self.value.copy_from_slice(one);
-        self.enter(0);
-        self.value.copy_from_slice(base);
-        self.enter(1);
-        for entry in 2..ENTRIES {
-            std::mem::swap(&mut self.value, &mut self.last);
-            self.moduli.product(&self.last, base, &mut self.value, &mut self.scratch);
-            self.enter(entry);
+    /// Takes the exponents of a stream, as many digits in every lane.
+    pub(super) fn set_exponents(&mut self, at: usize, digits: [&[u64]; LANES]) {
+        gather_into(self.streams.simd(), digits, self.windows[at].digits);
+    }
+
+    /// Multiplies the value of every stream by a constant of its keys.
+    pub(super) fn multiply_by_constants(&mut self, constants: &[[&[u64]; LANES]]) {
+        for (window, constants) in self.windows.iter_mut().zip(constants) {
+            gather_into(self.streams.simd(), *constants, window.entry);
+        }
+        self.multiply_by_entries(constants.len());
+    }
+
+    /// Multiplies the value of one stream by a constant of its keys.
+    pub(super) fn multiply_by_constant(&mut self, at: usize, constants: [&[u64]; LANES]) {
+        let entry = &mut *self.windows[at].entry;
+        gather_into(self.streams.simd(), constants, entry);
+        self.streams.multiply(at, &[Plain(&*entry)]);
+    }
+
+    fn multiply_by_entries(&mut self, count: usize) {
+        match &self.windows[..count] {
+            [first, second] => self.streams.multiply(0, &[Plain(&*first.entry), Plain(&*second.entry)]),
+            [one, ..] => self.streams.multiply(0, &[Plain(&*one.entry)]),
+            [] => {}
         }
     }
 
-    fn enter(&mut self, entry: usize) {
-        for (limb, entries) in self.value.iter().zip(self.table.chunks_exact_mut(ENTRIES)) {
-            entries[entry] = *limb;
-        }
+    /// Takes one stream's value, below `2 n`, out of Montgomery form: below n.
+    pub(super) fn leave_montgomery(&mut self, at: usize) -> &[S::V] {
+        let simd = self.streams.simd();
+        let entry = &mut *self.windows[at].entry;
+        entry.fill(simd.zero());
+        entry[0] = simd.splat(1);
+        self.streams.multiply(at, &[Plain(&*entry)]);
+        let (value, n) = self.streams.value_mut(at);
+        carry::reduce(simd, value, n);
+        value
     }
 
-    /// Powers of one length, step by step in turn, so that one's carries are hidden under the other's products.
-    pub(super) fn run(powers: &mut [Self]) {
-        let steps = powers.first().map_or(0, |power| power.digits.len());
-        powers.iter_mut().for_each(Self::start);
-        for step in 1..steps {
-            for _ in 0..WINDOW_BITS {
-                in_turn(powers.iter_mut().map(Self::square));
-            }
-            if powers.iter().any(|power| power.value.len() == PAIRED) {
-                powers.iter_mut().for_each(|power| power.scan(step));
-                in_turn(powers.iter_mut().map(Self::multiply_by_entry));
-            } else {
-                in_turn(powers.iter_mut().map(|power| power.multiply(step)));
-            }
-        }
-    }
-
-    fn start(&mut self) {
-        self.scan(0);
-        self.value.copy_from_slice(&self.entry);
-    }
-
-    /// Reads the whole table, and leaves what the digit names in `entry`. Where rows are short, the load ports have no time
-    /// for this beside them.
-    fn scan(&mut self, step: usize) {
-        let Self { moduli, table, digits, entry, .. } = self;
-        let simd = moduli.simd();
-        simd.call(
-            #[inline(always)]
-            || {
-                let picked = Picked::new(table, digits[step], |bit| simd.splat(1 << bit));
-                for (at, limb) in entry.iter_mut().enumerate() {
-                    *limb = picked.limb(at);
+    /// Raises the first streams' values, bases below `4 n` in Montgomery form, to powers below `2 n`; `ones` are R mod n.
+    pub(super) fn raise(&mut self, ones: &[[&[u64]; LANES]]) {
+        self.fill(ones);
+        let count = ones.len();
+        let simd = self.streams.simd();
+        for step in 0..self.windows[0].digits.len() {
+            let mut choices = self.windows[..count].iter_mut().map(|window| Choice {
+                table: window.table,
+                index: window.digits[step],
+                entry: window.entry,
+            });
+            if step == 0 {
+                choices
+                    .enumerate()
+                    .for_each(|(at, choice)| pick(simd, &choice, self.streams.value_mut(at).0));
+            } else if let (Some(first), second) = (choices.next(), choices.next()) {
+                match second {
+                    Some(second) => self.streams.raise(&mut [first, second]),
+                    None => self.streams.raise(&mut [first]),
                 }
-            },
-        );
+            }
+        }
     }
 
-    fn square(&mut self) -> Task<'_, S, Itself<'_, S::V>> {
-        let Self { moduli, value, last, scratch, .. } = self;
-        std::mem::swap(value, last);
-        Task { moduli, a: Itself(last), b: last, out: value, scratch }
+    /// Fills the tables: entry `2 i` is the square of entry i, entry `2 i + 1` the one before times the base.
+    fn fill(&mut self, ones: &[[&[u64]; LANES]]) {
+        let count = ones.len();
+        let simd = self.streams.simd();
+        for (at, ones) in ones.iter().enumerate() {
+            let Windows { table, entry, .. } = &mut self.windows[at];
+            gather_into(simd, *ones, entry);
+            enter(table, 0, entry);
+            entry.copy_from_slice(self.streams.value(at));
+            enter(table, 1, entry);
+        }
+        for index in 2..ENTRIES {
+            if index % 2 == 0 {
+                for (at, window) in self.windows[..count].iter().enumerate() {
+                    let (value, _) = self.streams.value_mut(at);
+                    for (limb, entries) in value.iter_mut().zip(window.table.chunks_exact(ENTRIES)) {
+                        *limb = entries[index / 2];
+                    }
+                }
+                self.streams.square(0..count, 1);
+            } else {
+                self.multiply_by_entries(count);
+            }
+            for (at, window) in self.windows[..count].iter_mut().enumerate() {
+                enter(window.table, index, self.streams.value(at));
+            }
+        }
     }
+}
 
-    fn multiply_by_entry(&mut self) -> Task<'_, S, Plain<'_, S::V>> {
-        let Self { moduli, value, last, entry, scratch, .. } = self;
-        std::mem::swap(value, last);
-        Task { moduli, a: Plain(entry), b: last, out: value, scratch }
+fn enter<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
+    for (limb, entries) in value.iter().zip(table.chunks_exact_mut(ENTRIES)) {
+        entries[entry] = *limb;
     }
+}
 
-    fn multiply(&mut self, step: usize) -> Task<'_, S, Picked<'_, S::V>> {
-        let Self { moduli, table, digits, value, last, scratch, .. } = self;
-        std::mem::swap(value, last);
-        let simd = moduli.simd();
-        let picked = simd.call(
-            #[inline(always)]
-            || Picked::new(table, digits[step], |bit| simd.splat(1 << bit)),
-        );
-        Task { moduli, a: picked, b: last, out: value, scratch }
-    }
-
-    /// The power in Montgomery form, below `2 n`, with its moduli.
-    pub(super) fn into_montgomery(self) -> (Moduli<S>, Number<S>) {
-        (self.moduli, self.value)
-    }
-
-    /// The power out of Montgomery form, at most n, with its moduli.
-    pub(super) fn finish(mut self) -> (Moduli<S>, Number<S>) {
-        let simd = self.moduli.simd();
-        let mut one = number(simd, self.last.len());
-        one[0] = simd.splat(1);
-        self.moduli.product(&self.value, &one, &mut self.last, &mut self.scratch);
-        (self.moduli, self.last)
-    }
+/// Reads the whole table for one entry.
+fn pick<S: Simd>(simd: S, choice: &Choice<'_, S::V>, out: &mut [S::V]) {
+    simd.call(
+        #[inline(always)]
+        || {
+            let picked = choice.picked(simd);
+            for (at, limb) in out.iter_mut().enumerate() {
+                *limb = picked.limb(at);
+            }
+        },
+    );
 }

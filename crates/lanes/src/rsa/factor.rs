@@ -1,6 +1,6 @@
 //! What multiplies: the limbs of a number, of an entry of a secret's table, or of the multiplicand itself.
 
-use crate::simd::{Mask, Vector};
+use crate::simd::{Mask, Simd, Vector};
 
 /// Bits of a window of an exponent.
 pub(crate) const WINDOW_BITS: usize = 4;
@@ -43,6 +43,35 @@ impl<'a, V: Vector> Picked<'a, V> {
             *bits = index.has_any(place(at));
         }
         Self { table: table.as_chunks().0, bits }
+    }
+
+    /// The same entries without their lowest limbs.
+    #[inline(always)]
+    pub(crate) fn from(self, first: usize) -> Self {
+        Self { table: &self.table[first..], ..self }
+    }
+}
+
+/// In each lane an entry of a table that a secret names, and room for it.
+#[derive(Debug)]
+pub(crate) struct Choice<'a, V> {
+    /// As of [`Picked`].
+    pub(crate) table: &'a [V],
+    pub(crate) index: V,
+    /// The entry, where it is read before it is multiplied by.
+    pub(crate) entry: &'a mut [V],
+}
+
+impl<'a, V: Vector> Choice<'a, V> {
+    /// The entries as a factor.
+    #[inline(always)]
+    pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> Picked<'a, V> {
+        Picked::new(
+            self.table,
+            self.index,
+            #[inline(always)]
+            |bit| simd.splat(1 << bit),
+        )
     }
 }
 

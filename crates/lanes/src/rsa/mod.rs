@@ -7,23 +7,26 @@
 //! | `mod_exp` | `input^x mod n` with a secret x and no primes |
 //! | `exponent` | powers with a secret exponent |
 //! | `factor` | what multiplies: a number, a secret entry of a table, or the multiplicand itself |
-//! | `montgomery` | eight moduli, and products and squares under them |
-//! | `single`, `tile` | products of as many limbs as a window has, and of more |
+//! | `streams` | eight moduli each, and values that products and squares under them replace |
+//! | `single`, `rows`, `tile` | products of as many limbs as a window has, and of more |
 //! | `window` | columns in registers, to which rows of products are added |
 //! | `carry` | sums, differences and plain products, carried |
 //! | `convert` | between one number per lane and vectors of limbs |
+//! | `memory` | the memory of a run, each number at its place |
 //! | `number` | integers of one key |
 
 mod carry;
 mod convert;
 mod exponent;
 pub(crate) mod factor;
+pub(crate) mod memory;
 mod mod_exp;
-pub(crate) mod montgomery;
 mod number;
 mod private;
 mod public;
+mod rows;
 mod single;
+pub(crate) mod streams;
 mod tile;
 mod window;
 

@@ -2,13 +2,13 @@
 
 use oarlock_core::{KeyParts, ModExpParts, Operation, Outcomes, Shape, Status};
 
-use super::convert::Staging;
-use super::exponent::{Digits, Power, digits};
-use super::montgomery::{Moduli, Scratch, number};
+use super::convert::{Staging, gather_into};
+use super::exponent::{Digits, Powers, digits};
+use super::memory::Memory;
 use super::number::{self as integer, Limbs};
-use super::public::{PublicModulus, constants, keys_into};
-use super::{carry, check_range, release};
-use crate::batch::{Accepted, accept, per_lane};
+use super::public::PublicModulus;
+use super::{check_range, release};
+use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
 /// What is kept with a key; the modulus is public.
@@ -36,15 +36,28 @@ impl ModExpKey {
 /// Computes jobs of a shape with a secret exponent, two groups of eight in turn.
 pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, |operation| read(shape, operation));
+    let Some(first) = jobs.first() else { return };
+    let (limbs, digits) = (first.job.key.modulus.limbs, first.job.key.digits.len());
+    let count = jobs.len().div_ceil(LANES).min(2);
+    let mut memory = Memory::new(simd, Powers::<S>::spans(limbs, digits, count));
+    let mut powers = Powers::new(simd, limbs, digits, count, &mut memory.places());
     let mut staging = Staging::new(simd, shape.output_len());
     for pair in jobs.chunks(2 * LANES) {
-        let mut powers: Vec<Power<S>> =
-            pair.chunks(LANES).map(|group| power(simd, group, &mut staging)).collect();
-        Power::run(&mut powers);
-        for (power, group) in powers.into_iter().zip(pair.chunks(LANES)) {
-            let (moduli, mut value) = power.finish();
-            carry::reduce(simd, &mut value, moduli.limbs());
-            release(group, &value, &mut staging, out);
+        let groups = || pair.chunks(LANES);
+        for (at, group) in groups().enumerate() {
+            let keys = per_lane(group, |job| job.key);
+            let place = powers.streams.set_modulus(at, simd.load(&keys.map(|key| key.modulus.inverse)));
+            gather_into(simd, keys.map(|key| &key.modulus.n[..]), place);
+            powers.set_exponents(at, keys.map(|key| &key.digits[..]));
+            staging.read(per_lane(group, |job| job.input), powers.streams.value_mut(at).0);
+        }
+        let constants = |of: fn(&ModExpKey) -> &Limbs| -> Vec<[&[u64]; LANES]> {
+            groups().map(|group| per_lane(group, |job| &of(job.key)[..])).collect()
+        };
+        powers.multiply_by_constants(&constants(|key| &key.modulus.radix_squared));
+        powers.raise(&constants(|key| &key.radix));
+        for (at, group) in groups().enumerate() {
+            release(group, powers.leave_montgomery(at), &mut staging, out);
         }
     }
 }
@@ -55,19 +68,6 @@ fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<Job<'a>, Statu
     };
     check_range(operation.input, &parts.n)?;
     Ok(Job { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
-}
-
-fn power<S: Simd>(simd: S, group: &[Accepted<Job<'_>>], staging: &mut Staging<S>) -> Power<S> {
-    let keys = per_lane(group, |job| job.key);
-    let limbs = keys[0].modulus.limbs;
-    let zero = || number(simd, limbs);
-    let (mut input, mut base, mut radix_squared) = (zero(), zero(), zero());
-    let mut moduli = Moduli::new(simd, zero(), simd.zero());
-    keys_into(&keys.map(|key| &key.modulus), &mut moduli, &mut radix_squared);
-    staging.read(per_lane(group, |job| job.input), &mut input);
-    moduli.product(&input, &radix_squared, &mut base, &mut Scratch::new(simd, limbs));
-    let one = constants(simd, limbs, keys.map(|key| &key.radix[..]));
-    Power::new(moduli, &one, &base, keys.map(|key| &key.digits[..]))
 }
 
 /// Shows nothing of the exponent.

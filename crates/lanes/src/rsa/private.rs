@@ -4,17 +4,19 @@
 
 use oarlock_core::{KeyParts, Operation, Outcomes, RsaPrivateParts, Shape, Status};
 
-use super::convert::Staging;
-use super::exponent::{Digits, Power, digits};
-use super::montgomery::{Moduli, Number, Scratch, limbs_for, number};
+use super::convert::{Staging, gather_into};
+use super::exponent::{Digits, Powers, digits};
+use super::memory::{Memory, Places, Span};
 use super::number::{self as integer, Limbs};
-use super::public::constants;
+use super::streams::limbs_for;
 use super::{carry, check_range, release};
-use crate::batch::{Accepted, accept, per_lane};
+use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
-/// What is kept with a key. Limbs zeroize themselves.
+/// What is kept with a key. Limbs zeroize themselves; numbers are padded to a multiple of eight words.
 struct PrivateKey {
+    /// Limbs of a prime that count.
+    limbs: usize,
     p: Prime,
     q: Prime,
     /// `q^-1 mod p`.
@@ -48,7 +50,8 @@ impl PrivateKey {
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
         let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
             && integer::is_below(&coefficient, &p.modulus);
-        fits.then_some(Self { p, q, coefficient }).ok_or(Status::BadKey)
+        let coefficient = integer::padded(&coefficient);
+        fits.then_some(Self { limbs, p: p.padded(), q: q.padded(), coefficient }).ok_or(Status::BadKey)
     }
 }
 
@@ -70,15 +73,26 @@ impl Prime {
         let inverse = integer::negated_inverse(modulus[0]);
         Ok(Self { modulus, inverse, radix: [radix, squared, cubed], digits })
     }
+
+    fn padded(self) -> Self {
+        let modulus = integer::padded(&self.modulus);
+        Self { modulus, radix: self.radix.map(|power| integer::padded(&power)), ..self }
+    }
 }
 
 /// Computes jobs of a private shape, eight at a time; the halves of the eight keys take their steps in turn.
 pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
+    let Some(first) = jobs.first() else { return };
+    let (limbs, digits) = (first.job.key.limbs, first.job.key.p.digits.len());
+    let spans = Powers::<S>::spans(limbs, digits, 2).chain(Halves::<S>::spans(limbs));
+    let mut memory = Memory::new(simd, spans);
+    let mut halves = Halves::new(simd, limbs, digits, &mut memory.places());
     let mut staging = Staging::new(simd, shape.output_len());
     for group in jobs.chunks(LANES) {
-        let result = transform(simd, group, &mut staging);
-        release(group, &result, &mut staging, out);
+        staging.read(per_lane(group, |job| job.input), halves.input);
+        halves.transform(per_lane(group, |job| job.key));
+        release(group, halves.result, &mut staging, out);
     }
 }
 
@@ -88,55 +102,80 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
     Ok(Job { key: operation.key.prepared(|_| PrivateKey::new(parts))?, input: operation.input })
 }
 
-fn transform<S: Simd>(simd: S, group: &[Accepted<Job<'_>>], staging: &mut Staging<S>) -> Number<S> {
-    let keys = per_lane(group, |job| job.key);
-    let limbs = keys[0].p.modulus.len();
-    let mut input = number(simd, 2 * limbs);
-    staging.read(per_lane(group, |job| job.input), &mut input);
-    let mut halves =
-        [keys.map(|key| &key.p), keys.map(|key| &key.q)].map(|primes| half(simd, primes, &input));
-    Power::run(&mut halves);
-    let [p, q] = halves;
-    let (q, mut m_q) = q.finish();
-    carry::reduce(simd, &mut m_q, q.limbs());
-    let (p, m_p) = p.into_montgomery();
-    let h = quotient(&p, &m_p, &m_q, keys);
-    carry::multiply_add(simd, q.limbs(), &h, &m_q)
+/// Powers of p and of q, and what they are made from and into.
+struct Halves<'m, S: Simd> {
+    powers: Powers<'m, S>,
+    /// Twice as many limbs as a prime.
+    input: &'m mut [S::V],
+    result: &'m mut [S::V],
+    /// A number of each half.
+    own: [&'m mut [S::V]; 2],
 }
 
-/// `(m_p - m_q) qinv mod p`, of `m_p` in Montgomery form below `2 p` and any `m_q` below R.
-fn quotient<S: Simd>(p: &Moduli<S>, m_p: &[S::V], m_q: &[S::V], keys: [&PrivateKey; LANES]) -> Number<S> {
-    let (simd, limbs) = (p.simd(), m_p.len());
-    let (mut own, mut h, mut scratch) = (number(simd, limbs), number(simd, limbs), Scratch::new(simd, limbs));
-    let squared = constants(simd, limbs, keys.map(|key| &key.p.radix[1][..]));
-    p.product(m_q, &squared, &mut own, &mut scratch);
-    // Between 0 and 4 p.
-    let raised = carry::add_subtract(simd, m_p, p.limbs(), &number(simd, limbs));
-    let difference = carry::add_subtract(simd, &raised, p.limbs(), &own);
-    let coefficient = constants(simd, limbs, keys.map(|key| &key.coefficient[..]));
-    p.product(&difference, &coefficient, &mut h, &mut scratch);
-    carry::reduce(simd, &mut h, p.limbs());
-    h
-}
+impl<'m, S: Simd> Halves<'m, S> {
+    /// The memory besides that of the powers.
+    fn spans(limbs: usize) -> [Span; 4] {
+        [2 * limbs, 2 * limbs, limbs, limbs].map(Span::anywhere)
+    }
 
-/// The power of a prime of each key: the input is `low + high R`, so that its Montgomery form is `low R^2 / R + high R^3 / R`.
-fn half<S: Simd>(simd: S, primes: [&Prime; LANES], input: &[S::V]) -> Power<S> {
-    let limbs = primes[0].modulus.len();
-    let modulus = constants(simd, limbs, primes.map(|prime| &prime.modulus[..]));
-    let moduli = Moduli::new(simd, modulus, simd.load(&primes.map(|prime| prime.inverse)));
-    let mut scratch = Scratch::new(simd, limbs);
-    let [one, squared, cubed] =
-        [0, 1, 2].map(|power| constants(simd, limbs, primes.map(|prime| &prime.radix[power][..])));
-    let (mut low, mut high) = (number(simd, limbs), number(simd, limbs));
-    moduli.product(&input[..limbs], &squared, &mut low, &mut scratch);
-    moduli.product(&input[limbs..], &cubed, &mut high, &mut scratch);
-    let base = carry::add_subtract(simd, &low, &high, &number(simd, limbs));
-    Power::new(moduli, &one, &base, primes.map(|prime| &prime.digits[..]))
+    fn new(simd: S, limbs: usize, digits: usize, places: &mut Places<'m, S::V>) -> Self {
+        let powers = Powers::new(simd, limbs, digits, 2, places);
+        let [input, result, p, q] = places.take(Self::spans(limbs));
+        Self { powers, input, result, own: [p, q] }
+    }
+
+    /// The result of the input, under eight keys.
+    fn transform(&mut self, keys: [&PrivateKey; LANES]) {
+        let primes = [keys.map(|key| &key.p), keys.map(|key| &key.q)];
+        self.enter(primes);
+        self.powers.raise(&primes.map(|primes| primes.map(|prime| &prime.radix[0][..])));
+        self.recombine(keys);
+    }
+
+    /// Brings the input into Montgomery form: it is `low + high R`, so that this is `low R^2 / R + high R^3 / R`.
+    fn enter(&mut self, primes: [[&Prime; LANES]; 2]) {
+        let Self { powers, input, own, .. } = self;
+        let simd = powers.streams.simd();
+        for (at, primes) in primes.iter().enumerate() {
+            let place = powers.streams.set_modulus(at, simd.load(&primes.map(|prime| prime.inverse)));
+            gather_into(simd, primes.map(|prime| &prime.modulus[..]), place);
+            powers.set_exponents(at, primes.map(|prime| &prime.digits[..]));
+        }
+        let (low, high) = input.split_at(own[0].len());
+        for (input, power) in [(low, 1), (high, 2)] {
+            for (at, own) in own.iter_mut().enumerate() {
+                own.copy_from_slice(powers.streams.value(at));
+                powers.streams.value_mut(at).0.copy_from_slice(input);
+            }
+            powers.multiply_by_constants(&primes.map(|primes| primes.map(|prime| &prime.radix[power][..])));
+        }
+        for (at, low) in own.iter().enumerate() {
+            carry::add(simd, powers.streams.value_mut(at).0, low);
+        }
+    }
+
+    /// `m_q + q h`, with `h = (m_p - m_q) qinv mod p` of `m_p` in Montgomery form below `2 p` and any `m_q` below R.
+    fn recombine(&mut self, keys: [&PrivateKey; LANES]) {
+        let Self { powers, own: [m_p, m_q], result, .. } = self;
+        let simd = powers.streams.simd();
+        m_p.copy_from_slice(powers.streams.value(0));
+        m_q.copy_from_slice(powers.leave_montgomery(1));
+        let (value, _) = powers.streams.value_mut(0);
+        value.copy_from_slice(m_q);
+        powers.multiply_by_constant(0, keys.map(|key| &key.p.radix[1][..]));
+        let (value, p) = powers.streams.value_mut(0);
+        // Between 0 and 4 p.
+        carry::subtract_from(simd, value, m_p, p);
+        powers.multiply_by_constant(0, keys.map(|key| &key.coefficient[..]));
+        let (h, p) = powers.streams.value_mut(0);
+        carry::reduce(simd, h, p);
+        carry::multiply_add(simd, powers.streams.modulus(1), powers.streams.value(0), m_q, result);
+    }
 }
 
 /// Shows nothing of the key.
 impl std::fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PrivateKey({} limbs)", self.p.modulus.len())
+        write!(f, "PrivateKey({} limbs)", self.limbs)
     }
 }

@@ -2,10 +2,11 @@
 
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
-use super::convert::{self, Staging};
-use super::factor::{Itself, Plain};
-use super::montgomery::{Moduli, Number, Scratch, Task, in_turn, limbs_for, number};
+use super::convert::{Staging, gather_into};
+use super::factor::Plain;
+use super::memory::{Memory, Places, Span, number};
 use super::number::{self as integer, Limbs};
+use super::streams::{Streams, limbs_for};
 use super::{carry, check_range, release};
 use crate::batch::{Accepted, accept, per_lane};
 use crate::simd::{LANES, Simd, Vector};
@@ -66,20 +67,23 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
+    let count = jobs.len().div_ceil(LANES).min(2);
+    let mut memory = Memory::new(simd, Groups::<S>::spans(limbs, count));
+    let mut groups = Groups::new(simd, limbs, count, &mut memory.places());
     let mut staging = Staging::new(simd, shape.output_len());
-    let mut groups: Vec<Group<S>> = jobs.chunks(LANES).take(2).map(|_| Group::new(simd, limbs)).collect();
     for pair in jobs.chunks(2 * LANES) {
-        let groups = &mut groups[..pair.len().div_ceil(LANES)];
-        for (group, jobs) in groups.iter_mut().zip(pair.chunks(LANES)) {
-            group.start(jobs, &mut staging);
+        for (at, jobs) in pair.chunks(LANES).enumerate() {
+            groups.start(at, jobs, &mut staging);
         }
+        let count = pair.len().div_ceil(LANES);
+        groups.enter_montgomery(count);
         if pair.iter().all(|job| job.job.key.e == F4) {
-            power_f4(groups);
+            groups.power_f4(count);
         } else {
-            power_any(groups, pair);
+            pair.chunks(LANES).enumerate().for_each(|(at, jobs)| groups.power_any(at, jobs));
         }
-        for (group, jobs) in groups.iter_mut().zip(pair.chunks(LANES)) {
-            release(jobs, group.finish(), &mut staging, out);
+        for (at, jobs) in pair.chunks(LANES).enumerate() {
+            release(jobs, groups.finish(at), &mut staging, out);
         }
     }
 }
@@ -90,120 +94,87 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
     Ok(Job { key: operation.key.prepared(|_| PublicKey::new(parts))?, input: operation.input })
 }
 
-/// Eight powers on their way.
-struct Group<S: Simd> {
-    moduli: Moduli<S>,
-    scratch: Scratch<S>,
-    input: Number<S>,
+/// One or two times eight powers on their way.
+struct Groups<'m, S: Simd> {
+    streams: Streams<'m, S>,
+    inputs: Vec<&'m mut [S::V]>,
     /// R^2 mod n.
-    radix_squared: Number<S>,
-    /// The power so far in Montgomery form, below `2 n`, and the one before it.
-    value: Number<S>,
-    last: Number<S>,
+    radix_squared: Vec<&'m mut [S::V]>,
 }
 
-impl<S: Simd> Group<S> {
-    fn new(simd: S, limbs: usize) -> Self {
-        let zero = || number(simd, limbs);
-        Self {
-            moduli: Moduli::new(simd, zero(), simd.zero()),
-            scratch: Scratch::new(simd, limbs),
-            input: zero(),
-            radix_squared: zero(),
-            value: zero(),
-            last: zero(),
+impl<'m, S: Simd> Groups<'m, S> {
+    fn spans(limbs: usize, count: usize) -> impl Iterator<Item = Span> {
+        Streams::<S>::spans(limbs, count).chain((0..2 * count).map(move |_| Span::anywhere(limbs)))
+    }
+
+    fn new(simd: S, limbs: usize, count: usize, places: &mut Places<'m, S::V>) -> Self {
+        let streams = Streams::new(simd, limbs, count, places);
+        let mut numbers = || (0..count).flat_map(|_| places.take([Span::anywhere(limbs)])).collect();
+        Self { streams, inputs: numbers(), radix_squared: numbers() }
+    }
+
+    /// Takes the keys and inputs of eight jobs.
+    fn start(&mut self, at: usize, jobs: &[Accepted<Job<'_>>], staging: &mut Staging<S>) {
+        let simd = self.streams.simd();
+        let keys = per_lane(jobs, |job| &job.key.modulus);
+        let place = self.streams.set_modulus(at, simd.load(&keys.map(|key| key.inverse)));
+        gather_into(simd, keys.map(|key| &key.n[..]), place);
+        gather_into(simd, keys.map(|key| &key.radix_squared[..]), self.radix_squared[at]);
+        staging.read(per_lane(jobs, |job| job.input), self.inputs[at]);
+    }
+
+    /// Brings the inputs into Montgomery form.
+    fn enter_montgomery(&mut self, count: usize) {
+        for (at, radix_squared) in self.radix_squared[..count].iter().enumerate() {
+            self.streams.value_mut(at).0.copy_from_slice(radix_squared);
+        }
+        self.multiply_by_inputs(count);
+    }
+
+    /// The last product, with the input as it is, leaves Montgomery form at once.
+    fn power_f4(&mut self, count: usize) {
+        self.streams.square(0..count, F4_SQUARES);
+        self.multiply_by_inputs(count);
+    }
+
+    fn multiply_by_inputs(&mut self, count: usize) {
+        match &self.inputs[..count] {
+            [first, second] => self.streams.multiply(0, &[Plain(first), Plain(second)]),
+            [one, ..] => self.streams.multiply(0, &[Plain(one)]),
+            [] => {}
         }
     }
 
-    /// Brings the inputs of eight jobs into Montgomery form.
-    fn start(&mut self, jobs: &[Accepted<Job<'_>>], staging: &mut Staging<S>) {
-        let keys = per_lane(jobs, |job| &job.key.modulus);
-        keys_into(&keys, &mut self.moduli, &mut self.radix_squared);
-        staging.read(per_lane(jobs, |job| job.input), &mut self.input);
-        self.moduli.product(&self.input, &self.radix_squared, &mut self.value, &mut self.scratch);
-    }
-
-    fn square(&mut self) -> Task<'_, S, Itself<'_, S::V>> {
-        let Self { moduli, scratch, value, last, .. } = self;
-        std::mem::swap(value, last);
-        Task { moduli, a: Itself(last), b: last, out: value, scratch }
-    }
-
-    fn multiply_by_input(&mut self) -> Task<'_, S, Plain<'_, S::V>> {
-        let Self { moduli, scratch, value, last, input, .. } = self;
-        std::mem::swap(value, last);
-        Task { moduli, a: Plain(last), b: input, out: value, scratch }
-    }
-
-    fn multiply(&mut self, factor: &[S::V]) {
-        std::mem::swap(&mut self.value, &mut self.last);
-        self.moduli.product(&self.last, factor, &mut self.value, &mut self.scratch);
-    }
-
-    /// The value, at most n, below n.
-    fn finish(&mut self) -> &[S::V] {
-        carry::reduce(self.moduli.simd(), &mut self.value, self.moduli.limbs());
-        &self.value
-    }
-}
-
-/// The moduli of eight keys, and R^2 modulo each.
-pub(super) fn keys_into<S: Simd>(
-    keys: &[&PublicModulus; LANES],
-    moduli: &mut Moduli<S>,
-    radix_squared: &mut [S::V],
-) {
-    let simd = moduli.simd();
-    let inverses = simd.load(&keys.map(|key| key.inverse));
-    simd.call(
-        #[inline(always)]
-        || {
-            let n = keys.map(|key| &key.n[..]);
-            convert::gather(simd, &n, moduli.set(inverses));
-            convert::gather(simd, &keys.map(|key| &key.radix_squared[..]), radix_squared);
-        },
-    );
-}
-
-/// One number of each of eight keys.
-pub(super) fn constants<S: Simd>(simd: S, limbs: usize, numbers: [&[u64]; LANES]) -> Number<S> {
-    let mut out = number(simd, limbs);
-    simd.call(
-        #[inline(always)]
-        || convert::gather(simd, &numbers, &mut out),
-    );
-    out
-}
-
-/// The last product, with the input as it is, leaves Montgomery form at once.
-fn power_f4<S: Simd>(groups: &mut [Group<S>]) {
-    for _ in 0..F4_SQUARES {
-        in_turn(groups.iter_mut().map(Group::square));
-    }
-    in_turn(groups.iter_mut().map(Group::multiply_by_input));
-}
-
-/// Any exponents, bit by bit from the highest of the longest.
-fn power_any<S: Simd>(groups: &mut [Group<S>], jobs: &[Accepted<Job<'_>>]) {
-    let bits = jobs.iter().map(|job| u64::BITS - job.job.key.e.leading_zeros()).max().unwrap_or(0);
-    for (group, jobs) in groups.iter_mut().zip(jobs.chunks(LANES)) {
-        let simd = group.moduli.simd();
+    /// Any exponents, bit by bit from the highest of the longest.
+    fn power_any(&mut self, at: usize, jobs: &[Accepted<Job<'_>>]) {
+        let Self { streams, radix_squared, .. } = self;
+        let simd = streams.simd();
         let exponents = simd.load(&per_lane(jobs, |job| job.key.e));
-        let base = group.value.clone();
-        let mut one = number(simd, base.len());
+        let bits = jobs.iter().map(|job| u64::BITS - job.job.key.e.leading_zeros()).max().unwrap_or(0);
+        let mut one = number(simd, streams.limbs());
         one[0] = simd.splat(1);
+        let (mut base, mut squared) = (number(simd, streams.limbs()), number(simd, streams.limbs()));
+        base.copy_from_slice(streams.value(at));
         // R^2 / R is 1 in Montgomery form.
-        group.value.copy_from_slice(&group.radix_squared);
-        group.multiply(&one);
+        streams.value_mut(at).0.copy_from_slice(radix_squared[at]);
+        streams.multiply(at, &[Plain(&one)]);
         for bit in (0..bits).rev() {
-            group.square().run();
-            let squared = group.value.clone();
-            group.multiply(&base);
+            streams.square(at..at + 1, 1);
+            squared.copy_from_slice(streams.value(at));
+            streams.multiply(at, &[Plain(&base)]);
             let is_set = exponents.has_any(simd.splat(1 << bit));
-            for (value, squared) in group.value.iter_mut().zip(squared.iter()) {
+            for (value, squared) in streams.value_mut(at).0.iter_mut().zip(squared.iter()) {
                 *value = squared.or_if(is_set, *value);
             }
         }
-        group.multiply(&one);
+        streams.multiply(at, &[Plain(&one)]);
+    }
+
+    /// The value, at most n, below n.
+    fn finish(&mut self, at: usize) -> &[S::V] {
+        let simd = self.streams.simd();
+        let (value, n) = self.streams.value_mut(at);
+        carry::reduce(simd, value, n);
+        value
     }
 }

@@ -1,27 +1,27 @@
-//! Products of as many limbs as a window has: no column leaves but those that vanish, none enters.
+//! Products of as many limbs as a window has: no column leaves but those that vanish, none enters, and the product takes the
+//! place of the value.
 
 use super::factor::Factor;
 use super::window::{Window, rounds};
 use crate::simd::{Simd, Vector};
 
-/// The operands of a product.
-pub(super) struct Operands<'a, V, A, const W: usize> {
-    pub(super) a: A,
-    pub(super) b: &'a [V; W],
+/// A value and its moduli.
+pub(super) struct Operands<'a, V, const W: usize> {
+    pub(super) value: &'a mut [V; W],
     pub(super) n: &'a [V; W],
     /// -n^-1 mod 2^52.
     pub(super) inverse: &'a V,
-    /// Room for b doubled.
+    /// Room for the value doubled.
     pub(super) doubled: &'a mut [V; W],
-    pub(super) out: &'a mut [V; W],
 }
 
-/// `a b / R mod n` of each stream, their rows in turn: one's carries are hidden under the other's products. All windows must
-/// fit in registers.
+/// Replaces each stream's value v by `f v / R mod n`, their rows in turn: one's carries are hidden under the other's products.
+/// All windows must fit in registers.
 #[inline(always)]
 pub(super) fn products<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>(
     simd: S,
-    streams: &mut [Operands<'_, S::V, A, W>; N],
+    streams: &mut [Operands<'_, S::V, W>; N],
+    factors: [A; N],
 ) {
     let mut windows = [Window::<S::V, W>::zero(simd); N];
     for row in 0..W {
@@ -29,7 +29,7 @@ pub(super) fn products<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>
             0,
             #[inline(always)]
             |at| {
-                windows[at].add_row(streams[at].a.limb(row), streams[at].b);
+                windows[at].add_row(factors[at].limb(row), streams[at].value);
                 windows[at].cancel_row(simd, S::V::fetch(streams[at].inverse), streams[at].n);
                 windows[at].slide(simd.zero());
             },
@@ -38,11 +38,12 @@ pub(super) fn products<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>
     settle(simd, windows, streams);
 }
 
-/// `b^2 / R mod n` of each stream; a is not read.
+/// Replaces each stream's value by `v^2 / R mod n`, and does in each row what is to be done beside.
 #[inline(always)]
-pub(super) fn squares<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>(
+pub(super) fn squares<S: Simd, const W: usize, const N: usize>(
     simd: S,
-    streams: &mut [Operands<'_, S::V, A, W>; N],
+    streams: &mut [Operands<'_, S::V, W>; N],
+    mut beside: impl FnMut(usize),
 ) {
     let mut windows = [Window::<S::V, W>::zero(simd); N];
     rounds::<S::V, W>(
@@ -53,30 +54,31 @@ pub(super) fn squares<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>(
                 0,
                 #[inline(always)]
                 |at| {
-                    let Operands { b, doubled, .. } = &mut streams[at];
+                    let Operands { value, doubled, .. } = &mut streams[at];
                     if row == 0 {
-                        windows[at].add_first_square_row(b, doubled);
+                        windows[at].add_first_square_row(value, doubled);
                     } else {
-                        windows[at].add_square_row(row, b, doubled);
+                        windows[at].add_square_row(row, value, doubled);
                     }
                     windows[at].cancel_row(simd, S::V::fetch(streams[at].inverse), streams[at].n);
                     windows[at].slide(simd.zero());
                 },
             );
+            beside(row);
         },
     );
     settle(simd, windows, streams);
 }
 
 #[inline(always)]
-fn settle<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>(
+fn settle<S: Simd, const W: usize, const N: usize>(
     simd: S,
     windows: [Window<S::V, W>; N],
-    streams: &mut [Operands<'_, S::V, A, W>; N],
+    streams: &mut [Operands<'_, S::V, W>; N],
 ) {
     rounds::<S::V, N>(
         0,
         #[inline(always)]
-        |at| windows[at].settle(simd, streams[at].out),
+        |at| windows[at].settle(simd, streams[at].value),
     );
 }

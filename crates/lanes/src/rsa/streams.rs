@@ -1,0 +1,330 @@
+//! Eight moduli each, and a value under them that Montgomery products and squares replace.
+//!
+//! `R = 2^(52 L)` with `16 n <= R`. Every number is L limbs of 52 bits, fully carried. A product of numbers below `4 n` is
+//! below `2 n`; so is one of a number below R with one below n. `docs/math/rsa.md` has the proofs.
+
+use std::ops::Range;
+
+use super::factor::{Choice, Factor, Itself, Picked, Plain, WINDOW_BITS};
+use super::memory::{Places, Span};
+use super::rows::{Scratch, Task};
+use super::single::{Operands, products, squares};
+use super::window::LIMB_BITS;
+use crate::simd::Simd;
+
+/// Bits that a modulus leaves free in its limbs: `16 n <= R`.
+const SPARE_BITS: usize = 4;
+
+/// Numbers of limbs that have kernels.
+const SIZES: [usize; 6] = [10, 20, 30, 40, 60, 80];
+
+/// Most limbs of a product whose window fits in registers.
+const SINGLE: usize = 20;
+
+/// Limbs of products whose windows fit in registers two by two.
+const PAIRED: usize = 10;
+
+/// Limbs for a modulus of so many bits, or None where it is too long.
+pub(super) fn limbs_for(bits: usize) -> Option<usize> {
+    SIZES.into_iter().find(|limbs| bits + SPARE_BITS <= limbs * LIMB_BITS as usize)
+}
+
+/// One or two streams of one length, whose products are computed in turn: one's carries are hidden under the other's
+/// products.
+#[derive(Debug)]
+pub(crate) struct Streams<'m, S: Simd> {
+    simd: S,
+    streams: Vec<Stream<'m, S>>,
+    scratch: Scratch<'m, S::V>,
+}
+
+/// Eight odd moduli, one per lane, and eight values.
+#[derive(Debug)]
+struct Stream<'m, S: Simd> {
+    modulus: &'m mut [S::V],
+    /// -n^-1 mod 2^52, once.
+    inverse: &'m mut [S::V],
+    value: &'m mut [S::V],
+    /// The value before, where a product cannot be computed in its place; else empty.
+    last: &'m mut [S::V],
+    /// Room for the value doubled.
+    doubled: &'m mut [S::V],
+}
+
+impl<'m, S: Simd> Streams<'m, S> {
+    /// The memory of so many streams.
+    pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = Span> {
+        let streams = (0..count).flat_map(move |at| Self::stream_spans(limbs, at));
+        Scratch::<S::V>::spans(if limbs > SINGLE { limbs } else { 0 }).into_iter().chain(streams)
+    }
+
+    /// Two streams of [`PAIRED`] limbs have their moduli, doubles and values side by side in a page; of twice as many, one's
+    /// doubles lie where the other's value does, which is written while moduli and the other's value are read. Longer
+    /// numbers leave a third of a page between the modulus and all else: at any time the tile of it that is read, the tile
+    /// of the value that is read, and the tile of columns that is written lie side by side.
+    fn stream_spans(limbs: usize, at: usize) -> [Span; 5] {
+        let [modulus, value, doubled, inverse] = match limbs {
+            PAIRED => [10 * at, 40 + 10 * at, 20 + 10 * at, 60 + at],
+            SINGLE => [20, 40 * (1 - at), 40 * at, 60],
+            _ => [0, 42, 42, 62],
+        };
+        let last = if limbs > SINGLE { limbs } else { 0 };
+        [
+            Span::at(modulus, limbs),
+            Span::at(inverse, 1),
+            Span::at(value, limbs),
+            Span::at(value, last),
+            Span::at(doubled, limbs),
+        ]
+    }
+
+    /// Streams of values and moduli to be set.
+    pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut Places<'m, S::V>) -> Self {
+        debug_assert!(SIZES.contains(&limbs));
+        let scratch = Scratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
+        let stream = |at| {
+            let [modulus, inverse, value, last, doubled] = places.take(Self::stream_spans(limbs, at));
+            Stream { modulus, inverse, value, last, doubled }
+        };
+        Self { simd, streams: (0..count).map(stream).collect(), scratch }
+    }
+
+    /// The CPU.
+    pub(super) fn simd(&self) -> S {
+        self.simd
+    }
+
+    /// Limbs of every number.
+    pub(super) fn limbs(&self) -> usize {
+        self.streams[0].modulus.len()
+    }
+
+    /// The moduli of a stream.
+    pub(super) fn modulus(&self, at: usize) -> &[S::V] {
+        self.streams[at].modulus
+    }
+
+    /// Takes the inverses of other moduli, and shows the place of their limbs.
+    pub(crate) fn set_modulus(&mut self, at: usize, inverses: S::V) -> &mut [S::V] {
+        let stream = &mut self.streams[at];
+        stream.inverse.fill(inverses);
+        stream.modulus
+    }
+
+    /// The value of a stream.
+    pub(crate) fn value(&self, at: usize) -> &[S::V] {
+        self.streams[at].value
+    }
+
+    /// The place of a stream's value, and its moduli.
+    pub(crate) fn value_mut(&mut self, at: usize) -> (&mut [S::V], &[S::V]) {
+        let Stream { value, modulus, .. } = &mut self.streams[at];
+        (value, modulus)
+    }
+
+    /// Squares the values of some streams so many times: `v^2 / R mod n`, below `v^2 / R + n`. The highest limb
+    /// of a value is below 2^51, as of any number below R / 2.
+    pub(crate) fn square(&mut self, range: Range<usize>, times: usize) {
+        let Self { simd, streams, scratch } = self;
+        let streams = &mut streams[range];
+        if streams[0].value.len() <= SINGLE {
+            return single(*simd, streams, Squares { times });
+        }
+        for _ in 0..times {
+            streams.iter_mut().for_each(|stream| stream.square(*simd, scratch));
+        }
+    }
+
+    /// Multiplies the values of as many streams, from `first` on, by factors: `f v / R mod n`, below `f v / R + n`.
+    pub(crate) fn multiply<A: Factor<S::V>>(&mut self, first: usize, factors: &[A]) {
+        let Self { simd, streams, scratch } = self;
+        let streams = &mut streams[first..first + factors.len()];
+        if streams[0].value.len() <= SINGLE {
+            return single(*simd, streams, Products { factors });
+        }
+        streams.iter_mut().zip(factors).for_each(|(stream, factor)| stream.multiply(*simd, *factor, scratch));
+    }
+
+    /// Squares each value once for every bit of a window, then multiplies it by the entry that is chosen. Entries of short
+    /// numbers are read beside the squares, whose loads are fewer than those of products, else beside the product.
+    pub(crate) fn raise(&mut self, choices: &mut [Choice<'_, S::V>]) {
+        if self.limbs() <= SINGLE {
+            return single(self.simd, &mut self.streams[..choices.len()], Windows { choices });
+        }
+        self.square(0..choices.len(), WINDOW_BITS);
+        let simd = self.simd;
+        let picked: Vec<Picked<'_, S::V>> = choices.iter().map(|choice| choice.picked(simd)).collect();
+        self.multiply(0, &picked);
+    }
+}
+
+impl<S: Simd> Stream<'_, S> {
+    fn square(&mut self, simd: S, scratch: &mut Scratch<'_, S::V>) {
+        std::mem::swap(&mut self.value, &mut self.last);
+        let factor = Itself(&*self.last);
+        let task = Task {
+            factor,
+            value: self.last,
+            modulus: self.modulus,
+            inverse: &self.inverse[0],
+            doubled: self.doubled,
+            out: self.value,
+        };
+        task.run(simd, scratch);
+    }
+
+    fn multiply<A: Factor<S::V>>(&mut self, simd: S, factor: A, scratch: &mut Scratch<'_, S::V>) {
+        std::mem::swap(&mut self.value, &mut self.last);
+        let task = Task {
+            factor,
+            value: self.last,
+            modulus: self.modulus,
+            inverse: &self.inverse[0],
+            doubled: self.doubled,
+            out: self.value,
+        };
+        task.run(simd, scratch);
+    }
+
+    fn operands<const W: usize>(&mut self) -> Option<Operands<'_, S::V, W>> {
+        Some(Operands {
+            value: self.value.first_chunk_mut()?,
+            n: self.modulus.first_chunk()?,
+            inverse: &self.inverse[0],
+            doubled: self.doubled.first_chunk_mut()?,
+        })
+    }
+}
+
+/// Work on values of at most [`SINGLE`] limbs: groups of `N` whose rows alternate, the groups in turn.
+trait Kernel<S: Simd> {
+    fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]);
+}
+
+struct Squares {
+    times: usize,
+}
+
+struct Products<'a, A> {
+    factors: &'a [A],
+}
+
+struct Windows<'a, 'm, V> {
+    choices: &'a mut [Choice<'m, V>],
+}
+
+fn single<S: Simd>(simd: S, streams: &mut [Stream<'_, S>], kernel: impl Kernel<S>) {
+    let _done = match (streams[0].value.len(), streams) {
+        (PAIRED, [first, second]) => pair(simd, first, second, kernel),
+        (PAIRED, [one]) => alone::<S, PAIRED>(simd, one, kernel),
+        (_, [first, second]) => both(simd, first, second, kernel),
+        (_, [one, ..]) => alone::<S, SINGLE>(simd, one, kernel),
+        (_, []) => None,
+    };
+}
+
+fn pair<S: Simd>(
+    simd: S,
+    first: &mut Stream<'_, S>,
+    second: &mut Stream<'_, S>,
+    kernel: impl Kernel<S>,
+) -> Option<()> {
+    kernel.run::<PAIRED, 2>(simd, &mut [[first.operands()?, second.operands()?]]);
+    Some(())
+}
+
+fn both<S: Simd>(
+    simd: S,
+    first: &mut Stream<'_, S>,
+    second: &mut Stream<'_, S>,
+    kernel: impl Kernel<S>,
+) -> Option<()> {
+    kernel.run::<SINGLE, 1>(simd, &mut [[first.operands()?], [second.operands()?]]);
+    Some(())
+}
+
+fn alone<S: Simd, const W: usize>(simd: S, one: &mut Stream<'_, S>, kernel: impl Kernel<S>) -> Option<()> {
+    kernel.run::<W, 1>(simd, &mut [[one.operands()?]]);
+    Some(())
+}
+
+impl<S: Simd> Kernel<S> for Squares {
+    fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
+        simd.call(
+            #[inline(always)]
+            || {
+                for _ in 0..self.times {
+                    for group in groups.iter_mut() {
+                        squares(simd, group, |_| {});
+                    }
+                }
+            },
+        );
+    }
+}
+
+impl<S: Simd, A: Factor<S::V>> Kernel<S> for Products<'_, A> {
+    fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
+        simd.call(
+            #[inline(always)]
+            || {
+                for (group, factors) in groups.iter_mut().zip(self.factors.as_chunks::<N>().0) {
+                    products(simd, group, *factors);
+                }
+            },
+        );
+    }
+}
+
+impl<S: Simd> Kernel<S> for Windows<'_, '_, S::V> {
+    fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
+        simd.call(
+            #[inline(always)]
+            || {
+                for part in 0..WINDOW_BITS {
+                    for (group, choices) in groups.iter_mut().zip(self.choices.as_chunks_mut::<N>().0) {
+                        square_and_choose(simd, group, choices, part);
+                    }
+                }
+                for (group, choices) in groups.iter_mut().zip(self.choices.as_chunks::<N>().0) {
+                    let entries = std::array::from_fn(
+                        #[inline(always)]
+                        |at| Plain(&*choices[at].entry),
+                    );
+                    products(simd, group, entries);
+                }
+            },
+        );
+    }
+}
+
+/// Limbs that are chosen beside a square.
+const CHOSEN: usize = SINGLE / WINDOW_BITS;
+
+/// Squares, and beside this chooses one part of the entries' limbs, those of one stream.
+#[inline(always)]
+fn square_and_choose<S: Simd, const W: usize, const N: usize>(
+    simd: S,
+    group: &mut [Operands<'_, S::V, W>; N],
+    choices: &mut [Choice<'_, S::V>; N],
+    part: usize,
+) {
+    let first = part * CHOSEN;
+    let choice = &mut choices[first / W % N];
+    let picked = choice.picked(simd);
+    let Some(entry) = choice.entry[first % W..].first_chunk_mut::<CHOSEN>() else { return };
+    let picked = picked.from(first % W);
+    squares(
+        simd,
+        group,
+        #[inline(always)]
+        |row| {
+            if row % (W / CHOSEN) == 0 {
+                entry[row / (W / CHOSEN)] = picked.limb(row / (W / CHOSEN));
+            }
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests;
