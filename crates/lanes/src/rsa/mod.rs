@@ -48,14 +48,13 @@ const LEAST_BITS: u16 = 512;
 /// Longest secret exponent in bits. Shoup 2000, section 3.
 const MOST_EXPONENT_BITS: u16 = 16_384;
 
-/// What is offered of `shape`. A run of private operations takes 1 to 4 ms, 8 ms at 4096 bits, so that others get their
-/// turn: 64 operations up to 2048 bits, 16 above (two groups of eight whose steps alternate). A long exponent without CRT
-/// runs one group alone.
+/// What is offered of `shape`. A run of private operations takes 1 to 4 ms, so that others get their turn: 64 operations up
+/// to 2048 bits, 16 up to 3072, 8 above. A long exponent without CRT runs one group alone.
 pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
     let (bits, most) = match shape {
         Shape::RsaPublic { bits, .. } => (bits, 64),
         Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
-        Shape::RsaPrivate { bits } => (bits, 16),
+        Shape::RsaPrivate { bits } => (bits, if bits <= 3072 { 16 } else { LANES }),
         Shape::ModExp { bits, exponent_bits } if (1..=MOST_EXPONENT_BITS).contains(&exponent_bits) => {
             (bits, if u32::from(bits) * u32::from(exponent_bits) <= 1 << 22 { 16 } else { LANES })
         }
