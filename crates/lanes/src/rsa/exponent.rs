@@ -46,13 +46,14 @@ struct Windows<'m, V> {
 impl<'m, S: Simd> Powers<'m, S> {
     /// The memory of so many powers with exponents of so many digits.
     pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = Span> {
-        let windows = (0..count).flat_map(move |_| Self::window_spans(limbs, digits));
+        let windows = (0..count).flat_map(move |at| Self::window_spans(limbs, digits, at));
         Streams::<S>::spans(limbs, count).chain(windows)
     }
 
-    /// Entries are written while the value is squared, a few limbs before it.
-    fn window_spans(limbs: usize, digits: usize) -> [Span; 3] {
-        [Span::anywhere(ENTRIES * limbs), Span::anywhere(digits), Span::at(45, limbs)]
+    /// Entries are written while values are squared, and lie where values do, of which a square loads least.
+    fn window_spans(limbs: usize, digits: usize, at: usize) -> [Span; 3] {
+        let entry = Streams::<S>::value_place(limbs, at);
+        [Span::anywhere(ENTRIES * limbs), Span::anywhere(digits), Span::at(entry, limbs)]
     }
 
     /// Powers to be set: moduli of the streams, exponents, then bases.
@@ -64,8 +65,8 @@ impl<'m, S: Simd> Powers<'m, S> {
         places: &mut Places<'m, S::V>,
     ) -> Self {
         let streams = Streams::new(simd, limbs, count, places);
-        let windows = |_| {
-            let [table, digits, entry] = places.take(Self::window_spans(limbs, digits));
+        let windows = |at| {
+            let [table, digits, entry] = places.take(Self::window_spans(limbs, digits, at));
             Windows { table, digits, entry }
         };
         Self { streams, windows: (0..count).map(windows).collect() }

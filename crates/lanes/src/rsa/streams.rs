@@ -63,11 +63,12 @@ impl<'m, S: Simd> Streams<'m, S> {
     /// numbers leave a third of a page between the modulus and all else: at any time the tile of it that is read, the tile
     /// of the value that is read, and the tile of columns that is written lie side by side.
     fn stream_spans(limbs: usize, at: usize) -> [Span; 5] {
-        let [modulus, value, doubled, inverse] = match limbs {
-            PAIRED => [10 * at, 40 + 10 * at, 20 + 10 * at, 60 + at],
-            SINGLE => [20, 40 * (1 - at), 40 * at, 60],
-            _ => [0, 42, 42, 62],
+        let [modulus, doubled, inverse] = match limbs {
+            PAIRED => [10 * at, 20 + 10 * at, 60 + at],
+            SINGLE => [20, 40 * at, 60],
+            _ => [0, 42, 62],
         };
+        let value = Self::value_place(limbs, at);
         let last = if limbs > SINGLE { limbs } else { 0 };
         [
             Span::at(modulus, limbs),
@@ -76,6 +77,15 @@ impl<'m, S: Simd> Streams<'m, S> {
             Span::at(value, last),
             Span::at(doubled, limbs),
         ]
+    }
+
+    /// Where in a page a stream's value begins.
+    pub(super) fn value_place(limbs: usize, at: usize) -> usize {
+        match limbs {
+            PAIRED => 40 + 10 * at,
+            SINGLE => 40 * (1 - at),
+            _ => 42,
+        }
     }
 
     /// Streams of values and moduli to be set.
