@@ -34,6 +34,15 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
 
     /// Replaces each of `all` by its inverse: three products each, and one inversion. None may be zero.
     pub(crate) fn invert_all(self, all: &mut [Element<S::V, L, N>]) {
+        self.invert_all_by(all, |product| self.invert(product));
+    }
+
+    /// The same by a given inversion of the product of all.
+    pub(crate) fn invert_all_by(
+        self,
+        all: &mut [Element<S::V, L, N>],
+        invert: impl FnOnce(&Element<S::V, L, N>) -> Element<S::V, L, N>,
+    ) {
         let mut before = Zeroizing::new(Vec::with_capacity(all.len()));
         let mut product = Zeroizing::new(self.one());
         for element in all.iter() {
@@ -43,7 +52,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
                 || *product = self.mul(&product, element),
             );
         }
-        let mut inverse = Zeroizing::new(self.invert(&product));
+        let mut inverse = Zeroizing::new(invert(&product));
         for (element, before) in all.iter_mut().zip(before.iter()).rev() {
             self.simd.call(
                 #[inline(always)]

@@ -9,7 +9,7 @@
 //! | `complete` | additions without exceptions, for lanes that met one |
 //! | `comb`, `multiples`, `rows` | tables of multiples: read, made, laid out |
 //! | `recode` | scalars as signed odd digits |
-//! | `ring`, `invert`, `side`, `constants` | arithmetic modulo p and n |
+//! | `ring`, `invert`, `euclid`, `side`, `constants` | arithmetic modulo p and n |
 //! | `scalars` | bytes of jobs as lanes |
 
 #![expect(clippy::needless_range_loop, reason = "limbs and lanes of several arrays are walked in step")]
@@ -18,6 +18,7 @@ pub(crate) mod comb;
 pub(crate) mod complete;
 pub(crate) mod constants;
 pub(crate) mod curve;
+pub(crate) mod euclid;
 pub(crate) mod hot;
 pub(crate) mod invert;
 pub(crate) mod multiples;

@@ -37,10 +37,10 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
     }
 
     /// Each of `points` with ZZ = ZZZ = 1 and residues below p. Where it is the odd one of its run of `run` points, its sign is
-    /// turned. None may be at infinity.
+    /// turned. The points are public, and none may be at infinity.
     pub(crate) fn normalise(self, points: &mut [Xyzz<S::V, L, N>], run: usize) -> Vec<Affine<S::V, L, N>> {
         let mut inverses: Vec<_> = points.iter().map(|point| point.zzz).collect();
-        self.invert_all(&mut inverses);
+        self.invert_all_public(&mut inverses);
         let mut affine = Vec::with_capacity(points.len());
         for (at, (point, inverse)) in points.iter().zip(&inverses).enumerate() {
             self.simd.call(

@@ -498,6 +498,12 @@ impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
     pub(crate) fn part<const K: usize>(&self, n: usize) -> Element<V, L, K> {
         Element(part(&self.0, n))
     }
+
+    /// Replaces K parts from `n` on.
+    #[inline(always)]
+    pub(crate) fn put<const K: usize>(&mut self, n: usize, own: &Element<V, L, K>) {
+        put(&mut self.0, n, &own.0);
+    }
 }
 
 impl<V: Vector, const L: usize, const N: usize> Loose<V, L, N> {

@@ -22,12 +22,12 @@ type P384Order = <P384 as Curve<8>>::Order;
 
 /// Runs a test on both leaves.
 macro_rules! on_both {
-    ($test:ident $(:: <$($generic:ident),+; $limbs:literal>)?) => {
+    ($test:ident $(:: <$($generic:ident),+; $($number:literal),+>)?) => {
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = Ifma::detect() {
-            $test::<Ifma $($(, $generic)+, $limbs)?>(simd);
+            $test::<Ifma $($(, $generic)+ $(, $number)+)?>(simd);
         }
-        $test::<Portable $($(, $generic)+, $limbs)?>(Portable);
+        $test::<Portable $($(, $generic)+ $(, $number)+)?>(Portable);
     };
 }
 
@@ -123,6 +123,43 @@ fn inverses<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
             }
         }
     }
+}
+
+/// Of N groups of lanes with values from one to m - 1, the small and the large among them.
+fn public_inverses<S: Simd, M: Modulus<L>, const L: usize, const N: usize>(simd: S) {
+    let (ring, m) = (Ring::<S, M, L, N>::new(simd), number(&M::LIMBS));
+    let part = |seed| {
+        let mut limbs: [Words; L] = samples(seed, m.bits() as usize - 1);
+        limbs[0].iter_mut().for_each(|word| *word |= 1);
+        for lane in 0..LANES {
+            if seed % 2 == 1 && lane > 4 {
+                limbs.iter_mut().skip(1).for_each(|limb| limb[lane] = 0);
+                limbs[0][lane] = 1 << lane;
+            }
+            if seed % 3 == 1 && lane == 4 {
+                (0..L).for_each(|limb| limbs[limb][lane] = M::LIMBS[limb] - u64::from(limb == 0));
+            }
+        }
+        limbs
+    };
+    for seed in 0..ROUNDS / 4 + 1 {
+        let limbs: [[Words; L]; N] = std::array::from_fn(|n| part(2 * seed + n as u64));
+        let values = [ring.load(limbs.each_ref()), ring.one()];
+        let mut inverses = values;
+        ring.invert_all_public(&mut inverses);
+        let product = simd.call(|| ring.leave(&ring.mul(&values[0], &inverses[0])));
+        for (n, at) in (0..N).flat_map(|n| (0..LANES).map(move |at| (n, at))) {
+            assert_eq!(lane(&product.part(n), at), BigUint::from(1_u32), "seed {seed}, part {n}, lane {at}");
+        }
+    }
+}
+
+#[test]
+fn public_inverses_are_inverse() {
+    on_both!(public_inverses::<P256Field; 5, 1>);
+    on_both!(public_inverses::<P256Order; 5, 2>);
+    on_both!(public_inverses::<P384Field; 8, 2>);
+    on_both!(public_inverses::<P384Order; 8, 1>);
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
             )
         })
         .collect();
-    order.invert_all(&mut inverses);
+    order.invert_all_public(&mut inverses);
     let work = |(block, inverse): (&'a [Accepted<Job<'a>>], &Element<S::V, L, N>)| {
         let scalar = |bytes: fn(&Job<'a>) -> &'a [u8], table| {
             let plain = order.read(&lanes(block, bytes));

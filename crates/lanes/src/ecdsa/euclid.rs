@@ -1,0 +1,189 @@
+//! One inversion of a public value for all lanes: their product is inverted by Euclid's algorithm, whose time depends on it.
+
+use super::constants::{LOW_52, minus, small};
+use super::ring::{Element, Modulus, Ring};
+use super::side::{Side, part};
+use crate::simd::{LANES, Simd, Vector, Words};
+
+impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+    /// Replaces each of `all`, which are public, by its inverse. None may be zero.
+    pub(crate) fn invert_all_public(self, all: &mut [Element<S::V, L, N>]) {
+        self.invert_all_by(all, |product| self.invert_public(product));
+    }
+
+    /// `1/a` in every lane, in Montgomery form. No lane may be zero.
+    ///
+    /// The product of all lanes is gathered by turning lanes by 4, 2 and 1; each lane's inverse is the product's inverse times
+    /// what the lane met on the way.
+    fn invert_public(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
+        let single = Ring::<S, M, L, 1>::new(self.simd);
+        self.simd.call(
+            #[inline(always)]
+            || {
+                let first: Element<_, L, 1> = a.part(0);
+                let second: Element<_, L, 1> = a.part(N - 1);
+                let mut product = if N == 2 { single.mul(&first, &second) } else { first };
+                let mut others = single.one();
+                for distance in [4, 2, 1] {
+                    let turned = turn(self.simd, &product, distance);
+                    others = single.mul(&others, &turned);
+                    product = single.mul(&product, &turned);
+                }
+                let (factor, power) = inverse::<M, L>(&first_lane(&single.below_modulus(&product)));
+                let inverse = single.mul(&single.enter(&single.splat(&factor)), &single.splat(&power));
+                let inverse = single.mul(&inverse, &others);
+                let mut inverses = *a;
+                for n in 0..N {
+                    let own = if N == 1 { inverse } else { single.mul(&inverse, &a.part(N - 1 - n)) };
+                    inverses.put(n, &own);
+                }
+                inverses
+            },
+        )
+    }
+}
+
+/// Each lane's value from the lane `distance` further.
+#[inline(always)]
+fn turn<S: Simd, const L: usize>(
+    simd: S,
+    element: &Element<S::V, L, 1>,
+    distance: usize,
+) -> Element<S::V, L, 1> {
+    let mut turned = *element;
+    for limb in &mut turned.0 {
+        let words: Words = limb.0[0].words();
+        *limb = Side([simd.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES]))]);
+    }
+    turned
+}
+
+#[inline(always)]
+fn first_lane<V: Vector, const L: usize>(element: &Element<V, L, 1>) -> [u64; L] {
+    part::<V, L, 1, 1>(&element.0, 0).map(|limb| limb.0[0].words()[0])
+}
+
+/// Two plain integers below m and R whose product is `R^2/a mod m`: for the Montgomery form `a = x R` that of `1/x`. `a` is in
+/// (0, m).
+///
+/// Phase one of Kaliski, "The Montgomery inverse and its applications", with all zeros shifted out at once: with u = m, v = a,
+/// r = 0, s = 1 it holds that `a r = -u 2^k` and `a s = v 2^k` mod m, and `m = u s + v r`. At the end u is the greatest common
+/// divisor, one, so `1/a = -r 2^-k` with k from the bits of m to twice as many. r is doubled until R^2/2^k is below R.
+fn inverse<M: Modulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L]) {
+    let (mut u, mut v) = (words(&M::LIMBS), words(a));
+    let (mut r, mut s) = (words(&[0; L]), words(&small(1)));
+    let mut k = shift_out(&mut v, &mut r);
+    while v != [0; L] {
+        if is_below(&v, &u) {
+            subtract(&mut u, &v);
+            add(&mut r, &s);
+            k += shift_out(&mut u, &mut s);
+        } else {
+            subtract(&mut v, &u);
+            add(&mut s, &r);
+            if v == [0; L] {
+                shift_left(&mut r, 1);
+                k += 1;
+            } else {
+                k += shift_out(&mut v, &mut r);
+            }
+        }
+    }
+    debug_assert_eq!(u, words(&small(1)), "the modulus is not a prime, or a is zero");
+    let m = words(&M::LIMBS);
+    let reduce = |r: &mut [u64; L]| {
+        if !is_below(r, &m) {
+            subtract(r, &m);
+        }
+    };
+    reduce(&mut r);
+    while k <= 52 * L {
+        shift_left(&mut r, 1);
+        reduce(&mut r);
+        k += 1;
+    }
+    let mut power = [0; L];
+    power[(104 * L - k) / 52] = 1 << ((104 * L - k) % 52);
+    (minus(&M::LIMBS, &limbs(&r)).0, power)
+}
+
+/// 64-bit words of limbs.
+#[inline(always)]
+fn words<const L: usize>(limbs: &[u64; L]) -> [u64; L] {
+    let mut words = [0; L];
+    for (at, limb) in limbs.iter().enumerate() {
+        let (word, bit) = (52 * at / 64, 52 * at % 64);
+        words[word] |= limb << bit;
+        if bit > 12 && word + 1 < L {
+            words[word + 1] |= limb >> (64 - bit);
+        }
+    }
+    words
+}
+
+/// Limbs of 64-bit words.
+#[inline(always)]
+fn limbs<const L: usize>(words: &[u64; L]) -> [u64; L] {
+    let mut limbs = [0; L];
+    for (at, limb) in limbs.iter_mut().enumerate() {
+        let (word, bit) = (52 * at / 64, 52 * at % 64);
+        *limb = words[word] >> bit;
+        if bit > 12 && word + 1 < L {
+            *limb |= words[word + 1] << (64 - bit);
+        }
+        *limb &= LOW_52;
+    }
+    limbs
+}
+
+/// Divides `even` by its power of two, 2^z, multiplies `other` by it, and returns z. `even` is not zero.
+#[inline(always)]
+fn shift_out<const L: usize>(even: &mut [u64; L], other: &mut [u64; L]) -> usize {
+    let mut all = 0;
+    loop {
+        let zeros = even[0].trailing_zeros().min(63);
+        if zeros == 0 {
+            return all;
+        }
+        shift_right(even, zeros);
+        shift_left(other, zeros);
+        all += zeros as usize;
+    }
+}
+
+#[inline(always)]
+fn shift_right<const L: usize>(a: &mut [u64; L], bits: u32) {
+    for at in 0..L {
+        let above = if at + 1 < L { a[at + 1] } else { 0 };
+        a[at] = a[at] >> bits | above << 1 << (63 - bits);
+    }
+}
+
+#[inline(always)]
+fn shift_left<const L: usize>(a: &mut [u64; L], bits: u32) {
+    for at in (0..L).rev() {
+        let below = if at > 0 { a[at - 1] } else { 0 };
+        a[at] = a[at] << bits | below >> 1 >> (63 - bits);
+    }
+}
+
+#[inline(always)]
+fn is_below<const L: usize>(a: &[u64; L], b: &[u64; L]) -> bool {
+    a.iter().rev().lt(b.iter().rev())
+}
+
+#[inline(always)]
+fn add<const L: usize>(a: &mut [u64; L], b: &[u64; L]) {
+    let mut carry = false;
+    for at in 0..L {
+        (a[at], carry) = a[at].carrying_add(b[at], carry);
+    }
+}
+
+#[inline(always)]
+fn subtract<const L: usize>(a: &mut [u64; L], b: &[u64; L]) {
+    let mut borrow = false;
+    for at in 0..L {
+        (a[at], borrow) = a[at].borrowing_sub(b[at], borrow);
+    }
+}
