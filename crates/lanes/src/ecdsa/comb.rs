@@ -149,29 +149,29 @@ impl PublicComb {
 /// A table per lane.
 pub(crate) type Rows<'a, const N: usize> = [[&'a [Line]; LANES]; N];
 
-/// The rows that `places` name, each lane in its own table; begins to fetch those that `next` names.
+/// Reads to `entry` the rows that `places` name, each lane in its own table; begins to fetch those that `next` names.
 pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &Rows<'_, N>,
     places: [&Place; N],
     next: Option<[&Place; N]>,
-) -> Affine<S::V, L, N> {
+    entry: &mut Affine<S::V, L, N>,
+) {
     let row = |n: usize, lane: usize, place: &Place| {
         &tables[n][lane][place.index[lane] as usize * C::LINES..][..C::LINES]
     };
     simd.call(
         #[inline(always)]
         || {
-            let mut entry = [[Side::splat(simd, 0); L]; 2];
             for n in 0..N {
                 let mut rows = tables[n];
                 for lane in 0..LANES {
                     rows[lane] = row(n, lane, places[n]);
                 }
-                let limbs = C::load_rows(simd, rows);
+                let [x, y] = C::load_rows(simd, rows);
                 for limb in 0..L {
-                    entry[0][limb].0[n] = limbs[0][limb];
-                    entry[1][limb].0[n] = limbs[1][limb];
+                    entry.x.0[limb].0[n] = x[limb];
+                    entry.y.0[limb].0[n] = y[limb];
                 }
                 if let Some(next) = next {
                     for lane in 0..LANES {
@@ -179,9 +179,8 @@ pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
                     }
                 }
             }
-            Affine { x: Element(entry[0]), y: Element(entry[1]) }
         },
-    )
+    );
 }
 
 #[inline(always)]

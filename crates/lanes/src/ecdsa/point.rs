@@ -160,6 +160,12 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
         Jacobian { x: point.x, y: point.y, z: self.one() }
     }
 
+    /// Coordinates that are not yet those of a point.
+    #[inline(always)]
+    pub(crate) fn origin(self) -> Affine<S::V, L, N> {
+        Affine { x: self.zero(), y: self.zero() }
+    }
+
     /// `a` or, where the mask is set, `-a`.
     #[inline(always)]
     pub(crate) fn negate_if(self, mask: Masks<N>, a: &Affine<S::V, L, N>) -> Affine<S::V, L, N> {

@@ -289,7 +289,8 @@ fn add_entry<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     let digits = &work.digits[which];
     let places = std::array::from_fn(|n| &digits[n][at]);
     let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
-    let entry = look_up::<S, C, L, N>(simd, rows, places, next);
+    let mut entry = f.origin();
+    look_up::<S, C, L, N>(simd, rows, places, next, &mut entry);
     let minus = signs(&places, term);
     if term == 0 {
         let Jacobian { x, y, z } = f.first(&entry, minus);
@@ -316,30 +317,35 @@ fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 ) {
     let f = Ring::<S, C::Field, L, N>::new(simd);
     let tables = cold_tables::<S, C, L, N>(simd, works);
-    let lines = COLD_ROWS * C::LINES;
-    let count = digits(C::BITS, COLD_WINDOW);
-    for (work, tables) in works.iter_mut().zip(tables.chunks_exact(N * LANES * lines)) {
-        let mut tables = tables.chunks_exact(lines);
-        let tables: Rows<'_, N> =
-            std::array::from_fn(|_| std::array::from_fn(|_| tables.next().unwrap_or_default()));
-        let mut point = f.lift(&Affine { x: f.one(), y: f.one() });
-        for (term, at) in (0..count).rev().enumerate() {
-            let mut places = [&work.digits[1][0][at]; N];
-            for n in 0..N {
-                places[n] = &work.digits[1][n][at];
-            }
-            let entry = look_up::<S, C, L, N>(simd, &tables, places, None);
+    let rows: Vec<Rows<'_, N>> = tables
+        .chunks_exact(N * LANES * COLD_ROWS * C::LINES)
+        .map(|tables| {
+            let mut tables = tables.chunks_exact(COLD_ROWS * C::LINES);
+            std::array::from_fn(|_| std::array::from_fn(|_| tables.next().unwrap_or_default()))
+        })
+        .collect();
+    let mut entry = f.origin();
+    let mut points = vec![f.lift(&entry); works.len()];
+    for (term, at) in (0..digits(C::BITS, COLD_WINDOW)).rev().enumerate() {
+        // Apart from the additions, whose code and theirs do not fit the cache for instructions together.
+        if term > 0 {
+            points.iter_mut().for_each(|point| f.double_times(point, COLD_WINDOW));
+        }
+        for ((work, rows), point) in works.iter().zip(&rows).zip(&mut points) {
+            let places = std::array::from_fn(|n| &work.digits[1][n][at]);
+            look_up::<S, C, L, N>(simd, rows, places, None, &mut entry);
             let minus = signs(&places, term);
             if term == 0 {
-                point = f.first(&entry, minus);
+                *point = f.first(&entry, minus);
             } else {
-                f.double_times(&mut point, COLD_WINDOW);
-                f.add_in_jacobian(&mut point, &entry, minus);
+                f.add_in_jacobian(point, &entry, minus);
             }
         }
+    }
+    for (work, point) in works.iter_mut().zip(&points) {
         work.point = simd.call(
             #[inline(always)]
-            || f.widen(&point),
+            || f.widen(point),
         );
     }
 }
