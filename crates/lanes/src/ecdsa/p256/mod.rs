@@ -30,8 +30,8 @@ impl Curve<5> for P256 {
         limbs("4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"),
     ];
     const SECRET_WINDOW: usize = 7;
-    const PUBLIC_WINDOW: usize = 8;
-    const HOT_WINDOW: usize = 6;
+    const PUBLIC_WINDOW: usize = 10;
+    const HOT_WINDOW: usize = 7;
     const HOT_USES: u32 = 128;
     const LINES: usize = 1;
 
