@@ -66,12 +66,11 @@ impl Lanes {
         (0..LANES).fold(0, |bits, lane| bits | u8::from(f(self.0[lane], other.0[lane])) << lane)
     }
 
-    /// All ones where the mask is set; no branch, as the mask may be secret. Nor may the compiler know where it came from: it
-    /// makes jumps of comparisons.
+    /// All ones where the mask is set; no branch, as the mask may be secret. Nor may the compiler know of any word that it is
+    /// all ones or nothing: it makes jumps of choices.
     #[inline(always)]
     fn ones_if(mask: Mask) -> Self {
-        let mask = black_box(mask);
-        Self(std::array::from_fn(|lane| (u64::from(mask) >> lane & 1).wrapping_neg()))
+        Self(std::array::from_fn(|lane| black_box((u64::from(mask) >> lane & 1).wrapping_neg())))
     }
 }
 
