@@ -9,10 +9,11 @@ use std::fmt;
 
 use super::constants::shifted;
 use super::curve::Curve;
+use super::element::Element;
 use super::multiples::windows;
 use super::point::Affine;
 use super::recode::{Place, digits};
-use super::ring::{Element, Modulus};
+use super::ring::Modulus;
 use super::rows::Line;
 use super::side::Side;
 use crate::simd::{LANES, Simd, Vector};

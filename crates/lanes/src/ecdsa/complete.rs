@@ -1,8 +1,9 @@
 //! Additions without exceptions, for the few lanes whose fast path met one. Slow, and exact for every input.
 
 use super::curve::Curve;
+use super::element::{Element, Loose};
 use super::point::Affine;
-use super::ring::{Element, Loose, Modulus, Ring};
+use super::ring::{Modulus, Ring};
 use super::side::Masks;
 use crate::ecdsa::constants::shifted;
 use crate::simd::{LANES, Simd, Vector};

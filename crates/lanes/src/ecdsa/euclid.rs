@@ -1,7 +1,8 @@
 //! One inversion of a public value for all lanes: their product is inverted by Euclid's algorithm, whose time depends on it.
 
 use super::constants::{LOW_52, minus, small};
-use super::ring::{Element, Modulus, Ring};
+use super::element::Element;
+use super::ring::{Modulus, Ring};
 use super::side::{Side, part};
 use crate::simd::{LANES, Simd, Vector, Words};
 

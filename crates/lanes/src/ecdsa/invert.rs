@@ -3,7 +3,8 @@
 use zeroize::Zeroizing;
 
 use super::constants::{minus, small};
-use super::ring::{Element, Modulus, Ring};
+use super::element::Element;
+use super::ring::{Modulus, Ring};
 use crate::simd::Simd;
 
 /// Bits of the exponent that are looked at together.

@@ -9,7 +9,8 @@
 //! | `complete` | additions without exceptions, for lanes that met one |
 //! | `comb`, `multiples`, `rows` | tables of multiples: read, made, laid out |
 //! | `recode` | scalars as signed odd digits |
-//! | `ring`, `invert`, `euclid`, `side`, `constants` | arithmetic modulo p and n |
+//! | `ring`, `kernels`, `element`, `side`, `constants` | arithmetic modulo p and n |
+//! | `invert`, `euclid` | one inversion for many: of secrets, of public values |
 //! | `scalars` | bytes of jobs as lanes |
 
 #![expect(clippy::needless_range_loop, reason = "limbs and lanes of several arrays are walked in step")]
@@ -18,9 +19,11 @@ pub(crate) mod comb;
 pub(crate) mod complete;
 pub(crate) mod constants;
 pub(crate) mod curve;
+pub(crate) mod element;
 pub(crate) mod euclid;
 pub(crate) mod hot;
 pub(crate) mod invert;
+pub(crate) mod kernels;
 pub(crate) mod multiples;
 pub(crate) mod nonce;
 pub(crate) mod p256;

@@ -1,9 +1,10 @@
 //! Making tables: odd multiples of points, and points as affine coordinates.
 
 use super::curve::Curve;
+use super::element::Element;
 use super::point::{Affine, Jacobian, Xyzz};
 use super::recode::digits;
-use super::ring::{Element, Field, Ring};
+use super::ring::{Field, Ring};
 use super::side::Side;
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 

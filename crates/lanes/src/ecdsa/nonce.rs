@@ -10,8 +10,9 @@ use zeroize::Zeroizing;
 
 use super::constants::shifted;
 use super::curve::Curve;
+use super::element::Element;
 use super::rfc6979;
-use super::ring::{Element, Modulus, Ring};
+use super::ring::{Modulus, Ring};
 use super::rows::limbs_of_words;
 use super::scalars::lanes;
 use super::sign::Job;

@@ -5,7 +5,8 @@
 
 use zeroize::Zeroize;
 
-use super::ring::{Element, Field, Ring};
+use super::element::Element;
+use super::ring::{Field, Ring};
 use super::side::{Masks, not};
 use crate::simd::{Simd, Vector};
 

@@ -3,7 +3,8 @@
 use zeroize::Zeroizing;
 
 use super::constants::{LOW_52, minus};
-use super::ring::{Element, Modulus, Ring};
+use super::element::Element;
+use super::ring::{Modulus, Ring};
 use super::rows::{limbs_of_words, words_of_limbs};
 use crate::batch::{Accepted, per_lane};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};

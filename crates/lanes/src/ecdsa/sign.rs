@@ -5,11 +5,12 @@ use oarlock_core::{Extra, Key, KeyParts, Nonce, Operation, Outcomes, Shape, Stat
 use zeroize::{Zeroize, Zeroizing};
 
 use super::curve::Curve;
+use super::element::Element;
 use super::multiples::turned;
 use super::nonce::{has_rule, nonces};
 use super::point::{Jacobian, Xyzz};
 use super::recode::{digit, digits, halve};
-use super::ring::{Element, Modulus, Ring};
+use super::ring::{Modulus, Ring};
 use super::scalars::{Integers, is_in_range, is_set, lanes, write};
 use super::side::{Masks, Side};
 use crate::batch::{Accepted, accept};

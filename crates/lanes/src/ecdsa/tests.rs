@@ -5,10 +5,11 @@ use num_bigint::BigUint;
 use super::comb::base;
 use super::complete::Group;
 use super::curve::Curve;
+use super::element::Element;
 use super::hot::KeyTable;
 use super::point::{Affine, Jacobian};
 use super::recode::{digit, digits, halve};
-use super::ring::{Element, Field, Modulus, Ring};
+use super::ring::{Field, Modulus, Ring};
 use super::{P256, P384};
 use crate::hot::Table;
 #[cfg(target_arch = "x86_64")]

@@ -3,30 +3,64 @@
 use std::hint::black_box;
 
 use oarlock_core::{
-    Curve, EcPrivateParts, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, Nonce, Operation, Outcomes, Shape,
+    Curve as CurveName, EcPrivateParts, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, Nonce, Operation,
+    Outcomes, Shape,
 };
 
 use super::Bench;
 use crate::LaneEngine;
 use crate::ecdsa;
+use crate::ecdsa::comb::PublicComb;
 use crate::ecdsa::constants::{shifted, small};
+use crate::ecdsa::curve::Curve;
+use crate::ecdsa::element::Element;
+use crate::ecdsa::hot::KeyTable;
 use crate::ecdsa::point::{Affine, Jacobian, Xyzz};
-use crate::ecdsa::ring::{Element, Field, Ring};
-use crate::ecdsa::{p256, p384};
-use crate::hot::HotKeys;
+use crate::ecdsa::ring::{Field, Ring};
+use crate::ecdsa::{P256, P384, p256, p384};
+use crate::hot::{HotKeys, Table};
 use crate::simd::{Counting, Ifma, LANES, Simd};
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
-    for (curve, name) in [(Curve::P256, "p256"), (Curve::P384, "p384")] {
+    for (curve, name) in [(CurveName::P256, "p256"), (CurveName::P384, "p384")] {
         let Some(work) = Work::new(curve) else { continue };
         work.measure(bench, &format!("{name} sign, 64 jobs, per 8"), Doing::Sign);
         work.measure(bench, &format!("{name} verify, 64 jobs, per 8"), Doing::Verify);
         work.measure(bench, &format!("{name} verify, 64 jobs, 8 keys with tables, per 8"), Doing::VerifyHot);
+        match curve {
+            CurveName::P256 => tables::<P256, 5>(bench, simd, name, &work),
+            _ => tables::<P384, 8>(bench, simd, name, &work),
+        }
     }
     kernels::<p256::field::FieldPrime, 5, 1>(bench, simd, "p256, one stream:");
     kernels::<p256::field::FieldPrime, 5, 2>(bench, simd, "p256, two streams:");
     kernels::<p384::field::FieldPrime, 8, 1>(bench, simd, "p384, one stream:");
     kernels::<p384::field::FieldPrime, 8, 2>(bench, simd, "p384, two streams:");
+}
+
+/// What a table takes: a key's to make and to check, the base point's to make.
+fn tables<C: Curve<L>, const L: usize>(bench: &Bench<'_>, simd: Ifma, name: &str, work: &Work) {
+    let Some((_, key)) = work.public[0].ec_public() else { return };
+    let Some(table) = KeyTable::<Ifma, C, L>::new(simd, key) else { return };
+    let Some(counted) = KeyTable::<Counting, C, L>::new(Counting, key) else { return };
+    bench.kernel(
+        &format!("{name} table of a key"),
+        1,
+        || drop(black_box(KeyTable::<Ifma, C, L>::new(simd, key))),
+        || drop(black_box(KeyTable::<Counting, C, L>::new(Counting, key))),
+    );
+    bench.kernel(
+        &format!("{name} check of a table"),
+        1,
+        || _ = black_box(table.is_right(key)),
+        || _ = black_box(counted.is_right(key)),
+    );
+    bench.kernel(
+        &format!("{name} table of the base point"),
+        1,
+        || drop(black_box(PublicComb::of_base::<Ifma, C, L>(simd))),
+        || drop(black_box(PublicComb::of_base::<Counting, C, L>(Counting))),
+    );
 }
 
 /// Times a kernel is called per measurement.
@@ -122,7 +156,7 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Streams<S, F, L, N> {
 
 /// Jobs of one key that go through the engine again and again.
 struct Work {
-    curve: Curve,
+    curve: CurveName,
     private: Key,
     /// The same public key under several names, so that it has as many tables.
     public: Vec<Key>,
@@ -144,7 +178,7 @@ const JOBS: usize = 64;
 
 impl Work {
     /// The first example of RFC 6979 A.2 for a curve, as the tests of the scalar engine have it.
-    fn new(curve: Curve) -> Option<Self> {
+    fn new(curve: CurveName) -> Option<Self> {
         let lines = include_str!("../../../scalar/tests/data/rfc6979.txt").lines();
         let line = lines.map(str::trim).find(|line| line.starts_with(&curve.to_string()))?;
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,7 +1,9 @@
 //! The integers modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. SP 800-186 3.2.1.3. `docs/math/p256.md` has bounds and counts.
 
 use crate::ecdsa::constants::limbs;
-use crate::ecdsa::ring::{Element, Field, Loose, Modulus, Wide, carry};
+use crate::ecdsa::element::{Element, Loose, Wide};
+use crate::ecdsa::kernels::carry;
+use crate::ecdsa::ring::{Field, Modulus};
 use crate::ecdsa::side::Side;
 use crate::simd::Simd;
 

@@ -1,7 +1,9 @@
 //! The integers modulo p = 2^384 - 2^128 - 2^96 + 2^32 - 1. SP 800-186 3.2.1.4. `docs/math/p384.md` has bounds and counts.
 
 use crate::ecdsa::constants::limbs;
-use crate::ecdsa::ring::{Element, Field, Loose, Modulus, Wide, carry, rows};
+use crate::ecdsa::element::{Element, Loose, Wide};
+use crate::ecdsa::kernels::{carry, rows};
+use crate::ecdsa::ring::{Field, Modulus};
 use crate::ecdsa::side::Side;
 use crate::simd::Simd;
 

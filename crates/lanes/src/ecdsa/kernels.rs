@@ -1,0 +1,133 @@
+//! Products, squares and carries of limbs.
+
+use super::constants::LOW_52;
+use super::element::{Element, Loose, Wide};
+use super::side::Side;
+use crate::simd::{Mask, Simd, Vector};
+
+/// `wide + a b`.
+#[inline(always)]
+pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
+    simd: S,
+    wide: Wide<S::V, L, N>,
+    a: &Element<S::V, L, N>,
+    b: &Element<S::V, L, N>,
+) -> Wide<S::V, L, N> {
+    let mut halves = Halves::new(simd, wide);
+    rows::<S::V, L>(
+        #[inline(always)]
+        |i| {
+            for j in 0..L {
+                halves.add_product(i + j, a.0[i], b.0[j]);
+            }
+        },
+    );
+    halves.sum()
+}
+
+/// `a^2`.
+#[inline(always)]
+pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
+    simd: S,
+    a: &Element<S::V, L, N>,
+) -> Wide<S::V, L, N> {
+    let zeros = [Side::splat(simd, 0); L];
+    let mut halves = Halves::new(simd, Wide { low: zeros, high: zeros });
+    rows::<S::V, L>(
+        #[inline(always)]
+        |i| {
+            for j in i + 1..L {
+                halves.add_product(i + j, a.0[i], a.0[j]);
+            }
+        },
+    );
+    let mut wide = halves.sum();
+    for column in 1..2 * L - 1 {
+        wide.add(column, wide.at(column));
+    }
+    for i in 0..L {
+        wide.set(2 * i, wide.at(2 * i).madd_lo(a.0[i], a.0[i]));
+        wide.set(2 * i + 1, wide.at(2 * i + 1).madd_hi(a.0[i], a.0[i]));
+    }
+    wide
+}
+
+/// Columns as products gather. Where there are registers for it, high halves have columns of their own, which makes the longest
+/// chain of multiply-adds half as long.
+struct Halves<V, const L: usize, const N: usize> {
+    wide: Wide<V, L, N>,
+    above: Wide<V, L, N>,
+}
+
+impl<V: Vector, const L: usize, const N: usize> Halves<V, L, N> {
+    const APART: bool = L <= 5;
+
+    #[inline(always)]
+    fn new<S: Simd<V = V>>(simd: S, wide: Wide<V, L, N>) -> Self {
+        let zeros = [Side::splat(simd, 0); L];
+        Self { wide, above: Wide { low: zeros, high: zeros } }
+    }
+
+    #[inline(always)]
+    fn add_product(&mut self, column: usize, a: Side<V, N>, b: Side<V, N>) {
+        self.wide.set(column, self.wide.at(column).madd_lo(a, b));
+        let (columns, at) =
+            if Self::APART { (&mut self.above, column) } else { (&mut self.wide, column + 1) };
+        columns.set(at, columns.at(at).madd_hi(a, b));
+    }
+
+    #[inline(always)]
+    fn sum(mut self) -> Wide<V, L, N> {
+        if Self::APART {
+            for column in 0..2 * L - 1 {
+                self.wide.add(column + 1, self.above.at(column));
+            }
+        }
+        self.wide
+    }
+}
+
+/// Calls `row` with 0 to L-1. Written out, because the compiler unrolls no loop of that size, and only then are columns
+/// registers.
+#[inline(always)]
+pub(crate) fn rows<V: Vector, const L: usize>(mut row: impl FnMut(usize)) {
+    if !V::UNROLLS {
+        (0..L).for_each(row);
+        return;
+    }
+    const { assert!(L == 5 || L == 8, "a number of limbs that is not written out") };
+    row(0);
+    row(1);
+    row(2);
+    row(3);
+    row(4);
+    if L == 8 {
+        row(5);
+        row(6);
+        row(7);
+    }
+}
+
+/// Moves the carries of a value in [0, R).
+#[inline(always)]
+pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
+    simd: S,
+    mut loose: Loose<S::V, L, N>,
+) -> Element<S::V, L, N> {
+    propagate(simd, &mut loose.0);
+    debug_assert!(
+        loose.0[L - 1].is_below(Side::splat(simd, 1 << 52)) == [Mask::MAX; N],
+        "a value is negative or does not fit its limbs"
+    );
+    Element(loose.0)
+}
+
+/// Moves carries upwards; the top limb keeps what is left, with its sign.
+#[inline(always)]
+pub(crate) fn propagate<S: Simd, const L: usize, const N: usize>(simd: S, limbs: &mut [Side<S::V, N>; L]) {
+    let low = Side::splat(simd, LOW_52);
+    for limb in 0..L - 1 {
+        limbs[limb + 1] = limbs[limb + 1] + limbs[limb].sar::<52>();
+        limbs[limb] = limbs[limb] & low;
+    }
+}

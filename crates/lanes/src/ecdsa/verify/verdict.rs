@@ -1,0 +1,83 @@
+//! Whether the sum's x is r: without inversion, and exactly where the fast path met an exception.
+
+use super::Work;
+use super::read::keys;
+use crate::ecdsa::comb::base;
+use crate::ecdsa::complete::{Group, Projective};
+use crate::ecdsa::curve::Curve;
+use crate::ecdsa::element::Element;
+use crate::ecdsa::point::Affine;
+use crate::ecdsa::ring::{Modulus, Ring};
+use crate::ecdsa::scalars::lanes;
+use crate::ecdsa::side::Masks;
+use crate::simd::Simd;
+
+/// Lanes whose signature is good.
+pub(super) fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    work: &Work<'_, S::V, L, N>,
+) -> Masks<N> {
+    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    let r = order.read(&lanes(work.block, |job| job.r));
+    let (mut is_good, is_exception) = simd.call(
+        #[inline(always)]
+        || {
+            let is_good = is_x::<S, C, L, N>(simd, &r, &work.point.x, &work.point.zz);
+            (is_good, f.is_zero(&f.leave(&work.point.zz)))
+        },
+    );
+    if is_exception != [0; N] {
+        let keys = keys::<S, C, L, N>(simd, work.block);
+        for n in 0..N {
+            let exact = exactly::<S, C, L>(
+                simd,
+                work.scalars.map(|scalar| scalar.part(n)),
+                &Affine { x: keys.x.part(n), y: keys.y.part(n) },
+                &r.part(n),
+            );
+            is_good[n] = (is_good[n] & !is_exception[n]) | (exact & is_exception[n]);
+        }
+    }
+    is_good
+}
+
+/// Lanes in which `X/Z = r mod n`, by multiplication: X = r Z, or X = (r + n) Z where r + n is below p. Z is not zero.
+#[inline(always)]
+fn is_x<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    simd: S,
+    r: &Element<S::V, L, N>,
+    x: &Element<S::V, L, N>,
+    z: &Element<S::V, L, N>,
+) -> Masks<N> {
+    let f = Ring::<S, C::Field, L, N>::new(simd);
+    let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
+    let is_below = f.is_below_modulus(&other);
+    let first = f.settle(f.times(&f.enter(r), z) - *x);
+    let second = f.settle(f.times(&f.enter(&other), z) - *x);
+    let (mut is_x, second) = (f.is_zero(&f.leave(&first)), f.is_zero(&f.leave(&second)));
+    for n in 0..N {
+        is_x[n] |= second[n] & is_below[n];
+    }
+    is_x
+}
+
+/// The same answer for a group by complete additions.
+fn exactly<S: Simd, C: Curve<L>, const L: usize>(
+    simd: S,
+    [u1, u2]: [Element<S::V, L, 1>; 2],
+    key: &Affine<S::V, L, 1>,
+    r: &Element<S::V, L, 1>,
+) -> u8 {
+    let group = Group::<S, C, L>::new(simd);
+    let [x, y] = base::<C, L>();
+    let base = group.lift(&Affine { x: group.f.splat(&x), y: group.f.splat(&y) });
+    let Projective { x, z, .. } = group.double_sum((&u1, &base), (&u2, &group.lift(key)));
+    simd.call(
+        #[inline(always)]
+        || {
+            let [is_good] = is_x::<S, C, L, 1>(simd, r, &x, &z);
+            let [is_infinity] = group.f.is_zero(&group.f.leave(&z));
+            is_good & !is_infinity
+        },
+    )
+}
