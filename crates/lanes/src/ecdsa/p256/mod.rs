@@ -32,7 +32,7 @@ impl Curve<5> for P256 {
     const SECRET_WINDOW: usize = 7;
     const PUBLIC_WINDOW: usize = 10;
     const HOT_WINDOW: usize = 7;
-    const HOT_USES: u32 = 128;
+    const HOT_USES: u32 = 80;
     const LINES: usize = 1;
 
     /// Four words of x, four of y.

@@ -38,7 +38,7 @@ impl Curve<8> for P384 {
     const SECRET_WINDOW: usize = 6;
     const PUBLIC_WINDOW: usize = 8;
     const HOT_WINDOW: usize = 6;
-    const HOT_USES: u32 = 128;
+    const HOT_USES: u32 = 50;
     const LINES: usize = 2;
 
     /// Eight limbs of x, eight of y.
