@@ -41,8 +41,10 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
         entries[11] = *limb;
     }
     let mut out: [Vec<Numbers>; 3] = Default::default();
-    for count in [1, 2] {
-        for (operation, out) in out.iter_mut().enumerate() {
+    // A window of longer numbers is minutes under Miri.
+    let (counts, operations) = if cfg!(miri) && limbs > PAIRED { (1..=1, 2) } else { (1..=2, 3) };
+    for count in counts {
+        for (operation, out) in out.iter_mut().enumerate().take(operations) {
             let mut memory = Memory::new(simd, Streams::<S>::spans(limbs, count));
             let mut streams = Streams::new(simd, limbs, count, &mut memory.places());
             for at in 0..count {
@@ -99,15 +101,16 @@ fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
 #[test]
 fn products_are_those_of_integers() {
     for limbs in SIZES {
+        // One size whose products stay in registers, one whose products go tile by tile.
+        if cfg!(miri) && !matches!(limbs, 10 | 30) {
+            continue;
+        }
         for seed in 0..if cfg!(miri) { 1 } else { 20 } {
             check(Portable, limbs, seed);
             #[cfg(target_arch = "x86_64")]
             if let Some(simd) = crate::simd::Ifma::detect() {
                 check(simd, limbs, seed);
             }
-        }
-        if cfg!(miri) && limbs == 30 {
-            break;
         }
     }
 }
