@@ -141,7 +141,7 @@ impl<'m, S: Simd> Streams<'m, S> {
             return single(*simd, streams, Squares { times });
         }
         for _ in 0..times {
-            streams.iter_mut().for_each(|stream| stream.square(*simd, scratch));
+            streams.iter_mut().for_each(|stream| stream.multiply(*simd, Itself, scratch));
         }
     }
 
@@ -152,7 +152,10 @@ impl<'m, S: Simd> Streams<'m, S> {
         if streams[0].value.len() <= SINGLE {
             return single(*simd, streams, Products { factors });
         }
-        streams.iter_mut().zip(factors).for_each(|(stream, factor)| stream.multiply(*simd, *factor, scratch));
+        streams
+            .iter_mut()
+            .zip(factors)
+            .for_each(|(stream, factor)| stream.multiply(*simd, |_| *factor, scratch));
     }
 
     /// Squares each value once for every bit of a window, then multiplies it by the entry that is chosen. Entries of short
@@ -169,24 +172,16 @@ impl<'m, S: Simd> Streams<'m, S> {
 }
 
 impl<S: Simd> Stream<'_, S> {
-    fn square(&mut self, simd: S, scratch: &mut Scratch<'_, S::V>) {
-        std::mem::swap(&mut self.value, &mut self.last);
-        let factor = Itself(&*self.last);
-        let task = Task {
-            factor,
-            value: self.last,
-            modulus: self.modulus,
-            inverse: &self.inverse[0],
-            doubled: self.doubled,
-            out: self.value,
-        };
-        task.run(simd, scratch);
-    }
-
-    fn multiply<A: Factor<S::V>>(&mut self, simd: S, factor: A, scratch: &mut Scratch<'_, S::V>) {
+    /// Multiplies the value by a factor, which may be the value itself.
+    fn multiply<'s, A: Factor<S::V>>(
+        &'s mut self,
+        simd: S,
+        factor: impl FnOnce(&'s [S::V]) -> A,
+        scratch: &mut Scratch<'_, S::V>,
+    ) {
         std::mem::swap(&mut self.value, &mut self.last);
         let task = Task {
-            factor,
+            factor: factor(self.last),
             value: self.last,
             modulus: self.modulus,
             inverse: &self.inverse[0],
