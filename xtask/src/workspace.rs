@@ -10,6 +10,10 @@ pub(crate) enum WorkspaceError {
     Metadata(#[from] cargo_metadata::Error),
     #[error("{path}: {source}", path = path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {source}", path = path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    #[error("{name}: line {line} is not understood")]
+    Table { name: &'static str, line: usize },
 }
 
 /// The packages of one workspace.
@@ -85,6 +89,11 @@ pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, WorkspaceError> 
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, WorkspaceError> {
     std::fs::read_to_string(path).map_err(|source| WorkspaceError::Read { path: path.to_owned(), source })
+}
+
+/// Replaces a file by this text.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
+    std::fs::write(path, text).map_err(|source| WorkspaceError::Write { path: path.to_owned(), source })
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), WorkspaceError> {

@@ -16,6 +16,8 @@
 
 mod batch;
 mod curve25519;
+#[cfg(test)]
+mod des;
 mod ecdsa;
 mod engine;
 mod hash;

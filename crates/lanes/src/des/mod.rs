@@ -1,0 +1,7 @@
+//! DES over lanes of bits.
+
+mod sboxes;
+#[cfg(test)]
+mod standard;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Circuits of three-input gates, and what they compute for all 64 inputs at once.
+
+use std::fmt;
+
+/// Inputs of an S-box.
+pub(super) const INPUTS: usize = 6;
+
+/// Outputs of an S-box.
+pub(super) const OUTPUTS: usize = 4;
+
+/// The value of a signal for every input: bit `x` for the input whose most significant bit is b1, that is
+/// x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6.
+pub(super) type Truth = u64;
+
+/// The inputs b1 to b6.
+pub(super) const VARIABLES: [Truth; INPUTS] = [
+    0xFFFF_FFFF_0000_0000,
+    0xFFFF_0000_FFFF_0000,
+    0xFF00_FF00_FF00_FF00,
+    0xF0F0_F0F0_F0F0_F0F0,
+    0xCCCC_CCCC_CCCC_CCCC,
+    0xAAAA_AAAA_AAAA_AAAA,
+];
+
+/// Any function of three signals: bit `4a + 2b + c` of the table for operands a, b, c. Signals 0 to 5 are the inputs, 6 and up
+/// the gates in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gate {
+    pub(super) table: u8,
+    pub(super) operands: [usize; 3],
+}
+
+/// Gates in an order in which each comes after its operands, and the signals that are the outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Circuit {
+    pub(super) gates: Vec<Gate>,
+    pub(super) outputs: [usize; OUTPUTS],
+}
+
+impl Gate {
+    /// The gate's value for every input.
+    pub(super) fn of(self, signals: &[Truth]) -> Truth {
+        let [a, b, c] = self.operands.map(|operand| signals[operand]);
+        let pick = |select: Truth, yes: Truth, no: Truth| (select & yes) | (!select & no);
+        let row = |row: u32| u64::from(self.table >> row & 1).wrapping_neg();
+        let pair = |low: u32| pick(c, row(low + 1), row(low));
+        pick(a, pick(b, pair(6), pair(4)), pick(b, pair(2), pair(0)))
+    }
+}
+
+impl Circuit {
+    /// The values of all signals.
+    pub(super) fn signals(&self) -> Vec<Truth> {
+        let mut signals = VARIABLES.to_vec();
+        for gate in &self.gates {
+            signals.push(gate.of(&signals));
+        }
+        signals
+    }
+
+    /// The values of the outputs.
+    pub(super) fn truths(&self) -> [Truth; OUTPUTS] {
+        let signals = self.signals();
+        self.outputs.map(|output| signals[output])
+    }
+
+    /// The same circuit without gates that nothing needs, each after its operands, whatever order they are in now.
+    pub(super) fn tidied(&self) -> Self {
+        let mut tidied = Self { gates: Vec::new(), outputs: self.outputs };
+        let mut places = (0..INPUTS).map(Some).collect::<Vec<_>>();
+        places.resize(INPUTS + self.gates.len(), None);
+        tidied.outputs = self.outputs.map(|output| self.place(output, &mut places, &mut tidied.gates));
+        tidied
+    }
+
+    fn place(&self, signal: usize, places: &mut [Option<usize>], gates: &mut Vec<Gate>) -> usize {
+        if let Some(place) = places[signal] {
+            return place;
+        }
+        let gate = self.gates[signal - INPUTS];
+        let operands = gate.operands.map(|operand| self.place(operand, places, gates));
+        gates.push(Gate { operands, ..gate });
+        places[signal] = Some(INPUTS + gates.len() - 1);
+        INPUTS + gates.len() - 1
+    }
+}
+
+/// The four functions of an S-box, the most significant first, from its table as the standard prints it.
+pub(super) fn truths_of(table: &[u8; 64]) -> [Truth; OUTPUTS] {
+    let value = |x: usize| {
+        let (row, column) = ((x >> 4 & 2) | (x & 1), x >> 1 & 15);
+        table[16 * row + column]
+    };
+    std::array::from_fn(|output| {
+        (0..64).fold(0, |truth, x| truth | u64::from(value(x) >> (OUTPUTS - 1 - output) & 1) << x)
+    })
+}
+
+/// One line per gate, `table a b c`, and a last one of outputs.
+impl fmt::Display for Circuit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Gate { table, operands: [a, b, c] } in &self.gates {
+            writeln!(f, "{table:02x} {a} {b} {c}")?;
+        }
+        let [a, b, c, d] = self.outputs;
+        writeln!(f, "out {a} {b} {c} {d}")
+    }
+}

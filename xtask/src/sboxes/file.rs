@@ -1,0 +1,48 @@
+//! The table of circuits as text: what the search writes and the kernel's code is made from.
+
+use super::circuit::{Circuit, Gate, INPUTS, OUTPUTS};
+
+const HEAD: &str = "\
+# Circuits of three-input gates for the S-boxes of DES, found by `cargo xtask sboxes`.
+#
+# A line `table a b c` is a gate: bit 4a + 2b + c of the table, in hexadecimal, for operands a, b, c. Signals 0 to 5 are the
+# inputs b1 to b6 of FIPS 46-3, 6 and up the gates of the box in order. A line `out` names the four outputs, the most
+# significant first.
+";
+
+/// The file of these circuits.
+pub(super) fn text(circuits: &[Circuit]) -> String {
+    let boxes = (1..).zip(circuits).map(|(number, circuit): (usize, _)| format!("\ns{number}\n{circuit}"));
+    HEAD.to_owned() + &boxes.collect::<String>()
+}
+
+/// The circuits of a file, or the number of the line that is not understood.
+pub(super) fn parse(text: &str) -> Result<Vec<Circuit>, usize> {
+    let mut circuits = Vec::new();
+    let mut gates = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [] | ["#", ..] => {}
+            [name] if name == format!("s{}", circuits.len() + 1) && gates.is_empty() => {}
+            ["out", a, b, c, d] => {
+                let outputs = signals([a, b, c, d], gates.len()).ok_or(number)?;
+                circuits.push(Circuit { gates: std::mem::take(&mut gates), outputs });
+            }
+            [table, a, b, c] => {
+                let table = u8::from_str_radix(table, 16).map_err(|_| number)?;
+                gates.push(Gate { table, operands: signals([a, b, c], gates.len()).ok_or(number)? });
+            }
+            _ => return Err(number),
+        }
+    }
+    Ok(circuits)
+}
+
+/// Signals that are there once so many gates are.
+fn signals<const N: usize>(words: [&str; N], gates: usize) -> Option<[usize; N]> {
+    let signals = words.map(|word| word.parse().ok().filter(|signal| *signal < INPUTS + gates));
+    signals.iter().all(Option::is_some).then(|| signals.map(Option::unwrap_or_default))
+}
+
+const _: () = assert!(OUTPUTS == 4, "a line of outputs has four");

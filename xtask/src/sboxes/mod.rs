@@ -1,0 +1,109 @@
+//! `cargo xtask sboxes`: circuits of three-input gates for the S-boxes of DES, and the kernel's code made from them.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `circuit` | gates, and what they compute for all 64 inputs at once |
+//! | `build` | a first circuit, output by output; `fit` and `pair` are its smallest steps |
+//! | `walk` | a random walk to smaller circuits |
+//! | `order` | the order of gates that spares copies and registers |
+//! | `file` | the table of circuits, `crates/lanes/src/des/circuits.txt` |
+//! | `emit` | Rust made of it, `crates/lanes/src/des/sboxes.rs` |
+//!
+//! The search starts from the circuits in the table and never makes them worse; the same seed and number of steps give the same
+//! circuits. Whatever it finds is proved: a circuit is compared with the standard's table for all 64 inputs.
+
+mod build;
+mod circuit;
+mod emit;
+mod file;
+mod fit;
+mod order;
+mod pair;
+mod random;
+#[path = "../../../crates/lanes/src/des/standard.rs"]
+mod standard;
+mod walk;
+
+use std::path::PathBuf;
+
+use crate::workspace::{Workspace, WorkspaceError, read, write};
+use circuit::{Circuit, truths_of};
+use random::Random;
+use standard::S_BOXES;
+
+const CIRCUITS: &str = "circuits.txt";
+const CODE: &str = "sboxes.rs";
+
+/// Steps of the walk from each circuit that is built.
+const STEPS: usize = 1000;
+
+/// Searches for smaller circuits and writes the table and the code after every round over the eight S-boxes.
+pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<(), WorkspaceError> {
+    let Some(folder) = folder(workspace) else { return Ok(()) };
+    let (table, code) = (folder.join(CIRCUITS), folder.join(CODE));
+    let mut random = Random::new(seed);
+    let mut circuits = if table.exists() { parsed(&read(&table)?)? } else { Vec::new() };
+    for s_box in S_BOXES.iter().skip(circuits.len()) {
+        circuits.push(order::ordered(&build::build(&truths_of(s_box), &mut random)));
+    }
+    for round in 0..=rounds {
+        if round > 0 {
+            circuits.iter_mut().zip(&S_BOXES).for_each(|(best, s_box)| improve(best, s_box, &mut random));
+        }
+        write(&table, &file::text(&circuits))?;
+        write(&code, &emit::rust(&circuits))?;
+        println!("round {round}: {}", summary(&circuits));
+    }
+    Ok(())
+}
+
+/// Exchanges the circuit for one found now, where that is better.
+fn improve(best: &mut Circuit, s_box: &[u8; 64], random: &mut Random) {
+    let mut circuit = build::build(&truths_of(s_box), random);
+    (0..STEPS).for_each(|_| walk::step(&mut circuit, random));
+    if circuit.gates.len() > best.gates.len() {
+        return;
+    }
+    let circuit = order::ordered(&circuit);
+    if (circuit.gates.len(), order::cost(&circuit)) < (best.gates.len(), order::cost(best)) {
+        *best = circuit;
+    }
+}
+
+/// What is wrong with the table or the code made of it, and one line on what was looked at.
+pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), WorkspaceError> {
+    let Some(folder) = folder(workspace) else { return Ok((Vec::new(), "no S-boxes here".into())) };
+    let circuits = parsed(&read(&folder.join(CIRCUITS))?)?;
+    let mut faults = Vec::new();
+    if circuits.len() != S_BOXES.len() {
+        faults.push(format!("{CIRCUITS} has {} circuits for {} S-boxes", circuits.len(), S_BOXES.len()));
+    }
+    for (number, (circuit, s_box)) in (1..).zip(circuits.iter().zip(&S_BOXES)) {
+        if circuit.truths() != truths_of(s_box) {
+            faults.push(format!("{CIRCUITS}: s{number} is not the S-box of the standard"));
+        }
+    }
+    if read(&folder.join(CODE))? != emit::rust(&circuits) {
+        faults.push(format!("{CODE} is not what `cargo xtask sboxes` makes of {CIRCUITS}"));
+    }
+    Ok((faults, summary(&circuits)))
+}
+
+fn parsed(text: &str) -> Result<Vec<Circuit>, WorkspaceError> {
+    file::parse(text).map_err(|line| WorkspaceError::Table { name: CIRCUITS, line })
+}
+
+/// The folder of the kernel, where this workspace has it.
+fn folder(workspace: &Workspace) -> Option<PathBuf> {
+    let member = workspace.packages.iter().find(|member| member.name == "oarlock-lanes")?;
+    Some(member.folder.join("src").join("des"))
+}
+
+fn summary(circuits: &[Circuit]) -> String {
+    let gates: Vec<usize> = circuits.iter().map(|circuit| circuit.gates.len()).collect();
+    let copies: usize = circuits.iter().map(|circuit| order::cost(circuit).0).sum();
+    format!("{} gates {gates:?}, {copies} copies", gates.iter().sum::<usize>())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! The order of a circuit's gates. `vpternlog` overwrites one of its operands: an operand that is needed again has to be copied
+//! first. And whatever is still needed takes a register.
+
+use std::collections::BTreeMap;
+
+use super::circuit::{Circuit, Gate, INPUTS};
+
+/// How many sets of computed gates are followed at once.
+const WIDTH: usize = 4096;
+
+/// What an order costs: gates of which no operand is used for the last time, and the most signals that live at once.
+type Cost = (usize, usize);
+
+/// Gates computed so far, as a set: at which cost and in which order.
+type Followed = BTreeMap<u64, (Cost, Vec<usize>)>;
+
+/// The same circuit in the cheapest order found.
+pub(super) fn ordered(circuit: &Circuit) -> Circuit {
+    let mut followed = Followed::from([(0, ((0, INPUTS), Vec::new()))]);
+    for _ in &circuit.gates {
+        followed = longer(circuit, followed);
+    }
+    let order = followed.into_values().next().map(|(_, order)| order).unwrap_or_default();
+    renumbered(circuit, &order)
+}
+
+/// The cost of the order that the gates are in.
+pub(super) fn cost(circuit: &Circuit) -> Cost {
+    (0..circuit.gates.len()).fold((0, INPUTS), |cost, gate| after(circuit, cost, (1 << gate) - 1, gate))
+}
+
+/// Every set with one gate more, at its least cost.
+fn longer(circuit: &Circuit, followed: Followed) -> Followed {
+    let mut next = Followed::new();
+    for (done, (cost, order)) in followed {
+        for gate in (0..circuit.gates.len()).filter(|gate| is_ready(circuit, done, *gate)) {
+            let cost = after(circuit, cost, done, gate);
+            let known = next.get(&(done | 1 << gate));
+            if known.is_none_or(|(least, _)| cost < *least) {
+                let order = order.iter().copied().chain([gate]).collect();
+                next.insert(done | 1 << gate, (cost, order));
+            }
+        }
+    }
+    let mut costs: Vec<(Cost, u64)> = next.iter().map(|(done, (cost, _))| (*cost, *done)).collect();
+    costs.sort_unstable();
+    costs.iter().skip(WIDTH).for_each(|(_, done)| {
+        next.remove(done);
+    });
+    next
+}
+
+fn is_ready(circuit: &Circuit, done: u64, gate: usize) -> bool {
+    let is_there = |signal: usize| signal < INPUTS || done >> (signal - INPUTS) & 1 == 1;
+    done >> gate & 1 == 0 && circuit.gates[gate].operands.into_iter().all(is_there)
+}
+
+/// The cost with one more gate.
+fn after(circuit: &Circuit, (copies, most): Cost, done: u64, gate: usize) -> Cost {
+    let then = done | 1 << gate;
+    let has_last_use =
+        circuit.gates[gate].operands.into_iter().any(|operand| !is_needed(circuit, then, operand));
+    let is_live = |signal: &usize| {
+        (*signal < INPUTS || then >> (signal - INPUTS) & 1 == 1) && is_needed(circuit, then, *signal)
+    };
+    let live = (0..INPUTS + circuit.gates.len()).filter(is_live).count();
+    (copies + usize::from(!has_last_use), most.max(live))
+}
+
+/// Whether the signal is an output or an operand of a gate that is not done.
+fn is_needed(circuit: &Circuit, done: u64, signal: usize) -> bool {
+    let mut open = circuit.gates.iter().enumerate().filter(|(at, _)| done >> at & 1 == 0);
+    circuit.outputs.contains(&signal) || open.any(|(_, gate)| gate.operands.contains(&signal))
+}
+
+fn renumbered(circuit: &Circuit, order: &[usize]) -> Circuit {
+    let place = |signal: usize| {
+        let place = order.iter().position(|gate| gate + INPUTS == signal);
+        place.map_or(signal, |place| INPUTS + place)
+    };
+    let moved = |gate: &usize| {
+        let gate = circuit.gates[*gate];
+        Gate { operands: gate.operands.map(place), ..gate }
+    };
+    Circuit { gates: order.iter().map(moved).collect(), outputs: circuit.outputs.map(place) }
+}

@@ -1,0 +1,56 @@
+use super::circuit::{Gate, VARIABLES};
+use super::*;
+
+/// FIPS 46-3 describes S1 by this example: input 011011 gives row 1, column 13, and 5 there.
+#[test]
+fn truths_read_rows_and_columns_as_the_standard_does() {
+    let truths = truths_of(&S_BOXES[0]);
+    let output = truths.iter().fold(0, |bits, truth| bits << 1 | truth >> 0b01_1011 & 1);
+    assert_eq!(output, 5);
+}
+
+#[test]
+fn every_row_of_an_s_box_is_a_permutation() {
+    for row in S_BOXES.iter().flat_map(|s_box| s_box.chunks(16)) {
+        assert_eq!(row.iter().fold(0_u32, |seen, value| seen | 1 << value), 0xFFFF);
+    }
+}
+
+#[test]
+fn gates_number_their_rows_as_vpternlog_does() {
+    for row in 0..8_usize {
+        let gate = Gate { table: 1 << row, operands: [0, 1, 2] };
+        let is_one = |at: usize| if row >> (2 - at) & 1 == 1 { VARIABLES[at] } else { !VARIABLES[at] };
+        assert_eq!(gate.of(&VARIABLES), is_one(0) & is_one(1) & is_one(2));
+    }
+}
+
+#[test]
+fn what_is_found_is_the_s_box_in_every_stage() {
+    let truths = truths_of(&S_BOXES[2]);
+    let mut random = Random::new(7);
+    let built = build::build(&truths, &mut random);
+    assert_eq!(built.truths(), truths);
+    let mut walked = built.clone();
+    (0..20).for_each(|_| walk::step(&mut walked, &mut random));
+    assert_eq!(walked.truths(), truths);
+    assert!(walked.gates.len() <= built.gates.len());
+    let ordered = order::ordered(&walked);
+    assert_eq!(ordered.truths(), truths);
+    assert!(order::cost(&ordered) <= order::cost(&walked));
+}
+
+#[test]
+fn the_table_survives_the_file() {
+    let mut random = Random::new(1);
+    let circuits: Vec<Circuit> =
+        S_BOXES[..2].iter().map(|s_box| build::build(&truths_of(s_box), &mut random)).collect();
+    assert_eq!(file::parse(&file::text(&circuits)), Ok(circuits));
+}
+
+#[test]
+fn a_broken_table_names_the_line() {
+    for (text, line) in [("s2", 1), ("s1\nxy 0 1 2", 2), ("s1\n00 0 1 6", 2), ("s1\n\nout 0 1 2", 3)] {
+        assert_eq!(file::parse(text), Err(line), "{text}");
+    }
+}
