@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use crate::{JobError, Jobs, Shape, Slots, erase};
 use smallvec::SmallVec;
+use zeroize::Zeroize;
+
+use crate::{JobError, Jobs, Shape, Sink, Slots, Span, erase};
 
 /// How one job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -80,6 +82,63 @@ pub struct PartMut<'a> {
     pub slots: &'a mut Slots,
     /// (record, length) of results shorter than their place.
     pub short: &'a mut Vec<(u32, u32)>,
+}
+
+impl PartMut<'_> {
+    /// The place of a result of `len` bytes: all of a span of the output, so much of a slot.
+    ///
+    /// # Errors
+    /// [`Status::Malformed`]: there is no such place.
+    pub fn place(&mut self, sink: Sink, len: usize) -> Result<&mut [u8], Status> {
+        match sink {
+            Sink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),
+            Sink::Slot(slot) => self.slots.fill(slot, len).ok_or(Status::Malformed),
+        }
+    }
+
+    /// Writes a result, of which a shorter span takes the leading bytes.
+    ///
+    /// # Errors
+    /// [`Status::Malformed`]: there is no such place.
+    pub fn write(&mut self, sink: Sink, result: &[u8]) -> Result<(), Status> {
+        let place = self.place(sink, result.len())?;
+        place.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
+        Ok(())
+    }
+
+    /// Writes a detached tag, of which a shorter span takes the leading bytes.
+    ///
+    /// # Errors
+    /// [`Status::Malformed`]: there is no such place.
+    pub fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), Status> {
+        self.write(Sink::Output(span), tag)
+    }
+
+    /// Ends the result of `record` that turned out to have `len` bytes of its place; the rest has been zeroed.
+    ///
+    /// # Errors
+    /// [`Status::Malformed`]: there is no such place.
+    pub fn shorten(&mut self, record: usize, sink: Sink, len: usize) -> Result<(), Status> {
+        match sink {
+            Sink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
+            Sink::Output(span) if (len as u64) < u64::from(span.len) => {
+                let (Ok(record), Ok(len)) = (u32::try_from(record), u32::try_from(len)) else {
+                    return Err(Status::Malformed);
+                };
+                self.short.push((record, len));
+            }
+            Sink::Output(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Leaves zeros where a result was to go.
+    pub fn wipe(&mut self, sink: Sink) {
+        match sink {
+            Sink::Slot(slot) => self.slots.clear(slot),
+            Sink::Output(span) => span.of_mut(self.output).into_iter().for_each(Zeroize::zeroize),
+        }
+    }
 }
 
 impl Outcomes {

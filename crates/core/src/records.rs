@@ -353,7 +353,25 @@ impl<'a> Records<'a> {
         Rows::of(self).map(move |row| self.resolve_row(shape, row))
     }
 
-    fn resolve_row(&'a self, shape: Shape, row: Row) -> Result<Record<'a>, Status> {
+    /// The record at `index`, resolved against `shape`; [`Records::resolve`] reads in order.
+    ///
+    /// # Errors
+    /// What is wrong with this record, as its status.
+    pub fn record(&self, shape: Shape, index: usize) -> Result<Record<'_>, Status> {
+        let row = Row {
+            key: self.key.get(index).ok_or(Status::Malformed)?,
+            second_key: self.second_key.get(index).ok_or(Status::Malformed)?,
+            iv: self.iv.get(index).ok_or(Status::Malformed)?,
+            second_iv: self.second_iv.get(index).ok_or(Status::Malformed)?,
+            aad: self.aad.get(index).ok_or(Status::Malformed)?,
+            input: self.input.get(index).ok_or(Status::Malformed)?,
+            output: self.output.get(index).ok_or(Status::Malformed)?,
+            tag: self.tag.get(index).ok_or(Status::Malformed)?,
+        };
+        self.resolve_row(shape, row)
+    }
+
+    fn resolve_row(&self, shape: Shape, row: Row) -> Result<Record<'_>, Status> {
         let (key, key_bytes) = match Rule::key_len(shape) {
             KeyRule::None => (None, &[][..]),
             rule => self.find_key(row.key, rule)?,

@@ -1,10 +1,12 @@
 //! The engine: what it offers, and which unit computes it.
 
-use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Shape};
+use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Records, Shape};
 
 use crate::curve25519;
+use crate::des::{self, Des};
 use crate::ecdsa;
 use crate::hot::{self, HotKeys};
+use crate::records;
 use crate::rsa;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Ifma;
@@ -72,7 +74,7 @@ impl Engine for LaneEngine {
             Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
                 ecdsa::has(curve).then_some(ecdsa::OFFER)
             }
-            _ => None,
+            shape => des::offers(shape),
         }
     }
 
@@ -94,24 +96,30 @@ impl Engine for LaneEngine {
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
-        let Jobs::Operations(_, operations) = jobs else {
-            return Err(EngineFault::NotOffered { engine: NAME, shape });
-        };
         if self.offers(shape).is_none() {
             return Err(EngineFault::NotOffered { engine: NAME, shape });
         }
-        if out.len() != operations.len() {
+        if out.len() != jobs.len() {
             return Err(failed("the outcomes were not made for these jobs"));
         }
         match self.unit {
             #[cfg(target_arch = "x86_64")]
-            Unit::Ifma(simd) => self.compute(simd, shape, operations, out),
-            Unit::Portable(simd) => self.compute(simd, shape, operations, out),
+            Unit::Ifma(simd) => self.run_on(simd, jobs, out),
+            Unit::Portable(simd) => self.run_on(simd, jobs, out),
         }
     }
 }
 
 impl LaneEngine {
+    fn run_on<S: Simd>(&self, simd: S, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        match jobs {
+            Jobs::Operations(shape, operations) => self.compute(simd, *shape, operations, out)?,
+            Jobs::Records(shape, parts) => compute_records(simd, *shape, parts, out)?,
+        }
+        simd.clear_registers();
+        Ok(())
+    }
+
     fn compute<S: Simd>(
         &self,
         simd: S,
@@ -132,12 +140,23 @@ impl LaneEngine {
             }
             _ => return Err(EngineFault::NotOffered { engine: NAME, shape }),
         }
-        simd.clear_registers();
         Ok(())
     }
 }
 
+fn compute_records<S: Simd>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    match des::offers(shape) {
+        Some(_) => records::run(&mut Des::new(simd, shape), parts, out),
+        None => Err(EngineFault::NotOffered { engine: NAME, shape }),
+    }
+}
+
 /// A fault with a fixed reason.
-fn failed(reason: &str) -> EngineFault {
+pub(crate) fn failed(reason: &str) -> EngineFault {
     EngineFault::Failed { engine: NAME, reason: reason.into() }
 }

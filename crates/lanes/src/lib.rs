@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `engine` | [`LaneEngine`], its shapes and how a run is cut into groups of eight |
 //! | `batch` | jobs that can be computed, refused jobs, padding of the last group |
+//! | `records` | columns of records: reading, ordering, writing |
+//! | `des` | DES and triple DES of 512 messages |
 //! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
@@ -16,7 +18,6 @@
 
 mod batch;
 mod curve25519;
-#[cfg(test)]
 mod des;
 mod ecdsa;
 mod engine;
@@ -25,6 +26,7 @@ mod hot;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod measure;
+mod records;
 mod rsa;
 mod simd;
 

@@ -1,7 +1,6 @@
 //! The loop over records, and where their output goes.
 
-use oarlock_core::{EngineFault, Outcomes, PartMut, Record, Records, Shape, Sink, Slots, Span, Status};
-use zeroize::Zeroize;
+use oarlock_core::{EngineFault, Outcomes, PartMut, Record, Records, Shape, Sink, Span, Status};
 
 use crate::engine::{NAME, failed};
 use crate::trouble::Trouble;
@@ -53,18 +52,16 @@ impl Batch<'_, '_> {
         self,
         mut compute: impl FnMut(&Record<'_>, &mut Target<'_>) -> Result<(), Trouble>,
     ) -> Result<(), EngineFault> {
-        let PartMut { statuses, output, slots, short } = self.part;
-        let mut target = Target { index: 0, output, slots, short };
+        let mut target = Target { index: 0, part: self.part };
         let mut records = self.records.resolve(self.shape);
-        for (index, status) in (0..).zip(statuses) {
+        for index in 0..target.part.statuses.len() {
             target.index = index;
             // A column that ends early leaves the records past its end without a meaning.
-            let done = records
-                .next()
-                .unwrap_or(Err(Status::Malformed))
-                .map_err(Trouble::Job)
-                .and_then(|record| compute(&record, &mut target).inspect_err(|_| target.wipe(&record)));
-            *status = match done {
+            let record = records.next().unwrap_or(Err(Status::Malformed));
+            let done = record.map_err(Trouble::Job).and_then(|record| {
+                compute(&record, &mut target).inspect_err(|_| target.part.wipe(record.output))
+            });
+            target.part.statuses[index] = match done {
                 Ok(()) => Status::Done,
                 Err(trouble) => trouble.status()?,
             };
@@ -75,52 +72,28 @@ impl Batch<'_, '_> {
 
 /// Where one record's results go.
 pub(crate) struct Target<'a> {
-    index: u32,
-    output: &'a mut [u8],
-    slots: &'a mut Slots,
-    short: &'a mut Vec<(u32, u32)>,
+    index: usize,
+    part: PartMut<'a>,
 }
 
 impl Target<'_> {
-    /// The place of a result of `len` bytes: all of a span of the output, so much of a slot.
+    /// As [`PartMut::place`].
     pub(crate) fn place(&mut self, sink: Sink, len: usize) -> Result<&mut [u8], Status> {
-        match sink {
-            Sink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),
-            Sink::Slot(slot) => self.slots.fill(slot, len).ok_or(Status::Malformed),
-        }
+        self.part.place(sink, len)
     }
 
-    /// Writes a result, of which a shorter span takes the leading bytes.
+    /// As [`PartMut::write`].
     pub(crate) fn write(&mut self, sink: Sink, result: &[u8]) -> Result<(), Trouble> {
-        let place = self.place(sink, result.len())?;
-        place.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
-        Ok(())
+        Ok(self.part.write(sink, result)?)
     }
 
-    /// Writes a detached tag.
+    /// As [`PartMut::write_tag`].
     pub(crate) fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), Trouble> {
-        let place = span.of_mut(self.output).ok_or(Status::Malformed)?;
-        place.iter_mut().zip(tag).for_each(|(to, from)| *to = *from);
-        Ok(())
+        Ok(self.part.write_tag(span, tag)?)
     }
 
-    /// Ends a result that turned out to have `len` bytes of its place; the rest has been zeroed.
+    /// As [`PartMut::shorten`].
     pub(crate) fn shorten(&mut self, sink: Sink, len: usize) -> Result<(), Trouble> {
-        match sink {
-            Sink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
-            Sink::Output(span) if (len as u64) < u64::from(span.len) => {
-                // unreachable because a length below that of the span fits as that one does
-                self.short.push((self.index, u32::try_from(len).unwrap_or(span.len)));
-            }
-            Sink::Output(_) => {}
-        }
-        Ok(())
-    }
-
-    fn wipe(&mut self, record: &Record<'_>) {
-        match record.output {
-            Sink::Slot(slot) => self.slots.clear(slot),
-            Sink::Output(span) => span.of_mut(self.output).into_iter().for_each(Zeroize::zeroize),
-        }
+        Ok(self.part.shorten(self.index, sink, len)?)
     }
 }

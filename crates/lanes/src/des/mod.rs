@@ -1,7 +1,235 @@
-//! DES over lanes of bits.
+//! DES and triple DES, bitsliced: 512 messages side by side, each under a key of its own. FIPS 46-3, SP 800-67.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | which shapes there are, and the scratch of a run |
+//! | `bits` | blocks to bits and back |
+//! | `cbc` | CBC both ways, and translation |
+//! | `group` | up to 512 records: their bytes in and out |
+//! | `mac` | DES-MAC, retail MAC and CMAC |
+//! | `permutations` | the tables of the standard |
+//! | `rounds` | the sixteen rounds |
+//! | `schedule` | key bits |
+//! | `sboxes` | the S-boxes as circuits of three-input gates |
 
+mod bits;
+mod cbc;
+mod group;
+mod mac;
+mod permutations;
+mod rounds;
 mod sboxes;
+mod schedule;
 #[cfg(test)]
 mod standard;
 #[cfg(test)]
 mod tests;
+
+use oarlock_core::{BlockCipher, CipherMode, CipherSpec, Direction, Lanes, PartMut, Shape};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::records::{Accepted, Part, Work};
+use crate::simd::{Simd, Vector};
+use bits::BLOCKS;
+use group::{BLOCK, CHUNK, Chunk, Group, Rows};
+use mac::Mac;
+use rounds::State;
+use schedule::Schedule;
+
+/// Two groups of 512 or more keep their lanes full; a run of the most takes some tens of microseconds to a millisecond.
+const OFFER: Lanes = Lanes { best: BLOCKS, most: 65_536 };
+
+/// What is offered of a shape.
+pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
+    let is_ours = match shape {
+        Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => Keying::of(alg).is_some(),
+        Shape::Mac { alg } => Mac::of(alg).is_some(),
+        Shape::Translate {
+            from: CipherSpec { alg: from, mode: CipherMode::Cbc },
+            to: CipherSpec { alg: to, mode: CipherMode::Cbc },
+        } => Keying::of(from).is_some() && Keying::of(to).is_some(),
+        _ => false,
+    };
+    is_ours.then_some(OFFER)
+}
+
+/// Which schedules are used in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keying {
+    Des,
+    /// The first key, the second, the first. SP 800-67 3.2, keying option 2.
+    Tdes2,
+    /// Three keys.
+    Tdes3,
+}
+
+impl Keying {
+    fn of(alg: BlockCipher) -> Option<Self> {
+        match alg {
+            BlockCipher::Des => Some(Self::Des),
+            BlockCipher::Tdes2 => Some(Self::Tdes2),
+            BlockCipher::Tdes3 => Some(Self::Tdes3),
+            _ => None,
+        }
+    }
+
+    /// Schedules that a key has.
+    fn schedules(self) -> usize {
+        match self {
+            Self::Des => 1,
+            Self::Tdes2 => 2,
+            Self::Tdes3 => 3,
+        }
+    }
+
+    /// Encrypts, or decrypts: EDE or its inverse. SP 800-67 3.1.
+    fn run<S: Simd>(
+        self,
+        simd: S,
+        state: &mut State<S::V>,
+        keys: &[Schedule<S::V>; 3],
+        direction: Direction,
+    ) {
+        let [first, second, third] = keys;
+        let last = if self == Self::Tdes2 { first } else { third };
+        match (self, direction) {
+            (Self::Des, _) => state.cipher(simd, first, direction),
+            (_, Direction::Encrypt) => {
+                state.cipher(simd, first, Direction::Encrypt);
+                state.cipher(simd, second, Direction::Decrypt);
+                state.cipher(simd, last, Direction::Encrypt);
+            }
+            (_, Direction::Decrypt) => {
+                state.cipher(simd, last, Direction::Decrypt);
+                state.cipher(simd, second, Direction::Encrypt);
+                state.cipher(simd, first, Direction::Decrypt);
+            }
+        }
+    }
+}
+
+/// The records of one run.
+pub(crate) struct Des<S: Simd> {
+    simd: S,
+    shape: Shape,
+    scratch: Box<Scratch<S::V>>,
+}
+
+/// What a group is computed in.
+struct Scratch<V: Vector> {
+    chunk: Chunk<V>,
+    chain: Rows<V>,
+    other_chain: Rows<V>,
+    state: State<V>,
+    keys: [Schedule<V>; 3],
+    other_keys: [Schedule<V>; 3],
+    /// The keys that recur, side by side; empty where they are looked up one by one.
+    table: Zeroizing<Vec<u8>>,
+}
+
+impl<S: Simd> Des<S> {
+    /// For the records of a shape that is offered.
+    pub(crate) fn new(simd: S, shape: Shape) -> Self {
+        let rows = [simd.zero(); bits::BITS];
+        let keys = [Schedule::new(simd); 3];
+        let scratch = Scratch {
+            chunk: [rows; CHUNK],
+            chain: rows,
+            other_chain: rows,
+            state: State::new(simd),
+            keys,
+            other_keys: keys,
+            table: Zeroizing::default(),
+        };
+        Self { simd, shape, scratch: Box::new(scratch) }
+    }
+}
+
+impl<S: Simd> Des<S> {
+    /// Bytes of a key; of the first of a translation.
+    fn key_len(&self) -> usize {
+        match self.shape {
+            Shape::Cipher { alg, .. } => alg.key_len(),
+            Shape::Mac { alg } => alg.key_len().unwrap_or(BLOCK),
+            Shape::Translate { from, .. } => from.alg.key_len(),
+            // unreachable because `offers` names these only
+            _ => BLOCK,
+        }
+    }
+}
+
+impl<S: Simd> Work for Des<S> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn steps(&self, len: usize) -> usize {
+        match self.shape {
+            Shape::Mac { alg } => Mac::of(alg).map_or(0, |mac| mac.blocks(len)),
+            _ => len / BLOCK,
+        }
+    }
+
+    fn begin(&mut self, part: &Part<'_>) {
+        let (keys, len) = (part.recurring_keys(), self.key_len());
+        let is_small = u32::try_from(keys.len() * len).is_ok();
+        self.scratch.table = Zeroizing::new(Vec::new());
+        if part.has_slots() || !is_small {
+            return;
+        }
+        let mut table = Zeroizing::new(vec![0; keys.len() * len]);
+        for (place, key) in table.chunks_exact_mut(len).zip(keys) {
+            place.iter_mut().zip(*key).for_each(|(to, from)| *to = *from);
+        }
+        self.scratch.table = table;
+    }
+
+    fn compute(&mut self, part: &Part<'_>, records: &[Accepted], out: &mut PartMut<'_>) {
+        let Self { simd, shape, scratch } = self;
+        for group in Group::all(part, records) {
+            match *shape {
+                Shape::Cipher { alg, direction, .. } => {
+                    let Some(keying) = Keying::of(alg) else { return };
+                    cbc::run(*simd, scratch, group, keying, direction, out);
+                }
+                Shape::Translate { from, to } => {
+                    let (Some(from), Some(to)) = (Keying::of(from.alg), Keying::of(to.alg)) else { return };
+                    cbc::translate(*simd, scratch, group, from, to, out);
+                }
+                Shape::Mac { alg } => {
+                    let Some(mac) = Mac::of(alg) else { return };
+                    mac.run(*simd, scratch, group, out);
+                }
+                // unreachable because `offers` names these only
+                _ => return,
+            }
+        }
+    }
+}
+
+impl<V: Vector> Drop for Scratch<V> {
+    fn drop(&mut self) {
+        self.chunk.zeroize();
+        self.chain.zeroize();
+        self.other_chain.zeroize();
+        self.state.zeroize();
+        self.keys.zeroize();
+        self.other_keys.zeroize();
+    }
+}
+
+/// What benchmarks look at.
+#[cfg(feature = "measure")]
+pub(crate) mod measure {
+    use oarlock_core::Direction;
+
+    pub(crate) use super::bits::transpose;
+    use super::{Schedule, State};
+    use crate::simd::Simd;
+
+    /// Lends a closure that runs the sixteen rounds.
+    pub(crate) fn cipher<S: Simd>(simd: S, take: impl FnOnce(&mut dyn FnMut())) {
+        let (mut state, schedule) = (State::new(simd), Schedule::new(simd));
+        take(&mut || state.cipher(simd, &schedule, Direction::Encrypt));
+    }
+}

@@ -1,6 +1,7 @@
 //! Kernels timed one by one, with the multiplications they take: `cargo bench -p oarlock-lanes --features measure -- NAME`.
 
 mod curve25519;
+mod des;
 mod hash;
 mod nist;
 mod rsa;
@@ -19,6 +20,7 @@ pub fn run(filter: &str) {
     let bench = Bench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
     println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
     curve25519::run(&bench, simd);
+    des::run(&bench, simd);
     hash::run(&bench, simd);
     nist::run(&bench, simd);
     rsa::run(&bench, simd);
@@ -31,6 +33,18 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// True where a kernel of this name is asked for.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        name.contains(self.filter)
+    }
+
+    /// Times `kernel`, which does `operations` of what `name` says and has no multiplications.
+    pub(crate) fn plain(&self, name: &str, operations: usize, mut kernel: impl FnMut()) {
+        if self.wants(name) {
+            println!("{name:40} {:10.2} ns", best_ns(&mut kernel) / operations as f64);
+        }
+    }
+
     /// Times `kernel`, which does `operations` of what `name` says, and prints its `vpmadd52` count (of `counted`, the same
     /// kernel on [`Counting`] vectors), its floor at this core's rate, and how near it comes.
     pub(crate) fn kernel(
@@ -40,7 +54,7 @@ impl Bench<'_> {
         mut kernel: impl FnMut(),
         counted: impl FnOnce(),
     ) {
-        if !name.contains(self.filter) {
+        if !self.wants(name) {
             return;
         }
         let each = operations as f64;

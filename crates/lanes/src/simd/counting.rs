@@ -48,6 +48,14 @@ impl Simd for Counting {
         Counted(Portable.load_bytes(bytes))
     }
 
+    fn load_prefix(self, bytes: &[u8]) -> Counted {
+        Counted(Portable.load_prefix(bytes))
+    }
+
+    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Counted {
+        Counted(Portable.gather(bytes, starts))
+    }
+
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()
     }
@@ -58,6 +66,10 @@ impl Simd for Counting {
 impl Vector for Counted {
     fn words(self) -> Words {
         self.0.words()
+    }
+
+    fn store_prefix(self, place: &mut [u8]) {
+        self.0.store_prefix(place);
     }
 
     fn madd_lo(self, a: Self, b: Self) -> Self {

@@ -58,6 +58,23 @@ impl Simd for Ifma {
     }
 
     #[inline(always)]
+    fn load_prefix(self, bytes: &[u8]) -> Zmm {
+        // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
+        Zmm(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Zmm {
+        let Some(last) = bytes.len().checked_sub(8) else { return self.zero() };
+        // SAFETY: `self` proves AVX-512F; the array has 32 readable bytes, and only words that lie within the slice are read.
+        unsafe {
+            let starts = _mm512_cvtepu32_epi64(_mm256_loadu_si256(starts.as_ptr().cast()));
+            let is_there = _mm512_cmple_epu64_mask(starts, _mm512_set1_epi64((last as u64).cast_signed()));
+            Zmm(_mm512_mask_i64gather_epi64::<1>(self.zero().0, is_there, starts, bytes.as_ptr().cast()))
+        }
+    }
+
+    #[inline(always)]
     fn prefetch<T>(self, line: &T) {
         // SAFETY: fetching ahead reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast()) };
@@ -90,6 +107,15 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// kernel takes up to twice as long, depending on who calls it.
 #[repr(align(64))]
 struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+
+/// One bit for each of `len` bytes, at most 64.
+#[inline(always)]
+fn prefix_mask(len: usize) -> u64 {
+    match len {
+        0..64 => (1 << len) - 1,
+        _ => u64::MAX,
+    }
+}
 
 #[inline(never)]
 #[target_feature(enable = "avx512f")]
@@ -158,6 +184,14 @@ impl Vector for Zmm {
         // SAFETY: see above; the array is 64 writable bytes, and the store may be unaligned.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
         words
+    }
+
+    #[inline(always)]
+    fn store_prefix(self, place: &mut [u8]) {
+        // SAFETY: see above; bytes whose mask bit is clear are not touched.
+        unsafe {
+            _mm512_mask_storeu_epi8(place.as_mut_ptr().cast(), prefix_mask(place.len()), self.0);
+        }
     }
 
     #[inline(always)]

@@ -59,6 +59,12 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
     /// Sixty-four bytes as eight little-endian words.
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V;
 
+    /// Bytes as little-endian words: the first sixty-four, or all that there are before zeros.
+    fn load_prefix(self, bytes: &[u8]) -> Self::V;
+
+    /// The little-endian words that start at these bytes; zero where one is not there whole. Places must be public.
+    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Self::V;
+
     /// Begins to fetch a cache line, whose address must be public.
     #[inline(always)]
     fn prefetch<T>(self, _line: &T) {}
@@ -103,6 +109,9 @@ pub(crate) trait Vector:
 
     /// The words of the lanes.
     fn words(self) -> Words;
+
+    /// Stores as many bytes as fit, of little-endian words from the first lane on.
+    fn store_prefix(self, place: &mut [u8]);
 
     /// `self + low52(low52(a) * low52(b))`.
     fn madd_lo(self, a: Self, b: Self) -> Self;

@@ -38,6 +38,20 @@ impl Simd for Portable {
     }
 
     #[inline(never)]
+    fn load_prefix(self, bytes: &[u8]) -> Lanes {
+        let mut all = [0; 8 * LANES];
+        all.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        self.load_bytes(&all)
+    }
+
+    #[inline(never)]
+    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Lanes {
+        let word =
+            |start: u32| bytes.get(start as usize..)?.first_chunk().map(|word| u64::from_le_bytes(*word));
+        Lanes(starts.map(|start| word(start).unwrap_or_default()))
+    }
+
+    #[inline(never)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()
     }
@@ -83,6 +97,12 @@ impl Vector for Lanes {
     #[inline(always)]
     fn words(self) -> Words {
         self.0
+    }
+
+    #[inline(never)]
+    fn store_prefix(self, place: &mut [u8]) {
+        let bytes = self.0.iter().flat_map(|word| word.to_le_bytes());
+        place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
     }
 
     #[inline(never)]

@@ -16,6 +16,14 @@ fn samples(seed: u64) -> Words {
     })
 }
 
+/// A vector after its first bytes have been stored over others.
+fn stored<S: Simd>(simd: S, vector: S::V, len: usize) -> S::V {
+    let mut place = [0x5A; 80];
+    vector.store_prefix(&mut place[..len]);
+    assert!(place[len..].iter().all(|byte| *byte == 0x5A));
+    simd.load_prefix(&place)
+}
+
 /// Every operation on three vectors, as words.
 fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
     simd.call(|| {
@@ -43,6 +51,18 @@ fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
             a.rotr::<19>(),
             a.swap_bytes(),
             simd.load_bytes(&std::array::from_fn(|at| (at * at) as u8)),
+            simd.gather(&[7; 7], &[0; LANES]),
+            simd.gather(
+                &std::array::from_fn::<u8, 100, _>(|at| at as u8),
+                &[0, 92, 93, 1, 17, u32::MAX, 64, 3],
+            ),
+            simd.load_prefix(&[]),
+            simd.load_prefix(&[7; 11]),
+            simd.load_prefix(&[9; 70]),
+            stored(simd, a, 0),
+            stored(simd, a, 21),
+            stored(simd, a, 64),
+            stored(simd, a, 70),
             a.ternary::<0x96>(b, c),
             a.ternary::<0xCA>(b, c),
             a.ternary::<0xE8>(b, c),

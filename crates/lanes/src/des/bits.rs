@@ -1,0 +1,66 @@
+//! Bits of 512 blocks, each in a vector of its own.
+//!
+//! Row `g` has block `8 g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of all blocks: block
+//! `8 g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte `p / 8`.
+
+use crate::simd::{Simd, Vector};
+
+/// Bits of a block.
+pub(crate) const BITS: usize = 64;
+
+/// Blocks side by side.
+pub(crate) const BLOCKS: usize = 512;
+
+/// Transposes the bits of each word in place; its own inverse.
+pub(crate) fn transpose<S: Simd>(simd: S, rows: &mut [S::V; BITS]) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for first in 0..8 {
+                let mut part: [S::V; 8] = std::array::from_fn(|at| rows[first + 8 * at]);
+                let mask = [0x0000_0000_FFFF_FFFF, 0x0000_FFFF_0000_FFFF, 0x00FF_00FF_00FF_00FF]
+                    .map(|word| simd.splat(word));
+                eight::<S, 32, 16, 8>(simd, &mut part, mask);
+                part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
+            }
+            for part in rows.as_chunks_mut::<8>().0 {
+                let mask = [0x0F0F_0F0F_0F0F_0F0F, 0x3333_3333_3333_3333, 0x5555_5555_5555_5555]
+                    .map(|word| simd.splat(word));
+                eight::<S, 4, 2, 1>(simd, part, mask);
+            }
+        },
+    );
+}
+
+/// Three of the six steps, on rows whose numbers differ in three bits only.
+#[inline(always)]
+fn eight<S: Simd, const A: u32, const B: u32, const C: u32>(simd: S, rows: &mut [S::V; 8], masks: [S::V; 3]) {
+    simd.step(
+        #[inline(always)]
+        || {
+            for at in 0..4 {
+                swap::<S::V, A>(rows, at, at + 4, masks[0]);
+            }
+            for at in [0, 1, 4, 5] {
+                swap::<S::V, B>(rows, at, at + 2, masks[1]);
+            }
+            for at in [0, 2, 4, 6] {
+                swap::<S::V, C>(rows, at, at + 1, masks[2]);
+            }
+        },
+    );
+}
+
+/// Exchanges the upper half of each `2 N` bits of one row with the lower half of the other's.
+#[inline(always)]
+fn swap<V: Vector, const N: u32>(rows: &mut [V; 8], low: usize, high: usize, mask: V) {
+    let (a, b) = (rows[low], rows[high]);
+    rows[low] = choose(mask, a, b.shl::<N>());
+    rows[high] = choose(mask, a.shr::<N>(), b);
+}
+
+/// Bits of `yes` where the mask has ones, of `no` elsewhere.
+#[inline(always)]
+pub(crate) fn choose<V: Vector>(mask: V, yes: V, no: V) -> V {
+    mask.ternary::<0xCA>(yes, no)
+}

@@ -1,0 +1,135 @@
+//! Cipher block chaining of 512 messages. SP 800-38A 6.2.
+//!
+//! Chaining values stay bits: they become blocks again only where they are the result.
+
+use oarlock_core::{Direction, PartMut};
+
+use super::bits::transpose;
+use super::group::{BLOCK, CHUNK, Group};
+use super::{Keying, Scratch};
+use crate::records::Part;
+use crate::simd::Simd;
+
+/// Encrypts or decrypts the records of a group.
+pub(super) fn run<S: Simd>(
+    simd: S,
+    scratch: &mut Scratch<S::V>,
+    group: Group<'_, '_>,
+    keying: Keying,
+    direction: Direction,
+    out: &mut PartMut<'_>,
+) {
+    let Scratch { chunk, chain, state, keys, table, .. } = scratch;
+    group.schedules(simd, chain, &mut keys[..keying.schedules()], table);
+    group.ivs(simd, chain, Part::iv_span);
+    each_chunk(group, |first, blocks| {
+        group.read(
+            simd,
+            &mut chunk[..blocks],
+            first,
+            #[inline(always)]
+            |message, _| message,
+        );
+        for rows in &mut chunk[..blocks] {
+            transpose(simd, rows);
+            match direction {
+                Direction::Encrypt => state.load(
+                    simd,
+                    #[inline(always)]
+                    |row| rows[row] ^ chain[row],
+                ),
+                Direction::Decrypt => state.load(
+                    simd,
+                    #[inline(always)]
+                    |row| rows[row],
+                ),
+            }
+            keying.run(simd, state, keys, direction);
+            match direction {
+                Direction::Encrypt => state.store(
+                    simd,
+                    #[inline(always)]
+                    |row, bit| {
+                        chain[row] = bit;
+                        rows[row] = bit;
+                    },
+                ),
+                Direction::Decrypt => state.store(
+                    simd,
+                    #[inline(always)]
+                    |row, bit| {
+                        let ciphertext = std::mem::replace(&mut rows[row], bit ^ chain[row]);
+                        chain[row] = ciphertext;
+                    },
+                ),
+            }
+            transpose(simd, rows);
+        }
+        group.write(simd, chunk, first, out);
+    });
+}
+
+/// Decrypts under one key and encrypts under another: the plaintext is bits in the state only.
+pub(super) fn translate<S: Simd>(
+    simd: S,
+    scratch: &mut Scratch<S::V>,
+    group: Group<'_, '_>,
+    from: Keying,
+    to: Keying,
+    out: &mut PartMut<'_>,
+) {
+    let Scratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
+    group.schedules(simd, chain, &mut keys[..from.schedules()], table);
+    group.schedules_of(simd, chain, &mut other_keys[..to.schedules()], Part::second_key_bytes);
+    group.ivs(simd, chain, Part::iv_span);
+    group.ivs(simd, other_chain, Part::second_iv_span);
+    each_chunk(group, |first, blocks| {
+        group.read(
+            simd,
+            &mut chunk[..blocks],
+            first,
+            #[inline(always)]
+            |message, _| message,
+        );
+        for rows in &mut chunk[..blocks] {
+            transpose(simd, rows);
+            state.load(
+                simd,
+                #[inline(always)]
+                |row| rows[row],
+            );
+            from.run(simd, state, keys, Direction::Decrypt);
+            state.store(
+                simd,
+                #[inline(always)]
+                |row, bit| {
+                    let ciphertext = std::mem::replace(&mut rows[row], bit ^ chain[row]);
+                    chain[row] = ciphertext;
+                },
+            );
+            state.load(
+                simd,
+                #[inline(always)]
+                |row| rows[row] ^ other_chain[row],
+            );
+            to.run(simd, state, other_keys, Direction::Encrypt);
+            state.store(
+                simd,
+                #[inline(always)]
+                |row, bit| {
+                    other_chain[row] = bit;
+                    rows[row] = bit;
+                },
+            );
+            transpose(simd, rows);
+        }
+        group.write(simd, chunk, first, out);
+    });
+}
+
+/// The first byte of each chunk of a group, and how many of its blocks any record has.
+fn each_chunk(group: Group<'_, '_>, mut body: impl FnMut(usize, usize)) {
+    for first in (0..group.most_bytes()).step_by(BLOCK * CHUNK) {
+        body(first, ((group.most_bytes() - first) / BLOCK).min(CHUNK));
+    }
+}

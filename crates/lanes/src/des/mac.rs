@@ -1,0 +1,211 @@
+//! Message authentication codes of 512 messages: ISO/IEC 9797-1 algorithms 1 and 3, and CMAC (SP 800-38B 6).
+
+use oarlock_core::{Direction, MacAlg, MacPadding, PartMut};
+
+use zeroize::Zeroizing;
+
+use super::bits::{BITS, choose, transpose};
+use super::group::{BLOCK, CHUNK, Group, Rows};
+use super::schedule::place_of;
+use super::{Keying, Scratch};
+use crate::simd::{LANES, Simd, Vector};
+
+/// A code as what differs between them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mac {
+    keying: Keying,
+    schedules: usize,
+    ending: Ending,
+}
+
+/// How a message ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// ISO/IEC 9797-1 padding method 1.
+    Zeros,
+    /// ISO/IEC 9797-1 padding method 2.
+    OneThenZeros,
+    /// A subkey is added to the last block, which is padded where it is not whole. SP 800-38B 6.2.
+    Subkey,
+}
+
+impl Mac {
+    /// The codes that are made of DES.
+    pub(super) fn of(alg: MacAlg) -> Option<Self> {
+        let (keying, schedules, ending) = match alg {
+            MacAlg::DesMac(padding) => (Keying::Des, 1, Ending::of(padding)),
+            MacAlg::RetailMac(padding) => (Keying::Des, 2, Ending::of(padding)),
+            MacAlg::Tdes2Cmac => (Keying::Tdes2, 2, Ending::Subkey),
+            MacAlg::Tdes3Cmac => (Keying::Tdes3, 3, Ending::Subkey),
+            _ => return None,
+        };
+        Some(Self { keying, schedules, ending })
+    }
+
+    /// Blocks of a padded message.
+    pub(super) fn blocks(self, len: usize) -> usize {
+        match self.ending {
+            Ending::OneThenZeros => len / BLOCK + 1,
+            Ending::Zeros | Ending::Subkey => len.div_ceil(BLOCK).max(1),
+        }
+    }
+
+    /// Computes the codes of a group.
+    pub(super) fn run<S: Simd>(
+        self,
+        simd: S,
+        scratch: &mut Scratch<S::V>,
+        group: Group<'_, '_>,
+        out: &mut PartMut<'_>,
+    ) {
+        let Scratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
+        group.schedules(simd, chain, &mut keys[..self.schedules], table);
+        *chain = [simd.zero(); BITS];
+        let mut subkeys = Zeroizing::new([simd.zero(); BITS]);
+        if self.ending == Ending::Subkey {
+            state.load(simd, |_| simd.zero());
+            self.keying.run(simd, state, keys, Direction::Encrypt);
+            state.store(
+                simd,
+                #[inline(always)]
+                |row, bit| subkeys[row] = bit,
+            );
+            self.subkeys(simd, group, &mut subkeys);
+        }
+        let most = self.blocks(group.most_bytes());
+        let fewest = self.blocks(group.fewest_bytes());
+        for first in (0..most).step_by(CHUNK) {
+            let chunk = &mut chunk[..(most - first).min(CHUNK)];
+            group.read(
+                simd,
+                chunk,
+                first * BLOCK,
+                #[inline(always)]
+                |message, len| self.pad(simd, message, len, first * BLOCK),
+            );
+            for (blocks, rows) in (first + 1..).zip(chunk) {
+                transpose(simd, rows);
+                let last = match blocks < fewest {
+                    true => simd.zero(),
+                    false => self.lanes(simd, group, |len| self.blocks(len) == blocks),
+                };
+                state.load(
+                    simd,
+                    #[inline(always)]
+                    |row| rows[row] ^ chain[row] ^ (subkeys[row] & last),
+                );
+                self.keying.run(simd, state, keys, Direction::Encrypt);
+                state.store(
+                    simd,
+                    #[inline(always)]
+                    |row, bit| {
+                        chain[row] = bit;
+                        tag[row] = choose(last, bit, tag[row]);
+                    },
+                );
+            }
+        }
+        self.finish(simd, scratch, group, out);
+    }
+
+    /// The last steps of algorithm 3, and the codes to their places.
+    fn finish<S: Simd>(
+        self,
+        simd: S,
+        scratch: &mut Scratch<S::V>,
+        group: Group<'_, '_>,
+        out: &mut PartMut<'_>,
+    ) {
+        let Scratch { other_chain: tag, state, keys, .. } = scratch;
+        if self.keying == Keying::Des && self.schedules == 2 {
+            state.load(
+                simd,
+                #[inline(always)]
+                |row| tag[row],
+            );
+            state.cipher(simd, &keys[1], Direction::Decrypt);
+            state.cipher(simd, &keys[0], Direction::Encrypt);
+            state.store(
+                simd,
+                #[inline(always)]
+                |row, bit| tag[row] = bit,
+            );
+        }
+        group.each_block(simd, tag, |record, code| {
+            if let Err(status) = out.write(group.part.output(record), code) {
+                out.statuses[record.index as usize] = status;
+            }
+        });
+    }
+
+    /// From L to what is added to each lane's last block: K1 where it is whole, K2 where it was padded. SP 800-38B 6.1.
+    fn subkeys<S: Simd>(self, simd: S, group: Group<'_, '_>, l: &mut Rows<S::V>) {
+        let is_padded = self.lanes(simd, group, |len| len == 0 || !len.is_multiple_of(BLOCK));
+        simd.call(
+            #[inline(always)]
+            || {
+                double(l);
+                let k1 = Zeroizing::new(*l);
+                double(l);
+                for (k2, k1) in l.iter_mut().zip(*k1) {
+                    *k2 = choose(is_padded, *k2, k1);
+                }
+            },
+        );
+    }
+
+    /// Ones in the lanes whose messages have such a length.
+    fn lanes<S: Simd>(self, simd: S, group: Group<'_, '_>, is_set: impl Fn(usize) -> bool) -> S::V {
+        let mut words = [0; LANES];
+        for (row, eight) in group.records.chunks(LANES).enumerate() {
+            for (word, record) in words.iter_mut().zip(eight) {
+                *word |= u64::from(is_set(record.len as usize)) << row;
+            }
+        }
+        simd.load(&words)
+    }
+
+    /// Adds the padding's one bit, where it lies among the bytes from `first` on.
+    #[inline(always)]
+    fn pad<S: Simd>(self, simd: S, message: S::V, len: usize, first: usize) -> S::V {
+        let is_padded = match self.ending {
+            Ending::Zeros => false,
+            Ending::OneThenZeros => true,
+            Ending::Subkey => len == 0 || !len.is_multiple_of(BLOCK),
+        };
+        match len.checked_sub(first).and_then(|at| (ONE.len() / 2).checked_sub(at)) {
+            Some(start) if is_padded => message | simd.load_prefix(&ONE[start..]),
+            _ => message,
+        }
+    }
+}
+
+impl Ending {
+    fn of(padding: MacPadding) -> Self {
+        match padding {
+            MacPadding::Zeros => Self::Zeros,
+            MacPadding::OneThenZeros => Self::OneThenZeros,
+        }
+    }
+}
+
+/// One bit in the middle: read from before it, it lies as far on.
+const ONE: [u8; 2 * BLOCK * CHUNK - 1] = {
+    let mut bytes = [0; 2 * BLOCK * CHUNK - 1];
+    bytes[bytes.len() / 2] = 0x80;
+    bytes
+};
+
+/// Each block times x in GF(2^64), modulo x^64 + x^4 + x^3 + x + 1. SP 800-38B 5.3.
+#[inline(always)]
+fn double<V: Vector>(rows: &mut Rows<V>) {
+    let carry = rows[place_of(1)];
+    for number in 1..64 {
+        rows[place_of(number)] = rows[place_of(number + 1)];
+    }
+    rows[place_of(64)] = carry;
+    for number in [60, 61, 63] {
+        let row = &mut rows[place_of(number)];
+        *row = *row ^ carry;
+    }
+}

@@ -1,0 +1,151 @@
+//! The sixteen rounds on 512 blocks. FIPS 46-3.
+
+use oarlock_core::Direction;
+use zeroize::Zeroize;
+
+use super::permutations::{IP, P};
+use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
+use super::schedule::{PLACES, STARTS, Schedule, WINDOW, place_of};
+use crate::simd::{Simd, Vector};
+
+/// Half a block of each lane, bit 1 first.
+pub(super) type Half<V> = [V; 32];
+
+/// For each bit that leaves the S-boxes its place in the half that it is added to: P, inverted.
+const TARGETS: [usize; 32] = {
+    let (mut targets, mut bit) = ([0; 32], 0);
+    while bit < 32 {
+        targets[P[bit] as usize - 1] = bit;
+        bit += 1;
+    }
+    targets
+};
+
+/// Where each bit of the halves is among the rows of a block: IP.
+const ROWS: [[usize; 32]; 2] = {
+    let (mut rows, mut half) = ([[0; 32]; 2], 0);
+    while half < 2 {
+        let mut bit = 0;
+        while bit < 32 {
+            rows[half][bit] = place_of(IP[half][bit]);
+            bit += 1;
+        }
+        half += 1;
+    }
+    rows
+};
+
+/// Blocks between the initial and the final permutation, which cancel where one cipher follows another.
+#[derive(Clone, Copy)]
+pub(super) struct State<V> {
+    halves: [Half<V>; 2],
+    /// The halves change places after each cipher, in name only.
+    is_swapped: bool,
+}
+
+impl<V: Vector> State<V> {
+    pub(super) fn new<S: Simd<V = V>>(simd: S) -> Self {
+        Self { halves: [[simd.zero(); 32]; 2], is_swapped: false }
+    }
+
+    /// The initial permutation of these rows.
+    #[inline(always)]
+    pub(super) fn load<S: Simd<V = V>>(&mut self, simd: S, row: impl Fn(usize) -> V) {
+        self.is_swapped = false;
+        simd.call(
+            #[inline(always)]
+            || {
+                for (half, places) in self.halves.iter_mut().zip(ROWS) {
+                    for (bit, place) in half.iter_mut().zip(places) {
+                        *bit = row(place);
+                    }
+                }
+            },
+        );
+    }
+
+    /// The final permutation: takes each row.
+    #[inline(always)]
+    pub(super) fn store<S: Simd<V = V>>(&self, simd: S, mut take: impl FnMut(usize, V)) {
+        simd.call(
+            #[inline(always)]
+            || {
+                for (half, places) in ROWS.into_iter().enumerate() {
+                    let bits = &self.halves[half ^ usize::from(self.is_swapped)];
+                    for (bit, place) in bits.iter().zip(places) {
+                        take(place, *bit);
+                    }
+                }
+            },
+        );
+    }
+
+    /// One cipher: sixteen rounds and the exchange of the halves after them.
+    pub(super) fn cipher<S: Simd<V = V>>(&mut self, simd: S, schedule: &Schedule<V>, way: Direction) {
+        let [first, second] = &mut self.halves;
+        let (left, right) = if self.is_swapped { (second, first) } else { (first, second) };
+        for pair in 0..8 {
+            let start = |round: usize| match way {
+                Direction::Encrypt => STARTS[round],
+                Direction::Decrypt => STARTS[15 - round],
+            };
+            let (even, odd) = (schedule.window(start(2 * pair)), schedule.window(start(2 * pair + 1)));
+            // unreachable because every start is one of the schedule's own
+            let (Some(even), Some(odd)) = (even, odd) else { return };
+            simd.call(
+                #[inline(always)]
+                || {
+                    round(left, right, even);
+                    round(right, left, odd);
+                },
+            );
+        }
+        self.is_swapped = !self.is_swapped;
+    }
+}
+
+impl<V: Zeroize> Zeroize for State<V> {
+    fn zeroize(&mut self) {
+        self.halves.zeroize();
+    }
+}
+
+/// `left ^= P(S(E(right) ^ key))`.
+#[inline(always)]
+fn round<V: Vector>(left: &mut Half<V>, right: &Half<V>, key: &[V; WINDOW]) {
+    add::<V, 0>(left, s1(inputs::<V, 0>(right, key)));
+    add::<V, 1>(left, s2(inputs::<V, 1>(right, key)));
+    add::<V, 2>(left, s3(inputs::<V, 2>(right, key)));
+    add::<V, 3>(left, s4(inputs::<V, 3>(right, key)));
+    add::<V, 4>(left, s5(inputs::<V, 4>(right, key)));
+    add::<V, 5>(left, s6(inputs::<V, 5>(right, key)));
+    add::<V, 6>(left, s7(inputs::<V, 6>(right, key)));
+    add::<V, 7>(left, s8(inputs::<V, 7>(right, key)));
+}
+
+/// The inputs of S-box `BOX`: bits `4 BOX` to `4 BOX + 5` of the half, where bit 0 is bit 32, with the key's.
+#[inline(always)]
+fn inputs<V: Vector, const BOX: usize>(right: &Half<V>, key: &[V; WINDOW]) -> [V; 6] {
+    [
+        input::<V, BOX, 0>(right, key),
+        input::<V, BOX, 1>(right, key),
+        input::<V, BOX, 2>(right, key),
+        input::<V, BOX, 3>(right, key),
+        input::<V, BOX, 4>(right, key),
+        input::<V, BOX, 5>(right, key),
+    ]
+}
+
+#[inline(always)]
+fn input<V: Vector, const BOX: usize, const BIT: usize>(right: &Half<V>, key: &[V; WINDOW]) -> V {
+    right[(4 * BOX + BIT + 31) % 32] ^ key[PLACES[6 * BOX + BIT]]
+}
+
+/// Adds the outputs of S-box `BOX` where P puts them.
+#[inline(always)]
+fn add<V: Vector, const BOX: usize>(left: &mut Half<V>, outputs: [V; 4]) {
+    for (bit, output) in outputs.into_iter().enumerate() {
+        let target = &mut left[TARGETS[4 * BOX + bit]];
+        *target = *target ^ output;
+    }
+}

@@ -1,0 +1,94 @@
+//! Records that a few comparisons show to be good.
+//!
+//! A rule here may refuse what the contract allows, never the other way round: what it refuses, the contract judges.
+
+use oarlock_core::{Records, Shape, Span};
+
+/// What a plainly good record of a shape satisfies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainRule {
+    key_len: KeyLen,
+    iv_len: u32,
+    /// Bits of an input length that must be clear.
+    partial: u32,
+    output: OutputRule,
+    data_len: u64,
+    output_len: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum KeyLen {
+    NoKey,
+    Any,
+    Exactly(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum OutputRule {
+    AsLongAsInput,
+    Between(u32, u32),
+}
+
+impl PlainRule {
+    /// The rule of a shape, or None where no record of it is plainly good.
+    pub(super) fn of(shape: Shape, records: &Records<'_>) -> Option<Self> {
+        let (key_len, iv_len, block_len, output) = match shape {
+            Shape::Cipher { alg, .. } => {
+                (KeyLen::Exactly(alg.key_len()), alg.block_len(), alg.block_len(), OutputRule::AsLongAsInput)
+            }
+            Shape::Mac { alg } => {
+                let key_len = alg.key_len().map_or(KeyLen::Any, KeyLen::Exactly);
+                (key_len, 0, 1, OutputRule::Between(4, alg.tag_len() as u32))
+            }
+            Shape::Digest { alg } => (KeyLen::NoKey, 0, 1, OutputRule::exactly(alg.output_len())),
+            Shape::DigestPart { alg } => {
+                (KeyLen::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            key_len,
+            iv_len: iv_len as u32,
+            partial: block_len as u32 - 1,
+            output,
+            data_len: records.data.len() as u64,
+            output_len: records.output_len as u64,
+        })
+    }
+
+    /// True where keys of this many bytes will do.
+    #[inline(always)]
+    pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
+        match self.key_len {
+            KeyLen::NoKey => true,
+            KeyLen::Any => len.is_some(),
+            KeyLen::Exactly(wanted) => len == Some(wanted),
+        }
+    }
+
+    /// True where a record with a key that will do is good for certain.
+    #[inline(always)]
+    pub(super) fn fits(&self, iv: Span, input: Span, output: Span) -> bool {
+        let is_long_enough = match self.output {
+            OutputRule::AsLongAsInput => output.len == input.len,
+            OutputRule::Between(least, most) => (least..=most).contains(&output.len),
+        };
+        is_long_enough
+            & (iv.len == self.iv_len)
+            & (input.len & self.partial == 0)
+            & (end(iv) <= self.data_len)
+            & (end(input) <= self.data_len)
+            & (end(output) <= self.output_len)
+    }
+}
+
+impl OutputRule {
+    fn exactly(len: usize) -> Self {
+        Self::Between(len as u32, len as u32)
+    }
+}
+
+#[inline(always)]
+fn end(span: Span) -> u64 {
+    u64::from(span.start) + u64::from(span.len)
+}

@@ -1,0 +1,76 @@
+//! What the test files share: records put together one by one, and runs.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use oarlock_core::*;
+use oarlock_lanes::LaneEngine;
+
+/// Every leaf of this machine.
+pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
+    LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
+}
+
+/// Runs one batch of records.
+pub(crate) fn run(engine: &dyn Engine, shape: Shape, records: &Records<'_>) -> Outcomes {
+    let parts = [records];
+    let jobs = Jobs::Records(shape, &parts);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).unwrap();
+    out
+}
+
+/// Records as they are put together.
+#[derive(Default)]
+pub(crate) struct Builder {
+    pub(crate) data: Vec<u8>,
+    pub(crate) output_len: usize,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) key: Vec<KeySource>,
+    pub(crate) second_key: Vec<KeySource>,
+    pub(crate) iv: Vec<Span>,
+    pub(crate) second_iv: Vec<Span>,
+    pub(crate) aad: Vec<Span>,
+    pub(crate) input: Vec<Source>,
+    pub(crate) output: Vec<Sink>,
+    pub(crate) tag: Vec<Span>,
+}
+
+impl Builder {
+    pub(crate) fn data(&mut self, bytes: &[u8]) -> Span {
+        self.data.extend_from_slice(bytes);
+        Span::new(self.data.len() - bytes.len(), bytes.len()).unwrap()
+    }
+
+    pub(crate) fn place(&mut self, len: usize) -> Span {
+        self.output_len += len;
+        Span::new(self.output_len - len, len).unwrap()
+    }
+
+    pub(crate) fn key(&mut self, bytes: Vec<u8>) -> KeySource {
+        let key = Key::local(KeyParts::Secret(SecretBytes::new(bytes)), Fingerprint::new([0; 32]));
+        self.keys.push(key);
+        KeySource::Table(self.keys.len() as u32 - 1)
+    }
+
+    pub(crate) fn records(self) -> Records<'static> {
+        Records {
+            len: self.key.len(),
+            keys: self.keys.into(),
+            data: self.data.into(),
+            output_len: self.output_len,
+            key: Column::Each(self.key.into()),
+            second_key: column(self.second_key, KeySource::Table(0)),
+            iv: column(self.iv, Span::default()),
+            second_iv: column(self.second_iv, Span::default()),
+            aad: column(self.aad, Span::default()),
+            input: Column::Each(self.input.into()),
+            output: Column::Each(self.output.into()),
+            tag: column(self.tag, Span::default()),
+            ..Records::default()
+        }
+    }
+}
+
+/// A column that nothing was put into has one empty value.
+fn column<T: Copy>(values: Vec<T>, empty: T) -> Column<'static, T> {
+    if values.is_empty() { Column::One(empty) } else { Column::Each(values.into()) }
+}

@@ -1,0 +1,222 @@
+//! Records of every shape that the engine offers against the scalar engine, on every leaf.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
+
+mod common;
+
+use common::{Builder, leaves, run};
+use oarlock_core::*;
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
+
+/// Random enough, and the same each time (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ (word >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
+    let pairs = BlockCipher::ALL
+        .into_iter()
+        .flat_map(|from| BlockCipher::ALL.map(|to| Shape::Translate { from: cbc(from), to: cbc(to) }));
+    Shape::records().into_iter().chain(pairs).collect()
+}
+
+/// Bytes of a key; HMAC takes any.
+fn key_len(shape: Shape, random: &mut Random) -> usize {
+    match shape {
+        Shape::Cipher { alg, .. } => alg.key_len(),
+        Shape::Aead { alg, .. } => alg.key_len(),
+        Shape::Mac { alg } => alg.key_len().unwrap_or_else(|| 1 + random.below(150)),
+        Shape::Wrap { alg, .. } => alg.key_len(),
+        Shape::Translate { from, .. } => from.alg.key_len(),
+        _ => 0,
+    }
+}
+
+fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
+    let len_of_key = key_len(shape, random);
+    // Keys recur, or are new.
+    let key = match random.below(3) {
+        0 if !builder.key.is_empty() => builder.key[random.below(builder.key.len())],
+        _ => builder.key(random.bytes(len_of_key)),
+    };
+    builder.key.push(key);
+    let (mut second_key, mut iv_len, mut second_iv_len, mut aad_len, mut tag_len) = (key, 0, 0, 0, 0);
+    let mut out = len;
+    match shape {
+        Shape::Cipher { alg, .. } => iv_len = alg.block_len(),
+        Shape::Translate { from, to } => {
+            (iv_len, second_iv_len) = (from.alg.block_len(), to.alg.block_len());
+            second_key = builder.key(random.bytes(to.alg.key_len()));
+        }
+        Shape::Aead { .. } => {
+            iv_len = if random.below(2) == 0 { 12 } else { 1 + random.below(40) };
+            (aad_len, tag_len) = (random.below(50), 12 + random.below(5));
+        }
+        Shape::Mac { alg } => out = 4 + random.below(alg.tag_len() - 3),
+        Shape::Digest { alg } => out = alg.output_len(),
+        Shape::DigestPart { alg } => (iv_len, out) = (alg.state_len(), alg.state_len()),
+        Shape::Wrap { direction: Direction::Encrypt, .. } => out = len + 8,
+        Shape::Wrap { direction: Direction::Decrypt, .. } => out = len.saturating_sub(8),
+        _ => {}
+    }
+    builder.second_key.push(second_key);
+    let iv = builder.data(&random.bytes(iv_len));
+    builder.iv.push(iv);
+    let second_iv = builder.data(&random.bytes(second_iv_len));
+    builder.second_iv.push(second_iv);
+    let aad = builder.data(&random.bytes(aad_len));
+    builder.aad.push(aad);
+    let input = builder.data(&random.bytes(len));
+    builder.input.push(Source::Data(input));
+    let output = builder.place(out);
+    builder.output.push(Sink::Output(output));
+    let tag = match shape {
+        Shape::Aead { direction: Direction::Decrypt, .. } => builder.data(&random.bytes(tag_len)),
+        _ => builder.place(tag_len),
+    };
+    builder.tag.push(tag);
+}
+
+fn random_records(shape: Shape, lens: &[usize], random: &mut Random) -> Records<'static> {
+    let mut builder = Builder::default();
+    lens.iter().for_each(|len| push(&mut builder, shape, *len, random));
+    builder.records()
+}
+
+fn agree(engine: &LaneEngine, shape: Shape, records: &Records<'_>) {
+    let (found, expected) = (run(engine, shape, records), run(&Scalar::detect().unwrap(), shape, records));
+    assert_eq!(found.statuses(), expected.statuses(), "{shape}");
+    for index in 0..records.len {
+        if let Some(Sink::Output(span)) = records.output.get(index) {
+            let (found, expected) = (span.of(found.bytes()), span.of(expected.bytes()));
+            assert_eq!(found, expected, "{shape}, record {index} of {}", records.len);
+        }
+    }
+    assert_eq!(found.bytes(), expected.bytes(), "{shape}");
+    for slot in 0..records.slots.len() as u32 {
+        assert_eq!(found.slots(0).get(slot), expected.slots(0).get(slot), "{shape}, slot {slot}");
+    }
+}
+
+fn each(test: impl Fn(&LaneEngine, Shape, &mut Random)) {
+    for engine in leaves() {
+        for (seed, shape) in shapes().into_iter().enumerate() {
+            if engine.offers(shape).is_some() {
+                test(&engine, shape, &mut Random(seed as u64));
+            }
+        }
+    }
+}
+
+/// Every length, fitting or not.
+#[test]
+fn lengths_up_to_a_hundred_and_long_ones() {
+    each(|engine, shape, random| {
+        let lens: Vec<usize> = (0..=100).chain([1000, 1024, 16_384]).collect();
+        agree(engine, shape, &random_records(shape, &lens, random));
+    });
+}
+
+#[test]
+fn seams_of_a_batch_of_one_length() {
+    each(|engine, shape, random| {
+        for count in [0, 1, 7, 8, 9, 15, 16, 17, 31, 511, 512, 513, 1023] {
+            agree(engine, shape, &random_records(shape, &vec![48; count], random));
+        }
+    });
+}
+
+#[test]
+fn many_records_of_mixed_lengths() {
+    each(|engine, shape, random| {
+        let lens: Vec<usize> = (0..9000).map(|_| 8 * random.below(11)).collect();
+        agree(engine, shape, &random_records(shape, &lens, random));
+    });
+}
+
+#[test]
+fn columns_of_one_value_and_of_runs() {
+    each(|engine, shape, random| {
+        let mut records = random_records(shape, &[32; 40], random);
+        records.key = Column::One(records.key.get(3).unwrap());
+        let ivs = [records.iv.get(0).unwrap(), records.iv.get(39).unwrap()];
+        let runs = match shape {
+            Shape::Aead { .. } => [(40, ivs[0]), (0, ivs[1])],
+            _ => [(15, ivs[0]), (25, ivs[1])],
+        };
+        records.iv = Column::Runs(runs.to_vec().into());
+        agree(engine, shape, &records);
+    });
+}
+
+/// Keys and inputs from slots, some of them empty; outputs into others.
+#[test]
+fn slots_as_keys_inputs_and_outputs() {
+    each(|engine, shape, random| {
+        let mut records = random_records(shape, &[64; 40], random);
+        let len_of_key = records.keys[0].secret().map_or(0, |secret| secret.len());
+        let mut slots = Slots::with_capacities(&[200; 20]).unwrap();
+        for slot in 0..10 {
+            let len = if slot < 5 { len_of_key } else { 64 };
+            slots.fill(slot, len).unwrap().copy_from_slice(&random.bytes(len));
+        }
+        let mut keys: Vec<_> = (0..40).map(|at| records.key.get(at).unwrap()).collect();
+        let mut inputs: Vec<_> = (0..40).map(|at| records.input.get(at).unwrap()).collect();
+        let mut outputs: Vec<_> = (0..40).map(|at| records.output.get(at).unwrap()).collect();
+        for at in 0..5_u32 {
+            keys[at as usize * 3] = KeySource::Slot(at);
+            inputs[at as usize * 4] = Source::Slot(5 + at);
+            outputs[at as usize * 7] = Sink::Slot(10 + at);
+        }
+        // Nothing has filled these.
+        (keys[38], inputs[39]) = (KeySource::Slot(12), Source::Slot(13));
+        (keys[36], inputs[37], outputs[35]) = (KeySource::Slot(99), Source::Slot(99), Sink::Slot(99));
+        records.slots = std::borrow::Cow::Owned(slots);
+        (records.key, records.input) = (Column::Each(keys.into()), Column::Each(inputs.into()));
+        records.output = Column::Each(outputs.into());
+        agree(engine, shape, &records);
+    });
+}
+
+/// Every kind of bad record, each between good ones.
+#[test]
+fn bad_records_fail_alone() {
+    each(|engine, shape, random| {
+        let mut records = random_records(shape, &[32; 30], random);
+        let mut keys: Vec<_> = (0..30).map(|at| records.key.get(at).unwrap()).collect();
+        let mut ivs: Vec<_> = (0..30).map(|at| records.iv.get(at).unwrap()).collect();
+        let mut inputs: Vec<_> = (0..30).map(|at| records.input.get(at).unwrap()).collect();
+        let mut outputs: Vec<_> = (0..30).map(|at| records.output.get(at).unwrap()).collect();
+        let short = Key::local(KeyParts::Secret(SecretBytes::new(vec![1; 3])), Fingerprint::new([0; 32]));
+        let public = Key::local(KeyParts::Ed25519Public([9; 32]), Fingerprint::new([0; 32]));
+        records.keys.to_mut().extend([short, public]);
+        let last = records.keys.len() as u32;
+        (keys[1], keys[3], keys[5]) =
+            (KeySource::Table(last), KeySource::Table(last - 1), KeySource::Table(last - 2));
+        (ivs[7].len, ivs[9].start) = (ivs[7].len + 1, u32::MAX - 200);
+        inputs[11] = Source::Data(Span { start: u32::MAX - 200, len: 32 });
+        inputs[13] = Source::Data(Span { start: 0, len: 31 });
+        outputs[15] = Sink::Output(Span { start: u32::MAX - 200, len: 32 });
+        outputs[17] = Sink::Output(Span { start: 0, len: 3 });
+        (records.key, records.iv) = (Column::Each(keys.into()), Column::Each(ivs.into()));
+        (records.input, records.output) = (Column::Each(inputs.into()), Column::Each(outputs.into()));
+        agree(engine, shape, &records);
+    });
+}
