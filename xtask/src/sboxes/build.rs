@@ -47,7 +47,8 @@ impl Built {
         if let Some((inner, outer)) = PairSearch::new(&self.signals, truth, care).first(&order) {
             return Some(self.with(&[inner, outer]));
         }
-        (3..=budget).find_map(|budget| {
+        // Four gates are found on the way to five.
+        (3..=budget).filter(|size| *size != 4 || budget == 4).find_map(|budget| {
             let chosen = order.iter().find_map(|select| self.choose(*select, truth, care, budget, random));
             if chosen.is_none() && budget == 3 { self.chain(truth, care, random) } else { chosen }
         })
@@ -105,16 +106,57 @@ impl Built {
     }
 }
 
-/// A circuit for these outputs; another one for another state of `random`.
-pub(super) fn build(truths: &[Truth; OUTPUTS], random: &mut Random) -> Circuit {
-    let mut order: [usize; OUTPUTS] = std::array::from_fn(|output| output);
-    random.shuffle(&mut order);
-    let mut outputs = [0; OUTPUTS];
-    let mut built = Built { signals: VARIABLES.to_vec(), gates: Vec::new() };
-    for output in order {
-        let found = (2..).find_map(|budget| built.make(truths[output], Truth::MAX, budget, random));
-        // unreachable because splitting by all inputs always ends
-        (built, outputs[output]) = found.unwrap_or_else(|| (built.clone(), 0));
-    }
-    Circuit { gates: built.gates, outputs }.tidied()
+/// Part of a circuit, with the outputs that it has.
+#[derive(Clone)]
+struct Part {
+    built: Built,
+    outputs: [Option<usize>; OUTPUTS],
 }
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// Parts that are followed at once.
+    pub(super) width: usize,
+    /// How often each is tried with each output that it lacks, when it has none, one, two, three.
+    pub(super) tries: [usize; OUTPUTS],
+}
+
+/// About ten seconds for an S-box.
+pub(super) const FULL: Effort = Effort { width: 6, tries: [12, 2, 3, 6] };
+
+/// A circuit for these outputs; another one for another state of `random`.
+pub(super) fn build(truths: &[Truth; OUTPUTS], effort: Effort, random: &mut Random) -> Circuit {
+    let Effort { width, tries } = effort;
+    let none = Built { signals: VARIABLES.to_vec(), gates: Vec::new() };
+    let mut parts = vec![Part { built: none, outputs: [None; OUTPUTS] }];
+    for tries in tries {
+        let mut next: Vec<Part> = Vec::new();
+        for part in &parts {
+            let lacking = (0..OUTPUTS).filter(|output| part.outputs[*output].is_none());
+            for output in lacking.flat_map(|output| std::iter::repeat_n(output, tries)) {
+                // What would be larger than all that are kept is not looked for.
+                let most = next.get(width - 1).map_or(usize::MAX, |worst| worst.built.gates.len());
+                next.extend(longer(part, output, truths[output], most, random));
+                next.sort_by_key(|part| part.built.gates.len());
+                next.truncate(width);
+            }
+        }
+        parts = next;
+    }
+    let Part { built, outputs } = parts.swap_remove(0);
+    // unreachable because every round has filled one more output
+    Circuit { gates: built.gates, outputs: outputs.map(Option::unwrap_or_default) }.tidied()
+}
+
+/// The part with one output more, of at most so many gates.
+fn longer(part: &Part, output: usize, truth: Truth, most: usize, random: &mut Random) -> Option<Part> {
+    let budget = most.saturating_sub(part.built.gates.len()).min(MOST);
+    let (built, place) = part.built.make(truth, Truth::MAX, budget, random)?;
+    let mut outputs = part.outputs;
+    outputs[output] = Some(place);
+    Some(Part { built, outputs })
+}
+
+/// Gates that suffice for one output of any part: splitting by all inputs ends below it.
+const MOST: usize = 32;

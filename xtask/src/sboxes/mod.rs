@@ -27,6 +27,7 @@ mod walk;
 use std::path::PathBuf;
 
 use crate::workspace::{Workspace, WorkspaceError, read, write};
+use build::FULL;
 use circuit::{Circuit, truths_of};
 use random::Random;
 use standard::S_BOXES;
@@ -44,7 +45,7 @@ pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<
     let mut random = Random::new(seed);
     let mut circuits = if table.exists() { parsed(&read(&table)?)? } else { Vec::new() };
     for s_box in S_BOXES.iter().skip(circuits.len()) {
-        circuits.push(order::ordered(&build::build(&truths_of(s_box), &mut random)));
+        circuits.push(order::ordered(&build::build(&truths_of(s_box), FULL, &mut random)));
     }
     for round in 0..=rounds {
         if round > 0 {
@@ -59,7 +60,7 @@ pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<
 
 /// Exchanges the circuit for one found now, where that is better.
 fn improve(best: &mut Circuit, s_box: &[u8; 64], random: &mut Random) {
-    let mut circuit = build::build(&truths_of(s_box), random);
+    let mut circuit = build::build(&truths_of(s_box), FULL, random);
     (0..STEPS).for_each(|_| walk::step(&mut circuit, random));
     if circuit.gates.len() > best.gates.len() {
         return;

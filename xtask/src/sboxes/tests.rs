@@ -1,5 +1,8 @@
+use super::build::Effort;
 use super::circuit::{Gate, VARIABLES};
 use super::*;
+
+const QUICK: Effort = Effort { width: 1, tries: [1; 4] };
 
 /// FIPS 46-3 describes S1 by this example: input 011011 gives row 1, column 13, and 5 there.
 #[test]
@@ -29,7 +32,7 @@ fn gates_number_their_rows_as_vpternlog_does() {
 fn what_is_found_is_the_s_box_in_every_stage() {
     let truths = truths_of(&S_BOXES[2]);
     let mut random = Random::new(7);
-    let built = build::build(&truths, &mut random);
+    let built = build::build(&truths, QUICK, &mut random);
     assert_eq!(built.truths(), truths);
     let mut walked = built.clone();
     (0..20).for_each(|_| walk::step(&mut walked, &mut random));
@@ -44,7 +47,7 @@ fn what_is_found_is_the_s_box_in_every_stage() {
 fn the_table_survives_the_file() {
     let mut random = Random::new(1);
     let circuits: Vec<Circuit> =
-        S_BOXES[..2].iter().map(|s_box| build::build(&truths_of(s_box), &mut random)).collect();
+        S_BOXES[..2].iter().map(|s_box| build::build(&truths_of(s_box), QUICK, &mut random)).collect();
     assert_eq!(file::parse(&file::text(&circuits)), Ok(circuits));
 }
 
