@@ -19,7 +19,7 @@ pub(crate) struct Ifma(());
 /// A 512-bit register. It can only be made by holding an [`Ifma`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Zmm(__m512i);
+pub(crate) struct Zmm(pub(super) __m512i);
 
 impl Ifma {
     /// The token, where the CPU has every instruction of this module and the system saves its registers.
@@ -106,11 +106,11 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// against that when it comes to spill registers, and three frames of four have all their spills across two cache lines: the same
 /// kernel takes up to twice as long, depending on who calls it.
 #[repr(align(64))]
-struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+pub(super) struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
 
 /// One bit for each of `len` bytes, at most 64.
 #[inline(always)]
-fn prefix_mask(len: usize) -> u64 {
+pub(super) fn prefix_mask(len: usize) -> u64 {
     match len {
         0..64 => (1 << len) - 1,
         _ => u64::MAX,

@@ -3,10 +3,12 @@
 //! | module | what it holds |
 //! |---|---|
 //! | this one | [`Simd`] (a CPU that is known to have the instructions) and [`Vector`] (eight lanes) |
+//! | `blocks` | [`Blocks`] (rounds of AES, products of GHASH) and its portable twin |
 //! | `portable` | the same in plain Rust: the oracle, which every machine and Miri can run |
 //! | `counting` | the twin with a counter of multiplications, for `cargo bench` only |
 //! | `erase` | bytes that held secrets |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
+//! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
 //! A vector exists only where its CPU is known to have the instructions: whoever wants one must hold the [`Simd`] token, and
@@ -15,6 +17,7 @@
 //! Algorithms are `#[inline(always)]` functions over these traits. They become code for a CPU where [`Simd::call`] wraps them:
 //! that is a function of its own, so registers are spilled there and nowhere else.
 
+mod blocks;
 #[cfg(feature = "measure")]
 mod counting;
 mod erase;
@@ -23,18 +26,23 @@ mod ifma;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vaes;
 
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
 use zeroize::Zeroize;
 
+pub(crate) use blocks::{BLOCK, Blocks, VECTOR_BYTES};
 #[cfg(feature = "measure")]
 pub(crate) use counting::Counting;
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::Ifma;
 pub(crate) use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes::Vaes;
 
 /// Lanes of a vector.
 pub(crate) const LANES: usize = 8;

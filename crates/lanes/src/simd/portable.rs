@@ -16,7 +16,7 @@ pub(crate) struct Portable;
 /// Eight words.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Lanes(Words);
+pub(crate) struct Lanes(pub(super) Words);
 
 impl Simd for Portable {
     type V = Lanes;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Words that sit at the edges of 52 and 64 bits, and others (SplitMix64).
-fn samples(seed: u64) -> Words {
+pub(super) fn samples(seed: u64) -> Words {
     let edges = [0, 1, (1 << 52) - 1, 1 << 52, (1 << 51) + 1, u64::MAX, 1 << 63, 15];
     let mut state = seed;
     std::array::from_fn(|lane| {
