@@ -2,15 +2,16 @@
 
 use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Records, Shape};
 
+use crate::aes;
 use crate::curve25519;
 use crate::des::{self, Des};
 use crate::ecdsa;
 use crate::hot::{self, HotKeys};
 use crate::records;
 use crate::rsa;
+use crate::simd::{Blocks, Portable, Simd};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::Ifma;
-use crate::simd::{Portable, Simd};
+use crate::simd::{Ifma, Vaes};
 
 pub(crate) const NAME: &str = "lanes";
 
@@ -24,8 +25,19 @@ pub struct LaneEngine {
 #[derive(Clone, Copy, Debug)]
 enum Unit {
     #[cfg(target_arch = "x86_64")]
-    Ifma(Ifma),
+    Ifma(Ifma, Option<Vaes>),
     Portable(Portable),
+}
+
+impl Unit {
+    /// True where it has rounds of AES.
+    fn has_aes(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_, vaes) => vaes.is_some(),
+            Self::Portable(_) => true,
+        }
+    }
 }
 
 impl LaneEngine {
@@ -33,7 +45,7 @@ impl LaneEngine {
     #[must_use]
     pub fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        return Ifma::detect().map(|ifma| Self::on(Unit::Ifma(ifma)));
+        return Ifma::detect().map(|ifma| Self::on(Unit::Ifma(ifma, Vaes::detect(ifma))));
         #[cfg(not(target_arch = "x86_64"))]
         return None;
     }
@@ -74,7 +86,10 @@ impl Engine for LaneEngine {
             Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
                 ecdsa::has(curve).then_some(ecdsa::OFFER)
             }
-            shape => des::offers(shape),
+            shape => match aes::offers(shape) {
+                Some(lanes) => self.unit.has_aes().then_some(lanes),
+                None => des::offers(shape),
+            },
         }
     }
 
@@ -104,7 +119,10 @@ impl Engine for LaneEngine {
         }
         match self.unit {
             #[cfg(target_arch = "x86_64")]
-            Unit::Ifma(simd) => self.run_on(simd, jobs, out),
+            Unit::Ifma(_, Some(simd)) if aes::offers(shape).is_some() => run_aes(simd, jobs, out),
+            Unit::Portable(simd) if aes::offers(shape).is_some() => run_aes(simd, jobs, out),
+            #[cfg(target_arch = "x86_64")]
+            Unit::Ifma(simd, _) => self.run_on(simd, jobs, out),
             Unit::Portable(simd) => self.run_on(simd, jobs, out),
         }
     }
@@ -142,6 +160,15 @@ impl LaneEngine {
         }
         Ok(())
     }
+}
+
+fn run_aes<S: Blocks>(simd: S, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+    let Jobs::Records(shape, parts) = jobs else {
+        return Err(EngineFault::NotOffered { engine: NAME, shape: jobs.shape() });
+    };
+    aes::run(simd, *shape, parts, out)?;
+    simd.clear_registers();
+    Ok(())
 }
 
 fn compute_records<S: Simd>(

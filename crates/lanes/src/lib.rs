@@ -9,6 +9,7 @@
 //! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
+//! | `aes` | AES in CBC and GCM, and CMAC |
 //! | `hash` | SHA-512 of eight messages side by side |
 //! | `hot` | verification tables of keys that recur, within one byte budget |
 //! | `simd` | vectors: AVX-512 IFMA, the portable twin, and all `unsafe` of this crate |
@@ -16,6 +17,7 @@
 //! Every algorithm is written once, generic over `simd::Simd`; `docs/math` gives representations, bounds and counts.
 #![deny(unsafe_code)]
 
+mod aes;
 mod batch;
 mod curve25519;
 mod des;

@@ -1,9 +1,11 @@
 //! Kernels timed one by one, with the multiplications they take: `cargo bench -p oarlock-lanes --features measure -- NAME`.
 
+mod aes;
 mod curve25519;
 mod des;
 mod hash;
 mod nist;
+mod records;
 mod rsa;
 
 use std::hint::black_box;
@@ -19,6 +21,7 @@ pub fn run(filter: &str) {
     };
     let bench = Bench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
     println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
+    aes::run(&bench);
     curve25519::run(&bench, simd);
     des::run(&bench, simd);
     hash::run(&bench, simd);

@@ -102,6 +102,8 @@ pub(crate) struct Part<'a> {
     second_key: Flat<'a, KeySource>,
     iv: Flat<'a, Span>,
     second_iv: Flat<'a, Span>,
+    aad: Flat<'a, Span>,
+    tag: Flat<'a, Span>,
     input: Flat<'a, Source>,
     output: Flat<'a, Sink>,
     /// What a plainly good record satisfies.
@@ -129,6 +131,8 @@ impl<'a> Part<'a> {
             second_key: Flat::new(&records.second_key, records.len),
             iv: Flat::new(&records.iv, records.len),
             second_iv: Flat::new(&records.second_iv, records.len),
+            aad: Flat::new(&records.aad, records.len),
+            tag: Flat::new(&records.tag, records.len),
             input: Flat::new(&records.input, records.len),
             output: Flat::new(&records.output, records.len),
         }
@@ -143,6 +147,11 @@ impl<'a> Part<'a> {
     /// none.
     pub(crate) fn recurring_keys(&self) -> &[&'a [u8]] {
         &self.keys
+    }
+
+    /// The handles of the key table.
+    pub(crate) fn key_table(&self) -> &'a [Key] {
+        &self.records.keys
     }
 
     /// True where keys or inputs may come from slots.
@@ -178,6 +187,18 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub(crate) fn second_iv_span(&self, record: Accepted) -> Span {
         self.second_iv.at(record.index)
+    }
+
+    /// Where a record's associated data lies in the data.
+    #[inline(always)]
+    pub(crate) fn aad_span(&self, record: Accepted) -> Span {
+        self.aad.at(record.index)
+    }
+
+    /// Where a record's tag lies: in the output when encrypting, in the data when decrypting.
+    #[inline(always)]
+    pub(crate) fn tag_span(&self, record: Accepted) -> Span {
+        self.tag.at(record.index)
     }
 
     /// The buffer of spans.
@@ -260,7 +281,13 @@ impl<'a> Part<'a> {
         else {
             return None;
         };
-        let is_plain = self.is_plain_key(key) && self.rule?.fits(self.iv.at(index), input, output);
+        let rule = self.rule?;
+        let is_plain = self.is_plain_key(key)
+            && rule.fits(self.iv.at(index), input, output)
+            && rule.fits_tag(
+                #[inline(always)]
+                || [self.aad.at(index), self.tag.at(index)],
+            );
         is_plain.then_some(Accepted { index, len: input.len, input: input.start, output: output.start })
     }
 

@@ -2,16 +2,20 @@
 //!
 //! A rule here may refuse what the contract allows, never the other way round: what it refuses, the contract judges.
 
-use oarlock_core::{Records, Shape, Span};
+use std::ops::RangeInclusive;
+
+use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
 
 /// What a plainly good record of a shape satisfies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlainRule {
     key_len: KeyLen,
-    iv_len: u32,
+    least_iv_len: u32,
+    most_iv_len: u32,
     /// Bits of an input length that must be clear.
     partial: u32,
     output: OutputRule,
+    tag: TagRule,
     data_len: u64,
     output_len: u64,
 }
@@ -29,9 +33,20 @@ enum OutputRule {
     Between(u32, u32),
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TagRule {
+    NoTag,
+    InOutput,
+    InData,
+}
+
+/// NIST SP 800-38D 5.2.1.2: tags that are not for certain applications only.
+const TAG_LENS: RangeInclusive<u32> = 12..=16;
+
 impl PlainRule {
     /// The rule of a shape, or None where no record of it is plainly good.
     pub(super) fn of(shape: Shape, records: &Records<'_>) -> Option<Self> {
+        let mut tag = TagRule::NoTag;
         let (key_len, iv_len, block_len, output) = match shape {
             Shape::Cipher { alg, .. } => {
                 (KeyLen::Exactly(alg.key_len()), alg.block_len(), alg.block_len(), OutputRule::AsLongAsInput)
@@ -44,11 +59,18 @@ impl PlainRule {
             Shape::DigestPart { alg } => {
                 (KeyLen::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
             }
+            Shape::Aead { alg, direction } => {
+                let is_sealing = direction == Direction::Encrypt;
+                tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };
+                (KeyLen::Exactly(AeadAlg::key_len(alg)), 1, 1, OutputRule::AsLongAsInput)
+            }
             _ => return None,
         };
         Some(Self {
             key_len,
-            iv_len: iv_len as u32,
+            least_iv_len: iv_len as u32,
+            most_iv_len: if tag == TagRule::NoTag { iv_len as u32 } else { u32::MAX },
+            tag,
             partial: block_len as u32 - 1,
             output,
             data_len: records.data.len() as u64,
@@ -74,11 +96,25 @@ impl PlainRule {
             OutputRule::Between(least, most) => (least..=most).contains(&output.len),
         };
         is_long_enough
-            & (iv.len == self.iv_len)
+            & (self.least_iv_len..=self.most_iv_len).contains(&iv.len)
             & (input.len & self.partial == 0)
             & (end(iv) <= self.data_len)
             & (end(input) <= self.data_len)
             & (end(output) <= self.output_len)
+    }
+}
+
+impl PlainRule {
+    /// True where there are no associated data and tag, or these are good for certain.
+    #[inline(always)]
+    pub(super) fn fits_tag(&self, spans: impl FnOnce() -> [Span; 2]) -> bool {
+        let room = match self.tag {
+            TagRule::NoTag => return true,
+            TagRule::InOutput => self.output_len,
+            TagRule::InData => self.data_len,
+        };
+        let [aad, tag] = spans();
+        (end(aad) <= self.data_len) & (end(tag) <= room) & TAG_LENS.contains(&tag.len)
     }
 }
 

@@ -1,0 +1,235 @@
+//! From accepted records to kernels and back.
+
+use std::cell::Cell;
+
+use oarlock_core::{Direction, EngineFault, Outcomes, PartMut, Records, Shape, Sink, Span, Status};
+use zeroize::Zeroizing;
+
+use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal};
+use super::keys::{Keys, from_slots, table};
+use super::rounds::PLACES;
+use super::schedule::{Prepare, ROUNDS_128, ROUNDS_256};
+use crate::records::{self, Accepted, Part, Work};
+use crate::simd::Blocks;
+
+/// Computes every record of every part into `out`.
+pub(crate) fn run<S: Blocks>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    use Direction::{Decrypt, Encrypt};
+    match shape {
+        Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncrypt>(simd, shape, parts, out),
+        Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecrypt>(simd, shape, parts, out),
+        Shape::Aead { direction: Encrypt, .. } => with::<S, Seal>(simd, shape, parts, out),
+        Shape::Aead { direction: Decrypt, .. } => with::<S, Open>(simd, shape, parts, out),
+        _ => with::<S, Cmac>(simd, shape, parts, out),
+    }
+}
+
+fn with<S: Blocks, K: Kernel>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    let left = parts.iter();
+    records::run(&mut Aes::<S, K> { simd, shape, left, table: Vec::new() }, parts, out)
+}
+
+/// The records of one run.
+struct Aes<'p, S, K: Kernel> {
+    simd: S,
+    shape: Shape,
+    /// Parts that have not begun.
+    left: std::slice::Iter<'p, &'p Records<'p>>,
+    /// Prepared keys of the current part.
+    table: Vec<Option<&'p K::Key>>,
+}
+
+impl<S: Blocks, K: Kernel> Aes<'_, S, K> {
+    fn key_len(&self) -> usize {
+        let len = match self.shape {
+            Shape::Cipher { alg, .. } => Some(alg.key_len()),
+            Shape::Aead { alg, .. } => Some(alg.key_len()),
+            Shape::Mac { alg } => alg.key_len(),
+            _ => None,
+        };
+        // unreachable because `offers` names only shapes whose keys have a length
+        len.unwrap_or_default()
+    }
+}
+
+impl<S: Blocks, K: Kernel> Work for Aes<'_, S, K> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// All alike: a place takes the next record as soon as it is done, so that the order of lengths does not matter.
+    fn steps(&self, _len: usize) -> usize {
+        1
+    }
+
+    fn begin(&mut self, _part: &Part<'_>) {
+        self.table = match self.left.next() {
+            Some(records) => table(self.simd, records, self.key_len()),
+            None => Vec::new(),
+        };
+    }
+
+    fn compute(&mut self, part: &Part<'_>, records: &[Accepted], out: &mut PartMut<'_>) {
+        let window = Window { simd: self.simd, part, records };
+        let own = from_slots::<S, K::Key>(self.simd, part, records);
+        let keys = Keys { part, table: &self.table, own: &own };
+        if self.key_len() == 16 {
+            window.run::<K, ROUNDS_128>(&keys, out);
+        } else {
+            window.run::<K, ROUNDS_256>(&keys, out);
+        }
+    }
+}
+
+/// Accepted records of one part.
+struct Window<'a, S> {
+    simd: S,
+    part: &'a Part<'a>,
+    records: &'a [Accepted],
+}
+
+impl<S: Blocks> Window<'_, S> {
+    /// Records with a place in the output are computed into it, those for slots into memory that is erased.
+    fn run<K: Kernel, const ROUNDS: usize>(&self, keys: &Keys<'_, K::Key>, out: &mut PartMut<'_>) {
+        self.pass::<K, ROUNDS>(keys, out.output, out.statuses, |record| self.direct(record));
+        if self.part.has_slots() {
+            self.through_scratch::<K, ROUNDS>(keys, out);
+        }
+    }
+
+    /// The place of a record's output, where it is not a slot.
+    #[inline(always)]
+    fn direct(&self, record: Accepted) -> Option<Place> {
+        let Sink::Output(Span { start, len }) = self.part.output(record) else { return None };
+        let tag = self.part.tag_span(record);
+        Some(Place {
+            output: start as usize,
+            len: len as usize,
+            tag: tag.start as usize,
+            tag_len: tag.len as usize,
+        })
+    }
+
+    fn through_scratch<K: Kernel, const ROUNDS: usize>(
+        &self,
+        keys: &Keys<'_, K::Key>,
+        out: &mut PartMut<'_>,
+    ) {
+        let to_slots = || {
+            let mut end = 0;
+            self.records.iter().filter_map(move |record| {
+                let Sink::Slot(slot) = self.part.output(*record) else { return None };
+                let (output, len) = (end, K::output_len(record.len as usize));
+                let tag_len = self.part.tag_span(*record).len as usize;
+                end += len + tag_len;
+                Some((*record, slot, Place { output, len, tag: output + len, tag_len }))
+            })
+        };
+        let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
+        let mut scratch = Zeroizing::new(vec![0; len]);
+        let mut places = to_slots();
+        let next = |record: Accepted| match self.part.output(record) {
+            Sink::Slot(_) => places.next().map(|(_, _, place)| place),
+            Sink::Output(_) => None,
+        };
+        self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
+        for (record, slot, place) in to_slots() {
+            let status = &mut out.statuses[record.index as usize];
+            if *status != Status::Done {
+                continue;
+            }
+            match out.slots.fill(slot, place.len) {
+                Some(secret) => secret.copy_from_slice(&scratch[place.output..place.tag]),
+                None => *status = Status::Malformed,
+            }
+            if K::WRITES_TAG
+                && let Some(tag) = self.part.tag_span(record).of_mut(out.output)
+            {
+                tag.copy_from_slice(&scratch[place.tag..place.tag + place.tag_len]);
+            }
+        }
+    }
+
+    /// Computes the records that `place` gives a place in `output`.
+    fn pass<K: Kernel, const ROUNDS: usize>(
+        &self,
+        keys: &Keys<'_, K::Key>,
+        output: &mut [u8],
+        statuses: &mut [Status],
+        mut place: impl FnMut(Accepted) -> Option<Place>,
+    ) {
+        let statuses = Cell::from_mut(statuses).as_slice_of_cells();
+        let mut records = self.records.iter();
+        self.simd.call(
+            #[inline(always)]
+            || {
+                let mut ahead = Ahead::new(
+                    #[inline(always)]
+                    || loop {
+                        let record = *records.next()?;
+                        let Some(place) = place(record) else { continue };
+                        match keys.of(self.simd, record) {
+                            Some(key) => return Some((record, place, key)),
+                            None => statuses[record.index as usize].set(Status::BadKey),
+                        }
+                    },
+                );
+                K::run::<S, ROUNDS>(
+                    self.simd,
+                    self.part,
+                    #[inline(always)]
+                    || {
+                        ahead.next(
+                            #[inline(always)]
+                            |(_, _, key)| key.prefetch(self.simd),
+                        )
+                    },
+                    output,
+                    |index| statuses[index].set(Status::Rejected),
+                );
+            },
+        );
+    }
+}
+
+/// Reads some records ahead of those that are worked upon, so that their keys are on the way from further caches meanwhile.
+struct Ahead<T, F> {
+    read: F,
+    waiting: [Option<T>; AHEAD],
+    at: usize,
+}
+
+/// Records that are read at once.
+const AHEAD: usize = 4 * PLACES;
+
+impl<T, F: FnMut() -> Option<T>> Ahead<T, F> {
+    #[inline(always)]
+    fn new(read: F) -> Self {
+        Self { read, waiting: [const { None }; AHEAD], at: AHEAD }
+    }
+
+    /// The next record; `announce` is told of those read.
+    #[inline(always)]
+    fn next(&mut self, announce: impl Fn(&T)) -> Option<T> {
+        if self.at == AHEAD {
+            self.at = 0;
+            for waiting in &mut self.waiting {
+                *waiting = (self.read)();
+                waiting.iter().for_each(&announce);
+            }
+        }
+        let next = self.waiting[self.at].take();
+        self.at += usize::from(next.is_some());
+        next
+    }
+}
