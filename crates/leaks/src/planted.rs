@@ -1,6 +1,6 @@
 //! An engine that leaks on purpose: a check that does not notice it proves nothing.
 
-use oarlock_core::{Engine, EngineFault, Jobs, KeyParts, Lanes, Operation, Outcomes, Shape};
+use oarlock_core::{Engine, EngineFault, Jobs, Key, KeyParts, Lanes, Outcomes, Shape};
 
 /// Another engine, slower by one step for every bit that is set in a secret: a square-and-multiply loop's leak.
 #[derive(Debug)]
@@ -20,21 +20,24 @@ impl<E: Engine> Engine for Planted<E> {
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
-        if let Jobs::Operations(_, operations) = jobs {
-            std::hint::black_box(operations.iter().map(steps).sum::<u64>());
-        }
+        let keys: Vec<&Key> = match jobs {
+            Jobs::Operations(_, operations) => operations.iter().map(|operation| operation.key).collect(),
+            Jobs::Records(_, parts) => parts.iter().flat_map(|records| records.keys.iter()).collect(),
+        };
+        std::hint::black_box(keys.into_iter().map(steps).sum::<u64>());
         self.0.run(jobs, out)
     }
 }
 
 /// Walks over the bits of a secret and does more for those that are set.
-fn steps(operation: &Operation<'_>) -> u64 {
-    let secret = match operation.key.parts() {
+fn steps(key: &Key) -> u64 {
+    let secret = match key.parts() {
         Some(KeyParts::X25519Private(parts)) => parts.scalar.expose(),
         Some(KeyParts::Ed25519Private(parts)) => parts.seed.expose(),
         Some(KeyParts::EcPrivate(parts)) => parts.scalar.expose(),
         Some(KeyParts::ModExp(parts)) => parts.exponent.expose(),
         Some(KeyParts::RsaPrivate(parts)) => parts.dp.expose(),
+        Some(KeyParts::Secret(secret)) => secret.expose(),
         _ => &[],
     };
     let mut steps = 1;

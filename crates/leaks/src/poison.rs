@@ -67,7 +67,7 @@ fn one(
     engine: &dyn oarlock_core::Engine,
     subject: &mut crate::subject::Subject,
 ) -> Result<PoisonRow, LeakError> {
-    use oarlock_core::{Jobs, Outcomes};
+    use oarlock_core::Outcomes;
     use oarlock_lanes::leak_check;
 
     let before = leak_check::errors();
@@ -75,7 +75,7 @@ fn one(
     for count in [8, 1] {
         let batch = subject.batch(crate::welch::Class::Random, count);
         batch.secrets().for_each(leak_check::conceal);
-        let mut out = Outcomes::for_jobs(&Jobs::Operations(subject.shape(), &batch.operations()));
+        let mut out = Outcomes::default();
         let is_done = batch.run(engine, &mut out)?;
         leak_check::reveal(out.bytes());
         batch.secrets().for_each(leak_check::reveal);

@@ -4,8 +4,9 @@
 //! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
 
 use oarlock_core::{
-    Curve, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, ModExpParts, Nonce, Operation, Outcomes,
-    RsaPrivateParts, SecretBytes, Shape, Status, XPrivateParts,
+    Column, Curve, Direction, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, KeySource, ModExpParts, Nonce,
+    Operation, Outcomes, Records, RsaPrivateParts, SecretBytes, Shape, Sink, Source, Span, Status,
+    XPrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
@@ -14,6 +15,10 @@ use crate::welch::Class;
 
 /// Operations of a batch: as many as fill the lanes.
 const LANES: usize = 8;
+
+/// Records of a batch, and bytes of each: whole blocks of every cipher.
+const RECORDS: usize = 64;
+const RECORD_LEN: usize = 48;
 
 /// Secrets that random ones are drawn from, since each is costly to make.
 const POOL: usize = 256;
@@ -133,20 +138,44 @@ impl Subject {
 
     /// A batch that fills the lanes.
     pub fn full_batch(&mut self, class: Class) -> Batch {
-        self.batch(class, LANES)
+        self.batch(class, if self.shape.is_record() { RECORDS } else { LANES })
     }
 }
 
 impl Batch {
-    /// The jobs.
-    #[must_use]
-    pub fn operations(&self) -> Vec<Operation<'_>> {
+    /// Lends the jobs.
+    pub fn with_jobs<T>(&self, take: impl FnOnce(&Jobs<'_>) -> T) -> T {
+        if self.shape.is_record() {
+            let records = self.records();
+            return take(&Jobs::Records(self.shape, &[&records]));
+        }
         let extra = |hedge| match self.shape {
             Shape::EcdsaSign { .. } => Extra::Nonce(Nonce::Hedged(hedge)),
             _ => Extra::None,
         };
         let lanes = self.keys.iter().zip(&self.hedges);
-        lanes.map(|(key, hedge)| Operation { key, input: &self.input, extra: extra(hedge) }).collect()
+        let operation = |(key, hedge)| Operation { key, input: &self.input, extra: extra(hedge) };
+        let operations: Vec<Operation<'_>> = lanes.map(operation).collect();
+        take(&Jobs::Operations(self.shape, &operations))
+    }
+
+    /// One record per key, all over the same input; IVs are its first bytes.
+    fn records(&self) -> Records<'_> {
+        let (iv_len, output_len, tag_len) = record_lens(self.shape);
+        let span = |start, len| Span::new(start, len).unwrap_or_default();
+        let places = || (0..self.keys.len()).map(|at| at * (output_len + tag_len));
+        Records {
+            len: self.keys.len(),
+            keys: self.keys.as_slice().into(),
+            data: self.input.as_slice().into(),
+            output_len: self.keys.len() * (output_len + tag_len),
+            key: Column::Each((0..self.keys.len()).map(|at| KeySource::Table(at as u32)).collect()),
+            iv: Column::One(span(0, iv_len)),
+            input: Column::One(Source::Data(span(0, self.input.len()))),
+            output: Column::Each(places().map(|at| Sink::Output(span(at, output_len))).collect()),
+            tag: Column::Each(places().map(|at| span(at + output_len, tag_len)).collect()),
+            ..Records::default()
+        }
     }
 
     /// Runs the batch; true where every job was done.
@@ -154,8 +183,10 @@ impl Batch {
     /// # Errors
     /// The engine's fault.
     pub fn run(&self, engine: &dyn Engine, out: &mut Outcomes) -> Result<bool, LeakError> {
-        let operations = self.operations();
-        engine.run(&Jobs::Operations(self.shape, &operations), out)?;
+        self.with_jobs(|jobs| {
+            out.reset(jobs);
+            engine.run(jobs, out)
+        })?;
         Ok(out.statuses().iter().all(|status| *status == Status::Done))
     }
 
@@ -173,6 +204,7 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
         KeyParts::EcPrivate(parts) => vec![&parts.scalar],
         KeyParts::Ed25519Private(parts) => vec![&parts.seed],
         KeyParts::X25519Private(parts) => vec![&parts.scalar],
+        KeyParts::Secret(secret) => vec![secret],
         _ => Vec::new(),
     }
 }
@@ -189,8 +221,29 @@ fn kinds() -> Vec<(String, Shape)> {
                 | Shape::X25519
         )
     };
-    let own = Shape::public_key().into_iter().filter(secret).map(|shape| (shape.to_string(), shape));
+    let shapes = Shape::public_key().into_iter().filter(secret);
+    let keyed = Shape::records().into_iter().filter(|shape| record_key_len(*shape).is_some());
+    let own = shapes.chain(keyed).map(|shape| (shape.to_string(), shape));
     own.chain([("x25519-base".into(), Shape::X25519)]).collect()
+}
+
+/// Bytes of a record's key, where there is one and random input will do: what opens or unwraps refuses that.
+fn record_key_len(shape: Shape) -> Option<usize> {
+    match shape {
+        Shape::Cipher { alg, .. } => Some(alg.key_len()),
+        Shape::Aead { alg, direction: Direction::Encrypt } => Some(alg.key_len()),
+        Shape::Mac { alg } => Some(alg.key_len().unwrap_or(32)),
+        _ => None,
+    }
+}
+
+/// Bytes of a record's IV, output and tag.
+fn record_lens(shape: Shape) -> (usize, usize, usize) {
+    match shape {
+        Shape::Cipher { alg, .. } => (alg.block_len(), RECORD_LEN, 0),
+        Shape::Mac { alg } => (0, alg.tag_len(), 0),
+        _ => (12, RECORD_LEN, 16),
+    }
 }
 
 /// The fixed secret, of little weight where it may be chosen, and so many random ones; where that is none, the fixed one.
@@ -210,7 +263,10 @@ fn make(shape: Shape, pool: usize) -> Result<(Secret, Vec<Secret>), KeyError> {
             std::iter::once(one(curve)).chain(more).collect::<Result<_, _>>()?
         }
         Shape::Ed25519Sign => several(generate::ed25519, pool + 1).collect::<Result<_, _>>()?,
-        _ => scalars(pool),
+        _ => match record_key_len(shape) {
+            Some(len) => symmetric(len, pool),
+            None => scalars(pool),
+        },
     };
     let mut secrets = parts.into_iter().map(|parts| Secret { parts, hedge: [0; 32] });
     let fixed = secrets.next().ok_or(NOT_MADE)?;
@@ -262,9 +318,17 @@ fn scalars(pool: usize) -> Vec<KeyParts> {
     (0..=pool).map(scalar).collect()
 }
 
+/// The first is zero.
+fn symmetric(len: usize, pool: usize) -> Vec<KeyParts> {
+    let mut dice = Dice::new(0x5EC2);
+    let key = |place| if place == 0 { vec![0; len] } else { dice.bytes(len) };
+    (0..=pool).map(key).map(|bytes| KeyParts::Secret(SecretBytes::new(bytes))).collect()
+}
+
 /// The public input: an integer below every modulus, a digest, a message, a peer's key.
 fn input(name: &str, shape: Shape) -> Vec<u8> {
-    let mut input = Dice::new(0x1417).bytes(shape.input_len().unwrap_or(32));
+    let len = if shape.is_record() { RECORD_LEN } else { 32 };
+    let mut input = Dice::new(0x1417).bytes(shape.input_len().unwrap_or(len));
     match shape {
         Shape::RsaPrivate { .. } | Shape::ModExp { .. } => input[0] = 0,
         Shape::X25519 if name.ends_with("base") => {

@@ -70,13 +70,14 @@ fn sample(
     clock: &mut impl Clock,
 ) -> Result<u64, LeakError> {
     let batch = subject.full_batch(class);
-    let operations = batch.operations();
-    let jobs = oarlock_core::Jobs::Operations(subject.shape(), &operations);
-    let mut out = Outcomes::for_jobs(&jobs);
-    engine.run(&jobs, &mut out)?;
-    out.reset(&jobs);
-    let (ran, time) = clock.time(|| engine.run(&jobs, &mut out));
-    ran?;
+    let mut out = Outcomes::default();
+    let time = batch.with_jobs(|jobs| {
+        out.reset(jobs);
+        engine.run(jobs, &mut out)?;
+        out.reset(jobs);
+        let (ran, time) = clock.time(|| engine.run(jobs, &mut out));
+        ran.map(|()| time)
+    })?;
     let is_done = out.statuses().iter().all(|status| *status == oarlock_core::Status::Done);
     if is_done { Ok(time) } else { Err(LeakError::Refused { subject: subject.name().to_owned() }) }
 }
