@@ -2,7 +2,7 @@
 //!
 //! One record cannot fill the unit, so every place works on a record of its own and takes the next one as soon as it is done.
 
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::rounds::{PLACES, encrypt};
 use super::schedule::{NONE, Schedule};
@@ -14,8 +14,8 @@ pub(super) struct Chain<'a> {
     /// The IV.
     pub(super) start: &'a [u8; BLOCK],
     pub(super) blocks: &'a [[u8; BLOCK]],
-    /// The last block of a MAC, which is not as it lies in the message.
-    pub(super) last: Option<[u8; BLOCK]>,
+    /// Whether one more block follows, which is not as it lies in the message.
+    pub(super) has_last: bool,
     /// Where the output begins.
     pub(super) output: usize,
     /// Bytes of a MAC.
@@ -23,13 +23,36 @@ pub(super) struct Chain<'a> {
 }
 
 const IDLE: Chain<'static> =
-    Chain { schedule: &NONE, start: &[0; BLOCK], blocks: &[], last: None, output: 0, tag_len: 0 };
+    Chain { schedule: &NONE, start: &[0; BLOCK], blocks: &[], has_last: false, output: 0, tag_len: 0 };
 
-/// Chains every record that `next` gives: each block into `output`, or with `MAC` the leading bytes of the last one.
+impl Chain<'_> {
+    #[inline(always)]
+    fn steps(&self) -> usize {
+        self.blocks.len() + usize::from(self.has_last)
+    }
+
+    /// The block of a step from here, if there are so many; `last` is the one that follows.
+    #[inline(always)]
+    fn block<'b, const MAC: bool>(&'b self, step: usize, last: &'b [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
+        let is_last = MAC && self.has_last && step == self.blocks.len();
+        if is_last { Some(last) } else { self.blocks.get(step) }
+    }
+
+    #[inline(always)]
+    fn advance<const MAC: bool>(&mut self, steps: usize) {
+        let blocks = steps.min(self.blocks.len());
+        self.has_last &= steps == blocks;
+        self.blocks = &self.blocks[blocks..];
+        self.output += if MAC { 0 } else { BLOCK * blocks };
+    }
+}
+
+/// Chains every record that `next` gives: each block into `output`, or with `MAC` the leading bytes of the last one. What follows
+/// the blocks of a record is left by `next` in the place it is lent.
 #[inline(always)]
 pub(super) fn run<'a, S: Blocks, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    mut next: impl FnMut() -> Option<Chain<'a>>,
+    mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
     output: &mut [u8],
 ) {
     let mut states = [simd.zero(); PLACES];
@@ -39,61 +62,45 @@ pub(super) fn run<'a, S: Blocks, const ROUNDS: usize, const MAC: bool>(
         let mut steps = usize::MAX;
         for place in 0..PLACES {
             let chain = &mut chains[place];
-            while chain.blocks.is_empty() && chain.last.is_none() {
+            while chain.steps() == 0 {
                 if MAC && chain.tag_len > 0 {
                     let block = simd.first_block(states[place]);
                     output[chain.output..][..chain.tag_len].copy_from_slice(&block[..chain.tag_len]);
                 }
-                let Some(new) = next() else {
+                let Some(new) = next(&mut lasts[place]) else {
                     *chain = IDLE;
                     break;
                 };
                 *chain = new;
                 states[place] = simd.splat_block(chain.start);
             }
-            if !chain.blocks.is_empty() {
-                steps = steps.min(chain.blocks.len());
-            } else if let Some(last) = &chain.last {
-                lasts[place] = *last;
-                steps = 1;
-            }
+            steps = steps.min(chain.steps().wrapping_sub(1));
         }
+        // Idle places have the most steps.
         if steps == usize::MAX {
             break;
         }
-        let sources: [&[[u8; BLOCK]]; PLACES] = std::array::from_fn(
-            #[inline(always)]
-            |place| match &chains[place] {
-                Chain { blocks: [], last: Some(_), .. } => std::slice::from_ref(&lasts[place]),
-                chain => chain.blocks,
-            },
-        );
         let keys = std::array::from_fn(
             #[inline(always)]
             |place| chains[place].schedule,
         );
-        for step in 0..steps {
+        for step in 0..=steps {
             for place in 0..PLACES {
-                if let Some(block) = sources[place].get(step) {
+                if let Some(block) = chains[place].block::<MAC>(step, &lasts[place]) {
                     states[place] = states[place] ^ simd.splat_block(block);
                 }
             }
             states = encrypt::<S, ROUNDS>(simd, states, &keys);
             for place in 0..PLACES {
-                if !MAC && step < sources[place].len() {
+                if !MAC && step < chains[place].blocks.len() {
                     let at = chains[place].output + BLOCK * step;
                     output[at..at + BLOCK].copy_from_slice(&simd.first_block(states[place]));
                 }
             }
         }
-        for chain in &mut chains {
-            if chain.blocks.is_empty() {
-                chain.last.zeroize();
-                chain.last = None;
-            } else {
-                chain.blocks = &chain.blocks[steps..];
-                chain.output += if MAC { 0 } else { BLOCK * steps };
-            }
-        }
+        chains.iter_mut().for_each(
+            #[inline(always)]
+            |chain| chain.advance::<MAC>(steps + 1),
+        );
     }
 }

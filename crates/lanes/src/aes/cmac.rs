@@ -1,6 +1,6 @@
 //! CMAC. NIST SP 800-38B.
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
 use super::schedule::{Encrypting, Prepare, Schedule};
 use super::single::encrypted;
@@ -10,8 +10,8 @@ use crate::simd::{BLOCK, Blocks};
 #[derive(ZeroizeOnDrop)]
 pub(super) struct CmacKey {
     pub(super) schedule: Schedule,
-    k1: u128,
-    k2: u128,
+    k1: [u8; BLOCK],
+    k2: [u8; BLOCK],
 }
 
 impl Prepare for CmacKey {
@@ -20,7 +20,7 @@ impl Prepare for CmacKey {
         let Encrypting(schedule) = Encrypting::prepare(simd, key);
         let l = u128::from_be_bytes(encrypted(simd, &schedule, key.len(), &[0; BLOCK]));
         let k1 = doubled(l);
-        Self { schedule, k1, k2: doubled(k1) }
+        Self { schedule, k1: k1.to_be_bytes(), k2: doubled(k1).to_be_bytes() }
     }
 
     #[inline(always)]
@@ -35,20 +35,20 @@ fn doubled(value: u128) -> u128 {
 }
 
 impl CmacKey {
-    /// The blocks of a message that are taken as they lie, and the last one. NIST SP 800-38B 6.2.
+    /// The blocks of a message that are taken as they lie; the one that follows is left in `last`. NIST SP 800-38B 6.2.
     #[inline(always)]
-    pub(super) fn blocks<'a>(&self, message: &'a [u8]) -> (&'a [[u8; BLOCK]], [u8; BLOCK]) {
+    pub(super) fn blocks<'a, S: Blocks>(
+        &self,
+        simd: S,
+        message: &'a [u8],
+        last: &mut [u8; BLOCK],
+    ) -> &'a [[u8; BLOCK]] {
         let (blocks, rest) = message.split_at(message.len().saturating_sub(1) / BLOCK * BLOCK);
-        let mut last = [0; BLOCK];
-        last[..rest.len()].copy_from_slice(rest);
-        let subkey = if rest.len() == BLOCK {
-            self.k1
-        } else {
-            last[rest.len()] = 0x80;
-            self.k2
-        };
-        let sum = u128::from_be_bytes(last) ^ subkey;
-        last.zeroize();
-        (blocks.as_chunks().0, sum.to_be_bytes())
+        let subkey = if rest.len() == BLOCK { &self.k1 } else { &self.k2 };
+        *last = simd.first_block(simd.load_prefix(rest) ^ simd.splat_block(subkey));
+        if let Some(end) = last.get_mut(rest.len()) {
+            *end ^= 0x80;
+        }
+        blocks.as_chunks().0
     }
 }

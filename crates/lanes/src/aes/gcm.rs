@@ -3,13 +3,10 @@
 //! A step encrypts four counters of each place's record; the first step's last one is the counter of the tag, so that a record of
 //! up to 48 bytes takes one step. A place takes the next record as soon as it is done.
 
-use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, Zeroizing};
-
 use super::ghash::{GcmKey, with_lengths};
 use super::rounds::{PLACES, encrypt};
 use super::schedule::NONE;
-use crate::simd::{BLOCK, Blocks, Mask, VECTOR_BYTES, Vector};
+use crate::simd::{BLOCK, Blocks, Mask, VECTOR_BYTES, Vector, declassify};
 
 /// A record to seal or to open.
 pub(super) struct Message<'a> {
@@ -152,13 +149,14 @@ impl<'a, S: Blocks> Place<'a, S> {
     #[inline(always)]
     fn finish(&mut self, simd: S, output: &mut [u8], reject: &mut impl FnMut(usize)) {
         let mask = simd.blocks_after(self.first, self.first);
-        let tag = Zeroizing::new(simd.first_block(simd.reverse_blocks(self.sum) ^ mask));
+        let tag = simd.reverse_blocks(self.sum) ^ mask;
         let Message { output: at, input, index, .. } = self.message;
         match self.message.tag {
-            Tag::Write(place, len) => output[place..place + len].copy_from_slice(&tag[..len]),
+            Tag::Write(place, len) => tag.store_prefix(&mut output[place..place + len]),
             Tag::Compare(expected) => {
-                if !bool::from(tag[..expected.len()].ct_eq(expected)) {
-                    output[at..at + input.len()].zeroize();
+                let difference = simd.keep_prefix(tag ^ simd.load_prefix(expected), expected.len());
+                if declassify(difference.has_any(difference)) != 0 {
+                    output[at..at + input.len()].fill(0);
                     reject(index);
                 }
             }

@@ -72,13 +72,13 @@ impl Kernel for CbcEncrypt {
         chain::run::<S, ROUNDS, false>(
             simd,
             #[inline(always)]
-            || {
+            |_| {
                 let (record, place, key) = next()?;
                 Some(Chain {
                     schedule: &key.0,
                     start: iv(part, record),
                     blocks: part.input(record, 0).as_chunks().0,
-                    last: None,
+                    has_last: false,
                     output: place.output,
                     tag_len: 0,
                 })
@@ -130,14 +130,14 @@ impl Kernel for Cmac {
         chain::run::<S, ROUNDS, true>(
             simd,
             #[inline(always)]
-            || {
+            |last| {
                 let (record, place, key) = next()?;
-                let (blocks, last) = key.blocks(part.input(record, 0));
+                let blocks = key.blocks(simd, part.input(record, 0), last);
                 Some(Chain {
                     schedule: &key.schedule,
                     start: &[0; BLOCK],
                     blocks,
-                    last: Some(last),
+                    has_last: true,
                     output: place.output,
                     tag_len: place.len,
                 })
