@@ -6,7 +6,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 use zeroize::Zeroize;
 
 use super::portable::Lanes;
-use super::{LANES, Mask, Portable, Simd, Vector, Words};
+use super::{HALVES, HalfMask, LANES, Mask, Portable, Simd, Vector, Words};
 
 thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };
@@ -46,6 +46,10 @@ impl Simd for Counting {
 
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Counted {
         Counted(Portable.load_bytes(bytes))
+    }
+
+    fn splat32(self, word: u32) -> Counted {
+        Counted(Portable.splat32(word))
     }
 
     fn load_prefix(self, bytes: &[u8]) -> Counted {
@@ -110,6 +114,26 @@ impl Vector for Counted {
         Self(self.0.swap_bytes())
     }
 
+    fn add32(self, other: Self) -> Self {
+        Self(self.0.add32(other.0))
+    }
+
+    fn add32_if(self, mask: HalfMask, other: Self) -> Self {
+        Self(self.0.add32_if(mask, other.0))
+    }
+
+    fn shr32<const N: u32>(self) -> Self {
+        Self(self.0.shr32::<N>())
+    }
+
+    fn rotr32<const N: i32>(self) -> Self {
+        Self(self.0.rotr32::<N>())
+    }
+
+    fn swap_bytes32(self) -> Self {
+        Self(self.0.swap_bytes32())
+    }
+
     fn and_not(self, other: Self) -> Self {
         Self(self.0.and_not(other.0))
     }
@@ -148,6 +172,10 @@ impl Vector for Counted {
 
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         Lanes::transpose(rows.map(|row| row.0)).map(Self)
+    }
+
+    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
+        Lanes::transpose32(rows.map(|row| row.0)).map(Self)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{LANES, Mask, Simd, Vector, Words};
+use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
 /// A CPU and an operating system with AVX-512 IFMA. [`Ifma::detect`] is the only constructor.
 #[derive(Clone, Copy)]
@@ -55,6 +55,12 @@ impl Simd for Ifma {
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Zmm {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
         Zmm(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn splat32(self, word: u32) -> Zmm {
+        // SAFETY: `self` proves AVX-512F.
+        Zmm(unsafe { _mm512_set1_epi32(word.cast_signed()) })
     }
 
     #[inline(always)]
@@ -276,6 +282,39 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add32_if(self, mask: HalfMask, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mask_add_epi32(self.0, mask, self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shr32<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_srli_epi32::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn rotr32<const N: i32>(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_ror_epi32::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn swap_bytes32(self) -> Self {
+        // SAFETY: see above. The indices count within each 128-bit half of a half.
+        unsafe {
+            let reversed = _mm512_set4_epi32(0x0C0D_0E0F, 0x0809_0A0B, 0x0405_0607, 0x0001_0203);
+            Self(_mm512_shuffle_epi8(self.0, reversed))
+        }
+    }
+
+    #[inline(always)]
     fn and_not(self, other: Self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
@@ -359,6 +398,38 @@ impl Vector for Zmm {
                 high(b2, b6),
                 high(b3, b7),
             ]
+        }
+    }
+
+    #[inline(always)]
+    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
+        // SAFETY: see above.
+        unsafe {
+            // Pairs of rows, then of pairs: words of one column of four rows come to lie side by side, four columns apart.
+            let mut fours = rows;
+            for four in fours.as_chunks_mut::<4>().0 {
+                let [a, b, c, d] = four.map(|row| row.0);
+                let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+                let (ef, gh) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+                *four = [
+                    Self(_mm512_unpacklo_epi64(ab, cd)),
+                    Self(_mm512_unpackhi_epi64(ab, cd)),
+                    Self(_mm512_unpacklo_epi64(ef, gh)),
+                    Self(_mm512_unpackhi_epi64(ef, gh)),
+                ];
+            }
+            // Then four by four of those quarters.
+            let mut columns = fours;
+            for column in 0..4 {
+                let [a, b, c, d] = [0, 4, 8, 12].map(|row| fours[row + column].0);
+                let (ab, cd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0x88>(c, d));
+                let (ef, gh) = (_mm512_shuffle_i32x4::<0xDD>(a, b), _mm512_shuffle_i32x4::<0xDD>(c, d));
+                columns[column] = Self(_mm512_shuffle_i32x4::<0x88>(ab, cd));
+                columns[column + 4] = Self(_mm512_shuffle_i32x4::<0x88>(ef, gh));
+                columns[column + 8] = Self(_mm512_shuffle_i32x4::<0xDD>(ab, cd));
+                columns[column + 12] = Self(_mm512_shuffle_i32x4::<0xDD>(ef, gh));
+            }
+            columns
         }
     }
 }

@@ -53,6 +53,12 @@ pub(crate) type Words = [u64; LANES];
 /// One bit per lane: bit `i` for lane `i`.
 pub(crate) type Mask = u8;
 
+/// Halves of lanes: what the operations on 32-bit words count as lanes. Half `2 i` is the low half of lane `i`.
+pub(crate) const HALVES: usize = 2 * LANES;
+
+/// One bit per half lane.
+pub(crate) type HalfMask = u16;
+
 /// A CPU that is known to have what its vectors need. Zero-sized: it is passed along as the permission to make vectors.
 pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
     /// Its vectors.
@@ -66,6 +72,9 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
 
     /// Sixty-four bytes as eight little-endian words.
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V;
+
+    /// The same word in every half lane.
+    fn splat32(self, word: u32) -> Self::V;
 
     /// Bytes as little-endian words: the first sixty-four, or all that there are before zeros.
     fn load_prefix(self, bytes: &[u8]) -> Self::V;
@@ -173,6 +182,21 @@ pub(crate) trait Vector:
     /// The bytes of each word in reverse order.
     fn swap_bytes(self) -> Self;
 
+    /// `self + other` in each half lane.
+    fn add32(self, other: Self) -> Self;
+
+    /// `self + other` in each half lane where the mask is set, `self` elsewhere.
+    fn add32_if(self, mask: HalfMask, other: Self) -> Self;
+
+    /// Logical shift of each half lane to the right by `N` below 32.
+    fn shr32<const N: u32>(self) -> Self;
+
+    /// Rotation of each half lane to the right by `N` below 32.
+    fn rotr32<const N: i32>(self) -> Self;
+
+    /// The bytes of each half lane in reverse order.
+    fn swap_bytes32(self) -> Self;
+
     /// `!self & other`.
     fn and_not(self, other: Self) -> Self;
 
@@ -203,6 +227,9 @@ pub(crate) trait Vector:
 
     /// Row `i`, lane `j` becomes row `j`, lane `i`.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+
+    /// Row `i`, half lane `j` becomes row `j`, half lane `i`.
+    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES];
 }
 
 /// The same value, which is public from here on though it was computed from secrets: a signature's r, whether a nonce is in

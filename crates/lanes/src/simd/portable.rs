@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
 use zeroize::Zeroize;
 
-use super::{LANES, Mask, Simd, Vector, Words};
+use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
 const LOW_52: u64 = (1 << 52) - 1;
 
@@ -35,6 +35,11 @@ impl Simd for Portable {
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Lanes {
         let word = |lane: usize| std::array::from_fn(|byte| bytes[8 * lane + byte]);
         Lanes(std::array::from_fn(|lane| u64::from_le_bytes(word(lane))))
+    }
+
+    #[inline(always)]
+    fn splat32(self, word: u32) -> Lanes {
+        Lanes::of_halves([word; HALVES])
     }
 
     #[inline(never)]
@@ -73,6 +78,28 @@ impl Lanes {
     #[inline(always)]
     fn zip3(self, b: Self, c: Self, f: impl Fn(u64, u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|lane| f(self.0[lane], b.0[lane], c.0[lane])))
+    }
+
+    #[inline(always)]
+    fn halves(self) -> [u32; HALVES] {
+        std::array::from_fn(|half| (self.0[half / 2] >> (32 * (half % 2))) as u32)
+    }
+
+    #[inline(always)]
+    fn of_halves(halves: [u32; HALVES]) -> Self {
+        let half = |at: usize| u64::from(halves[at]);
+        Self(std::array::from_fn(|lane| half(2 * lane) | half(2 * lane + 1) << 32))
+    }
+
+    #[inline(always)]
+    fn map32(self, f: impl Fn(u32) -> u32) -> Self {
+        Self::of_halves(self.halves().map(f))
+    }
+
+    #[inline(always)]
+    fn zip32(self, other: Self, f: impl Fn(u32, u32) -> u32) -> Self {
+        let (own, other) = (self.halves(), other.halves());
+        Self::of_halves(std::array::from_fn(|half| f(own[half], other[half])))
     }
 
     #[inline(always)]
@@ -150,6 +177,32 @@ impl Vector for Lanes {
         self.map(u64::swap_bytes)
     }
 
+    #[inline(never)]
+    fn add32(self, other: Self) -> Self {
+        self.zip32(other, u32::wrapping_add)
+    }
+
+    #[inline(never)]
+    fn add32_if(self, mask: HalfMask, other: Self) -> Self {
+        let ones = |half: usize| black_box((u32::from(mask) >> half & 1).wrapping_neg());
+        self.add32(other & Self::of_halves(std::array::from_fn(ones)))
+    }
+
+    #[inline(never)]
+    fn shr32<const N: u32>(self) -> Self {
+        self.map32(|word| word >> N)
+    }
+
+    #[inline(never)]
+    fn rotr32<const N: i32>(self) -> Self {
+        self.map32(|word| word.rotate_right(N as u32))
+    }
+
+    #[inline(never)]
+    fn swap_bytes32(self) -> Self {
+        self.map32(u32::swap_bytes)
+    }
+
     #[inline(always)]
     fn and_not(self, other: Self) -> Self {
         self.zip(other, |a, b| !a & b)
@@ -215,6 +268,12 @@ impl Vector for Lanes {
     #[inline(never)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|row| Self(std::array::from_fn(|lane| rows[lane].0[row])))
+    }
+
+    #[inline(never)]
+    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
+        let rows = rows.map(Self::halves);
+        std::array::from_fn(|row| Self::of_halves(std::array::from_fn(|half| rows[half][row])))
     }
 }
 

@@ -70,12 +70,20 @@ fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
             a.add_if(mask, b),
             a.sub_if(mask, b),
             c.pick16(a, b),
+            a.add32(b),
+            a.add32_if(0b1010_0110_0111_0001, b),
+            a.shr32::<10>(),
+            a.rotr32::<7>(),
+            a.swap_bytes32(),
+            simd.splat32(0x8000_0001),
             simd.splat(7),
             simd.zero(),
         ];
         let masks = [a.is_equal(b), a.is_equal(a), a.is_below(b), b.is_below(a), a.has_any(b)];
         let rows = std::array::from_fn(|row| a + simd.splat(row as u64));
-        let words = vectors.into_iter().chain(S::V::transpose(rows)).map(Vector::words);
+        let halves = std::array::from_fn(|row| a + simd.splat((row as u64) << 32 | row as u64));
+        let transposed = S::V::transpose(rows).into_iter().chain(S::V::transpose32(halves));
+        let words = vectors.into_iter().chain(transposed).map(Vector::words);
         words.chain(masks.map(|mask| [u64::from(mask); LANES])).collect()
     })
 }
@@ -103,7 +111,7 @@ fn the_twin_does_what_the_instructions_are_documented_to_do() {
     let index = simd.load(&[0, 1, 7, 8, 9, 15, 16, 33]);
     assert_eq!(index.pick16(table, table + simd.splat(8)).words(), [10, 11, 17, 18, 19, 25, 10, 11]);
     assert_eq!(a.ternary::<0xCA>(simd.splat(0xF0), simd.splat(0x0F)).words()[0] & 0xFF, 0xF0);
-    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 51);
+    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 73);
 }
 
 #[test]

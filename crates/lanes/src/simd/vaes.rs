@@ -33,6 +33,11 @@ impl Simd for Vaes {
     }
 
     #[inline(always)]
+    fn splat32(self, word: u32) -> Zmm {
+        self.0.splat32(word)
+    }
+
+    #[inline(always)]
     fn load(self, words: &Words) -> Zmm {
         self.0.load(words)
     }
