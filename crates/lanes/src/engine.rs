@@ -6,6 +6,7 @@ use crate::aes;
 use crate::curve25519;
 use crate::des::{self, Des};
 use crate::ecdsa;
+use crate::hash;
 use crate::hot::{self, HotKeys};
 use crate::records;
 use crate::rsa;
@@ -88,7 +89,7 @@ impl Engine for LaneEngine {
             }
             shape => match aes::offers(shape) {
                 Some(lanes) => self.unit.has_aes().then_some(lanes),
-                None => des::offers(shape),
+                None => des::offers(shape).or_else(|| hash::offers(shape)),
             },
         }
     }
@@ -179,7 +180,7 @@ fn compute_records<S: Simd>(
 ) -> Result<(), EngineFault> {
     match des::offers(shape) {
         Some(_) => records::run(&mut Des::new(simd, shape), parts, out),
-        None => Err(EngineFault::NotOffered { engine: NAME, shape }),
+        None => hash::run(simd, shape, parts, out),
     }
 }
 

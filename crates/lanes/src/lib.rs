@@ -10,7 +10,7 @@
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
 //! | `aes` | AES in CBC and GCM, and CMAC |
-//! | `hash` | SHA-512 of eight messages side by side |
+//! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `hot` | verification tables of keys that recur, within one byte budget |
 //! | `simd` | vectors: AVX-512 IFMA, the portable twin, and all `unsafe` of this crate |
 //!

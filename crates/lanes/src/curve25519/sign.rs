@@ -8,7 +8,7 @@ use super::encoding::encode;
 use super::scalar::Scalar;
 use super::words;
 use crate::batch::{Accepted, accept, per_lane};
-use crate::hash::sha512::{Chain, Parts, digest};
+use crate::hash::parts::{Parts, digest, digest_words};
 use crate::simd::{LANES, Simd, Vector, Words};
 
 /// What a seed expands to; kept with the key.
@@ -83,7 +83,7 @@ fn respond<S: Simd>(
 
 /// A digest as a little-endian integer modulo L.
 pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Scalar<S::V> {
-    let mut words = Zeroizing::new(Chain::start(simd).finish(simd, messages));
+    let mut words = Zeroizing::new(digest_words(simd, messages));
     simd.call(
         #[inline(always)]
         || {

@@ -17,7 +17,7 @@ use super::rows::limbs_of_words;
 use super::scalars::lanes;
 use super::sign::Job;
 use crate::batch::Accepted;
-use crate::hash::sha512::Chain;
+use crate::hash::parts::digest_words;
 use crate::simd::{LANES, Simd};
 
 /// The nonces of a block of jobs, in Montgomery form, below 2n. `attempt` counts those that were refused.
@@ -54,8 +54,7 @@ fn hedged<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     let attempt = [attempt];
     for (n, mut parts) in messages.into_iter().enumerate() {
         parts.iter_mut().for_each(|parts| parts[1] = &attempt);
-        let mut words =
-            Zeroizing::new(Chain::start(simd).finish(simd, parts.each_ref().map(|parts| &parts[..])));
+        let mut words = Zeroizing::new(digest_words(simd, parts.each_ref().map(|parts| &parts[..])));
         words.reverse();
         simd.call(
             #[inline(always)]

@@ -1,4 +1,124 @@
-//! Hashes of eight messages side by side.
+//! Hashes of many messages side by side: sixteen in the halves of lanes where words have 32 bits, eight where they have 64.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | [`Hash`]: what a hash function does to a block of every lane |
+//! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the rounds that the last two share, `*_constants` their tables |
+//! | `group` | messages of different lengths in the lanes, block by block, and their padding |
+//! | `alone` | one message at a time, for the few that are left of a group |
+//! | `hmac` | keys as chaining states, the outer hash |
+//! | `run` | records: digests, parts of digests, HMAC |
+//! | `parts` | SHA-512 of messages in several pieces, for signatures |
 
+mod alone;
+mod group;
+mod hmac;
+pub(crate) mod parts;
+mod run;
+pub(crate) mod sha1;
+mod sha2;
+pub(crate) mod sha256;
+mod sha256_constants;
 pub(crate) mod sha512;
 mod sha512_constants;
+
+use crate::simd::{HalfMask, Simd, Vector};
+
+#[cfg(feature = "measure")]
+pub(crate) use group::{Ending, Group, absorb};
+pub(crate) use run::{offers, run};
+
+/// Words of a message block.
+pub(crate) const WORDS: usize = 16;
+
+/// Chaining values of every lane, word by word; SHA-1 uses five.
+pub(crate) type Chain<V> = [V; 8];
+
+/// A row of bytes that becomes words of lanes: part of a lane's block, or its chaining value.
+pub(crate) type Row = [u8; ROW];
+
+/// Bytes of a row.
+pub(crate) const ROW: usize = 64;
+
+/// A hash function in lanes. A block of every lane is sixteen vectors, whatever the words: 1,024 bytes.
+pub(crate) trait Hash: 'static {
+    /// Messages side by side.
+    const LANES: usize;
+
+    /// Rows of a block.
+    const ROWS: usize = WORDS / Self::LANES;
+
+    /// Bytes of a block.
+    const BLOCK: usize = ROW * Self::ROWS;
+
+    /// A block of so many messages takes as long one at a time as one step of the lanes does; measured.
+    const ALONE: usize;
+
+    /// The chaining value before any block, as a row.
+    fn initial() -> Row;
+
+    /// From big-endian rows to words, and back: row `r * LANES + j` is part `r` of lane `j`.
+    fn arrange<V: Vector>(rows: &mut [V; WORDS]);
+
+    /// The bit lengths that end a padded message, as the last two words of its last block.
+    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2];
+
+    /// The sum word by word, where the lane runs.
+    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V;
+
+    /// The rounds over a block of every lane of `N` groups: what one group waits for, the steps of another fill.
+    fn rounds<S: Simd, const N: usize>(
+        simd: S,
+        states: [Chain<S::V>; N],
+        words: [[S::V; WORDS]; N],
+    ) -> [Chain<S::V>; N];
+
+    /// Moves one chaining value over whole blocks.
+    fn compress_alone(state: &mut Row, blocks: &[u8]);
+}
+
+/// One block of each lane whose bit is set. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
+#[inline(always)]
+fn compress<S: Simd, H: Hash, const N: usize>(
+    simd: S,
+    chains: [Chain<S::V>; N],
+    words: [[S::V; WORDS]; N],
+    running: [HalfMask; N],
+) -> [Chain<S::V>; N] {
+    let mut sums = H::rounds(simd, chains, words);
+    for ((sums, chain), running) in sums.iter_mut().zip(chains).zip(running) {
+        for (sum, word) in sums.iter_mut().zip(chain) {
+            *sum = H::add_if(word, running, *sum);
+        }
+    }
+    sums
+}
+
+/// The chaining values of `rows`, of which a lane has one each.
+#[inline(always)]
+fn chain_of<S: Simd, H: Hash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
+    let mut words = [simd.zero(); WORDS];
+    for (word, row) in words.iter_mut().zip(rows).take(H::LANES) {
+        *word = simd.load_bytes(row);
+    }
+    H::arrange(&mut words);
+    words
+}
+
+/// The chaining values of all lanes, a row each.
+#[inline(always)]
+fn rows_of<S: Simd, H: Hash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
+    let mut rows = [simd.zero(); WORDS];
+    rows[..chain.len()].copy_from_slice(chain);
+    H::arrange(&mut rows);
+    rows
+}
+
+/// `a ^ b ^ c`.
+#[inline(always)]
+fn xor3<V: Vector>(a: V, b: V, c: V) -> V {
+    a.ternary::<0x96>(b, c)
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,13 @@ pub(super) const INITIAL: [u64; 8] = [
     0x5BE0_CD19_137E_2179,
 ];
 
+/// The initial hash value of SHA-384. FIPS 180-4 5.3.4.
+#[rustfmt::skip]
+pub(super) const INITIAL_384: [u64; 8] = [
+    0xCBBB_9D5D_C105_9ED8, 0x629A_292A_367C_D507, 0x9159_015A_3070_DD17, 0x152F_ECD8_F70E_5939,
+    0x6733_2667_FFC0_0B31, 0x8EB4_4A87_6858_1511, 0xDB0C_2E0D_64F9_8FA7, 0x47B5_481D_BEFA_4FA4,
+];
+
 /// The round constants. FIPS 180-4 4.2.3.
 #[rustfmt::skip]
 pub(super) const ROUND: [u64; 80] = [

@@ -1,21 +1,52 @@
-//! Hashes.
+//! Hashes: a group of messages in lanes, and one message at a time, by which is chosen who finishes what is left of a group.
 
+use std::array;
 use std::hint::black_box;
 
 use super::Bench;
-use crate::hash::sha512::digest;
-use crate::simd::{Ifma, LANES};
+use crate::hash::parts::digest;
+use crate::hash::sha1::Sha1;
+use crate::hash::sha256::Sha256;
+use crate::hash::sha512::Sha512;
+use crate::hash::{Ending, Group, Hash, WORDS, absorb};
+use crate::simd::{Ifma, LANES, Simd};
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
-    for len in [96, 1024] {
-        let message = vec![7; len];
-        bench.kernel(
-            &format!("sha512, eight messages of {len} bytes"),
-            1,
-            || {
-                black_box(digest(simd, [&[black_box(&message)]; LANES]));
-            },
-            || (),
-        );
+    let message = vec![7; 96];
+    bench.kernel(
+        "sha512, eight messages of 96 bytes in a part each",
+        1,
+        || {
+            black_box(digest(simd, [&[black_box(&message)]; LANES]));
+        },
+        || (),
+    );
+    function::<Sha1>(bench, simd, "sha1");
+    function::<Sha256>(bench, simd, "sha256");
+    function::<Sha512>(bench, simd, "sha512");
+}
+
+fn function<H: Hash>(bench: &Bench<'_>, simd: Ifma, name: &str) {
+    for len in [64, 1024, 8192] {
+        let messages = vec![7; 2 * H::LANES * len];
+        let mut groups = [Group::new(Ending::Padded { before: 0 }), Group::new(Ending::Padded { before: 0 })];
+        for (group, messages) in groups.iter_mut().zip(messages.chunks(H::LANES * len)) {
+            group.fill::<H>(messages.chunks(len));
+        }
+        let mut chains = [[simd.zero(); WORDS / 2]; 2];
+        let name = |count| format!("{name}, {count} messages of {len} bytes");
+        let two = || absorb::<_, H, 2>(simd, black_box(&mut chains), &groups, &groups);
+        bench.kernel(&name(2 * H::LANES), 1, two, || ());
+        let ([chain, _], [group, _]) = (&mut chains, &groups);
+        let (chain, group) = (array::from_mut(chain), array::from_ref(group));
+        let one = || absorb::<_, H, 1>(simd, black_box(chain), group, group);
+        bench.kernel(&name(H::LANES), 1, one, || ());
     }
+    let (mut state, blocks) = (H::initial(), vec![7; 64 * H::BLOCK]);
+    bench.kernel(
+        &format!("{name}, a block alone"),
+        64,
+        || H::compress_alone(black_box(&mut state), black_box(&blocks)),
+        || (),
+    );
 }

@@ -1,0 +1,51 @@
+//! One message at a time, by the crates `sha1` and `sha2`: with the SHA instructions where the CPU has them.
+
+use zeroize::{Zeroize, Zeroizing};
+
+use super::group::Ending;
+use super::{Hash, ROW, Row};
+
+/// The longest end of a message with its padding: two blocks of SHA-512.
+const LONGEST_END: usize = 256;
+
+/// Moves `state` over a message from byte `at` on, where a block begins, and over its end.
+pub(super) fn absorb_alone<H: Hash>(state: &mut Row, message: &[u8], at: usize, ending: Ending) {
+    let rest = message.get(at..).unwrap_or_default();
+    let (blocks, end) = rest.split_at(rest.len() / H::BLOCK * H::BLOCK);
+    H::compress_alone(state, blocks);
+    let left = (ending.blocks::<H>(message.len()) * H::BLOCK).saturating_sub(at + blocks.len());
+    let mut padded = Zeroizing::new([0; LONGEST_END]);
+    if let Some(padded) = padded.get_mut(..left)
+        && let Some((mark, _)) = padded.get_mut(end.len()..).and_then(|padding| padding.split_first_mut())
+    {
+        *mark = if message.len() >= at { 0x80 } else { 0 };
+        padded[..end.len()].copy_from_slice(end);
+        padded[left - 8..].copy_from_slice(&ending.bits(message.len()).to_be_bytes());
+        H::compress_alone(state, padded);
+    }
+}
+
+/// Words in big-endian bytes, at the beginning of a row.
+pub(super) fn row_of<const N: usize, const B: usize>(words: [[u8; B]; N]) -> Row {
+    let mut row = [0; ROW];
+    row.iter_mut().zip(words.as_flattened()).for_each(|(to, from)| *to = *from);
+    row
+}
+
+/// Lets `body` work on the words of a row.
+pub(super) fn with_words<T: Copy + Default + Zeroize, const N: usize, const B: usize>(
+    row: &mut Row,
+    from_bytes: impl Fn([u8; B]) -> T,
+    to_bytes: impl Fn(T) -> [u8; B],
+    body: impl FnOnce(&mut [T; N]),
+) {
+    let mut words = [T::default(); N];
+    for (word, bytes) in words.iter_mut().zip(row.as_chunks().0) {
+        *word = from_bytes(*bytes);
+    }
+    body(&mut words);
+    for (bytes, word) in row.as_chunks_mut().0.iter_mut().zip(words) {
+        *bytes = to_bytes(word);
+    }
+    words.zeroize();
+}

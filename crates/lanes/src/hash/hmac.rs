@@ -1,0 +1,89 @@
+//! HMAC: keys as chaining values, and the outer hash. RFC 2104.
+
+use std::marker::PhantomData;
+
+use zeroize::Zeroizing;
+
+use super::alone::absorb_alone;
+use super::group::Ending;
+use super::sha1::Sha1;
+use super::sha256::Sha256;
+use super::{Chain, Hash, ROW, Row, WORDS, compress};
+use crate::simd::{HalfMask, Simd, erase};
+
+/// A hash of 32-bit words that HMAC is made of.
+pub(super) trait HmacHash: Hash {
+    /// Bytes of a digest.
+    const OUTPUT: usize;
+}
+
+impl HmacHash for Sha1 {
+    const OUTPUT: usize = 20;
+}
+
+impl HmacHash for Sha256 {
+    const OUTPUT: usize = 32;
+}
+
+/// What a key becomes before use, in one row: the chaining values after the padded key, the inner one and, from the middle on,
+/// the outer one. RFC 2104 section 4.
+pub(super) struct Prepared<H> {
+    states: Row,
+    hash: PhantomData<fn() -> H>,
+}
+
+impl<H: HmacHash> Prepared<H> {
+    pub(super) fn new(key: &[u8]) -> Self {
+        let pad = padded::<H>(key);
+        let mut prepared = Self { states: [0; ROW], hash: PhantomData };
+        for (half, mask) in prepared.states.as_chunks_mut::<{ ROW / 2 }>().0.iter_mut().zip([0x36, 0x5C]) {
+            let (mut state, masked) =
+                (Zeroizing::new(H::initial()), Zeroizing::new(pad.map(|byte| byte ^ mask)));
+            H::compress_alone(&mut state, &masked[..]);
+            half.copy_from_slice(&state[..ROW / 2]);
+        }
+        prepared
+    }
+
+    /// Both chaining values.
+    pub(super) fn states(&self) -> &Row {
+        &self.states
+    }
+}
+
+/// RFC 2104 section 2: a key longer than a block is hashed first, and zeros follow.
+fn padded<H: HmacHash>(key: &[u8]) -> Zeroizing<Row> {
+    let mut pad = Zeroizing::new([0; ROW]);
+    if key.len() > H::BLOCK {
+        let mut state = Zeroizing::new(H::initial());
+        absorb_alone::<H>(&mut state, key, 0, Ending::Padded { before: 0 });
+        pad[..H::OUTPUT].copy_from_slice(&state[..H::OUTPUT]);
+    } else {
+        pad[..key.len()].copy_from_slice(key);
+    }
+    pad
+}
+
+impl<H> Drop for Prepared<H> {
+    fn drop(&mut self) {
+        erase(&mut self.states);
+    }
+}
+
+/// What was absorbed before the message: the padded key.
+pub(super) const INNER: Ending = Ending::Padded { before: ROW as u64 };
+
+/// The outer hash over the digests that `inner` came to.
+pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: &Chain<S::V>) -> Chain<S::V> {
+    simd.call(
+        #[inline(always)]
+        || {
+            let digest_words = H::OUTPUT / 4;
+            let mut words = [simd.zero(); WORDS];
+            words[..digest_words].copy_from_slice(&inner[..digest_words]);
+            words[digest_words] = simd.splat32(0x8000_0000);
+            words[WORDS - 1] = simd.splat32(8 * (ROW + H::OUTPUT) as u32);
+            compress::<S, H, 1>(simd, [*outer], [words], [HalfMask::MAX])[0]
+        },
+    )
+}

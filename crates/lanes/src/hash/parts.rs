@@ -1,0 +1,162 @@
+//! SHA-512 of eight messages side by side, each in several pieces. FIPS 180-4.
+//!
+//! A message is given as parts, so that nobody concatenates. Lengths are public and may differ from lane to lane: a lane
+//! that has ended keeps its state under a mask. Contents may be secret: every buffer that held them is erased.
+
+use super::sha512::Sha512;
+use super::{Chain, Hash, WORDS, chain_of, compress, rows_of};
+use crate::simd::{HalfMask, LANES, Simd, Vector, erase};
+
+/// Bytes of a message block.
+pub(crate) const BLOCK: usize = Sha512::BLOCK;
+
+/// A message as the parts that follow one another.
+pub(crate) type Parts<'a> = &'a [&'a [u8]];
+
+type Block = [u8; BLOCK];
+
+/// The digests of eight messages.
+pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64]; LANES] {
+    let words = digest_words(simd, messages);
+    let mut digests = [[0; 64]; LANES];
+    simd.call(
+        #[inline(always)]
+        || {
+            for (digest, lane) in digests.iter_mut().zip(rows_of::<S, Sha512>(simd, &words)) {
+                lane.store_prefix(digest);
+            }
+        },
+    );
+    digests
+}
+
+/// The digests of `messages`, as words that stay in their lanes (the first word holds the
+/// first eight bytes, big-endian). FIPS 180-4 6.4.2.
+pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Chain<S::V> {
+    let mut chain = initial(simd);
+    let (mut lanes, mut buffers) = (messages.map(Padded::new), Buffers::new());
+    let last = lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0);
+    for block in 0..last {
+        let running = mask_of(&lanes, |lane| block < lane.blocks);
+        let mut lane = lanes.iter_mut().zip(&mut buffers.0);
+        let blocks = std::array::from_fn(|_| match lane.next() {
+            Some((lane, buffer)) => lane.next_block(buffer),
+            None => &[0; BLOCK],
+        });
+        [chain] = simd.call(
+            #[inline(always)]
+            || compress::<S, Sha512, 1>(simd, [chain], [load(simd, blocks)], [running]),
+        );
+    }
+    chain
+}
+
+fn initial<S: Simd>(simd: S) -> Chain<S::V> {
+    let words = simd.call(
+        #[inline(always)]
+        || chain_of::<S, Sha512>(simd, [&Sha512::initial(); WORDS]),
+    );
+    std::array::from_fn(|word| words[word])
+}
+
+/// The sixteen big-endian words of each lane's block.
+#[inline(always)]
+fn load<S: Simd>(simd: S, blocks: [&Block; LANES]) -> [S::V; WORDS] {
+    let mut words = [simd.zero(); WORDS];
+    for (at, word) in words.iter_mut().enumerate() {
+        *word = simd.load_bytes(&blocks[at % LANES].as_chunks().0[at / LANES]);
+    }
+    Sha512::arrange(&mut words);
+    words
+}
+
+fn mask_of<T>(lanes: &[T; LANES], is_set: impl Fn(&T) -> bool) -> HalfMask {
+    lanes.iter().rev().fold(0, |mask, lane| mask << 1 | HalfMask::from(is_set(lane)))
+}
+
+/// A message and its padding, block by block. FIPS 180-4 5.1.2.
+struct Padded<'a> {
+    parts: Parts<'a>,
+    /// Bytes of the first part that are used up.
+    used: usize,
+    /// Bytes of the message that are left.
+    left: usize,
+    /// Blocks of the padded message.
+    blocks: usize,
+    /// Bits of the message.
+    bits: u128,
+    is_marked: bool,
+}
+
+impl<'a> Padded<'a> {
+    #[inline(always)]
+    fn new(parts: Parts<'a>) -> Self {
+        let left = parts.iter().map(|part| part.len()).sum::<usize>();
+        let (blocks, bits) = ((left + 17).div_ceil(BLOCK), left as u128 * 8);
+        Self { parts, used: 0, left, blocks, bits, is_marked: false }
+    }
+
+    /// The next block, in place where a part holds it whole; past the end, any block.
+    #[inline(always)]
+    fn next_block<'b>(&mut self, buffer: &'b mut Block) -> &'b Block
+    where
+        'a: 'b,
+    {
+        if self.left >= BLOCK
+            && let Some(block) = self.parts[0][self.used..].first_chunk()
+        {
+            self.used += BLOCK;
+            self.left -= BLOCK;
+            return block;
+        }
+        self.fill(buffer);
+        buffer
+    }
+
+    fn fill(&mut self, buffer: &mut Block) {
+        let mut filled = 0;
+        while filled < BLOCK && self.left > 0 {
+            let rest = &self.parts[0][self.used..];
+            let taken = rest.len().min(BLOCK - filled);
+            buffer[filled..filled + taken].copy_from_slice(&rest[..taken]);
+            (filled, self.left, self.used) = (filled + taken, self.left - taken, self.used + taken);
+            if taken == rest.len() {
+                (self.parts, self.used) = (&self.parts[1..], 0);
+            }
+        }
+        if filled < BLOCK {
+            self.pad(buffer, filled);
+        }
+    }
+
+    /// A one bit, zeros, and the length where there is room for it.
+    fn pad(&mut self, buffer: &mut Block, filled: usize) {
+        buffer[filled..].fill(0);
+        if !self.is_marked {
+            buffer[filled] = 0x80;
+            self.is_marked = true;
+        }
+        if filled + 17 <= BLOCK || filled == 0 {
+            buffer[BLOCK - 16..].copy_from_slice(&self.bits.to_be_bytes());
+        }
+    }
+}
+
+/// Where blocks are put together.
+struct Buffers([Block; LANES]);
+
+impl Buffers {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([[0; BLOCK]; LANES])
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        erase(self.0.as_flattened_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,324 @@
+//! Records: digests, parts of digests, HMAC.
+
+use std::array;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use oarlock_core::{DigestAlg, EngineFault, KeySource, Lanes, MacAlg, Outcomes, PartMut, Records, Shape};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::group::{Ending, Group, absorb};
+use super::hmac::{self, HmacHash, Prepared};
+use super::sha1::Sha1;
+use super::sha256::Sha256;
+use super::sha512::{Sha512, initial_384};
+use super::{Chain, Hash, ROW, Row, WORDS, chain_of, rows_of};
+use crate::engine::NAME;
+use crate::records::{self, Accepted, Part, Work};
+use crate::simd::{Simd, Vector, erase};
+
+/// Two groups are hashed together; longer runs would keep others waiting.
+pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
+    let lanes = match shape {
+        Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
+            DigestAlg::Sha1 | DigestAlg::Sha256 => Sha256::LANES,
+            DigestAlg::Sha384 | DigestAlg::Sha512 => Sha512::LANES,
+            _ => return None,
+        },
+        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => Sha256::LANES,
+        _ => return None,
+    };
+    Some(Lanes { best: 2 * lanes, most: 65_536 })
+}
+
+/// Hashes every record of every part.
+pub(crate) fn run<S: Simd>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    let batch = Batch { simd, shape, parts };
+    match shape {
+        Shape::Digest { alg } => match alg {
+            DigestAlg::Sha1 => batch.whole::<Sha1>(Sha1::initial(), alg, out),
+            DigestAlg::Sha256 => batch.whole::<Sha256>(Sha256::initial(), alg, out),
+            DigestAlg::Sha384 => batch.whole::<Sha512>(initial_384(), alg, out),
+            DigestAlg::Sha512 => batch.whole::<Sha512>(Sha512::initial(), alg, out),
+            _ => batch.refused(),
+        },
+        Shape::DigestPart { alg } => match alg {
+            DigestAlg::Sha1 => batch.run::<Sha1, _>(Middle, alg.state_len(), out),
+            DigestAlg::Sha256 => batch.run::<Sha256, _>(Middle, alg.state_len(), out),
+            DigestAlg::Sha384 | DigestAlg::Sha512 => batch.run::<Sha512, _>(Middle, alg.state_len(), out),
+            _ => batch.refused(),
+        },
+        Shape::Mac { alg } => match alg {
+            MacAlg::HmacSha1 => batch.run::<Sha1, _>(Keyed, alg.tag_len(), out),
+            MacAlg::HmacSha256 => batch.run::<Sha256, _>(Keyed, alg.tag_len(), out),
+            _ => batch.refused(),
+        },
+        _ => batch.refused(),
+    }
+}
+
+struct Batch<'a, S> {
+    simd: S,
+    shape: Shape,
+    parts: &'a [&'a Records<'a>],
+}
+
+impl<S: Simd> Batch<'_, S> {
+    fn whole<H: Hash>(self, initial: Row, alg: DigestAlg, out: &mut Outcomes) -> Result<(), EngineFault> {
+        let start = Whole::new::<S, H>(self.simd, &initial);
+        self.run::<H, _>(start, alg.output_len(), out)
+    }
+
+    fn run<H: Hash, K: Kind<S, H>>(
+        self,
+        kind: K,
+        result_len: usize,
+        out: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
+        let Self { simd, shape, parts } = self;
+        let zero = [simd.zero(); WORDS / 2];
+        let scratch = Zeroizing::new(Scratch { chains: [zero; 2], kept: [zero; 2] });
+        let mut hashing = Hashing { simd, shape, kind, result_len, scratch, hash: PhantomData::<H> };
+        records::run(&mut hashing, parts, out)
+    }
+
+    fn refused(self) -> Result<(), EngineFault> {
+        Err(EngineFault::NotOffered { engine: NAME, shape: self.shape })
+    }
+}
+
+/// What comes before a message and after it.
+trait Kind<S: Simd, H: Hash> {
+    const ENDING: Ending;
+
+    /// Sets the chaining values before the messages of a group, and keeps what will be needed after them.
+    fn start(
+        &self,
+        simd: S,
+        part: &Part<'_>,
+        records: &[Accepted],
+        chain: &mut Chain<S::V>,
+        kept: &mut Chain<S::V>,
+    );
+
+    /// Makes results of the chaining values after the messages.
+    fn finish(&self, _simd: S, _chain: &mut Chain<S::V>, _kept: &Chain<S::V>) {}
+}
+
+/// Whole messages, which begin alike.
+struct Whole<V>(Chain<V>);
+
+impl<V: Vector> Whole<V> {
+    fn new<S: Simd<V = V>, H: Hash>(simd: S, initial: &Row) -> Self {
+        let mut chain = [simd.zero(); WORDS / 2];
+        simd.call(
+            #[inline(always)]
+            || [chain, _] = halves(chain_of::<S, H>(simd, [initial; WORDS])),
+        );
+        Self(chain)
+    }
+}
+
+#[inline(always)]
+fn halves<V: Vector>(words: [V; WORDS]) -> [Chain<V>; 2] {
+    let half = |first: usize| {
+        std::array::from_fn(
+            #[inline(always)]
+            |word| words[first + word],
+        )
+    };
+    [half(0), half(WORDS / 2)]
+}
+
+impl<S: Simd, H: Hash> Kind<S, H> for Whole<S::V> {
+    const ENDING: Ending = Ending::Padded { before: 0 };
+
+    fn start(&self, _: S, _: &Part<'_>, _: &[Accepted], chain: &mut Chain<S::V>, _: &mut Chain<S::V>) {
+        *chain = self.0;
+    }
+}
+
+/// Whole blocks from the middle of messages, whose chaining values so far are in the IV column.
+struct Middle;
+
+impl<S: Simd, H: Hash> Kind<S, H> for Middle {
+    const ENDING: Ending = Ending::Open;
+
+    fn start(
+        &self,
+        simd: S,
+        part: &Part<'_>,
+        records: &[Accepted],
+        chain: &mut Chain<S::V>,
+        _: &mut Chain<S::V>,
+    ) {
+        simd.call(
+            #[inline(always)]
+            || {
+                let mut words = [simd.zero(); WORDS];
+                for (word, record) in words.iter_mut().zip(records) {
+                    *word = simd.load_prefix(part.iv_span(*record).of(part.data()).unwrap_or_default());
+                }
+                H::arrange(&mut words);
+                [*chain, _] = halves(words);
+            },
+        );
+    }
+}
+
+/// HMAC: the hash after the inner key, and one of its digest after the outer key.
+struct Keyed;
+
+impl<S: Simd, H: HmacHash> Kind<S, H> for Keyed {
+    const ENDING: Ending = hmac::INNER;
+
+    fn start(
+        &self,
+        simd: S,
+        part: &Part<'_>,
+        records: &[Accepted],
+        chain: &mut Chain<S::V>,
+        kept: &mut Chain<S::V>,
+    ) {
+        let mut rows = [[0; ROW]; WORDS];
+        for (row, record) in rows.iter_mut().zip(records) {
+            copy_states::<H>(row, part, *record);
+        }
+        simd.call(
+            #[inline(always)]
+            || [*chain, *kept] = halves(chain_of::<S, H>(simd, rows.each_ref())),
+        );
+        erase(rows.as_flattened_mut());
+    }
+
+    fn finish(&self, simd: S, chain: &mut Chain<S::V>, kept: &Chain<S::V>) {
+        *chain = hmac::finish::<S, H>(simd, chain, kept);
+    }
+}
+
+/// What a record's key becomes before use: kept with its handle, or made for this record where the key is in a slot.
+fn copy_states<H: HmacHash>(row: &mut Row, part: &Part<'_>, record: Accepted) {
+    let bytes = part.key_bytes(record);
+    let handle = match part.key(record) {
+        KeySource::Table(index) => part.key_table().get(index as usize),
+        KeySource::Slot(_) => None,
+    };
+    match handle.map(|key| key.prepared::<_, Infallible>(|_| Ok(Prepared::<H>::new(bytes)))) {
+        Some(Ok(prepared)) => row.copy_from_slice(prepared.states()),
+        None => row.copy_from_slice(Prepared::<H>::new(bytes).states()),
+    }
+}
+
+/// The work on records of one kind.
+struct Hashing<S: Simd, H, K> {
+    simd: S,
+    shape: Shape,
+    kind: K,
+    /// Bytes of a result.
+    result_len: usize,
+    scratch: Zeroizing<Scratch<S::V>>,
+    hash: PhantomData<H>,
+}
+
+/// Chaining values of two groups, which tell of messages and keys.
+#[derive(Zeroize)]
+struct Scratch<V: Vector> {
+    chains: [Chain<V>; 2],
+    kept: [Chain<V>; 2],
+}
+
+impl<S: Simd, H: Hash, K: Kind<S, H>> Work for Hashing<S, H, K> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn begin(&mut self, _part: &Part<'_>) {}
+
+    fn steps(&self, len: usize) -> usize {
+        K::ENDING.blocks::<H>(len)
+    }
+
+    fn compute(&mut self, part: &Part<'_>, mut records: &[Accepted], out: &mut PartMut<'_>) {
+        let none = || [Group::new(K::ENDING), Group::new(K::ENDING)];
+        let (mut now, mut next) = (none(), none());
+        self.fill(&mut now, part, records);
+        while !records.is_empty() {
+            let (these, others) = records.split_at(self.taken(records));
+            self.fill(&mut next, part, others);
+            if these.len() > H::LANES {
+                self.hash(part, these, &now, &next, out);
+            } else {
+                self.hash(part, these, array::from_ref(&now[0]), array::from_ref(&next[0]), out);
+            }
+            std::mem::swap(&mut now, &mut next);
+            records = others;
+        }
+    }
+}
+
+impl<S: Simd, H: Hash, K: Kind<S, H>> Hashing<S, H, K> {
+    /// Records to hash together: two groups where the second is about as long as the first, which it waits for.
+    fn taken(&self, records: &[Accepted]) -> usize {
+        let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
+        let are_alike = 8 * steps(H::LANES) >= 7 * steps(0);
+        records.len().min(if are_alike { 2 * H::LANES } else { H::LANES })
+    }
+
+    fn fill<'a>(&self, groups: &mut [Group<'a>; 2], part: &Part<'a>, records: &[Accepted]) {
+        let mut each = records[..self.taken(records)].chunks(H::LANES);
+        for group in groups {
+            let records = each.next().unwrap_or_default();
+            group.fill::<H>(records.iter().map(|record| part.input(*record, 0)));
+        }
+    }
+
+    fn hash<const N: usize>(
+        &mut self,
+        part: &Part<'_>,
+        records: &[Accepted],
+        groups: &[Group<'_>; N],
+        ahead: &[Group<'_>; N],
+        out: &mut PartMut<'_>,
+    ) {
+        let Self { simd, kind, scratch, .. } = self;
+        let Scratch { chains, kept } = &mut **scratch;
+        let Some(chains) = chains.first_chunk_mut::<N>() else { return };
+        let each = || records.chunks(H::LANES);
+        for ((chain, kept), records) in chains.iter_mut().zip(&mut *kept).zip(each()) {
+            kind.start(*simd, part, records, chain, kept);
+        }
+        absorb::<S, H, N>(*simd, chains, groups, ahead);
+        for ((chain, kept), records) in chains.iter_mut().zip(kept).zip(each()) {
+            kind.finish(*simd, chain, kept);
+            write::<S, H>(*simd, chain, self.result_len, part, records, out);
+        }
+    }
+}
+
+/// Writes the leading bytes of a group's chaining values, as many as places take.
+fn write<S: Simd, H: Hash>(
+    simd: S,
+    chain: &Chain<S::V>,
+    result_len: usize,
+    part: &Part<'_>,
+    records: &[Accepted],
+    out: &mut PartMut<'_>,
+) {
+    simd.call(
+        #[inline(always)]
+        || {
+            let rows = rows_of::<S, H>(simd, chain);
+            for (row, record) in rows.iter().zip(records) {
+                match out.place(part.output(*record), result_len) {
+                    Ok(place) => row.store_prefix(place),
+                    Err(status) => out.statuses[record.index as usize] = status,
+                }
+            }
+        },
+    );
+}

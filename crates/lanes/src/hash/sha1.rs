@@ -1,0 +1,115 @@
+//! SHA-1 of sixteen messages side by side, each in a half lane. FIPS 180-4 6.1.2.
+
+use super::sha256::{arrange32, lengths32};
+use super::{Chain, Hash, Row, WORDS, alone, xor3};
+use crate::simd::{HALVES, HalfMask, Simd, Vector};
+
+/// SHA-1.
+#[derive(Debug)]
+pub(crate) struct Sha1;
+
+/// FIPS 180-4 5.3.1.
+const INITIAL: [u32; 5] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0];
+
+/// FIPS 180-4 4.2.1, a constant for twenty rounds each.
+const ROUND: [u32; 4] = [0x5A82_7999, 0x6ED9_EBA1, 0x8F1B_BCDC, 0xCA62_C1D6];
+
+/// FIPS 180-4 4.1.1: the functions of three words as tables of [`Vector::ternary`].
+const CHOICE: i32 = 0xCA;
+const PARITY: i32 = 0x96;
+const MAJORITY: i32 = 0xE8;
+
+impl Hash for Sha1 {
+    const LANES: usize = HALVES;
+    const ALONE: usize = 2;
+
+    fn initial() -> Row {
+        alone::row_of(INITIAL.map(u32::to_be_bytes))
+    }
+
+    #[inline(always)]
+    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
+        arrange32(rows);
+    }
+
+    #[inline(always)]
+    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
+        lengths32(simd, bits)
+    }
+
+    #[inline(always)]
+    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
+        word.add32_if(running, other)
+    }
+
+    #[inline(always)]
+    fn rounds<S: Simd, const N: usize>(
+        simd: S,
+        states: [Chain<S::V>; N],
+        words: [[S::V; WORDS]; N],
+    ) -> [Chain<S::V>; N] {
+        let [k0, k1, k2, k3] = ROUND.map(
+            #[inline(always)]
+            |word| simd.splat32(word),
+        );
+        let mut all = All { states, words };
+        all.sixteen_rounds::<CHOICE, CHOICE, CHOICE, CHOICE, true>([k0, k0, k0, k0]);
+        all.sixteen_rounds::<CHOICE, PARITY, PARITY, PARITY, true>([k0, k1, k1, k1]);
+        all.sixteen_rounds::<PARITY, PARITY, MAJORITY, MAJORITY, true>([k1, k1, k2, k2]);
+        all.sixteen_rounds::<MAJORITY, MAJORITY, MAJORITY, PARITY, true>([k2, k2, k2, k3]);
+        all.sixteen_rounds::<PARITY, PARITY, PARITY, PARITY, false>([k3, k3, k3, k3]);
+        all.states
+    }
+
+    fn compress_alone(state: &mut Row, blocks: &[u8]) {
+        alone::with_words(state, u32::from_be_bytes, u32::to_be_bytes, |words| {
+            ::sha1::block_api::compress(words, blocks.as_chunks().0);
+        });
+    }
+}
+
+/// Working variables and message words of `N` groups.
+struct All<V, const N: usize> {
+    states: [Chain<V>; N],
+    words: [[V; WORDS]; N],
+}
+
+impl<V: Vector, const N: usize> All<V, N> {
+    /// Sixteen rounds, four by four with the tables `A` to `D` and a constant each.
+    #[inline(always)]
+    fn sixteen_rounds<const A: i32, const B: i32, const C: i32, const D: i32, const EXTENDS: bool>(
+        &mut self,
+        constants: [V; 4],
+    ) {
+        self.four_rounds::<0, A, EXTENDS>(constants[0]);
+        self.four_rounds::<4, B, EXTENDS>(constants[1]);
+        self.four_rounds::<8, C, EXTENDS>(constants[2]);
+        self.four_rounds::<12, D, EXTENDS>(constants[3]);
+    }
+
+    /// Four rounds from `T` on; a word that was used makes room for the one sixteen rounds on.
+    #[inline(always)]
+    fn four_rounds<const T: usize, const TABLE: i32, const EXTENDS: bool>(&mut self, constant: V) {
+        for t in T..T + 4 {
+            for (state, words) in self.states.iter_mut().zip(&mut self.words) {
+                *state = round::<TABLE, V>(*state, words[t].add32(constant));
+                if EXTENDS {
+                    words[t] = extended(words, t);
+                }
+            }
+        }
+    }
+}
+
+/// Step 1.
+#[inline(always)]
+fn extended<V: Vector>(w: &[V; WORDS], t: usize) -> V {
+    (xor3(w[t], w[(t + 2) % WORDS], w[(t + 8) % WORDS]) ^ w[(t + 13) % WORDS]).rotr32::<31>()
+}
+
+/// Step 3; `word` is the message's plus the round's constant. What waits for `a` is added last.
+#[inline(always)]
+fn round<const TABLE: i32, V: Vector>([a, b, c, d, e, x, y, z]: Chain<V>, word: V) -> Chain<V> {
+    let early = e.add32(word).add32(b.ternary::<TABLE>(c, d));
+    [early.add32(a.rotr32::<27>()), a, b.rotr32::<2>(), c, d, x, y, z]
+}

@@ -1,0 +1,107 @@
+//! SHA-256 of sixteen messages side by side, each in a half lane.
+
+use super::sha2::{self, Sha2};
+use super::sha256_constants::{INITIAL, ROUND};
+use super::{Chain, Hash, Row, WORDS, alone, xor3};
+use crate::simd::{HALVES, HalfMask, Simd, VECTOR_BYTES, Vector};
+
+/// SHA-256.
+#[derive(Debug)]
+pub(crate) struct Sha256;
+
+impl Hash for Sha256 {
+    const LANES: usize = HALVES;
+    const ALONE: usize = 4;
+
+    /// FIPS 180-4 5.3.3.
+    fn initial() -> Row {
+        alone::row_of(INITIAL.map(u32::to_be_bytes))
+    }
+
+    #[inline(always)]
+    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
+        arrange32(rows);
+    }
+
+    #[inline(always)]
+    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
+        lengths32(simd, bits)
+    }
+
+    #[inline(always)]
+    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
+        word.add32_if(running, other)
+    }
+
+    #[inline(always)]
+    fn rounds<S: Simd, const N: usize>(
+        simd: S,
+        states: [Chain<S::V>; N],
+        words: [[S::V; WORDS]; N],
+    ) -> [Chain<S::V>; N] {
+        sha2::rounds::<S, Self, N>(simd, states, words)
+    }
+
+    fn compress_alone(state: &mut Row, blocks: &[u8]) {
+        alone::with_words(state, u32::from_be_bytes, u32::to_be_bytes, |words| {
+            ::sha2::block_api::compress256(words, blocks.as_chunks().0);
+        });
+    }
+}
+
+impl Sha2 for Sha256 {
+    type Word = u32;
+    const ROUND: &'static [u32] = &ROUND;
+
+    #[inline(always)]
+    fn splat<S: Simd>(simd: S, word: u32) -> S::V {
+        simd.splat32(word)
+    }
+
+    #[inline(always)]
+    fn add<V: Vector>(a: V, b: V) -> V {
+        a.add32(b)
+    }
+
+    #[inline(always)]
+    fn sum0<V: Vector>(a: V) -> V {
+        xor3(a.rotr32::<2>(), a.rotr32::<13>(), a.rotr32::<22>())
+    }
+
+    #[inline(always)]
+    fn sum1<V: Vector>(e: V) -> V {
+        xor3(e.rotr32::<6>(), e.rotr32::<11>(), e.rotr32::<25>())
+    }
+
+    #[inline(always)]
+    fn sigma0<V: Vector>(word: V) -> V {
+        xor3(word.rotr32::<7>(), word.rotr32::<18>(), word.shr32::<3>())
+    }
+
+    #[inline(always)]
+    fn sigma1<V: Vector>(word: V) -> V {
+        xor3(word.rotr32::<17>(), word.rotr32::<19>(), word.shr32::<10>())
+    }
+}
+
+/// [`Hash::arrange`] for words of 32 bits.
+#[inline(always)]
+pub(super) fn arrange32<V: Vector>(rows: &mut [V; WORDS]) {
+    *rows = V::transpose32(*rows);
+    for word in rows {
+        *word = word.swap_bytes32();
+    }
+}
+
+/// [`Hash::lengths`] for words of 32 bits.
+#[inline(always)]
+pub(super) fn lengths32<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
+    let half = |shift: u32| {
+        let mut bytes = [0; VECTOR_BYTES];
+        for (word, bits) in bytes.as_chunks_mut().0.iter_mut().zip(bits) {
+            *word = ((bits >> shift) as u32).to_le_bytes();
+        }
+        simd.load_bytes(&bytes)
+    };
+    [half(32), half(0)]
+}

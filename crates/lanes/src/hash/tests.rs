@@ -1,0 +1,34 @@
+//! Constants of all functions, computed again.
+
+use num_bigint::BigUint;
+
+use super::{sha256_constants, sha512_constants};
+
+/// The first primes.
+fn primes() -> impl Iterator<Item = u32> {
+    (2..).filter(|n| (2..*n).all(|d| n % d != 0))
+}
+
+/// The first `bits` bits of the fraction of the `degree`-th root of a prime.
+fn fraction(prime: u32, degree: u32, bits: u32) -> BigUint {
+    let root = (BigUint::from(prime) << (degree * bits)).nth_root(degree);
+    root & ((BigUint::from(1_u32) << bits) - 1_u32)
+}
+
+/// FIPS 180-4 4.2.2, 4.2.3 and 5.3.
+#[test]
+fn constants_come_from_primes() {
+    for (prime, constant) in primes().zip(sha256_constants::ROUND) {
+        assert_eq!(fraction(prime, 3, 32), constant.into());
+    }
+    for (prime, constant) in primes().zip(sha512_constants::ROUND) {
+        assert_eq!(fraction(prime, 3, 64), constant.into());
+    }
+    for (prime, constant) in primes().zip(sha256_constants::INITIAL) {
+        assert_eq!(fraction(prime, 2, 32), constant.into());
+    }
+    let wide = sha512_constants::INITIAL.into_iter().chain(sha512_constants::INITIAL_384);
+    for (prime, constant) in primes().zip(wide) {
+        assert_eq!(fraction(prime, 2, 64), constant.into());
+    }
+}

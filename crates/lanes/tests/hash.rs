@@ -1,0 +1,257 @@
+//! Hashes and HMAC in lanes: published vectors, every length around blocks, lanes that run dry, parts that join.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
+
+use oarlock_core::*;
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
+
+fn leaves() -> impl Iterator<Item = LaneEngine> {
+    LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits = if text == "-" { "" } else { text };
+    digits
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+fn shape(name: &str) -> Option<Shape> {
+    Shape::records().into_iter().find(|shape| shape.to_string() == name)
+}
+
+fn key(bytes: &[u8]) -> Key {
+    Key::local(KeyParts::Secret(SecretBytes::new(bytes.to_vec())), Fingerprint::new([0; 32]))
+}
+
+/// What a record is made of.
+#[derive(Clone, Default)]
+struct One {
+    key: Vec<u8>,
+    state: Vec<u8>,
+    message: Vec<u8>,
+    result_len: usize,
+}
+
+fn records(ones: &[One]) -> Records<'static> {
+    let mut data = Vec::new();
+    let mut store = |bytes: &[u8]| {
+        data.extend_from_slice(bytes);
+        Span::new(data.len() - bytes.len(), bytes.len()).unwrap()
+    };
+    let states: Vec<Span> = ones.iter().map(|one| store(&one.state)).collect();
+    let inputs: Vec<Source> = ones.iter().map(|one| Source::Data(store(&one.message))).collect();
+    let mut output_len = 0;
+    let place = |one: &One| {
+        output_len += one.result_len;
+        Sink::Output(Span::new(output_len - one.result_len, one.result_len).unwrap())
+    };
+    let outputs: Vec<Sink> = ones.iter().map(place).collect();
+    Records {
+        len: ones.len(),
+        keys: ones.iter().map(|one| key(&one.key)).collect::<Vec<_>>().into(),
+        data: data.into(),
+        output_len,
+        key: Column::Each((0..ones.len() as u32).map(KeySource::Table).collect::<Vec<_>>().into()),
+        iv: Column::Each(states.into()),
+        input: Column::Each(inputs.into()),
+        output: Column::Each(outputs.into()),
+        ..Records::default()
+    }
+}
+
+fn run(engine: &dyn Engine, shape: Shape, ones: &[One]) -> Vec<Vec<u8>> {
+    let records = records(ones);
+    let parts = [&records];
+    let jobs = Jobs::Records(shape, &parts);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).unwrap();
+    assert!(out.statuses().iter().all(|status| *status == Status::Done), "{shape}");
+    let mut bytes = out.bytes();
+    let result = |one: &One| bytes.split_off(..one.result_len).unwrap().to_vec();
+    ones.iter().map(result).collect()
+}
+
+/// Vectors of one shape in one batch, each in every lane once.
+fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
+    for engine in leaves() {
+        for first in 0..16 {
+            let turned: Vec<One> = ones.iter().cycle().skip(first).take(48).cloned().collect();
+            let expected: Vec<Vec<u8>> = results.iter().cycle().skip(first).take(48).cloned().collect();
+            assert_eq!(run(&engine, shape, &turned), expected, "{shape} from {first}");
+        }
+    }
+}
+
+/// Algorithm, message, digest.
+#[test]
+fn published_digests() {
+    let lines = include_str!("../../scalar/tests/data/digest.txt").lines();
+    let vectors: Vec<[&str; 3]> = lines
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split(' ').collect::<Vec<_>>().try_into().unwrap())
+        .collect();
+    for alg in DigestAlg::ALL {
+        let own = || vectors.iter().filter(|[name, ..]| *name == alg.to_string());
+        let one = |[_, message, _]: &[&str; 3]| One {
+            message: hex(message),
+            result_len: alg.output_len(),
+            ..One::default()
+        };
+        let digests: Vec<Vec<u8>> = own().map(|[_, _, digest]| hex(digest)).collect();
+        assert_eq!(digests.len(), 3);
+        check_published(Shape::Digest { alg }, &own().map(one).collect::<Vec<_>>(), &digests);
+    }
+}
+
+/// Algorithm, key, message, tag: RFC 2202 and RFC 4231, every truncation of each tag.
+#[test]
+fn published_tags_and_their_truncations() {
+    let mut tests = 0;
+    for line in
+        include_str!("../../scalar/tests/data/mac.txt").lines().filter(|line| line.starts_with("hmac"))
+    {
+        let [name, key, message, tag] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
+        let tag = hex(tag);
+        let one = |result_len| One { key: hex(key), message: hex(message), result_len, ..One::default() };
+        let ones: Vec<One> = (4..=tag.len()).map(one).collect();
+        let tags: Vec<Vec<u8>> = (4..=tag.len()).map(|len| tag[..len].to_vec()).collect();
+        check_published(shape(name).unwrap(), &ones, &tags);
+        tests += 1;
+    }
+    assert_eq!(tests, 16);
+}
+
+/// FIPS 180-4's long example as NIST publishes it, alone and among short messages: its lane outlasts all others.
+#[test]
+fn a_million_times_a() {
+    let one = |len, result_len| One { message: vec![b'a'; len], result_len, ..One::default() };
+    for (name, digest) in [
+        ("sha1", "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
+        ("sha256", "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+    ] {
+        let mut ones = vec![one(3, hex(digest).len()); 40];
+        ones[21] = one(1_000_000, hex(digest).len());
+        for engine in leaves() {
+            assert_eq!(run(&engine, shape(name).unwrap(), &ones[21..22]), [hex(digest)]);
+            assert_eq!(run(&engine, shape(name).unwrap(), &ones)[21], hex(digest));
+        }
+    }
+}
+
+/// A batch of messages of these lengths, with keys of many lengths and states where the shape has them.
+fn batch(shape: Shape, lens: impl Iterator<Item = usize>) -> Vec<One> {
+    let bytes = |seed: usize, len: usize| (0..len).map(|at| (seed * 31 + at * at / 5 + at) as u8).collect();
+    let one = |(seed, len): (usize, usize)| match shape {
+        Shape::Digest { alg } => {
+            One { message: bytes(seed, len), result_len: alg.output_len(), ..One::default() }
+        }
+        Shape::DigestPart { alg } => One {
+            state: bytes(seed + 1, alg.state_len()),
+            message: bytes(seed, len * alg.block_len()),
+            result_len: alg.state_len(),
+            ..One::default()
+        },
+        Shape::Mac { alg } => One {
+            key: bytes(seed + 1, seed % 140),
+            message: bytes(seed, len),
+            result_len: 4 + seed % (alg.tag_len() - 3),
+            ..One::default()
+        },
+        _ => unreachable!(),
+    };
+    lens.enumerate().map(one).collect()
+}
+
+fn agree(what: &str, lens: &[usize]) {
+    for engine in leaves() {
+        for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {
+            assert!(engine.offers(shape).is_some(), "{shape}");
+            let ones = batch(shape, lens.iter().copied());
+            let expected = run(&Scalar::detect().unwrap(), shape, &ones);
+            assert_eq!(run(&engine, shape, &ones), expected, "{shape}, {what}");
+        }
+    }
+}
+
+fn is_hash(shape: Shape) -> bool {
+    match shape {
+        Shape::Mac { alg } => alg.key_len().is_none(),
+        _ => matches!(shape, Shape::Digest { .. } | Shape::DigestPart { .. }),
+    }
+}
+
+#[test]
+fn every_length_side_by_side() {
+    let lens: Vec<usize> = (0..=260).chain([16_384 / 64, 16_384]).collect();
+    agree("ascending", &lens);
+    let mixed: Vec<usize> = (0..300).map(|at| at * 67 % 261).collect();
+    agree("mixed", &mixed);
+}
+
+#[test]
+fn every_length_alone_in_its_group() {
+    for len in (0..=260).chain([16_384]) {
+        agree("equal", &[len; 16]);
+    }
+}
+
+#[test]
+fn seams_of_groups() {
+    for lanes in [8, 16] {
+        for count in [0, 1, 2, 3, 4, 5, lanes - 1, lanes, lanes + 1, 2 * lanes - 1, 2 * lanes, 2 * lanes + 1]
+        {
+            agree("seam", &vec![64; count]);
+            agree("seam", &(0..count).map(|at| at * 13).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// One message goes on when all others have ended, wherever it stands.
+#[test]
+fn lanes_that_run_dry() {
+    for place in [0, 7, 20] {
+        let mut lens = vec![1; 21];
+        lens[place] = 256;
+        agree("one long", &lens);
+        lens[(place + 3) % 21] = 100;
+        agree("two long", &lens);
+    }
+}
+
+/// The state after some blocks, taken on over the rest with its padding, gives the digest.
+#[test]
+fn parts_join_to_the_digest() {
+    for engine in leaves() {
+        for alg in DigestAlg::ALL {
+            let whole = One { message: vec![7; 1000], result_len: alg.output_len(), ..One::default() };
+            let digest = run(&engine, Shape::Digest { alg }, &[whole]).remove(0);
+            let mut padded = [vec![7; 1000], vec![0x80]].concat();
+            padded.resize((padded.len() + alg.block_len() / 8).next_multiple_of(alg.block_len()) - 8, 0);
+            padded.extend_from_slice(&8000_u64.to_be_bytes());
+            let mut state = initial(alg);
+            for blocks in [&padded[..alg.block_len()], &padded[alg.block_len()..]] {
+                let one = One { message: blocks.to_vec(), result_len: state.len(), state, ..One::default() };
+                let ones = vec![one; 9];
+                state = run(&engine, Shape::DigestPart { alg }, &ones).remove(8);
+            }
+            assert_eq!(state[..alg.output_len()], digest, "{alg}");
+        }
+    }
+}
+
+/// FIPS 180-4 5.3.
+fn initial(alg: DigestAlg) -> Vec<u8> {
+    hex(match alg {
+        DigestAlg::Sha1 => "67452301efcdab8998badcfe10325476c3d2e1f0",
+        DigestAlg::Sha256 => "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19",
+        DigestAlg::Sha384 => {
+            "cbbb9d5dc1059ed8629a292a367cd5079159015a3070dd17152fecd8f70e593967332667ffc00b318eb44a8768581511db0c2e0d64f98fa747b5481dbefa4fa4"
+        }
+        _ => {
+            "6a09e667f3bcc908bb67ae8584caa73b3c6ef372fe94f82ba54ff53a5f1d36f1510e527fade682d19b05688c2b3e6c1f1f83d9abfb41bd6b5be0cd19137e2179"
+        }
+    })
+}
