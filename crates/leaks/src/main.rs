@@ -53,7 +53,7 @@ struct TimeArgs {
 struct Subjects {
     /// What to look at, by the names of shapes [default: every shape with a secret, RSA up to 2048 bits]
     names: Vec<String>,
-    /// RSA of 3072 and 4096 bits too: the same code over more limbs, for hours
+    /// RSA private of 3072 and 4096 bits too: the same code over more limbs, for two hours at a million batches
     #[arg(long, conflicts_with = "names")]
     all: bool,
 }

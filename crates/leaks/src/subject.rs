@@ -64,7 +64,7 @@ impl Subject {
     #[must_use]
     pub fn names(engine: &dyn Engine, most_bits: u16) -> Vec<String> {
         let is_short = |shape: &Shape| match shape {
-            Shape::RsaPrivate { bits } | Shape::ModExp { bits, .. } => *bits <= most_bits,
+            Shape::RsaPrivate { bits } => *bits <= most_bits,
             _ => true,
         };
         let kinds =
@@ -209,6 +209,9 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
     }
 }
 
+/// A longer modulus takes an exponent of so many bits: its length is public and says only how often the same steps are taken.
+const EXPONENT_BITS: u16 = 256;
+
 /// Names and shapes. The base point of X25519 has a name of its own: engines may know its multiples.
 fn kinds() -> Vec<(String, Shape)> {
     let secret = |shape: &Shape| {
@@ -221,7 +224,11 @@ fn kinds() -> Vec<(String, Shape)> {
                 | Shape::X25519
         )
     };
-    let shapes = Shape::public_key().into_iter().filter(secret);
+    let shortened = |shape| match shape {
+        Shape::ModExp { bits: bits @ 1025.., .. } => Shape::ModExp { bits, exponent_bits: EXPONENT_BITS },
+        shape => shape,
+    };
+    let shapes = Shape::public_key().into_iter().filter(secret).map(shortened);
     let keyed = Shape::records().into_iter().filter(|shape| record_key_len(*shape).is_some());
     let own = shapes.chain(keyed).map(|shape| (shape.to_string(), shape));
     own.chain([("x25519-base".into(), Shape::X25519)]).collect()

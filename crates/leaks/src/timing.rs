@@ -6,7 +6,7 @@ use oarlock_core::{Engine, Outcomes};
 
 use crate::LeakError;
 use crate::report::TimeRow;
-use crate::subject::{Dice, Subject};
+use crate::subject::{Batch, Dice, Subject};
 use crate::welch::{Class, Cropped, PILOT};
 
 /// At most this may |t| be.
@@ -30,8 +30,11 @@ impl Clock for WallClock {
     }
 }
 
-/// Times `samples` batches of both classes. A sample is one run of one full batch, the second run of its keys: the first
-/// prepares them and brings both classes into the caches. `tick` hears of every sample.
+/// A batch of each class is made afresh after so many samples.
+const SAMPLES_PER_PAIR: usize = 8;
+
+/// Times `samples` runs of full batches, whose class is drawn anew for each. A batch runs once before, unseen: that prepares
+/// its keys and brings it into the caches. `tick` hears of every sample.
 ///
 /// # Errors
 /// The engine fails, or refuses a job.
@@ -45,10 +48,22 @@ pub fn measure(
     let pilot = PILOT.min(samples as usize / 10);
     let mut cropped = Cropped::new(pilot);
     let mut coin = Dice::new(0xC01);
-    for _ in 0..samples + pilot as u64 {
-        let class = if coin.below(2) == 0 { Class::Fixed } else { Class::Random };
-        cropped.add(class, sample(engine, subject, class, clock)?);
-        tick();
+    let mut left = samples + pilot as u64;
+    while left > 0 {
+        let is_fixed_first = coin.below(2) == 0;
+        let made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
+            let class = if is_fixed { Class::Fixed } else { Class::Random };
+            (class, subject.full_batch(class))
+        });
+        for (_, batch) in &made {
+            sample(engine, subject, batch, &mut Unseen)?;
+        }
+        for _ in 0..left.min(SAMPLES_PER_PAIR as u64) {
+            let (class, batch) = &made[coin.below(2)];
+            cropped.add(*class, sample(engine, subject, batch, clock)?);
+            left -= 1;
+            tick();
+        }
     }
     let (fixed_ns, random_ns) = cropped.means();
     let t = cropped.t();
@@ -63,17 +78,23 @@ pub fn measure(
     })
 }
 
+/// Looks at nothing.
+struct Unseen;
+
+impl Clock for Unseen {
+    fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64) {
+        (body(), 0)
+    }
+}
+
 fn sample(
     engine: &dyn Engine,
-    subject: &mut Subject,
-    class: Class,
+    subject: &Subject,
+    batch: &Batch,
     clock: &mut impl Clock,
 ) -> Result<u64, LeakError> {
-    let batch = subject.full_batch(class);
     let mut out = Outcomes::default();
     let time = batch.with_jobs(|jobs| {
-        out.reset(jobs);
-        engine.run(jobs, &mut out)?;
         out.reset(jobs);
         let (ran, time) = clock.time(|| engine.run(jobs, &mut out));
         ran.map(|()| time)
