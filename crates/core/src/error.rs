@@ -1,6 +1,6 @@
 //! What can happen to one job, and whose fault it was.
 
-use crate::{KeyKind, Shape};
+use crate::{KeyKind, Shape, Status};
 
 /// Who has to act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +65,18 @@ pub enum JobError {
     /// A key agreement gave all zeros: the peer's public key is of small order. RFC 7748 6.1.
     #[error("the peer's public key is of small order")]
     SmallOrderPeer,
+    /// The key table refuses the record: its key does not exist, or its policy does not allow this.
+    #[error("refused: {reason}")]
+    Refused {
+        /// Why.
+        reason: Status,
+    },
+    /// An unwrapped key is not the one that its check value was made of.
+    #[error("the check value is not that of the unwrapped key")]
+    BadCheckValue,
+    /// No IV could be made: the counter is at its end or cannot be kept, or there was no randomness.
+    #[error("no IV could be made")]
+    NoIv,
     /// The record whose secret slot this one needs has failed.
     #[error("the record that this one depends on failed")]
     DependencyFailed,
@@ -123,10 +135,14 @@ impl JobError {
             | Self::OutOfRange { .. }
             | Self::Unsupported { .. }
             | Self::Malformed { .. }
+            | Self::Refused { .. }
             | Self::Cancelled
             | Self::Forked => Blame::Caller,
-            Self::Rejected | Self::SmallOrderPeer | Self::DependencyFailed => Blame::Peer,
-            Self::Overloaded { .. }
+            Self::Rejected | Self::SmallOrderPeer | Self::BadCheckValue | Self::DependencyFailed => {
+                Blame::Peer
+            }
+            Self::NoIv
+            | Self::Overloaded { .. }
             | Self::DeadlineExceeded
             | Self::EngineFailed { .. }
             | Self::HolderFailed { .. }

@@ -29,6 +29,26 @@ pub enum Status {
     Malformed,
     /// The record whose slot this one needs has failed.
     DependencyFailed,
+    /// The key table has no such key. This and what follows is said by the hall, never by an engine.
+    UnknownKey,
+    /// The key is of another type than the shape needs, whatever its length.
+    WrongKeyType,
+    /// The key's policy does not allow this operation, direction or algorithm.
+    Forbidden,
+    /// The key has been used as often as it may be.
+    KeyUsedUp,
+    /// The key's policy does not allow an IV from there.
+    IvForbidden,
+    /// The key is weak, or a part of it does another part's work, and its policy refuses such keys.
+    WeakKey,
+    /// The unwrapped key is not the one that the check value was made of.
+    BadCheckValue,
+    /// No IV could be made: the counter is at its end or cannot be kept, or there was no randomness.
+    NoIv,
+    /// Nothing here offers the shape.
+    Unsupported,
+    /// Every engine that offers the shape has failed.
+    EngineFailed,
 }
 
 impl Status {
@@ -43,10 +63,48 @@ impl Status {
             Self::BadKey => Some(JobError::UnusableKey { shape }),
             Self::Malformed => Some(JobError::Malformed { what: "no such key, span or slot" }),
             Self::DependencyFailed => Some(JobError::DependencyFailed),
+            Self::UnknownKey
+            | Self::WrongKeyType
+            | Self::Forbidden
+            | Self::KeyUsedUp
+            | Self::IvForbidden
+            | Self::WeakKey => Some(JobError::Refused { reason: self }),
+            Self::BadCheckValue => Some(JobError::BadCheckValue),
+            Self::NoIv => Some(JobError::NoIv),
+            Self::Unsupported => Some(JobError::Unsupported { wanted: shape.to_string() }),
+            Self::EngineFailed => {
+                Some(JobError::EngineFailed { shape, reason: "the last of them failed".into() })
+            }
             Self::Pending => {
                 Some(JobError::EngineFailed { shape, reason: "the engine left the job undone".into() })
             }
         }
+    }
+}
+
+/// What happened, for a human to read.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pending => "not computed",
+            Self::Done => "done",
+            Self::Rejected => "verification failed",
+            Self::OutOfRange => "the input is out of range",
+            Self::BadLength => "a length does not fit: input, IV, tag or place of the output",
+            Self::BadKey => "the key does not fit the operation or is unusable",
+            Self::Malformed => "no such key, span or slot, or a slot that is written twice or read too early",
+            Self::DependencyFailed => "the record that this one depends on failed",
+            Self::UnknownKey => "the table has no such key",
+            Self::WrongKeyType => "the key is of another type than the operation needs",
+            Self::Forbidden => "the key's policy forbids the operation",
+            Self::KeyUsedUp => "the key has been used as often as it may be",
+            Self::IvForbidden => "the key's policy forbids an IV from there",
+            Self::WeakKey => "the key is weak, and its policy refuses weak keys",
+            Self::BadCheckValue => "the check value is not that of the unwrapped key",
+            Self::NoIv => "no IV could be made",
+            Self::Unsupported => "nothing here offers the operation",
+            Self::EngineFailed => "every engine that offers the operation failed",
+        })
     }
 }
 
@@ -160,6 +218,27 @@ impl Outcomes {
             bytes: vec![0; operations * width],
             is_secret: shape.result_is_secret(),
             parts: Vec::new(),
+        }
+    }
+
+    /// Pending outcomes for so many records of mixed shapes, as one part without slots.
+    #[must_use]
+    pub fn for_mixed(records: usize, output_len: usize) -> Self {
+        let part = Part {
+            first_status: 0,
+            statuses: records,
+            first_byte: 0,
+            bytes: output_len,
+            slots: Slots::default(),
+            short: Vec::new(),
+        };
+        Self {
+            statuses: SmallVec::from_elem(Status::Pending, records),
+            width: 0,
+            bytes: vec![0; output_len],
+            // Some of the shapes may have secret results.
+            is_secret: true,
+            parts: vec![part],
         }
     }
 
@@ -307,6 +386,15 @@ impl Outcomes {
         short.iter().find(|(index, _)| *index as usize == record).map(|(_, len)| *len as usize)
     }
 
+    /// True where both hold the same statuses, results and secret slots.
+    #[must_use]
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        self.statuses == other.statuses
+            && self.bytes == other.bytes
+            && self.parts.len() == other.parts.len()
+            && self.parts.iter().zip(&other.parts).all(|(own, theirs)| own.slots == theirs.slots)
+    }
+
     /// True where no job was left pending.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -354,5 +442,53 @@ mod tests {
         let taken = outcomes.take_part(1);
         assert_eq!((taken.bytes(), taken.statuses()), (&[8, 9][..], &[Status::Done][..]));
         assert!(taken.is_complete() && !outcomes.is_complete());
+    }
+
+    #[test]
+    fn outcomes_agree_only_where_their_slots_do() {
+        let records = Records {
+            slots: std::borrow::Cow::Owned(Slots::with_capacities(&[4]).unwrap()),
+            ..Records::default()
+        };
+        let parts = [&records];
+        let made = |secret: &[u8]| {
+            let mut outcomes =
+                Outcomes::for_jobs(&Jobs::Records(Shape::Digest { alg: DigestAlg::Sha1 }, &parts));
+            outcomes.part_mut(0).slots.fill(0, secret.len()).unwrap().copy_from_slice(secret);
+            outcomes
+        };
+        assert!(made(&[1, 2, 3, 4]).agrees_with(&made(&[1, 2, 3, 4])));
+        assert!(!made(&[1, 2, 3, 4]).agrees_with(&made(&[1, 2, 3, 5])));
+        assert!(!made(&[1, 2, 3]).agrees_with(&made(&[1, 2, 3, 0])), "lengths count too");
+    }
+
+    #[test]
+    fn every_status_but_done_is_an_error_with_a_message_of_its_own() {
+        use Status::*;
+        let all = [
+            Pending,
+            Done,
+            Rejected,
+            OutOfRange,
+            BadLength,
+            BadKey,
+            Malformed,
+            DependencyFailed,
+            UnknownKey,
+            WrongKeyType,
+            Forbidden,
+            KeyUsedUp,
+            IvForbidden,
+            WeakKey,
+            BadCheckValue,
+            NoIv,
+            Unsupported,
+            EngineFailed,
+        ];
+        let shape = Shape::Digest { alg: DigestAlg::Sha1 };
+        let messages: std::collections::BTreeSet<String> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(messages.len(), all.len());
+        assert!(all.iter().all(|status| (*status == Done) == status.error(shape).is_none()));
+        assert_eq!(std::mem::size_of::<Status>(), 1);
     }
 }

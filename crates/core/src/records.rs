@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{AeadAlg, BlockCipher, Direction, Key, MacAlg, Shape, Status, WrapAlg};
@@ -238,6 +239,19 @@ impl Slots {
         }
     }
 }
+
+/// Secrets are compared in constant time, how many bytes are in use is public.
+impl PartialEq for Slots {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |slot| match (self.get(slot), other.get(slot)) {
+            (Some(own), Some(theirs)) => own.ct_eq(theirs).into(),
+            (own, theirs) => own.is_none() && theirs.is_none(),
+        };
+        self.places == other.places && (0..).take(self.len()).all(is_same)
+    }
+}
+
+impl Eq for Slots {}
 
 impl fmt::Debug for Slots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -97,12 +97,12 @@ impl Inner {
             Err(fault) => return self.put_aside(other, None, &fault.to_string()),
         };
         count(&self.metrics.cross_checked, jobs.len());
-        if is_same_records(outcomes, &theirs) {
+        if outcomes.agrees_with(&theirs) {
             return;
         }
         count(&self.metrics.disputes, 1);
         let Ok(votes) = self.run_engine(REFEREE, jobs, at_work) else { return };
-        if is_same_records(&votes, outcomes) {
+        if votes.agrees_with(outcomes) {
             return self.lose(other, shape);
         }
         *outcomes = votes;
@@ -116,10 +116,6 @@ impl Inner {
         }
         self.put_aside(engine, Some(shape), "its result differs from the referee's");
     }
-}
-
-fn is_same_records(ours: &Outcomes, theirs: &Outcomes) -> bool {
-    ours.statuses() == theirs.statuses() && ours.bytes() == theirs.bytes()
 }
 
 /// A batch of operations that an engine has computed.
