@@ -89,6 +89,16 @@ impl<T: Copy> Column<'_, T> {
         }
     }
 
+    /// The same column, borrowed.
+    #[must_use]
+    pub fn borrowed(&self) -> Column<'_, T> {
+        match self {
+            Self::One(value) => Column::One(*value),
+            Self::Runs(runs) => Column::Runs(Cow::Borrowed(runs)),
+            Self::Each(values) => Column::Each(Cow::Borrowed(values)),
+        }
+    }
+
     /// Reads the column in order.
     #[must_use]
     pub fn cursor(&self) -> Cursor<'_, T> {
@@ -354,6 +364,26 @@ impl<'a> Records<'a> {
             && [&self.iv, &self.second_iv, &self.aad, &self.tag].iter().all(|column| column.covers(len))
             && self.input.covers(len)
             && self.output.covers(len)
+    }
+
+    /// The same records, borrowed: to change a column without copying the others.
+    #[must_use]
+    pub fn borrowed(&self) -> Records<'_> {
+        Records {
+            len: self.len,
+            keys: Cow::Borrowed(&self.keys),
+            data: Cow::Borrowed(&self.data),
+            output_len: self.output_len,
+            slots: Cow::Borrowed(&self.slots),
+            key: self.key.borrowed(),
+            second_key: self.second_key.borrowed(),
+            iv: self.iv.borrowed(),
+            second_iv: self.second_iv.borrowed(),
+            aad: self.aad.borrowed(),
+            input: self.input.borrowed(),
+            output: self.output.borrowed(),
+            tag: self.tag.borrowed(),
+        }
     }
 
     /// Bytes of data, by which cost is predicted.
@@ -656,6 +686,7 @@ mod tests {
     fn one_bad_record_fails_alone() {
         let mut records = two_records();
         assert!(records.is_complete() && records.resolve(CBC).all(|record| record.is_ok()));
+        assert!(records.borrowed().resolve(CBC).all(|record| record.is_ok()));
         records.input = Column::Each(vec![Source::Data(span(8, 7)), Source::Data(span(16, 16))].into());
         let statuses: Vec<_> = records.resolve(CBC).map(|record| record.err()).collect();
         assert_eq!(statuses, [Some(Status::BadLength), None]);

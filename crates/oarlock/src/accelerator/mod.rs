@@ -18,9 +18,11 @@ pub use self::answers::{Answers, Output};
 pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
 use self::groups::{Groups, Pending};
 use crate::Job;
+use crate::batch::{self, Batch, BatchOutcome};
 use crate::calibrate::Calibration;
 use crate::find::{AbsentEngine, Proved};
 use crate::schemes::{NonceSource, Residue, lower, raise, shape_of};
+use crate::table::KeyTable;
 
 /// The one way in: takes jobs, answers them from the best unit in reach. Cheap to clone, safe to share.
 ///
@@ -98,6 +100,14 @@ impl Accelerator {
     /// A column does not cover the records, or nothing here offers the shape. What concerns one record is its status.
     pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
         self.dispatcher.run_records(shape, records)
+    }
+
+    /// Answers records of mixed tasks on this thread, under keys of a table and as their policies allow.
+    ///
+    /// # Errors
+    /// A column does not cover the records, or data or slots exceed 4 GiB. What concerns one record is its status.
+    pub fn run_batch(&self, table: &KeyTable, batch: &Batch<'_>) -> Result<BatchOutcome, JobError> {
+        batch::run(self, table, batch).map(|(outcome, _)| outcome)
     }
 
     /// Submits records of one shape to the queue.

@@ -1,0 +1,145 @@
+//! What policies cost: the same records straight to the dispatcher, and through the key table.
+//!
+//! The engine behind both does nothing with batches of this size, so what is left is the hall's and the dispatcher's own
+//! work: 65,536 records of 40 bytes under 1,024 keys in random order. Each line is the best of its rounds, in nanoseconds
+//! per record.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a program that may stop at the first surprise")]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use oarlock::batch::{Batch, Iv, Task};
+use oarlock::contract::{
+    BlockCipher, Column, Engine, EngineFault, Jobs, KeySource, Lanes, Outcomes, Records, Shape, Sink, Source,
+    Span, Status,
+};
+use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::{Accelerator, keys};
+use oarlock_scalar::Scalar;
+
+const RECORDS: usize = 65_536;
+const KEYS: usize = 1_024;
+const LEN: usize = 40;
+const ROUNDS: usize = 60;
+const TASK: Task = Task::Do(Shape::Cipher {
+    alg: BlockCipher::Des,
+    mode: oarlock::contract::CipherMode::Cbc,
+    direction: oarlock::contract::Direction::Encrypt,
+});
+
+/// Right where it is proved, and idle where it is measured.
+#[derive(Debug)]
+struct Idle(Scalar);
+
+impl Engine for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        self.0.offers(shape).filter(|_| shape.is_record())
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        true
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        if jobs.len() < RECORDS / 4 {
+            return self.0.run(jobs, out);
+        }
+        out.part_mut(0).statuses.fill(Status::Done);
+        Ok(())
+    }
+}
+
+fn main() {
+    let engine = Idle(Scalar::detect().unwrap());
+    let builder =
+        Accelerator::builder().engine(Arc::new(engine)).engines(["idle"]).cost_cache(None).cross_check(0.0);
+    let accelerator = builder.threads(1).build().unwrap();
+    let order = random_order();
+    let records = records(&order);
+
+    let secrets: Vec<Vec<u8>> =
+        (0..KEYS as u64).map(|n| (n * 0x9E37_79B9_7F4A_7C15 | 4).to_le_bytes().to_vec()).collect();
+    let direct = Records {
+        keys: secrets
+            .iter()
+            .map(|secret| keys::raw::secret(secret.clone()).unwrap())
+            .collect::<Vec<_>>()
+            .into(),
+        ..records.clone()
+    };
+    let table = |policy: &dyn Fn() -> Policy| {
+        let table = KeyTable::new();
+        for (n, secret) in secrets.iter().enumerate() {
+            table.insert(format!("key {n}"), KeyType::Des, &secret[..], policy()).unwrap();
+        }
+        table
+    };
+    let open = table(&|| Policy::any_data(KeyType::Des));
+    let counted = table(&|| Policy::any_data(KeyType::Des).max_uses(1 << 60));
+
+    let plain = Batch::of(TASK, records.clone());
+    let mut few_refused = plain.clone();
+    let mut with_unknown = order.clone();
+    with_unknown[77] = KeySource::Table(9_999);
+    few_refused.records.key = Column::Each(with_unknown.into());
+    let mut made = Batch::of(TASK, records.clone());
+    let iv_place = |n: usize| Iv::Generated(Sink::Output(span((RECORDS * LEN) + 8 * n, 8)));
+    made.iv_from = Column::Each((0..RECORDS).map(iv_place).collect());
+    made.records.output_len += 8 * RECORDS;
+    let both = [TASK, Task::decrypt(BlockCipher::Des)];
+    let mixed = Batch::new(Column::Each((0..RECORDS).map(|n| both[n % 2]).collect()), records.clone());
+
+    let shape = TASK.shape();
+    let floor = best(|| drop(black_box(accelerator.run_records(shape, &direct).unwrap())));
+    println!("{:38} {floor:7.2} ns", "straight to the dispatcher");
+    let show = |name: &str, table: &KeyTable, batch: &Batch<'_>| {
+        let took = best(|| drop(black_box(accelerator.run_batch(table, batch).unwrap())));
+        println!("{name:38} {took:7.2} ns  {:+7.2}", took - floor);
+    };
+    show("through the table", &open, &plain);
+    show("through the table, uses counted", &counted, &plain);
+    show("one record refused", &open, &few_refused);
+    show("random IVs", &open, &made);
+    show("two shapes in turn", &open, &mixed);
+}
+
+fn best(mut run: impl FnMut()) -> f64 {
+    let round = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_nanos() as f64 / RECORDS as f64
+    };
+    (0..ROUNDS).map(round).fold(f64::INFINITY, f64::min)
+}
+
+fn random_order() -> Vec<KeySource> {
+    let mut state = 1_u64;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        KeySource::Table((state >> 33) as u32 % KEYS as u32)
+    };
+    std::iter::repeat_with(next).take(RECORDS).collect()
+}
+
+fn span(start: usize, len: usize) -> Span {
+    Span::new(start, len).unwrap()
+}
+
+fn records(order: &[KeySource]) -> Records<'static> {
+    let iv = |n| span(RECORDS * LEN + 8 * n, 8);
+    Records {
+        len: RECORDS,
+        data: vec![7; RECORDS * (LEN + 8)].into(),
+        output_len: RECORDS * LEN,
+        key: Column::Each(order.to_vec().into()),
+        iv: Column::Each((0..RECORDS).map(iv).collect()),
+        input: Column::Each((0..RECORDS).map(|n| Source::Data(span(n * LEN, LEN))).collect()),
+        output: Column::Each((0..RECORDS).map(|n| Sink::Output(span(n * LEN, LEN))).collect()),
+        ..Records::default()
+    }
+}

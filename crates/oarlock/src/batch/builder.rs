@@ -1,0 +1,470 @@
+//! A batch made record by record, in memory that is kept from batch to batch.
+
+use std::fmt;
+
+use oarlock_core::Direction::{Decrypt, Encrypt};
+use oarlock_core::{Column, JobError, Key, KeySource, Records, Shape, Sink, Source, Span, WrapAlg, erase};
+
+use super::{Batch, Iv, Task};
+use crate::schemes::make_room;
+
+/// Makes a [`Batch`] record by record: inputs are copied side by side, results get places in the order of the records.
+/// No allocation per record; [`clear`](BatchBuilder::clear) keeps the memory for the next batch.
+///
+/// ```
+/// use oarlock::batch::{BatchBuilder, Entry, NewIv, Task};
+/// use oarlock::contract::BlockCipher;
+/// use oarlock::table::{Algorithm, IvRule, KeyTable, KeyType, Operation, Policy};
+/// use oarlock::Accelerator;
+///
+/// let table = KeyTable::new();
+/// let policy = Policy::new().allow([Operation::Encrypt]).with([Algorithm::Cbc]).ivs([IvRule::Random]);
+/// let key = table.insert("pins", KeyType::Tdes2, &b"sixteen byte key"[..], policy)?.index;
+///
+/// let mut batch = BatchBuilder::new();
+/// let encrypt = Entry::new(Task::encrypt(BlockCipher::Tdes2)).key(key).iv(NewIv::Generated);
+/// let first = batch.add(encrypt.input(b"8 bytes."))?;
+/// let other = batch.add(encrypt.input(b"7 bytes"))?;
+///
+/// let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
+/// let outcome = accelerator.run_batch(&table, &batch.batch())?;
+/// assert_eq!(outcome.result(&batch.batch(), first).unwrap().len(), 8);
+/// assert_eq!(outcome.iv(&batch.batch(), first).unwrap().len(), 8);
+/// let error = outcome.error(&table, &batch.batch(), other).unwrap();
+/// assert!(error.to_string().contains("expected a multiple of 8 bytes"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct BatchBuilder {
+    len: usize,
+    data: Vec<u8>,
+    output_len: usize,
+    keys: Vec<Key>,
+    slots: Vec<u32>,
+    task: Grown<Task>,
+    key: Grown<KeySource>,
+    second_key: Grown<KeySource>,
+    iv: Grown<Span>,
+    second_iv: Grown<Span>,
+    iv_from: Grown<Iv>,
+    second_iv_from: Grown<Iv>,
+    aad: Grown<Span>,
+    input: Grown<Source>,
+    output: Grown<Sink>,
+    tag: Grown<Span>,
+}
+
+/// One record for a [`BatchBuilder`].
+#[derive(Clone, Copy)]
+pub struct Entry<'e> {
+    task: Task,
+    key: KeySource,
+    second_key: KeySource,
+    iv: NewIv<'e>,
+    second_iv: NewIv<'e>,
+    aad: &'e [u8],
+    input: Bytes<'e>,
+    output: Place,
+    tag: &'e [u8],
+}
+
+/// Where a record's input is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Bytes<'e> {
+    /// Here.
+    Here(&'e [u8]),
+    /// In a slot that an earlier record fills.
+    Slot(u32),
+}
+
+/// Where a record's IV comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum NewIv<'e> {
+    /// The caller.
+    Bytes(&'e [u8]),
+    /// A slot that an earlier record fills.
+    Slot(u32),
+    /// Zeros.
+    Zero,
+    /// The leading bytes of the key.
+    KeyItself,
+    /// Made as the key's policy says; [`BatchOutcome::iv`](super::BatchOutcome::iv) has it.
+    Generated,
+    /// Made as the key's policy says, and kept in a slot.
+    GeneratedInto(u32),
+}
+
+/// Where a record's result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Into the output, all of it; [`BatchOutcome::result`](super::BatchOutcome::result) has it.
+    Output,
+    /// Into the output, so many leading bytes of it: a truncated MAC.
+    Leading(u32),
+    /// Into a slot, for a later record.
+    Slot(u32),
+}
+
+impl<'e> Entry<'e> {
+    /// A record without input, key or IV.
+    #[must_use]
+    pub fn new(task: Task) -> Self {
+        Self {
+            task,
+            key: KeySource::Table(0),
+            second_key: KeySource::Table(0),
+            iv: NewIv::Bytes(&[]),
+            second_iv: NewIv::Bytes(&[]),
+            aad: &[],
+            input: Bytes::Here(&[]),
+            output: Place::Output,
+            tag: &[],
+        }
+    }
+
+    /// The same with another task.
+    #[must_use]
+    pub fn task(self, task: Task) -> Self {
+        Self { task, ..self }
+    }
+
+    /// Under the table's key at an index.
+    #[must_use]
+    pub fn key(self, index: u32) -> Self {
+        self.key_from(KeySource::Table(index))
+    }
+
+    /// Under a key of the table, of the caller ([`BatchBuilder::outside_key`]) or from a slot.
+    #[must_use]
+    pub fn key_from(self, key: KeySource) -> Self {
+        Self { key, ..self }
+    }
+
+    /// With a second key, that of the encrypting half of a translation.
+    #[must_use]
+    pub fn second_key(self, index: u32) -> Self {
+        self.second_key_from(KeySource::Table(index))
+    }
+
+    /// The same, from anywhere.
+    #[must_use]
+    pub fn second_key_from(self, second_key: KeySource) -> Self {
+        Self { second_key, ..self }
+    }
+
+    /// With an IV.
+    #[must_use]
+    pub fn iv(self, iv: NewIv<'e>) -> Self {
+        Self { iv, ..self }
+    }
+
+    /// With an IV for the encrypting half of a translation.
+    #[must_use]
+    pub fn second_iv(self, second_iv: NewIv<'e>) -> Self {
+        Self { second_iv, ..self }
+    }
+
+    /// With associated data.
+    #[must_use]
+    pub fn aad(self, aad: &'e [u8]) -> Self {
+        Self { aad, ..self }
+    }
+
+    /// Over these bytes.
+    #[must_use]
+    pub fn input(self, input: &'e [u8]) -> Self {
+        Self { input: Bytes::Here(input), ..self }
+    }
+
+    /// Over bytes from anywhere.
+    #[must_use]
+    pub fn input_from(self, input: Bytes<'e>) -> Self {
+        Self { input, ..self }
+    }
+
+    /// With a result that goes there.
+    #[must_use]
+    pub fn output(self, output: Place) -> Self {
+        Self { output, ..self }
+    }
+
+    /// With a tag to compare when opening, or the check value of a key to be unwrapped.
+    #[must_use]
+    pub fn tag(self, tag: &'e [u8]) -> Self {
+        Self { tag, ..self }
+    }
+}
+
+impl BatchBuilder {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True where there is no record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A slot with room for `len` bytes: as many as the record will put there that fills it.
+    pub fn slot(&mut self, len: u32) -> u32 {
+        self.slots.push(len);
+        // unreachable because four billion slots take more memory than there is
+        u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Takes a key along that is not in the table; see [`Batch::outside_key`].
+    pub fn outside_key(&mut self, key: &Key) -> KeySource {
+        self.keys.push(key.clone());
+        Batch::outside_key(u32::try_from(self.keys.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Adds a record and says its place in the batch.
+    ///
+    /// # Errors
+    /// Data or results would exceed 4 GiB: the batch is then as it was.
+    pub fn add(&mut self, entry: Entry<'_>) -> Result<usize, JobError> {
+        let (data_len, output_len) = (self.data.len(), self.output_len);
+        let added = self.lay_out(&entry);
+        if added.is_none() {
+            self.data.truncate(data_len);
+            self.output_len = output_len;
+        }
+        let row =
+            added.ok_or(JobError::Malformed { what: "the data or results of one batch exceed 4 GiB" })?;
+        self.task.push(entry.task, self.len);
+        self.key.push(entry.key, self.len);
+        self.second_key.push(entry.second_key, self.len);
+        self.iv.push(row.iv.0, self.len);
+        self.iv_from.push(row.iv.1, self.len);
+        self.second_iv.push(row.second_iv.0, self.len);
+        self.second_iv_from.push(row.second_iv.1, self.len);
+        self.aad.push(row.aad, self.len);
+        self.input.push(row.input, self.len);
+        self.output.push(row.output, self.len);
+        self.tag.push(row.tag, self.len);
+        self.len += 1;
+        Ok(self.len - 1)
+    }
+
+    /// The batch.
+    #[must_use]
+    pub fn batch(&self) -> Batch<'_> {
+        let nothing = Span::default();
+        let records = Records {
+            len: self.len,
+            keys: self.keys[..].into(),
+            data: self.data[..].into(),
+            output_len: self.output_len,
+            key: self.key.column(KeySource::Table(0)),
+            second_key: self.second_key.column(KeySource::Table(0)),
+            iv: self.iv.column(nothing),
+            second_iv: self.second_iv.column(nothing),
+            aad: self.aad.column(nothing),
+            input: self.input.column(Source::Data(nothing)),
+            output: self.output.column(Sink::Output(nothing)),
+            tag: self.tag.column(nothing),
+            ..Records::default()
+        };
+        Batch {
+            task: self.task.column(Task::digest(oarlock_core::DigestAlg::Sha256)),
+            records,
+            iv_from: self.iv_from.column(Iv::Given),
+            second_iv_from: self.second_iv_from.column(Iv::Given),
+            slots: self.slots[..].into(),
+        }
+    }
+
+    /// Forgets all records, slots and keys, wipes the data and keeps the memory.
+    pub fn clear(&mut self) {
+        let mut data = std::mem::take(&mut self.data);
+        erase(&mut data);
+        let mut emptied = std::mem::take(self);
+        emptied.keys.clear();
+        emptied.slots.clear();
+        *self = Self {
+            data,
+            keys: std::mem::take(&mut emptied.keys),
+            slots: std::mem::take(&mut emptied.slots),
+            task: std::mem::take(&mut emptied.task).emptied(),
+            key: std::mem::take(&mut emptied.key).emptied(),
+            second_key: std::mem::take(&mut emptied.second_key).emptied(),
+            iv: std::mem::take(&mut emptied.iv).emptied(),
+            second_iv: std::mem::take(&mut emptied.second_iv).emptied(),
+            iv_from: std::mem::take(&mut emptied.iv_from).emptied(),
+            second_iv_from: std::mem::take(&mut emptied.second_iv_from).emptied(),
+            aad: std::mem::take(&mut emptied.aad).emptied(),
+            input: std::mem::take(&mut emptied.input).emptied(),
+            output: std::mem::take(&mut emptied.output).emptied(),
+            tag: std::mem::take(&mut emptied.tag).emptied(),
+            len: 0,
+            output_len: 0,
+        };
+    }
+
+    fn lay_out(&mut self, entry: &Entry<'_>) -> Option<Laid> {
+        let (input, input_len) = match entry.input {
+            Bytes::Here(bytes) => (Source::Data(self.store(bytes)?), bytes.len()),
+            Bytes::Slot(slot) => {
+                (Source::Slot(slot), self.slots.get(slot as usize).map_or(0, |room| *room as usize))
+            }
+        };
+        let iv = self.lay_iv(entry.iv, entry.task.iv_len())?;
+        let second_iv = self.lay_iv(entry.second_iv, entry.task.second_iv_len())?;
+        let output = match entry.output {
+            Place::Slot(slot) => Sink::Slot(slot),
+            Place::Leading(len) => Sink::Output(self.place(len as usize)?),
+            Place::Output => Sink::Output(self.place(result_len(entry.task, input_len))?),
+        };
+        let tag = if entry.task.is_seal() { self.place(TAG_LEN)? } else { self.store(entry.tag)? };
+        Some(Laid { iv, second_iv, aad: self.store(entry.aad)?, input, output, tag })
+    }
+
+    fn lay_iv(&mut self, iv: NewIv<'_>, len: Option<usize>) -> Option<(Span, Iv)> {
+        let from = match iv {
+            NewIv::Bytes(bytes) => return Some((self.store(bytes)?, Iv::Given)),
+            NewIv::Slot(slot) => Iv::Slot(slot),
+            NewIv::Zero => Iv::Zero,
+            NewIv::KeyItself => Iv::KeyItself,
+            NewIv::Generated => Iv::Generated(Sink::Output(self.place(len.unwrap_or(0))?)),
+            NewIv::GeneratedInto(slot) => Iv::Generated(Sink::Slot(slot)),
+        };
+        Some((Span::default(), from))
+    }
+
+    /// Nothing at all has no place, so that columns of nothing stay one value.
+    fn store(&mut self, bytes: &[u8]) -> Option<Span> {
+        if bytes.is_empty() {
+            return Some(Span::default());
+        }
+        let span = Span::new(self.data.len(), bytes.len())?;
+        make_room(&mut self.data, bytes.len());
+        self.data.extend_from_slice(bytes);
+        Some(span)
+    }
+
+    fn place(&mut self, len: usize) -> Option<Span> {
+        let span = Span::new(self.output_len, len)?;
+        self.output_len += len;
+        Some(span)
+    }
+}
+
+/// Bytes of a tag that is made.
+const TAG_LEN: usize = 16;
+
+/// Where the parts of a record came to lie.
+struct Laid {
+    iv: (Span, Iv),
+    second_iv: (Span, Iv),
+    aad: Span,
+    input: Source,
+    output: Sink,
+    tag: Span,
+}
+
+/// Bytes of a task's whole result.
+fn result_len(task: Task, input_len: usize) -> usize {
+    match task.shape() {
+        Shape::Mac { alg } => alg.tag_len(),
+        Shape::Digest { alg } => alg.output_len(),
+        Shape::DigestPart { alg } => alg.state_len(),
+        Shape::Wrap { alg: WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp, direction: Encrypt } => {
+            input_len.next_multiple_of(8) + 8
+        }
+        Shape::Wrap { direction: Encrypt, .. } => input_len + 8,
+        Shape::Wrap { direction: Decrypt, .. } => input_len.saturating_sub(8),
+        _ => input_len,
+    }
+}
+
+impl Drop for BatchBuilder {
+    fn drop(&mut self) {
+        erase(&mut self.data);
+    }
+}
+
+/// Shows how many records there are.
+impl fmt::Debug for BatchBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BatchBuilder({} records, {} slots)", self.len, self.slots.len())
+    }
+}
+
+/// Shows the task: inputs may be secret.
+impl fmt::Debug for Entry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entry({})", self.task)
+    }
+}
+
+impl fmt::Debug for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Here(bytes) => write!(f, "Here({} bytes)", bytes.len()),
+            Self::Slot(slot) => write!(f, "Slot({slot})"),
+        }
+    }
+}
+
+impl fmt::Debug for NewIv<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "Bytes({} bytes)", bytes.len()),
+            Self::Slot(slot) => write!(f, "Slot({slot})"),
+            Self::Zero => f.write_str("Zero"),
+            Self::KeyItself => f.write_str("KeyItself"),
+            Self::Generated => f.write_str("Generated"),
+            Self::GeneratedInto(slot) => write!(f, "GeneratedInto({slot})"),
+        }
+    }
+}
+
+/// A column that grows, and stays one value as long as all are the same.
+#[derive(Debug)]
+struct Grown<T> {
+    first: Option<T>,
+    /// Empty while all are the same.
+    each: Vec<T>,
+}
+
+impl<T> Default for Grown<T> {
+    fn default() -> Self {
+        Self { first: None, each: Vec::new() }
+    }
+}
+
+impl<T: Copy + PartialEq> Grown<T> {
+    /// Adds the value of the record after `len` others.
+    fn push(&mut self, value: T, len: usize) {
+        let first = *self.first.get_or_insert(value);
+        if self.each.is_empty() && first == value {
+            return;
+        }
+        if self.each.is_empty() {
+            self.each.resize(len, first);
+        }
+        self.each.push(value);
+    }
+
+    fn column(&self, empty: T) -> Column<'_, T> {
+        if self.each.is_empty() {
+            Column::One(self.first.unwrap_or(empty))
+        } else {
+            Column::Each(self.each[..].into())
+        }
+    }
+
+    fn emptied(mut self) -> Self {
+        self.each.clear();
+        Self { first: None, each: self.each }
+    }
+}

@@ -1,0 +1,151 @@
+//! The columns of one group: its records side by side, results close together, slots of its own.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use oarlock_core::{Column, Key, KeySource, Records, Sink, Slots, Source, Span, Status};
+
+use super::Task;
+use super::plan::Row;
+
+/// Columns of one group, kept from group to group.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// Where the records are in the batch.
+    pub(super) members: Vec<u32>,
+    key: Vec<KeySource>,
+    second_key: Vec<KeySource>,
+    iv: Vec<Span>,
+    second_iv: Vec<Span>,
+    aad: Vec<Span>,
+    pub(super) input: Vec<Source>,
+    pub(super) output: Vec<Sink>,
+    pub(super) tag: Vec<Span>,
+    /// The check values of unwrapped keys.
+    pub(super) check_values: Vec<Span>,
+    output_len: usize,
+    /// The room of the group's own slots.
+    rooms: Vec<u32>,
+    /// Slots of the batch that the group reads, and its own slots for them.
+    reads: HashMap<u32, u32>,
+}
+
+impl Gathered {
+    pub(super) fn clear(&mut self) {
+        self.members.clear();
+        self.key.clear();
+        self.second_key.clear();
+        self.iv.clear();
+        self.second_iv.clear();
+        self.aad.clear();
+        self.input.clear();
+        self.output.clear();
+        self.tag.clear();
+        self.check_values.clear();
+        self.rooms.clear();
+        self.reads.clear();
+        self.output_len = 0;
+    }
+
+    /// Adds a record, unless a slot that it reads is empty.
+    pub(super) fn push(
+        &mut self,
+        index: u32,
+        row: &Row,
+        keys: [KeySource; 2],
+        ivs: [Span; 2],
+        slots: &Slots,
+        room: impl Fn(u32) -> Option<u32>,
+    ) -> Result<(), Status> {
+        let key = if row.task.has_key() { self.key_in(keys[0], slots)? } else { KeySource::Table(0) };
+        let second =
+            if row.task.has_second_key() { self.key_in(keys[1], slots)? } else { KeySource::Table(0) };
+        let input = match row.input {
+            Source::Slot(slot) => Source::Slot(self.read(slot, slots)?),
+            data @ Source::Data(_) => data,
+        };
+        let output = match row.output {
+            Sink::Slot(slot) => Sink::Slot(self.own_slot(room(slot).ok_or(Status::Malformed)?)?),
+            Sink::Output(span) => Sink::Output(self.place(span.len)?),
+        };
+        let (tag, check_value) = match row.task {
+            Task::UnwrapKey { .. } => (Span::default(), row.tag),
+            task if task.is_seal() => (self.place(row.tag.len)?, Span::default()),
+            task if task.is_open() => (row.tag, Span::default()),
+            Task::Do(_) => (Span::default(), Span::default()),
+        };
+        self.members.push(index);
+        self.key.push(key);
+        self.second_key.push(second);
+        self.iv.push(ivs[0]);
+        self.second_iv.push(ivs[1]);
+        self.aad.push(row.aad);
+        self.input.push(input);
+        self.output.push(output);
+        self.tag.push(tag);
+        self.check_values.push(check_value);
+        Ok(())
+    }
+
+    fn key_in(&mut self, source: KeySource, slots: &Slots) -> Result<KeySource, Status> {
+        match source {
+            KeySource::Slot(slot) => self.read(slot, slots).map(KeySource::Slot),
+            table @ KeySource::Table(_) => Ok(table),
+        }
+    }
+
+    /// A slot of the group's own for what is in a slot of the batch.
+    fn read(&mut self, slot: u32, slots: &Slots) -> Result<u32, Status> {
+        let secret = slots.get(slot).ok_or(Status::DependencyFailed)?;
+        if let Some(own) = self.reads.get(&slot) {
+            return Ok(*own);
+        }
+        let own = self.own_slot(u32::try_from(secret.len()).map_err(|_| Status::BadLength)?)?;
+        self.reads.insert(slot, own);
+        Ok(own)
+    }
+
+    fn own_slot(&mut self, room: u32) -> Result<u32, Status> {
+        let own = u32::try_from(self.rooms.len()).map_err(|_| Status::Malformed)?;
+        self.rooms.push(room);
+        Ok(own)
+    }
+
+    fn place(&mut self, len: u32) -> Result<Span, Status> {
+        let span = Span::new(self.output_len, len as usize).ok_or(Status::BadLength)?;
+        self.output_len += len as usize;
+        Ok(span)
+    }
+
+    /// The group's own slots, with the secrets that it reads.
+    pub(super) fn slots(&self, all: &Slots) -> Slots {
+        // unreachable because all slots of the batch fit, and the group has each at most once
+        let mut own = Slots::with_capacities(&self.rooms).unwrap_or_default();
+        for (from, to) in &self.reads {
+            let secret = all.get(*from).unwrap_or_default();
+            if let Some(place) = own.fill(*to, secret.len()) {
+                place.copy_from_slice(secret);
+            }
+        }
+        own
+    }
+
+    /// The records of the group.
+    pub(super) fn records<'a>(&'a self, keys: &'a [Key], data: Cow<'a, [u8]>, slots: Slots) -> Records<'a> {
+        Records {
+            len: self.members.len(),
+            keys: Cow::Borrowed(keys),
+            data,
+            output_len: self.output_len,
+            slots: Cow::Owned(slots),
+            key: Column::Each(Cow::Borrowed(&self.key)),
+            second_key: Column::Each(Cow::Borrowed(&self.second_key)),
+            iv: Column::Each(Cow::Borrowed(&self.iv)),
+            second_iv: Column::Each(Cow::Borrowed(&self.second_iv)),
+            aad: Column::Each(Cow::Borrowed(&self.aad)),
+            input: Column::Each(Cow::Borrowed(&self.input)),
+            output: Column::Each(Cow::Borrowed(&self.output)),
+            tag: Column::Each(Cow::Borrowed(&self.tag)),
+        }
+    }
+}

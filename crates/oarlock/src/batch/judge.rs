@@ -1,0 +1,342 @@
+//! Whether a record may run: its slots, its keys, its IVs, its places, in the order of the batch.
+
+use std::sync::Arc;
+
+use oarlock_core::{Direction, KeySource, Shape, Sink, Source, Span, Status};
+
+use super::plan::Row;
+use super::slots::{Claim, Claims, Holds, SlotKey};
+use super::{Batch, Iv, KeyWrap, Task};
+use crate::table::{KeyType, Operation, Policy, Rights, Snapshot};
+
+/// Bytes of a check value.
+pub(super) const CHECK_VALUE_LEN: usize = 3;
+
+/// What a result may be longer than its input: a digest of nothing has 64 bytes.
+const MOST_GROWTH: usize = 64;
+
+/// Judges records in the order of the batch.
+pub(super) struct Judge<'a, 'b> {
+    batch: &'b Batch<'b>,
+    snapshot: &'a Snapshot,
+    pub(super) claims: Claims<'a>,
+    /// True where any key's uses are counted.
+    pub(super) is_counted: bool,
+}
+
+/// The rights of a record's key, and what its policy says beyond them.
+struct Found<'a> {
+    rights: Rights,
+    /// None for a key that the caller brings along.
+    policy: Option<&'a Arc<Policy>>,
+    /// The table's key, itself or what it came out of.
+    root: Option<u32>,
+}
+
+impl<'a, 'b> Judge<'a, 'b> {
+    pub(super) fn new(batch: &'b Batch<'b>, snapshot: &'a Snapshot) -> Self {
+        Self { batch, snapshot, claims: Claims::new(batch.slots.len()), is_counted: false }
+    }
+
+    /// The wave of a record, and whether it may run. The slots that it names are its own from then on, even where it may not:
+    /// what wanted to read them then depends on a failure.
+    pub(super) fn judge(&mut self, row: &Row) -> (u32, Result<(), Status>) {
+        let wave = self.wave(row);
+        let judged = wave.and_then(|_| self.check(row));
+        let written =
+            [output_slot(row.output), generated_slot(row.iv_from), generated_slot(row.second_iv_from)];
+        let are_free = self.are_free(written);
+        let holds = judged.clone().and_then(|holds| are_free.map(|()| holds));
+        let verdict = holds.as_ref().map(|_| ()).map_err(|status| *status);
+        let wave = wave.unwrap_or(0);
+        let [output, ivs @ ..] = written;
+        if let Some(slot) = output {
+            self.claims.fill(slot, Claim { wave, holds: holds.unwrap_or(Holds::Nothing) });
+        }
+        for slot in ivs.into_iter().flatten() {
+            let holds = match verdict {
+                Ok(()) => Holds::Data { is_open: true, may_translate: false },
+                Err(_) => Holds::Nothing,
+            };
+            self.claims.fill(slot, Claim { wave, holds });
+        }
+        (wave, verdict)
+    }
+
+    /// One more than the wave of the last record whose slot this one reads.
+    fn wave(&self, row: &Row) -> Result<u32, Status> {
+        let key = |source, is_read: bool| match source {
+            KeySource::Slot(slot) if is_read => Some(slot),
+            _ => None,
+        };
+        let iv = |from| if let Iv::Slot(slot) = from { Some(slot) } else { None };
+        let input = if let Source::Slot(slot) = row.input { Some(slot) } else { None };
+        let reads = [
+            key(row.key, row.task.has_key()),
+            key(row.second_key, row.task.has_second_key()),
+            iv(row.iv_from),
+            iv(row.second_iv_from),
+            input,
+        ];
+        let mut wave = 0;
+        for slot in reads.into_iter().flatten() {
+            wave = wave.max(self.claims.read(slot)?.wave + 1);
+        }
+        Ok(wave)
+    }
+
+    /// No slot that a record writes has been written, nor does it write one twice.
+    fn are_free(&self, slots: [Option<u32>; 3]) -> Result<(), Status> {
+        let [first, second, third] = slots;
+        let is_twice = |left: Option<u32>, right| left.is_some() && left == right;
+        let is_free = slots.iter().flatten().all(|slot| self.claims.is_free(*slot));
+        if is_free && !is_twice(first, second) && !is_twice(first, third) && !is_twice(second, third) {
+            Ok(())
+        } else {
+            Err(Status::Malformed)
+        }
+    }
+
+    /// What the record leaves in the slot of its output, if it has one.
+    fn check(&mut self, row: &Row) -> Result<Holds<'a>, Status> {
+        self.check_places(row)?;
+        if !row.task.has_key() {
+            self.check_keyless_iv(row)?;
+            self.check_input(row)?;
+            return Ok(Holds::Data { is_open: true, may_translate: false });
+        }
+        let found = self.find(row.key)?;
+        self.is_counted |= !found.rights.is_uncounted(row.task.is_seal());
+        if let Task::UnwrapKey { wrap, key } = row.task {
+            return self.check_unwrapping(row, &found, wrap, key);
+        }
+        let holds = self.check_rights(row, found.rights)?;
+        self.check_iv(row, found.rights)?;
+        if row.task.has_second_key() {
+            let second = self.find(row.second_key)?;
+            self.is_counted |= !second.rights.is_uncounted(false);
+            let encrypting = Rights::needed_to_encrypt(row.second_iv_from, false);
+            allow(second.rights, Rights::needed_second(row.task).and(encrypting))?;
+            self.check_generated(row.second_iv_from, row.task.second_iv_len())?;
+            self.check_iv_slot(row.second_iv_from)?;
+        } else if row.second_iv_from != Iv::Given {
+            return Err(Status::Malformed);
+        }
+        Ok(holds)
+    }
+
+    fn find(&self, source: KeySource) -> Result<Found<'a>, Status> {
+        match source {
+            KeySource::Slot(slot) => {
+                let SlotKey { rights, policy, root, .. } = *self.claims.key(slot)?;
+                Ok(Found { rights, policy, root })
+            }
+            KeySource::Table(index) if index >= Snapshot::FIRST_OUTSIDE => {
+                let place = (index - Snapshot::FIRST_OUTSIDE) as usize;
+                let is_there = place < self.batch.records.keys.len();
+                is_there
+                    .then_some(Found { rights: Rights::CALLERS, policy: None, root: None })
+                    .ok_or(Status::UnknownKey)
+            }
+            KeySource::Table(index) => {
+                let entry = self.snapshot.entry(index).ok_or(Status::UnknownKey)?;
+                let rights = self.snapshot.rights[index as usize];
+                Ok(Found { rights, policy: Some(&entry.policy), root: Some(index) })
+            }
+        }
+    }
+
+    /// What the key must allow, where the record reads and writes what it does.
+    fn check_rights(&self, row: &Row, rights: Rights) -> Result<Holds<'a>, Status> {
+        let needed = Rights::needed(row.task);
+        if row.task.encrypts()
+            && let Source::Slot(slot) = row.input
+            && let Holds::Data { is_open, may_translate } = self.claims.read(slot)?.holds
+        {
+            let may_as_translation =
+                may_translate && rights.has(needed.doing_instead(Operation::TranslateTo));
+            return if may_as_translation || (is_open && rights.has(needed)) {
+                Ok(Holds::Data { is_open: true, may_translate: false })
+            } else {
+                Err(first_refusal(rights, needed))
+            };
+        }
+        self.check_input(row)?;
+        if row.task.decrypts() && matches!(row.output, Sink::Slot(_)) {
+            let is_open = rights.has(needed);
+            let may_translate = rights.has(needed.doing_instead(Operation::TranslateFrom));
+            return if is_open || may_translate {
+                Ok(Holds::Data { is_open, may_translate })
+            } else {
+                Err(first_refusal(rights, needed))
+            };
+        }
+        allow(rights, needed)?;
+        Ok(Holds::Data { is_open: true, may_translate: false })
+    }
+
+    /// Keys in slots are used as keys, or wrapped where they may leave; plaintext that may only be translated is not read.
+    fn check_input(&self, row: &Row) -> Result<(), Status> {
+        let Source::Slot(slot) = row.input else { return Ok(()) };
+        match &self.claims.read(slot)?.holds {
+            Holds::Nothing => Err(Status::DependencyFailed),
+            Holds::Data { is_open: true, .. } => Ok(()),
+            Holds::Data { is_open: false, .. } => Err(Status::Forbidden),
+            Holds::Key(key) => {
+                let is_wrap = matches!(row.task, Task::Do(Shape::Wrap { direction: Direction::Encrypt, .. }));
+                let may_leave = key.rights.has(Rights::to(Operation::Export));
+                if is_wrap && may_leave { Ok(()) } else { Err(Status::Forbidden) }
+            }
+        }
+    }
+
+    fn check_iv(&self, row: &Row, rights: Rights) -> Result<(), Status> {
+        let Some(len) = row.task.iv_len() else {
+            return if row.iv_from == Iv::Given { Ok(()) } else { Err(Status::Malformed) };
+        };
+        let needed = if row.task.encrypts() {
+            Rights::needed_to_encrypt(row.iv_from, row.task.is_seal())
+        } else if matches!(row.iv_from, Iv::Generated(_)) {
+            return Err(Status::Malformed);
+        } else {
+            Rights::needed_to_decrypt(row.iv_from)
+        };
+        allow(rights, needed)?;
+        self.check_generated(row.iv_from, Some(len))?;
+        self.check_iv_slot(row.iv_from)
+    }
+
+    fn check_keyless_iv(&self, row: &Row) -> Result<(), Status> {
+        match (row.iv_from, row.second_iv_from) {
+            (Iv::Given, Iv::Given) => Ok(()),
+            (Iv::Slot(_), Iv::Given) if row.task.iv_len().is_some() => self.check_iv_slot(row.iv_from),
+            _ => Err(Status::Malformed),
+        }
+    }
+
+    fn check_iv_slot(&self, from: Iv) -> Result<(), Status> {
+        let Iv::Slot(slot) = from else { return Ok(()) };
+        match self.claims.read(slot)?.holds {
+            Holds::Nothing => Err(Status::DependencyFailed),
+            Holds::Data { is_open: true, .. } => Ok(()),
+            _ => Err(Status::Forbidden),
+        }
+    }
+
+    /// The place of an IV that the hall makes.
+    fn check_generated(&self, from: Iv, len: Option<usize>) -> Result<(), Status> {
+        let len = len.ok_or(Status::Malformed)?;
+        match from {
+            Iv::Generated(Sink::Output(span)) if span.len as usize != len => Err(Status::BadLength),
+            Iv::Generated(Sink::Output(span)) => self.in_output(span),
+            Iv::Generated(Sink::Slot(slot)) => match self.batch.slots.get(slot as usize) {
+                Some(room) if *room as usize >= len => Ok(()),
+                Some(_) => Err(Status::BadLength),
+                None => Err(Status::Malformed),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn check_unwrapping(
+        &self,
+        row: &Row,
+        found: &Found<'a>,
+        wrap: KeyWrap,
+        key_type: KeyType,
+    ) -> Result<Holds<'a>, Status> {
+        allow(found.rights, Rights::needed(row.task))?;
+        if !matches!(row.output, Sink::Slot(_)) || (row.iv_from, row.second_iv_from) != (Iv::Given, Iv::Given)
+        {
+            return Err(Status::Malformed);
+        }
+        self.check_input(row)?;
+        row.tag.of(&self.batch.records.data).ok_or(Status::Malformed)?;
+        self.check_wrap(row, wrap, key_type)?;
+        let policy = match found.policy {
+            Some(policy) => Some(policy.of_unwrapped(key_type).ok_or(Status::Forbidden)?),
+            None => None,
+        };
+        Ok(Holds::Key(SlotKey {
+            rights: policy.map_or(Rights::callers_of(key_type), |own| Rights::compile(key_type, own)),
+            policy,
+            root: found.root,
+            uses_left: policy.and_then(|own| own.max_uses).unwrap_or(u64::MAX),
+        }))
+    }
+
+    /// Legacy wraps carry whole keys of the DES family, with a check value.
+    fn check_wrap(&self, row: &Row, wrap: KeyWrap, key_type: KeyType) -> Result<(), Status> {
+        let check_value_len = row.tag.len as usize;
+        match wrap {
+            KeyWrap::Aes(_) if check_value_len == 0 => Ok(()),
+            KeyWrap::Aes(_) if key_type == KeyType::Hmac => Err(Status::Malformed),
+            KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg)
+                if alg.block_len() != 8 || !key_type.is_des_family() =>
+            {
+                Err(Status::Malformed)
+            }
+            _ if check_value_len != CHECK_VALUE_LEN => Err(Status::BadLength),
+            KeyWrap::Aes(_) => Ok(()),
+            KeyWrap::LegacyEcb(_) | KeyWrap::LegacyCbc(_) => match row.input {
+                Source::Data(span) if !key_type.takes_len(span.len as usize) => Err(Status::BadLength),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// What the caller gives lies in the caller's data, whatever the hall puts behind it; outputs lie where there is room
+    /// and are no longer than any result.
+    fn check_places(&self, row: &Row) -> Result<(), Status> {
+        let given =
+            [row.iv, row.second_iv, row.aad, if row.task.is_open() { row.tag } else { Span::default() }];
+        if given.iter().any(|span| span.of(&self.batch.records.data).is_none()) {
+            return Err(Status::Malformed);
+        }
+        let input_len = match row.input {
+            Source::Data(span) => span.of(&self.batch.records.data).ok_or(Status::Malformed)?.len(),
+            Source::Slot(slot) => *self.batch.slots.get(slot as usize).ok_or(Status::Malformed)? as usize,
+        };
+        match row.output {
+            Sink::Slot(slot) if (slot as usize) < self.batch.slots.len() => {}
+            Sink::Slot(_) => return Err(Status::Malformed),
+            Sink::Output(span) => {
+                self.in_output(span)?;
+                if span.len as usize > input_len.saturating_add(MOST_GROWTH) {
+                    return Err(Status::BadLength);
+                }
+            }
+        }
+        if row.task.is_seal() {
+            self.in_output(row.tag)?;
+            if row.tag.len > 16 {
+                return Err(Status::BadLength);
+            }
+        }
+        Ok(())
+    }
+
+    fn in_output(&self, span: Span) -> Result<(), Status> {
+        if span.range().end <= self.batch.records.output_len { Ok(()) } else { Err(Status::Malformed) }
+    }
+}
+
+fn output_slot(sink: Sink) -> Option<u32> {
+    if let Sink::Slot(slot) = sink { Some(slot) } else { None }
+}
+
+fn generated_slot(from: Iv) -> Option<u32> {
+    if let Iv::Generated(Sink::Slot(slot)) = from { Some(slot) } else { None }
+}
+
+fn allow(rights: Rights, needed: Rights) -> Result<(), Status> {
+    if rights.has(needed) { Ok(()) } else { Err(rights.refusal(needed)) }
+}
+
+/// Why neither of two rights was there: of the first what is missing, else that the policy says no.
+fn first_refusal(rights: Rights, needed: Rights) -> Status {
+    match rights.refusal(needed) {
+        Status::Done => Status::Forbidden,
+        status => status,
+    }
+}

@@ -1,0 +1,154 @@
+//! Mixed batches: records of any tasks, under keys of a table, in one call.
+//!
+//! A [`Batch`] is columns, as [`Records`] are, and a task for each record; a [`BatchBuilder`] makes one record by record.
+//! [`Accelerator::run_batch`] checks each record against the policy of its key, groups records by shape, runs them in waves
+//! where one takes a key or an input from an earlier one's secret slot, and answers in the caller's order. A batch of one
+//! shape, with the caller's IVs and without slots, goes to the engines as it is.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`task`](Task) | what is done with a record |
+//! | [`builder`](BatchBuilder) | a batch made record by record |
+//! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and what to tell a human |
+//! | `plain` | batches that go as they are: one comparison per record |
+//! | `plan`, `judge`, `slots` | which record may run, in which wave, after which other |
+//! | `reserve` | uses of keys, taken before anything runs |
+//! | `ivs` | IVs that the hall makes |
+//! | `waves`, `gather` | groups of one shape, run and put back into order |
+//! | `unwrapped` | what an unwrapped key must pass before it is used |
+
+mod builder;
+mod gather;
+mod ivs;
+mod judge;
+mod outcome;
+mod plain;
+mod plan;
+mod reserve;
+mod slots;
+mod task;
+#[cfg(test)]
+mod tests;
+mod unwrapped;
+mod waves;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use oarlock_core::{Column, JobError, KeySource, Records, Slots};
+
+pub use self::builder::{BatchBuilder, Bytes, Entry, NewIv, Place};
+pub use self::outcome::{BatchOutcome, RecordError};
+pub use self::task::{Iv, KeyWrap, Task};
+use crate::Accelerator;
+use crate::table::{KeyTable, Snapshot};
+
+/// Records of mixed tasks.
+///
+/// A slot is written by one record, the first that names it, and read by later ones: what an unwrapping puts there is used
+/// as a key only, what any other record puts there as data only, and what a key that may only translate has decrypted is
+/// only encrypted again. Slots end with the call.
+#[derive(Clone)]
+pub struct Batch<'a> {
+    /// What is done with each record.
+    pub task: Column<'a, Task>,
+    /// The columns as the engines know them. `keys` are keys that the caller brings along, beside those of the table
+    /// ([`Batch::outside_key`] names them); `slots` is not looked at. The tag column holds the check values of unwrapped keys.
+    pub records: Records<'a>,
+    /// Where the IV is: the spans of `records.iv` are those of [`Iv::Given`].
+    pub iv_from: Column<'a, Iv>,
+    /// Where the IV of the encrypting half of a translation is.
+    pub second_iv_from: Column<'a, Iv>,
+    /// Bytes that each secret slot has room for.
+    pub slots: Cow<'a, [u32]>,
+}
+
+impl<'a> Batch<'a> {
+    /// Records of mixed tasks, with the caller's IVs and without slots.
+    #[must_use]
+    pub fn new(task: Column<'a, Task>, records: Records<'a>) -> Self {
+        let iv = Column::One(Iv::Given);
+        Self { task, records, iv_from: iv.clone(), second_iv_from: iv, slots: Cow::Borrowed(&[]) }
+    }
+
+    /// Records of one task, with the caller's IVs and without slots.
+    #[must_use]
+    pub fn of(task: impl Into<Task>, records: Records<'a>) -> Self {
+        Self::new(Column::One(task.into()), records)
+    }
+
+    /// Names the key at `index` of `records.keys`, which the caller brings along. No policy holds for it, and no IV for GCM is
+    /// made under it, because nobody counts its uses.
+    #[must_use]
+    pub fn outside_key(index: u32) -> KeySource {
+        KeySource::Table(Snapshot::FIRST_OUTSIDE | index)
+    }
+
+    /// True where every column covers every record.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let len = self.records.len;
+        self.records.is_complete()
+            && self.task.covers(len)
+            && self.iv_from.covers(len)
+            && self.second_iv_from.covers(len)
+    }
+
+    fn names_slots(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// The same batch, borrowed, with runs written out: its records are then read in any order.
+    fn flattened(&self) -> Batch<'_> {
+        let records = self.records.borrowed();
+        Batch {
+            task: flat(&self.task),
+            records: Records {
+                key: flat(&self.records.key),
+                second_key: flat(&self.records.second_key),
+                iv: flat(&self.records.iv),
+                second_iv: flat(&self.records.second_iv),
+                aad: flat(&self.records.aad),
+                input: flat(&self.records.input),
+                output: flat(&self.records.output),
+                tag: flat(&self.records.tag),
+                ..records
+            },
+            iv_from: flat(&self.iv_from),
+            second_iv_from: flat(&self.second_iv_from),
+            slots: Cow::Borrowed(&self.slots),
+        }
+    }
+}
+
+fn flat<'a, T: Copy>(column: &'a Column<'_, T>) -> Column<'a, T> {
+    match column {
+        Column::Runs(_) => Column::Each(column.cursor().collect()),
+        other => other.borrowed(),
+    }
+}
+
+/// Computes a batch. With the outcome come the slots, for whoever keeps an unwrapped key.
+pub(crate) fn run(
+    accelerator: &Accelerator,
+    table: &KeyTable,
+    batch: &Batch<'_>,
+) -> Result<(BatchOutcome, Slots), JobError> {
+    if !batch.is_complete() {
+        return Err(JobError::Malformed { what: "a column does not cover the records" });
+    }
+    let snapshot = table.snapshot();
+    if let Some(shape) = plain::admit(batch, &snapshot) {
+        return plain::run(accelerator, shape, batch, &snapshot);
+    }
+    let flat = batch.flattened();
+    let (outcome, slots) = waves::run(accelerator, &flat, plan::Plan::of(&flat, &snapshot)?)?;
+    table.count_weak(outcome.warnings().len() as u64);
+    Ok((outcome, slots))
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Batch({:?}, {} slots)", self.records, self.slots.len())
+    }
+}

@@ -1,0 +1,188 @@
+//! What a batch gave, in the order of its records.
+
+use std::fmt;
+use std::sync::Arc;
+
+use oarlock_core::{Blame, JobError, KeySource, Outcomes, Sink, Span, Status};
+
+use super::plan::Row;
+use super::{Batch, Iv, Task};
+use crate::table::{KeyTable, Weakness};
+
+/// Statuses and results of a batch. Zeroized on drop where anything in it may be secret.
+pub struct BatchOutcome {
+    outcomes: Outcomes,
+    warnings: Vec<(u32, Weakness)>,
+}
+
+/// Why one record has no result, for a human to read: which record, what it wanted, under which key, what was expected.
+/// No data and no key material.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordError {
+    /// Its place in the batch.
+    pub record: usize,
+    /// What it wanted.
+    pub task: Task,
+    /// The name of its key, where the table has it.
+    pub key: Option<Arc<str>>,
+    /// Why it was refused.
+    pub status: Status,
+}
+
+impl BatchOutcome {
+    pub(super) fn of(outcomes: Outcomes, mut warnings: Vec<(u32, Weakness)>) -> Self {
+        warnings.sort_unstable_by_key(|(record, _)| *record);
+        Self { outcomes, warnings }
+    }
+
+    /// One status per record, in the caller's order.
+    #[must_use]
+    pub fn statuses(&self) -> &[Status] {
+        self.outcomes.statuses()
+    }
+
+    /// True where every record is done.
+    #[must_use]
+    pub fn is_all_done(&self) -> bool {
+        self.statuses().iter().all(|status| *status == Status::Done)
+    }
+
+    /// The output buffer, with the results at the places that the batch named; zeros where a record is not done.
+    #[must_use]
+    pub fn output(&self) -> &[u8] {
+        self.outcomes.bytes()
+    }
+
+    /// The result of a record that is done and whose output is not a slot: as long as it really is.
+    #[must_use]
+    pub fn result(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
+        match batch.records.output.get(record)? {
+            Sink::Output(span) => self.done(record, span).map(|bytes| match self.short_len(record) {
+                Some(len) => &bytes[..len],
+                None => bytes,
+            }),
+            Sink::Slot(_) => None,
+        }
+    }
+
+    /// The tag that a record made.
+    #[must_use]
+    pub fn tag(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
+        batch.task.get(record).filter(|task| task.is_seal())?;
+        self.done(record, batch.records.tag.get(record)?)
+    }
+
+    /// The IV that was made for a record; for a translation, that of the encrypting half.
+    #[must_use]
+    pub fn iv(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
+        let second = batch.second_iv_from.get(record)?;
+        match (second, batch.iv_from.get(record)?) {
+            (Iv::Generated(Sink::Output(span)), _) | (_, Iv::Generated(Sink::Output(span))) => {
+                self.done(record, span)
+            }
+            _ => None,
+        }
+    }
+
+    /// The real length of a result that is shorter than its place.
+    #[must_use]
+    pub fn short_len(&self, record: usize) -> Option<usize> {
+        self.outcomes.short_len(0, record)
+    }
+
+    /// Keys that were let in with a warning, by the record that unwrapped them.
+    #[must_use]
+    pub fn warnings(&self) -> &[(u32, Weakness)] {
+        &self.warnings
+    }
+
+    /// Why a record has no result; None where it has.
+    #[must_use]
+    pub fn error(&self, table: &KeyTable, batch: &Batch<'_>, record: usize) -> Option<RecordError> {
+        let status = *self.statuses().get(record).filter(|status| **status != Status::Done)?;
+        let row = Row::at(batch, record);
+        let key = match row.key {
+            KeySource::Table(index) if row.task.has_key() => table.info(index).map(|info| info.name),
+            _ => None,
+        };
+        Some(RecordError { record, task: row.task, key, status })
+    }
+
+    /// Every record that has no result, in order.
+    pub fn errors<'a>(
+        &'a self,
+        table: &'a KeyTable,
+        batch: &'a Batch<'_>,
+    ) -> impl Iterator<Item = RecordError> + 'a {
+        (0..self.statuses().len()).filter_map(move |record| self.error(table, batch, record))
+    }
+
+    fn done(&self, record: usize, span: Span) -> Option<&[u8]> {
+        let is_done = self.statuses().get(record) == Some(&Status::Done);
+        span.of(self.output()).filter(|_| is_done)
+    }
+}
+
+impl RecordError {
+    /// Whose fault it was.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame)
+    }
+
+    /// What lengths would have fitted, where one did not.
+    #[must_use]
+    pub fn expected(&self) -> Option<String> {
+        if self.status != Status::BadLength {
+            return None;
+        }
+        let iv = |len: Option<usize>| len.map_or(String::new(), |len| format!(", an IV of {len}"));
+        Some(match self.task {
+            Task::UnwrapKey { key, .. } => format!(
+                "a {key} key of {} bytes, a check value of 3",
+                key.key_len().map_or("1 or more".into(), |len| len.to_string())
+            ),
+            Task::Do(oarlock_core::Shape::Cipher { alg, .. }) => {
+                format!("a multiple of {} bytes{}", alg.block_len(), iv(self.task.iv_len()))
+            }
+            Task::Do(oarlock_core::Shape::Translate { from, to }) => format!(
+                "a multiple of {} bytes, IVs of {} and {}",
+                from.alg.block_len().max(to.alg.block_len()),
+                from.alg.block_len(),
+                to.alg.block_len()
+            ),
+            Task::Do(oarlock_core::Shape::Aead { .. }) => {
+                "a tag of 12 to 16 bytes, an IV of 1 or more, an output as long as the input".into()
+            }
+            Task::Do(oarlock_core::Shape::Mac { alg }) => format!("a place of 4 to {} bytes", alg.tag_len()),
+            Task::Do(oarlock_core::Shape::Wrap { .. }) => {
+                "whole blocks of 8 bytes, at least 2, and a place that is one block longer".into()
+            }
+            Task::Do(_) => "a place as long as the result".into(),
+        })
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "record {}, {}", self.record, self.task)?;
+        if let Some(key) = &self.key {
+            write!(f, " under key {key:?}")?;
+        }
+        write!(f, ": {}", self.status)?;
+        match self.expected() {
+            Some(expected) => write!(f, "; expected {expected}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Shows how many records are done: results may be secret.
+impl fmt::Debug for BatchOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done = self.statuses().iter().filter(|status| **status == Status::Done).count();
+        write!(f, "BatchOutcome({done} of {} done)", self.statuses().len())
+    }
+}

@@ -1,0 +1,176 @@
+//! Uses of keys: counted per key over a batch, then reserved in one atomic step per key.
+
+use oarlock_core::{KeySource, Status};
+
+use super::Batch;
+use super::plan::Row;
+use super::slots::Claims;
+use crate::table::{Entry, Limit, Snapshot, Uses};
+
+/// How often a batch uses each key of the table.
+#[derive(Debug)]
+pub(super) struct Tally {
+    /// Uses that are wanted; after a reservation, uses that are granted and not yet spent.
+    uses: Vec<u32>,
+    /// The keys among them, once each.
+    keys: Vec<u32>,
+}
+
+type LimitOf = fn(&Uses) -> Option<&Limit>;
+
+impl Tally {
+    pub(super) fn new(keys: usize) -> Self {
+        Self { uses: vec![0; keys], keys: Vec::new() }
+    }
+
+    /// One more use of a key; one that is not in the table is nobody's use.
+    #[inline]
+    pub(super) fn add(&mut self, key: u32) {
+        let Some(uses) = self.uses.get_mut(key as usize) else { return };
+        if *uses == 0 {
+            self.keys.push(key);
+        }
+        *uses += 1;
+    }
+
+    /// Forgets the keys whose uses do not count.
+    pub(super) fn keep(&mut self, counts: impl Fn(u32) -> bool) {
+        self.keys.retain(|key| counts(*key));
+    }
+
+    /// Reserves what can be reserved: all, or as much as is left.
+    fn reserve(&mut self, snapshot: &Snapshot, limit: LimitOf) -> bool {
+        let mut is_whole = true;
+        for key in &self.keys {
+            let wanted = &mut self.uses[*key as usize];
+            if let Some(limit) = snapshot.entry(*key).map(Entry::uses).and_then(limit) {
+                let granted = limit.take(u64::from(*wanted)) as u32;
+                is_whole &= granted == *wanted;
+                *wanted = granted;
+            }
+        }
+        is_whole
+    }
+
+    /// Reserves all, or nothing.
+    pub(super) fn reserve_all(&mut self, snapshot: &Snapshot, limit: LimitOf) -> bool {
+        let is_whole = self.reserve(snapshot, limit);
+        if !is_whole {
+            self.give_back(snapshot, limit);
+        }
+        is_whole
+    }
+
+    /// Gives back what was granted and not spent.
+    pub(super) fn give_back(&self, snapshot: &Snapshot, limit: LimitOf) {
+        for key in &self.keys {
+            if let Some(limit) = snapshot.entry(*key).map(Entry::uses).and_then(limit) {
+                limit.give_back(u64::from(self.uses[*key as usize]));
+            }
+        }
+    }
+
+    /// Spends one granted use.
+    fn spend(&mut self, key: u32) -> bool {
+        let Some(left) = self.uses.get_mut(key as usize).filter(|left| **left > 0) else { return false };
+        *left -= 1;
+        true
+    }
+}
+
+/// What is counted of a record: (which tally, which key).
+type Counted = [Option<(usize, u32)>; 3];
+
+/// The tallies of a batch: records, encryptions under GCM, and those under keys that were unwrapped.
+const LIMITS: [LimitOf; 3] =
+    [|uses| uses.records.as_ref(), |uses| Some(&uses.gcm), |uses| Some(&uses.gcm_of_unwrapped)];
+
+/// Reserves the uses of every record that may run; those that come too late are refused, in the caller's order.
+pub(super) fn reserve(
+    batch: &Batch<'_>,
+    snapshot: &Snapshot,
+    claims: &mut Claims<'_>,
+    statuses: &mut [Status],
+) {
+    let mut tallies = LIMITS.map(|_| Tally::new(snapshot.entries.len()));
+    let pending = |statuses: &[Status], index: usize| statuses[index] == Status::Pending;
+    for index in (0..batch.records.len).filter(|index| pending(statuses, *index)) {
+        for (tally, key) in counted(&Row::at(batch, index), snapshot, claims).into_iter().flatten() {
+            tallies[tally].add(key);
+        }
+    }
+    for (tally, limit) in tallies.iter_mut().zip(LIMITS) {
+        tally.reserve(snapshot, limit);
+    }
+    for index in 0..batch.records.len {
+        if pending(statuses, index) && !spend(&Row::at(batch, index), snapshot, claims, &mut tallies) {
+            statuses[index] = Status::KeyUsedUp;
+        }
+    }
+    for (tally, limit) in tallies.iter().zip(LIMITS) {
+        tally.give_back(snapshot, limit);
+    }
+}
+
+/// Spends what a record uses: all of it, or nothing.
+fn spend(row: &Row, snapshot: &Snapshot, claims: &mut Claims<'_>, tallies: &mut [Tally; 3]) -> bool {
+    let counted = counted(row, snapshot, claims);
+    for (at, (tally, key)) in counted.iter().flatten().copied().enumerate() {
+        if !tallies[tally].spend(key) {
+            for (tally, key) in counted.iter().flatten().take(at) {
+                tallies[*tally].uses[*key as usize] += 1;
+            }
+            return false;
+        }
+    }
+    let slots = slot_keys(row);
+    if slots.iter().flatten().any(|slot| claims.key(*slot).is_ok_and(|key| key.uses_left == 0)) {
+        for (tally, key) in counted.iter().flatten() {
+            tallies[*tally].uses[*key as usize] += 1;
+        }
+        return false;
+    }
+    for slot in slots.iter().flatten() {
+        if let Some(key) = claims.key_mut(*slot) {
+            key.uses_left = key.uses_left.saturating_sub(1);
+        }
+    }
+    true
+}
+
+/// A record counts once for each key, whatever it does with it, and once more where it encrypts under GCM.
+fn counted(row: &Row, snapshot: &Snapshot, claims: &Claims<'_>) -> Counted {
+    let in_table = |source| match source {
+        KeySource::Table(index) if index < Snapshot::FIRST_OUTSIDE => Some((RECORDS, index)),
+        _ => None,
+    };
+    let first = in_table(row.key).filter(|_| row.task.has_key());
+    let second = in_table(row.second_key).filter(|own| row.task.has_second_key() && Some(*own) != first);
+    [first, second, counted_seal(row, snapshot, claims).filter(|_| row.task.is_seal())]
+}
+
+const RECORDS: usize = 0;
+const SEALS: usize = 1;
+const SEALS_OF_UNWRAPPED: usize = 2;
+
+fn counted_seal(row: &Row, snapshot: &Snapshot, claims: &Claims<'_>) -> Option<(usize, u32)> {
+    match row.key {
+        KeySource::Table(index) => {
+            let rights = snapshot.rights.get(index as usize)?;
+            rights.counts_gcm().then_some((SEALS, index))
+        }
+        KeySource::Slot(slot) => {
+            let key = claims.key(slot).ok()?;
+            key.root.filter(|_| key.rights.counts_gcm()).map(|root| (SEALS_OF_UNWRAPPED, root))
+        }
+    }
+}
+
+fn slot_keys(row: &Row) -> [Option<u32>; 2] {
+    let slot = |source| match source {
+        KeySource::Slot(slot) => Some(slot),
+        KeySource::Table(_) => None,
+    };
+    let first = slot(row.key).filter(|_| row.task.has_key());
+    [first, slot(row.second_key).filter(|own| row.task.has_second_key() && Some(*own) != first)]
+}

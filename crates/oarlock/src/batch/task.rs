@@ -1,0 +1,202 @@
+//! What is done with a record, and where its IV is.
+
+use std::fmt;
+
+use oarlock_core::{
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Sink, WrapAlg,
+};
+
+use crate::table::KeyType;
+
+/// What is done with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Task {
+    /// A raw shape.
+    Do(Shape),
+    /// Unwraps a key into a slot, for later records of the batch. A check value in the tag column, three bytes, is compared:
+    /// legacy wraps must have one, AES wraps may. It is that of PKCS#11 (v3.0 section 4.10.2, `CKA_CHECK_VALUE`) and, for triple
+    /// DES, of ANSI X9.24-1: the leading three bytes of a block of zeros encrypted under the key.
+    UnwrapKey {
+        /// How it is wrapped.
+        wrap: KeyWrap,
+        /// The type of key that comes out.
+        key: KeyType,
+    },
+}
+
+/// How a key is wrapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeyWrap {
+    /// AES key wrap, with or without padding. RFC 3394 and RFC 5649.
+    Aes(WrapAlg),
+    /// Block by block under a triple-DES key, which keeps no block from being moved or left out.
+    LegacyEcb(BlockCipher),
+    /// In CBC mode under a triple-DES key and a zero IV, which keeps no block from being left out.
+    LegacyCbc(BlockCipher),
+}
+
+/// Where an IV is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Iv {
+    /// In the data, at the span of the IV column.
+    #[default]
+    Given,
+    /// In a slot that an earlier record filled with data.
+    Slot(u32),
+    /// Zeros.
+    Zero,
+    /// The leading bytes of the key.
+    KeyItself,
+    /// Made by the hall, as the key's policy says, and written there.
+    Generated(Sink),
+}
+
+impl Task {
+    /// Encrypts whole blocks in CBC mode.
+    #[must_use]
+    pub fn encrypt(alg: BlockCipher) -> Self {
+        Self::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Encrypt })
+    }
+
+    /// Decrypts whole blocks in CBC mode.
+    #[must_use]
+    pub fn decrypt(alg: BlockCipher) -> Self {
+        Self::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Decrypt })
+    }
+
+    /// Seals.
+    #[must_use]
+    pub fn seal(alg: AeadAlg) -> Self {
+        Self::Do(Shape::Aead { alg, direction: Direction::Encrypt })
+    }
+
+    /// Opens.
+    #[must_use]
+    pub fn open(alg: AeadAlg) -> Self {
+        Self::Do(Shape::Aead { alg, direction: Direction::Decrypt })
+    }
+
+    /// Makes a MAC.
+    #[must_use]
+    pub fn mac(alg: MacAlg) -> Self {
+        Self::Do(Shape::Mac { alg })
+    }
+
+    /// Hashes.
+    #[must_use]
+    pub fn digest(alg: DigestAlg) -> Self {
+        Self::Do(Shape::Digest { alg })
+    }
+
+    /// Wraps a key from a slot, or the caller's bytes.
+    #[must_use]
+    pub fn wrap(alg: WrapAlg) -> Self {
+        Self::Do(Shape::Wrap { alg, direction: Direction::Encrypt })
+    }
+
+    /// Unwraps a key into a slot.
+    #[must_use]
+    pub fn unwrap_key(wrap: KeyWrap, key: KeyType) -> Self {
+        Self::UnwrapKey { wrap, key }
+    }
+
+    /// Decrypts in CBC mode under one key and encrypts under another.
+    #[must_use]
+    pub fn translate(from: BlockCipher, to: BlockCipher) -> Self {
+        let spec = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
+        Self::Do(Shape::Translate { from: spec(from), to: spec(to) })
+    }
+
+    /// What the engines compute.
+    #[must_use]
+    pub fn shape(self) -> Shape {
+        match self {
+            Self::Do(shape) => shape,
+            Self::UnwrapKey { wrap: KeyWrap::Aes(alg), .. } => {
+                Shape::Wrap { alg, direction: Direction::Decrypt }
+            }
+            // CBC with the block before added again is ECB: `unwrapped` does that.
+            Self::UnwrapKey { wrap: KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg), .. } => {
+                Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Decrypt }
+            }
+        }
+    }
+
+    /// Bytes of the IV that the hall makes, or None where the task has no such IV.
+    pub(crate) fn iv_len(self) -> Option<usize> {
+        match self {
+            Self::Do(Shape::Cipher { alg, .. }) => Some(alg.block_len()),
+            Self::Do(Shape::Aead { .. }) => Some(GCM_IV_LEN),
+            Self::Do(Shape::Translate { from, .. }) => Some(from.alg.block_len()),
+            Self::Do(Shape::DigestPart { alg }) => Some(alg.state_len()),
+            _ => None,
+        }
+    }
+
+    /// The same for the encrypting half of a translation.
+    pub(crate) fn second_iv_len(self) -> Option<usize> {
+        match self {
+            Self::Do(Shape::Translate { to, .. }) => Some(to.alg.block_len()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn has_key(self) -> bool {
+        !matches!(self, Self::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
+    }
+
+    pub(crate) fn has_second_key(self) -> bool {
+        matches!(self, Self::Do(Shape::Translate { .. }))
+    }
+
+    pub(crate) fn is_seal(self) -> bool {
+        matches!(self, Self::Do(Shape::Aead { direction: Direction::Encrypt, .. }))
+    }
+
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Do(Shape::Aead { direction: Direction::Decrypt, .. }))
+    }
+
+    /// True where the task encrypts data under its first key.
+    pub(crate) fn encrypts(self) -> bool {
+        let is_encryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Encrypt, .. }));
+        is_encryption || self.is_seal()
+    }
+
+    /// True where the task decrypts data under its first key and gives the plaintext.
+    pub(crate) fn decrypts(self) -> bool {
+        let is_decryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Decrypt, .. }));
+        is_decryption || self.is_open()
+    }
+}
+
+/// The fast length, and the one that counters and random IVs are made for. SP 800-38D 8.2.
+const GCM_IV_LEN: usize = 12;
+
+impl From<Shape> for Task {
+    fn from(shape: Shape) -> Self {
+        Self::Do(shape)
+    }
+}
+
+/// Short stable names: `des-cbc-encrypt`, `unwrap-tdes2-by-aes128-kw`.
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Do(shape) => shape.fmt(f),
+            Self::UnwrapKey { wrap, key } => write!(f, "unwrap-{key}-by-{wrap}"),
+        }
+    }
+}
+
+impl fmt::Display for KeyWrap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aes(alg) => alg.fmt(f),
+            Self::LegacyEcb(alg) => write!(f, "{alg}-ecb"),
+            Self::LegacyCbc(alg) => write!(f, "{alg}-cbc"),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Where IVs come from, and what policies say of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use oarlock_core::AeadAlg;
+
+use super::*;
+use crate::table::{
+    Algorithm, Counter, CounterStore, FileCounter, IvRule, MemoryCounter, Operation, PolicyError, TableError,
+};
+
+fn keys(rule: IvRule) -> (KeyTable, [u32; 2]) {
+    let table = KeyTable::new();
+    let policy = Policy::new().allow([Operation::Encrypt, Operation::Decrypt]).ivs([rule]);
+    let des = policy.clone().with([Algorithm::Cbc]);
+    let aes = policy.with([Algorithm::Gcm]);
+    let des = table.insert("des", KeyType::Des, &DES_KEY[..], des).unwrap().index;
+    let aes = table.insert("aes", KeyType::Aes128, secret(KeyType::Aes128, 9), aes).unwrap().index;
+    (table, [des, aes])
+}
+
+const ENCRYPT: Task = Task::Do(oarlock_core::Shape::Cipher {
+    alg: BlockCipher::Des,
+    mode: oarlock_core::CipherMode::Cbc,
+    direction: oarlock_core::Direction::Encrypt,
+});
+
+#[test]
+fn a_policy_names_where_ivs_come_from() {
+    let given = NewIv::Bytes(&[0; 8]);
+    let all = [given, NewIv::Generated, NewIv::Zero, NewIv::KeyItself];
+    let counter = Arc::new(Counter::new(Arc::new(MemoryCounter::new()), [0; 4]));
+    let rules = [(IvRule::Callers, 0), (IvRule::Random, 1), (IvRule::Zero, 2), (IvRule::KeyItself, 3)];
+    let table = KeyTable::new();
+    for (rule, allowed) in rules.into_iter().chain([(IvRule::Counter(counter), 1)]) {
+        let name = format!("{rule:?}");
+        let policy = Policy::new().allow([Operation::Encrypt]).with([Algorithm::Cbc]).ivs([rule]);
+        let key = table.insert(name.as_str(), KeyType::Des, &DES_KEY[..], policy).unwrap().index;
+        for (at, iv) in all.into_iter().enumerate() {
+            let status = alone(&table, Entry::new(ENCRYPT).key(key).iv(iv).input(&[1; 8])).0;
+            let expected = if at == allowed { Status::Done } else { Status::IvForbidden };
+            assert_eq!(status, expected, "{name}, {iv:?}");
+        }
+    }
+}
+
+#[test]
+fn zeros_and_the_key_itself_are_what_they_say() {
+    for (rule, iv, bytes) in
+        [(IvRule::Zero, NewIv::Zero, [0; 8]), (IvRule::KeyItself, NewIv::KeyItself, DES_KEY)]
+    {
+        let (table, [des, _]) = keys(rule);
+        let (status, result) = alone(&table, Entry::new(ENCRYPT).key(des).iv(iv).input(&[1; 16]));
+        assert_eq!(status, Status::Done);
+        assert_eq!(result, encrypt_outside(BlockCipher::Des, &DES_KEY, &bytes, &[1; 16]));
+    }
+}
+
+#[test]
+fn gcm_never_has_a_fixed_iv() {
+    for (rule, iv) in [(IvRule::Zero, NewIv::Zero), (IvRule::KeyItself, NewIv::KeyItself)] {
+        let (table, [_, aes]) = keys(rule);
+        let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(aes).input(b"x");
+        assert_eq!(alone(&table, seal.iv(iv)).0, Status::IvForbidden);
+    }
+}
+
+#[test]
+fn decryption_takes_any_iv_but_the_key_itself() {
+    let (table, [des, _]) = keys(IvRule::Random);
+    let decrypt = Entry::new(Task::decrypt(BlockCipher::Des)).key(des).input(&[1; 8]);
+    assert_eq!(alone(&table, decrypt.iv(NewIv::Bytes(&[3; 8]))).0, Status::Done);
+    assert_eq!(alone(&table, decrypt.iv(NewIv::Zero)).0, Status::Done);
+    assert_eq!(alone(&table, decrypt.iv(NewIv::KeyItself)).0, Status::IvForbidden);
+    assert_eq!(alone(&table, decrypt.iv(NewIv::Generated)).0, Status::Malformed);
+    let (table, [des, _]) = keys(IvRule::KeyItself);
+    assert_eq!(alone(&table, decrypt.key(des).iv(NewIv::KeyItself)).0, Status::Done);
+}
+
+#[test]
+fn random_ivs_are_returned_and_never_alike() {
+    let (table, [des, aes]) = keys(IvRule::Random);
+    let mut builder = BatchBuilder::new();
+    let plain: Vec<u8> = (0..40).collect();
+    for _ in 0..50 {
+        let encrypt = Entry::new(ENCRYPT).key(des).iv(NewIv::Generated).input(&plain);
+        builder.add(encrypt).unwrap();
+        builder.add(encrypt.task(Task::seal(AeadAlg::Aes128Gcm)).key(aes)).unwrap();
+    }
+    let batch = builder.batch();
+    let mut seen = BTreeSet::new();
+    for _ in 0..2 {
+        let outcome = accelerator().run_batch(&table, &batch).unwrap();
+        assert!(outcome.is_all_done());
+        for record in 0..100 {
+            let iv = outcome.iv(&batch, record).unwrap();
+            assert!(seen.insert(iv.to_vec()), "{iv:?} came twice");
+            let sealed = outcome.result(&batch, record).unwrap();
+            let undo = if record % 2 == 0 {
+                Entry::new(Task::decrypt(BlockCipher::Des)).key(des)
+            } else {
+                let tag = outcome.tag(&batch, record).unwrap();
+                Entry::new(Task::open(AeadAlg::Aes128Gcm)).key(aes).tag(tag)
+            };
+            let undone = alone(&table, undo.iv(NewIv::Bytes(iv)).input(sealed));
+            assert_eq!(undone, (Status::Done, plain.clone()));
+        }
+    }
+}
+
+#[test]
+fn one_task_with_random_ivs_keeps_refused_records_in_their_places() {
+    let (table, [des, aes]) = keys(IvRule::Random);
+    let mut builder = BatchBuilder::new();
+    let encrypt = Entry::new(ENCRYPT).iv(NewIv::Generated).input(&[6; 8]);
+    for key in [aes, des, 9, des] {
+        builder.add(encrypt.key(key)).unwrap();
+    }
+    let (batch, outcome) = (builder.batch(), run(&table, &builder));
+    use Status::{Done, UnknownKey, WrongKeyType};
+    assert_eq!(outcome.statuses(), [WrongKeyType, Done, UnknownKey, Done]);
+    assert!(outcome.iv(&batch, 0).is_none() && outcome.iv(&batch, 1) != outcome.iv(&batch, 3));
+    let places = outcome.output().chunks(16).map(|place| place.iter().any(|byte| *byte != 0));
+    assert!(places.eq([false, true, false, true]), "what is refused gets no IV either");
+}
+
+#[test]
+fn counters_count_across_batches_and_keys_and_crashes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ivs");
+    FileCounter::create(&path, 0).unwrap();
+    let mut seen = BTreeSet::new();
+    for _ in 0..3 {
+        let store = Arc::new(FileCounter::open(&path).unwrap());
+        let counter = Arc::new(Counter::new(store, *b"me# ").reserving(16));
+        let (table, [des, aes]) = keys(IvRule::Counter(counter));
+        for _ in 0..2 {
+            let mut builder = BatchBuilder::new();
+            for _ in 0..5 {
+                let encrypt = Entry::new(ENCRYPT).key(des).iv(NewIv::Generated).input(&[0; 8]);
+                builder.add(encrypt).unwrap();
+                builder.add(encrypt.task(Task::seal(AeadAlg::Aes128Gcm)).key(aes)).unwrap();
+            }
+            let (batch, outcome) = (builder.batch(), run(&table, &builder));
+            for record in 0..10 {
+                let iv = outcome.iv(&batch, record).unwrap();
+                assert!(record % 2 == 0 || iv.starts_with(b"me# "));
+                let (_, value) = iv.split_last_chunk::<8>().unwrap();
+                assert!(seen.insert(*value), "{iv:?} came twice");
+            }
+        }
+    }
+}
+
+/// A disk that is full.
+#[derive(Debug)]
+struct Full;
+
+impl CounterStore for Full {
+    fn reserve(&self, _: u64) -> std::io::Result<u64> {
+        Err(std::io::ErrorKind::StorageFull.into())
+    }
+
+    fn is_persistent(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_counter_that_cannot_be_kept_makes_no_iv() {
+    let (table, [_, aes]) = keys(IvRule::Counter(Arc::new(Counter::new(Arc::new(Full), [0; 4]))));
+    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(aes).iv(NewIv::Generated).input(b"x");
+    let (status, result) = alone(&table, seal);
+    assert_eq!((status, result), (Status::NoIv, Vec::new()));
+}
+
+#[test]
+fn gcm_takes_no_counter_that_forgets() {
+    let counter = || IvRule::Counter(Arc::new(Counter::new(Arc::new(MemoryCounter::new()), [0; 4])));
+    let policy = Policy::new().with([Algorithm::Gcm]).ivs([counter()]);
+    let refused = KeyTable::new().insert("k", KeyType::Aes128, [1; 16].to_vec(), policy).unwrap_err();
+    assert!(matches!(refused, TableError::Policy(PolicyError::VolatileCounter)));
+    let cbc = Policy::new().with([Algorithm::Cbc]).ivs([counter()]);
+    assert_eq!(cbc.check(KeyType::Aes128), Ok(()));
+    let both = cbc.ivs([IvRule::Random]);
+    assert_eq!(both.check(KeyType::Aes128), Err(PolicyError::TwoGenerators));
+}
+
+#[test]
+fn ivs_go_into_slots_and_come_out_of_them() {
+    let (table, indices) = open_table();
+    let mut builder = BatchBuilder::new();
+    let slot = builder.slot(8);
+    let encrypt = Entry::new(ENCRYPT).key(indices[0]).input(&[1; 8]);
+    builder.add(encrypt.iv(NewIv::GeneratedInto(slot))).unwrap();
+    builder.add(encrypt.iv(NewIv::Slot(slot))).unwrap();
+    builder.add(encrypt.iv(NewIv::Slot(slot)).input(&[2; 8])).unwrap();
+    let outcome = run(&table, &builder);
+    assert!(outcome.is_all_done());
+    let [first, second, other] = [0, 1, 2].map(|at| outcome.result(&builder.batch(), at).unwrap());
+    assert!(first == second && first != other);
+}
+
+#[test]
+fn no_iv_for_gcm_is_made_under_a_key_whose_uses_nobody_counts() {
+    let mut builder = BatchBuilder::new();
+    let key = builder.outside_key(&outside(&[1; 16]));
+    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key_from(key).input(b"x");
+    builder.add(seal.iv(NewIv::Generated)).unwrap();
+    builder.add(seal.iv(NewIv::Bytes(&[1; 12]))).unwrap();
+    let outcome = run(&KeyTable::new(), &builder);
+    assert_eq!(outcome.statuses(), [Status::IvForbidden, Status::Done]);
+}

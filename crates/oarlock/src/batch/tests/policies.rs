@@ -1,0 +1,173 @@
+//! Keys do what their policies and types allow, and nothing else.
+
+use oarlock_core::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
+
+use super::*;
+use crate::table::{Algorithm, IvRule, Operation};
+
+/// Every task with data that a key of the table can do, with what its policy must allow.
+fn tasks() -> Vec<(Task, KeyType, Operation, Algorithm)> {
+    use Algorithm::{Cbc, Cmac, DesMac, Gcm, HmacSha1, HmacSha256, Kw, Kwp, RetailMac};
+    let both = |direction| match direction {
+        Direction::Encrypt => Operation::Encrypt,
+        Direction::Decrypt => Operation::Decrypt,
+    };
+    let found = |shape: Shape| match shape {
+        Shape::Cipher { alg, direction, .. } => Some((KeyType::of_cipher(alg)?, both(direction), Cbc)),
+        Shape::Aead { alg, direction } => Some((KeyType::of_aead(alg)?, both(direction), Gcm)),
+        Shape::Mac { alg } => {
+            let algorithm = match alg {
+                MacAlg::DesMac(_) => DesMac,
+                MacAlg::RetailMac(_) => RetailMac,
+                MacAlg::HmacSha1 => HmacSha1,
+                MacAlg::HmacSha256 => HmacSha256,
+                _ => Cmac,
+            };
+            Some((KeyType::of_mac(alg)?, Operation::Mac, algorithm))
+        }
+        Shape::Wrap { alg, direction } => {
+            let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
+            let operation = match direction {
+                Direction::Encrypt => Operation::Wrap,
+                Direction::Decrypt => Operation::UnwrapInClear,
+            };
+            Some((KeyType::of_wrap(alg)?, operation, if is_padded { Kwp } else { Kw }))
+        }
+        _ => None,
+    };
+    let shapes = Shape::records().into_iter();
+    let all = shapes.filter_map(|shape| {
+        let (key_type, operation, algorithm) = found(shape)?;
+        Some((Task::Do(shape), key_type, operation, algorithm))
+    });
+    all.collect()
+}
+
+fn status_under(task: Task, key_type: KeyType, policy: Policy) -> Status {
+    let table = KeyTable::new();
+    let index = table.insert("key", key_type, secret(key_type, 3), policy).unwrap().index;
+    let iv = [0; 16];
+    let entry = Entry::new(task)
+        .key(index)
+        .iv(NewIv::Bytes(&iv[..task.iv_len().unwrap_or(0)]))
+        .input(&[7; 48])
+        .tag(if task.is_open() { &[0; 16] } else { &[] });
+    let single = alone(&table, entry).0;
+    let mut mixed = BatchBuilder::new();
+    mixed.add(Entry::new(Task::digest(DigestAlg::Sha1)).input(b"of another shape")).unwrap();
+    mixed.add(entry).unwrap();
+    let statuses = run(&table, &mixed).statuses().to_vec();
+    assert_eq!(statuses, [Status::Done, single], "{task}: the same alone and among others");
+    single
+}
+
+#[test]
+fn every_task_needs_its_type_operation_and_algorithm() {
+    let tasks = tasks();
+    assert_eq!(tasks.len(), 2 * (5 + 2 + 4) + 10);
+    for (task, key_type, operation, algorithm) in tasks {
+        let policy = Policy::new().ivs([IvRule::Callers]).weak_keys(WeakKeys::Allow);
+        let allowed = policy.clone().allow([operation]).with([algorithm]);
+        let status = status_under(task, key_type, allowed);
+        let is_undoing = task.is_open() || operation == Operation::UnwrapInClear;
+        assert_eq!(status, if is_undoing { Status::Rejected } else { Status::Done }, "{task}");
+        assert_eq!(status_under(task, key_type, policy.clone().with([algorithm])), Status::Forbidden);
+        assert_eq!(status_under(task, key_type, policy.clone().allow([operation])), Status::Forbidden);
+        let other = if operation == Operation::Encrypt { Operation::Decrypt } else { Operation::Encrypt };
+        let other = policy.clone().allow([other]).with([algorithm]);
+        assert_eq!(status_under(task, key_type, other), Status::Forbidden, "{task}");
+    }
+}
+
+#[test]
+fn keys_of_one_type_are_never_used_as_another_whatever_their_length() {
+    for (task, key_type, ..) in tasks() {
+        for other in KeyType::ALL.into_iter().filter(|other| *other != key_type) {
+            let all = Policy::any_data(other).weak_keys(WeakKeys::Allow);
+            assert_eq!(status_under(task, other, all), Status::WrongKeyType, "{task} with {other}");
+        }
+    }
+}
+
+#[test]
+fn one_refused_record_fails_alone_with_its_reason_and_its_place_stays_zero() {
+    let (table, indices) = open_table();
+    let encrypt = Entry::new(Task::encrypt(BlockCipher::Des)).iv(NewIv::Zero).input(&[1; 8]);
+    let mut builder = BatchBuilder::new();
+    for key in [indices[0], 77, indices[4], indices[0]] {
+        builder.add(encrypt.key(key)).unwrap();
+    }
+    builder.add(encrypt.key(indices[0]).input(&[1; 7])).unwrap();
+    builder.add(encrypt.key(indices[0]).iv(NewIv::KeyItself)).unwrap();
+    let outcome = run(&table, &builder);
+    use Status::{BadLength, Done, IvForbidden, UnknownKey, WrongKeyType};
+    assert_eq!(outcome.statuses(), [Done, UnknownKey, WrongKeyType, Done, BadLength, IvForbidden]);
+    assert_eq!(outcome.output()[..8], outcome.output()[24..32]);
+    assert!(outcome.output()[8..24].iter().chain(&outcome.output()[32..]).all(|byte| *byte == 0));
+    assert_eq!(outcome.result(&builder.batch(), 1), None);
+    let messages: Vec<String> =
+        outcome.errors(&table, &builder.batch()).map(|error| error.to_string()).collect();
+    assert_eq!(
+        messages,
+        [
+            "record 1, des-cbc-encrypt: the table has no such key",
+            "record 2, des-cbc-encrypt under key \"aes256\": the key is of another type than the operation needs",
+            "record 4, des-cbc-encrypt under key \"des\": a length does not fit: input, IV, tag or place of the \
+             output; expected a multiple of 8 bytes, an IV of 8",
+            "record 5, des-cbc-encrypt under key \"des\": the key's policy forbids an IV from there",
+        ]
+    );
+}
+
+#[test]
+fn translation_needs_both_keys_to_say_so() {
+    let translate = Task::translate(BlockCipher::Des, BlockCipher::Aes128);
+    let under = |from: &[Operation], to: &[Operation]| {
+        let table = KeyTable::new();
+        let key = |name: &str, key_type, operations: &[Operation]| {
+            let policy = Policy::new().allow(operations.iter().copied()).with([Algorithm::Cbc]);
+            table.insert(name, key_type, secret(key_type, 4), policy.ivs([IvRule::Random])).unwrap().index
+        };
+        let (from, to) = (key("from", KeyType::Des, from), key("to", KeyType::Aes128, to));
+        let entry = Entry::new(translate).key(from).second_key(to).iv(NewIv::Bytes(&[9; 8]));
+        alone(&table, entry.second_iv(NewIv::Generated).input(&[5; 16])).0
+    };
+    use Operation::{Decrypt, Encrypt, TranslateFrom, TranslateTo};
+    assert_eq!(under(&[TranslateFrom], &[TranslateTo]), Status::Done);
+    assert_eq!(under(&[Decrypt], &[TranslateTo]), Status::Forbidden);
+    assert_eq!(under(&[TranslateFrom], &[Encrypt]), Status::Forbidden);
+    assert_eq!(under(&[TranslateTo], &[TranslateFrom]), Status::Forbidden);
+}
+
+#[test]
+fn removed_keys_are_unknown_and_their_index_stays_empty() {
+    let (table, indices) = open_table();
+    let encrypt = Entry::new(Task::encrypt(BlockCipher::Des)).iv(NewIv::Zero).input(&[1; 8]);
+    assert_eq!(alone(&table, encrypt.key(indices[0])).0, Status::Done);
+    assert!(table.remove("des") && !table.remove("des"));
+    assert_eq!(alone(&table, encrypt.key(indices[0])).0, Status::UnknownKey);
+    let policy = Policy::any_data(KeyType::Des);
+    let again = table.insert("des", KeyType::Des, &DES_KEY[..], policy).unwrap().index;
+    assert!(!indices.contains(&again));
+    assert_eq!(alone(&table, encrypt.key(again)).0, Status::Done);
+}
+
+#[test]
+fn public_key_shapes_are_no_task() {
+    let (table, indices) = open_table();
+    let status = alone(&table, Entry::new(Task::Do(Shape::X25519)).key(indices[0]).input(&[1; 32])).0;
+    assert_eq!(status, Status::Forbidden);
+}
+
+#[test]
+fn debug_shows_neither_keys_nor_data() {
+    let (table, indices) = open_table();
+    let mut builder = BatchBuilder::new();
+    let entry = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(indices[3]).input(b"plaintext");
+    builder.add(entry.iv(NewIv::Generated)).unwrap();
+    let outcome = run(&table, &builder);
+    let info = table.info(indices[3]).unwrap();
+    let text = format!("{table:?} {builder:?} {:?} {outcome:?} {entry:?} {info:?}", builder.batch());
+    assert!(!text.contains("plaintext") && !text.contains("112, 108") && !text.contains("70, 6c"), "{text}");
+    assert!(text.contains("KeyTable(6 keys)") && text.contains("Entry(aes128-gcm-encrypt)"));
+}

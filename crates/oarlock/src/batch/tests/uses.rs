@@ -1,0 +1,180 @@
+//! Uses are counted once per record, and never exceeded.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use oarlock_core::{AeadAlg, Engine, EngineFault, Jobs, Lanes, Outcomes, Shape};
+use oarlock_scalar::Scalar;
+
+use super::*;
+use crate::table::{Algorithm, IvRule, KeyInfo, Operation};
+
+fn limited(name: &str, table: &KeyTable, policy: impl FnOnce(Policy) -> Policy) -> u32 {
+    table
+        .insert(name, KeyType::Aes128, secret(KeyType::Aes128, 5), policy(Policy::any_data(KeyType::Aes128)))
+        .unwrap()
+        .index
+}
+
+fn info(table: &KeyTable, index: u32) -> KeyInfo {
+    table.info(index).unwrap()
+}
+
+fn encrypt<'e>() -> Entry<'e> {
+    Entry::new(Task::encrypt(BlockCipher::Aes128)).iv(NewIv::Bytes(&[0; 16])).input(&[1; 16])
+}
+
+use Status::{Done, KeyUsedUp};
+
+#[test]
+fn the_first_records_get_what_is_left() {
+    for is_mixed in [false, true] {
+        let table = KeyTable::new();
+        let (few, many) =
+            (limited("few", &table, |own| own.max_uses(5)), limited("many", &table, |own| own.max_uses(100)));
+        let mut builder = BatchBuilder::new();
+        if is_mixed {
+            builder.add(Entry::new(Task::mac(oarlock_core::MacAlg::Aes128Cmac)).key(many)).unwrap();
+        }
+        for key in [few, few, many, few] {
+            builder.add(encrypt().key(key)).unwrap();
+        }
+        let own = builder.len() - 4;
+        assert!(run(&table, &builder).is_all_done());
+        assert_eq!(info(&table, few).uses_left, Some(2));
+        assert_eq!(run(&table, &builder).statuses()[own..], [Done, Done, Done, KeyUsedUp]);
+        assert_eq!(run(&table, &builder).statuses()[own..], [KeyUsedUp, KeyUsedUp, Done, KeyUsedUp]);
+        assert_eq!(info(&table, few).uses_left, Some(0));
+        assert_eq!(info(&table, many).uses_left, Some(100 - 3 * (1 + own as u64)));
+    }
+}
+
+#[test]
+fn a_refused_record_is_not_counted() {
+    let table = KeyTable::new();
+    let key = limited("key", &table, |own| own.max_uses(3));
+    let mut builder = BatchBuilder::new();
+    builder.add(encrypt().key(key).iv(NewIv::KeyItself)).unwrap();
+    builder.add(Entry::new(Task::encrypt(BlockCipher::Des)).key(key).iv(NewIv::Zero)).unwrap();
+    builder.add(encrypt().key(key)).unwrap();
+    assert_eq!(run(&table, &builder).statuses()[2], Done);
+    assert_eq!(info(&table, key).uses_left, Some(2));
+}
+
+#[test]
+fn a_translation_counts_for_both_keys_or_for_none() {
+    let table = KeyTable::new();
+    let (from, to) =
+        (limited("from", &table, |own| own.max_uses(9)), limited("to", &table, |own| own.max_uses(2)));
+    let translate = Entry::new(Task::translate(BlockCipher::Aes128, BlockCipher::Aes128))
+        .iv(NewIv::Bytes(&[0; 16]))
+        .second_iv(NewIv::Bytes(&[1; 16]))
+        .input(&[1; 16]);
+    let mut builder = BatchBuilder::new();
+    for _ in 0..3 {
+        builder.add(translate.key(from).second_key(to)).unwrap();
+    }
+    assert_eq!(run(&table, &builder).statuses(), [Done, Done, KeyUsedUp]);
+    assert_eq!((info(&table, from).uses_left, info(&table, to).uses_left), (Some(7), Some(0)));
+    let mut same = BatchBuilder::new();
+    same.add(translate.key(from).second_key(from)).unwrap();
+    assert!(run(&table, &same).is_all_done());
+    assert_eq!(info(&table, from).uses_left, Some(6), "one record, one use");
+}
+
+#[test]
+fn batches_at_the_same_time_never_exceed_what_is_left() {
+    let table = KeyTable::new();
+    let key = limited("key", &table, |own| own.max_uses(1_000));
+    let mut builder = BatchBuilder::new();
+    for _ in 0..7 {
+        builder.add(encrypt().key(key)).unwrap();
+    }
+    let done: usize = std::thread::scope(|scope| {
+        let work = || {
+            let statuses = (0..60).flat_map(|_| run(&table, &builder).statuses().to_vec());
+            statuses.filter(|status| *status == Done).count()
+        };
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert!(done <= 1_000 && done as u64 + info(&table, key).uses_left.unwrap() == 1_000, "{done}");
+}
+
+/// Computes as the scalar engine does, but fails whenever the flag is up that it shares with others, and takes it down.
+#[derive(Debug)]
+struct Flaky(&'static str, Scalar, Arc<AtomicBool>);
+
+impl Engine for Flaky {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        matches!(shape, Shape::Cipher { .. }).then_some(Lanes { best: 1, most: 1_000 })
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        true
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        if self.2.swap(false, Ordering::Relaxed) {
+            return Err(EngineFault::Failed { engine: self.0, reason: "as planned".into() });
+        }
+        self.1.run(jobs, out)
+    }
+}
+
+#[test]
+fn a_batch_that_is_run_again_elsewhere_is_counted_once() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let flaky = |name| Arc::new(Flaky(name, Scalar::detect().unwrap(), Arc::clone(&flag)));
+    let builder = Accelerator::builder().threads(1).cost_cache(None);
+    let builder = builder.engine(flaky("one")).engine(flaky("other")).engines(["one", "other"]);
+    let accelerator = builder.build().unwrap();
+    flag.store(true, Ordering::Relaxed);
+    let table = KeyTable::new();
+    let key = limited("key", &table, |own| own.max_uses(3));
+    let mut batch = BatchBuilder::new();
+    for _ in 0..3 {
+        batch.add(encrypt().key(key)).unwrap();
+    }
+    let outcome = accelerator.run_batch(&table, &batch.batch()).unwrap();
+    assert_eq!(accelerator.counters().rerun, 3, "the first engine has failed");
+    assert!(outcome.is_all_done());
+    assert_eq!(info(&table, key).uses_left, Some(0));
+}
+
+#[test]
+fn gcm_with_random_ivs_stops_across_batches_whatever_the_iv() {
+    let table = KeyTable::new();
+    let key = limited("key", &table, |own| own.max_random_gcm(3));
+    let free = table
+        .insert(
+            "free",
+            KeyType::Aes128,
+            secret(KeyType::Aes128, 6),
+            Policy::new()
+                .allow([Operation::Encrypt])
+                .with([Algorithm::Gcm])
+                .ivs([IvRule::Callers])
+                .max_random_gcm(1),
+        )
+        .unwrap()
+        .index;
+    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).input(b"x");
+    let given = seal.iv(NewIv::Bytes(&[1; 12]));
+    assert_eq!(alone(&table, seal.key(key).iv(NewIv::Generated)).0, Done);
+    assert_eq!(alone(&table, given.key(key)).0, Done, "the caller's IVs count too");
+    assert_eq!(alone(&table, encrypt().key(key)).0, Done, "other modes do not");
+    assert_eq!(info(&table, key).random_gcm_left, 1);
+    let mut builder = BatchBuilder::new();
+    for _ in 0..2 {
+        builder.add(seal.key(key).iv(NewIv::Generated)).unwrap();
+        builder.add(given.key(free)).unwrap();
+    }
+    assert_eq!(run(&table, &builder).statuses(), [Done, Done, KeyUsedUp, Done]);
+    assert_eq!(alone(&table, given.key(key)).0, KeyUsedUp);
+    assert_eq!(alone(&table, given.key(free)).0, Done, "no random IVs, no such limit");
+}

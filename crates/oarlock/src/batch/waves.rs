@@ -1,0 +1,232 @@
+//! Runs a plan: wave after wave, group after group, results put where the caller wants them.
+
+use std::borrow::Cow;
+
+use oarlock_core::{Column, JobError, Key, KeySource, Outcomes, Records, Sink, Slots, Source, Status};
+
+use super::gather::Gathered;
+use super::plan::{Group, Plan, Row};
+use super::unwrapped::Unwrapped;
+use super::{Batch, BatchOutcome, Task};
+use crate::Accelerator;
+use crate::table::{Snapshot, WeakKeys, Weakness};
+
+/// Runs a plan to its end. With the outcome come the slots.
+pub(super) fn run(
+    accelerator: &Accelerator,
+    batch: &Batch<'_>,
+    plan: Plan<'_>,
+) -> Result<(BatchOutcome, Slots), JobError> {
+    let slots = Slots::with_capacities(&batch.slots);
+    let slots = slots.ok_or(JobError::Malformed { what: "the slots of one batch exceed 4 GiB" })?;
+    let keys = keys_of(batch, plan.snapshot);
+    let run = Run { accelerator, batch, keys, plan, slots, warnings: Vec::new() };
+    if run.is_whole() { run.run_whole() } else { run.run_waves() }
+}
+
+/// The table's keys, and behind them those that the caller brings along.
+fn keys_of<'a>(batch: &'a Batch<'_>, snapshot: &'a Snapshot) -> Cow<'a, [Key]> {
+    if batch.records.keys.is_empty() {
+        return Cow::Borrowed(&snapshot.keys);
+    }
+    Cow::Owned([&snapshot.keys[..], &batch.records.keys].concat())
+}
+
+struct Run<'a, 'p> {
+    accelerator: &'a Accelerator,
+    batch: &'a Batch<'a>,
+    keys: Cow<'a, [Key]>,
+    plan: Plan<'p>,
+    slots: Slots,
+    warnings: Vec<(u32, Weakness)>,
+}
+
+/// A key that no engine finds: it computes nothing for a record that was refused.
+const NO_KEY: KeySource = KeySource::Table(u32::MAX);
+
+impl Run<'_, '_> {
+    /// True where one run of the engines does all, with the caller's columns but for keys and IVs.
+    fn is_whole(&self) -> bool {
+        let is_refused = |group: &Group| group.members.len() < self.batch.records.len;
+        match &self.plan.groups[..] {
+            [group] => !self.batch.names_slots() && (group.task.has_key() || !is_refused(group)),
+            _ => false,
+        }
+    }
+
+    fn run_whole(mut self) -> Result<(BatchOutcome, Slots), JobError> {
+        let own = &self.batch.records;
+        let task = self.plan.groups[0].task;
+        let is_refused = self.plan.groups[0].members.len() < own.len;
+        let key = |index: usize, source| match self.plan.statuses[index] {
+            Status::Pending => self.key(source),
+            _ => NO_KEY,
+        };
+        let has_outside = !own.keys.is_empty();
+        let column = |keys: &Column<'_, KeySource>| {
+            let each = (0..own.len).map(|index| key(index, keys.get(index).unwrap_or(NO_KEY)));
+            Column::Each(each.collect())
+        };
+        let [iv, second_iv] = self.plan.ivs.columns(own);
+        let mut records = Records {
+            keys: Cow::Borrowed(&self.keys),
+            data: self.plan.ivs.data(own),
+            slots: Cow::Owned(Slots::default()),
+            iv,
+            second_iv,
+            ..own.borrowed()
+        };
+        if is_refused || has_outside {
+            records.key = column(&own.key);
+        }
+        if task.has_second_key() && has_outside {
+            records.second_key = column(&own.second_key);
+        }
+        let mut outcomes = match self.accelerator.run_records(task.shape(), &records) {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                drop(records);
+                return Ok(self.failed(&error));
+            }
+        };
+        drop(records);
+        let part = outcomes.part_mut(0);
+        for (index, status) in part.statuses.iter_mut().enumerate() {
+            if self.plan.statuses[index] != Status::Pending {
+                *status = self.plan.statuses[index];
+            } else if *status == Status::Done && self.plan.ivs.are_made() {
+                self.plan.ivs.give(&Row::at(self.batch, index), index, part.output, &mut self.slots);
+            }
+        }
+        Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
+    }
+
+    /// No engine could run the only group.
+    fn failed(self, error: &JobError) -> (BatchOutcome, Slots) {
+        let mut outcomes = Outcomes::for_mixed(self.batch.records.len, self.batch.records.output_len);
+        for (own, status) in self.plan.statuses.iter().zip(outcomes.part_mut(0).statuses) {
+            *status = if *own == Status::Pending { status_of(error) } else { *own };
+        }
+        (BatchOutcome::of(outcomes, self.warnings), self.slots)
+    }
+
+    fn run_waves(mut self) -> Result<(BatchOutcome, Slots), JobError> {
+        let mut outcomes = Outcomes::for_mixed(self.batch.records.len, self.batch.records.output_len);
+        let mut gathered = Gathered::default();
+        for group in std::mem::take(&mut self.plan.groups) {
+            self.run_group(&group, &mut gathered, &mut outcomes);
+        }
+        outcomes.part_mut(0).statuses.copy_from_slice(&self.plan.statuses);
+        Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
+    }
+
+    fn run_group(&mut self, group: &Group, gathered: &mut Gathered, outcomes: &mut Outcomes) {
+        gathered.clear();
+        for index in &group.members {
+            let index = *index as usize;
+            if let Err(status) = self.gather(group.task, index, gathered) {
+                self.plan.statuses[index] = status;
+            }
+        }
+        if gathered.members.is_empty() {
+            return;
+        }
+        let slots = gathered.slots(&self.slots);
+        let records = gathered.records(&self.keys, self.plan.ivs.data(&self.batch.records), slots);
+        match self.accelerator.run_records(group.task.shape(), &records) {
+            Ok(results) => self.scatter(group.task, gathered, results, outcomes),
+            Err(error) => {
+                for index in &gathered.members {
+                    self.plan.statuses[*index as usize] = status_of(&error);
+                }
+            }
+        }
+    }
+
+    fn gather(&mut self, task: Task, index: usize, gathered: &mut Gathered) -> Result<(), Status> {
+        let row = Row::at(self.batch, index);
+        if self.batch.names_slots() {
+            self.plan.ivs.take_from_slots(self.batch, index, &self.slots)?;
+        }
+        let keys = [self.key(row.key), self.key(row.second_key)];
+        let ivs = self.plan.ivs.of(&self.batch.records, task, index);
+        let room = |slot: u32| self.batch.slots.get(slot as usize).copied();
+        gathered.push(index as u32, &row, keys, ivs, &self.slots, room)
+    }
+
+    /// Where the engines find a key.
+    fn key(&self, source: KeySource) -> KeySource {
+        match source {
+            KeySource::Table(index) if index >= Snapshot::FIRST_OUTSIDE => {
+                let place = self.plan.snapshot.keys.len() + (index - Snapshot::FIRST_OUTSIDE) as usize;
+                u32::try_from(place).map_or(NO_KEY, KeySource::Table)
+            }
+            other => other,
+        }
+    }
+
+    /// Puts the results of a group where its records want them.
+    fn scatter(&mut self, task: Task, gathered: &Gathered, mut results: Outcomes, outcomes: &mut Outcomes) {
+        let part = outcomes.part_mut(0);
+        let mut from = results.part_mut(0);
+        if let Task::UnwrapKey { wrap, key } = task {
+            let unwrapped = Unwrapped { accelerator: self.accelerator, wrap, key_type: key };
+            let wrapped = |index: u32| self.input(index);
+            let weak_keys = |index: u32| self.weak_keys(index);
+            let warnings = unwrapped.check(gathered, &self.batch.records.data, &mut from, wrapped, weak_keys);
+            self.warnings.extend(warnings);
+        }
+        for (local, index) in gathered.members.iter().copied().enumerate() {
+            let status = from.statuses[local];
+            self.plan.statuses[index as usize] = status;
+            if status != Status::Done {
+                continue;
+            }
+            let row = Row::at(self.batch, index as usize);
+            match (row.output, gathered.output[local]) {
+                (Sink::Output(to), Sink::Output(own)) => copy(own.of(from.output), to.of_mut(part.output)),
+                (Sink::Slot(slot), Sink::Slot(own)) => {
+                    let secret = from.slots.get(own);
+                    copy(secret, self.slots.fill(slot, secret.map_or(0, <[u8]>::len)));
+                }
+                _ => {}
+            }
+            if task.is_seal() {
+                copy(gathered.tag[local].of(from.output), row.tag.of_mut(part.output));
+            }
+            self.plan.ivs.give(&row, index as usize, part.output, &mut self.slots);
+        }
+        let short = from.short.iter().map(|(local, len)| (gathered.members[*local as usize], *len));
+        part.short.extend(short);
+    }
+
+    fn input(&self, index: u32) -> Option<&[u8]> {
+        match Row::at(self.batch, index as usize).input {
+            Source::Data(span) => span.of(&self.batch.records.data),
+            Source::Slot(slot) => self.slots.get(slot),
+        }
+    }
+
+    /// What the policy of an unwrapped key says of weak ones.
+    fn weak_keys(&self, index: u32) -> WeakKeys {
+        let row = Row::at(self.batch, index as usize);
+        let policy = match row.output {
+            Sink::Slot(slot) => self.plan.claims.key(slot).ok().and_then(|key| key.policy),
+            Sink::Output(_) => None,
+        };
+        policy.map_or(WeakKeys::Warn, |policy| policy.weak_keys)
+    }
+}
+
+fn copy(from: Option<&[u8]>, to: Option<&mut [u8]>) {
+    if let (Some(from), Some(to)) = (from, to) {
+        to.copy_from_slice(from);
+    }
+}
+
+fn status_of(error: &JobError) -> Status {
+    match error {
+        JobError::Unsupported { .. } => Status::Unsupported,
+        _ => Status::EngineFailed,
+    }
+}

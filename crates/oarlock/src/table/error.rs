@@ -1,0 +1,66 @@
+//! What can keep a key out of the table.
+
+use oarlock_core::{Blame, Status};
+use oarlock_keys::KeyError;
+
+use super::{KeyType, PolicyError, Weakness};
+
+/// Why a key did not come into the table.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// Another key has the name.
+    #[error("the table has a key named {name:?}")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// The table has no such key.
+    #[error("the table has no key named {name:?}")]
+    UnknownKey {
+        /// The name.
+        name: String,
+    },
+    /// The length is not one of the type's.
+    #[error("a {key_type} key has {} bytes, found {found}", .key_type.key_len().map_or("1 to 65535".into(), |len| len.to_string()))]
+    Length {
+        /// The type that was stated.
+        key_type: KeyType,
+        /// Bytes that were given.
+        found: usize,
+    },
+    /// The policy makes no sense for the type, or no safe one.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The policy refuses weak keys.
+    #[error("{weakness}")]
+    WeakKey {
+        /// What is wrong with the key.
+        weakness: Weakness,
+    },
+    /// The key was not unwrapped.
+    #[error("not unwrapped: {reason}")]
+    NotUnwrapped {
+        /// Why.
+        reason: Status,
+    },
+    /// The key could not be imported.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The table has given out all its indices.
+    #[error("the table has given out all its indices")]
+    Full,
+}
+
+impl TableError {
+    /// Whose fault it was.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Key(KeyError::Machine { .. }) | Self::Full => Blame::Machine,
+            Self::NotUnwrapped { reason: Status::Unsupported | Status::EngineFailed } => Blame::Machine,
+            Self::NotUnwrapped { reason: Status::Rejected | Status::BadCheckValue } => Blame::Peer,
+            _ => Blame::Caller,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a symmetric key is for: said by whoever imports it, never guessed from its length.
+
+use std::fmt;
+
+use oarlock_core::{AeadAlg, BlockCipher, MacAlg, WrapAlg};
+
+/// The type of a symmetric key. Keys of 16 bytes may be two-key triple DES, AES-128 or HMAC keys; only the type decides
+/// which, and no key of one type is ever used as another, nor a part of one as a whole one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum KeyType {
+    /// Single DES, 8 bytes.
+    Des,
+    /// Triple DES with two keys, 16 bytes.
+    Tdes2,
+    /// Triple DES with three keys, 24 bytes.
+    Tdes3,
+    /// AES-128, 16 bytes.
+    Aes128,
+    /// AES-256, 32 bytes.
+    Aes256,
+    /// HMAC, 1 byte or more.
+    Hmac,
+}
+
+impl KeyType {
+    /// Every type.
+    pub const ALL: [Self; 6] = [Self::Des, Self::Tdes2, Self::Tdes3, Self::Aes128, Self::Aes256, Self::Hmac];
+
+    /// Bytes of a key, or None for HMAC, which takes any length.
+    #[must_use]
+    pub fn key_len(self) -> Option<usize> {
+        self.cipher().map(BlockCipher::key_len)
+    }
+
+    /// The block cipher, or None for HMAC.
+    #[must_use]
+    pub fn cipher(self) -> Option<BlockCipher> {
+        match self {
+            Self::Des => Some(BlockCipher::Des),
+            Self::Tdes2 => Some(BlockCipher::Tdes2),
+            Self::Tdes3 => Some(BlockCipher::Tdes3),
+            Self::Aes128 => Some(BlockCipher::Aes128),
+            Self::Aes256 => Some(BlockCipher::Aes256),
+            Self::Hmac => None,
+        }
+    }
+
+    /// True for DES and triple DES.
+    #[must_use]
+    pub fn is_des_family(self) -> bool {
+        matches!(self, Self::Des | Self::Tdes2 | Self::Tdes3)
+    }
+
+    /// True where a key of this type may have so many bytes.
+    #[must_use]
+    pub fn takes_len(self, len: usize) -> bool {
+        self.key_len().map_or((1..=usize::from(u16::MAX)).contains(&len), |own| own == len)
+    }
+
+    /// The type that a cipher needs; None for one that this table does not know.
+    pub(crate) fn of_cipher(alg: BlockCipher) -> Option<Self> {
+        Self::ALL.into_iter().find(|own| own.cipher() == Some(alg))
+    }
+
+    /// The type that an AEAD algorithm needs.
+    pub(crate) fn of_aead(alg: AeadAlg) -> Option<Self> {
+        match alg {
+            AeadAlg::Aes128Gcm => Some(Self::Aes128),
+            AeadAlg::Aes256Gcm => Some(Self::Aes256),
+            _ => None,
+        }
+    }
+
+    /// The type that a MAC algorithm needs.
+    pub(crate) fn of_mac(alg: MacAlg) -> Option<Self> {
+        match alg {
+            MacAlg::DesMac(_) => Some(Self::Des),
+            MacAlg::RetailMac(_) | MacAlg::Tdes2Cmac => Some(Self::Tdes2),
+            MacAlg::Tdes3Cmac => Some(Self::Tdes3),
+            MacAlg::Aes128Cmac => Some(Self::Aes128),
+            MacAlg::Aes256Cmac => Some(Self::Aes256),
+            MacAlg::HmacSha1 | MacAlg::HmacSha256 => Some(Self::Hmac),
+            _ => None,
+        }
+    }
+
+    /// The type that a key wrap needs.
+    pub(crate) fn of_wrap(alg: WrapAlg) -> Option<Self> {
+        match alg {
+            WrapAlg::Aes128Kw | WrapAlg::Aes128Kwp => Some(Self::Aes128),
+            WrapAlg::Aes256Kw | WrapAlg::Aes256Kwp => Some(Self::Aes256),
+            _ => None,
+        }
+    }
+}
+
+/// Short stable names: `tdes2`, `hmac`.
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cipher() {
+            Some(cipher) => cipher.fmt(f),
+            None => f.write_str("hmac"),
+        }
+    }
+}

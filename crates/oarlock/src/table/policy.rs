@@ -1,0 +1,349 @@
+//! What a key may be used for.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Counter, KeyType, WeakKeys};
+
+/// What is done with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Encrypt, or seal, what the caller or an earlier record gives.
+    Encrypt,
+    /// Decrypt, or open, for whoever asks.
+    Decrypt,
+    /// Make message authentication codes.
+    Mac,
+    /// Wrap keys, or the caller's bytes.
+    Wrap,
+    /// Unwrap keys, to be used inside only, under what [`Policy::unwraps`] says.
+    Unwrap,
+    /// Unwrap into the caller's hands.
+    UnwrapInClear,
+    /// Decrypt what another key encrypts at once: nobody sees the plaintext.
+    TranslateFrom,
+    /// Encrypt what another key has just decrypted.
+    TranslateTo,
+    /// Be wrapped: leave under a key that may wrap.
+    Export,
+}
+
+/// How it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// A block cipher in CBC mode.
+    Cbc,
+    /// AES-GCM.
+    Gcm,
+    /// ISO/IEC 9797-1 algorithm 1 with DES.
+    DesMac,
+    /// ISO/IEC 9797-1 algorithm 3 with DES.
+    RetailMac,
+    /// CMAC. NIST SP 800-38B.
+    Cmac,
+    /// HMAC with SHA-1.
+    HmacSha1,
+    /// HMAC with SHA-256.
+    HmacSha256,
+    /// AES key wrap. RFC 3394.
+    Kw,
+    /// AES key wrap with padding. RFC 5649.
+    Kwp,
+    /// Keys of the DES family, wrapped by triple DES block by block. ANSI X9.17 had it; nothing protects its integrity.
+    LegacyEcb,
+    /// Keys of the DES family, wrapped by triple DES in CBC mode with a zero IV; nothing protects its integrity.
+    LegacyCbc,
+}
+
+/// Where the IV of an encryption may come from. Whatever made it, the IV of a decryption is the caller's; only a key as
+/// its own IV must be named for decryption too, because a chosen ciphertext then shows the key.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum IvRule {
+    /// From the caller, who answers for it: fresh for CBC, never repeated for GCM.
+    Callers,
+    /// Drawn at random for each record and returned. Under GCM a key then encrypts at most 2^32 times. SP 800-38D 8.3.
+    Random,
+    /// Counted, and returned. Under GCM the counter must be one that outlives crashes.
+    Counter(Arc<Counter>),
+    /// Zeros. Never for GCM.
+    Zero,
+    /// The leading bytes of the key. Never for GCM.
+    KeyItself,
+}
+
+/// What a key may be used for: nothing, until it is allowed.
+///
+/// ```
+/// use oarlock::table::{Algorithm, IvRule, Operation, Policy};
+///
+/// let policy = Policy::new()
+///     .allow([Operation::Encrypt, Operation::Decrypt])
+///     .with([Algorithm::Cbc])
+///     .ivs([IvRule::Random])
+///     .max_uses(1_000_000);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) algorithms: Vec<Algorithm>,
+    pub(crate) ivs: Vec<IvRule>,
+    pub(crate) max_uses: Option<u64>,
+    pub(crate) max_random_gcm: Option<u64>,
+    pub(crate) weak_keys: WeakKeys,
+    pub(crate) unwraps: Vec<(KeyType, Arc<Policy>)>,
+}
+
+/// Why a policy makes no sense, or no safe one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// Keys of this type do not do this.
+    #[error("a {key_type} key does no {algorithm:?}")]
+    Algorithm {
+        /// What was allowed.
+        algorithm: Algorithm,
+        /// The key's type.
+        key_type: KeyType,
+    },
+    /// Whoever may decrypt under a wrapping key, or make a MAC, may take wrapped keys apart. Clulow, CHES 2003.
+    #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]
+    WrapsAndMore {
+        /// What else it was to do.
+        operation: Operation,
+    },
+    /// Unwrapping was allowed, but no type of key to come out.
+    #[error("a key that unwraps must say what may come out (Policy::unwraps)")]
+    NothingToUnwrap,
+    /// Halves of a triple-DES key would come out as DES keys.
+    #[error("legacy wraps must give keys of one type, of the DES family, found {found}")]
+    LegacyTypes {
+        /// The types that were named.
+        found: String,
+    },
+    /// Two ways to make IVs.
+    #[error("IVs are made at random or by one counter, not both")]
+    TwoGenerators,
+    /// A counter that starts over after a crash would repeat IVs.
+    #[error("the IVs of GCM need a counter that is kept on disk")]
+    VolatileCounter,
+    /// A policy for keys to be unwrapped is at fault.
+    #[error("unwrapped {key_type} keys: {reason}")]
+    Unwrapped {
+        /// The type of key.
+        key_type: KeyType,
+        /// What is wrong.
+        reason: Box<PolicyError>,
+    },
+}
+
+/// Encryptions under one key where any has a random IV. NIST SP 800-38D 8.3.
+pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
+
+impl Policy {
+    /// Nothing is allowed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Everything that a key of this type can do with data (not: wrapping keys), under the caller's, random or zero IVs.
+    #[must_use]
+    pub fn any_data(key_type: KeyType) -> Self {
+        use Operation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
+        let is_wrap = |algorithm: &Algorithm| algorithm.is_wrap();
+        Self::new()
+            .allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
+            .with(Algorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
+            .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
+    }
+
+    /// Unwraps keys of `key_type` by `algorithm`, to be used as `then` says.
+    #[must_use]
+    pub fn unwrapping(algorithm: Algorithm, key_type: KeyType, then: Self) -> Self {
+        Self::new().allow([Operation::Unwrap]).with([algorithm]).unwraps(key_type, then)
+    }
+
+    /// Allows operations, beside those that are allowed already.
+    #[must_use]
+    pub fn allow(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
+        self.operations.extend(operations);
+        self
+    }
+
+    /// Allows algorithms, beside those that are allowed already.
+    #[must_use]
+    pub fn with(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+        self.algorithms.extend(algorithms);
+        self
+    }
+
+    /// Allows IVs from there, beside where they may come from already.
+    #[must_use]
+    pub fn ivs(mut self, rules: impl IntoIterator<Item = IvRule>) -> Self {
+        self.ivs.extend(rules);
+        self
+    }
+
+    /// The key serves so many records. Each is counted once, before it is computed, however often an engine that fails
+    /// makes it be computed again; a record that is refused is not counted.
+    #[must_use]
+    pub fn max_uses(mut self, records: u64) -> Self {
+        self.max_uses = Some(records);
+        self
+    }
+
+    /// Fewer GCM encryptions than the 2^32 that SP 800-38D 8.3 allows a key with random IVs. More are never allowed.
+    #[must_use]
+    pub fn max_random_gcm(mut self, records: u64) -> Self {
+        self.max_random_gcm = Some(records.min(MAX_RANDOM_GCM));
+        self
+    }
+
+    /// What happens to weak keys of the DES family; unless told, they are refused.
+    #[must_use]
+    pub fn weak_keys(mut self, rule: WeakKeys) -> Self {
+        self.weak_keys = rule;
+        self
+    }
+
+    /// Lets keys of `key_type` come out of this wrapping key, to be used as `policy` says.
+    #[must_use]
+    pub fn unwraps(mut self, key_type: KeyType, policy: Self) -> Self {
+        self.unwraps.push((key_type, Arc::new(policy)));
+        self
+    }
+
+    /// Whether the policy suits keys of a type.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, key_type: KeyType) -> Result<(), PolicyError> {
+        let unsuited = self.algorithms.iter().find(|algorithm| !algorithm.suits(key_type));
+        if let Some(algorithm) = unsuited {
+            return Err(PolicyError::Algorithm { algorithm: *algorithm, key_type });
+        }
+        self.check_ivs()?;
+        self.check_wrapping()?;
+        for (inner_type, policy) in &self.unwraps {
+            policy.check(*inner_type).map_err(|reason| PolicyError::Unwrapped {
+                key_type: *inner_type,
+                reason: Box::new(reason),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_ivs(&self) -> Result<(), PolicyError> {
+        let generators = self.ivs.iter().filter(|rule| matches!(rule, IvRule::Random | IvRule::Counter(_)));
+        if generators.count() > 1 {
+            return Err(PolicyError::TwoGenerators);
+        }
+        match self.counter() {
+            Some(counter) if self.does(Algorithm::Gcm) && !counter.is_persistent() => {
+                Err(PolicyError::VolatileCounter)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_wrapping(&self) -> Result<(), PolicyError> {
+        use Operation::{Export, Unwrap, UnwrapInClear, Wrap};
+        if ![Wrap, Unwrap, UnwrapInClear].iter().any(|operation| self.may(*operation)) {
+            return Ok(());
+        }
+        let is_other = |operation: &&Operation| !matches!(operation, Wrap | Unwrap | UnwrapInClear | Export);
+        if let Some(operation) = self.operations.iter().find(is_other) {
+            return Err(PolicyError::WrapsAndMore { operation: *operation });
+        }
+        if self.may(Unwrap) && self.unwraps.is_empty() {
+            return Err(PolicyError::NothingToUnwrap);
+        }
+        let is_legacy = self.does(Algorithm::LegacyEcb) || self.does(Algorithm::LegacyCbc);
+        let one_type = matches!(self.unwraps[..], [(only, _)] if only.is_des_family());
+        if is_legacy && self.may(Unwrap) && !one_type {
+            let found: Vec<String> = self.unwraps.iter().map(|(own, _)| own.to_string()).collect();
+            return Err(PolicyError::LegacyTypes { found: found.join(", ") });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn may(&self, operation: Operation) -> bool {
+        self.operations.contains(&operation)
+    }
+
+    pub(crate) fn does(&self, algorithm: Algorithm) -> bool {
+        self.algorithms.contains(&algorithm)
+    }
+
+    /// The counter that makes IVs.
+    pub(crate) fn counter(&self) -> Option<&Counter> {
+        self.ivs.iter().find_map(|rule| match rule {
+            IvRule::Counter(counter) => Some(&**counter),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn has_random_ivs(&self) -> bool {
+        self.ivs.iter().any(|rule| matches!(rule, IvRule::Random))
+    }
+
+    /// The policy of a key of `key_type` that comes out of this one.
+    pub(crate) fn of_unwrapped(&self, key_type: KeyType) -> Option<&Arc<Self>> {
+        self.unwraps.iter().find(|(own, _)| *own == key_type).map(|(_, policy)| policy)
+    }
+}
+
+impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 11] = [
+        Self::Cbc,
+        Self::Gcm,
+        Self::DesMac,
+        Self::RetailMac,
+        Self::Cmac,
+        Self::HmacSha1,
+        Self::HmacSha256,
+        Self::Kw,
+        Self::Kwp,
+        Self::LegacyEcb,
+        Self::LegacyCbc,
+    ];
+
+    /// True where keys of a type can do it.
+    #[must_use]
+    pub fn suits(self, key_type: KeyType) -> bool {
+        use KeyType::{Aes128, Aes256, Des, Hmac, Tdes2, Tdes3};
+        match self {
+            Self::Cbc => key_type != Hmac,
+            Self::Gcm | Self::Kw | Self::Kwp => matches!(key_type, Aes128 | Aes256),
+            Self::DesMac => key_type == Des,
+            Self::RetailMac => key_type == Tdes2,
+            Self::Cmac => matches!(key_type, Tdes2 | Tdes3 | Aes128 | Aes256),
+            Self::HmacSha1 | Self::HmacSha256 => key_type == Hmac,
+            Self::LegacyEcb | Self::LegacyCbc => matches!(key_type, Tdes2 | Tdes3),
+        }
+    }
+
+    fn is_wrap(self) -> bool {
+        matches!(self, Self::Kw | Self::Kwp | Self::LegacyEcb | Self::LegacyCbc)
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encrypt => "encrypt",
+            Self::Decrypt => "decrypt",
+            Self::Mac => "mac",
+            Self::Wrap => "wrap",
+            Self::Unwrap => "unwrap",
+            Self::UnwrapInClear => "unwrap in clear",
+            Self::TranslateFrom => "translate from",
+            Self::TranslateTo => "translate to",
+            Self::Export => "export",
+        })
+    }
+}

@@ -1,0 +1,234 @@
+//! A policy as one word of bits, so that a record costs one comparison.
+//!
+//! A key's word has a bit for everything it may do; a record's word has a bit for everything it needs. The words of all
+//! keys lie side by side, in the order of their indices: that is what a batch of one shape reads, and nothing else.
+
+use oarlock_core::{Direction, MacAlg, Shape, Status, WrapAlg};
+
+use super::key_type::KeyType;
+use super::policy::{Algorithm, IvRule, Operation, Policy};
+use crate::batch::{Iv, KeyWrap, Task};
+
+/// What a key may do, or what a record needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights(u64);
+
+const TYPES: u32 = 0;
+const OPERATIONS: u32 = 8;
+const ALGORITHMS: u32 = 24;
+
+const IV_CALLERS: u64 = 1 << 40;
+const IV_ZERO: u64 = 1 << 41;
+const IV_KEY: u64 = 1 << 42;
+const IV_GENERATED: u64 = 1 << 43;
+const IV_GENERATED_GCM: u64 = 1 << 44;
+const IVS: u64 = IV_CALLERS | IV_ZERO | IV_KEY | IV_GENERATED | IV_GENERATED_GCM | NEVER_IV;
+const UNCOUNTED: u64 = 1 << 48;
+const UNCOUNTED_GCM: u64 = 1 << 49;
+const EXISTS: u64 = 1 << 50;
+/// No key has these two.
+const NEVER_IV: u64 = 1 << 62;
+const NEVER: u64 = 1 << 63;
+
+impl Rights {
+    /// Those of a key that is not there; what needs nothing, needs no key.
+    pub(crate) const NONE: Self = Self(0);
+    /// What no key gives.
+    const IMPOSSIBLE: Self = Self(NEVER);
+    /// Those of a key that the caller brings along: its type is the caller's concern. IVs for GCM are not made, because
+    /// nobody counts how often such a key is used.
+    pub(crate) const CALLERS: Self = Self(!(NEVER | NEVER_IV | IV_GENERATED_GCM));
+
+    /// Those of a key of a type that was unwrapped under a key that the caller brings along.
+    pub(crate) fn callers_of(key_type: KeyType) -> Self {
+        let types = (1 << OPERATIONS) - 1;
+        Self(Self::CALLERS.0 & !types | type_bit(key_type))
+    }
+
+    /// The word of a key of a type under a policy.
+    pub(crate) fn compile(key_type: KeyType, policy: &Policy) -> Self {
+        let mut bits = EXISTS | type_bit(key_type);
+        for operation in &policy.operations {
+            bits |= operation_bit(*operation);
+        }
+        for algorithm in policy.algorithms.iter().filter(|algorithm| algorithm.suits(key_type)) {
+            bits |= algorithm_bit(*algorithm);
+        }
+        for rule in &policy.ivs {
+            bits |= match rule {
+                IvRule::Callers => IV_CALLERS,
+                IvRule::Random => IV_GENERATED | IV_GENERATED_GCM,
+                IvRule::Counter(counter) if counter.is_persistent() => IV_GENERATED | IV_GENERATED_GCM,
+                IvRule::Counter(_) => IV_GENERATED,
+                IvRule::Zero => IV_ZERO,
+                IvRule::KeyItself => IV_KEY,
+            };
+        }
+        if policy.max_uses.is_none() {
+            bits |= UNCOUNTED;
+        }
+        if !policy.has_random_ivs() {
+            bits |= UNCOUNTED_GCM;
+        }
+        Self(bits)
+    }
+
+    /// What a task needs of its first key.
+    pub(crate) fn needed(task: Task) -> Self {
+        use Direction::{Decrypt, Encrypt};
+        let parts = match task {
+            Task::Do(Shape::Cipher { alg, direction, .. }) => (
+                KeyType::of_cipher(alg),
+                if direction == Encrypt { Operation::Encrypt } else { Operation::Decrypt },
+                Some(Algorithm::Cbc),
+            ),
+            Task::Do(Shape::Aead { alg, direction }) => (
+                KeyType::of_aead(alg),
+                if direction == Encrypt { Operation::Encrypt } else { Operation::Decrypt },
+                Some(Algorithm::Gcm),
+            ),
+            Task::Do(Shape::Mac { alg }) => (KeyType::of_mac(alg), Operation::Mac, mac_algorithm(alg)),
+            Task::Do(Shape::Wrap { alg, direction }) => (
+                KeyType::of_wrap(alg),
+                if direction == Decrypt { Operation::UnwrapInClear } else { Operation::Wrap },
+                wrap_algorithm(alg),
+            ),
+            Task::Do(Shape::Translate { from, .. }) => {
+                (KeyType::of_cipher(from.alg), Operation::TranslateFrom, Some(Algorithm::Cbc))
+            }
+            Task::Do(Shape::Digest { .. } | Shape::DigestPart { .. }) => return Self::NONE,
+            Task::UnwrapKey { wrap, .. } => wrapping(wrap),
+            Task::Do(_) => return Self::IMPOSSIBLE,
+        };
+        Self::of_parts(parts)
+    }
+
+    /// What a task needs of its second key.
+    pub(crate) fn needed_second(task: Task) -> Self {
+        match task {
+            Task::Do(Shape::Translate { to, .. }) => {
+                Self::of_parts((KeyType::of_cipher(to.alg), Operation::TranslateTo, Some(Algorithm::Cbc)))
+            }
+            _ => Self::NONE,
+        }
+    }
+
+    fn of_parts(parts: (Option<KeyType>, Operation, Option<Algorithm>)) -> Self {
+        match parts {
+            (Some(key_type), operation, Some(algorithm)) => {
+                Self(EXISTS | type_bit(key_type) | operation_bit(operation) | algorithm_bit(algorithm))
+            }
+            _ => Self::IMPOSSIBLE,
+        }
+    }
+
+    /// What an IV from there needs of the key that encrypts under it.
+    pub(crate) fn needed_to_encrypt(iv: Iv, is_gcm: bool) -> Self {
+        Self(match (iv, is_gcm) {
+            (Iv::Given | Iv::Slot(_), _) => IV_CALLERS,
+            (Iv::Generated(_), false) => IV_GENERATED,
+            (Iv::Generated(_), true) => IV_GENERATED_GCM,
+            (Iv::Zero, false) => IV_ZERO,
+            (Iv::KeyItself, false) => IV_KEY,
+            (Iv::Zero | Iv::KeyItself, true) => NEVER_IV,
+        })
+    }
+
+    /// What an IV from there needs of the key that decrypts under it.
+    pub(crate) fn needed_to_decrypt(iv: Iv) -> Self {
+        Self(if iv == Iv::KeyItself { IV_KEY } else { 0 })
+    }
+
+    /// The right to do one operation, whatever the key's type and algorithms.
+    pub(crate) fn to(operation: Operation) -> Self {
+        Self(operation_bit(operation))
+    }
+
+    /// Both needs together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The first need with another operation in the place of its own.
+    pub(crate) fn doing_instead(self, operation: Operation) -> Self {
+        let operations = ((1 << (ALGORITHMS - OPERATIONS)) - 1) << OPERATIONS;
+        Self(self.0 & !operations | operation_bit(operation))
+    }
+
+    /// What is common to the rights of two keys.
+    #[inline]
+    pub(crate) fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Every bit, to begin finding what is common with.
+    pub(crate) const ALL: Self = Self(!0);
+
+    #[inline]
+    pub(crate) fn has(self, needed: Self) -> bool {
+        self.0 & needed.0 == needed.0
+    }
+
+    /// True where the key's uses are not counted: its encryptions under GCM where `is_gcm_encryption` says so.
+    pub(crate) fn is_uncounted(self, is_gcm_encryption: bool) -> bool {
+        self.0 & UNCOUNTED != 0 && !(is_gcm_encryption && self.counts_gcm())
+    }
+
+    /// True where every encryption under GCM is counted.
+    pub(crate) fn counts_gcm(self) -> bool {
+        self.0 & UNCOUNTED_GCM == 0
+    }
+
+    /// Why a record that needs `needed` is refused.
+    pub(crate) fn refusal(self, needed: Self) -> Status {
+        let missing = needed.0 & !self.0;
+        match missing {
+            0 => Status::Done,
+            _ if missing & EXISTS != 0 => Status::UnknownKey,
+            _ if missing & ((1 << OPERATIONS) - 1) != 0 => Status::WrongKeyType,
+            _ if missing & !IVS == 0 => Status::IvForbidden,
+            _ => Status::Forbidden,
+        }
+    }
+}
+
+fn type_bit(key_type: KeyType) -> u64 {
+    1 << (TYPES + key_type as u32)
+}
+
+fn operation_bit(operation: Operation) -> u64 {
+    1 << (OPERATIONS + operation as u32)
+}
+
+fn algorithm_bit(algorithm: Algorithm) -> u64 {
+    1 << (ALGORITHMS + algorithm as u32)
+}
+
+fn mac_algorithm(alg: MacAlg) -> Option<Algorithm> {
+    match alg {
+        MacAlg::DesMac(_) => Some(Algorithm::DesMac),
+        MacAlg::RetailMac(_) => Some(Algorithm::RetailMac),
+        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac | MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => {
+            Some(Algorithm::Cmac)
+        }
+        MacAlg::HmacSha1 => Some(Algorithm::HmacSha1),
+        MacAlg::HmacSha256 => Some(Algorithm::HmacSha256),
+        _ => None,
+    }
+}
+
+fn wrap_algorithm(alg: WrapAlg) -> Option<Algorithm> {
+    match alg {
+        WrapAlg::Aes128Kw | WrapAlg::Aes256Kw => Some(Algorithm::Kw),
+        WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp => Some(Algorithm::Kwp),
+        _ => None,
+    }
+}
+
+fn wrapping(wrap: KeyWrap) -> (Option<KeyType>, Operation, Option<Algorithm>) {
+    match wrap {
+        KeyWrap::Aes(alg) => (KeyType::of_wrap(alg), Operation::Unwrap, wrap_algorithm(alg)),
+        KeyWrap::LegacyEcb(alg) => (KeyType::of_cipher(alg), Operation::Unwrap, Some(Algorithm::LegacyEcb)),
+        KeyWrap::LegacyCbc(alg) => (KeyType::of_cipher(alg), Operation::Unwrap, Some(Algorithm::LegacyCbc)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Whether a DES key is one of those that must not be used.
+
+use std::fmt;
+
+use subtle::{Choice, ConstantTimeEq};
+
+use super::KeyType;
+use super::weak_keys::{SEMI_WEAK, WEAK};
+
+/// What is wrong with a key of the DES family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Weakness {
+    /// One of the four keys that are their own inverse. FIPS 74 section 3.6.
+    Weak,
+    /// One of the twelve keys that have an inverse. FIPS 74 section 3.6.
+    SemiWeak,
+    /// A triple-DES key whose first and second part, or second and third, are one: single DES. SP 800-67 Rev. 2 3.3.
+    EqualParts,
+}
+
+/// What a policy says of weak, semi-weak and degenerate keys of the DES family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WeakKeys {
+    /// They are not let in.
+    #[default]
+    Refuse,
+    /// They are let in, and whoever brought them is told.
+    Warn,
+    /// They are let in.
+    Allow,
+}
+
+/// Every bit but the parity of each byte.
+const NO_PARITY: u64 = 0xFEFE_FEFE_FEFE_FEFE;
+
+/// The weakness of a key; what is found decides branches, the key's bits do not. Parity bits count for nothing.
+pub(crate) fn weakness(key_type: KeyType, key: &[u8]) -> Option<Weakness> {
+    if !key_type.is_des_family() {
+        return None;
+    }
+    let mut parts = [None; 3];
+    for (part, bytes) in parts.iter_mut().zip(key.as_chunks().0) {
+        *part = Some(u64::from_be_bytes(*bytes) & NO_PARITY);
+    }
+    let pairs = parts.iter().zip(&parts[1..]);
+    let equal = pairs.fold(Choice::from(0), |found, pair| match pair {
+        (Some(left), Some(right)) => found | left.ct_eq(right),
+        _ => found,
+    });
+    let is_listed = |list: &[u64]| {
+        let parts = parts.iter().flatten();
+        parts.fold(Choice::from(0), |found, part| found | is_one_of(*part, list))
+    };
+    let (weak, semi_weak) = (is_listed(&WEAK), is_listed(SEMI_WEAK.as_flattened()));
+    match (bool::from(equal), bool::from(weak), bool::from(semi_weak)) {
+        (true, ..) => Some(Weakness::EqualParts),
+        (_, true, _) => Some(Weakness::Weak),
+        (_, _, true) => Some(Weakness::SemiWeak),
+        _ => None,
+    }
+}
+
+fn is_one_of(part: u64, list: &[u64]) -> Choice {
+    list.iter().fold(Choice::from(0), |found, listed| found | part.ct_eq(&(listed & NO_PARITY)))
+}
+
+impl WeakKeys {
+    /// Whether a key may come in, and the warning that goes with it.
+    pub(crate) fn judge(self, found: Option<Weakness>) -> Result<Option<Weakness>, Weakness> {
+        match (self, found) {
+            (Self::Refuse, Some(weakness)) => Err(weakness),
+            (Self::Warn, found) => Ok(found),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl fmt::Display for Weakness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Weak => "a weak DES key",
+            Self::SemiWeak => "a semi-weak DES key",
+            Self::EqualParts => "a triple-DES key with two equal parts",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock_core::{BlockCipher, CipherMode, Direction, Engine, Jobs, Outcomes, Records, Shape};
+    use oarlock_core::{Column, KeySource, Sink, Source, Span};
+    use oarlock_scalar::Scalar;
+
+    use super::*;
+
+    /// A block encrypted under the first key and what it gives under the second.
+    fn twice(first: u64, second: u64) -> u64 {
+        let shape =
+            Shape::Cipher { alg: BlockCipher::Des, mode: CipherMode::Cbc, direction: Direction::Encrypt };
+        let encrypt = |key: u64, block: u64| {
+            let records = Records {
+                len: 1,
+                keys: vec![oarlock_keys::raw::secret(key.to_be_bytes().to_vec()).unwrap()].into(),
+                data: [[0; 8], block.to_be_bytes()].concat().into(),
+                output_len: 8,
+                key: Column::One(KeySource::Table(0)),
+                iv: Column::One(Span { start: 0, len: 8 }),
+                input: Column::One(Source::Data(Span { start: 8, len: 8 })),
+                output: Column::One(Sink::Output(Span { start: 0, len: 8 })),
+                ..Records::default()
+            };
+            let parts = [&records];
+            let jobs = Jobs::Records(shape, &parts);
+            let mut outcomes = Outcomes::for_jobs(&jobs);
+            Scalar::detect().unwrap().run(&jobs, &mut outcomes).unwrap();
+            u64::from_be_bytes(outcomes.bytes().try_into().unwrap())
+        };
+        encrypt(second, encrypt(first, block()))
+    }
+
+    fn block() -> u64 {
+        0x0123_4567_89AB_CDE7
+    }
+
+    #[test]
+    fn the_listed_keys_are_what_the_lists_say() {
+        assert!(WEAK.iter().all(|key| twice(*key, *key) == block()));
+        for [left, right] in SEMI_WEAK {
+            assert_eq!((twice(left, right), twice(right, left)), (block(), block()));
+            assert_ne!(twice(left, left), block(), "only weak keys undo themselves");
+        }
+        let parity = |key: &u64| key.to_be_bytes().iter().all(|byte| byte.count_ones() % 2 == 1);
+        assert!(WEAK.iter().chain(SEMI_WEAK.as_flattened()).all(parity));
+    }
+
+    #[test]
+    fn every_listed_key_is_found_whatever_its_parity() {
+        let flipped = 0x0101_0101_0000_0001;
+        for (list, kind) in [(&WEAK[..], Weakness::Weak), (SEMI_WEAK.as_flattened(), Weakness::SemiWeak)] {
+            for key in list {
+                assert_eq!(weakness(KeyType::Des, &key.to_be_bytes()), Some(kind));
+                assert_eq!(weakness(KeyType::Des, &(key ^ flipped).to_be_bytes()), Some(kind));
+                assert_eq!(weakness(KeyType::Des, &(key ^ 2).to_be_bytes()), None, "a bit that counts");
+                let second = [0x1112_1314_1516_1718, *key].map(u64::to_be_bytes).concat();
+                assert_eq!(weakness(KeyType::Tdes2, &second), Some(kind), "a part of a longer key");
+                assert_eq!(weakness(KeyType::Aes128, &second), None, "AES has no such keys");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_neighbours_make_single_des() {
+        let (a, b, c) = (0x1112_1314_1516_1718_u64, 0x2122_2324_2526_2728, 0x3132_3334_3536_3738);
+        let of = |parts: &[u64]| {
+            let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_be_bytes()).collect();
+            weakness(if parts.len() == 2 { KeyType::Tdes2 } else { KeyType::Tdes3 }, &bytes)
+        };
+        assert_eq!(of(&[a, a]), Some(Weakness::EqualParts));
+        assert_eq!(of(&[a, a ^ 0x0101]), Some(Weakness::EqualParts), "parity tells no keys apart");
+        assert_eq!(of(&[a, a, b]), Some(Weakness::EqualParts));
+        assert_eq!(of(&[a, b, b]), Some(Weakness::EqualParts));
+        assert_eq!((of(&[a, b]), of(&[a, b, c]), of(&[a, b, a])), (None, None, None));
+    }
+
+    #[test]
+    fn policies_refuse_warn_or_allow() {
+        let found = Some(Weakness::Weak);
+        assert_eq!(WeakKeys::Refuse.judge(found), Err(Weakness::Weak));
+        assert_eq!(WeakKeys::Warn.judge(found), Ok(found));
+        assert_eq!(WeakKeys::Allow.judge(found), Ok(None));
+        assert_eq!(WeakKeys::default().judge(None), Ok(None));
+    }
+}
