@@ -20,7 +20,7 @@
 //!
 //! let table = KeyTable::new();
 //! let session = Policy::any_data(KeyType::Tdes2).max_uses(1_000);
-//! let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Tdes2, session).allow([Operation::Wrap]);
+//! let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Tdes2, session).allow([Operation::WrapInClear]);
 //! let master = table.insert("master", KeyType::Aes128, &[7; 16][..], policy)?.index;
 //!
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;

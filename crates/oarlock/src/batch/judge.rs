@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oarlock_core::{Direction, KeySource, Shape, Sink, Source, Span, Status};
+use oarlock_core::{KeySource, Sink, Source, Span, Status};
 
 use super::plan::Row;
 use super::slots::{Claim, Claims, Holds, SlotKey};
@@ -33,6 +33,16 @@ struct Found<'a> {
     root: Option<u32>,
 }
 
+impl Found<'_> {
+    /// True where the caller knows the key, or the one that it came out of.
+    fn is_known(&self) -> bool {
+        self.policy.is_none()
+    }
+}
+
+/// Data that everyone may read.
+const OPEN: Holds<'static> = Holds::Data { is_open: true, may_translate: false };
+
 impl<'a, 'b> Judge<'a, 'b> {
     pub(super) fn new(batch: &'b Batch<'b>, snapshot: &'a Snapshot) -> Self {
         Self { batch, snapshot, claims: Claims::new(batch.slots.len()), is_counted: false }
@@ -55,7 +65,7 @@ impl<'a, 'b> Judge<'a, 'b> {
         }
         for slot in ivs.into_iter().flatten() {
             let holds = match verdict {
-                Ok(()) => Holds::Data { is_open: true, may_translate: false },
+                Ok(()) => OPEN,
                 Err(_) => Holds::Nothing,
             };
             self.claims.fill(slot, Claim { wave, holds });
@@ -103,26 +113,38 @@ impl<'a, 'b> Judge<'a, 'b> {
         if !row.task.has_key() {
             self.check_keyless_iv(row)?;
             self.check_input(row)?;
-            return Ok(Holds::Data { is_open: true, may_translate: false });
+            return Ok(OPEN);
         }
         let found = self.find(row.key)?;
         self.is_counted |= !found.rights.is_uncounted(row.task.is_seal());
         if let Task::UnwrapKey { wrap, key } = row.task {
             return self.check_unwrapping(row, &found, wrap, key);
         }
-        let holds = self.check_rights(row, found.rights)?;
         self.check_iv(row, found.rights)?;
         if row.task.has_second_key() {
-            let second = self.find(row.second_key)?;
-            self.is_counted |= !second.rights.is_uncounted(false);
-            let encrypting = Rights::needed_to_encrypt(row.second_iv_from, false);
-            allow(second.rights, Rights::needed_second(row.task).and(encrypting))?;
-            self.check_generated(row.second_iv_from, row.task.second_iv_len())?;
-            self.check_iv_slot(row.second_iv_from)?;
-        } else if row.second_iv_from != Iv::Given {
+            return self.check_translation(row, &found);
+        }
+        if row.second_iv_from != Iv::Given {
             return Err(Status::Malformed);
         }
-        Ok(holds)
+        self.check_rights(row, &found)
+    }
+
+    /// Who knows one of the keys, knows the plaintext: then the other key must allow what that comes to.
+    fn check_translation(&mut self, row: &Row, first: &Found<'a>) -> Result<Holds<'a>, Status> {
+        let second = self.find(row.second_key)?;
+        self.is_counted |= !second.rights.is_uncounted(false);
+        let unless = |needed: Rights, is_known, operation| {
+            if is_known { needed.doing_instead(operation) } else { needed }
+        };
+        let from = unless(Rights::needed(row.task), second.is_known(), Operation::Decrypt);
+        let to = unless(Rights::needed_second(row.task), first.is_known(), Operation::Encrypt);
+        allow(first.rights, from)?;
+        allow(second.rights, to.and(Rights::needed_to_encrypt(row.second_iv_from, false)))?;
+        self.check_input(row)?;
+        self.check_generated(row.second_iv_from, row.task.second_iv_len())?;
+        self.check_iv_slot(row.second_iv_from)?;
+        Ok(OPEN)
     }
 
     fn find(&self, source: KeySource) -> Result<Found<'a>, Status> {
@@ -147,46 +169,39 @@ impl<'a, 'b> Judge<'a, 'b> {
     }
 
     /// What the key must allow, where the record reads and writes what it does.
-    fn check_rights(&self, row: &Row, rights: Rights) -> Result<Holds<'a>, Status> {
-        let needed = Rights::needed(row.task);
-        if row.task.encrypts()
-            && let Source::Slot(slot) = row.input
-            && let Holds::Data { is_open, may_translate } = self.claims.read(slot)?.holds
-        {
-            let may_as_translation =
-                may_translate && rights.has(needed.doing_instead(Operation::TranslateTo));
-            return if may_as_translation || (is_open && rights.has(needed)) {
-                Ok(Holds::Data { is_open: true, may_translate: false })
-            } else {
-                Err(first_refusal(rights, needed))
-            };
+    fn check_rights(&self, row: &Row, found: &Found<'a>) -> Result<Holds<'a>, Status> {
+        let (rights, needed) = (found.rights, Rights::needed(row.task));
+        if let Source::Slot(slot) = row.input {
+            match &self.claims.read(slot)?.holds {
+                Holds::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
+                Holds::Data { is_open, may_translate } if row.task.encrypts() => {
+                    let translates = needed.doing_instead(Operation::TranslateTo);
+                    let may_as_translation = *may_translate && !found.is_known() && rights.has(translates);
+                    let may = may_as_translation || (*is_open && rights.has(needed));
+                    return if may { Ok(OPEN) } else { Err(first_refusal(rights, needed)) };
+                }
+                _ => self.check_input(row)?,
+            }
         }
-        self.check_input(row)?;
         if row.task.decrypts() && matches!(row.output, Sink::Slot(_)) {
             let is_open = rights.has(needed);
-            let may_translate = rights.has(needed.doing_instead(Operation::TranslateFrom));
-            return if is_open || may_translate {
-                Ok(Holds::Data { is_open, may_translate })
-            } else {
-                Err(first_refusal(rights, needed))
-            };
+            let translates = needed.doing_instead(Operation::TranslateFrom);
+            let may_translate = !found.is_known() && rights.has(translates);
+            let may = is_open || may_translate;
+            let holds = Holds::Data { is_open, may_translate };
+            return if may { Ok(holds) } else { Err(first_refusal(rights, needed)) };
         }
-        allow(rights, needed)?;
-        Ok(Holds::Data { is_open: true, may_translate: false })
+        allow(rights, needed).map(|()| OPEN)
     }
 
-    /// Keys in slots are used as keys, or wrapped where they may leave; plaintext that may only be translated is not read.
+    /// Keys in slots are no data, nor is plaintext that may only be translated.
     fn check_input(&self, row: &Row) -> Result<(), Status> {
         let Source::Slot(slot) = row.input else { return Ok(()) };
         match &self.claims.read(slot)?.holds {
             Holds::Nothing => Err(Status::DependencyFailed),
             Holds::Data { is_open: true, .. } => Ok(()),
             Holds::Data { is_open: false, .. } => Err(Status::Forbidden),
-            Holds::Key(key) => {
-                let is_wrap = matches!(row.task, Task::Do(Shape::Wrap { direction: Direction::Encrypt, .. }));
-                let may_leave = key.rights.has(Rights::to(Operation::Export));
-                if is_wrap && may_leave { Ok(()) } else { Err(Status::Forbidden) }
-            }
+            Holds::Key(_) => Err(Status::Forbidden),
         }
     }
 
@@ -327,6 +342,14 @@ fn output_slot(sink: Sink) -> Option<u32> {
 
 fn generated_slot(from: Iv) -> Option<u32> {
     if let Iv::Generated(Sink::Slot(slot)) = from { Some(slot) } else { None }
+}
+
+/// A key leaves where it may, under a key that wraps keys and that the caller does not know.
+fn check_export<'a>(key: &SlotKey<'_>, under: &Found<'_>, needed: Rights) -> Result<Holds<'a>, Status> {
+    allow(under.rights, needed.doing_instead(Operation::Wrap))?;
+    let may_leave = key.rights.has(Rights::to(Operation::Export));
+    let would_be_shown = under.is_known() && key.policy.is_some();
+    if may_leave && !would_be_shown { Ok(OPEN) } else { Err(Status::Forbidden) }
 }
 
 fn allow(rights: Rights, needed: Rights) -> Result<(), Status> {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::{Column, JobError, KeySource, Records, Shape, Slots};
+use oarlock_core::{Column, JobError, KeySource, Records, Shape, Slots, Status};
 
 use super::reserve::Tally;
 use super::{Batch, BatchOutcome, Iv, Task};
@@ -53,7 +53,17 @@ pub(super) fn run(
         slots: Cow::Owned(Slots::default()),
         ..batch.records.borrowed()
     };
-    Ok((BatchOutcome::of(accelerator.run_records(shape, &records)?, Vec::new()), Slots::default()))
+    let mut outcomes = accelerator.run_records(shape, &records)?;
+    // There are no slots to depend on. A fold looks at many statuses at once, a search at one.
+    let names_slot = |status: &Status| *status == Status::DependencyFailed;
+    if outcomes.statuses().iter().fold(false, |found, status| found | names_slot(status)) {
+        for index in 0..outcomes.len() {
+            if names_slot(&outcomes.statuses()[index]) {
+                outcomes.set(index, Status::Malformed);
+            }
+        }
+    }
+    Ok((BatchOutcome::of(outcomes, Vec::new()), Slots::default()))
 }
 
 fn needed(task: Task) -> Rights {

@@ -159,6 +159,11 @@ impl Task {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Decrypt, .. }))
     }
 
+    /// True where the task wraps a key, or the caller's bytes.
+    pub(crate) fn is_wrapping(self) -> bool {
+        matches!(self, Self::Do(Shape::Wrap { direction: Direction::Encrypt, .. }))
+    }
+
     /// True where the task encrypts data under its first key.
     pub(crate) fn encrypts(self) -> bool {
         let is_encryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Encrypt, .. }));

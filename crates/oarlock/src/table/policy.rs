@@ -15,15 +15,17 @@ pub enum Operation {
     Decrypt,
     /// Make message authentication codes.
     Mac,
-    /// Wrap keys, or the caller's bytes.
+    /// Wrap keys that may leave ([`Operation::Export`]) from slots. Not under a key that the caller brings along.
     Wrap,
+    /// Wrap the caller's bytes. Whoever may have them unwrapped again as a key then knows that key.
+    WrapInClear,
     /// Unwrap keys, to be used inside only, under what [`Policy::unwraps`] says.
     Unwrap,
     /// Unwrap into the caller's hands.
     UnwrapInClear,
-    /// Decrypt what another key encrypts at once: nobody sees the plaintext.
+    /// Decrypt what another key of the table encrypts at once: nobody sees the plaintext.
     TranslateFrom,
-    /// Encrypt what another key has just decrypted.
+    /// Encrypt what another key of the table has just decrypted.
     TranslateTo,
     /// Be wrapped: leave under a key that may wrap.
     Export,
@@ -250,11 +252,12 @@ impl Policy {
     }
 
     fn check_wrapping(&self) -> Result<(), PolicyError> {
-        use Operation::{Export, Unwrap, UnwrapInClear, Wrap};
-        if ![Wrap, Unwrap, UnwrapInClear].iter().any(|operation| self.may(*operation)) {
+        use Operation::{Export, Unwrap, UnwrapInClear, Wrap, WrapInClear};
+        if ![Wrap, WrapInClear, Unwrap, UnwrapInClear].iter().any(|operation| self.may(*operation)) {
             return Ok(());
         }
-        let is_other = |operation: &&Operation| !matches!(operation, Wrap | Unwrap | UnwrapInClear | Export);
+        let wraps = [Wrap, WrapInClear, Unwrap, UnwrapInClear, Export];
+        let is_other = |operation: &&Operation| !wraps.contains(operation);
         if let Some(operation) = self.operations.iter().find(is_other) {
             return Err(PolicyError::WrapsAndMore { operation: *operation });
         }
@@ -339,6 +342,7 @@ impl fmt::Display for Operation {
             Self::Decrypt => "decrypt",
             Self::Mac => "mac",
             Self::Wrap => "wrap",
+            Self::WrapInClear => "wrap in clear",
             Self::Unwrap => "unwrap",
             Self::UnwrapInClear => "unwrap in clear",
             Self::TranslateFrom => "translate from",

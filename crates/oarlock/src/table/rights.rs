@@ -90,7 +90,7 @@ impl Rights {
             Task::Do(Shape::Mac { alg }) => (KeyType::of_mac(alg), Operation::Mac, mac_algorithm(alg)),
             Task::Do(Shape::Wrap { alg, direction }) => (
                 KeyType::of_wrap(alg),
-                if direction == Decrypt { Operation::UnwrapInClear } else { Operation::Wrap },
+                if direction == Decrypt { Operation::UnwrapInClear } else { Operation::WrapInClear },
                 wrap_algorithm(alg),
             ),
             Task::Do(Shape::Translate { from, .. }) => {

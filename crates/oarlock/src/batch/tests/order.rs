@@ -119,6 +119,7 @@ fn places_and_spans_that_do_not_exist_are_that_records_error() {
     assert_eq!(statuses(&|r| r.output = second(Sink::Slot(5))), [Done, Malformed]);
     assert_eq!(statuses(&|r| r.input = input(Source::Data(span(17, 16)))), [Done, Malformed]);
     assert_eq!(statuses(&|r| r.input = input(Source::Data(span(17, 15)))), [Done, BadLength]);
+    assert_eq!(statuses(&|r| r.input = input(Source::Slot(5))), [Done, Malformed]);
     assert_eq!(statuses(&|r| r.iv = Column::One(span(25, 8))), [Malformed, Malformed]);
     assert_eq!(statuses(&|r| r.iv = Column::One(span(0, 7))), [BadLength, BadLength]);
 }

@@ -28,7 +28,7 @@ fn tasks() -> Vec<(Task, KeyType, Operation, Algorithm)> {
         Shape::Wrap { alg, direction } => {
             let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
             let operation = match direction {
-                Direction::Encrypt => Operation::Wrap,
+                Direction::Encrypt => Operation::WrapInClear,
                 Direction::Decrypt => Operation::UnwrapInClear,
             };
             Some((KeyType::of_wrap(alg)?, operation, if is_padded { Kwp } else { Kw }))

@@ -123,8 +123,9 @@ fn policies_that_would_let_wrapped_keys_be_taken_apart_are_refused() {
 #[test]
 fn aes_wraps_carry_keys_of_every_type_their_policy_names() {
     let table = KeyTable::new();
-    let mut policy =
-        Policy::new().allow([Operation::Unwrap, Operation::Wrap]).with([Algorithm::Kw, Algorithm::Kwp]);
+    let mut policy = Policy::new()
+        .allow([Operation::Unwrap, Operation::WrapInClear])
+        .with([Algorithm::Kw, Algorithm::Kwp]);
     for key_type in KeyType::ALL {
         policy = policy.unwraps(key_type, Policy::any_data(key_type));
     }
@@ -219,7 +220,7 @@ fn weak_keys_are_refused_warned_of_or_allowed() {
 fn unwrapped_keys_serve_as_often_as_their_policy_says_and_share_the_limit_of_gcm() {
     let table = KeyTable::new();
     let then = Policy::any_data(KeyType::Aes128).max_uses(2);
-    let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, then).allow([Operation::Wrap]);
+    let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, then).allow([Operation::WrapInClear]);
     table.insert("master", KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap();
     let wrapped = alone(&table, Entry::new(Task::wrap(WrapAlg::Aes128Kw)).key(0).input(&[5; 16])).1;
     let mut builder = BatchBuilder::new();
@@ -240,7 +241,7 @@ fn unwrapped_keys_serve_as_often_as_their_policy_says_and_share_the_limit_of_gcm
 fn unwrapping_in_clear_is_a_right_of_its_own() {
     let table = KeyTable::new();
     let add = |name: &str, operation| {
-        let policy = Policy::new().allow([operation, Operation::Wrap]).with([Algorithm::Kw]);
+        let policy = Policy::new().allow([operation, Operation::WrapInClear]).with([Algorithm::Kw]);
         let policy =
             policy.unwraps(KeyType::Aes128, Policy::any_data(KeyType::Aes128)).ivs([IvRule::Callers]);
         table.insert(name, KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap().index

@@ -129,7 +129,6 @@ fn translators() -> (KeyTable, u32, u32, u32) {
 #[test]
 fn plaintext_that_may_only_be_translated_is_encrypted_again_or_nothing() {
     let (table, from, to, all) = translators();
-    let (hmac, _) = open_table();
     let mut builder = BatchBuilder::new();
     let decrypt = Entry::new(Task::decrypt(BlockCipher::Des)).iv(NewIv::Zero).input(&[7; 8]);
     let encrypt = Entry::new(Task::encrypt(BlockCipher::Des)).iv(NewIv::Zero);
@@ -156,7 +155,36 @@ fn plaintext_that_may_only_be_translated_is_encrypted_again_or_nothing() {
     for (at, (record, expected)) in records.iter().enumerate() {
         assert_eq!(outcome.statuses()[at + 2], *expected, "{at}: {record:?}");
     }
-    drop(hmac);
+}
+
+#[test]
+fn a_key_that_the_caller_knows_takes_nothing_out_that_policies_keep_in() {
+    let (table, from, to, all) = translators();
+    let mut builder = BatchBuilder::new();
+    let known = builder.outside_key(&outside(&DES_KEY));
+    let zero = |task| Entry::new(task).iv(NewIv::Zero).second_iv(NewIv::Zero).input(&[7; 8]);
+    let translate = zero(Task::translate(BlockCipher::Des, BlockCipher::Des));
+    let only = zero(Task::decrypt(BlockCipher::Des)).second_iv(NewIv::Bytes(&[]));
+    let encrypt = zero(Task::encrypt(BlockCipher::Des)).second_iv(NewIv::Bytes(&[]));
+    let closed = through(&mut builder, only.key(from), 8);
+    let chosen = through(&mut builder, only.key_from(known), 8);
+    let records = [
+        (translate.key(from).second_key_from(known), Status::Forbidden),
+        (translate.key(all).second_key_from(known), Status::Done),
+        (translate.key_from(known).second_key(to), Status::Forbidden),
+        (translate.key_from(known).second_key(all), Status::Done),
+        (translate.key(from).second_key(to), Status::Done),
+        (encrypt.key_from(known).input_from(Bytes::Slot(closed)), Status::Forbidden),
+        (encrypt.key(to).input_from(Bytes::Slot(chosen)), Status::Forbidden),
+        (encrypt.key(all).input_from(Bytes::Slot(chosen)), Status::Done),
+    ];
+    for (record, _) in records {
+        builder.add(record).unwrap();
+    }
+    let outcome = run(&table, &builder);
+    for (at, (record, expected)) in records.iter().enumerate() {
+        assert_eq!(outcome.statuses()[at + 2], *expected, "{at}: {record:?}");
+    }
 }
 
 #[test]
@@ -165,8 +193,9 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     let data = Policy::any_data(KeyType::Aes128);
     let master = |name: &str, then: Policy| {
         let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, then);
-        let policy =
-            policy.allow([Operation::Wrap]).unwraps(KeyType::Tdes2, Policy::any_data(KeyType::Tdes2));
+        let policy = policy
+            .allow([Operation::Wrap, Operation::WrapInClear])
+            .unwraps(KeyType::Tdes2, Policy::any_data(KeyType::Tdes2));
         table.insert(name, KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap().index
     };
     let (stays, leaves) =
@@ -181,6 +210,7 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     let slot = through(&mut builder, unwrap(KeyType::Aes128).key(stays), 16);
     let exported = through(&mut builder, unwrap(KeyType::Aes128).key(leaves), 16);
     let other = through(&mut builder, unwrap(KeyType::Tdes2).key(leaves), 16);
+    let known = builder.outside_key(&outside(&[1; 16]));
     let encrypt = Entry::new(Task::encrypt(BlockCipher::Aes128)).iv(NewIv::Zero);
     let read = Bytes::Slot(slot);
     let records = [
@@ -192,6 +222,7 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
         (encrypt.key(all).input(&[1; 16]).iv(NewIv::Slot(slot)), Status::Forbidden),
         (wrap.key(stays).input_from(read), Status::Forbidden),
         (wrap.key(stays).input_from(Bytes::Slot(exported)), Status::Done),
+        (wrap.key_from(known).input_from(Bytes::Slot(exported)), Status::Forbidden),
         (unwrap(KeyType::Aes256).key(stays).output(Place::Slot(3)), Status::Forbidden),
         (unwrap(KeyType::Aes128).key(stays), Status::Malformed),
     ];
