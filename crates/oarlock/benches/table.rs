@@ -62,8 +62,9 @@ fn main() {
     let order = random_order();
     let records = records(&order);
 
-    let secrets: Vec<Vec<u8>> =
-        (0..KEYS as u64).map(|n| (n * 0x9E37_79B9_7F4A_7C15 | 4).to_le_bytes().to_vec()).collect();
+    let secrets: Vec<Vec<u8>> = (0..KEYS as u64)
+        .map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 4).to_le_bytes().to_vec())
+        .collect();
     let direct = Records {
         keys: secrets
             .iter()

@@ -133,7 +133,7 @@ fn aes_wraps_carry_keys_of_every_type_their_policy_names() {
     for key_type in KeyType::ALL {
         let key = secret(key_type, 6);
         for alg in [WrapAlg::Aes256Kw, WrapAlg::Aes256Kwp] {
-            if alg == WrapAlg::Aes256Kw && (key.len() < 16 || key.len() % 8 != 0) {
+            if alg == WrapAlg::Aes256Kw && (key.len() < 16 || !key.len().is_multiple_of(8)) {
                 continue;
             }
             let wrapped = alone(&table, Entry::new(Task::wrap(alg)).key(0).input(&key)).1;
@@ -208,7 +208,7 @@ fn weak_keys_are_refused_warned_of_or_allowed() {
         let added = table.insert("weak", KeyType::Des, &weak[..], policy);
         match rule {
             WeakKeys::Refuse => {
-                assert!(matches!(added, Err(TableError::WeakKey { weakness: Weakness::Weak })))
+                assert!(matches!(added, Err(TableError::WeakKey { weakness: Weakness::Weak })));
             }
             WeakKeys::Warn => assert_eq!(added.unwrap().warning, Some(Weakness::Weak)),
             WeakKeys::Allow => assert_eq!(added.unwrap().warning, None),
