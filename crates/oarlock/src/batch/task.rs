@@ -15,7 +15,7 @@ pub enum Task {
     /// A raw shape.
     Do(Shape),
     /// Unwraps a key into a slot, for later records of the batch. A check value in the tag column, three bytes, is compared:
-    /// legacy wraps must have one, AES wraps may. It is that of PKCS#11 (v3.0 section 4.10.2, `CKA_CHECK_VALUE`) and, for triple
+    /// legacy wraps must have one, AES wraps may. It is that of PKCS#11 (v3.0 section 4.10, `CKA_CHECK_VALUE`) and, for triple
     /// DES, of ANSI X9.24-1: the leading three bytes of a block of zeros encrypted under the key.
     UnwrapKey {
         /// How it is wrapped.
