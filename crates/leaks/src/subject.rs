@@ -210,7 +210,7 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
 }
 
 /// A longer modulus takes an exponent of so many bits: its length is public and says only how often the same steps are taken.
-const EXPONENT_BITS: u16 = 256;
+const EXPONENT_BITS: u16 = 64;
 
 /// Names and shapes. The base point of X25519 has a name of its own: engines may know its multiples.
 fn kinds() -> Vec<(String, Shape)> {
