@@ -1,0 +1,121 @@
+//! The columns that a job names, each once.
+
+use crate::error::PlanError;
+use crate::job::{Cipher, GcmColumns, IvFrom, Job, KeyFrom, Work};
+
+/// Columns of a job, by their place in `names`.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    pub(crate) names: Vec<String>,
+    read: Vec<usize>,
+    pub(crate) value: usize,
+    pub(crate) key: Option<usize>,
+    pub(crate) second_key: Option<usize>,
+    pub(crate) iv: Option<usize>,
+    pub(crate) second_iv: Option<usize>,
+    pub(crate) tag: Option<usize>,
+    pub(crate) aad: Option<usize>,
+    /// What is written, and where.
+    pub(crate) writes: Vec<(usize, Written)>,
+}
+
+/// What is written to a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    Result,
+    Iv,
+    Tag,
+}
+
+impl Columns {
+    pub(crate) fn of(job: &Job) -> Result<Self, PlanError> {
+        job.check()?;
+        let mut columns = Self::default();
+        columns.value = columns.read(&job.value);
+        columns.key = columns.read_key(&job.key);
+        columns.write(job.into.as_ref().unwrap_or(&job.value), Written::Result)?;
+        match &job.work {
+            Work::Encrypt { cipher, iv, gcm, .. } => {
+                columns.iv = columns.read_iv(iv);
+                columns.write_iv(iv)?;
+                if let Cipher::Gcm(_) = cipher {
+                    columns.read_aad(gcm);
+                    columns.write(&gcm.tag, Written::Tag)?;
+                }
+            }
+            Work::Decrypt { cipher, iv, gcm, .. } => {
+                columns.iv = columns.read_iv(iv);
+                if let Cipher::Gcm(_) = cipher {
+                    columns.read_aad(gcm);
+                    columns.tag = Some(columns.read(&gcm.tag));
+                }
+            }
+            Work::Translate { iv, to_key, to_iv, .. } => {
+                columns.iv = columns.read_iv(iv);
+                columns.second_key = columns.read_key(to_key);
+                columns.second_iv = columns.read_iv(to_iv);
+                columns.write_iv(to_iv)?;
+            }
+            Work::Mac { .. } => {}
+        }
+        Ok(columns)
+    }
+
+    /// True where rows must have the column.
+    pub(crate) fn is_read(&self, column: usize) -> bool {
+        self.read.contains(&column)
+    }
+
+    /// The columns that are written and that a row does not have yet, in the order in which they are added.
+    pub(crate) fn appended(&self, has: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+        self.writes.iter().map(|(column, _)| *column).filter(move |column| !has(*column))
+    }
+
+    fn name(&mut self, name: &str) -> usize {
+        let known = self.names.iter().position(|own| own == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    fn read(&mut self, name: &str) -> usize {
+        let column = self.name(name);
+        self.read.push(column);
+        column
+    }
+
+    fn read_key(&mut self, key: &KeyFrom) -> Option<usize> {
+        match key {
+            KeyFrom::One(_) => None,
+            KeyFrom::Column(name) => Some(self.read(name)),
+        }
+    }
+
+    fn read_iv(&mut self, iv: &IvFrom) -> Option<usize> {
+        match iv {
+            IvFrom::Column(name) => Some(self.read(name)),
+            _ => None,
+        }
+    }
+
+    fn read_aad(&mut self, gcm: &GcmColumns) {
+        self.aad = gcm.aad.as_ref().map(|name| self.read(name));
+    }
+
+    fn write_iv(&mut self, iv: &IvFrom) -> Result<(), PlanError> {
+        match iv {
+            IvFrom::New(name) => self.write(name, Written::Iv),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&mut self, name: &str, what: Written) -> Result<(), PlanError> {
+        let column = self.name(name);
+        if self.writes.iter().any(|(own, _)| *own == column) {
+            return Err(PlanError::SameColumn { name: name.to_owned() });
+        }
+        self.writes.push((column, what));
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Which field is which column, as the header says.
+
+use memchr::memchr3;
+
+use super::{Field, Fields};
+use crate::Buffer;
+use crate::columns::Columns;
+use crate::error::{PlanError, Reason};
+use crate::reject::describe;
+use crate::row::{Cell, MOST_COLUMNS, Row};
+use crate::text::unescaped;
+
+/// The columns of a file.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    delimiter: u8,
+    /// Fields of every row.
+    fields: u32,
+    /// Which fields are columns of the job, in their order.
+    wanted: Vec<(u32, u8)>,
+}
+
+impl Layout {
+    /// Reads the first row of a file. Returns the layout, the head of the output and the bytes that it stands for.
+    pub(crate) fn read(
+        chunk: &[u8],
+        delimiter: u8,
+        has_header: bool,
+        columns: &Columns,
+    ) -> Result<(Self, Buffer, usize), PlanError> {
+        // A mark of byte order is no part of a name.
+        let start = if chunk.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        if chunk.len() == start {
+            return Err(PlanError::NoHeader);
+        }
+        let mut fields = Fields::of(chunk, start, delimiter);
+        let first: Vec<Field> = fields.by_ref().collect();
+        if let Some(reason) = &fields.fault {
+            return Err(PlanError::BadHeader { reason: describe(reason, columns) });
+        }
+        let names: Vec<String> = if has_header {
+            first
+                .iter()
+                .map(|field| String::from_utf8_lossy(&unescaped(chunk, *field)).into_owned())
+                .collect()
+        } else {
+            (1..=first.len()).map(|number| number.to_string()).collect()
+        };
+        let layout = Self { delimiter, fields: first.len() as u32, wanted: find(&names, columns)? };
+        let mut head = Buffer::default();
+        let end = fields.end.filter(|_| has_header);
+        if let Some(end) = end {
+            head.extend(&chunk[..end.end]);
+            for column in columns.appended(|column| layout.has(column)) {
+                head.push(delimiter);
+                push_name(columns.names[column].as_bytes(), delimiter, &mut head);
+            }
+            head.extend(&chunk[end.end..end.next]);
+        }
+        Ok((layout, head, end.map_or(0, |end| end.next)))
+    }
+
+    fn has(&self, column: usize) -> bool {
+        self.wanted.iter().any(|(_, own)| usize::from(*own) == column)
+    }
+
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// Reads the row at `start`.
+    #[inline]
+    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MOST_COLUMNS]) -> Row {
+        let mut fields = Fields::of(chunk, start, self.delimiter);
+        let (mut count, mut wanted) = (0, self.wanted.iter().peekable());
+        for field in fields.by_ref() {
+            if let Some((_, column)) = wanted.next_if(|(own, _)| *own == count) {
+                cells[usize::from(*column)] = field;
+            }
+            count += 1;
+        }
+        if count != self.fields && fields.fault.is_none() {
+            fields.fault = Some(Reason::Columns { expected: self.fields, found: count });
+        }
+        let (end, next) = fields.end.map_or((chunk.len(), chunk.len()), |end| (end.end, end.next));
+        Row { append_at: end, is_empty: false, end, next, fault: fields.fault }
+    }
+}
+
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The fields that are columns of the job. All that are read must be there.
+fn find(names: &[String], columns: &Columns) -> Result<Vec<(u32, u8)>, PlanError> {
+    let mut wanted = Vec::new();
+    for (column, name) in columns.names.iter().enumerate() {
+        let mut fields = (0_u32..).zip(names).filter(|(_, own)| *own == name).map(|(field, _)| field);
+        match (fields.next(), fields.next()) {
+            (Some(field), None) => wanted.push((field, column as u8)),
+            (Some(_), Some(_)) => return Err(PlanError::TwoColumns { name: name.clone() }),
+            (None, _) if columns.is_read(column) => {
+                return Err(PlanError::NoColumn { name: name.clone(), found: listed(names) });
+            }
+            (None, _) => {}
+        }
+    }
+    wanted.sort_unstable();
+    Ok(wanted)
+}
+
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("{name:?}")).collect();
+    let more = if names.len() > MOST { format!(" and {} more", names.len() - MOST) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+fn push_name(name: &[u8], delimiter: u8, text: &mut Buffer) {
+    if memchr3(b'"', b'\n', delimiter, name).is_none() {
+        return text.extend(name);
+    }
+    push_quoted(name, text);
+}
+
+/// Adds a field in quotes. RFC 4180 2.6 and 2.7.
+pub(crate) fn push_quoted(field: &[u8], text: &mut Buffer) {
+    text.push(b'"');
+    for byte in field {
+        if *byte == b'"' {
+            text.push(b'"');
+        }
+        text.push(*byte);
+    }
+    text.push(b'"');
+}
+
+/// A quoted field's text, with doubled quotes made single ones.
+pub(crate) fn unquoted(text: &[u8]) -> Vec<u8> {
+    let mut single = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().peekable();
+    while let Some(byte) = bytes.next() {
+        single.push(*byte);
+        if *byte == b'"' {
+            bytes.next_if_eq(&&b'"');
+        }
+    }
+    single
+}
+
+/// True where a file may be delimited so: what values are written with, quotes and ends of lines are taken.
+pub(crate) fn is_delimiter(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n+/=".contains(&byte)
+}

@@ -1,0 +1,95 @@
+//! Fields of a row, one after the other.
+
+use memchr::{memchr, memchr2};
+
+use crate::error::Reason;
+use crate::row::{Cell, CellKind, line_end};
+
+/// Reads the fields of one row.
+pub(crate) struct Fields<'a> {
+    chunk: &'a [u8],
+    delimiter: u8,
+    at: usize,
+    /// Where the row ends, once its last field is read.
+    pub(crate) end: Option<RowEnd>,
+    pub(crate) fault: Option<Reason>,
+}
+
+/// Behind the row's last byte, and the next row's first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowEnd {
+    pub(crate) end: usize,
+    pub(crate) next: usize,
+}
+
+/// One field: where its text lies, without quotes.
+pub(crate) type Field = Cell;
+
+impl<'a> Fields<'a> {
+    /// The fields of the row that begins at `start`.
+    pub(crate) fn of(chunk: &'a [u8], start: usize, delimiter: u8) -> Self {
+        Self { chunk, delimiter, at: start, end: None, fault: None }
+    }
+
+    fn quoted(&mut self) -> Field {
+        let start = self.at + 1;
+        let (close, is_escaped) = closing_quote(self.chunk, start);
+        let kind = if is_escaped { CellKind::Escaped } else { CellKind::Text };
+        let Some(close) = close else {
+            self.fault = Some(Reason::OpenQuote);
+            self.end = Some(RowEnd { end: self.chunk.len(), next: self.chunk.len() });
+            return Cell::new(start..self.chunk.len(), kind);
+        };
+        let behind = self.pass_separator(close + 1);
+        if behind != close + 1 {
+            self.fault.get_or_insert(Reason::AfterQuote);
+        }
+        Cell::new(start..close, kind)
+    }
+
+    /// Goes behind the separator that ends a field which has no more quotes, and says where the field ends.
+    #[inline]
+    fn pass_separator(&mut self, from: usize) -> usize {
+        let found = memchr2(self.delimiter, b'\n', &self.chunk[from..]).map(|offset| from + offset);
+        match found {
+            Some(at) if self.chunk[at] == self.delimiter => {
+                self.at = at + 1;
+                at
+            }
+            feed => {
+                let (end, next) = line_end(self.chunk, from, feed);
+                self.end = Some(RowEnd { end, next });
+                end
+            }
+        }
+    }
+}
+
+impl Iterator for Fields<'_> {
+    type Item = Field;
+
+    #[inline]
+    fn next(&mut self) -> Option<Field> {
+        if self.end.is_some() {
+            return None;
+        }
+        if self.chunk.get(self.at) == Some(&b'"') {
+            return Some(self.quoted());
+        }
+        let start = self.at;
+        let end = self.pass_separator(start);
+        Some(Cell::new(start..end, CellKind::Text))
+    }
+}
+
+/// The quote that ends the field whose text begins at `start`, and whether there are doubled ones before it.
+pub(super) fn closing_quote(chunk: &[u8], start: usize) -> (Option<usize>, bool) {
+    let (mut from, mut is_escaped) = (start, false);
+    while let Some(quote) = memchr(b'"', &chunk[from..]).map(|offset| from + offset) {
+        if chunk.get(quote + 1) != Some(&b'"') {
+            return (Some(quote), is_escaped);
+        }
+        (from, is_escaped) = (quote + 2, true);
+    }
+    (None, is_escaped)
+}

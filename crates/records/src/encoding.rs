@@ -1,0 +1,173 @@
+//! Bytes as text: hexadecimal and Base64 (RFC 4648), without a table that a secret would index.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64ct::Encoding as _;
+
+use crate::Buffer;
+use crate::error::UnknownName;
+
+/// How values are written in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// Hexadecimal: read in either case, written in lower case. RFC 4648 section 8.
+    #[default]
+    Hex,
+    /// Base64 with padding. RFC 4648 section 4.
+    Base64,
+}
+
+impl Encoding {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Hex, Self::Base64];
+
+    /// Adds what `text` stands for. None, and nothing is added, where it is no such text.
+    pub fn decode(self, text: &[u8], bytes: &mut Buffer) -> Option<usize> {
+        let start = bytes.len();
+        let decoded = match self {
+            Self::Hex if !text.len().is_multiple_of(2) => None,
+            Self::Hex => {
+                let place = bytes.add(text.len() / 2);
+                decode_hex(text, place).then_some(text.len() / 2)
+            }
+            Self::Base64 => {
+                let place = bytes.add(text.len() / 4 * 3);
+                base64ct::Base64::decode(text, place).ok().map(<[u8]>::len)
+            }
+        };
+        bytes.truncate(start + decoded.unwrap_or(0));
+        decoded
+    }
+
+    /// Adds the text that stands for `bytes`.
+    pub fn encode(self, bytes: &[u8], text: &mut Buffer) {
+        match self {
+            Self::Hex => encode_hex(bytes, text.add(2 * bytes.len())),
+            Self::Base64 => {
+                let place = text.add(bytes.len().div_ceil(3) * 4);
+                // unreachable because the place is exactly as long as the text
+                let encoded = base64ct::Base64::encode(bytes, place);
+                debug_assert!(encoded.is_ok());
+            }
+        }
+    }
+}
+
+/// Every digit takes the same steps, so the compiler makes vectors of them.
+fn decode_hex(text: &[u8], bytes: &mut [u8]) -> bool {
+    let mut bad = 0;
+    for (byte, [high, low]) in bytes.iter_mut().zip(text.as_chunks().0) {
+        let (high, low) = (digit(*high), digit(*low));
+        bad |= high | low;
+        *byte = high << 4 | low & 15;
+    }
+    bad < 16
+}
+
+/// 0 to 15, or 255 where it is no digit.
+#[inline]
+fn digit(character: u8) -> u8 {
+    let (decimal, letter) = (character.wrapping_sub(b'0'), (character | 0x20).wrapping_sub(b'a'));
+    // All ones where it is in the range.
+    let is_decimal = 0_u8.wrapping_sub(u8::from(decimal < 10));
+    let is_letter = 0_u8.wrapping_sub(u8::from(letter < 6));
+    decimal & is_decimal | letter.wrapping_add(10) & is_letter | !(is_decimal | is_letter)
+}
+
+fn encode_hex(bytes: &[u8], text: &mut [u8]) {
+    for (byte, [high, low]) in bytes.iter().zip(text.as_chunks_mut().0) {
+        (*high, *low) = (character(byte >> 4), character(byte & 15));
+    }
+}
+
+#[inline]
+fn character(digit: u8) -> u8 {
+    let is_letter = 0_u8.wrapping_sub(u8::from(digit > 9));
+    b'0' + digit + (is_letter & (b'a' - b'0' - 10))
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hex => "hex",
+            Self::Base64 => "base64",
+        })
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::find(&Self::ALL, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(encoding: Encoding, text: &str) -> Option<Vec<u8>> {
+        let mut bytes = Buffer::default();
+        bytes.extend(b"x");
+        let len = encoding.decode(text.as_bytes(), &mut bytes);
+        assert_eq!(bytes.len(), 1 + len.unwrap_or(0), "nothing is left of what is no such text");
+        len.map(|_| bytes[1..].to_vec())
+    }
+
+    fn encoded(encoding: Encoding, bytes: &[u8]) -> String {
+        let mut text = Buffer::default();
+        encoding.encode(bytes, &mut text);
+        String::from_utf8(text.to_vec()).unwrap()
+    }
+
+    /// RFC 4648 section 10.
+    #[test]
+    fn the_vectors_of_the_standard() {
+        let cases = [
+            ("", "", ""),
+            ("f", "66", "Zg=="),
+            ("fo", "666f", "Zm8="),
+            ("foo", "666f6f", "Zm9v"),
+            ("foob", "666f6f62", "Zm9vYg=="),
+            ("fooba", "666f6f6261", "Zm9vYmE="),
+            ("foobar", "666f6f626172", "Zm9vYmFy"),
+        ];
+        for (plain, hex, base64) in cases {
+            for (encoding, text) in [(Encoding::Hex, hex), (Encoding::Base64, base64)] {
+                assert_eq!(encoded(encoding, plain.as_bytes()), text);
+                assert_eq!(decoded(encoding, text).unwrap(), plain.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_there_and_back_at_every_length() {
+        let all: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
+        for len in (0..100).chain([511, 512]) {
+            for encoding in Encoding::ALL {
+                let text = encoded(encoding, &all[..len]);
+                assert_eq!(decoded(encoding, &text).unwrap(), all[..len]);
+            }
+            let upper = encoded(Encoding::Hex, &all[..len]).to_uppercase();
+            assert_eq!(decoded(Encoding::Hex, &upper).unwrap(), all[..len]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_digit_is_found_wherever_it_stands() {
+        for character in (0..=255_u8).filter(|character| !character.is_ascii_hexdigit()) {
+            for at in 0..66 {
+                let mut text = [b'7'; 66];
+                text[at] = character;
+                let mut bytes = Buffer::default();
+                assert_eq!(Encoding::Hex.decode(&text, &mut bytes), None, "{character} at {at}");
+            }
+        }
+        assert_eq!(decoded(Encoding::Hex, "123"), None);
+        for bad in ["Zg", "Zg=", "Zg===", "Z===", "Zh==", "Zm8", "Zm9v\n", "Zm 9", "Zm-_", "===="] {
+            assert_eq!(decoded(Encoding::Base64, bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One JSON object a line, read in place: what is not changed keeps its bytes, spaces and the order of fields included.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use memchr::{memchr, memrchr};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::columns::Columns;
+use crate::error::Reason;
+use crate::row::{Cell, CellKind, MOST_COLUMNS, Row, line_end};
+
+/// Bytes of the whole lines that `buffer` begins with.
+pub(crate) fn whole_rows(buffer: &[u8]) -> usize {
+    memrchr(b'\n', buffer).map_or(0, |feed| feed + 1)
+}
+
+/// Reads the line at `start`.
+pub(crate) fn row(chunk: &[u8], start: usize, columns: &Columns, cells: &mut [Cell; MOST_COLUMNS]) -> Row {
+    let feed = memchr(b'\n', &chunk[start..]).map(|offset| start + offset);
+    let (end, next) = line_end(chunk, start, feed);
+    let mut object = Object { line: &chunk[start..end], start, columns, cells, append_at: None, twice: None };
+    let mut reader = serde_json::Deserializer::from_slice(object.line);
+    let parsed = object.read(&mut reader).and_then(|()| reader.end());
+    let (append_at, twice) = (object.append_at, object.twice);
+    let not_object = |error: serde_json::Error| Reason::NotObject { byte: error.column() as u32 };
+    let fault = parsed.err().map(not_object).or(twice.map(|column| Reason::TwoFields { column }));
+    // Without fields it is `{`, perhaps spaces, and `}`.
+    let opening = || memchr(b'{', &chunk[start..end]).map_or(end, |offset| start + offset + 1);
+    Row { append_at: append_at.unwrap_or_else(opening), is_empty: append_at.is_none(), end, next, fault }
+}
+
+/// An object whose fields are looked at one by one.
+struct Object<'l, 'c> {
+    line: &'l [u8],
+    start: usize,
+    columns: &'c Columns,
+    cells: &'c mut [Cell; MOST_COLUMNS],
+    /// Behind the last field.
+    append_at: Option<usize>,
+    /// A column that was there before.
+    twice: Option<u8>,
+}
+
+impl<'l> Object<'l, '_> {
+    fn read(
+        &mut self,
+        reader: &mut serde_json::Deserializer<serde_json::de::SliceRead<'l>>,
+    ) -> Result<(), serde_json::Error> {
+        reader.deserialize_map(self)
+    }
+
+    fn take(&mut self, name: &str, value: &'l RawValue) {
+        let text = value.get().as_bytes();
+        // The value lies in the line, so the difference of their addresses is its place.
+        let offset = text.as_ptr().addr().wrapping_sub(self.line.as_ptr().addr());
+        let start = self.start + offset;
+        let end = start + text.len();
+        self.append_at = Some(end);
+        let Some(column) = self.columns.names.iter().position(|own| own == name) else { return };
+        if self.cells[column].kind != CellKind::Missing {
+            self.twice = Some(column as u8);
+        }
+        self.cells[column] = match text {
+            [b'"', inner @ .., b'"'] if memchr(b'\\', inner).is_none() => {
+                Cell::new(start + 1..end - 1, CellKind::Text)
+            }
+            [b'"', ..] => Cell::new(start..end, CellKind::Escaped),
+            _ => Cell::new(start..end, CellKind::Other),
+        };
+    }
+}
+
+impl<'l> Visitor<'l> for &mut Object<'l, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key_seed(Name)? {
+            let value: &'l RawValue = map.next_value()?;
+            self.take(&name, value);
+        }
+        Ok(())
+    }
+}
+
+/// A field's name, borrowed where it has no escapes.
+struct Name;
+
+impl<'l> DeserializeSeed<'l> for Name {
+    type Value = Cow<'l, str>;
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Cow<'l, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'l> Visitor<'l> for Name {
+    type Value = Cow<'l, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'l str) -> Result<Cow<'l, str>, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Cow<'l, str>, E> {
+        Ok(Cow::Owned(name.to_owned()))
+    }
+}
+
+/// Adds a string in quotes.
+pub(crate) fn push_string(text: &str, to: &mut crate::Buffer) {
+    // unreachable because a string is always JSON
+    to.extend(serde_json::to_string(text).unwrap_or_default().as_bytes());
+}

@@ -1,0 +1,110 @@
+//! Values that are not whole blocks.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Buffer;
+use crate::error::UnknownName;
+
+/// How the last block of a value is filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Padding {
+    /// Not at all: a value that is not whole blocks is rejected.
+    #[default]
+    None,
+    /// With bytes that say how many they are, always at least one (PKCS #7). RFC 5652 6.3.
+    Pkcs7,
+}
+
+impl Padding {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::None, Self::Pkcs7];
+
+    /// Fills the last block of the value that begins at `start` of `data`.
+    pub(crate) fn fill(self, block_len: usize, start: usize, data: &mut Buffer) {
+        if self == Self::Pkcs7 {
+            let missing = block_len - (data.len() - start) % block_len;
+            data.add(missing).fill(missing as u8);
+        }
+    }
+
+    /// The value without what fills it, or None where that is not as it must be. Which byte is wrong, or how many there are,
+    /// decides no branch before that.
+    pub(crate) fn strip(self, block_len: usize, value: &[u8]) -> Option<&[u8]> {
+        match (self, value.last()) {
+            (Self::None, _) => Some(value),
+            (Self::Pkcs7, None) => None,
+            (Self::Pkcs7, Some(last)) => {
+                let count = u16::from(*last);
+                let mut bad = mask(count, 1) | mask(block_len as u16, count);
+                for (index, byte) in (0..block_len as u16).zip(value.iter().rev()) {
+                    bad |= mask(index, count) & (byte ^ last);
+                }
+                // Whole blocks: a value that is not empty has at least as many bytes as a padding.
+                (bad == 0).then(|| &value[..value.len() - usize::from(*last)])
+            }
+        }
+    }
+}
+
+/// All ones where `left` is less than `right`.
+fn mask(left: u16, right: u16) -> u8 {
+    (left.wrapping_sub(right) >> 8) as u8
+}
+
+impl fmt::Display for Padding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Pkcs7 => "pkcs7",
+        })
+    }
+}
+
+impl FromStr for Padding {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::find(&Self::ALL, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_is_stripped() {
+        for block_len in [8, 16] {
+            for len in 0..40 {
+                let mut data = Buffer::default();
+                data.extend(b"before");
+                data.extend(&vec![16; len]);
+                Padding::Pkcs7.fill(block_len, 6, &mut data);
+                assert!((data.len() - 6).is_multiple_of(block_len) && data.len() - 6 > len);
+                assert_eq!(Padding::Pkcs7.strip(block_len, &data[6..]), Some(&vec![16; len][..]));
+            }
+        }
+    }
+
+    #[test]
+    fn every_wrong_byte_is_found() {
+        let whole = [9, 9, 9, 5, 5, 5, 5, 5];
+        assert_eq!(Padding::Pkcs7.strip(8, &whole), Some(&[9, 9, 9][..]));
+        for at in 3..8 {
+            for bit in 0..8 {
+                let mut value = whole;
+                value[at] ^= 1 << bit;
+                let is_right = value[7] == 1;
+                assert_eq!(Padding::Pkcs7.strip(8, &value).is_some(), is_right, "{value:?}");
+            }
+        }
+        for count in [0, 9, 16, 17, 128, 255] {
+            assert_eq!(Padding::Pkcs7.strip(8, &[count; 8]), None);
+        }
+        assert_eq!(Padding::Pkcs7.strip(16, &[17; 16]), None);
+        assert_eq!(Padding::Pkcs7.strip(16, &[16; 16]), Some(&[][..]));
+        assert_eq!(Padding::Pkcs7.strip(8, &[]), None);
+        assert_eq!(Padding::None.strip(8, &[3]), Some(&[3][..]));
+    }
+}

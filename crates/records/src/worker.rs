@@ -1,0 +1,182 @@
+//! The memory of one thread, and what it does with a chunk: read rows, compute, write rows.
+
+use std::fmt;
+
+use oarlock::Accelerator;
+use oarlock::contract::{Blame, Status};
+use oarlock::table::KeyTable;
+
+use crate::Buffer;
+use crate::error::{Reason, RunError};
+use crate::gather::Gathered;
+use crate::plan::{Plan, count_lines};
+use crate::reject::Reject;
+use crate::row::{Cell, MOST_COLUMNS, MOST_WRITES, Row};
+use crate::write::Writer;
+
+/// Works on chunks of a file, one after the other, in memory that is kept.
+#[derive(Default)]
+pub struct Worker {
+    gathered: Gathered,
+    rows: Vec<Placed>,
+}
+
+/// What came of a chunk.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// The rows of the output.
+    pub output: Buffer,
+    /// The rows that have none, in order.
+    pub rejects: Vec<Reject>,
+    /// Rows of the chunk.
+    pub rows: u64,
+    /// Ends of lines in the chunk.
+    pub lines: u64,
+    /// True where the file ends with a row that has no end of line and is not whole.
+    pub is_truncated: bool,
+}
+
+/// A row that may have a result: where it and the columns lie that are written to. Chunks are far below 4 GiB.
+pub(crate) struct Placed {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) next: u32,
+    /// As in [`Row`].
+    pub(crate) append_at: u32,
+    pub(crate) is_empty: bool,
+    /// In the order of the writes.
+    pub(crate) cells: [Cell; MOST_WRITES],
+}
+
+impl Placed {
+    fn new(plan: &Plan, start: usize, row: &Row, cells: &[Cell; MOST_COLUMNS]) -> Self {
+        let mut own = [Cell::default(); MOST_WRITES];
+        for (cell, (column, _)) in own.iter_mut().zip(&plan.columns.writes) {
+            *cell = cells[*column];
+        }
+        let [start, end, next, append_at] =
+            [start, row.end, row.next, row.append_at].map(|place| place as u32);
+        Self { start, end, next, append_at, is_empty: row.is_empty, cells: own }
+    }
+}
+
+impl Done {
+    /// Forgets what came, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.output.clear();
+        self.rejects.clear();
+        (self.rows, self.lines, self.is_truncated) = (0, 0, false);
+    }
+}
+
+impl Worker {
+    /// A worker without memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Does the plan's job on a chunk of whole rows; only the last of a file may lack the end of its last line.
+    ///
+    /// # Errors
+    /// The machine failed. What is wrong with one row is that row's.
+    pub fn run(
+        &mut self,
+        plan: &Plan,
+        accelerator: &Accelerator,
+        table: &KeyTable,
+        chunk: &[u8],
+        done: &mut Done,
+    ) -> Result<(), RunError> {
+        done.clear();
+        self.read(plan, chunk, done);
+        done.lines = count_lines(chunk);
+        self.compute(plan, accelerator, table, chunk, done)?;
+        done.rejects.sort_by_key(|reject| reject.row_start);
+        let is_cut = chunk.last().is_some_and(|byte| *byte != b'\n');
+        let last = done.rejects.last().filter(|last| last.row_end == chunk.len());
+        done.is_truncated = last.is_some_and(|last| match last.reason {
+            Reason::OpenQuote => true,
+            _ => is_cut && last.reason.may_be_truncation(),
+        });
+        number_lines(chunk, &mut done.rejects);
+        Ok(())
+    }
+
+    /// Gathers the columns of all rows.
+    fn read(&mut self, plan: &Plan, chunk: &[u8], done: &mut Done) {
+        self.gathered.clear();
+        self.rows.clear();
+        let (mut start, mut cells) = (0, [Cell::default(); MOST_COLUMNS]);
+        while start < chunk.len() {
+            let mut row = plan.row(chunk, start, &mut cells);
+            let gathered = match row.fault.take() {
+                Some(reason) => Err(reason),
+                None => self.gathered.push(plan, chunk, &cells),
+            };
+            match gathered {
+                Ok(()) => self.rows.push(Placed::new(plan, start, &row, &cells)),
+                Err(reason) => done.rejects.push(reject(plan, chunk, start..row.end, reason)),
+            }
+            start = row.next;
+            done.rows += 1;
+        }
+    }
+
+    /// Runs the gathered records and writes the rows that have a result.
+    fn compute(
+        &mut self,
+        plan: &Plan,
+        accelerator: &Accelerator,
+        table: &KeyTable,
+        chunk: &[u8],
+        done: &mut Done,
+    ) -> Result<(), RunError> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let batch = self.gathered.batch(plan);
+        let outcome = accelerator.run_batch(table, &batch).map_err(RunError::machine)?;
+        let mut writer = Writer::new(plan, chunk, &self.rows, outcome.output(), &mut done.output);
+        for (index, (placed, status)) in self.rows.iter().zip(outcome.statuses()).enumerate() {
+            let places = self.gathered.places(index);
+            let written = match status {
+                Status::Done => writer.write(placed, places),
+                _ => {
+                    let error = outcome.error(table, &batch, index);
+                    let expected = error.as_ref().and_then(|error| error.expected());
+                    if error.is_none_or(|error| error.blame() == Blame::Machine) {
+                        return Err(RunError::machine(status));
+                    }
+                    Err(Reason::Refused { status: *status, expected })
+                }
+            };
+            if let Err(reason) = written {
+                done.rejects.push(reject(plan, chunk, placed.start as usize..placed.end as usize, reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn reject(plan: &Plan, chunk: &[u8], row: std::ops::Range<usize>, reason: Reason) -> Reject {
+    let kept = plan.job.keeps_rejected_rows.then(|| chunk[row.clone()].to_vec());
+    Reject { line: 0, reason, row: kept, row_start: row.start, row_end: row.end }
+}
+
+/// Finds the lines of rejected rows, which are in order.
+fn number_lines(chunk: &[u8], rejects: &mut [Reject]) {
+    let (mut line, mut at) = (0, 0);
+    for reject in rejects {
+        line += count_lines(&chunk[at..reject.row_start]);
+        at = reject.row_start;
+        reject.line = line;
+    }
+}
+
+/// Shows how much it holds: values may be secret.
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Worker({} rows)", self.rows.len())
+    }
+}
