@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use oarlock::{Accelerator, Builder};
 
 use crate::latency::LatencyArgs;
+use crate::records::RecordsArgs;
 use crate::speed::SpeedArgs;
 
 /// Cryptographic acceleration for network services: gathers the operations of many connections and runs them in
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Speed(SpeedArgs),
     /// Median and tail latency against load, for the dispatcher's rule and the rules it replaces
     Latency(LatencyArgs),
+    /// Encrypt, decrypt, translate or authenticate columns of CSV and NDJSON files
+    Records(Box<RecordsArgs>),
 }
 
 impl Global {

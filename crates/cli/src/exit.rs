@@ -10,6 +10,7 @@ use oarlock::{BuildError, JobError};
 use crate::latency::LatencyError;
 use crate::operation::OperationError;
 use crate::peer::PeerError;
+use crate::records::RecordsError;
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,8 @@ pub(crate) enum Failure {
     Operation(#[from] OperationError),
     #[error(transparent)]
     Latency(#[from] LatencyError),
+    #[error(transparent)]
+    Records(#[from] RecordsError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -41,7 +44,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// 2 where the user's words or files are wrong, 3 where the machine or a peer failed.
+    /// 1 where the answer is no, 2 where the user's words or files are wrong, 3 where the machine or a peer failed.
     pub(crate) fn exit_code(&self) -> ExitCode {
         let code = match self {
             Self::Build(BuildError::NoReferee) | Self::Job { .. } | Self::Peer { .. } => MACHINE,
@@ -49,11 +52,14 @@ impl Failure {
             Self::SelfTest(_) | Self::Stdout(_) => MACHINE,
             Self::Operation(error) if !error.is_users() => MACHINE,
             Self::Latency(error) if !error.is_users() => MACHINE,
+            Self::Records(RecordsError::Rejected { .. }) => NO,
+            Self::Records(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };
         ExitCode::from(code)
     }
 }
 
+const NO: u8 = 1;
 const USAGE: u8 = 2;
 const MACHINE: u8 = 3;

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency` | the commands |
+//! | `engines`, `speed`, `latency`, `records` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
@@ -16,6 +16,7 @@ mod latency;
 mod operation;
 mod peer;
 mod plot;
+mod records;
 mod speed;
 mod table;
 
@@ -44,6 +45,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Speed(args) => speed::run(&cli.global, args),
         Command::Latency(args) => latency::run(&cli.global, args).map_err(|error| match error {
             latency::LatencyError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Records(args) => records::run(&cli.global, args).map_err(|error| match error {
+            records::RecordsError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
     }

@@ -1,31 +1,14 @@
 //! The program as its users run it: output, exit codes, and what is said about mistakes.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod program;
+
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-fn oarlock(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
-}
-
-/// The program with a cost cache of its own, so that tests leave the user's alone. `OARLOCK_DISABLE` is passed on: these tests
-/// hold with and without the lanes.
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
-    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
-    command.args(arguments).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
-    command
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use program::{code, command, oarlock, stderr};
 
 /// The rows on stdout, which hold nothing but JSON.
 fn rows(output: &Output) -> Vec<Value> {

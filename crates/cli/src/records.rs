@@ -1,0 +1,162 @@
+//! `oarlock records`: columns of CSV and NDJSON files, encrypted, decrypted, translated and authenticated.
+//!
+//! Rows stream through in constant memory and keep their order. A row that cannot be done is rejected with its line and
+//! the reason, the others go on. A file is written whole or not at all: beside its name, synced, then renamed.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the command's arguments, and the job that they state |
+//! | `keys` | keys by flag or from a file of keys |
+//! | `source`, `target` | a file cut into chunks of whole rows; files that are there whole or not at all |
+//! | `pipeline` | threads that read, compute and write in turns |
+//! | `order` | chunks back in their order, rejected rows, progress |
+//! | `error` | why there is no output |
+
+mod args;
+mod error;
+mod keys;
+mod order;
+mod pipeline;
+mod source;
+mod target;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use oarlock_records::Plan;
+use serde::Serialize;
+
+use self::args::FileArgs;
+pub(crate) use self::args::RecordsArgs;
+pub(crate) use self::error::RecordsError;
+use self::order::{Order, Totals};
+use self::pipeline::Shared;
+use self::source::Source;
+use self::target::Target;
+use crate::args::Global;
+
+/// Runs the command.
+///
+/// # Errors
+/// Wrong usage or input, a machine that failed, or rows that were rejected: everything else is then done.
+pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsError> {
+    let files = args.files();
+    files.check(global.json)?;
+    let keys = keys::load(args)?;
+    let job = args.job(&keys)?;
+    let mut source = Source::open(&files.input)?;
+    let (plan, header) = source.look(files.format(), |chunk| {
+        Plan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan)
+    })?;
+    let secret = args.writes_plaintext();
+    let output = Target::open(&files.output, secret)?;
+    let rejects = files.rejects.as_deref().map(|path| Target::open(path, true)).transpose()?;
+    let accelerator = global.builder().build()?;
+    // Rows come out the same from every engine: only who asks is told.
+    if global.verbose || global.engines.is_some() {
+        global.tell_absent(&accelerator);
+    }
+    let threads = global.threads.map_or_else(cores, usize::from);
+    global.note(|| format!("{threads} threads"));
+
+    let started = Instant::now();
+    let bar = progress_bar(source.len_bytes());
+    let order = Order::new(&plan, output, rejects, header, &bar)?;
+    let shared = Shared { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
+    let totals = shared.run(threads);
+    bar.finish_and_clear();
+    let totals = totals?;
+    let summary = Summary::of(&totals, threads, started.elapsed().as_secs_f64());
+    summary.tell(global)?;
+    totals.verdict()
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What was done, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Summary {
+    rows: u64,
+    done: u64,
+    rejected: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    seconds: f64,
+    rows_per_s: f64,
+    threads: usize,
+}
+
+impl Summary {
+    fn of(totals: &Totals, threads: usize, seconds: f64) -> Self {
+        Self {
+            rows: totals.rows,
+            done: totals.rows - totals.rejected,
+            rejected: totals.rejected,
+            bytes_in: totals.bytes_in,
+            bytes_out: totals.bytes_out,
+            seconds,
+            rows_per_s: totals.rows as f64 / seconds.max(f64::EPSILON),
+            threads,
+        }
+    }
+
+    fn tell(&self, global: &Global) -> Result<(), RecordsError> {
+        global.note(|| format!("{} rows in {:.3} s, {:.0} rows/s", self.rows, self.seconds, self.rows_per_s));
+        if global.json {
+            let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
+            writeln!(std::io::stdout().lock(), "{text}")?;
+        }
+        Ok(())
+    }
+}
+
+/// On stderr, and only where somebody watches; of a pipe nobody knows the length.
+fn progress_bar(len_bytes: Option<u64>) -> ProgressBar {
+    let Some(len_bytes) = len_bytes.filter(|_| std::io::stderr().is_terminal()) else {
+        return ProgressBar::hidden();
+    };
+    let bar = ProgressBar::new(len_bytes);
+    match ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// `-` is standard input or output.
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// True where two paths are one file.
+fn is_same(left: &Path, right: &Path) -> bool {
+    if is_standard(left) || is_standard(right) {
+        return false;
+    }
+    let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| PathBuf::from(path));
+    resolved(left) == resolved(right)
+}
+
+impl FileArgs {
+    fn check(&self, json: bool) -> Result<(), RecordsError> {
+        let mut written = vec![&self.output];
+        written.extend(&self.rejects);
+        if let Some(path) = written.iter().find(|path| is_same(path, &self.input)) {
+            return Err(RecordsError::OverInput { path: (*path).clone() });
+        }
+        if let Some(rejects) = &self.rejects
+            && (is_same(rejects, &self.output) || rejects == &self.output)
+        {
+            return Err(RecordsError::Usage("--output and --rejects are one file"));
+        }
+        if json && written.iter().any(|path| is_standard(path)) {
+            return Err(RecordsError::Usage(
+                "with --json stdout carries JSON alone: rows need --output FILE",
+            ));
+        }
+        Ok(())
+    }
+}

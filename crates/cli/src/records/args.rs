@@ -1,0 +1,409 @@
+//! Arguments of `oarlock records`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use oarlock::contract::{BlockCipher, MacAlg};
+use oarlock::table::{KeyType, WeakKeys};
+use oarlock_records::{Cipher, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, Padding, Work};
+
+use super::RecordsError;
+use super::keys::Keys;
+
+/// What to do with the rows of a file.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecordsArgs {
+    #[command(subcommand)]
+    command: RecordsCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum RecordsCommand {
+    /// Encrypt a column
+    Encrypt(EncryptArgs),
+    /// Decrypt a column
+    Decrypt(DecryptArgs),
+    /// Decrypt a column under one key and encrypt it under another, without showing the plaintext
+    Translate(TranslateArgs),
+    /// Make message authentication codes of a column
+    Mac(MacArgs),
+}
+
+/// Files and columns.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Files and columns")]
+pub(super) struct FileArgs {
+    /// File to read; - is stdin
+    #[arg(default_value = "-")]
+    pub(super) input: PathBuf,
+    /// File to write, whole or not at all; - is stdout
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(super) output: PathBuf,
+    /// Write line numbers of rejected rows, and why, into this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) rejects: Option<PathBuf>,
+    /// Write the rejected rows there too, as they came: of encrypt and mac, with their plaintext
+    #[arg(long, requires = "rejects")]
+    reject_rows: bool,
+    /// Format of the file [default: ndjson where its name ends in .ndjson or .jsonl, else csv]
+    #[arg(long, value_name = "NAME")]
+    format: Option<FormatName>,
+    /// What separates the fields of CSV
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
+    delimiter: u8,
+    /// The CSV has no header: its columns are called 1, 2, ...
+    #[arg(long)]
+    no_header: bool,
+    /// Column of the values
+    #[arg(long, value_name = "NAME")]
+    column: String,
+    /// Column for the results, added where it is not there [default: that of the values; mac: mac]
+    #[arg(long, value_name = "NAME")]
+    into: Option<String>,
+    /// How values, IVs, tags and associated data are written: hex, base64
+    #[arg(long, value_name = "NAME", default_value = "hex")]
+    encoding: Encoding,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    Csv,
+    Ndjson,
+}
+
+/// The key of all rows, or a file of keys and who names them.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Keys (the key of all rows, or a file of keys; docs/records.md)")]
+pub(super) struct KeyArgs {
+    /// File that holds the key in hex
+    #[arg(long, value_name = "FILE", group = "from")]
+    pub(super) key_file: Option<PathBuf>,
+    /// Environment variable that holds the key in hex
+    #[arg(long, value_name = "NAME", group = "from")]
+    pub(super) key_env: Option<String>,
+    /// The key in hex; every user of the machine sees it meanwhile
+    #[arg(long, value_name = "HEX", group = "from", hide_possible_values = true)]
+    pub(super) key: Option<String>,
+    /// File of keys, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(super) keys: Option<PathBuf>,
+    /// Name of the key in that file
+    #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
+    pub(super) key_name: Option<String>,
+    /// Column that names each row's key
+    #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
+    pub(super) key_column: Option<String>,
+    /// What happens to weak keys that are given without a file of keys: refuse, warn, allow
+    #[arg(long, value_name = "RULE", default_value = "refuse")]
+    pub(super) weak_keys: WeakKeyRule,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum WeakKeyRule {
+    Refuse,
+    Warn,
+    Allow,
+}
+
+impl From<WeakKeyRule> for WeakKeys {
+    fn from(rule: WeakKeyRule) -> Self {
+        match rule {
+            WeakKeyRule::Refuse => Self::Refuse,
+            WeakKeyRule::Warn => Self::Warn,
+            WeakKeyRule::Allow => Self::Allow,
+        }
+    }
+}
+
+/// Ciphers and IVs.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Cipher")]
+struct CipherArgs {
+    #[arg(long, value_name = "NAME", help = cipher_help())]
+    cipher: Cipher,
+    /// What fills the last block of a value under CBC: none (it is rejected), pkcs7
+    #[arg(long, value_name = "NAME", default_value = "none")]
+    padding: Padding,
+    /// Column of the IVs
+    #[arg(long, value_name = "NAME", default_value = "iv")]
+    iv_column: String,
+    /// Column of GCM's tags
+    #[arg(long, value_name = "NAME", default_value = "tag")]
+    tag_column: String,
+    /// Column of GCM's associated data
+    #[arg(long, value_name = "NAME")]
+    aad_column: Option<String>,
+}
+
+fn cipher_help() -> String {
+    let names: Vec<String> = Cipher::ALL.iter().map(ToString::to_string).collect();
+    format!("Cipher: {}", names.join(", "))
+}
+
+#[derive(Args, Clone, Debug)]
+struct EncryptArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    cipher: CipherArgs,
+    /// IVs: new ones, made as the key's policy says and written to their column; those of the column; zeros; the key's own
+    /// first bytes
+    #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
+    iv: IvName,
+}
+
+#[derive(Args, Clone, Debug)]
+struct DecryptArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    cipher: CipherArgs,
+    /// IVs: those of the column, zeros, or the key's own first bytes
+    #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
+    iv: OldIvName,
+}
+
+#[derive(Args, Clone, Debug)]
+struct TranslateArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    to: ToKeyArgs,
+    /// Cipher of the values; GCM is not translated
+    #[arg(long, value_name = "NAME", help_heading = "Cipher")]
+    cipher: Cipher,
+    /// Cipher that they come to have [default: the same]
+    #[arg(long, value_name = "NAME", help_heading = "Cipher")]
+    to_cipher: Option<Cipher>,
+    /// IVs of the values: those of the column, zeros, or the key's own first bytes
+    #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
+    iv: OldIvName,
+    /// Column of these IVs
+    #[arg(long, value_name = "NAME", default_value = "iv", help_heading = "Cipher")]
+    iv_column: String,
+    /// IVs that they come to have, as of encrypt
+    #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
+    to_iv: IvName,
+    /// Column of those IVs [default: the same]
+    #[arg(long, value_name = "NAME", help_heading = "Cipher")]
+    to_iv_column: Option<String>,
+}
+
+/// The key that values come to be encrypted under.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Keys that the values come to have")]
+pub(super) struct ToKeyArgs {
+    /// File that holds the key in hex
+    #[arg(long, value_name = "FILE", group = "to")]
+    pub(super) to_key_file: Option<PathBuf>,
+    /// Environment variable that holds the key in hex
+    #[arg(long, value_name = "NAME", group = "to")]
+    pub(super) to_key_env: Option<String>,
+    /// Name of the key in the file of keys
+    #[arg(long, value_name = "NAME", group = "to", requires = "keys")]
+    pub(super) to_key_name: Option<String>,
+    /// Column that names each row's key
+    #[arg(long, value_name = "NAME", group = "to", requires = "keys")]
+    pub(super) to_key_column: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct MacArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = mac_help())]
+    alg: MacAlg,
+    /// Leading bytes of each code, from 4 [default: all]
+    #[arg(long, value_name = "BYTES")]
+    length: Option<usize>,
+}
+
+fn mac_help() -> String {
+    let names: Vec<String> = MacAlg::ALL.iter().map(ToString::to_string).collect();
+    format!("Algorithm: {}", names.join(", "))
+}
+
+fn mac_alg(name: &str) -> Result<MacAlg, String> {
+    let names: Vec<String> = MacAlg::ALL.iter().map(ToString::to_string).collect();
+    let found = MacAlg::ALL.into_iter().zip(&names).find(|(_, own)| *own == name);
+    found.map(|(alg, _)| alg).ok_or_else(|| format!("expected one of {}", names.join(", ")))
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\\t" => Ok(b'\t'),
+        [byte] if Format::is_delimiter(*byte) => Ok(*byte),
+        _ => Err("expected one character that no value, quote or line is written with, or \\t".into()),
+    }
+}
+
+/// Where the IVs of an encryption are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum IvName {
+    New,
+    Column,
+    Zero,
+    Key,
+}
+
+/// Where the IVs of a decryption are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OldIvName {
+    Column,
+    Zero,
+    Key,
+}
+
+impl IvName {
+    fn from(self, column: &str) -> IvFrom {
+        match self {
+            Self::New => IvFrom::New(column.to_owned()),
+            Self::Column => IvFrom::Column(column.to_owned()),
+            Self::Zero => IvFrom::Zero,
+            Self::Key => IvFrom::Key,
+        }
+    }
+}
+
+impl OldIvName {
+    fn from(self, column: &str) -> IvFrom {
+        match self {
+            Self::Column => IvFrom::Column(column.to_owned()),
+            Self::Zero => IvFrom::Zero,
+            Self::Key => IvFrom::Key,
+        }
+    }
+}
+
+impl FileArgs {
+    pub(super) fn format(&self) -> Format {
+        let has_name = |ending| self.input.extension().is_some_and(|own| own == ending);
+        match self.format {
+            Some(FormatName::Ndjson) => Format::Ndjson,
+            None if has_name("ndjson") || has_name("jsonl") => Format::Ndjson,
+            _ => Format::Csv { delimiter: self.delimiter, has_header: !self.no_header },
+        }
+    }
+}
+
+impl RecordsArgs {
+    pub(super) fn files(&self) -> &FileArgs {
+        match &self.command {
+            RecordsCommand::Encrypt(args) => &args.files,
+            RecordsCommand::Decrypt(args) => &args.files,
+            RecordsCommand::Translate(args) => &args.files,
+            RecordsCommand::Mac(args) => &args.files,
+        }
+    }
+
+    pub(super) fn keys(&self) -> &KeyArgs {
+        match &self.command {
+            RecordsCommand::Encrypt(args) => &args.keys,
+            RecordsCommand::Decrypt(args) => &args.keys,
+            RecordsCommand::Translate(args) => &args.keys,
+            RecordsCommand::Mac(args) => &args.keys,
+        }
+    }
+
+    /// The second key of a translation, with its type.
+    pub(super) fn to_keys(&self) -> Option<(&ToKeyArgs, KeyType)> {
+        match &self.command {
+            RecordsCommand::Translate(args) => {
+                Some((&args.to, args.to_cipher.unwrap_or(args.cipher).key_type()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The type that a key of all rows has.
+    pub(super) fn key_type(&self) -> KeyType {
+        match &self.command {
+            RecordsCommand::Encrypt(args) => args.cipher.cipher.key_type(),
+            RecordsCommand::Decrypt(args) => args.cipher.cipher.key_type(),
+            RecordsCommand::Translate(args) => args.cipher.key_type(),
+            RecordsCommand::Mac(args) => oarlock_records::key_type_of_mac(args.alg),
+        }
+    }
+
+    /// True where keys are to be their own IVs.
+    pub(super) fn has_key_ivs(&self) -> bool {
+        match &self.command {
+            RecordsCommand::Encrypt(args) => matches!(args.iv, IvName::Key),
+            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvName::Key),
+            RecordsCommand::Translate(args) => {
+                matches!(args.iv, OldIvName::Key) || matches!(args.to_iv, IvName::Key)
+            }
+            RecordsCommand::Mac(_) => false,
+        }
+    }
+
+    pub(super) fn writes_plaintext(&self) -> bool {
+        matches!(self.command, RecordsCommand::Decrypt(_))
+    }
+
+    /// The job that the arguments state.
+    pub(super) fn job(&self, keys: &Keys) -> Result<Job, RecordsError> {
+        let files = self.files();
+        let mut into = files.into.clone();
+        let work = match &self.command {
+            RecordsCommand::Encrypt(args) => {
+                let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
+                let (iv, gcm) = (args.iv.from(iv_column), args.cipher.gcm());
+                Work::Encrypt { cipher: *cipher, iv, padding: *padding, gcm }
+            }
+            RecordsCommand::Decrypt(args) => {
+                let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
+                let (iv, gcm) = (args.iv.from(iv_column), args.cipher.gcm());
+                Work::Decrypt { cipher: *cipher, iv, padding: *padding, gcm }
+            }
+            RecordsCommand::Translate(args) => args.work(keys.to.clone())?,
+            RecordsCommand::Mac(args) => {
+                into.get_or_insert_with(|| "mac".to_owned());
+                Work::Mac { alg: args.alg, len: args.length.unwrap_or(args.alg.tag_len()) }
+            }
+        };
+        Ok(Job {
+            work,
+            value: files.column.clone(),
+            into,
+            key: keys.from.clone(),
+            encoding: files.encoding,
+            keeps_rejected_rows: files.reject_rows,
+        })
+    }
+}
+
+impl CipherArgs {
+    fn gcm(&self) -> GcmColumns {
+        GcmColumns { tag: self.tag_column.clone(), aad: self.aad_column.clone() }
+    }
+}
+
+impl TranslateArgs {
+    fn work(&self, to_key: Option<KeyFrom>) -> Result<Work, RecordsError> {
+        let block = |cipher| match cipher {
+            Cipher::Cbc(alg) => Ok(alg),
+            Cipher::Gcm(_) => Err(RecordsError::Usage("GCM is not translated")),
+        };
+        let (from, to): (BlockCipher, BlockCipher) =
+            (block(self.cipher)?, block(self.to_cipher.unwrap_or(self.cipher))?);
+        let to_key = to_key.ok_or(RecordsError::Usage(
+            "expected one of --to-key-file, --to-key-env, --to-key-name, --to-key-column",
+        ))?;
+        Ok(Work::Translate {
+            from,
+            iv: self.iv.from(&self.iv_column),
+            to,
+            to_key,
+            to_iv: self.to_iv.from(self.to_iv_column.as_ref().unwrap_or(&self.iv_column)),
+        })
+    }
+}

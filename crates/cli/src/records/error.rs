@@ -1,0 +1,63 @@
+//! Why there is no output, or not all of it.
+
+use std::io;
+use std::path::PathBuf;
+
+use oarlock::BuildError;
+use oarlock::table::TableError;
+use oarlock_records::{KeyFileError, PlanError, RunError};
+
+/// Why a file was not done, or not wholly.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecordsError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error("cannot read {}: {error}", path.display())]
+    Open { path: PathBuf, error: io::Error },
+    #[error("{name}: {error}")]
+    Read { name: String, error: io::Error },
+    #[error("{name}: a row is longer than {most} bytes (a quote that is left open?)")]
+    LongRow { name: String, most: usize },
+    #[error("{name} is truncated: its last row, on line {line}, is not whole ({reason})")]
+    Truncated { name: String, line: u64, reason: String },
+    #[error("{}: {error}", path.display())]
+    Keys { path: PathBuf, error: KeyFileError },
+    #[error("{origin}: expected a key in hexadecimal digits")]
+    NotHex { origin: String },
+    #[error("{origin}: {error}")]
+    Key { origin: String, error: TableError },
+    #[error("the environment has no {0}")]
+    NoVariable(String),
+    #[error("{} has no key named {name:?}", path.display())]
+    NoKey { path: PathBuf, name: String },
+    #[error(transparent)]
+    Plan(PlanError),
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error("{} is the input: it would be lost", path.display())]
+    OverInput { path: PathBuf },
+    #[error("cannot write {}: {error}", path.display())]
+    Create { path: PathBuf, error: io::Error },
+    #[error("{}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+    #[error("{rejected} of {rows} rows rejected{hint}")]
+    Rejected { rejected: u64, rows: u64, hint: &'static str },
+    /// Another thread has failed, and says why.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl RecordsError {
+    /// True where the user's words or files are wrong, false where the machine failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::Build(error) => !matches!(error, BuildError::NoReferee),
+            Self::Read { .. } | Self::Write { .. } | Self::Run(_) | Self::Stdout(_) | Self::Stopped => false,
+            _ => true,
+        }
+    }
+}

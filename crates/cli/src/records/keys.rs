@@ -1,0 +1,151 @@
+//! Keys by flag, or from a file of keys.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use oarlock::table::{CounterStore, FileCounter, IvRule, KeyTable, KeyType, Policy};
+use oarlock_records::{Buffer, Encoding, KeyFrom, KeyNames, load_keys};
+
+use super::args::{KeyArgs, RecordsArgs};
+use super::{RecordsError, is_standard};
+
+/// The table, and which of its keys rows use.
+#[derive(Debug)]
+pub(super) struct Keys {
+    pub(super) table: KeyTable,
+    pub(super) names: KeyNames,
+    pub(super) from: KeyFrom,
+    /// Of a translation, the key that encrypts.
+    pub(super) to: Option<KeyFrom>,
+}
+
+/// Loads what the arguments name.
+pub(super) fn load(args: &RecordsArgs) -> Result<Keys, RecordsError> {
+    let own = args.keys();
+    let (table, names) = load_file(own.keys.as_deref())?;
+    let loader = Loader { args, own, table: &table, names: &names };
+    let from = match (&own.key_name, &own.key_column) {
+        (_, Some(column)) => KeyFrom::Column(column.clone()),
+        (Some(name), None) => loader.named(name)?,
+        (None, None) => loader.alone(args.key_type(), "the key", own.read()?)?,
+    };
+    let to = match args.to_keys() {
+        None => None,
+        Some((to, key_type)) => {
+            let alone = |secret| loader.alone(key_type, "the key to encrypt with", secret);
+            match (&to.to_key_name, &to.to_key_column, &to.to_key_file, &to.to_key_env) {
+                (_, Some(column), ..) => Some(KeyFrom::Column(column.clone())),
+                (Some(name), ..) => Some(loader.named(name)?),
+                (.., Some(path), _) => Some(alone(from_file(path)?)?),
+                (.., Some(name)) => Some(alone(from_environment(name)?)?),
+                _ => None,
+            }
+        }
+    };
+    Ok(Keys { table, names, from, to })
+}
+
+fn load_file(path: Option<&Path>) -> Result<(KeyTable, KeyNames), RecordsError> {
+    let Some(path) = path else { return Ok((KeyTable::new(), KeyNames::default())) };
+    let text = read(path)?;
+    // A counter lies where the file of keys says, beside it unless the path is absolute.
+    let open = |name: &str| -> io::Result<Arc<dyn CounterStore>> {
+        let path = path.parent().unwrap_or(Path::new("")).join(name);
+        let counter = match FileCounter::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => FileCounter::create(&path, 0)?,
+            opened => opened?,
+        };
+        Ok(Arc::new(counter))
+    };
+    let loaded =
+        load_keys(&text, open).map_err(|error| RecordsError::Keys { path: path.to_path_buf(), error })?;
+    for (name, weakness) in &loaded.warnings {
+        eprintln!("oarlock: {}: key {name:?} is {weakness}", path.display());
+    }
+    Ok((loaded.table, loaded.names))
+}
+
+struct Loader<'l> {
+    args: &'l RecordsArgs,
+    own: &'l KeyArgs,
+    table: &'l KeyTable,
+    names: &'l KeyNames,
+}
+
+impl Loader<'_> {
+    fn named(&self, name: &str) -> Result<KeyFrom, RecordsError> {
+        let path = || self.own.keys.clone().unwrap_or_default();
+        let index = self.names.find(name.as_bytes());
+        index.map(KeyFrom::One).ok_or_else(|| RecordsError::NoKey { path: path(), name: name.to_owned() })
+    }
+
+    /// Takes in a key that is given by itself: the user may do everything with it.
+    fn alone(
+        &self,
+        key_type: KeyType,
+        name: &str,
+        secret: (String, Buffer),
+    ) -> Result<KeyFrom, RecordsError> {
+        let (origin, secret) = secret;
+        let mut policy = Policy::any_data(key_type).weak_keys(self.own.weak_keys.into());
+        if self.args.has_key_ivs() {
+            policy = policy.ivs([IvRule::KeyItself]);
+        }
+        // No name of a file of keys begins with a space: names are found in `names` only, so they cannot be confused.
+        let added = self.table.insert(format!(" {name}"), key_type, &secret[..], policy);
+        let added = added.map_err(|error| RecordsError::Key { origin: origin.clone(), error })?;
+        if let Some(weakness) = added.warning {
+            eprintln!("oarlock: {origin}: {weakness}");
+        }
+        Ok(KeyFrom::One(added.index))
+    }
+}
+
+impl KeyArgs {
+    /// The key that is given by itself, and where it was.
+    fn read(&self) -> Result<(String, Buffer), RecordsError> {
+        match (&self.key_file, &self.key_env, &self.key) {
+            (Some(path), ..) => from_file(path),
+            (_, Some(name), _) => from_environment(name),
+            (.., Some(hex)) => {
+                eprintln!(
+                    "oarlock: --key: every user of this machine can see it; --key-file and --key-env keep it to yourself"
+                );
+                decode("--key".to_owned(), hex.as_bytes())
+            }
+            _ => Err(RecordsError::Usage(
+                "expected one of --key-file, --key-env, --key, --key-name, --key-column",
+            )),
+        }
+    }
+}
+
+fn from_file(path: &Path) -> Result<(String, Buffer), RecordsError> {
+    decode(path.display().to_string(), read(path)?.trim_ascii())
+}
+
+fn from_environment(name: &str) -> Result<(String, Buffer), RecordsError> {
+    let hex = std::env::var_os(name).ok_or_else(|| RecordsError::NoVariable(name.to_owned()))?;
+    decode(name.to_owned(), hex.as_encoded_bytes().trim_ascii())
+}
+
+fn decode(origin: String, hex: &[u8]) -> Result<(String, Buffer), RecordsError> {
+    let mut secret = Buffer::default();
+    match Encoding::Hex.decode(hex, &mut secret) {
+        Some(_) => Ok((origin, secret)),
+        None => Err(RecordsError::NotHex { origin }),
+    }
+}
+
+/// A whole file, in memory that is wiped.
+fn read(path: &Path) -> Result<Buffer, RecordsError> {
+    let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
+    let mut reader: Box<dyn io::Read> = match is_standard(path) {
+        true => Box::new(io::stdin()),
+        false => Box::new(std::fs::File::open(path).map_err(fail)?),
+    };
+    let mut text = Buffer::default();
+    while super::source::fill(&mut *reader, &mut text, 4096).map_err(fail)? > 0 {}
+    Ok(text)
+}

@@ -1,0 +1,171 @@
+//! Chunks back in their order: output and rejected rows written, progress told.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use indicatif::ProgressBar;
+use oarlock_records::{Buffer, Done, Plan};
+
+use super::RecordsError;
+use super::source::Header;
+use super::target::Target;
+
+/// Chunks that may wait for an earlier one. Who brings a later one waits with it.
+const MOST_WAITING: u64 = 4;
+/// Rejected rows that are told on stderr where nobody wants them in a file.
+const MOST_TOLD: u64 = 5;
+
+/// Puts chunks back into their order.
+pub(super) struct Order<'o> {
+    plan: &'o Plan,
+    bar: &'o ProgressBar,
+    name: String,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    next: u64,
+    waiting: BTreeMap<u64, (Done, usize)>,
+    spare: Vec<Done>,
+    files: Option<Files>,
+    /// Lines before the next chunk.
+    lines: u64,
+    totals: Totals,
+    is_stopped: bool,
+}
+
+struct Files {
+    output: Target,
+    rejects: Option<Target>,
+    lines: Buffer,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) rows: u64,
+    pub(super) rejected: u64,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+    is_told: bool,
+}
+
+impl Totals {
+    /// Rejected rows are an answer of their own.
+    pub(super) fn verdict(self) -> Result<(), RecordsError> {
+        let Self { rejected, rows, is_told, .. } = self;
+        let hint = if is_told { "; --rejects FILE keeps all lines and reasons" } else { "" };
+        if rejected == 0 { Ok(()) } else { Err(RecordsError::Rejected { rejected, rows, hint }) }
+    }
+}
+
+impl<'o> Order<'o> {
+    /// Begins the files.
+    pub(super) fn new(
+        plan: &'o Plan,
+        output: Target,
+        rejects: Option<Target>,
+        header: Header,
+        bar: &'o ProgressBar,
+    ) -> Result<Self, RecordsError> {
+        let mut files = Files { output, rejects, lines: Buffer::default() };
+        files.output.write(plan.head())?;
+        if let Some(rejects) = &mut files.rejects {
+            rejects.write(&plan.rejects_head())?;
+        }
+        let bytes_out = plan.head().len() as u64;
+        let state = State {
+            next: 0,
+            waiting: BTreeMap::new(),
+            spare: Vec::new(),
+            lines: header.lines,
+            totals: Totals { bytes_out, is_told: files.rejects.is_none(), ..Totals::default() },
+            files: Some(files),
+            is_stopped: false,
+        };
+        Ok(Self { plan, bar, name: header.name, state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    /// Memory for the next chunk.
+    pub(super) fn spare(&self) -> Done {
+        self.state().spare.pop().unwrap_or_default()
+    }
+
+    /// Takes what came of a chunk, and writes all that is in order. Waits where too many chunks wait already; the one that
+    /// they wait for never does.
+    pub(super) fn take(&self, number: u64, done: Done, len_bytes: usize) -> Result<(), RecordsError> {
+        let mut state = self.state();
+        while !state.is_stopped && number > state.next + MOST_WAITING {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_stopped {
+            return Err(RecordsError::Stopped);
+        }
+        state.waiting.insert(number, (done, len_bytes));
+        let state = &mut *state;
+        while let Some((done, len_bytes)) = state.waiting.remove(&state.next) {
+            self.write(state, &done, len_bytes)?;
+            state.spare.push(done);
+            state.next += 1;
+            self.changed.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Nobody waits any longer.
+    pub(super) fn stop(&self) {
+        self.state().is_stopped = true;
+        self.changed.notify_all();
+    }
+
+    /// Ends the files: all bytes first, then the names.
+    pub(super) fn finish(&self) -> Result<Totals, RecordsError> {
+        let mut state = self.state();
+        let Some(mut files) = state.files.take().filter(|_| !state.is_stopped) else {
+            return Err(RecordsError::Stopped);
+        };
+        files.output.sync()?;
+        if let Some(mut rejects) = files.rejects {
+            rejects.sync()?;
+            rejects.name()?;
+        }
+        files.output.name()?;
+        Ok(state.totals)
+    }
+
+    fn write(&self, state: &mut State, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
+        // Lines are told from 1.
+        let first_line = state.lines + 1;
+        if let Some(last) = done.rejects.last().filter(|_| done.is_truncated) {
+            let (name, line, reason) = (self.name.clone(), first_line + last.line, self.plan.reason(last));
+            return Err(RecordsError::Truncated { name, line, reason });
+        }
+        let Some(files) = &mut state.files else { return Err(RecordsError::Stopped) };
+        files.output.write(&done.output)?;
+        for reject in &done.rejects {
+            match &mut files.rejects {
+                Some(_) => self.plan.push_reject(first_line, reject, &mut files.lines),
+                None if state.totals.rejected < MOST_TOLD => {
+                    eprintln!("oarlock: line {}: {}", first_line + reject.line, self.plan.reason(reject));
+                }
+                None => {}
+            }
+            state.totals.rejected += 1;
+        }
+        if let Some(rejects) = &mut files.rejects {
+            rejects.write(&files.lines)?;
+            files.lines.clear();
+        }
+        state.lines += done.lines;
+        state.totals.rows += done.rows;
+        state.totals.bytes_in += len_bytes as u64;
+        state.totals.bytes_out += done.output.len() as u64;
+        self.bar.inc(len_bytes as u64);
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,143 @@
+//! Files that are there whole or not at all.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::{RecordsError, is_standard};
+
+/// A file under construction.
+#[derive(Debug)]
+pub(super) struct Target {
+    path: PathBuf,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Stdout(io::Stdout),
+    /// A device or a pipe, which cannot be replaced.
+    Stream(File),
+    /// Beside the file whose name it takes at the end; gone where that is not reached.
+    Draft(NamedTempFile),
+}
+
+impl Target {
+    /// Begins a file; `-` is standard output. A new one that may hold plaintext is its owner's alone.
+    pub(super) fn open(path: &Path, is_secret: bool) -> Result<Self, RecordsError> {
+        let fail = |error| RecordsError::Create { path: path.to_path_buf(), error };
+        if is_standard(path) {
+            return Ok(Self { path: path.to_path_buf(), to: To::Stdout(io::stdout()) });
+        }
+        // What a link points at is replaced, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let to = match fs::metadata(&path) {
+            Ok(about) if about.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
+            Ok(about) if !about.is_file() => {
+                To::Stream(File::options().write(true).open(&path).map_err(fail)?)
+            }
+            Ok(about) => To::Draft(draft(&path, Some(about.permissions()), is_secret).map_err(fail)?),
+            Err(_) => To::Draft(draft(&path, None, is_secret).map_err(fail)?),
+        };
+        Ok(Self { path, to })
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), RecordsError> {
+        let fail = |error| RecordsError::Write { path: self.path.clone(), error };
+        match &mut self.to {
+            To::Stdout(stdout) => Ok(stdout.write_all(bytes)?),
+            To::Stream(file) => file.write_all(bytes).map_err(fail),
+            To::Draft(draft) => draft.write_all(bytes).map_err(fail),
+        }
+    }
+
+    /// The bytes are on disk when this returns, and the file has no name yet.
+    pub(super) fn sync(&mut self) -> Result<(), RecordsError> {
+        let fail = |error| RecordsError::Write { path: self.path.clone(), error };
+        match &mut self.to {
+            To::Stdout(stdout) => Ok(stdout.flush()?),
+            To::Stream(file) => file.flush().map_err(fail),
+            To::Draft(draft) => draft.as_file().sync_all().map_err(fail),
+        }
+    }
+
+    /// Gives the file its name.
+    pub(super) fn name(self) -> Result<(), RecordsError> {
+        let To::Draft(draft) = self.to else { return Ok(()) };
+        let fail = |error| RecordsError::Write { path: self.path.clone(), error };
+        draft.persist(&self.path).map_err(|error| fail(error.error))?;
+        File::open(folder(&self.path)).and_then(|folder| folder.sync_all()).map_err(fail)
+    }
+}
+
+/// A new file in the folder of `path`.
+fn draft(path: &Path, own: Option<Permissions>, is_secret: bool) -> io::Result<NamedTempFile> {
+    let mode = if is_secret { 0o600 } else { 0o666 };
+    let draft = tempfile::Builder::new()
+        .prefix(".oarlock-")
+        .suffix(".part")
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(folder(path))?;
+    if let Some(own) = own {
+        draft.as_file().set_permissions(own)?;
+    }
+    Ok(draft)
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_there_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let mut target = Target::open(&path, true).unwrap();
+        target.write(b"new").unwrap();
+        target.sync().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(folder.path()).len(), 2);
+        drop(target);
+        assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
+        let mut target = Target::open(&path, true).unwrap();
+        target.write(b"new").unwrap();
+        target.sync().unwrap();
+        target.name().unwrap();
+        assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "new"));
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o640, "a file that is replaced keeps its permissions");
+    }
+
+    #[test]
+    fn plaintext_is_its_owners_and_devices_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        Target::open(&path, true).unwrap().name().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
+        let mut null = Target::open(Path::new("/dev/null"), false).unwrap();
+        null.write(b"x").unwrap();
+        null.sync().unwrap();
+        null.name().unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert!(Target::open(folder.path(), false).is_err());
+        assert!(Target::open(Path::new("/nonexistent/x"), false).is_err());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        Target::open(&link, false).unwrap().name().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+}

@@ -1,0 +1,26 @@
+//! The program as its users run it.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses some of it")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+pub(crate) fn oarlock(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// The program with a cost cache of its own, so that tests leave the user's alone. `OARLOCK_DISABLE` is passed on: these tests
+/// hold with and without the lanes.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    command.args(arguments).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
+    command
+}
+
+pub(crate) fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
