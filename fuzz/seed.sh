@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills corpus/keys_* from the test keys: PEM for the text targets, the DER within for the others; and corpus/lanes_* with
-# a start for each shape. Needs openssl.
+# a start for each shape; and corpus/records_* with small files. Needs openssl.
 set -eu
 cd "$(dirname "$0")"
 data=../crates/keys/tests/data
@@ -45,3 +45,13 @@ for shape in $(seq 0 23); do
         printf "\\$octal$jobs" > "corpus/lanes_public_key/shape-$shape-$how"
     done
 done
+
+# Files with quotes, ends of lines of both kinds, spaces and escapes.
+mkdir -p corpus/records_csv corpus/records_ndjson corpus/records_keys
+printf 'id,v,w\n1,0011,x\n2,"2233","a ""b"""\n' > corpus/records_csv/plain
+printf 'v\r\n\r\n00\r\n"11\n22"\r\n"33"x\r\n44' > corpus/records_csv/crlf
+printf '"v"\n"' > corpus/records_csv/open
+printf '{"v":"0011","w":[1,{}]}\n{ "w" : null , "v" : "\\u0030\\u0031" }\n' > corpus/records_ndjson/plain
+printf '{"v":"0011"}\r\n{}\n{"v":1}\n{"v":"0","v":"0"}' > corpus/records_ndjson/bad
+printf '{"name":"a","type":"tdes2","hex":"0123456789abcdeffedcba9876543210","ivs":["random"],"max_uses":7}\n' > corpus/records_keys/tdes2
+printf '{"type":"aes128","base64":"AAECAwQFBgcICQoLDA0ODw==","operations":["mac"],"weak_keys":"allow"}\n' > corpus/records_keys/aes128

@@ -1,11 +1,13 @@
 //! What the targets share. `./seed.sh`, then `cargo +nightly fuzz run keys_any`, and so for each target.
 
 mod bytes;
+mod records;
 
 use oarlock_core::Key;
 use oarlock_keys::{Passphrase, WorkLimits, export, import};
 
 pub use bytes::Bytes;
+pub use records::check_file;
 
 /// The passphrase of the seeds, with limits that keep a run under a millisecond or so.
 pub fn cheap_passphrase() -> Passphrase {

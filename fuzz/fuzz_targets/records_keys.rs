@@ -1,0 +1,11 @@
+//! Files of keys: whatever they hold, they are taken in or refused without telling a key.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    let open = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    if let Err(error) = oarlock_records::load_keys(text, open) {
+        assert!(!error.to_string().is_empty());
+    }
+});

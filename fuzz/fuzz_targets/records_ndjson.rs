@@ -1,0 +1,8 @@
+//! NDJSON from outside: cut anywhere, it gives the same rows; nothing is lost, and what is decrypted comes back.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_fuzz::check_file;
+use oarlock_records::Format;
+
+fuzz_target!(|text: &[u8]| check_file(Format::Ndjson, text));

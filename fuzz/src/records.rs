@@ -1,0 +1,53 @@
+//! A file through the records trade.
+
+use std::sync::LazyLock;
+
+use oarlock::Accelerator;
+use oarlock::contract::BlockCipher;
+use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock_records::{
+    Cipher, Done, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, KeyNames, Padding, Plan, Work, Worker,
+};
+
+static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
+    let accelerator = Accelerator::builder().engines(["scalar"]).build().expect("the scalar engine is here");
+    let table = KeyTable::new();
+    table.insert("key", KeyType::Aes128, &[7; 16][..], Policy::any_data(KeyType::Aes128)).expect("a good key");
+    (accelerator, table)
+});
+
+/// Encrypts the column `v`, whole and cut in two, and decrypts it again.
+pub fn check_file(format: Format, text: &[u8]) {
+    let job = |is_encryption: bool| {
+        let (cipher, iv) = (Cipher::Cbc(BlockCipher::Aes128), IvFrom::Zero);
+        let (padding, gcm) = (Padding::Pkcs7, GcmColumns::default());
+        let work = match is_encryption {
+            true => Work::Encrypt { cipher, iv, padding, gcm },
+            false => Work::Decrypt { cipher, iv, padding, gcm },
+        };
+        let (value, key) = ("v".to_owned(), KeyFrom::One(0));
+        Job { work, value, into: None, key, encoding: Encoding::Hex, keeps_rejected_rows: true }
+    };
+    let Ok((plan, header)) = Plan::new(job(true), KeyNames::default(), format, text) else { return };
+    let rows = &text[header..];
+    let whole = run(&plan, rows);
+    assert!(whole.rejects.len() as u64 <= whole.rows);
+
+    let cut = format.whole_rows(rows);
+    let (first, second) = (run(&plan, &rows[..cut]), run(&plan, &rows[cut..]));
+    assert_eq!([&first.output[..], &second.output].concat(), whole.output[..]);
+    assert_eq!((first.rows + second.rows, first.lines + second.lines), (whole.rows, whole.lines));
+
+    let (back, header) = Plan::new(job(false), KeyNames::default(), format, &[plan.head(), &whole.output].concat())
+        .expect("what was written can be read");
+    let head = if header == plan.head().len() { back } else { return };
+    let again = run(&head, &whole.output);
+    assert_eq!((again.rows, again.rejects.len()), (whole.rows - whole.rejects.len() as u64, 0));
+}
+
+fn run(plan: &Plan, rows: &[u8]) -> Done {
+    let mut done = Done::default();
+    let (accelerator, table) = &*UNIT;
+    Worker::new().run(plan, accelerator, table, rows, &mut done).expect("only a machine fails");
+    done
+}
