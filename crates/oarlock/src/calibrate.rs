@@ -1,13 +1,24 @@
 //! The cost model's first figures: measured once, kept in a cache file, followed by the dispatcher from then on.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | this one | a few batches of each engine and shape at first start, and their cache |
+//! | `fit` | constants from timings |
+//! | `grid` | many batches of one engine and shape, for those who want to know how well the model holds |
+
+mod fit;
+mod grid;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use oarlock_core::{Engine, Jobs, Lanes, Operation, Outcomes, Records, Shape};
 use oarlock_dispatch::Cost;
 
+pub use self::fit::{Fit, Timing};
+pub use self::grid::Grid;
 use crate::find::proved_shapes;
 use crate::selftest::{sample_operations, sample_records};
 
@@ -79,12 +90,15 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option
     let many = (4 * best).min(lanes.most.max(best));
     let set = sample_operations(shape, many).ok()?;
     let operations: Vec<Operation<'_>> = set.iter().collect();
-    let time = |ops: usize| fastest(engine, &Jobs::Operations(shape, &operations[..ops]));
+    let time = |ops: usize| {
+        let took_ns = fastest(engine, &Jobs::Operations(shape, &operations[..ops]), Duration::ZERO)?;
+        Some(Timing { ops, bytes: 0, took_ns })
+    };
     let one = time(best)?;
-    if one > QUICK_NS || many == best {
-        return Some(Cost { per_batch_ns: 0.0, per_op_ns: one / best as f64, per_byte_ns: 0.0 });
+    if one.took_ns > QUICK_NS || many == best {
+        return Some(Fit::of(&[one], best)?.cost);
     }
-    Some(line((best, one), (many, time(many)?), 0.0))
+    Some(Fit::of(&[one, time(many)?], best)?.cost)
 }
 
 /// A group slower than this is timed alone.
@@ -93,36 +107,39 @@ const QUICK_NS: f64 = 300_000.0;
 /// Three points: few and many short records for C1 and C2, many longer ones for C3.
 fn measure_records(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Cost> {
     let (few, many) = (lanes.best.max(1), (lanes.best.max(16) * 4).min(lanes.most));
-    let time = |count, len| {
-        let records = sample_records(engine, shape, count, len).ok()?;
+    let time = |ops, len| {
+        let records = sample_records(engine, shape, ops, len).ok()?;
         let parts: [&Records<'_>; 1] = [&records];
-        Some((fastest(engine, &Jobs::Records(shape, &parts))?, records.input_bytes()))
+        let took_ns = fastest(engine, &Jobs::Records(shape, &parts), Duration::ZERO)?;
+        Some(Timing { ops, bytes: records.input_bytes(), took_ns })
     };
-    let ((short, short_bytes), (long, long_bytes)) = (time(many, 16)?, time(many, 1024)?);
-    let per_byte_ns = ((long - short) / (long_bytes - short_bytes).max(1) as f64).max(0.0);
-    let (one, one_bytes) = time(few, 16)?;
-    let bare = |time: f64, bytes: usize| (time - per_byte_ns * bytes as f64).max(0.0);
-    Some(line((few, bare(one, one_bytes)), (many, bare(short, short_bytes)), per_byte_ns))
+    let timings = [time(few, 16)?, time(many, 16)?, time(many, 1024)?];
+    Some(Fit::of(&timings, lanes.best)?.cost)
 }
 
-/// The line through two points (operations, nanoseconds), with C1 and C2 not below zero.
-fn line((few, one): (usize, f64), (many, all): (usize, f64), per_byte_ns: f64) -> Cost {
-    let per_op_ns = ((all - one) / (many - few).max(1) as f64).clamp(0.0, all / many as f64);
-    Cost { per_batch_ns: (one - per_op_ns * few as f64).max(0.0), per_op_ns, per_byte_ns }
-}
-
-/// Nanoseconds of the fastest of some runs, after one to warm up; None where the engine fails.
-fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>) -> Option<f64> {
+/// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `least` has passed.
+/// None where the engine fails.
+fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, least: Duration) -> Option<f64> {
     let mut outcomes = Outcomes::for_jobs(jobs);
     engine.run(jobs, &mut outcomes).ok()?;
     let mut best = f64::INFINITY;
-    for _ in 0..ROUNDS {
+    let (mut rounds, mut worked_ns) = (0, 0.0);
+    while rounds < ROUNDS || worked_ns < least.as_nanos() as f64 {
         outcomes.reset(jobs);
         let start = Instant::now();
         engine.run(jobs, &mut outcomes).ok()?;
-        best = best.min(start.elapsed().as_nanos() as f64);
+        let took_ns = start.elapsed().as_nanos().max(1) as f64;
+        best = best.min(took_ns);
+        worked_ns += took_ns;
+        rounds += 1;
     }
-    Some(best)
+    Some((best - clock_ns()).max(1.0))
+}
+
+/// What reading the clock takes: a tenth of the shortest batches.
+fn clock_ns() -> f64 {
+    let read = |_| Instant::now().elapsed().as_nanos() as f64;
+    (0..32).map(read).fold(f64::INFINITY, f64::min)
 }
 
 /// Reads the cache: the machine's line first, then one line per engine and shape. None where it is of another machine
@@ -223,13 +240,5 @@ mod tests {
         let below_a_file = path.join("costs");
         assert!(write(&Costs::new(), &below_a_file).is_err());
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
-    }
-
-    #[test]
-    fn lines_never_fall_below_zero() {
-        let cost = line((1, 100.0), (4, 100.0), 0.0);
-        assert_eq!((cost.per_op_ns, cost.per_batch_ns), (0.0, 100.0));
-        let cost = line((1, 10.0), (4, 400.0), 0.0);
-        assert!((cost.per_op_ns - 100.0).abs() < 1e-9 && cost.per_batch_ns == 0.0);
     }
 }

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`accelerator`](Accelerator) | the one way in: engines found and proved, joined to the dispatcher |
-//! | `find`, `calibrate` | which engines this machine has, and what they cost |
+//! | `find`, [`calibrate`](Fit) | which engines this machine has, and what they cost |
 //! | [`table`] | named, indexed keys of stated types, each with a policy; keys that come wrapped |
 //! | [`batch`] | records of mixed tasks under the table's keys, in one call |
 //! | [`job`](Job) | what a caller asks for: a scheme, a key and borrowed inputs |
@@ -53,7 +53,7 @@ pub mod table;
 pub use accelerator::{
     Accelerator, Answers, BuildError, Builder, EngineReport, Many, Output, ShapeReport, Single,
 };
-pub use calibrate::Calibration;
+pub use calibrate::{Calibration, Fit, Grid, Timing};
 pub use find::{Absence, AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, proved_shapes};
 pub use job::{Input, Job};
 

@@ -19,7 +19,7 @@ pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
 use self::groups::{Groups, Pending};
 use crate::Job;
 use crate::batch::{self, Batch, BatchOutcome};
-use crate::calibrate::Calibration;
+use crate::calibrate::{Calibration, Grid, Timing};
 use crate::find::{AbsentEngine, Proved};
 use crate::schemes::{NonceSource, Residue, lower, raise, shape_of};
 use crate::table::KeyTable;
@@ -156,6 +156,15 @@ impl Accelerator {
     #[must_use]
     pub fn calibration(&self) -> &Calibration {
         &self.about.calibration
+    }
+
+    /// Times batches of one engine by itself, called bare: without queue and checks, and without what it builds for keys that
+    /// recur. Nothing where there is no such engine or it does not offer the shape. [`Fit::of`](crate::Fit::of) finds the
+    /// constants.
+    #[must_use]
+    pub fn time_batches(&self, engine: &str, shape: Shape, grid: &Grid) -> Vec<Timing> {
+        let engine = self.about.proved.iter().find(|own| own.name() == engine);
+        engine.map_or_else(Vec::new, |engine| grid.time(&engine.plain(), shape))
     }
 
     /// What the dispatcher has counted.
