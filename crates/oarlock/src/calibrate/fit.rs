@@ -60,9 +60,8 @@ impl Fit {
     }
 
     fn judge(cost: Cost, timings: &[Timing], lanes: Lanes) -> Self {
-        let deviation = |timing: &Timing| {
-            (cost.predict_ns(lanes, timing.ops, timing.bytes) / timing.took_ns - 1.0).abs()
-        };
+        let deviation =
+            |timing: &Timing| (cost.predict_ns(lanes, timing.ops, timing.bytes) / timing.took_ns - 1.0).abs();
         let deviations: Vec<f64> = timings.iter().map(deviation).collect();
         let squares: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
         Self {
@@ -92,16 +91,16 @@ fn solve(rows: &[Constants], set: &[usize]) -> Option<Constants> {
     if norms.iter().any(|norm| *norm <= 0.0) {
         return None;
     }
-    let scaled = |row: &Constants, at: usize| row[set[at]] / norms[at];
     let size = set.len();
+    let product = |left: usize, right: usize| {
+        let (norms, columns) = (norms[left] * norms[right], [set[left], set[right]]);
+        rows.iter().map(|row| row[columns[0]] * row[columns[1]]).sum::<f64>() / norms
+    };
+    let sum = |at: usize| rows.iter().map(|row| row[set[at]]).sum::<f64>() / norms[at];
     let mut equations = [[0.0; 4]; 3];
-    for row in rows {
-        for line in 0..size {
-            for column in 0..size {
-                equations[line][column] += scaled(row, line) * scaled(row, column);
-            }
-            equations[line][size] += scaled(row, line);
-        }
+    for (line, equation) in equations.iter_mut().enumerate().take(size) {
+        (0..size).for_each(|column| equation[column] = product(line, column));
+        equation[size] = sum(line);
     }
     let solution = eliminate(equations, size)?;
     let mut constants = [0.0; 3];
@@ -160,7 +159,8 @@ mod tests {
 
     #[test]
     fn constants_are_recovered_whatever_their_size() {
-        for known in [cost(900.0, 12.0, 0.25), cost(0.0, 600.0, 15.0), cost(50.0, 0.0, 3.0), cost(7e6, 1.0, 0.0)]
+        for known in
+            [cost(900.0, 12.0, 0.25), cost(0.0, 600.0, 15.0), cost(50.0, 0.0, 3.0), cost(7e6, 1.0, 0.0)]
         {
             let timings: Vec<Timing> = grid().into_iter().map(|cell| timing(known, 1, cell)).collect();
             let fit = Fit::of(&timings, 1).unwrap();
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn no_constant_falls_below_zero() {
-        let timings = [(1, 100.0), (4, 100.0), (16, 90.0)].map(|(ops, took_ns)| Timing { ops, bytes: 0, took_ns });
+        let timings =
+            [(1, 100.0), (4, 100.0), (16, 90.0)].map(|(ops, took_ns)| Timing { ops, bytes: 0, took_ns });
         let fit = Fit::of(&timings, 1).unwrap();
         assert!(fit.cost.per_op_ns == 0.0 && (90.0..=100.0).contains(&fit.cost.per_batch_ns), "{fit:?}");
         let timings = [(1, 10.0), (4, 400.0)].map(|(ops, took_ns)| Timing { ops, bytes: 0, took_ns });

@@ -107,11 +107,8 @@ mod tests {
 
     #[test]
     fn every_size_is_timed_with_every_length() {
-        let cbc = Shape::Cipher {
-            alg: BlockCipher::Aes128,
-            mode: CipherMode::Cbc,
-            direction: Direction::Encrypt,
-        };
+        let cbc =
+            Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
         let timings = small().time(&Scalar::detect().unwrap(), cbc);
         let cells: Vec<_> = timings.iter().map(|timing| (timing.ops, timing.bytes)).collect();
         assert_eq!(cells, [(1, 16), (3, 48), (70, 1120), (1, 48), (3, 144), (70, 3360)]);
