@@ -14,7 +14,9 @@ mod work;
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::{AeadAlg, Blame, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding};
+use oarlock::contract::{
+    AeadAlg, Blame, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent,
+};
 use oarlock::keys::KeyError;
 use oarlock::{DigestAlg, JobError, Shape};
 
@@ -119,14 +121,21 @@ impl Operation {
     /// Shape and length of one record; None for public-key operations.
     pub(crate) fn record(self) -> Option<(Shape, usize)> {
         let Self::Record { kind, len } = self else { return None };
-        let direction = Direction::Encrypt;
-        let shape = match kind {
-            RecordKind::Cbc(alg) => Shape::Cipher { alg, mode: CipherMode::Cbc, direction },
-            RecordKind::Gcm(alg) => Shape::Aead { alg, direction },
-            RecordKind::Mac(alg) => Shape::Mac { alg },
-            RecordKind::Digest(alg) => Shape::Digest { alg },
-        };
-        Some((shape, len))
+        Some((kind.shape(), len))
+    }
+
+    /// What an engine computes for it.
+    pub(crate) fn shape(self) -> Shape {
+        match self {
+            Self::Rsa { bits, verb: Verb::Sign } => Shape::RsaPrivate { bits },
+            Self::Rsa { bits, .. } => Shape::RsaPublic { bits, exponent: RsaExponent::F4 },
+            Self::Ecdsa { curve, verb: Verb::Sign } => Shape::EcdsaSign { curve },
+            Self::Ecdsa { curve, .. } => Shape::EcdsaVerify { curve },
+            Self::Ed25519 { verb: Verb::Sign } => Shape::Ed25519Sign,
+            Self::Ed25519 { .. } => Shape::Ed25519Verify,
+            Self::X25519 => Shape::X25519,
+            Self::Record { kind, .. } => kind.shape(),
+        }
     }
 
     /// True where few keys are used often, and whatever helps then may be built beforehand.
@@ -214,6 +223,18 @@ impl fmt::Display for Verb {
     }
 }
 
+impl RecordKind {
+    fn shape(self) -> Shape {
+        let direction = Direction::Encrypt;
+        match self {
+            Self::Cbc(alg) => Shape::Cipher { alg, mode: CipherMode::Cbc, direction },
+            Self::Gcm(alg) => Shape::Aead { alg, direction },
+            Self::Mac(alg) => Shape::Mac { alg },
+            Self::Digest(alg) => Shape::Digest { alg },
+        }
+    }
+}
+
 impl OperationError {
     /// True where the user asked for something impossible, false where the machine failed.
     pub(crate) fn is_users(&self) -> bool {
@@ -273,6 +294,19 @@ mod tests {
         {
             let error = name.parse::<Operation>().unwrap_err();
             assert!(matches!(error, OperationError::RecordLen { .. }), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_shape_is_that_of_the_jobs() {
+        let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+        for operation in Operation::public_key() {
+            let work = operation.work(&accelerator, 1, 1).unwrap();
+            assert_eq!(
+                oarlock::schemes::shape_of(&work.job(0).unwrap()),
+                Ok(operation.shape()),
+                "{operation}"
+            );
         }
     }
 

@@ -6,7 +6,9 @@
 //! | `measure` | contenders taking turns |
 //! | `public`, `records` | what they work on |
 //! | `report` | rows as table, JSON and picture |
+//! | `fit` | `--fit`: constants of the cost model instead of rates |
 
+mod fit;
 mod measure;
 mod public;
 mod records;
@@ -62,6 +64,9 @@ pub(crate) struct SpeedArgs {
     /// Do not hold OpenSSL's figures against `openssl speed`
     #[arg(long)]
     no_check: bool,
+    /// Print what a batch (C1), an operation (C2) and a byte (C3) cost by engine and shape instead, with the error of the fit
+    #[arg(long, conflicts_with_all = ["seconds", "libcrypto", "keys", "batch", "records", "plot", "no_check"])]
+    fit: bool,
 }
 
 fn ops_help() -> String {
@@ -79,6 +84,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(global: &Global, args: &SpeedArgs) -> Result<(), Failure> {
+    if args.fit {
+        return fit::run(global, &args.ops);
+    }
     if let Some(path) = &args.plot {
         check_writable(path).map_err(|error| Failure::Write { path: path.clone(), error })?;
     }
