@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use oarlock::{Accelerator, Builder};
 
+use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
 use crate::records::RecordsArgs;
 use crate::speed::SpeedArgs;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Latency(LatencyArgs),
     /// Encrypt, decrypt, translate or authenticate columns of CSV and NDJSON files
     Records(Box<RecordsArgs>),
+    /// The experiments of the short-DES paper, step by step, on this machine
+    Ladder(LadderArgs),
 }
 
 impl Global {

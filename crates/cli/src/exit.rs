@@ -7,6 +7,7 @@ use oarlock::contract::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 
+use crate::ladder::LadderError;
 use crate::latency::LatencyError;
 use crate::operation::OperationError;
 use crate::peer::PeerError;
@@ -23,6 +24,8 @@ pub(crate) enum Failure {
     Latency(#[from] LatencyError),
     #[error(transparent)]
     Records(#[from] RecordsError),
+    #[error("ladder: {0}")]
+    Ladder(#[from] LadderError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -54,6 +57,7 @@ impl Failure {
             Self::Latency(error) if !error.is_users() => MACHINE,
             Self::Records(RecordsError::Rejected { .. }) => NO,
             Self::Records(error) if !error.is_users() => MACHINE,
+            Self::Ladder(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };
         ExitCode::from(code)

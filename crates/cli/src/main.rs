@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
@@ -12,6 +12,7 @@
 mod args;
 mod engines;
 mod exit;
+mod ladder;
 mod latency;
 mod operation;
 mod peer;
@@ -49,6 +50,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Records(args) => records::run(&cli.global, args).map_err(|error| match error {
             records::RecordsError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Ladder(args) => ladder::run(&cli.global, args).map_err(|error| match error {
+            ladder::LadderError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
     }

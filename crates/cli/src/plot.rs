@@ -1,4 +1,4 @@
-//! Pictures of results as SVG: bars for `speed`, lines for `latency`. Written by hand so that the binary needs no font
+//! Pictures of results as SVG: bars for `speed`, lines for `latency` and `ladder`. Written by hand so that the binary needs no font
 //! library; a viewer's own sans-serif is used.
 //!
 //! | module | what it holds |
@@ -14,10 +14,11 @@ mod scale;
 mod svg;
 
 pub(crate) use bars::BarChart;
-pub(crate) use lines::{LineChart, Panel};
+pub(crate) use lines::{Axis, LineChart, Panel};
 
 /// Colours told apart also by readers who do not see red and green (after Okabe and Ito), in order of series.
-const COLOURS: [&str; 7] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c"];
+const COLOURS: [&str; 8] =
+    ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#000000"];
 
 fn colour(series: usize) -> &'static str {
     COLOURS.get(series % COLOURS.len()).copied().unwrap_or("#000000")

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::LatencyArgs;
 use super::rounds::rounds;
 use super::setup::Setup;
-use crate::plot::{LineChart, Panel};
+use crate::plot::{Axis, LineChart, Panel};
 use crate::table::{Align, Cell, Table, Tone, duration, thousands};
 
 /// One rule at one load.
@@ -105,6 +105,7 @@ impl Report<'_> {
         let chart = LineChart {
             title: format!("{} under load ({}){ends}", self.args.op, self.setup.engines.join(", ")),
             x_label: "load, % of scalar capacity".into(),
+            x_axis: Axis::Linear,
             y_label: "latency, ms".into(),
             series: self.setup.contenders.iter().map(|contender| contender.rule.clone()).collect(),
             panels: vec![panel("p50", |row| row.p50_us), panel("p99", |row| row.p99_us)],

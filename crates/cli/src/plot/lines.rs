@@ -16,11 +16,21 @@ pub(crate) struct LineChart {
     pub(crate) title: String,
     /// With its unit: `load, % of scalar capacity`.
     pub(crate) x_label: String,
+    pub(crate) x_axis: Axis,
     /// With its unit: `latency, ms`.
     pub(crate) y_label: String,
     /// One line of each panel.
     pub(crate) series: Vec<String>,
     pub(crate) panels: Vec<Panel>,
+}
+
+/// How values stand on the x axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// From zero.
+    Linear,
+    /// Positive ones alone.
+    Logarithmic,
 }
 
 /// One panel: for each series its points (x, y), in order of x. Points without a positive finite y are left out.
@@ -66,8 +76,11 @@ impl LineChart {
         let width = (WIDTH - 2.0 * MARGIN) / self.panels.len() as f64;
         let left = MARGIN + width * index as f64 + NUMBERS;
         let right = MARGIN + width * (index + 1) as f64 - 8.0;
-        let (_, most) = bounds(self.points().map(|(x, _)| x));
-        let x_scale = Scale::from_zero(most, [left, right]);
+        let (least, most) = bounds(self.points().map(|(x, _)| x));
+        let x_scale = match self.x_axis {
+            Axis::Linear => Scale::from_zero(most, [left, right]),
+            Axis::Logarithmic => Scale::log(least, most, [left, right]),
+        };
         drawing.text([left, top - 12.0], &panel.title, Text::label().bold());
         for &tick in y_scale.ticks() {
             let y = y_scale.pixel(tick);
@@ -81,7 +94,9 @@ impl LineChart {
         }
         drawing.axis_line([left, bottom], [right, bottom]);
         drawing.axis_line([left, top], [left, bottom]);
-        drawing.text([(left + right) / 2.0, bottom + 42.0], &self.x_label, Text::label().at(Anchor::Middle));
+        let kind = if x_scale.is_log() { " (logarithmic)" } else { "" };
+        let x_label = format!("{}{kind}", self.x_label);
+        drawing.text([(left + right) / 2.0, bottom + 42.0], &x_label, Text::label().at(Anchor::Middle));
         // The first series lies on top: where lines meet, it is the one that is asked about.
         for (series, line) in panel.lines.iter().enumerate().rev() {
             draw_line(drawing, line, &x_scale, y_scale, colour(series));
@@ -112,8 +127,13 @@ mod tests {
     use super::*;
 
     fn chart(lines: Vec<Vec<(f64, f64)>>) -> String {
+        chart_over(Axis::Linear, lines)
+    }
+
+    fn chart_over(x_axis: Axis, lines: Vec<Vec<(f64, f64)>>) -> String {
         let panel = Panel { title: "p99".into(), lines };
         LineChart {
+            x_axis,
             title: "Latency".into(),
             x_label: "load, %".into(),
             y_label: "latency, ms".into(),
@@ -129,6 +149,18 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 2);
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn decades_are_equally_wide_on_a_logarithmic_axis() {
+        let svg = chart_over(Axis::Logarithmic, vec![vec![(1.0, 1.0), (100.0, 1.0), (10_000.0, 1.0)]]);
+        let xs: Vec<f64> = svg
+            .split("<circle ")
+            .skip(1)
+            .map(|circle| circle.split("cx=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+            .collect();
+        assert!(xs.len() == 3 && (xs[2] - 2.0 * xs[1] + xs[0]).abs() < 0.3 && xs[0] < xs[1], "{xs:?}");
+        assert!(svg.contains("load, % (logarithmic)"), "{svg}");
     }
 
     #[test]

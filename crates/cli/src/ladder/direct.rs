@@ -1,0 +1,103 @@
+//! Steps 5 to 8: the host lends its memory to a call in the same process.
+
+use std::sync::Arc;
+
+use oarlock::Accelerator;
+use oarlock::batch::BatchOutcome;
+use oarlock::table::KeyTable;
+
+use super::LadderError;
+use super::columns::Columns;
+use super::known::KnownAnswers;
+use super::measure::Contender;
+use super::message::{self, Fields};
+use super::workload::{Ring, Workload};
+
+/// Parameters in the data stream: each is read where it stands, and data is computed from where it lies. Steps 5 and 6.
+pub(super) struct Streamed {
+    ring: Arc<Ring>,
+    accelerator: Accelerator,
+    table: KeyTable,
+    stream: Vec<u8>,
+    columns: Columns,
+    outcome: Option<BatchOutcome>,
+}
+
+impl Streamed {
+    pub(super) fn new(
+        ring: &Arc<Ring>,
+        accelerator: &Accelerator,
+        table: &KeyTable,
+        workload: &Workload,
+    ) -> Self {
+        let mut stream = Vec::new();
+        message::write_stream(workload, &mut stream);
+        let (ring, accelerator, table) = (Arc::clone(ring), accelerator.clone(), table.clone());
+        Self { ring, accelerator, table, stream, columns: Columns::default(), outcome: None }
+    }
+}
+
+impl Contender for Streamed {
+    fn run(&mut self) -> Result<(), LadderError> {
+        Fields::of(&self.stream).stream(&self.ring, &mut self.columns)?;
+        self.outcome = Some(self.accelerator.run_batch(&self.table, &self.columns.batch(&self.stream))?);
+        Ok(())
+    }
+
+    fn results(&self) -> &[u8] {
+        self.outcome.as_ref().map_or(&[], BatchOutcome::output)
+    }
+}
+
+/// Parameters in columns ahead of the data, as the host has them. Step 7, and with known answers step 8.
+pub(super) struct Lent {
+    accelerator: Accelerator,
+    table: KeyTable,
+    data: Vec<u8>,
+    columns: Columns,
+    known: Option<KnownAnswers>,
+    outcome: Option<BatchOutcome>,
+}
+
+impl Lent {
+    pub(super) fn new(
+        ring: &Ring,
+        accelerator: &Accelerator,
+        table: &KeyTable,
+        workload: &Workload,
+    ) -> Result<Self, LadderError> {
+        Ok(Self {
+            accelerator: accelerator.clone(),
+            table: table.clone(),
+            data: workload.data.clone(),
+            columns: workload.columns(ring)?,
+            known: None,
+            outcome: None,
+        })
+    }
+
+    /// The same with the keys in runs.
+    pub(super) fn with_key_runs(mut self) -> Self {
+        self.columns.shorten_keys();
+        self
+    }
+
+    /// The same with known answers before each batch.
+    pub(super) fn with_known_answers(self, known: KnownAnswers) -> Self {
+        Self { known: Some(known), ..self }
+    }
+}
+
+impl Contender for Lent {
+    fn run(&mut self) -> Result<(), LadderError> {
+        if let Some(known) = &self.known {
+            known.check(&self.accelerator)?;
+        }
+        self.outcome = Some(self.accelerator.run_batch(&self.table, &self.columns.batch(&self.data))?);
+        Ok(())
+    }
+
+    fn results(&self) -> &[u8] {
+        self.outcome.as_ref().map_or(&[], BatchOutcome::output)
+    }
+}

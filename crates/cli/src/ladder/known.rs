@@ -1,0 +1,115 @@
+//! Known answers beside the batches: what the paper's experiment 8 learnt to do.
+
+use oarlock::Accelerator;
+use oarlock::contract::{Direction, KeySource, Span};
+use oarlock::table::{KeyTable, KeyType, Policy};
+
+use super::LadderError;
+use super::args::Cipher;
+use super::columns::Columns;
+use super::workload::task;
+
+/// A published answer.
+struct Vector {
+    key: &'static [u8],
+    iv: [u8; 8],
+    plaintext: &'static [u8],
+    ciphertext: &'static [u8],
+}
+
+/// FIPS 81 table C1, CBC.
+const DES: Vector = Vector {
+    key: &[0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef],
+    iv: [0x12, 0x34, 0x56, 0x78, 0x90, 0xab, 0xcd, 0xef],
+    plaintext: b"Now is the time for all ",
+    ciphertext: &[
+        0xe5, 0xc7, 0xcd, 0xde, 0x87, 0x2b, 0xf2, 0x7c, 0x43, 0xe9, 0x34, 0x00, 0x8c, 0x38, 0x9c, 0x0f, 0x68,
+        0x37, 0x88, 0x49, 0x9a, 0x7c, 0x05, 0xf6,
+    ],
+};
+
+/// SP 800-67 Rev. 1 B.1, the first block: with an IV of zero, CBC is ECB there.
+const TDES: Vector = Vector {
+    key: &[
+        0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x45,
+        0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
+    ],
+    iv: [0; 8],
+    plaintext: b"The qufc",
+    ciphertext: &[0xa8, 0x26, 0xfd, 0x8c, 0xe5, 0x3b, 0x85, 0x5f],
+};
+
+/// Records with known results, encryptions and decryptions in turn.
+#[derive(Debug)]
+pub(super) struct KnownAnswers {
+    table: KeyTable,
+    data: Vec<u8>,
+    columns: Columns,
+    expected: Vec<u8>,
+}
+
+impl KnownAnswers {
+    /// `count` records, two at least.
+    pub(super) fn new(cipher: Cipher, count: usize) -> Result<Self, LadderError> {
+        let (key_type, vector) = match cipher {
+            Cipher::Des => (KeyType::Des, &DES),
+            Cipher::Tdes => (KeyType::Tdes3, &TDES),
+        };
+        Self::of(key_type, vector, count.max(2))
+    }
+
+    fn of(key_type: KeyType, vector: &Vector, count: usize) -> Result<Self, LadderError> {
+        let table = KeyTable::new();
+        let key = table.insert("known", key_type, vector.key, Policy::any_data(key_type))?.index;
+        let data = [&vector.iv[..], vector.plaintext, vector.ciphertext].concat();
+        let (iv_len, len) = (vector.iv.len(), vector.plaintext.len());
+        let span = |start, len| Span::new(start, len).ok_or(LadderError::TooLarge);
+        let alg = key_type.cipher().ok_or(LadderError::TooLarge)?;
+        let (mut columns, mut expected) = (Columns::default(), Vec::new());
+        for index in 0..count {
+            let (direction, start, result) = match index % 2 {
+                0 => (Direction::Encrypt, iv_len, vector.ciphertext),
+                _ => (Direction::Decrypt, iv_len + len, vector.plaintext),
+            };
+            columns.push(task(alg, direction), KeySource::Table(key), span(0, iv_len)?, span(start, len)?)?;
+            expected.extend_from_slice(result);
+        }
+        Ok(Self { table, data, columns, expected })
+    }
+
+    /// Computes them all and compares.
+    ///
+    /// # Errors
+    /// The first record that is wrong.
+    pub(super) fn check(&self, accelerator: &Accelerator) -> Result<(), LadderError> {
+        let outcome = accelerator.run_batch(&self.table, &self.columns.batch(&self.data))?;
+        if outcome.output() == self.expected {
+            return Ok(());
+        }
+        let len = self.expected.len() / self.columns.len();
+        let pairs = outcome.output().chunks(len).zip(self.expected.chunks(len));
+        let record = pairs.take_while(|(found, expected)| found == expected).count();
+        Err(LadderError::KnownAnswer { record })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_answers_are_known_and_wrong_ones_found() {
+        let accelerator = Accelerator::builder().build().unwrap();
+        for cipher in [Cipher::Des, Cipher::Tdes] {
+            for count in [1, 2, 700] {
+                let mut known = KnownAnswers::new(cipher, count).unwrap();
+                assert_eq!(known.columns.len(), count.max(2));
+                known.check(&accelerator).unwrap();
+                let last = known.expected.len() - 1;
+                known.expected[last] ^= 1;
+                let error = known.check(&accelerator).unwrap_err();
+                assert!(matches!(error, LadderError::KnownAnswer { record } if record + 1 == count.max(2)));
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Steps in turns, and their results held against the referee's.
+
+use std::time::{Duration, Instant};
+
+use super::LadderError;
+use super::steps::Step;
+
+/// A step over a workload.
+pub(super) trait Contender {
+    /// Computes the batch once.
+    ///
+    /// # Errors
+    /// A record or the whole batch could not be computed, or a known answer was wrong.
+    fn run(&mut self) -> Result<(), LadderError>;
+
+    /// The results of the last batch, side by side.
+    fn results(&self) -> &[u8];
+}
+
+/// A step in a round of turns.
+pub(super) struct Entrant<'a> {
+    pub(super) step: &'a Step,
+    pub(super) contender: Box<dyn Contender>,
+    /// The referee's results.
+    pub(super) expected: &'a [u8],
+}
+
+/// How long one step works before it is the next one's turn.
+const TURN: Duration = Duration::from_millis(5);
+
+/// Seconds per batch of each entrant: the median of its turns, of which it has so many as fit into `time`. Every batch
+/// crosses threads or memory as a user's would, so the clock on the wall counts. Results of the first batch, and of the
+/// last of each turn, are compared.
+pub(super) fn measure(
+    entrants: &mut [Entrant<'_>],
+    time: Duration,
+    tick: &dyn Fn(),
+) -> Result<Vec<f64>, LadderError> {
+    for entrant in entrants.iter_mut() {
+        entrant.contender.run()?;
+        entrant.compare()?;
+    }
+    let mut turns: Vec<(Duration, Vec<f64>)> = entrants.iter().map(|_| Default::default()).collect();
+    loop {
+        let mut worked = false;
+        for (entrant, (spent, batches)) in entrants.iter_mut().zip(&mut turns) {
+            if *spent < time {
+                let (took, count) = entrant.turn(time.min(TURN))?;
+                *spent += took;
+                batches.push(took.as_secs_f64() / f64::from(count));
+                worked = true;
+                if *spent >= time {
+                    tick();
+                }
+            }
+        }
+        if !worked {
+            return Ok(turns.into_iter().map(|(_, batches)| median(batches)).collect());
+        }
+    }
+}
+
+impl Entrant<'_> {
+    fn turn(&mut self, time: Duration) -> Result<(Duration, u32), LadderError> {
+        let start = Instant::now();
+        let mut count = 0;
+        let took = loop {
+            self.contender.run()?;
+            count += 1;
+            let took = start.elapsed();
+            if took >= time {
+                break took;
+            }
+        };
+        self.compare()?;
+        Ok((took, count))
+    }
+
+    fn compare(&self) -> Result<(), LadderError> {
+        let found = self.contender.results();
+        if found == self.expected {
+            return Ok(());
+        }
+        let same = found.iter().zip(self.expected).take_while(|(found, expected)| found == expected);
+        Err(LadderError::Differs { step: self.step.id, at: same.count() })
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::ladder::steps::STEPS;
+
+    /// Is wrong from its second batch on.
+    struct Forgetful(Vec<u8>);
+
+    impl Contender for Forgetful {
+        fn run(&mut self) -> Result<(), LadderError> {
+            self.0.push(7);
+            Ok(())
+        }
+
+        fn results(&self) -> &[u8] {
+            &self.0
+        }
+    }
+
+    struct Steady;
+
+    impl Contender for Steady {
+        fn run(&mut self) -> Result<(), LadderError> {
+            Ok(())
+        }
+
+        fn results(&self) -> &[u8] {
+            &[1, 2, 3]
+        }
+    }
+
+    fn entrant(contender: Box<dyn Contender>, expected: &[u8]) -> Entrant<'_> {
+        Entrant { step: &STEPS[0], contender, expected }
+    }
+
+    #[test]
+    fn every_step_gets_its_turns() {
+        let mut entrants = [entrant(Box::new(Steady), &[1, 2, 3]), entrant(Box::new(Steady), &[1, 2, 3])];
+        let ticks = Cell::new(0);
+        let times = measure(&mut entrants, Duration::from_millis(2), &|| ticks.set(ticks.get() + 1)).unwrap();
+        assert_eq!((times.len(), ticks.get()), (2, 2));
+        assert!(times.iter().all(|time| *time > 0.0 && *time < 1.0));
+    }
+
+    #[test]
+    fn a_result_that_differs_ends_the_run() {
+        let wrong = |expected| {
+            let mut entrants = [entrant(Box::new(Forgetful(Vec::new())), expected)];
+            measure(&mut entrants, Duration::from_millis(1), &|| ()).unwrap_err()
+        };
+        assert!(matches!(wrong(&[7]), LadderError::Differs { step: "1", at: 1 }));
+        assert!(matches!(wrong(&[8]), LadderError::Differs { at: 0, .. }));
+    }
+
+    #[test]
+    fn the_median_is_a_measured_value() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0]), 4.0);
+    }
+}
