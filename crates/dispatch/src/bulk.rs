@@ -20,7 +20,7 @@ impl Inner {
         let mut at = 0;
         let mut last_fault = None;
         while at < operations.len() {
-            let Some((engine, ops)) = self.bulk_unit(shape, operations.len() - at) else {
+            let Some((engine, ops)) = self.bulk_unit(shape, operations.len() - at, bytes_per_op) else {
                 let error = last_fault
                     .map_or_else(|| unsupported(shape), |reason| JobError::EngineFailed { shape, reason });
                 count(&self.metrics.failed, operations.len() - at);
@@ -49,8 +49,10 @@ impl Inner {
     /// Computes records on this thread.
     pub(crate) fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
         let parts = [records];
+        let bytes_per_op = records.input_bytes() / records.len.max(1);
         loop {
-            let (engine, _) = self.bulk_unit(shape, records.len).ok_or_else(|| unsupported(shape))?;
+            let unit = self.bulk_unit(shape, records.len, bytes_per_op);
+            let (engine, _) = unit.ok_or_else(|| unsupported(shape))?;
             match self.run_chunk(engine, &Jobs::Records(shape, &parts), records.input_bytes()) {
                 Ok(outcomes) => {
                     count(&self.metrics.bulk, records.len);
@@ -62,10 +64,10 @@ impl Inner {
         }
     }
 
-    fn bulk_unit(&self, shape: Shape, ops: usize) -> Option<(usize, usize)> {
+    fn bulk_unit(&self, shape: Shape, ops: usize, bytes_per_op: usize) -> Option<(usize, usize)> {
         let mut state = self.lock();
         let queue = self.queue_of(&mut state, shape)?;
-        let (choice, ops) = state.scheduler.bulk_plan(queue, ops)?;
+        let (choice, ops) = state.scheduler.bulk_plan(queue, ops, bytes_per_op)?;
         Some((choice.engine, ops))
     }
 

@@ -74,7 +74,7 @@ impl Inner {
     fn cheapest_engine(&self, shape: Shape, ops: usize) -> usize {
         let mut state = self.lock();
         let Some(queue) = self.queue_of(&mut state, shape) else { return REFEREE };
-        state.scheduler.bulk_plan(queue, ops).map_or(REFEREE, |(choice, _)| choice.engine)
+        state.scheduler.bulk_plan(queue, ops, 0).map_or(REFEREE, |(choice, _)| choice.engine)
     }
 
     /// Records are recomputed whole: a sampled batch runs once more on a different engine.

@@ -192,7 +192,7 @@ impl<W: Work> Scheduler<W> {
         let queue = &self.queues[queue];
         let referee = self.referee_of(queue)?;
         let is_single = match self.config.rule {
-            Rule::Adaptive => self.lane_pays(queue, referee, ops).is_none(),
+            Rule::Adaptive => self.lane_pays(queue, referee, ops, bytes / ops.max(1)).is_none(),
             Rule::ScalarOnly => true,
             Rule::TwoOrMore => ops < 2,
             Rule::Timer(_) => false,
@@ -200,14 +200,15 @@ impl<W: Work> Scheduler<W> {
         is_single.then(|| referee.cost.predict_ns(referee.lanes, ops, bytes))
     }
 
-    /// Near engine and batch size for bulk work of `ops` operations on one thread, with the predicted time.
-    pub(crate) fn bulk_plan(&self, queue: usize, ops: usize) -> Option<(Choice, usize)> {
+    /// Near engine and batch size for bulk work on one thread: `ops` operations of so many bytes each, none of which is in the
+    /// queue.
+    pub(crate) fn bulk_plan(&self, queue: usize, ops: usize, bytes_per_op: usize) -> Option<(Choice, usize)> {
         let queue = &self.queues[queue];
         let referee = self.referee_of(queue);
         let lane = match (self.config.rule, referee) {
             (Rule::ScalarOnly, _) => None,
-            (_, Some(referee)) => self.lane_pays(queue, referee, ops),
-            (_, None) => self.cheapest_lane(queue, ops),
+            (_, Some(referee)) => self.lane_pays(queue, referee, ops, bytes_per_op),
+            (_, None) => self.cheapest_lane(queue, ops, bytes_per_op),
         };
         let choice = lane.or(referee)?;
         Some((choice, ops.min(self.worthwhile(choice))))
@@ -280,11 +281,11 @@ impl<W: Work> Scheduler<W> {
         {
             return Chosen::Unit(referee, 1);
         }
-        let share = queue.live().div_ceil(1 + asking.idle_others);
+        let (share, bytes) = (queue.live().div_ceil(1 + asking.idle_others), queue.bytes_per_op());
         let unit = match (self.config.rule, referee) {
-            (_, None) => self.cheapest_lane(queue, share).map(|lane| self.lane_unit(lane, share)),
+            (_, None) => self.cheapest_lane(queue, share, bytes).map(|lane| self.lane_unit(lane, share)),
             (Rule::ScalarOnly, Some(referee)) => Some((referee, 1)),
-            (Rule::Adaptive, Some(referee)) => match self.lane_pays(queue, referee, share) {
+            (Rule::Adaptive, Some(referee)) => match self.lane_pays(queue, referee, share, bytes) {
                 Some(lane) => Some(self.lane_unit(lane, share)),
                 None => Some((referee, share.min(self.worthwhile(referee)))),
             },
@@ -335,10 +336,10 @@ impl<W: Work> Scheduler<W> {
     }
 
     /// The near engine other than the referee with the least cost per operation for so many.
-    fn cheapest_lane(&self, queue: &Queue<W>, ops: usize) -> Option<Choice> {
+    fn cheapest_lane(&self, queue: &Queue<W>, ops: usize, bytes_per_op: usize) -> Option<Choice> {
         let per_op = |choice: &Choice| {
             let ops = ops.clamp(1, choice.lanes.best.max(1));
-            choice.cost.predict_ns(choice.lanes, ops, ops * queue.bytes_per_op()) / ops as f64
+            choice.cost.predict_ns(choice.lanes, ops, ops * bytes_per_op) / ops as f64
         };
         usable(queue, |choice| !choice.is_far && choice.engine != self.referee)
             .min_by(|a, b| per_op(a).total_cmp(&per_op(b)))
@@ -346,12 +347,17 @@ impl<W: Work> Scheduler<W> {
     }
 
     /// The lane engine that does what waits faster than the referee one by one: the break-even of the cost model.
-    fn lane_pays(&self, queue: &Queue<W>, referee: Choice, ops: usize) -> Option<Choice> {
-        let lane = self.cheapest_lane(queue, ops)?;
+    fn lane_pays(
+        &self,
+        queue: &Queue<W>,
+        referee: Choice,
+        ops: usize,
+        bytes_per_op: usize,
+    ) -> Option<Choice> {
+        let lane = self.cheapest_lane(queue, ops, bytes_per_op)?;
         let ops = ops.min(lane.lanes.best.max(1));
-        let bytes = queue.bytes_per_op();
-        let batch = lane.cost.predict_ns(lane.lanes, ops, ops * bytes);
-        let singles = referee.cost.predict_ns(referee.lanes, 1, bytes) * ops as f64;
+        let batch = lane.cost.predict_ns(lane.lanes, ops, ops * bytes_per_op);
+        let singles = referee.cost.predict_ns(referee.lanes, 1, bytes_per_op) * ops as f64;
         (batch < singles).then_some(lane)
     }
 
@@ -364,7 +370,7 @@ impl<W: Work> Scheduler<W> {
     }
 
     fn two_or_more(&self, queue: &Queue<W>, referee: Choice) -> (Choice, usize) {
-        match self.cheapest_lane(queue, queue.live()) {
+        match self.cheapest_lane(queue, queue.live(), queue.bytes_per_op()) {
             Some(lane) if queue.live() >= 2 => (lane, queue.live().min(lane.lanes.best)),
             _ => (referee, 1),
         }
@@ -377,7 +383,7 @@ impl<W: Work> Scheduler<W> {
         wait: Nanos,
         now: Nanos,
     ) -> Result<(Choice, usize), Nanos> {
-        let unit = self.cheapest_lane(queue, queue.live()).unwrap_or(referee);
+        let unit = self.cheapest_lane(queue, queue.live(), queue.bytes_per_op()).unwrap_or(referee);
         let full = if unit.engine == self.referee { 8 } else { unit.lanes.best };
         let ready = queue.oldest().unwrap_or(now).saturating_add(wait);
         if queue.live() >= full || now >= ready { Ok((unit, queue.live().min(full))) } else { Err(ready) }

@@ -200,11 +200,31 @@ fn past_its_bound_a_tenant_is_refused() {
 }
 
 #[test]
+fn bulk_work_is_chosen_by_its_own_bytes() {
+    let mut config = Config { overhead: Duration::ZERO, ..Config::default() };
+    config.rule = Rule::Adaptive;
+    let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
+    let per_byte = |engine, best, per_batch_ns, per_byte_ns| {
+        let cost = Cost { per_batch_ns, per_op_ns: 0.0, per_byte_ns };
+        choice(engine, Lanes { best, most: 64 }, cost, false)
+    };
+    let choices = [per_byte(REFEREE, 1, 0.0, 10.0), per_byte(LANE, 8, US, 1.0)];
+    let queue = queue(&mut scheduler, SIGN, &choices);
+    let engine = |ops, bytes| scheduler.bulk_plan(queue, ops, bytes).unwrap().0.engine;
+    assert_eq!(
+        [engine(8, 0), engine(8, 10), engine(1, 40), engine(8, 40)],
+        [REFEREE, REFEREE, REFEREE, LANE]
+    );
+    assert_eq!(scheduler.single_ns(queue, 8, 8 * 40), None);
+    assert_eq!(scheduler.single_ns(queue, 1, 40), Some(400.0));
+}
+
+#[test]
 fn a_referee_that_does_not_serve_is_not_chosen() {
     let mut scheduler = scheduler();
     let queue = queue(&mut scheduler, SIGN, &[lane(50.0 * US)]);
     assert_eq!(scheduler.single_ns(queue, 1, 0), None, "nothing runs on the caller's thread");
-    assert_eq!(scheduler.bulk_plan(queue, 3).map(|(choice, ops)| (choice.engine, ops)), Some((LANE, 3)));
+    assert_eq!(scheduler.bulk_plan(queue, 3, 0).map(|(choice, ops)| (choice.engine, ops)), Some((LANE, 3)));
     scheduler.submit(queue, item(1, 0)).unwrap();
     assert_eq!(next(&mut scheduler), (LANE, SIGN, 1), "one job goes to the lanes at once");
     scheduler.set_aside(LANE, vec![None]);
