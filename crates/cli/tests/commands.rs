@@ -99,6 +99,45 @@ fn speed_ends_with_a_plain_sentence() {
 }
 
 #[test]
+fn speed_fits_costs_with_their_error() {
+    let ops = "des-cbc-40,ed25519-sign";
+    let rows = rows(&oarlock(&["--json", "--engines", "scalar", "speed", "--fit", "--ops", ops]));
+    let shapes: Vec<&str> = rows.iter().map(|row| row["shape"].as_str().unwrap()).collect();
+    assert_eq!(shapes.len(), 2);
+    for (shape, has_bytes) in [("des-cbc-encrypt", true), ("ed25519-sign", false)] {
+        let row = rows.iter().find(|row| row["shape"] == shape).unwrap();
+        assert_eq!((row["engine"].as_str(), row["lanes"].as_u64()), (Some("scalar"), Some(1)));
+        assert_eq!(row["c3_ns"].is_number(), has_bytes, "{row}");
+        assert!(row["c2_ns"].as_f64().unwrap() > 0.0 && row["timings"].as_u64().unwrap() > 2, "{row}");
+        assert!(row["worst"].as_f64() >= row["rms"].as_f64(), "{row}");
+    }
+}
+
+#[test]
+fn the_ladder_has_every_step_and_compares_it() {
+    let plot = temporary("ladder.svg");
+    let common = ["--json", "ladder", "--batches", "1,40", "--keys", "6", "--seconds", "0.0005"];
+    let rows =
+        rows(&oarlock(&[&common[..], &["--lengths", "8-80", "--plot", plot.to_str().unwrap()]].concat()));
+    let steps = ["1", "1c", "2", "2c", "3", "3r", "4", "4c", "5", "6", "7", "7d", "7k", "7o", "7s", "8"];
+    for (batch, rows) in [1, 40].iter().zip(rows.chunks(steps.len())) {
+        let found: Vec<&str> = rows.iter().map(|row| row["step"].as_str().unwrap()).collect();
+        assert_eq!(found, steps);
+        for row in rows {
+            assert_eq!((row["batch"].as_u64(), &row["compared"]), (Some(*batch), &true.into()), "{row}");
+            assert!(row["kb_per_s"].as_f64().unwrap() > 0.0 && row["lengths"] == "8-80", "{row}");
+        }
+    }
+    assert!(std::fs::read_to_string(plot).unwrap().contains("known answers checked"));
+    let without_lanes = command(&[&common[..], &["--cipher", "tdes"]].concat())
+        .env("OARLOCK_DISABLE", "lanes")
+        .output()
+        .unwrap();
+    assert_eq!(code(&without_lanes), 0, "{}", stderr(&without_lanes));
+    assert!(stderr(&without_lanes).contains("steps 6 to 8 run on the scalar engine"));
+}
+
+#[test]
 fn latency_answers_for_every_rule() {
     let output =
         oarlock(&["--json", "latency", "--op", "ed25519-sign", "--loads", "5,50", "--seconds", "0.05"]);
@@ -160,7 +199,7 @@ fn hot_rows_come_for_every_number_of_keys() {
 
 #[test]
 fn mistakes_end_with_two_and_say_what_was_expected() {
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 16] = [
         (&["speed", "--ops", "rsa2047-sign"], "expected one of rsa1024-sign"),
         (&["speed", "--ops", "des-cbc-41"], "a multiple of 8"),
         (&["speed", "--seconds", "0"], "a number above 0"),
@@ -170,7 +209,11 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
             "--libcrypto: no libcrypto found: /dev/null",
         ),
         (&["speed", "--ops", "p256-sign", "--plot", "/nonexistent/x.svg"], "cannot write /nonexistent/x.svg"),
+        (&["speed", "--fit", "--plot", "x.svg"], "cannot be used with"),
         (&["latency", "--op", "p521-sign"], "expected one of rsa1024-sign"),
+        (&["ladder", "--cipher", "rot13"], "expected des or tdes, found \"rot13\""),
+        (&["ladder", "--lengths", "9"], "expected 8-80 or 40"),
+        (&["ladder", "--plot", "/nonexistent/x.svg"], "cannot write /nonexistent/x.svg"),
         (&["latency", "--op", "p256-sign", "--loads", "5,-1"], "--loads"),
         (
             &["latency", "--op", "p256-sign", "--plot", "/nonexistent/x.svg"],
@@ -193,7 +236,9 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
 
 #[test]
 fn help_and_version_are_no_mistakes() {
-    for arguments in [&["--help"][..], &["speed", "--help"], &["latency", "--help"], &["--version"]] {
+    for arguments in
+        [&["--help"][..], &["speed", "--help"], &["latency", "--help"], &["ladder", "--help"], &["--version"]]
+    {
         let output = oarlock(arguments);
         assert_eq!(code(&output), 0, "{arguments:?}");
         assert!(!output.stdout.is_empty());

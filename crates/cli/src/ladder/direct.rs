@@ -9,7 +9,7 @@ use oarlock::table::KeyTable;
 use super::LadderError;
 use super::columns::Columns;
 use super::known::KnownAnswers;
-use super::measure::Contender;
+use super::measure::{Clock, Contender};
 use super::message::{self, Fields};
 use super::workload::{Ring, Workload};
 
@@ -46,6 +46,10 @@ impl Contender for Streamed {
 
     fn results(&self) -> &[u8] {
         self.outcome.as_ref().map_or(&[], BatchOutcome::output)
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::Thread
     }
 }
 
@@ -99,5 +103,9 @@ impl Contender for Lent {
 
     fn results(&self) -> &[u8] {
         self.outcome.as_ref().map_or(&[], BatchOutcome::output)
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::Thread
     }
 }
