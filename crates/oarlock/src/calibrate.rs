@@ -219,7 +219,8 @@ mod tests {
         let (measured, first) = costs(&engines, Some(&path));
         assert_eq!(first, Calibration::Measured(path.clone()));
         assert_eq!(measured.len(), proved_shapes().len());
-        assert!(measured.iter().all(|(_, _, cost)| cost.per_op_ns > 0.0 || cost.per_batch_ns > 0.0));
+        let single = Lanes { best: 1, most: 1 };
+        assert!(measured.iter().all(|(_, _, cost)| cost.predict_ns(single, 1, 16) > 0.0));
         let (cached, second) = costs(&engines, Some(&path));
         assert_eq!(second, Calibration::Cached(path.clone()));
         for ((_, shape, ours), (_, _, kept)) in measured.iter().zip(&cached) {

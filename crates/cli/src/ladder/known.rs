@@ -61,17 +61,17 @@ impl KnownAnswers {
     fn of(key_type: KeyType, vector: &Vector, count: usize) -> Result<Self, LadderError> {
         let table = KeyTable::new();
         let key = table.insert("known", key_type, vector.key, Policy::any_data(key_type))?.index;
-        let data = [&vector.iv[..], vector.plaintext, vector.ciphertext].concat();
-        let (iv_len, len) = (vector.iv.len(), vector.plaintext.len());
-        let span = |start, len| Span::new(start, len).ok_or(LadderError::TooLarge);
         let alg = key_type.cipher().ok_or(LadderError::TooLarge)?;
-        let (mut columns, mut expected) = (Columns::default(), Vec::new());
+        let (mut data, mut columns, mut expected) = (Vec::new(), Columns::default(), Vec::new());
         for index in 0..count {
-            let (direction, start, result) = match index % 2 {
-                0 => (Direction::Encrypt, iv_len, vector.ciphertext),
-                _ => (Direction::Decrypt, iv_len + len, vector.plaintext),
+            let (direction, input, result) = match index % 2 {
+                0 => (Direction::Encrypt, vector.plaintext, vector.ciphertext),
+                _ => (Direction::Decrypt, vector.ciphertext, vector.plaintext),
             };
-            columns.push(task(alg, direction), KeySource::Table(key), span(0, iv_len)?, span(start, len)?)?;
+            // Each has bytes of its own: a cost is predicted from the length of the data.
+            let iv = append(&mut data, &vector.iv)?;
+            let input = append(&mut data, input)?;
+            columns.push(task(alg, direction), KeySource::Table(key), iv, input)?;
             expected.extend_from_slice(result);
         }
         Ok(Self { table, data, columns, expected })
@@ -91,6 +91,12 @@ impl KnownAnswers {
         let record = pairs.take_while(|(found, expected)| found == expected).count();
         Err(LadderError::KnownAnswer { record })
     }
+}
+
+fn append(data: &mut Vec<u8>, bytes: &[u8]) -> Result<Span, LadderError> {
+    let span = Span::new(data.len(), bytes.len()).ok_or(LadderError::TooLarge)?;
+    data.extend_from_slice(bytes);
+    Ok(span)
 }
 
 #[cfg(test)]
