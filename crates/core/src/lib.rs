@@ -17,6 +17,7 @@
 //! operation offered across a process boundary would be an oracle for every scheme.
 #![forbid(unsafe_code)]
 
+mod column;
 mod engine;
 mod error;
 mod holder;
@@ -28,6 +29,7 @@ mod scheme;
 mod secret;
 mod shape;
 
+pub use column::{Column, Cursor, Strided};
 pub use engine::{Engine, EngineFault, Lanes, Prepared, Reach};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
@@ -37,7 +39,7 @@ pub use key::{
 };
 pub use operation::{Extra, Jobs, Nonce, Operation, OperationSet};
 pub use outcome::{Outcomes, PartMut, Status};
-pub use records::{Column, Cursor, KeySource, Record, Records, Sink, Slots, Source, Span};
+pub use records::{KeySource, Record, Records, Sink, Slots, Source, Span};
 pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
 pub use secret::{SecretBytes, erase};
 pub use shape::{

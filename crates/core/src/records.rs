@@ -10,7 +10,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::{AeadAlg, BlockCipher, Direction, Key, MacAlg, Shape, Status, WrapAlg};
+use crate::{AeadAlg, BlockCipher, Column, Cursor, Direction, Key, MacAlg, Shape, Status, WrapAlg};
 
 /// A range of bytes in a buffer of at most 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,95 +46,6 @@ impl Span {
     #[must_use]
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
-    }
-}
-
-/// One value for all records, runs of values, or one per record.
-#[derive(Clone, Debug)]
-pub enum Column<'a, T: Copy> {
-    /// Every record has this value.
-    One(T),
-    /// So many records have this value, then so many that one.
-    Runs(Cow<'a, [(u32, T)]>),
-    /// Record `i` has the value at index `i`.
-    Each(Cow<'a, [T]>),
-}
-
-impl<T: Copy> Column<'_, T> {
-    /// True where the column has a value for exactly `len` records.
-    #[must_use]
-    pub fn covers(&self, len: usize) -> bool {
-        match self {
-            Self::One(_) => true,
-            Self::Runs(runs) => runs.iter().map(|(count, _)| *count as usize).sum::<usize>() == len,
-            Self::Each(values) => values.len() == len,
-        }
-    }
-
-    /// The value of record `index`; constant time but for runs, which are walked. [`Column::cursor`] reads in order.
-    #[must_use]
-    pub fn get(&self, index: usize) -> Option<T> {
-        match self {
-            Self::One(value) => Some(*value),
-            Self::Each(values) => values.get(index).copied(),
-            Self::Runs(runs) => {
-                let mut end = 0;
-                runs.iter()
-                    .find(|(count, _)| {
-                        end += *count as usize;
-                        index < end
-                    })
-                    .map(|(_, value)| *value)
-            }
-        }
-    }
-
-    /// The same column, borrowed.
-    #[must_use]
-    pub fn borrowed(&self) -> Column<'_, T> {
-        match self {
-            Self::One(value) => Column::One(*value),
-            Self::Runs(runs) => Column::Runs(Cow::Borrowed(runs)),
-            Self::Each(values) => Column::Each(Cow::Borrowed(values)),
-        }
-    }
-
-    /// Reads the column in order.
-    #[must_use]
-    pub fn cursor(&self) -> Cursor<'_, T> {
-        Cursor { column: self, index: 0, left_in_run: 0 }
-    }
-}
-
-/// Reads a [`Column`] in order; endless for a single value.
-#[derive(Clone, Debug)]
-pub struct Cursor<'a, T: Copy> {
-    column: &'a Column<'a, T>,
-    /// The next value's index, or the run after the current one.
-    index: usize,
-    left_in_run: u32,
-}
-
-impl<T: Copy> Iterator for Cursor<'_, T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        match self.column {
-            Column::One(value) => Some(*value),
-            Column::Each(values) => {
-                let value = values.get(self.index).copied();
-                self.index += 1;
-                value
-            }
-            Column::Runs(runs) => {
-                while self.left_in_run == 0 {
-                    self.left_in_run = runs.get(self.index)?.0;
-                    self.index += 1;
-                }
-                self.left_in_run -= 1;
-                Some(runs[self.index - 1].1)
-            }
-        }
     }
 }
 
@@ -670,16 +581,6 @@ mod tests {
             output: Column::Each(vec![Sink::Output(span(0, 8)), Sink::Output(span(8, 16))].into()),
             ..Records::default()
         }
-    }
-
-    #[test]
-    fn columns_read_the_same_in_every_form() {
-        let each = Column::Each(vec![7, 7, 9].into());
-        let runs = Column::Runs(vec![(2, 7), (0, 8), (1, 9)].into());
-        assert!(each.covers(3) && runs.covers(3) && !runs.covers(2));
-        assert_eq!(each.cursor().collect::<Vec<u8>>(), runs.cursor().collect::<Vec<u8>>());
-        assert_eq!((0..4).map(|i| runs.get(i)).collect::<Vec<_>>(), [Some(7), Some(7), Some(9), None]);
-        assert_eq!(Column::One(5).cursor().take(2).collect::<Vec<u8>>(), [5, 5]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use oarlock_core::Direction::{Decrypt, Encrypt};
-use oarlock_core::{Column, JobError, Key, KeySource, Records, Shape, Sink, Source, Span, WrapAlg, erase};
+use oarlock_core::{
+    Column, JobError, Key, KeySource, Records, Shape, Sink, Source, Span, Strided, WrapAlg, erase,
+};
 
 use super::{Batch, Iv, Task};
 use crate::schemes::make_room;
@@ -428,43 +430,48 @@ impl fmt::Debug for NewIv<'_> {
     }
 }
 
-/// A column that grows, and stays one value as long as all are the same.
+/// A column that grows, and stays two numbers as long as values are one stride apart.
 #[derive(Debug)]
 struct Grown<T> {
     first: Option<T>,
-    /// Empty while all are the same.
+    stride: u32,
+    /// Empty while the stride holds.
     each: Vec<T>,
 }
 
 impl<T> Default for Grown<T> {
     fn default() -> Self {
-        Self { first: None, each: Vec::new() }
+        Self { first: None, stride: 0, each: Vec::new() }
     }
 }
 
-impl<T: Copy + PartialEq> Grown<T> {
+impl<T: Strided + PartialEq> Grown<T> {
     /// Adds the value of the record after `len` others.
     fn push(&mut self, value: T, len: usize) {
         let first = *self.first.get_or_insert(value);
-        if self.each.is_empty() && first == value {
+        if len == 1 {
+            self.stride = first.stride_to(value).unwrap_or(0);
+        }
+        if self.each.is_empty() && self.column(first).get(len) == Some(value) {
             return;
         }
         if self.each.is_empty() {
-            self.each.resize(len, first);
+            self.each = self.column(first).cursor().take(len).collect();
         }
         self.each.push(value);
     }
 
     fn column(&self, empty: T) -> Column<'_, T> {
-        if self.each.is_empty() {
-            Column::One(self.first.unwrap_or(empty))
-        } else {
-            Column::Each(self.each[..].into())
+        let first = self.first.unwrap_or(empty);
+        match self.stride {
+            _ if !self.each.is_empty() => Column::Each(self.each[..].into()),
+            0 => Column::One(first),
+            stride => Column::Stride { first, stride },
         }
     }
 
     fn emptied(mut self) -> Self {
         self.each.clear();
-        Self { first: None, each: self.each }
+        Self { each: self.each, ..Self::default() }
     }
 }

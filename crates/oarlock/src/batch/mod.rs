@@ -35,7 +35,7 @@ mod waves;
 use std::borrow::Cow;
 use std::fmt;
 
-use oarlock_core::{Column, JobError, KeySource, Records, Slots};
+use oarlock_core::{Column, JobError, KeySource, Records, Slots, Strided};
 
 pub use self::builder::{BatchBuilder, Bytes, Entry, NewIv, Place};
 pub use self::outcome::{BatchOutcome, RecordError};
@@ -121,7 +121,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-fn flat<'a, T: Copy>(column: &'a Column<'_, T>) -> Column<'a, T> {
+fn flat<'a, T: Strided>(column: &'a Column<'_, T>) -> Column<'a, T> {
     match column {
         Column::Runs(_) => Column::Each(column.cursor().collect()),
         other => other.borrowed(),

@@ -32,7 +32,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Shape> {
     }
     let mut is_uncounted = true;
     for (column, needed) in &keys {
-        let common = common(&snapshot.rights, column);
+        let common = common(&snapshot.rights, column, batch.records.len);
         if !common.has(*needed) {
             return None;
         }
@@ -72,7 +72,7 @@ fn needed(task: Task) -> Rights {
 }
 
 /// What is common to the rights of all keys of a column; nothing where one is not the table's.
-fn common(rights: &[Rights], column: &Column<'_, KeySource>) -> Rights {
+fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Rights {
     let last = rights.len() - 1;
     // A key that is not there has the rights at the end, which are none: no branch per record.
     let of = |source: KeySource| match source {
@@ -84,6 +84,9 @@ fn common(rights: &[Rights], column: &Column<'_, KeySource>) -> Rights {
         Column::Runs(runs) => runs.iter().fold(Rights::ALL, |common, (_, source)| common.common(of(*source))),
         Column::Each(sources) => {
             sources.iter().fold(Rights::ALL, |common, source| common.common(of(*source)))
+        }
+        Column::Stride { .. } => {
+            column.cursor().take(len).fold(Rights::ALL, |common, source| common.common(of(source)))
         }
     }
 }

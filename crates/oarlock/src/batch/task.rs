@@ -3,7 +3,7 @@
 use std::fmt;
 
 use oarlock_core::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Sink, WrapAlg,
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Sink, Strided, WrapAlg,
 };
 
 use crate::table::KeyType;
@@ -179,6 +179,10 @@ impl Task {
 
 /// The fast length, and the one that counters and random IVs are made for. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
+
+impl Strided for Task {}
+
+impl Strided for Iv {}
 
 impl From<Shape> for Task {
     fn from(shape: Shape) -> Self {

@@ -232,8 +232,8 @@ impl<'r> Builder<'r> {
             second_iv: column(self.second_iv, form),
             aad: column(self.aad, form),
             input: column(self.input, form),
-            output: Column::Each(self.output.into()),
-            tag: Column::Each(self.tag.into()),
+            output: self.output.into(),
+            tag: self.tag.into(),
         };
         Ok(Part { records, places: self.places })
     }

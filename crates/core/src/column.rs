@@ -1,0 +1,259 @@
+//! Columns: one value for all records, or more.
+
+use std::borrow::Cow;
+
+use crate::{KeySource, Sink, Source, Span};
+
+/// What a column can be of.
+pub trait Strided: Copy {
+    /// The value so many places further on: of a span its start moves, of a key or a slot its number. None where there is no such
+    /// place, as for values that lie nowhere.
+    #[must_use]
+    fn further(self, by: u64) -> Option<Self> {
+        (by == 0).then_some(self)
+    }
+
+    /// How much further on `other` is, where that is all in which they differ.
+    #[must_use]
+    fn stride_to(self, _other: Self) -> Option<u32> {
+        None
+    }
+}
+
+fn moved(place: u32, by: u64) -> Option<u32> {
+    u64::from(place).checked_add(by)?.try_into().ok()
+}
+
+impl Strided for Span {
+    #[inline]
+    fn further(self, by: u64) -> Option<Self> {
+        moved(self.start, by).map(|start| Self { start, ..self })
+    }
+
+    #[inline]
+    fn stride_to(self, other: Self) -> Option<u32> {
+        if self.len == other.len { other.start.checked_sub(self.start) } else { None }
+    }
+}
+
+impl Strided for KeySource {
+    #[inline]
+    fn further(self, by: u64) -> Option<Self> {
+        Some(match self {
+            Self::Table(index) => Self::Table(moved(index, by)?),
+            Self::Slot(slot) => Self::Slot(moved(slot, by)?),
+        })
+    }
+
+    #[inline]
+    fn stride_to(self, other: Self) -> Option<u32> {
+        match (self, other) {
+            (Self::Table(own), Self::Table(other)) => other.checked_sub(own),
+            (Self::Slot(own), Self::Slot(other)) => other.checked_sub(own),
+            _ => None,
+        }
+    }
+}
+
+impl Strided for Source {
+    #[inline]
+    fn further(self, by: u64) -> Option<Self> {
+        Some(match self {
+            Self::Data(span) => Self::Data(span.further(by)?),
+            Self::Slot(slot) => Self::Slot(moved(slot, by)?),
+        })
+    }
+
+    #[inline]
+    fn stride_to(self, other: Self) -> Option<u32> {
+        match (self, other) {
+            (Self::Data(own), Self::Data(other)) => own.stride_to(other),
+            (Self::Slot(own), Self::Slot(other)) => other.checked_sub(own),
+            _ => None,
+        }
+    }
+}
+
+impl Strided for Sink {
+    #[inline]
+    fn further(self, by: u64) -> Option<Self> {
+        Some(match self {
+            Self::Output(span) => Self::Output(span.further(by)?),
+            Self::Slot(slot) => Self::Slot(moved(slot, by)?),
+        })
+    }
+
+    #[inline]
+    fn stride_to(self, other: Self) -> Option<u32> {
+        match (self, other) {
+            (Self::Output(own), Self::Output(other)) => own.stride_to(other),
+            (Self::Slot(own), Self::Slot(other)) => other.checked_sub(own),
+            _ => None,
+        }
+    }
+}
+
+/// One value for all records, values an equal stride apart, runs of values, or one per record.
+#[derive(Clone, Debug)]
+pub enum Column<'a, T: Copy> {
+    /// Every record has this value.
+    One(T),
+    /// Record `i` has the first value moved by `i` strides: records of one length, side by side.
+    Stride {
+        /// The value of record 0.
+        first: T,
+        /// How far each value is from the one before, in bytes for spans.
+        stride: u32,
+    },
+    /// So many records have this value, then so many that one.
+    Runs(Cow<'a, [(u32, T)]>),
+    /// Record `i` has the value at index `i`.
+    Each(Cow<'a, [T]>),
+}
+
+impl<T: Strided> Column<'_, T> {
+    /// True where the column has a value for exactly `len` records.
+    #[must_use]
+    pub fn covers(&self, len: usize) -> bool {
+        match self {
+            Self::One(_) => true,
+            Self::Stride { first, stride } => {
+                strides(*stride, len.saturating_sub(1)).is_some_and(|by| first.further(by).is_some())
+            }
+            Self::Runs(runs) => runs.iter().map(|(count, _)| *count as usize).sum::<usize>() == len,
+            Self::Each(values) => values.len() == len,
+        }
+    }
+
+    /// The value of record `index`; constant time but for runs, which are walked. [`Column::cursor`] reads in order.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<T> {
+        match self {
+            Self::One(value) => Some(*value),
+            Self::Stride { first, stride } => first.further(strides(*stride, index)?),
+            Self::Each(values) => values.get(index).copied(),
+            Self::Runs(runs) => {
+                let mut end = 0;
+                runs.iter()
+                    .find(|(count, _)| {
+                        end += *count as usize;
+                        index < end
+                    })
+                    .map(|(_, value)| *value)
+            }
+        }
+    }
+
+    /// The same column, borrowed.
+    #[must_use]
+    pub fn borrowed(&self) -> Column<'_, T> {
+        match self {
+            Self::One(value) => Column::One(*value),
+            Self::Stride { first, stride } => Column::Stride { first: *first, stride: *stride },
+            Self::Runs(runs) => Column::Runs(Cow::Borrowed(runs)),
+            Self::Each(values) => Column::Each(Cow::Borrowed(values)),
+        }
+    }
+
+    /// Reads the column in order.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor<'_, T> {
+        Cursor { column: self, index: 0, left_in_run: 0 }
+    }
+}
+
+/// One value per record, kept as a stride or a single value where that says it all.
+impl<T: Strided + PartialEq> From<Vec<T>> for Column<'static, T> {
+    fn from(values: Vec<T>) -> Self {
+        let Some(first) = values.first().copied() else { return Self::Each(Cow::Borrowed(&[])) };
+        let stride = values.get(1).and_then(|second| first.stride_to(*second)).unwrap_or(0);
+        let strided = if stride == 0 { Self::One(first) } else { Self::Stride { first, stride } };
+        let is_even = strided.cursor().zip(&values).all(|(own, value)| own == *value);
+        if is_even { strided } else { Self::Each(values.into()) }
+    }
+}
+
+/// How far record `index` is from the first.
+fn strides(stride: u32, index: usize) -> Option<u64> {
+    u64::from(stride).checked_mul(u64::try_from(index).ok()?)
+}
+
+/// Reads a [`Column`] in order; endless for a single value.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a, T: Copy> {
+    column: &'a Column<'a, T>,
+    /// The next value's index, or the run after the current one.
+    index: usize,
+    left_in_run: u32,
+}
+
+impl<T: Strided> Iterator for Cursor<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        match self.column {
+            Column::One(value) => Some(*value),
+            Column::Stride { first, stride } => {
+                let by = strides(*stride, self.index)?;
+                self.index += 1;
+                first.further(by)
+            }
+            Column::Each(values) => {
+                let value = values.get(self.index).copied();
+                self.index += 1;
+                value
+            }
+            Column::Runs(runs) => {
+                while self.left_in_run == 0 {
+                    self.left_in_run = runs.get(self.index)?.0;
+                    self.index += 1;
+                }
+                self.left_in_run -= 1;
+                Some(runs[self.index - 1].1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Strided for u8 {}
+
+    fn span(start: u32, len: u32) -> Span {
+        Span { start, len }
+    }
+
+    #[test]
+    fn columns_read_the_same_in_every_form() {
+        let each = Column::Each(vec![7, 7, 9].into());
+        let runs = Column::Runs(vec![(2, 7), (0, 8), (1, 9)].into());
+        assert!(each.covers(3) && runs.covers(3) && !runs.covers(2));
+        assert_eq!(each.cursor().collect::<Vec<u8>>(), runs.cursor().collect::<Vec<u8>>());
+        assert_eq!((0..4).map(|i| runs.get(i)).collect::<Vec<_>>(), [Some(7), Some(7), Some(9), None]);
+        assert_eq!(Column::One(5).cursor().take(2).collect::<Vec<u8>>(), [5, 5]);
+    }
+
+    #[test]
+    fn a_stride_moves_what_lies_somewhere() {
+        let spans = Column::Stride { first: span(4, 8), stride: 10 };
+        let each: Vec<Span> = spans.cursor().take(3).collect();
+        assert_eq!(each, [span(4, 8), span(14, 8), span(24, 8)]);
+        assert_eq!((spans.get(2), spans.borrowed().get(1)), (Some(span(24, 8)), Some(span(14, 8))));
+        assert!(spans.covers(3) && spans.covers(0));
+        let beyond = Column::Stride { first: Sink::Output(span(u32::MAX - 1, 1)), stride: 1 };
+        assert!(beyond.covers(2) && !beyond.covers(3));
+        assert_eq!((beyond.get(1).is_some(), beyond.get(2)), (true, None));
+        assert_eq!(beyond.cursor().count(), 2);
+        let made = Column::from(vec![span(1, 2), span(5, 2), span(9, 2)]);
+        assert!(matches!(made, Column::Stride { first: Span { start: 1, len: 2 }, stride: 4 }));
+        assert!(matches!(Column::from(vec![span(1, 2), span(5, 2), span(9, 3)]), Column::Each(_)));
+        assert!(matches!(Column::from(vec![span(1, 2), span(1, 2)]), Column::One(_)));
+        assert!(Column::<Span>::from(Vec::new()).covers(0));
+        let slots = Column::Stride { first: Source::Slot(7), stride: 1 };
+        assert_eq!(slots.get(2), Some(Source::Slot(9)));
+        let nowhere = Column::Stride { first: 5_u8, stride: 1 };
+        assert!(nowhere.covers(1) && !nowhere.covers(2));
+    }
+}
