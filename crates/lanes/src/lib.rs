@@ -25,6 +25,7 @@ mod ecdsa;
 mod engine;
 mod hash;
 mod hot;
+mod kept;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod measure;

@@ -166,6 +166,24 @@ fn columns_of_one_value_and_of_runs() {
     });
 }
 
+/// Records a stride apart: keys that are not there, and strides that leave the data.
+#[test]
+fn equal_records_fail_alone() {
+    each(|engine, shape, random| {
+        let mut records = random_records(shape, &[48; 600], random);
+        let mut keys: Vec<_> = records.key.cursor().take(600).collect();
+        (keys[0], keys[511], keys[599]) =
+            (KeySource::Table(u32::MAX), KeySource::Slot(0), KeySource::Table(records.keys.len() as u32));
+        records.key = keys.into();
+        agree(engine, shape, &records);
+        if let Column::Stride { first: Source::Data(first), stride } = records.input {
+            let first = Source::Data(Span { start: first.start + 100, ..first });
+            records.input = Column::Stride { first, stride };
+            agree(engine, shape, &records);
+        }
+    });
+}
+
 /// Keys and inputs from slots, some of them empty; outputs into others.
 #[test]
 fn slots_as_keys_inputs_and_outputs() {

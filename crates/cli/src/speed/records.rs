@@ -117,26 +117,25 @@ impl RecordWork {
 impl Layout {
     fn records(self, keys: Vec<Key>) -> Option<Records<'static>> {
         let Self { count, iv, input, output, tag } = self;
-        let spans = |start: usize, len: usize| {
-            (0..count).map(move |index| Span::new(start + index * len, len)).collect::<Option<Vec<Span>>>()
+        let first = |start: usize, len: usize| {
+            Span::new(start + count * len, 0)?;
+            Span::new(start, len)
         };
         let mut random = SplitMix64::new(0x0A51_0C4B);
         let data = random.bytes(count * (iv + input));
         let key_of: Vec<KeySource> = (0..count)
             .map(|_| KeySource::Table((random.next_u64() % keys.len().max(1) as u64) as u32))
             .collect();
-        let inputs = spans(count * iv, input)?.into_iter().map(Source::Data).collect::<Vec<_>>();
-        let outputs = spans(0, output)?.into_iter().map(Sink::Output).collect::<Vec<_>>();
         Some(Records {
             len: count,
             keys: keys.into(),
             data: data.into(),
             output_len: count * (output + tag),
             key: Column::Each(key_of.into()),
-            iv: Column::Each(spans(0, iv)?.into()),
-            input: Column::Each(inputs.into()),
-            output: Column::Each(outputs.into()),
-            tag: Column::Each(spans(count * output, tag)?.into()),
+            iv: side_by_side(first(0, iv)?, iv),
+            input: side_by_side(Source::Data(first(count * iv, input)?), input),
+            output: side_by_side(Sink::Output(first(0, output)?), output),
+            tag: side_by_side(first(count * output, tag)?, tag),
             ..Records::default()
         })
     }
@@ -144,6 +143,10 @@ impl Layout {
     fn slices(self, data: &[u8], start: usize, len: usize) -> Bytes {
         (0..self.count).map(|index| &data[start + index * len..start + (index + 1) * len]).collect()
     }
+}
+
+fn side_by_side<T: Copy>(first: T, len: usize) -> Column<'static, T> {
+    Column::Stride { first, stride: len as u32 }
 }
 
 /// The accelerator over a whole set of records per batch.

@@ -18,18 +18,72 @@ pub(crate) fn transpose<S: Simd>(simd: S, rows: &mut [S::V; BITS]) {
         || {
             for first in 0..8 {
                 let mut part: [S::V; 8] = std::array::from_fn(|at| rows[first + 8 * at]);
-                let mask = [0x0000_0000_FFFF_FFFF, 0x0000_FFFF_0000_FFFF, 0x00FF_00FF_00FF_00FF]
-                    .map(|word| simd.splat(word));
-                eight::<S, 32, 16, 8>(simd, &mut part, mask);
+                far_steps(simd, &mut part);
                 part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
             }
             for part in rows.as_chunks_mut::<8>().0 {
-                let mask = [0x0F0F_0F0F_0F0F_0F0F, 0x3333_3333_3333_3333, 0x5555_5555_5555_5555]
-                    .map(|word| simd.splat(word));
-                eight::<S, 4, 2, 1>(simd, part, mask);
+                near_steps(simd, part);
             }
         },
     );
+}
+
+/// The same out of `rows`, which are spoilt: `take` has each row of the result.
+#[inline(always)]
+pub(super) fn transpose_to<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut take: impl FnMut(usize, S::V)) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for first in 0..8 {
+                let mut part: [S::V; 8] = std::array::from_fn(|at| rows[first + 8 * at]);
+                far_steps(simd, &mut part);
+                part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
+            }
+            for (first, part) in rows.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                near_steps(simd, part);
+                for (at, row) in part.iter().enumerate() {
+                    take(8 * first + at, *row);
+                }
+            }
+        },
+    );
+}
+
+/// The same into `rows`, out of what `give` has for each row.
+#[inline(always)]
+pub(super) fn transpose_from<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut give: impl FnMut(usize) -> S::V) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for first in 0..8 {
+                let mut part: [S::V; 8] = std::array::from_fn(
+                    #[inline(always)]
+                    |at| give(first + 8 * at),
+                );
+                far_steps(simd, &mut part);
+                part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
+            }
+            for part in rows.as_chunks_mut::<8>().0 {
+                near_steps(simd, part);
+            }
+        },
+    );
+}
+
+/// The steps between rows whose numbers differ by 8 or more.
+#[inline(always)]
+fn far_steps<S: Simd>(simd: S, rows: &mut [S::V; 8]) {
+    let masks =
+        [0x0000_0000_FFFF_FFFF, 0x0000_FFFF_0000_FFFF, 0x00FF_00FF_00FF_00FF].map(|word| simd.splat(word));
+    eight::<S, 32, 16, 8>(simd, rows, masks);
+}
+
+/// The steps between rows whose numbers differ by less.
+#[inline(always)]
+fn near_steps<S: Simd>(simd: S, rows: &mut [S::V; 8]) {
+    let masks =
+        [0x0F0F_0F0F_0F0F_0F0F, 0x3333_3333_3333_3333, 0x5555_5555_5555_5555].map(|word| simd.splat(word));
+    eight::<S, 4, 2, 1>(simd, rows, masks);
 }
 
 /// Three of the six steps, on rows whose numbers differ in three bits only.

@@ -4,7 +4,7 @@
 
 use oarlock_core::{Direction, PartMut};
 
-use super::bits::transpose;
+use super::bits::{transpose, transpose_from, transpose_to};
 use super::group::{BLOCK, CHUNK, Group};
 use super::{Keying, Scratch};
 use crate::records::Part;
@@ -19,9 +19,21 @@ pub(super) fn run<S: Simd>(
     direction: Direction,
     out: &mut PartMut<'_>,
 ) {
-    let Scratch { chunk, chain, state, keys, table, .. } = scratch;
+    let Scratch { chunk, chain, other_chain, state, keys, table, .. } = scratch;
     group.schedules(simd, chain, &mut keys[..keying.schedules()], table);
-    group.ivs(simd, chain, Part::iv_span);
+    group.ivs(
+        simd,
+        chain,
+        #[inline(always)]
+        |_, record| record.iv,
+    );
+    let (mut previous, mut next) = (chain, other_chain);
+    // Encrypted blocks chain where they are: in the state.
+    state.load(
+        simd,
+        #[inline(always)]
+        |row| previous[row],
+    );
     each_chunk(group, |first, blocks| {
         group.read(
             simd,
@@ -31,39 +43,45 @@ pub(super) fn run<S: Simd>(
             |message, _| message,
         );
         for rows in &mut chunk[..blocks] {
-            transpose(simd, rows);
             match direction {
-                Direction::Encrypt => state.load(
-                    simd,
-                    #[inline(always)]
-                    |row| rows[row] ^ chain[row],
-                ),
-                Direction::Decrypt => state.load(
-                    simd,
-                    #[inline(always)]
-                    |row| rows[row],
-                ),
+                Direction::Encrypt => {
+                    transpose_to(
+                        simd,
+                        rows,
+                        #[inline(always)]
+                        |row, bit| {
+                            let place = state.row_mut(row);
+                            *place = *place ^ bit;
+                        },
+                    );
+                    keying.run(simd, state, keys, direction);
+                    transpose_from(
+                        simd,
+                        rows,
+                        #[inline(always)]
+                        |row| *state.row_mut(row),
+                    );
+                }
+                Direction::Decrypt => {
+                    transpose_to(
+                        simd,
+                        rows,
+                        #[inline(always)]
+                        |row, bit| {
+                            *state.row_mut(row) = bit;
+                            next[row] = bit;
+                        },
+                    );
+                    keying.run(simd, state, keys, direction);
+                    transpose_from(
+                        simd,
+                        rows,
+                        #[inline(always)]
+                        |row| *state.row_mut(row) ^ previous[row],
+                    );
+                    std::mem::swap(&mut previous, &mut next);
+                }
             }
-            keying.run(simd, state, keys, direction);
-            match direction {
-                Direction::Encrypt => state.store(
-                    simd,
-                    #[inline(always)]
-                    |row, bit| {
-                        chain[row] = bit;
-                        rows[row] = bit;
-                    },
-                ),
-                Direction::Decrypt => state.store(
-                    simd,
-                    #[inline(always)]
-                    |row, bit| {
-                        let ciphertext = std::mem::replace(&mut rows[row], bit ^ chain[row]);
-                        chain[row] = ciphertext;
-                    },
-                ),
-            }
-            transpose(simd, rows);
         }
         group.write(simd, chunk, first, out);
     });
@@ -81,8 +99,18 @@ pub(super) fn translate<S: Simd>(
     let Scratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
     group.schedules(simd, chain, &mut keys[..from.schedules()], table);
     group.schedules_of(simd, chain, &mut other_keys[..to.schedules()], Part::second_key_bytes);
-    group.ivs(simd, chain, Part::iv_span);
-    group.ivs(simd, other_chain, Part::second_iv_span);
+    group.ivs(
+        simd,
+        chain,
+        #[inline(always)]
+        |_, record| record.iv,
+    );
+    group.ivs(
+        simd,
+        other_chain,
+        #[inline(always)]
+        |part, record| part.second_iv_span(record).start,
+    );
     each_chunk(group, |first, blocks| {
         group.read(
             simd,

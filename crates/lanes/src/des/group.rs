@@ -1,6 +1,6 @@
 //! Up to 512 records side by side: their bytes in and out of rows.
 
-use oarlock_core::{KeySource, PartMut, Span};
+use oarlock_core::PartMut;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::bits::{BITS, BLOCKS, transpose};
@@ -25,12 +25,30 @@ pub(super) type Chunk<V> = [Rows<V>; CHUNK];
 pub(super) struct Group<'a, 'p> {
     pub(super) part: &'a Part<'p>,
     pub(super) records: &'a [Accepted],
+    /// The records that make whole rows.
+    whole: &'a [[Accepted; LANES]],
+    /// Those of the last row, if they do not fill it, and the first of them again without its bytes.
+    rest: Option<[Accepted; LANES]>,
 }
 
 impl<'a, 'p> Group<'a, 'p> {
     /// The groups of accepted records.
     pub(super) fn all(part: &'a Part<'p>, records: &'a [Accepted]) -> impl Iterator<Item = Self> {
-        records.chunks(BLOCKS).map(move |records| Self { part, records })
+        records.chunks(BLOCKS).map(move |records| {
+            let (whole, rest) = records.as_chunks();
+            let rest = rest.first().map(|first| {
+                let nothing = first.emptied();
+                std::array::from_fn(|at| rest.get(at).copied().unwrap_or(nothing))
+            });
+            Self { part, records, whole, rest }
+        })
+    }
+
+    /// The records of a row, if it has any.
+    #[inline(always)]
+    fn row(&self, row: usize) -> Option<&[Accepted; LANES]> {
+        let rest = || self.rest.as_ref().filter(|_| row == self.whole.len());
+        self.whole.get(row).or_else(rest)
     }
 
     /// Bytes of the longest record.
@@ -48,14 +66,14 @@ impl<'a, 'p> Group<'a, 'p> {
         &self,
         simd: S,
         rows: &mut Rows<S::V>,
-        span: impl Fn(&Part<'p>, Accepted) -> Span,
+        start: impl Fn(&Part<'p>, Accepted) -> u32,
     ) {
         self.gather(
             simd,
             rows,
             self.part.data(),
             #[inline(always)]
-            |record| span(self.part, record).start,
+            |record| start(self.part, record),
         );
     }
 
@@ -77,11 +95,7 @@ impl<'a, 'p> Group<'a, 'p> {
                 rows,
                 table,
                 #[inline(always)]
-                |record| match self.part.key(record) {
-                    KeySource::Table(index) => index * len + (BLOCK * at) as u32,
-                    // unreachable because there is no table where there are slots
-                    KeySource::Slot(_) => u32::MAX,
-                },
+                |record| record.key.wrapping_mul(len).wrapping_add((BLOCK * at) as u32),
             );
             schedule.fill(rows);
         }
@@ -113,7 +127,7 @@ impl<'a, 'p> Group<'a, 'p> {
         }
     }
 
-    /// Eight bytes of each record from where `start` says, bit by bit. Lanes without a record have zeros.
+    /// Eight bytes of each record from where `start` says, bit by bit. Rows without a record have zeros.
     #[inline(always)]
     fn gather<S: Simd>(
         &self,
@@ -125,13 +139,16 @@ impl<'a, 'p> Group<'a, 'p> {
         simd.call(
             #[inline(always)]
             || {
-                let mut eights = self.records.chunks(LANES);
-                for row in rows.iter_mut() {
-                    let mut starts = [u32::MAX; LANES];
-                    for (place, record) in starts.iter_mut().zip(eights.next().unwrap_or_default()) {
-                        *place = start(*record);
+                for (at, row) in rows.iter_mut().enumerate() {
+                    let Some(records) = self.row(at) else {
+                        *row = simd.zero();
+                        continue;
+                    };
+                    let mut words = [0; LANES];
+                    for (place, record) in words.iter_mut().zip(records) {
+                        *place = word(bytes, start(*record));
                     }
-                    *row = simd.gather(bytes, &starts);
+                    *row = simd.load(&words);
                 }
             },
         );
@@ -150,18 +167,17 @@ impl<'a, 'p> Group<'a, 'p> {
         simd.call(
             #[inline(always)]
             || {
-                let mut eights = self.records.chunks(LANES);
                 for row in 0..BITS {
-                    let eight = eights.next().unwrap_or_default();
+                    let Some(records) = self.row(row) else {
+                        enter(chunk, row, [simd.zero(); LANES]);
+                        continue;
+                    };
                     let mut messages = [simd.zero(); LANES];
-                    for (message, record) in messages.iter_mut().zip(eight) {
-                        let message_from = self.part.input(*record, first);
-                        *message = pad(simd.load_prefix(message_from), record.len as usize);
+                    for (message, record) in messages.iter_mut().zip(records) {
+                        *message = simd.load_prefix(self.part.input(*record, first));
+                        *message = pad(*message, record.len as usize);
                     }
-                    let blocks_of_eight = S::V::transpose(messages);
-                    for (rows, block) in chunk.iter_mut().zip(blocks_of_eight) {
-                        rows[row] = block;
-                    }
+                    enter(chunk, row, messages);
                 }
             },
         );
@@ -172,12 +188,14 @@ impl<'a, 'p> Group<'a, 'p> {
         simd.call(
             #[inline(always)]
             || {
-                for (row, eight) in self.records.chunks(LANES).enumerate() {
-                    let blocks = std::array::from_fn(
-                        #[inline(always)]
-                        |block| chunk[block][row],
-                    );
-                    for (message, record) in S::V::transpose(blocks).into_iter().zip(eight) {
+                for row in 0..BITS {
+                    let Some(records) = self.row(row) else { return };
+                    let mut blocks = [simd.zero(); CHUNK];
+                    for (block, rows) in blocks.iter_mut().zip(chunk) {
+                        *block = rows[row];
+                    }
+                    let messages = S::V::transpose(blocks);
+                    for (message, record) in messages.into_iter().zip(records) {
                         message.store_prefix(self.part.place(*record, first, out));
                     }
                 }
@@ -200,5 +218,21 @@ impl<'a, 'p> Group<'a, 'p> {
             }
             words.zeroize();
         }
+    }
+}
+
+/// The eight bytes from `start` on; zero past the end.
+#[inline(always)]
+fn word(bytes: &[u8], start: u32) -> u64 {
+    let start = start as usize;
+    let bytes = bytes.get(start..start + BLOCK).and_then(<[u8]>::first_chunk);
+    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Puts the blocks of eight messages into a row each.
+#[inline(always)]
+fn enter<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: [V; LANES]) {
+    for (rows, block) in chunk.iter_mut().zip(V::transpose(messages)) {
+        rows[row] = block;
     }
 }

@@ -28,6 +28,7 @@ mod tests;
 use oarlock_core::{BlockCipher, CipherMode, CipherSpec, Direction, Lanes, PartMut, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::kept::{Kept, Reuse};
 use crate::records::{Accepted, Part, Work};
 use crate::simd::{Simd, Vector};
 use bits::BLOCKS;
@@ -112,7 +113,7 @@ impl Keying {
 pub(crate) struct Des<S: Simd> {
     simd: S,
     shape: Shape,
-    scratch: Box<Scratch<S::V>>,
+    scratch: Kept<Scratch<S::V>>,
 }
 
 /// What a group is computed in.
@@ -130,18 +131,19 @@ struct Scratch<V: Vector> {
 impl<S: Simd> Des<S> {
     /// For the records of a shape that is offered.
     pub(crate) fn new(simd: S, shape: Shape) -> Self {
-        let rows = [simd.zero(); bits::BITS];
-        let keys = [Schedule::new(simd); 3];
-        let scratch = Scratch {
-            chunk: [rows; CHUNK],
-            chain: rows,
-            other_chain: rows,
-            state: State::new(simd),
-            keys,
-            other_keys: keys,
-            table: Zeroizing::default(),
-        };
-        Self { simd, shape, scratch: Box::new(scratch) }
+        let scratch = Kept::take(|| {
+            let (rows, keys) = ([simd.zero(); bits::BITS], [Schedule::new(simd); 3]);
+            Scratch {
+                chunk: [rows; CHUNK],
+                chain: rows,
+                other_chain: rows,
+                state: State::new(simd),
+                keys,
+                other_keys: keys,
+                table: Zeroizing::default(),
+            }
+        });
+        Self { simd, shape, scratch }
     }
 }
 
@@ -173,15 +175,18 @@ impl<S: Simd> Work for Des<S> {
     fn begin(&mut self, part: &Part<'_>) {
         let (keys, len) = (part.recurring_keys(), self.key_len());
         let is_small = u32::try_from(keys.len() * len).is_ok();
-        self.scratch.table = Zeroizing::new(Vec::new());
+        self.scratch.table.zeroize();
         if part.has_slots() || !is_small {
             return;
         }
-        let mut table = Zeroizing::new(vec![0; keys.len() * len]);
+        let table = &mut self.scratch.table;
+        if table.capacity() < keys.len() * len {
+            *table = Zeroizing::new(Vec::with_capacity(keys.len() * len));
+        }
+        table.resize(keys.len() * len, 0);
         for (place, key) in table.chunks_exact_mut(len).zip(keys) {
             place.iter_mut().zip(*key).for_each(|(to, from)| *to = *from);
         }
-        self.scratch.table = table;
     }
 
     fn compute(&mut self, part: &Part<'_>, records: &[Accepted], out: &mut PartMut<'_>) {
@@ -207,14 +212,15 @@ impl<S: Simd> Work for Des<S> {
     }
 }
 
-impl<V: Vector> Drop for Scratch<V> {
-    fn drop(&mut self) {
+impl<V: Vector> Reuse for Scratch<V> {
+    fn wipe(&mut self) {
         self.chunk.zeroize();
         self.chain.zeroize();
         self.other_chain.zeroize();
         self.state.zeroize();
         self.keys.zeroize();
         self.other_keys.zeroize();
+        self.table.zeroize();
     }
 }
 

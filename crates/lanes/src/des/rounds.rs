@@ -3,6 +3,7 @@
 use oarlock_core::Direction;
 use zeroize::Zeroize;
 
+use super::bits::BITS;
 use super::permutations::{IP, P};
 use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
 use super::schedule::{PLACES, STARTS, Schedule, WINDOW, place_of};
@@ -21,18 +22,18 @@ const TARGETS: [usize; 32] = {
     targets
 };
 
-/// Where each bit of the halves is among the rows of a block: IP.
-const ROWS: [[usize; 32]; 2] = {
-    let (mut rows, mut half) = ([[0; 32]; 2], 0);
+/// Where each row of a block is among the bits of the halves: IP.
+const BITS_OF_ROWS: [u8; BITS] = {
+    let (mut bits, mut half) = ([0; BITS], 0);
     while half < 2 {
         let mut bit = 0;
         while bit < 32 {
-            rows[half][bit] = place_of(IP[half][bit]);
+            bits[place_of(IP[half][bit])] = 32 * half as u8 + bit as u8;
             bit += 1;
         }
         half += 1;
     }
-    rows
+    bits
 };
 
 /// Blocks between the initial and the final permutation, which cancel where one cipher follows another.
@@ -48,6 +49,13 @@ impl<V: Vector> State<V> {
         Self { halves: [[simd.zero(); 32]; 2], is_swapped: false }
     }
 
+    /// Where a row of the block lies, before the initial permutation or after the final one.
+    #[inline(always)]
+    pub(super) fn row_mut(&mut self, row: usize) -> &mut V {
+        let bit = usize::from(BITS_OF_ROWS[row % BITS]);
+        &mut self.halves[(bit / 32) ^ usize::from(self.is_swapped)][bit % 32]
+    }
+
     /// The initial permutation of these rows.
     #[inline(always)]
     pub(super) fn load<S: Simd<V = V>>(&mut self, simd: S, row: impl Fn(usize) -> V) {
@@ -55,10 +63,8 @@ impl<V: Vector> State<V> {
         simd.call(
             #[inline(always)]
             || {
-                for (half, places) in self.halves.iter_mut().zip(ROWS) {
-                    for (bit, place) in half.iter_mut().zip(places) {
-                        *bit = row(place);
-                    }
+                for at in 0..BITS {
+                    *self.row_mut(at) = row(at);
                 }
             },
         );
@@ -66,15 +72,12 @@ impl<V: Vector> State<V> {
 
     /// The final permutation: takes each row.
     #[inline(always)]
-    pub(super) fn store<S: Simd<V = V>>(&self, simd: S, mut take: impl FnMut(usize, V)) {
+    pub(super) fn store<S: Simd<V = V>>(&mut self, simd: S, mut take: impl FnMut(usize, V)) {
         simd.call(
             #[inline(always)]
             || {
-                for (half, places) in ROWS.into_iter().enumerate() {
-                    let bits = &self.halves[half ^ usize::from(self.is_swapped)];
-                    for (bit, place) in bits.iter().zip(places) {
-                        take(place, *bit);
-                    }
+                for at in 0..BITS {
+                    take(at, *self.row_mut(at));
                 }
             },
         );

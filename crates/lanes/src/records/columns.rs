@@ -2,28 +2,42 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::Column;
+use oarlock_core::{Column, Strided};
 
-/// A column as a slice: a single value is read at any index, runs have been written out.
-pub(crate) struct Flat<'a, T: Copy> {
+/// A column as a slice, or as what its values are a stride apart from; runs have been written out.
+pub(crate) struct Flat<'a, T: Strided> {
     values: Cow<'a, [T]>,
-    /// Nothing of an index counts where there is one value for all.
-    mask: usize,
+    /// Of the first value; None where each has a value of its own.
+    stride: Option<u32>,
 }
 
-impl<'a, T: Copy> Flat<'a, T> {
+impl<'a, T: Strided> Flat<'a, T> {
     /// The column of a batch of `len` records.
     pub(crate) fn new(column: &'a Column<'a, T>, len: usize) -> Self {
-        match column {
-            Column::One(value) => Self { values: vec![*value].into(), mask: 0 },
-            Column::Each(values) => Self { values: Cow::Borrowed(values), mask: usize::MAX },
-            Column::Runs(_) => Self { values: column.cursor().take(len).collect(), mask: usize::MAX },
-        }
+        let (values, stride) = match column {
+            Column::One(value) => (vec![*value].into(), Some(0)),
+            Column::Stride { first, stride } => (vec![*first].into(), Some(*stride)),
+            Column::Each(values) => (Cow::Borrowed(&values[..]), None),
+            Column::Runs(_) => (column.cursor().take(len).collect(), None),
+        };
+        Self { values, stride }
+    }
+
+    /// The first value and the stride to each next, unless each record has a value of its own.
+    pub(crate) fn strides(&self) -> Option<(T, u32)> {
+        Some((self.values[0], self.stride?))
     }
 
     /// The value of a record that there is.
     #[inline(always)]
     pub(crate) fn at(&self, index: u32) -> T {
-        self.values[index as usize & self.mask]
+        match self.stride {
+            Some(stride) => {
+                let first = self.values[0];
+                // unreachable because the column covers its records
+                first.further(u64::from(stride) * u64::from(index)).unwrap_or(first)
+            }
+            None => self.values[index as usize],
+        }
     }
 }

@@ -21,6 +21,8 @@ use oarlock_core::{
 };
 
 use crate::engine::failed;
+use crate::kept::Kept;
+use crate::simd::fetch_ahead;
 use columns::Flat;
 use order::Ordered;
 use plain::PlainRule;
@@ -40,6 +42,17 @@ pub(crate) struct Accepted {
     input: u32,
     /// Where its output starts, or [`ELSEWHERE`].
     output: u32,
+    /// Where its IV starts in the data.
+    pub(crate) iv: u32,
+    /// The number of its key in the table, or [`ELSEWHERE`].
+    pub(crate) key: u32,
+}
+
+impl Accepted {
+    /// The same without input.
+    pub(crate) fn emptied(self) -> Self {
+        Self { len: 0, ..self }
+    }
 }
 
 /// The input or the output is a slot. No span of any byte starts there.
@@ -82,11 +95,11 @@ pub(crate) fn run(
 }
 
 fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
-    let mut ordered = Ordered::with_capacity(part.len().min(WINDOW));
+    let mut ordered = Kept::take(Ordered::default);
     work.begin(part);
     for first in (0..part.len()).step_by(WINDOW) {
         let window = first..part.len().min(first + WINDOW);
-        part.accept(window, &mut ordered, out.statuses);
+        part.accept(window, &mut ordered, out);
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);
     }
@@ -110,6 +123,33 @@ pub(crate) struct Part<'a> {
     rule: Option<PlainRule>,
     /// Keys of `keys` that all will do for that; none where one does not.
     plain_keys: u32,
+    /// Where records lie that are good but for their keys, all of one length and a stride apart.
+    equal: Option<EqualRecords>,
+}
+
+/// Records of one length that lie a stride apart.
+#[derive(Clone, Copy)]
+struct EqualRecords {
+    first: Accepted,
+    input_stride: u32,
+    output_stride: u32,
+    iv_stride: u32,
+}
+
+impl EqualRecords {
+    #[inline(always)]
+    fn record(&self, index: u32, key: u32) -> Accepted {
+        let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
+        let first = self.first;
+        Accepted {
+            index,
+            len: first.len,
+            input: moved(first.input, self.input_stride),
+            output: moved(first.output, self.output_stride),
+            iv: moved(first.iv, self.iv_stride),
+            key,
+        }
+    }
 }
 
 impl<'a> Part<'a> {
@@ -121,7 +161,7 @@ impl<'a> Part<'a> {
             let mut lens = records.keys.iter().map(|key| key.secret().map(SecretBytes::len));
             recur && lens.all(|len| rule.takes_key(len))
         });
-        Self {
+        let mut part = Self {
             shape,
             records,
             rule,
@@ -135,7 +175,22 @@ impl<'a> Part<'a> {
             tag: Flat::new(&records.tag, records.len),
             input: Flat::new(&records.input, records.len),
             output: Flat::new(&records.output, records.len),
-        }
+            equal: None,
+        };
+        part.equal = part.equal_records();
+        part
+    }
+
+    /// What the first and the last satisfy, all between them do.
+    fn equal_records(&self) -> Option<EqualRecords> {
+        let last = u32::try_from(self.len().checked_sub(1)?).ok()?;
+        let (_, iv_stride) = self.iv.strides()?;
+        let (_, input_stride) = self.input.strides()?;
+        let (_, output_stride) = self.output.strides()?;
+        self.aad.strides().and(self.tag.strides())?;
+        let first = self.fitting(0, 0)?;
+        self.fitting(last, 0)?;
+        Some(EqualRecords { first, input_stride, output_stride, iv_stride })
     }
 
     /// Number of records.
@@ -258,13 +313,20 @@ impl<'a> Part<'a> {
     }
 
     /// Accepts the records of a window; those that cannot be computed get their status. The others get theirs too, so that it is
-    /// written where what follows is done.
-    fn accept(&self, window: Range<usize>, ordered: &mut Ordered, statuses: &mut [Status]) {
+    /// written where what follows is done, and what they read and write is brought near meanwhile.
+    fn accept(&self, window: Range<usize>, ordered: &mut Ordered, out: &mut PartMut<'_>) {
         ordered.clear();
         let first = window.start as u32;
-        for (index, status) in (first..).zip(&mut statuses[window]) {
-            *status = match self.plain(index).map_or_else(|| self.any(index), Ok) {
+        for (index, status) in (first..).zip(&mut out.statuses[window]) {
+            let plain = match (self.plain_key(index), &self.equal) {
+                (Some(key), Some(places)) => Some(places.record(index, key)),
+                (Some(key), None) => self.fitting(index, key),
+                (None, _) => None,
+            };
+            *status = match plain.map_or_else(|| self.any(index), Ok) {
                 Ok(accepted) => {
+                    fetch_ahead(self.data(), accepted.input);
+                    fetch_ahead(out.output, accepted.output);
                     ordered.push(accepted);
                     Status::Done
                 }
@@ -273,22 +335,30 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A record that is plainly good, with everything in the caller's memory.
+    /// A record that is plainly good with this key, and everything in the caller's memory.
     #[inline(always)]
-    fn plain(&self, index: u32) -> Option<Accepted> {
-        let (KeySource::Table(key), Source::Data(input), Sink::Output(output)) =
-            (self.key.at(index), self.input.at(index), self.output.at(index))
+    fn fitting(&self, index: u32, key: u32) -> Option<Accepted> {
+        let (Source::Data(input), Sink::Output(output)) = (self.input.at(index), self.output.at(index))
         else {
             return None;
         };
-        let rule = self.rule?;
-        let is_plain = self.is_plain_key(key)
-            && rule.fits(self.iv.at(index), input, output)
+        let (rule, iv) = (self.rule?, self.iv.at(index));
+        let fits = rule.fits(iv, input, output)
             && rule.fits_tag(
                 #[inline(always)]
                 || [self.aad.at(index), self.tag.at(index)],
             );
-        is_plain.then_some(Accepted { index, len: input.len, input: input.start, output: output.start })
+        let Span { start, len } = input;
+        fits.then_some(Accepted { index, len, input: start, output: output.start, iv: iv.start, key })
+    }
+
+    /// The number of a record's key, where it lies in the table and will do.
+    #[inline(always)]
+    fn plain_key(&self, index: u32) -> Option<u32> {
+        match self.key.at(index) {
+            KeySource::Table(key) if self.is_plain_key(key) => Some(key),
+            _ => None,
+        }
     }
 
     #[inline(always)]
@@ -314,8 +384,12 @@ impl<'a> Part<'a> {
             Sink::Output(span) => span.start,
             Sink::Slot(_) => ELSEWHERE,
         };
+        let key = match self.key.at(index) {
+            KeySource::Table(key) => key,
+            KeySource::Slot(_) => ELSEWHERE,
+        };
         let len = u32::try_from(record.input.len()).map_err(|_| Status::BadLength)?;
-        Ok(Accepted { index, len, input, output })
+        Ok(Accepted { index, len, input, output, iv: self.iv.at(index).start, key })
     }
 }
 

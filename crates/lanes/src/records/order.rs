@@ -1,22 +1,25 @@
 //! Records in order of length, so that those side by side take about the same number of steps.
 
 use super::Accepted;
+use crate::kept::Reuse;
 
 /// Steps that have a bucket of their own; what takes more is compared.
 const BUCKETS: usize = 96;
 
 /// The accepted records of a window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ordered {
     accepted: Vec<Accepted>,
     sorted: Vec<Accepted>,
 }
 
-impl Ordered {
-    pub(crate) fn with_capacity(records: usize) -> Self {
-        Self { accepted: Vec::with_capacity(records), sorted: Vec::new() }
+impl Reuse for Ordered {
+    fn wipe(&mut self) {
+        self.clear();
     }
+}
 
+impl Ordered {
     pub(crate) fn clear(&mut self) {
         self.accepted.clear();
     }

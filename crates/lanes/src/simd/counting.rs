@@ -56,10 +56,6 @@ impl Simd for Counting {
         Counted(Portable.load_prefix(bytes))
     }
 
-    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Counted {
-        Counted(Portable.gather(bytes, starts))
-    }
-
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()
     }

@@ -70,17 +70,6 @@ impl Simd for Ifma {
     }
 
     #[inline(always)]
-    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Zmm {
-        let Some(last) = bytes.len().checked_sub(8) else { return self.zero() };
-        // SAFETY: `self` proves AVX-512F; the array has 32 readable bytes, and only words that lie within the slice are read.
-        unsafe {
-            let starts = _mm512_cvtepu32_epi64(_mm256_loadu_si256(starts.as_ptr().cast()));
-            let is_there = _mm512_cmple_epu64_mask(starts, _mm512_set1_epi64((last as u64).cast_signed()));
-            Zmm(_mm512_mask_i64gather_epi64::<1>(self.zero().0, is_there, starts, bytes.as_ptr().cast()))
-        }
-    }
-
-    #[inline(always)]
     fn prefetch<T>(self, line: &T) {
         // SAFETY: fetching ahead reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast()) };
@@ -113,6 +102,13 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// kernel takes up to twice as long, depending on who calls it.
 #[repr(align(64))]
 pub(super) struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+
+/// Brings the bytes at a place to the second cache, if there are such.
+#[inline(always)]
+pub(crate) fn fetch_ahead(bytes: &[u8], at: u32) {
+    // SAFETY: fetching ahead reads nothing, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(bytes.as_ptr().wrapping_add(at as usize).cast()) };
+}
 
 /// One bit for each of `len` bytes, at most 64.
 #[inline(always)]

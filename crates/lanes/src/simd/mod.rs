@@ -29,6 +29,9 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
 
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
+
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
@@ -39,7 +42,7 @@ pub(crate) use blocks::{BLOCK, Blocks, VECTOR_BYTES};
 pub(crate) use counting::Counting;
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use ifma::Ifma;
+pub(crate) use ifma::{Ifma, fetch_ahead};
 pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
@@ -79,9 +82,6 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
     /// Bytes as little-endian words: the first sixty-four, or all that there are before zeros.
     fn load_prefix(self, bytes: &[u8]) -> Self::V;
 
-    /// The little-endian words that start at these bytes; zero where one is not there whole. Places must be public.
-    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Self::V;
-
     /// Begins to fetch a cache line, whose address must be public.
     #[inline(always)]
     fn prefetch<T>(self, _line: &T) {}
@@ -113,6 +113,7 @@ pub(crate) trait Vector:
     + Debug
     + Send
     + Sync
+    + 'static
     + Zeroize
     + Add<Output = Self>
     + Sub<Output = Self>

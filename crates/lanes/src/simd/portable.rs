@@ -50,13 +50,6 @@ impl Simd for Portable {
     }
 
     #[inline(never)]
-    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Lanes {
-        let word =
-            |start: u32| bytes.get(start as usize..)?.first_chunk().map(|word| u64::from_le_bytes(*word));
-        Lanes(starts.map(|start| word(start).unwrap_or_default()))
-    }
-
-    #[inline(never)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()
     }

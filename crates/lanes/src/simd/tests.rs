@@ -51,11 +51,6 @@ fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
             a.rotr::<19>(),
             a.swap_bytes(),
             simd.load_bytes(&std::array::from_fn(|at| (at * at) as u8)),
-            simd.gather(&[7; 7], &[0; LANES]),
-            simd.gather(
-                &std::array::from_fn::<u8, 100, _>(|at| at as u8),
-                &[0, 92, 93, 1, 17, u32::MAX, 64, 3],
-            ),
             simd.load_prefix(&[]),
             simd.load_prefix(&[7; 11]),
             simd.load_prefix(&[9; 70]),
@@ -111,7 +106,7 @@ fn the_twin_does_what_the_instructions_are_documented_to_do() {
     let index = simd.load(&[0, 1, 7, 8, 9, 15, 16, 33]);
     assert_eq!(index.pick16(table, table + simd.splat(8)).words(), [10, 11, 17, 18, 19, 25, 10, 11]);
     assert_eq!(a.ternary::<0xCA>(simd.splat(0xF0), simd.splat(0x0F)).words()[0] & 0xFF, 0xF0);
-    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 73);
+    assert_eq!(everything(simd, [&samples(1), &samples(2), &samples(3)]).len(), 71);
 }
 
 #[test]

@@ -53,11 +53,6 @@ impl Simd for Vaes {
     }
 
     #[inline(always)]
-    fn gather(self, bytes: &[u8], starts: &[u32; LANES]) -> Zmm {
-        self.0.gather(bytes, starts)
-    }
-
-    #[inline(always)]
     fn prefetch<T>(self, line: &T) {
         self.0.prefetch(line);
     }

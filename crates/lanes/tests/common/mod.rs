@@ -57,13 +57,13 @@ impl Builder {
             keys: self.keys.into(),
             data: self.data.into(),
             output_len: self.output_len,
-            key: Column::Each(self.key.into()),
+            key: self.key.into(),
             second_key: column(self.second_key, KeySource::Table(0)),
             iv: column(self.iv, Span::default()),
             second_iv: column(self.second_iv, Span::default()),
             aad: column(self.aad, Span::default()),
-            input: Column::Each(self.input.into()),
-            output: Column::Each(self.output.into()),
+            input: self.input.into(),
+            output: self.output.into(),
             tag: column(self.tag, Span::default()),
             ..Records::default()
         }
@@ -71,6 +71,6 @@ impl Builder {
 }
 
 /// A column that nothing was put into has one empty value.
-fn column<T: Copy>(values: Vec<T>, empty: T) -> Column<'static, T> {
-    if values.is_empty() { Column::One(empty) } else { Column::Each(values.into()) }
+fn column<T: Strided + PartialEq>(values: Vec<T>, empty: T) -> Column<'static, T> {
+    if values.is_empty() { Column::One(empty) } else { values.into() }
 }
