@@ -51,7 +51,7 @@ pub(super) fn whole(bench: &Bench<'_>, engine: &LaneEngine, shape: Shape, name: 
         keys: (0..1024).map(key).collect::<Vec<_>>().into(),
         data: vec![0x5A; iv_len * count + total].into(),
         output_len: total + tag_len * count,
-        key: Column::Each(
+        key: Column::from(
             (0..count).map(|at| KeySource::Table((at * 40_503 % 1024) as u32)).collect::<Vec<_>>(),
         ),
         iv: Column::from((0..count).map(|at| span(iv_len * at, iv_len)).collect::<Vec<_>>()),
