@@ -77,7 +77,7 @@ impl Kernel for CbcEncrypt {
                 Some(Chain {
                     schedule: &key.0,
                     start: iv(part, record),
-                    blocks: part.input(record, 0).as_chunks().0,
+                    blocks: part.input(&record, 0).as_chunks().0,
                     has_last: false,
                     output: place.output,
                     tag_len: 0,
@@ -104,7 +104,7 @@ impl Kernel for CbcDecrypt {
             #[inline(always)]
             || {
                 let (record, place, key) = next()?;
-                let input = part.input(record, 0);
+                let input = part.input(&record, 0);
                 Some(Sealed { schedule: &key.0, iv: iv(part, record), input, output: place.output })
             },
             output,
@@ -132,7 +132,7 @@ impl Kernel for Cmac {
             #[inline(always)]
             |last| {
                 let (record, place, key) = next()?;
-                let blocks = key.blocks(simd, part.input(record, 0), last);
+                let blocks = key.blocks(simd, part.input(&record, 0), last);
                 Some(Chain {
                     schedule: &key.schedule,
                     start: &[0; BLOCK],
@@ -215,7 +215,7 @@ fn message<'a>(
         key,
         iv: bytes(part, part.iv_span(record)),
         aad: bytes(part, part.aad_span(record)),
-        input: part.input(record, 0),
+        input: part.input(&record, 0),
         output: place.output,
         tag,
         index: record.index as usize,

@@ -172,10 +172,13 @@ impl<'a, 'p> Group<'a, 'p> {
                         enter(chunk, row, [simd.zero(); LANES]);
                         continue;
                     };
+                    let mut inputs = [&[][..]; LANES];
+                    for (input, record) in inputs.iter_mut().zip(records) {
+                        *input = self.part.input(record, first);
+                    }
                     let mut messages = [simd.zero(); LANES];
-                    for (message, record) in messages.iter_mut().zip(records) {
-                        *message = simd.load_prefix(self.part.input(*record, first));
-                        *message = pad(*message, record.len as usize);
+                    for (message, (input, record)) in messages.iter_mut().zip(inputs.iter().zip(records)) {
+                        *message = pad(simd.load_prefix(input), record.len as usize);
                     }
                     enter(chunk, row, messages);
                 }
@@ -196,7 +199,7 @@ impl<'a, 'p> Group<'a, 'p> {
                     }
                     let messages = S::V::transpose(blocks);
                     for (message, record) in messages.into_iter().zip(records) {
-                        message.store_prefix(self.part.place(*record, first, out));
+                        message.store_prefix(self.part.place(record, first, out));
                     }
                 }
             },

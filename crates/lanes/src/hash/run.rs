@@ -273,7 +273,7 @@ impl<S: Simd, H: Hash, K: Kind<S, H>> Hashing<S, H, K> {
         let mut each = records[..self.taken(records)].chunks(H::LANES);
         for group in groups {
             let records = each.next().unwrap_or_default();
-            group.fill::<H>(records.iter().map(|record| part.input(*record, 0)));
+            group.fill::<H>(records.iter().map(|record| part.input(record, 0)));
         }
     }
 

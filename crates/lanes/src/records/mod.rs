@@ -264,7 +264,7 @@ impl<'a> Part<'a> {
 
     /// A record's input from byte `first` on; nothing where it has ended.
     #[inline(always)]
-    pub(crate) fn input(&self, record: Accepted, first: usize) -> &'a [u8] {
+    pub(crate) fn input(&self, record: &Accepted, first: usize) -> &'a [u8] {
         let (start, len) = (record.input as usize, record.len as usize);
         let whole = match record.input {
             ELSEWHERE => return self.slot_input(record).get(first..).unwrap_or_default(),
@@ -274,7 +274,7 @@ impl<'a> Part<'a> {
     }
 
     #[cold]
-    fn slot_input(&self, record: Accepted) -> &'a [u8] {
+    fn slot_input(&self, record: &Accepted) -> &'a [u8] {
         match self.input.at(record.index) {
             Source::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // Bytes at the very end of four gibibytes.
@@ -284,11 +284,16 @@ impl<'a> Part<'a> {
 
     /// The place of a result as long as the input, from byte `first` on; nothing past its end.
     #[inline(always)]
-    pub(crate) fn place<'o>(&self, record: Accepted, first: usize, out: &'o mut PartMut<'_>) -> &'o mut [u8] {
+    pub(crate) fn place<'o>(
+        &self,
+        record: &Accepted,
+        first: usize,
+        out: &'o mut PartMut<'_>,
+    ) -> &'o mut [u8] {
         let (start, len) = (record.output as usize, record.len as usize);
         match record.output {
             ELSEWHERE => {
-                let place = out.place(self.output(record), len).unwrap_or_default();
+                let place = out.place(self.output(*record), len).unwrap_or_default();
                 place.get_mut(first..).unwrap_or_default()
             }
             _ => out.output.get_mut(start + first.min(len)..start + len).unwrap_or_default(),
