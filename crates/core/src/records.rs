@@ -180,7 +180,7 @@ impl fmt::Debug for Slots {
     }
 }
 
-/// Records of one shape. Columns that a shape does not use keep their default of one empty value.
+/// Records of one shape. Columns that a shape does not read are not looked at, and may keep their default of one empty value.
 #[derive(Clone)]
 pub struct Records<'a> {
     /// Number of records.
@@ -297,10 +297,18 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Bytes of data, by which cost is predicted.
+    /// Bytes of all inputs, by which cost is predicted.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
-        self.data.len()
+        let len = |source: &Source| match source {
+            Source::Data(span) => span.len as usize,
+            Source::Slot(slot) => self.slots.get(*slot).map_or(0, <[u8]>::len),
+        };
+        match &self.input {
+            Column::One(source) | Column::Stride { first: source, .. } => self.len * len(source),
+            Column::Runs(runs) => runs.iter().map(|(count, source)| *count as usize * len(source)).sum(),
+            Column::Each(sources) => sources.iter().map(len).sum(),
+        }
     }
 
     /// The records in order, each resolved against `shape`.
@@ -342,21 +350,25 @@ impl<'a> Records<'a> {
             Source::Slot(slot) => self.slots.get(slot).ok_or(Status::DependencyFailed)?,
         };
         let is_opening = matches!(shape, Shape::Aead { direction: Direction::Decrypt, .. });
+        let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
+        let is_translation = matches!(shape, Shape::Translate { .. });
+        let has_iv = is_translation || matches!(shape, Shape::Cipher { .. } | Shape::DigestPart { .. });
+        let bytes_if = |is_read: bool, span| if is_read { self.bytes(span) } else { Ok(&[][..]) };
         let record = Record {
             key,
             key_bytes,
             second_key,
             second_key_bytes,
-            iv: self.bytes(row.iv)?,
-            second_iv: self.bytes(row.second_iv)?,
-            aad: self.bytes(row.aad)?,
+            iv: bytes_if(has_iv || is_opening || is_sealing, row.iv)?,
+            second_iv: bytes_if(is_translation, row.second_iv)?,
+            aad: bytes_if(is_opening || is_sealing, row.aad)?,
             input,
             output: row.output,
             tag: row.tag,
-            expected_tag: if is_opening { self.bytes(row.tag)? } else { &[] },
+            expected_tag: bytes_if(is_opening, row.tag)?,
         };
         let output_len = self.output_len_of(row.output)?;
-        if !Rule::fits(shape, &record, output_len) || (!is_opening && !self.tag_fits(row.tag)) {
+        if !Rule::fits(shape, &record, output_len) || (is_sealing && !self.tag_fits(row.tag)) {
             return Err(Status::BadLength);
         }
         Ok(record)
@@ -566,14 +578,14 @@ mod tests {
         Span { start, len }
     }
 
-    fn des_key() -> Key {
-        Key::local(KeyParts::Secret(SecretBytes::new(vec![1; 8])), Fingerprint::new([0; 32]))
+    fn key_of(len: usize) -> Key {
+        Key::local(KeyParts::Secret(SecretBytes::new(vec![1; len])), Fingerprint::new([0; 32]))
     }
 
     fn two_records() -> Records<'static> {
         Records {
             len: 2,
-            keys: vec![des_key()].into(),
+            keys: vec![key_of(8)].into(),
             data: vec![0; 32].into(),
             output_len: 24,
             iv: Column::One(span(0, 8)),
@@ -581,6 +593,33 @@ mod tests {
             output: Column::Each(vec![Sink::Output(span(0, 8)), Sink::Output(span(8, 16))].into()),
             ..Records::default()
         }
+    }
+
+    #[test]
+    fn bytes_of_inputs_are_counted_in_every_form_of_column() {
+        let mut records = two_records();
+        assert_eq!(records.input_bytes(), 24);
+        records.input = Column::Stride { first: Source::Data(span(8, 8)), stride: 8 };
+        assert_eq!(records.input_bytes(), 16);
+        records.input = Column::Runs(vec![(1, Source::Data(span(0, 5))), (1, Source::Slot(0))].into());
+        assert_eq!(records.input_bytes(), 5, "an empty slot has none");
+        assert_eq!(Records::default().input_bytes(), 0);
+    }
+
+    #[test]
+    fn columns_that_a_shape_does_not_read_may_hold_anything() {
+        let nowhere = Column::One(span(1_000, 9));
+        let records = Records {
+            second_key: Column::One(KeySource::Table(77)),
+            second_iv: nowhere.clone(),
+            aad: nowhere.clone(),
+            tag: nowhere.clone(),
+            ..two_records()
+        };
+        assert!(records.resolve(CBC).all(|record| record.is_ok_and(|record| record.aad.is_empty())));
+        let mac = Shape::Mac { alg: MacAlg::Aes128Cmac };
+        let records = Records { iv: nowhere, keys: vec![key_of(16)].into(), ..records };
+        assert!(records.resolve(mac).all(|record| record.is_ok()));
     }
 
     #[test]

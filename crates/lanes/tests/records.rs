@@ -166,6 +166,78 @@ fn columns_of_one_value_and_of_runs() {
     });
 }
 
+/// The same records with each column's bytes side by side, and so many bytes between inputs and between outputs.
+fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
+    let mut builder = Builder { keys: records.keys.to_vec(), ..Builder::default() };
+    let all = 0..records.len;
+    builder.key = records.key.cursor().take(records.len).collect();
+    builder.second_key = records.second_key.cursor().take(records.len).collect();
+    let mut moved = |column: &Column<'_, Span>, gap: usize| -> Vec<Span> {
+        let bytes = |index| column.get(index).unwrap().of(&records.data).unwrap_or_default();
+        let mut place = |index| {
+            let span = builder.data(bytes(index));
+            builder.data(&vec![0xA5; gap]);
+            span
+        };
+        all.clone().map(&mut place).collect()
+    };
+    let inputs = records.input.cursor().take(records.len).map(|input| match input {
+        Source::Data(span) => span,
+        Source::Slot(_) => Span::default(),
+    });
+    let input = moved(&Column::Each(inputs.collect()), gap);
+    let [iv, second_iv, aad, tag] =
+        [&records.iv, &records.second_iv, &records.aad, &records.tag].map(|column| moved(column, 0));
+    builder.input = input.into_iter().map(Source::Data).collect();
+    (builder.iv, builder.second_iv, builder.aad, builder.tag) = (iv, second_iv, aad, tag);
+    for output in records.output.cursor().take(records.len) {
+        let Sink::Output(span) = output else { continue };
+        let place = builder.place(span.len as usize);
+        builder.place(gap);
+        builder.output.push(Sink::Output(place));
+    }
+    builder.records()
+}
+
+#[test]
+fn records_of_one_length_side_by_side() {
+    each(|engine, shape, random| {
+        if matches!(shape, Shape::Aead { .. }) {
+            return;
+        }
+        for (count, len, gap) in
+            [(8, 8, 0), (513, 40, 0), (1030, 64, 0), (90, 72, 0), (90, 200, 0), (90, 48, 8), (2055, 16, 0)]
+        {
+            let records = random_records(shape, &vec![len; count], random);
+            agree(engine, shape, &side_by_side(&records, gap));
+        }
+    });
+}
+
+/// What a shape does not read may be anything: engines must not differ about it.
+#[test]
+fn columns_that_are_not_read_are_not_looked_at() {
+    each(|engine, shape, random| {
+        let mut records = random_records(shape, &[48; 20], random);
+        let nowhere = Column::One(Span { start: u32::MAX - 9, len: 9 });
+        let reads_iv = matches!(
+            shape,
+            Shape::Cipher { .. } | Shape::Translate { .. } | Shape::Aead { .. } | Shape::DigestPart { .. }
+        );
+        if !reads_iv {
+            records.iv = nowhere.clone();
+        }
+        if !matches!(shape, Shape::Aead { .. }) {
+            (records.aad, records.tag) = (nowhere.clone(), nowhere.clone());
+        }
+        if !matches!(shape, Shape::Translate { .. }) {
+            (records.second_iv, records.second_key) = (nowhere, Column::One(KeySource::Table(u32::MAX)));
+        }
+        agree(engine, shape, &records);
+        assert!(!run(engine, shape, &records).statuses().contains(&Status::Malformed), "{shape}");
+    });
+}
+
 /// Records a stride apart: keys that are not there, and strides that leave the data.
 #[test]
 fn equal_records_fail_alone() {
