@@ -13,29 +13,57 @@ pub(crate) const BLOCKS: usize = 512;
 
 /// Transposes the bits of each word in place; its own inverse.
 pub(crate) fn transpose<S: Simd>(simd: S, rows: &mut [S::V; BITS]) {
-    simd.call(
+    both_passes(
+        simd,
+        rows,
         #[inline(always)]
-        || {
-            for first in 0..8 {
-                let mut part: [S::V; 8] = std::array::from_fn(|at| rows[first + 8 * at]);
-                far_steps(simd, &mut part);
-                part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
-            }
-            for part in rows.as_chunks_mut::<8>().0 {
-                near_steps(simd, part);
-            }
-        },
+        |rows, row| rows[row],
+        #[inline(always)]
+        |_, _| {},
     );
 }
 
 /// The same out of `rows`, which are spoilt: `take` has each row of the result.
 #[inline(always)]
-pub(super) fn transpose_to<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut take: impl FnMut(usize, S::V)) {
+pub(super) fn transpose_to<S: Simd>(simd: S, rows: &mut [S::V; BITS], take: impl FnMut(usize, S::V)) {
+    both_passes(
+        simd,
+        rows,
+        #[inline(always)]
+        |rows, row| rows[row],
+        take,
+    );
+}
+
+/// The same into `rows`, out of what `give` has for each row.
+#[inline(always)]
+pub(super) fn transpose_from<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut give: impl FnMut(usize) -> S::V) {
+    both_passes(
+        simd,
+        rows,
+        #[inline(always)]
+        |_, row| give(row),
+        #[inline(always)]
+        |_, _| {},
+    );
+}
+
+/// Six steps: three between rows that `give` has, three between what these leave in `rows`; `take` has the result.
+#[inline(always)]
+fn both_passes<S: Simd>(
+    simd: S,
+    rows: &mut [S::V; BITS],
+    mut give: impl FnMut(&[S::V; BITS], usize) -> S::V,
+    mut take: impl FnMut(usize, S::V),
+) {
     simd.call(
         #[inline(always)]
         || {
             for first in 0..8 {
-                let mut part: [S::V; 8] = std::array::from_fn(|at| rows[first + 8 * at]);
+                let mut part = [simd.zero(); 8];
+                for (at, row) in part.iter_mut().enumerate() {
+                    *row = give(rows, first + 8 * at);
+                }
                 far_steps(simd, &mut part);
                 part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
             }
@@ -44,27 +72,6 @@ pub(super) fn transpose_to<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut take: 
                 for (at, row) in part.iter().enumerate() {
                     take(8 * first + at, *row);
                 }
-            }
-        },
-    );
-}
-
-/// The same into `rows`, out of what `give` has for each row.
-#[inline(always)]
-pub(super) fn transpose_from<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut give: impl FnMut(usize) -> S::V) {
-    simd.call(
-        #[inline(always)]
-        || {
-            for first in 0..8 {
-                let mut part: [S::V; 8] = std::array::from_fn(
-                    #[inline(always)]
-                    |at| give(first + 8 * at),
-                );
-                far_steps(simd, &mut part);
-                part.into_iter().enumerate().for_each(|(at, row)| rows[first + 8 * at] = row);
-            }
-            for part in rows.as_chunks_mut::<8>().0 {
-                near_steps(simd, part);
             }
         },
     );

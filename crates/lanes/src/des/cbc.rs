@@ -21,12 +21,7 @@ pub(super) fn run<S: Simd>(
 ) {
     let Scratch { chunk, chain, other_chain, state, keys, table, .. } = scratch;
     group.schedules(simd, chain, &mut keys[..keying.schedules()], table);
-    group.ivs(
-        simd,
-        chain,
-        #[inline(always)]
-        |_, record| record.iv,
-    );
+    group.ivs(simd, chain);
     let (mut previous, mut next) = (chain, other_chain);
     // Encrypted blocks chain where they are: in the state.
     state.load(
@@ -99,18 +94,8 @@ pub(super) fn translate<S: Simd>(
     let Scratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
     group.schedules(simd, chain, &mut keys[..from.schedules()], table);
     group.schedules_of(simd, chain, &mut other_keys[..to.schedules()], Part::second_key_bytes);
-    group.ivs(
-        simd,
-        chain,
-        #[inline(always)]
-        |_, record| record.iv,
-    );
-    group.ivs(
-        simd,
-        other_chain,
-        #[inline(always)]
-        |part, record| part.second_iv_span(record).start,
-    );
+    group.ivs(simd, chain);
+    group.second_ivs(simd, other_chain);
     each_chunk(group, |first, blocks| {
         group.read(
             simd,

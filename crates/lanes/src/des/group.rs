@@ -61,19 +61,37 @@ impl<'a, 'p> Group<'a, 'p> {
         self.records.last().map_or(0, |record| record.len as usize)
     }
 
-    /// A word of each record's IV, bit by bit.
-    pub(super) fn ivs<S: Simd>(
-        &self,
-        simd: S,
-        rows: &mut Rows<S::V>,
-        start: impl Fn(&Part<'p>, Accepted) -> u32,
-    ) {
+    /// Each record's IV, bit by bit.
+    pub(super) fn ivs<S: Simd>(&self, simd: S, rows: &mut Rows<S::V>) {
+        let data = self.part.data();
+        self.each_row(
+            simd,
+            rows,
+            #[inline(always)]
+            |records| {
+                let start = records[0].iv as usize;
+                match self.part.strides(records).filter(|strides| strides.iv as usize == BLOCK) {
+                    Some(_) => simd.load_prefix(data.get(start..start + BLOCK * LANES).unwrap_or_default()),
+                    None => {
+                        let mut starts = [0; LANES];
+                        for (place, record) in starts.iter_mut().zip(records) {
+                            *place = record.iv;
+                        }
+                        words(simd, data, starts)
+                    }
+                }
+            },
+        );
+    }
+
+    /// The IV of the encrypting half of each translation, bit by bit.
+    pub(super) fn second_ivs<S: Simd>(&self, simd: S, rows: &mut Rows<S::V>) {
         self.gather(
             simd,
             rows,
             self.part.data(),
             #[inline(always)]
-            |record| start(self.part, record),
+            |record| self.part.second_iv_span(record).start,
         );
     }
 
@@ -136,19 +154,36 @@ impl<'a, 'p> Group<'a, 'p> {
         bytes: &[u8],
         mut start: impl FnMut(Accepted) -> u32,
     ) {
+        self.each_row(
+            simd,
+            rows,
+            #[inline(always)]
+            |records| {
+                let mut starts = [0; LANES];
+                for (place, record) in starts.iter_mut().zip(records) {
+                    *place = start(*record);
+                }
+                words(simd, bytes, starts)
+            },
+        );
+    }
+
+    /// What `load` has of each row, bit by bit; zeros where there is no record.
+    #[inline(always)]
+    fn each_row<S: Simd>(
+        &self,
+        simd: S,
+        rows: &mut Rows<S::V>,
+        mut load: impl FnMut(&[Accepted; LANES]) -> S::V,
+    ) {
         simd.call(
             #[inline(always)]
             || {
                 for (at, row) in rows.iter_mut().enumerate() {
-                    let Some(records) = self.row(at) else {
-                        *row = simd.zero();
-                        continue;
+                    *row = match self.row(at) {
+                        Some(records) => load(records),
+                        None => simd.zero(),
                     };
-                    let mut words = [0; LANES];
-                    for (place, record) in words.iter_mut().zip(records) {
-                        *place = word(bytes, start(*record));
-                    }
-                    *row = simd.load(&words);
                 }
             },
         );
@@ -168,17 +203,28 @@ impl<'a, 'p> Group<'a, 'p> {
             #[inline(always)]
             || {
                 for row in 0..BITS {
+                    let mut messages = [simd.zero(); LANES];
                     let Some(records) = self.row(row) else {
-                        enter(chunk, row, [simd.zero(); LANES]);
+                        enter(chunk, row, messages);
                         continue;
                     };
-                    let mut inputs = [&[][..]; LANES];
-                    for (input, record) in inputs.iter_mut().zip(records) {
-                        *input = self.part.input(record, first);
-                    }
-                    let mut messages = [simd.zero(); LANES];
-                    for (message, (input, record)) in messages.iter_mut().zip(inputs.iter().zip(records)) {
-                        *message = pad(simd.load_prefix(input), record.len as usize);
+                    if let Some(strides) = self.part.strides(records) {
+                        let len = records[0].len as usize;
+                        let mut input = self.part.input_and_beyond(&records[0], first);
+                        for message in &mut messages {
+                            let own = input.get(..len.saturating_sub(first)).unwrap_or_default();
+                            *message = pad(simd.load_prefix(own), len);
+                            input = input.get(strides.input as usize..).unwrap_or_default();
+                        }
+                    } else {
+                        let mut inputs = [&[][..]; LANES];
+                        for (input, record) in inputs.iter_mut().zip(records) {
+                            *input = self.part.input(record, first);
+                        }
+                        for (message, (input, record)) in messages.iter_mut().zip(inputs.iter().zip(records))
+                        {
+                            *message = pad(simd.load_prefix(input), record.len as usize);
+                        }
                     }
                     enter(chunk, row, messages);
                 }
@@ -198,12 +244,25 @@ impl<'a, 'p> Group<'a, 'p> {
                         *block = rows[row];
                     }
                     let messages = S::V::transpose(blocks);
+                    if let Some(place) = self.adjoining(records, out) {
+                        write_adjoining(place, records[0].len as usize, messages);
+                        continue;
+                    }
                     for (message, record) in messages.into_iter().zip(records) {
                         message.store_prefix(self.part.place(record, first, out));
                     }
                 }
             },
         );
+    }
+
+    /// The places of a row's records, where each begins at the end of the one before and takes one vector at most.
+    #[inline(always)]
+    fn adjoining<'o>(&self, records: &[Accepted; LANES], out: &'o mut PartMut<'_>) -> Option<&'o mut [u8]> {
+        let strides = self.part.strides(records)?;
+        let (start, len) = (records[0].output as usize, records[0].len as usize);
+        let is_short = len == strides.output as usize && len <= BLOCK * CHUNK;
+        if is_short { out.output.get_mut(start..start + len * LANES) } else { None }
     }
 
     /// One block of each record, after the rows have become blocks again.
@@ -224,12 +283,35 @@ impl<'a, 'p> Group<'a, 'p> {
     }
 }
 
+/// Eight bytes from each start on.
+#[inline(always)]
+fn words<S: Simd>(simd: S, bytes: &[u8], starts: [u32; LANES]) -> S::V {
+    let mut words = [0; LANES];
+    for (place, start) in words.iter_mut().zip(starts) {
+        *place = word(bytes, start);
+    }
+    simd.load(&words)
+}
+
 /// The eight bytes from `start` on; zero past the end.
 #[inline(always)]
 fn word(bytes: &[u8], start: u32) -> u64 {
     let start = start as usize;
     let bytes = bytes.get(start..start + BLOCK).and_then(<[u8]>::first_chunk);
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Writes whole vectors as long as there is room, each over what the one before had left to it: a store under a mask takes
+/// longer than one without.
+#[inline(always)]
+fn write_adjoining<V: Vector>(mut place: &mut [u8], len: usize, messages: [V; LANES]) {
+    for message in messages {
+        match place.first_chunk_mut::<{ BLOCK * CHUNK }>() {
+            Some(whole) => message.store_prefix(whole),
+            None => message.store_prefix(&mut place[..len]),
+        }
+        place = &mut place[len..];
+    }
 }
 
 /// Puts the blocks of eight messages into a row each.

@@ -23,9 +23,14 @@ impl<'a, T: Strided> Flat<'a, T> {
         Self { values, stride }
     }
 
-    /// The first value and the stride to each next, unless each record has a value of its own.
-    pub(crate) fn strides(&self) -> Option<(T, u32)> {
-        Some((self.values[0], self.stride?))
+    /// How far values are apart, unless each record has one of its own.
+    pub(crate) fn stride(&self) -> Option<u32> {
+        self.stride
+    }
+
+    /// The values, where each record has one of its own.
+    pub(crate) fn values(&self) -> Option<&[T]> {
+        self.stride.is_none().then_some(&self.values[..])
     }
 
     /// The value of a record that there is.

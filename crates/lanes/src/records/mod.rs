@@ -22,7 +22,7 @@ use oarlock_core::{
 
 use crate::engine::failed;
 use crate::kept::Kept;
-use crate::simd::fetch_ahead;
+use crate::simd::{LANES, fetch_ahead};
 use columns::Flat;
 use order::Ordered;
 use plain::PlainRule;
@@ -30,6 +30,10 @@ use plain::PlainRule;
 /// Records that are put in order of length together: enough that groups of 512 lanes of mixed lengths waste few of their steps,
 /// few enough that their order stays in the second cache.
 const WINDOW: usize = 4096;
+
+/// Records of one length that are accepted together, where there is nothing to order: so many that their list stays in the first
+/// cache.
+const EQUAL_WINDOW: usize = 1024;
 
 /// A record that can be computed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,9 +43,9 @@ pub(crate) struct Accepted {
     /// Bytes of its input.
     pub(crate) len: u32,
     /// Where its input starts in the data, or [`ELSEWHERE`].
-    input: u32,
+    pub(crate) input: u32,
     /// Where its output starts, or [`ELSEWHERE`].
-    output: u32,
+    pub(crate) output: u32,
     /// Where its IV starts in the data.
     pub(crate) iv: u32,
     /// The number of its key in the table, or [`ELSEWHERE`].
@@ -97,8 +101,9 @@ pub(crate) fn run(
 fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
     let mut ordered = Kept::take(Ordered::default);
     work.begin(part);
-    for first in (0..part.len()).step_by(WINDOW) {
-        let window = first..part.len().min(first + WINDOW);
+    let most = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
+    for first in (0..part.len()).step_by(most) {
+        let window = first..part.len().min(first + most);
         part.accept(window, &mut ordered, out);
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);
@@ -131,22 +136,28 @@ pub(crate) struct Part<'a> {
 #[derive(Clone, Copy)]
 struct EqualRecords {
     first: Accepted,
-    input_stride: u32,
-    output_stride: u32,
-    iv_stride: u32,
+    strides: Strides,
+}
+
+/// Bytes from a record to the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Strides {
+    pub(crate) input: u32,
+    pub(crate) output: u32,
+    pub(crate) iv: u32,
 }
 
 impl EqualRecords {
     #[inline(always)]
     fn record(&self, index: u32, key: u32) -> Accepted {
         let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
-        let first = self.first;
+        let Self { first, strides } = self;
         Accepted {
             index,
             len: first.len,
-            input: moved(first.input, self.input_stride),
-            output: moved(first.output, self.output_stride),
-            iv: moved(first.iv, self.iv_stride),
+            input: moved(first.input, strides.input),
+            output: moved(first.output, strides.output),
+            iv: moved(first.iv, strides.iv),
             key,
         }
     }
@@ -154,7 +165,7 @@ impl EqualRecords {
 
 impl<'a> Part<'a> {
     fn new(shape: Shape, records: &'a Records<'a>) -> Self {
-        let recur = records.keys.len() < records.len;
+        let recur = records.keys.len() <= 2 * records.len;
         let keys: Vec<_> = if recur { records.keys.iter().map(secret).collect() } else { Vec::new() };
         let rule = PlainRule::of(shape, records);
         let all_will_do = rule.is_some_and(|rule| {
@@ -184,13 +195,12 @@ impl<'a> Part<'a> {
     /// What the first and the last satisfy, all between them do.
     fn equal_records(&self) -> Option<EqualRecords> {
         let last = u32::try_from(self.len().checked_sub(1)?).ok()?;
-        let (_, iv_stride) = self.iv.strides()?;
-        let (_, input_stride) = self.input.strides()?;
-        let (_, output_stride) = self.output.strides()?;
-        self.aad.strides().and(self.tag.strides())?;
+        let strides =
+            Strides { input: self.input.stride()?, output: self.output.stride()?, iv: self.iv.stride()? };
+        self.aad.stride().and(self.tag.stride())?;
         let first = self.fitting(0, 0)?;
         self.fitting(last, 0)?;
-        Some(EqualRecords { first, input_stride, output_stride, iv_stride })
+        Some(EqualRecords { first, strides })
     }
 
     /// Number of records.
@@ -273,6 +283,12 @@ impl<'a> Part<'a> {
         whole.unwrap_or_default()
     }
 
+    /// The data from byte `first` of a record's input on.
+    #[inline(always)]
+    pub(crate) fn input_and_beyond(&self, record: &Accepted, first: usize) -> &'a [u8] {
+        self.data().get(record.input as usize + first..).unwrap_or_default()
+    }
+
     #[cold]
     fn slot_input(&self, record: &Accepted) -> &'a [u8] {
         match self.input.at(record.index) {
@@ -300,6 +316,13 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// How far apart records lie that follow each other in the batch, where the batch says so; None for any others.
+    #[inline(always)]
+    pub(crate) fn strides(&self, records: &[Accepted; LANES]) -> Option<Strides> {
+        let [first, .., last] = records;
+        self.equal.map(|equal| equal.strides).filter(|_| last.index == first.index + (LANES as u32 - 1))
+    }
+
     /// Where a record's output goes.
     #[inline(always)]
     pub(crate) fn output(&self, record: Accepted) -> Sink {
@@ -320,6 +343,9 @@ impl<'a> Part<'a> {
     /// Accepts the records of a window; those that cannot be computed get their status. The others get theirs too, so that it is
     /// written where what follows is done, and what they read and write is brought near meanwhile.
     fn accept(&self, window: Range<usize>, ordered: &mut Ordered, out: &mut PartMut<'_>) {
+        if self.accept_equal(&window, ordered, out).is_some() {
+            return;
+        }
         ordered.clear();
         let first = window.start as u32;
         for (index, status) in (first..).zip(&mut out.statuses[window]) {
@@ -338,6 +364,39 @@ impl<'a> Part<'a> {
                 Err(status) => status,
             };
         }
+    }
+
+    /// Accepts the records of a window at once where all lie a stride apart and all their keys will do.
+    fn accept_equal(
+        &self,
+        window: &Range<usize>,
+        ordered: &mut Ordered,
+        out: &mut PartMut<'_>,
+    ) -> Option<()> {
+        let places = self.equal?;
+        let keys = self.key.values()?.get(window.clone())?;
+        let mut all_will_do = self.plain_keys > 0;
+        for ((place, index), key) in ordered.equal(keys.len()).iter_mut().zip(window.start as u32..).zip(keys)
+        {
+            let (KeySource::Table(number) | KeySource::Slot(number)) = *key;
+            // Every key is looked at, so that the loop has no branch.
+            all_will_do &= matches!(key, KeySource::Table(_)) & (number < self.plain_keys);
+            *place = places.record(index, number);
+        }
+        if !all_will_do {
+            return None;
+        }
+        out.statuses[window.clone()].fill(Status::Done);
+        // While these are computed, what the next window reads and writes is brought near.
+        let next = |start: u32, stride: u32| {
+            let bytes = stride.saturating_mul(keys.len() as u32);
+            let start = start.saturating_add(bytes);
+            (start..start.saturating_add(bytes)).step_by(LINE)
+        };
+        let first = places.record(window.start as u32, 0);
+        next(first.input, places.strides.input).for_each(|at| fetch_ahead(self.data(), at));
+        next(first.output, places.strides.output).for_each(|at| fetch_ahead(out.output, at));
+        Some(())
     }
 
     /// A record that is plainly good with this key, and everything in the caller's memory.
@@ -397,6 +456,9 @@ impl<'a> Part<'a> {
         Ok(Accepted { index, len, input, output, iv: self.iv.at(index).start, key })
     }
 }
+
+/// Bytes of a line of the caches.
+const LINE: usize = 64;
 
 fn secret(key: &Key) -> &[u8] {
     key.secret().map(SecretBytes::expose).unwrap_or_default()

@@ -11,6 +11,8 @@ const BUCKETS: usize = 96;
 pub(crate) struct Ordered {
     accepted: Vec<Accepted>,
     sorted: Vec<Accepted>,
+    /// All are known to take the same.
+    is_even: bool,
 }
 
 impl Reuse for Ordered {
@@ -22,6 +24,14 @@ impl Reuse for Ordered {
 impl Ordered {
     pub(crate) fn clear(&mut self) {
         self.accepted.clear();
+        self.is_even = false;
+    }
+
+    /// Room for so many records of one length, in place of what was there.
+    pub(crate) fn equal(&mut self, count: usize) -> &mut [Accepted] {
+        self.is_even = true;
+        self.accepted.resize(count, Accepted::default());
+        &mut self.accepted
     }
 
     #[inline(always)]
@@ -33,7 +43,7 @@ impl Ordered {
     pub(crate) fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[Accepted] {
         let steps = |record: &Accepted| steps(record.len as usize);
         let Some(first) = self.accepted.first().map(steps) else { return &[] };
-        if self.accepted.iter().all(|record| steps(record) == first) {
+        if self.is_even || self.accepted.iter().all(|record| steps(record) == first) {
             return &self.accepted;
         }
         let bucket = |record: &Accepted| BUCKETS - steps(record).min(BUCKETS);
