@@ -221,31 +221,24 @@ impl Outcomes {
         }
     }
 
-    /// Pending outcomes for so many records of mixed shapes, as one part without slots.
-    #[must_use]
-    pub fn for_mixed(records: usize, output_len: usize) -> Self {
-        let part = Part {
+    /// Makes these the pending outcomes of so many records of mixed shapes, as one part without slots, keeping memory.
+    pub fn reset_mixed(&mut self, records: usize, output_len: usize) {
+        self.parts.clear();
+        self.parts.push(Part {
             first_status: 0,
             statuses: records,
             first_byte: 0,
             bytes: output_len,
             slots: Slots::default(),
             short: Vec::new(),
-        };
-        Self {
-            statuses: SmallVec::from_elem(Status::Pending, records),
-            width: 0,
-            bytes: vec![0; output_len],
-            // Some of the shapes may have secret results.
-            is_secret: true,
-            parts: vec![part],
-        }
+        });
+        self.width = 0;
+        // Some of the shapes may have secret results.
+        self.renew(records, output_len, true);
     }
 
     /// Makes these the pending outcomes of `jobs`, keeping memory.
     pub fn reset(&mut self, jobs: &Jobs<'_>) {
-        self.statuses.clear();
-        self.statuses.resize(jobs.len(), Status::Pending);
         self.parts.clear();
         self.width = jobs.shape().output_len();
         let mut len = 0;
@@ -267,10 +260,21 @@ impl Outcomes {
                 }
             }
         }
+        self.renew(jobs.len(), len, jobs.shape().result_is_secret());
+    }
+
+    fn renew(&mut self, jobs: usize, len: usize, is_secret: bool) {
+        self.statuses.clear();
+        self.statuses.resize(jobs, Status::Pending);
         self.erase();
-        self.is_secret = jobs.shape().result_is_secret();
+        self.is_secret = is_secret;
         self.bytes.clear();
-        self.bytes.resize(len, 0);
+        if self.bytes.capacity() == 0 {
+            // New memory from the system is zero already.
+            self.bytes = vec![0; len];
+        } else {
+            self.bytes.resize(len, 0);
+        }
     }
 
     fn erase(&mut self) {

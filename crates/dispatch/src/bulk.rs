@@ -47,16 +47,22 @@ impl Inner {
     }
 
     /// Computes records on this thread.
-    pub(crate) fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
+    pub(crate) fn run_records(
+        &self,
+        shape: Shape,
+        records: &Records<'_>,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), JobError> {
         let parts = [records];
-        let bytes_per_op = records.input_bytes() / records.len.max(1);
+        let bytes = records.input_bytes();
+        let bytes_per_op = bytes / records.len.max(1);
         loop {
             let unit = self.bulk_unit(shape, records.len, bytes_per_op);
             let (engine, _) = unit.ok_or_else(|| unsupported(shape))?;
-            match self.run_chunk(engine, &Jobs::Records(shape, &parts), records.input_bytes()) {
-                Ok(outcomes) => {
+            match self.run_chunk_into(engine, &Jobs::Records(shape, &parts), bytes, outcomes) {
+                Ok(()) => {
                     count(&self.metrics.bulk, records.len);
-                    return Ok(outcomes);
+                    return Ok(());
                 }
                 Err(_) if engine != REFEREE => {}
                 Err(reason) => return Err(JobError::EngineFailed { shape, reason }),
@@ -72,12 +78,24 @@ impl Inner {
     }
 
     fn run_chunk(&self, engine: usize, jobs: &Jobs<'_>, bytes: usize) -> Result<Outcomes, String> {
+        let mut outcomes = Outcomes::default();
+        self.run_chunk_into(engine, jobs, bytes, &mut outcomes)?;
+        Ok(outcomes)
+    }
+
+    fn run_chunk_into(
+        &self,
+        engine: usize,
+        jobs: &Jobs<'_>,
+        bytes: usize,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), String> {
         let at_work = AtomicUsize::new(engine);
-        match self.compute(engine, jobs, &at_work) {
-            Ok((outcomes, took_ns)) => {
+        match self.compute_into(engine, jobs, &at_work, outcomes) {
+            Ok(took_ns) => {
                 self.observe(Report { engine, shape: jobs.shape(), ops: jobs.len(), bytes, took_ns });
                 count(&self.metrics.completed, jobs.len());
-                Ok(outcomes)
+                Ok(())
             }
             Err(fault) => {
                 self.put_aside(engine, None, &fault.to_string());

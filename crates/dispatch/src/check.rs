@@ -25,30 +25,55 @@ impl Inner {
         jobs: &Jobs<'_>,
         at_work: &AtWork,
     ) -> Result<(Outcomes, f64), EngineFault> {
+        let mut outcomes = Outcomes::default();
+        let took_ns = self.compute_into(engine, jobs, at_work, &mut outcomes)?;
+        Ok((outcomes, took_ns))
+    }
+
+    /// The same into outcomes whose memory is used again.
+    pub(crate) fn compute_into(
+        &self,
+        engine: usize,
+        jobs: &Jobs<'_>,
+        at_work: &AtWork,
+        outcomes: &mut Outcomes,
+    ) -> Result<f64, EngineFault> {
         let start = Instant::now();
-        let mut outcomes = self.run_engine(engine, jobs, at_work)?;
+        self.run_engine_into(engine, jobs, at_work, outcomes)?;
         let took_ns = start.elapsed().as_nanos() as f64;
         count(&self.metrics.batches, 1);
         count(&self.metrics.batched_ops, jobs.len());
         match jobs {
             Jobs::Operations(shape, operations) => {
                 let batch = Batch { inner: self, engine, shape: *shape, operations, at_work };
-                batch.confirm_rsa(&mut outcomes);
-                batch.cross_check(&mut outcomes);
+                batch.confirm_rsa(outcomes);
+                batch.cross_check(outcomes);
             }
-            Jobs::Records(shape, _) => self.cross_check_records(engine, *shape, jobs, &mut outcomes, at_work),
+            Jobs::Records(shape, _) => self.cross_check_records(engine, *shape, jobs, outcomes, at_work),
         }
-        Ok((outcomes, took_ns))
+        Ok(took_ns)
+    }
+
+    fn run_engine(&self, engine: usize, jobs: &Jobs<'_>, at_work: &AtWork) -> Result<Outcomes, EngineFault> {
+        let mut outcomes = Outcomes::default();
+        self.run_engine_into(engine, jobs, at_work, &mut outcomes)?;
+        Ok(outcomes)
     }
 
     /// Runs an engine; a panic, a missing status or a wrong number of outcomes is its fault.
-    fn run_engine(&self, engine: usize, jobs: &Jobs<'_>, at_work: &AtWork) -> Result<Outcomes, EngineFault> {
+    fn run_engine_into(
+        &self,
+        engine: usize,
+        jobs: &Jobs<'_>,
+        at_work: &AtWork,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
         at_work.store(engine, Ordering::Release);
         let unit = self.engine(engine);
-        let mut outcomes = Outcomes::for_jobs(jobs);
+        outcomes.reset(jobs);
         let failed = |reason: &str| EngineFault::Failed { engine: unit.name(), reason: reason.to_owned() };
-        let fault = match catch_unwind(AssertUnwindSafe(|| unit.run(jobs, &mut outcomes))) {
-            Ok(Ok(())) if outcomes.len() == jobs.len() && outcomes.is_complete() => return Ok(outcomes),
+        let fault = match catch_unwind(AssertUnwindSafe(|| unit.run(jobs, outcomes))) {
+            Ok(Ok(())) if outcomes.len() == jobs.len() && outcomes.is_complete() => return Ok(()),
             Ok(Ok(())) => failed("left jobs of the batch undone"),
             Ok(Err(fault)) => fault,
             Err(_) => failed("panicked"),

@@ -212,10 +212,29 @@ impl Dispatcher {
     /// # Errors
     /// A column does not cover the records, or no engine can do them.
     pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        check_complete(shape, records)?;
+        let mut outcomes = Outcomes::default();
+        self.run_records_into(shape, records, &mut outcomes)?;
+        Ok(outcomes)
+    }
+
+    /// The same into outcomes of an earlier call, whose memory is used again: that of many short records costs as much to get as
+    /// they do to compute. Empty where this fails.
+    ///
+    /// # Errors
+    /// As [`run_records`](Self::run_records).
+    pub fn run_records_into(
+        &self,
+        shape: Shape,
+        records: &Records<'_>,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), JobError> {
         let inner = self.inner();
-        count(&inner.metrics.submitted, records.len);
-        inner.run_records(shape, records)
+        let ran = check_complete(shape, records).and_then(|()| {
+            count(&inner.metrics.submitted, records.len);
+            inner.run_records(shape, records, outcomes)
+        });
+        // What a failing engine wrote is for nobody.
+        ran.inspect_err(|_| *outcomes = Outcomes::default())
     }
 
     /// The counters now.

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use common::*;
-use oarlock_core::{Extra, HeldJob, JobError, Scheme, Shape};
+use oarlock_core::{Extra, HeldJob, JobError, Outcomes, Scheme, Shape};
 use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
 
 fn config() -> Config {
@@ -226,6 +226,9 @@ fn malformed_and_unoffered_jobs_are_refused_with_their_reason() {
         dispatcher.run_records(digest, &records).unwrap_err(),
         JobError::Unsupported { wanted: "sha1".into() }
     );
+    let mut outcomes = Outcomes::for_operations(DERIVE, 3);
+    assert!(dispatcher.run_records_into(digest, &records, &mut outcomes).is_err());
+    assert!(outcomes.is_empty(), "what was there is gone");
 }
 
 #[test]

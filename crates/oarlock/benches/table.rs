@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use oarlock::batch::{Batch, Iv, Task};
+use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{
     BlockCipher, Column, Engine, EngineFault, Jobs, KeySource, Lanes, Outcomes, Records, Shape, Sink, Source,
     Span, Status,
@@ -96,10 +96,12 @@ fn main() {
     let mixed = Batch::new(Column::Each((0..RECORDS).map(|n| both[n % 2]).collect()), records.clone());
 
     let shape = TASK.shape();
-    let floor = best(|| drop(black_box(accelerator.run_records(shape, &direct).unwrap())));
+    let mut outcomes = Outcomes::default();
+    let floor = best(|| accelerator.run_records_into(shape, black_box(&direct), &mut outcomes).unwrap());
+    let mut outcome = BatchOutcome::default();
     println!("{:38} {floor:7.2} ns", "straight to the dispatcher");
-    let show = |name: &str, table: &KeyTable, batch: &Batch<'_>| {
-        let took = best(|| drop(black_box(accelerator.run_batch(table, batch).unwrap())));
+    let mut show = |name: &str, table: &KeyTable, batch: &Batch<'_>| {
+        let took = best(|| accelerator.run_batch_into(table, black_box(batch), &mut outcome).unwrap());
         println!("{name:38} {took:7.2} ns  {:+7.2}", took - floor);
     };
     show("through the table", &open, &plain);

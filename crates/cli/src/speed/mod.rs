@@ -354,7 +354,7 @@ impl<'a> Session<'a> {
         let batch = self.args.batch as usize;
         Ok(match work {
             Work::Records(work) => vec![
-                Box::new(OurRecords { accelerator, work: work.clone() }),
+                Box::new(OurRecords { accelerator, work: work.clone(), outcomes: Outcomes::default() }),
                 Box::new(BareRecords { engine: referee, work: work.clone(), outcomes: Outcomes::default() }),
             ],
             Work::Public(work) => {

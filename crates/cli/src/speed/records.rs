@@ -153,12 +153,15 @@ fn side_by_side<T: Copy>(first: T, len: usize) -> Column<'static, T> {
 pub(crate) struct OurRecords<'a> {
     pub(crate) accelerator: &'a Accelerator,
     pub(crate) work: RecordWork,
+    pub(crate) outcomes: Outcomes,
 }
 
 impl Contender for OurRecords<'_> {
     fn run(&mut self) -> Result<usize, Failure> {
-        let outcomes = self.accelerator.run_records(self.work.shape, &self.work.records);
-        Ok(outcomes.map_err(|error| self.work.failed(error))?.len())
+        let Self { accelerator, work, outcomes } = self;
+        let ran = accelerator.run_records_into(work.shape, &work.records, outcomes);
+        ran.map_err(|error| work.failed(error))?;
+        Ok(outcomes.len())
     }
 }
 

@@ -102,12 +102,41 @@ impl Accelerator {
         self.dispatcher.run_records(shape, records)
     }
 
+    /// The same into outcomes of an earlier call, whose memory is used again: that of many short records costs as much to get as
+    /// they do to compute. Empty where this fails.
+    ///
+    /// # Errors
+    /// As [`run_records`](Self::run_records).
+    pub fn run_records_into(
+        &self,
+        shape: Shape,
+        records: &Records<'_>,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), JobError> {
+        self.dispatcher.run_records_into(shape, records, outcomes)
+    }
+
     /// Answers records of mixed tasks on this thread, under keys of a table and as their policies allow.
     ///
     /// # Errors
     /// A column does not cover the records, or data or slots exceed 4 GiB. What concerns one record is its status.
     pub fn run_batch(&self, table: &KeyTable, batch: &Batch<'_>) -> Result<BatchOutcome, JobError> {
-        batch::run(self, table, batch).map(|(outcome, _)| outcome)
+        let mut outcome = BatchOutcome::default();
+        self.run_batch_into(table, batch, &mut outcome)?;
+        Ok(outcome)
+    }
+
+    /// The same into the outcome of an earlier call, whose memory is used again. Empty where this fails.
+    ///
+    /// # Errors
+    /// As [`run_batch`](Self::run_batch).
+    pub fn run_batch_into(
+        &self,
+        table: &KeyTable,
+        batch: &Batch<'_>,
+        outcome: &mut BatchOutcome,
+    ) -> Result<(), JobError> {
+        batch::run(self, table, batch, outcome).map(drop)
     }
 
     /// Submits records of one shape to the queue.

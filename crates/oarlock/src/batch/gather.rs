@@ -87,6 +87,32 @@ impl Gathered {
         Ok(())
     }
 
+    /// Adds a record of a task that reads nothing but data and writes nothing but output. Columns that the task does not read stay
+    /// empty.
+    pub(super) fn push_plain(&mut self, index: u32, task: Task, records: &Records<'_>) {
+        let at = index as usize;
+        self.members.push(index);
+        if task.has_key() {
+            self.key.push(records.key.get(at).unwrap_or(NOWHERE));
+        }
+        if task.iv_len().is_some() {
+            self.iv.push(records.iv.get(at).unwrap_or_default());
+        }
+        self.input.push(records.input.get(at).unwrap_or(Source::Data(Span::default())));
+        let output_len = match records.output.get(at) {
+            Some(Sink::Output(span)) => span.len,
+            _ => 0,
+        };
+        let output = self.place(output_len).unwrap_or_default();
+        self.output.push(Sink::Output(output));
+        if task.is_seal() || task.is_open() {
+            self.aad.push(records.aad.get(at).unwrap_or_default());
+            let tag = records.tag.get(at).unwrap_or_default();
+            let tag = if task.is_seal() { self.place(tag.len).unwrap_or_default() } else { tag };
+            self.tag.push(tag);
+        }
+    }
+
     fn key_in(&mut self, source: KeySource, slots: &Slots) -> Result<KeySource, Status> {
         match source {
             KeySource::Slot(slot) => self.read(slot, slots).map(KeySource::Slot),
@@ -138,14 +164,21 @@ impl Gathered {
             data,
             output_len: self.output_len,
             slots: Cow::Owned(slots),
-            key: Column::Each(Cow::Borrowed(&self.key)),
-            second_key: Column::Each(Cow::Borrowed(&self.second_key)),
-            iv: Column::Each(Cow::Borrowed(&self.iv)),
-            second_iv: Column::Each(Cow::Borrowed(&self.second_iv)),
-            aad: Column::Each(Cow::Borrowed(&self.aad)),
+            key: column(&self.key, NOWHERE),
+            second_key: column(&self.second_key, NOWHERE),
+            iv: column(&self.iv, Span::default()),
+            second_iv: column(&self.second_iv, Span::default()),
+            aad: column(&self.aad, Span::default()),
             input: Column::Each(Cow::Borrowed(&self.input)),
             output: Column::Each(Cow::Borrowed(&self.output)),
-            tag: Column::Each(Cow::Borrowed(&self.tag)),
+            tag: column(&self.tag, Span::default()),
         }
     }
+}
+
+const NOWHERE: KeySource = KeySource::Table(u32::MAX);
+
+/// A column that each record has a value of; one that the task does not read is empty.
+fn column<T: Copy>(values: &[T], unread: T) -> Column<'_, T> {
+    if values.is_empty() { Column::One(unread) } else { Column::Each(Cow::Borrowed(values)) }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oarlock_core::{KeySource, Sink, Source, Span, Status};
+use oarlock_core::{KeySource, Records, Sink, Source, Span, Status};
 
 use super::plan::Row;
 use super::slots::{Claim, Claims, Holds, SlotKey};
@@ -13,7 +13,10 @@ use crate::table::{KeyType, Operation, Policy, Rights, Snapshot};
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
 /// What a result may be longer than its input: a digest of nothing has 64 bytes.
-const MOST_GROWTH: usize = 64;
+pub(super) const MOST_GROWTH: u32 = 64;
+
+/// Longest tag. NIST SP 800-38D 5.2.1.2.
+pub(super) const MOST_TAG: u32 = 16;
 
 /// Judges records in the order of the batch.
 pub(super) struct Judge<'a, 'b> {
@@ -317,14 +320,14 @@ impl<'a, 'b> Judge<'a, 'b> {
             Sink::Slot(_) => return Err(Status::Malformed),
             Sink::Output(span) => {
                 self.in_output(span)?;
-                if span.len as usize > input_len.saturating_add(MOST_GROWTH) {
+                if span.len as usize > input_len.saturating_add(MOST_GROWTH as usize) {
                     return Err(Status::BadLength);
                 }
             }
         }
         if row.task.is_seal() {
             self.in_output(row.tag)?;
-            if row.tag.len > 16 {
+            if row.tag.len > MOST_TAG {
                 return Err(Status::BadLength);
             }
         }
@@ -332,8 +335,14 @@ impl<'a, 'b> Judge<'a, 'b> {
     }
 
     fn in_output(&self, span: Span) -> Result<(), Status> {
-        if span.range().end <= self.batch.records.output_len { Ok(()) } else { Err(Status::Malformed) }
+        if is_in_output(&self.batch.records, span) { Ok(()) } else { Err(Status::Malformed) }
     }
+}
+
+/// True where the output has room for a span.
+#[inline]
+pub(super) fn is_in_output(records: &Records<'_>, span: Span) -> bool {
+    span.range().end <= records.output_len
 }
 
 fn output_slot(sink: Sink) -> Option<u32> {

@@ -11,6 +11,7 @@
 //! | [`builder`](BatchBuilder) | a batch made record by record |
 //! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and what to tell a human |
 //! | `plain` | batches that go as they are: one comparison per record |
+//! | `mixed` | batches of several tasks whose records are plain: their columns copied by task |
 //! | `plan`, `judge`, `slots` | which record may run, in which wave, after which other |
 //! | `reserve` | uses of keys, taken before anything runs |
 //! | `ivs` | IVs that the hall makes |
@@ -21,6 +22,7 @@ mod builder;
 mod gather;
 mod ivs;
 mod judge;
+mod mixed;
 mod outcome;
 mod plain;
 mod plan;
@@ -128,23 +130,33 @@ fn flat<'a, T: Strided>(column: &'a Column<'_, T>) -> Column<'a, T> {
     }
 }
 
-/// Computes a batch. With the outcome come the slots, for whoever keeps an unwrapped key.
+/// Computes a batch into an outcome whose memory is used again. What comes back are the slots, for whoever keeps an unwrapped key.
 pub(crate) fn run(
     accelerator: &Accelerator,
     table: &KeyTable,
     batch: &Batch<'_>,
-) -> Result<(BatchOutcome, Slots), JobError> {
+    outcome: &mut BatchOutcome,
+) -> Result<Slots, JobError> {
+    let mut memory = outcome.take_memory();
     if !batch.is_complete() {
         return Err(JobError::Malformed { what: "a column does not cover the records" });
     }
     let snapshot = table.snapshot();
     if let Some(shape) = plain::admit(batch, &snapshot) {
-        return plain::run(accelerator, shape, batch, &snapshot);
+        plain::run(accelerator, shape, batch, &snapshot, &mut memory)?;
+        *outcome = BatchOutcome::of(memory, Vec::new());
+        return Ok(Slots::default());
     }
     let flat = batch.flattened();
-    let (outcome, slots) = waves::run(accelerator, &flat, plan::Plan::of(&flat, &snapshot)?)?;
+    if let Some(lots) = mixed::admit(&flat, &snapshot) {
+        mixed::run(accelerator, &lots, &flat.records, &snapshot, &mut memory);
+        *outcome = BatchOutcome::of(memory, Vec::new());
+        return Ok(Slots::default());
+    }
+    let slots;
+    (*outcome, slots) = waves::run(accelerator, &flat, plan::Plan::of(&flat, &snapshot)?, memory)?;
     table.count_weak(outcome.warnings().len() as u64);
-    Ok((outcome, slots))
+    Ok(slots)
 }
 
 impl fmt::Debug for Batch<'_> {

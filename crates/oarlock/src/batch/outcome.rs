@@ -10,6 +10,7 @@ use super::{Batch, Iv, Task};
 use crate::table::{KeyTable, Weakness};
 
 /// Statuses and results of a batch. Zeroized on drop where anything in it may be secret.
+#[derive(Default)]
 pub struct BatchOutcome {
     outcomes: Outcomes,
     warnings: Vec<(u32, Weakness)>,
@@ -33,6 +34,11 @@ impl BatchOutcome {
     pub(super) fn of(outcomes: Outcomes, mut warnings: Vec<(u32, Weakness)>) -> Self {
         warnings.sort_unstable_by_key(|(record, _)| *record);
         Self { outcomes, warnings }
+    }
+
+    /// The memory of what was there, which is gone.
+    pub(super) fn take_memory(&mut self) -> Outcomes {
+        std::mem::take(self).outcomes
     }
 
     /// One status per record, in the caller's order.

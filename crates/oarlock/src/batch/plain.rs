@@ -5,12 +5,12 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::{Column, JobError, KeySource, Records, Shape, Slots, Status};
+use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, Shape, Slots, Status};
 
-use super::reserve::Tally;
-use super::{Batch, BatchOutcome, Iv, Task};
+use super::reserve::reserve_all;
+use super::{Batch, Iv, Task};
 use crate::Accelerator;
-use crate::table::{Rights, Snapshot, Uses};
+use crate::table::{Rights, Snapshot};
 
 /// The shape of a batch that may go as it is; its uses are then reserved. None where a record has to be looked at.
 pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Shape> {
@@ -47,13 +47,14 @@ pub(super) fn run(
     shape: Shape,
     batch: &Batch<'_>,
     snapshot: &Snapshot,
-) -> Result<(BatchOutcome, Slots), JobError> {
+    outcomes: &mut Outcomes,
+) -> Result<(), JobError> {
     let records = Records {
         keys: Cow::Borrowed(&snapshot.keys),
         slots: Cow::Owned(Slots::default()),
         ..batch.records.borrowed()
     };
-    let mut outcomes = accelerator.run_records(shape, &records)?;
+    accelerator.run_records_into(shape, &records, outcomes)?;
     // There are no slots to depend on. A fold looks at many statuses at once, a search at one.
     let names_slot = |status: &Status| *status == Status::DependencyFailed;
     if outcomes.statuses().iter().fold(false, |found, status| found | names_slot(status)) {
@@ -63,22 +64,29 @@ pub(super) fn run(
             }
         }
     }
-    Ok((BatchOutcome::of(outcomes, Vec::new()), Slots::default()))
+    Ok(())
 }
 
-fn needed(task: Task) -> Rights {
+/// What a task needs of its key, under the caller's IV.
+pub(super) fn needed(task: Task) -> Rights {
     let needed = Rights::needed(task);
     if task.encrypts() { needed.and(Rights::needed_to_encrypt(Iv::Given, task.is_seal())) } else { needed }
 }
 
-/// What is common to the rights of all keys of a column; nothing where one is not the table's.
-fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Rights {
-    let last = rights.len() - 1;
+/// The rights of a key; nothing where it is not the table's.
+#[inline]
+pub(super) fn rights_of(rights: &[Rights], source: KeySource) -> Rights {
     // A key that is not there has the rights at the end, which are none: no branch per record.
-    let of = |source: KeySource| match source {
+    let last = rights.len() - 1;
+    match source {
         KeySource::Table(index) => rights[(index as usize).min(last)],
         KeySource::Slot(_) => rights[last],
-    };
+    }
+}
+
+/// What is common to the rights of all keys of a column; nothing where one is not the table's.
+fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Rights {
+    let of = |source| rights_of(rights, source);
     match column {
         Column::One(source) => of(*source),
         Column::Runs(runs) => runs.iter().fold(Rights::ALL, |common, (_, source)| common.common(of(*source))),
@@ -93,38 +101,10 @@ fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Righ
 
 /// Reserves the uses of all keys; takes none where some key has too few left.
 fn reserve(task: Task, batch: &Batch<'_>, snapshot: &Snapshot) -> bool {
-    let tally = |column: &Column<'_, KeySource>| {
-        let mut tally = Tally::new(snapshot.entries.len());
-        for source in column.cursor().take(batch.records.len) {
-            if let KeySource::Table(index) = source {
-                tally.add(index);
-            }
-        }
-        tally
-    };
-    let mut records = tally(&batch.records.key);
-    if task.has_second_key() {
-        let keys = batch.records.key.cursor().zip(batch.records.second_key.cursor());
-        for (first, second) in keys.take(batch.records.len) {
-            if let KeySource::Table(index) = second
-                && first != second
-            {
-                records.add(index);
-            }
-        }
-    }
-    if !records.reserve_all(snapshot, |uses: &Uses| uses.records.as_ref()) {
-        return false;
-    }
-    if !task.is_seal() {
-        return true;
-    }
-    let mut seals = tally(&batch.records.key);
-    let counts = |index| snapshot.rights[index as usize].counts_gcm();
-    seals.keep(counts);
-    let is_reserved = seals.reserve_all(snapshot, |uses| Some(&uses.gcm));
-    if !is_reserved {
-        records.give_back(snapshot, |uses| uses.records.as_ref());
-    }
-    is_reserved
+    let Records { len, key, second_key, .. } = &batch.records;
+    let unless = |is_left_out: bool| if is_left_out { 0 } else { *len };
+    let pairs = key.cursor().zip(second_key.cursor()).take(unless(!task.has_second_key()));
+    let seconds = pairs.filter_map(|(first, second)| (first != second).then_some(second));
+    let keys = key.cursor().take(*len).chain(seconds);
+    reserve_all(snapshot, keys, key.cursor().take(unless(!task.is_seal())))
 }

@@ -9,7 +9,7 @@ use crate::table::{Entry, Limit, Snapshot, Uses};
 
 /// How often a batch uses each key of the table.
 #[derive(Debug)]
-pub(super) struct Tally {
+struct Tally {
     /// Uses that are wanted; after a reservation, uses that are granted and not yet spent.
     uses: Vec<u32>,
     /// The keys among them, once each.
@@ -19,13 +19,13 @@ pub(super) struct Tally {
 type LimitOf = fn(&Uses) -> Option<&Limit>;
 
 impl Tally {
-    pub(super) fn new(keys: usize) -> Self {
+    fn new(keys: usize) -> Self {
         Self { uses: vec![0; keys], keys: Vec::new() }
     }
 
     /// One more use of a key; one that is not in the table is nobody's use.
     #[inline]
-    pub(super) fn add(&mut self, key: u32) {
+    fn add(&mut self, key: u32) {
         let Some(uses) = self.uses.get_mut(key as usize) else { return };
         if *uses == 0 {
             self.keys.push(key);
@@ -33,8 +33,15 @@ impl Tally {
         *uses += 1;
     }
 
+    #[inline]
+    fn add_source(&mut self, source: KeySource) {
+        if let KeySource::Table(key) = source {
+            self.add(key);
+        }
+    }
+
     /// Forgets the keys whose uses do not count.
-    pub(super) fn keep(&mut self, counts: impl Fn(u32) -> bool) {
+    fn keep(&mut self, counts: impl Fn(u32) -> bool) {
         self.keys.retain(|key| counts(*key));
     }
 
@@ -53,7 +60,7 @@ impl Tally {
     }
 
     /// Reserves all, or nothing.
-    pub(super) fn reserve_all(&mut self, snapshot: &Snapshot, limit: LimitOf) -> bool {
+    fn reserve_all(&mut self, snapshot: &Snapshot, limit: LimitOf) -> bool {
         let is_whole = self.reserve(snapshot, limit);
         if !is_whole {
             self.give_back(snapshot, limit);
@@ -62,7 +69,7 @@ impl Tally {
     }
 
     /// Gives back what was granted and not spent.
-    pub(super) fn give_back(&self, snapshot: &Snapshot, limit: LimitOf) {
+    fn give_back(&self, snapshot: &Snapshot, limit: LimitOf) {
         for key in &self.keys {
             if let Some(limit) = snapshot.entry(*key).map(Entry::uses).and_then(limit) {
                 limit.give_back(u64::from(self.uses[*key as usize]));
@@ -76,6 +83,28 @@ impl Tally {
         *left -= 1;
         true
     }
+}
+
+/// Reserves the uses of these keys of the table, and of those of `seals` as encryptions under GCM; takes none where some key has
+/// too few left.
+pub(super) fn reserve_all(
+    snapshot: &Snapshot,
+    keys: impl Iterator<Item = KeySource>,
+    seals: impl Iterator<Item = KeySource>,
+) -> bool {
+    let mut records = Tally::new(snapshot.entries.len());
+    keys.for_each(|source| records.add_source(source));
+    if !records.reserve_all(snapshot, LIMITS[RECORDS]) {
+        return false;
+    }
+    let mut sealed = Tally::new(snapshot.entries.len());
+    seals.for_each(|source| sealed.add_source(source));
+    sealed.keep(|index| snapshot.rights[index as usize].counts_gcm());
+    let is_reserved = sealed.reserve_all(snapshot, LIMITS[SEALS]);
+    if !is_reserved {
+        records.give_back(snapshot, LIMITS[RECORDS]);
+    }
+    is_reserved
 }
 
 /// What is counted of a record: (which tally, which key).

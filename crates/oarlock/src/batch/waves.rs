@@ -11,16 +11,17 @@ use super::{Batch, BatchOutcome, Task};
 use crate::Accelerator;
 use crate::table::{Snapshot, WeakKeys, Weakness};
 
-/// Runs a plan to its end. With the outcome come the slots.
+/// Runs a plan to its end, in the memory of earlier outcomes. With the outcome come the slots.
 pub(super) fn run(
     accelerator: &Accelerator,
     batch: &Batch<'_>,
     plan: Plan<'_>,
+    outcomes: Outcomes,
 ) -> Result<(BatchOutcome, Slots), JobError> {
     let slots = Slots::with_capacities(&batch.slots);
     let slots = slots.ok_or(JobError::Malformed { what: "the slots of one batch exceed 4 GiB" })?;
     let keys = keys_of(batch, plan.snapshot);
-    let run = Run { accelerator, batch, keys, plan, slots, warnings: Vec::new() };
+    let run = Run { accelerator, batch, keys, plan, slots, outcomes, warnings: Vec::new() };
     if run.is_whole() { run.run_whole() } else { run.run_waves() }
 }
 
@@ -38,6 +39,7 @@ struct Run<'a, 'p> {
     keys: Cow<'a, [Key]>,
     plan: Plan<'p>,
     slots: Slots,
+    outcomes: Outcomes,
     warnings: Vec<(u32, Weakness)>,
 }
 
@@ -82,15 +84,12 @@ impl Run<'_, '_> {
         if task.has_second_key() && has_outside {
             records.second_key = column(&own.second_key);
         }
-        let mut outcomes = match self.accelerator.run_records(task.shape(), &records) {
-            Ok(outcomes) => outcomes,
-            Err(error) => {
-                drop(records);
-                return Ok(self.failed(&error));
-            }
-        };
+        let ran = self.accelerator.run_records_into(task.shape(), &records, &mut self.outcomes);
         drop(records);
-        let part = outcomes.part_mut(0);
+        if let Err(error) = ran {
+            return Ok(self.failed(&error));
+        }
+        let part = self.outcomes.part_mut(0);
         for (index, status) in part.statuses.iter_mut().enumerate() {
             if self.plan.statuses[index] != Status::Pending {
                 *status = self.plan.statuses[index];
@@ -98,20 +97,21 @@ impl Run<'_, '_> {
                 self.plan.ivs.give(&Row::at(self.batch, index), index, part.output, &mut self.slots);
             }
         }
-        Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
+        Ok((BatchOutcome::of(self.outcomes, self.warnings), self.slots))
     }
 
     /// No engine could run the only group.
-    fn failed(self, error: &JobError) -> (BatchOutcome, Slots) {
-        let mut outcomes = Outcomes::for_mixed(self.batch.records.len, self.batch.records.output_len);
-        for (own, status) in self.plan.statuses.iter().zip(outcomes.part_mut(0).statuses) {
+    fn failed(mut self, error: &JobError) -> (BatchOutcome, Slots) {
+        self.outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
+        for (own, status) in self.plan.statuses.iter().zip(self.outcomes.part_mut(0).statuses) {
             *status = if *own == Status::Pending { status_of(error) } else { *own };
         }
-        (BatchOutcome::of(outcomes, self.warnings), self.slots)
+        (BatchOutcome::of(self.outcomes, self.warnings), self.slots)
     }
 
     fn run_waves(mut self) -> Result<(BatchOutcome, Slots), JobError> {
-        let mut outcomes = Outcomes::for_mixed(self.batch.records.len, self.batch.records.output_len);
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
         let mut gathered = Gathered::default();
         for group in std::mem::take(&mut self.plan.groups) {
             self.run_group(&group, &mut gathered, &mut outcomes);
@@ -218,13 +218,13 @@ impl Run<'_, '_> {
     }
 }
 
-fn copy(from: Option<&[u8]>, to: Option<&mut [u8]>) {
+pub(super) fn copy(from: Option<&[u8]>, to: Option<&mut [u8]>) {
     if let (Some(from), Some(to)) = (from, to) {
         to.copy_from_slice(from);
     }
 }
 
-fn status_of(error: &JobError) -> Status {
+pub(super) fn status_of(error: &JobError) -> Status {
     match error {
         JobError::Unsupported { .. } => Status::Unsupported,
         _ => Status::EngineFailed,

@@ -6,7 +6,7 @@ use oarlock_core::Status;
 
 use super::{Added, KeyTable, KeyType, TableError};
 use crate::Accelerator;
-use crate::batch::{self, BatchBuilder, Entry, KeyWrap, Place, Task};
+use crate::batch::{self, BatchBuilder, BatchOutcome, Entry, KeyWrap, Place, Task};
 
 /// A wrapped key.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,9 @@ impl KeyTable {
             .tag(wrapped.check_value)
             .output(Place::Slot(slot));
         builder.add(entry).map_err(|_| refused(Status::BadLength))?;
-        let run = batch::run(accelerator, self, &builder.batch());
-        let (outcome, slots) = run.map_err(|_| refused(Status::EngineFailed))?;
+        let mut outcome = BatchOutcome::default();
+        let run = batch::run(accelerator, self, &builder.batch(), &mut outcome);
+        let slots = run.map_err(|_| refused(Status::EngineFailed))?;
         match (outcome.statuses(), slots.get(slot), policy) {
             ([Status::Done], Some(secret), Some(policy)) => {
                 self.insert(name, wrapped.key_type, secret, policy)

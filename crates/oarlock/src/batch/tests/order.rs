@@ -68,6 +68,73 @@ fn mixed_batches_give_what_each_record_gives_alone() {
 }
 
 #[test]
+fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
+    let (table, indices) = open_table();
+    let snapshot = table.snapshot();
+    let mut dice = Dice(21);
+    let mut outcome = BatchOutcome::default();
+    for count in [2, 7, 100, 300] {
+        let mut builder = BatchBuilder::new();
+        for _ in 0..count {
+            let (task, _, input, iv_len) = roll(&mut dice, indices);
+            let key_type = match task {
+                Task::Do(oarlock_core::Shape::Cipher { alg, .. }) => KeyType::of_cipher(alg),
+                Task::Do(oarlock_core::Shape::Aead { alg, .. }) => KeyType::of_aead(alg),
+                Task::Do(oarlock_core::Shape::Mac { alg }) => KeyType::of_mac(alg),
+                _ => None,
+            };
+            let key = key_type.map_or(0, |key_type| table.index(&key_type.to_string()).unwrap());
+            let iv = dice.bytes(iv_len);
+            builder.add(Entry::new(task).key(key).input(&input).iv(NewIv::Bytes(&iv))).unwrap();
+        }
+        let mut batch = builder.batch();
+        assert!(super::super::mixed::admit(&batch, &snapshot).is_some());
+        accelerator().run_batch_into(&table, &batch, &mut outcome).unwrap();
+        batch.slots = vec![1].into();
+        assert!(super::super::mixed::admit(&batch, &snapshot).is_none());
+        let planned = accelerator().run_batch(&table, &batch).unwrap();
+        assert_eq!(outcome.statuses(), planned.statuses());
+        assert_eq!(outcome.output(), planned.output());
+        assert!(outcome.statuses().contains(&Status::Done) && (count < 100 || !outcome.is_all_done()));
+    }
+}
+
+#[test]
+fn records_that_have_to_be_looked_at_take_the_long_way() {
+    let (table, indices) = open_table();
+    let few = Policy::any_data(KeyType::Des).max_uses(3);
+    let few = table.insert("few", KeyType::Des, secret(KeyType::Des, 9), few).unwrap().index;
+    let snapshot = table.snapshot();
+    let both = [Task::encrypt(BlockCipher::Des), Task::decrypt(BlockCipher::Des)];
+    let admitted = |change: &dyn Fn(&mut Batch<'static>)| {
+        let mut batch = Batch::new(Column::Each(both.to_vec().into()), plain_records(indices[0]));
+        change(&mut batch);
+        super::super::mixed::admit(&batch, &snapshot).is_some()
+    };
+    let second = |source| Column::Each(vec![Source::Data(Span { start: 8, len: 8 }), source].into());
+    let output = |sink| Column::Each(vec![Sink::Output(Span { start: 16, len: 8 }), sink].into());
+    assert!(admitted(&|_| {}));
+    assert!(!admitted(&|batch| batch.slots = vec![8].into()));
+    assert!(!admitted(&|batch| batch.iv_from = Column::One(super::super::Iv::Zero)));
+    assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Table(indices[1]))));
+    assert!(!admitted(&|batch| batch.records.key = Column::One(Batch::outside_key(0))));
+    assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Slot(0))));
+    assert!(!admitted(&|batch| batch.records.input = second(Source::Slot(0))));
+    assert!(!admitted(&|batch| batch.records.output = output(Sink::Slot(0))));
+    assert!(!admitted(&|batch| batch.records.output = output(Sink::Output(Span { start: 9, len: 16 }))));
+    assert!(!admitted(&|batch| {
+        let translate = Task::translate(BlockCipher::Des, BlockCipher::Des);
+        batch.task = Column::Each(vec![both[0], translate].into());
+    }));
+    let uses_left = || table.info(few).unwrap().uses_left;
+    let of_few = |batch: &mut Batch<'static>| batch.records.key = Column::One(KeySource::Table(few));
+    assert!(admitted(&of_few));
+    assert_eq!(uses_left(), Some(1), "two of three are reserved");
+    assert!(!admitted(&of_few));
+    assert_eq!(uses_left(), Some(1), "all or nothing");
+}
+
+#[test]
 fn columns_read_the_same_in_every_form() {
     let (table, indices) = open_table();
     let records = plain_records(indices[0]);

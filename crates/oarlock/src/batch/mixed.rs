@@ -1,0 +1,165 @@
+//! Batches of several tasks whose records are plain: the table's keys, the caller's IVs, no slots.
+//!
+//! The records of each task go to the engines as one run. A record costs a look at the rights of its key, a copy of the columns that
+//! its task reads, and a copy of its result.
+
+use std::borrow::Cow;
+
+use oarlock_core::{Column, Outcomes, Records, Shape, Sink, Slots, Source, Span, Status};
+
+use super::gather::Gathered;
+use super::judge::{MOST_GROWTH, MOST_TAG, is_in_output};
+use super::plain::{needed, rights_of};
+use super::reserve::reserve_all;
+use super::waves::{copy, status_of};
+use super::{Batch, Iv, Task};
+use crate::Accelerator;
+use crate::table::{Rights, Snapshot};
+
+/// The records of one task.
+pub(super) struct Lot {
+    task: Task,
+    /// What the task needs of a key.
+    needed: Rights,
+    /// What all its keys allow.
+    common: Rights,
+    /// Their places in the batch, in order.
+    members: Vec<u32>,
+    /// Bytes of their outputs and tags.
+    output_len: u64,
+}
+
+/// More tasks than that are told apart by hashing them, as the general way does.
+const MOST_TASKS: usize = 32;
+
+impl Lot {
+    /// None for a task whose records have to be looked at one by one.
+    fn of(task: Task) -> Option<Self> {
+        match task {
+            Task::Do(
+                Shape::Cipher { .. }
+                | Shape::Aead { .. }
+                | Shape::Mac { .. }
+                | Shape::Digest { .. }
+                | Shape::DigestPart { .. },
+            ) => {}
+            _ => return None,
+        }
+        let members = Vec::new();
+        Some(Self { task, needed: needed(task), common: Rights::ALL, members, output_len: 0 })
+    }
+
+    /// True where the records may run as far as their keys are concerned.
+    fn may(&self) -> bool {
+        self.common.has(self.needed) && u32::try_from(self.output_len).is_ok()
+    }
+
+    fn is_uncounted(&self) -> bool {
+        !self.task.has_key() || self.common.is_uncounted(self.task.is_seal())
+    }
+}
+
+/// The tasks of a batch that may go so; its uses are then reserved. None where a record has to be looked at.
+pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Vec<Lot>> {
+    let (Column::One(Iv::Given), Column::One(Iv::Given)) = (&batch.iv_from, &batch.second_iv_from) else {
+        return None;
+    };
+    if batch.names_slots() {
+        return None;
+    }
+    let records = &batch.records;
+    let mut lots: Vec<Lot> = Vec::new();
+    let mut latest = 0;
+    let what = batch.task.cursor().zip(records.key.cursor());
+    let places = records.input.cursor().zip(records.output.cursor().zip(records.tag.cursor()));
+    let indices = 0..u32::try_from(records.len).ok()?;
+    for (index, ((task, key), (input, (output, tag)))) in indices.zip(what.zip(places)) {
+        if lots.get(latest).is_none_or(|lot| lot.task != task) {
+            latest = place_of(task, &mut lots)?;
+        }
+        let lot = &mut lots[latest];
+        let (Source::Data(input), Sink::Output(output)) = (input, output) else { return None };
+        let mut is_placed =
+            is_in_output(records, output) && output.len <= input.len.saturating_add(MOST_GROWTH);
+        if lot.task.is_seal() {
+            is_placed &= is_in_output(records, tag) && tag.len <= MOST_TAG;
+            lot.output_len += u64::from(tag.len);
+        }
+        if !is_placed {
+            return None;
+        }
+        lot.output_len += u64::from(output.len);
+        lot.common = lot.common.common(rights_of(&snapshot.rights, key));
+        lot.members.push(index);
+    }
+    let may = lots.iter().all(Lot::may)
+        && (lots.iter().all(Lot::is_uncounted) || reserve(&lots, records, snapshot));
+    may.then_some(lots)
+}
+
+/// The place of a task, made where it is new.
+fn place_of(task: Task, lots: &mut Vec<Lot>) -> Option<usize> {
+    if let Some(known) = lots.iter().position(|lot| lot.task == task) {
+        return Some(known);
+    }
+    lots.push(Lot::of(task)?);
+    (lots.len() <= MOST_TASKS).then_some(lots.len() - 1)
+}
+
+/// Reserves the uses of all keys; takes none where some key has too few left.
+fn reserve(lots: &[Lot], records: &Records<'_>, snapshot: &Snapshot) -> bool {
+    let keys = |is_meant: fn(Task) -> bool| {
+        let lots = lots.iter().filter(move |lot| is_meant(lot.task));
+        lots.flat_map(|lot| &lot.members).filter_map(|index| records.key.get(*index as usize))
+    };
+    reserve_all(snapshot, keys(Task::has_key), keys(Task::is_seal))
+}
+
+/// Runs a batch that was admitted.
+pub(super) fn run(
+    accelerator: &Accelerator,
+    lots: &[Lot],
+    records: &Records<'_>,
+    snapshot: &Snapshot,
+    outcomes: &mut Outcomes,
+) {
+    outcomes.reset_mixed(records.len, records.output_len);
+    let (mut gathered, mut results) = (Gathered::default(), Outcomes::default());
+    for lot in lots {
+        gathered.clear();
+        lot.members.iter().for_each(|index| gathered.push_plain(*index, lot.task, records));
+        let own = gathered.records(&snapshot.keys, Cow::Borrowed(&records.data), Slots::default());
+        match accelerator.run_records_into(lot.task.shape(), &own, &mut results) {
+            Ok(()) => scatter(lot.task, &gathered, records, &mut results, outcomes),
+            Err(error) => {
+                lot.members.iter().for_each(|index| outcomes.set(*index as usize, status_of(&error)))
+            }
+        }
+    }
+}
+
+/// Puts the results of a task where its records want them.
+fn scatter(
+    task: Task,
+    gathered: &Gathered,
+    records: &Records<'_>,
+    results: &mut Outcomes,
+    outcomes: &mut Outcomes,
+) {
+    let (from, to) = (results.part_mut(0), outcomes.part_mut(0));
+    for (local, index) in gathered.members.iter().map(|index| *index as usize).enumerate() {
+        to.statuses[index] = from.statuses[local];
+        if from.statuses[local] != Status::Done {
+            continue;
+        }
+        if let (Sink::Output(own), Some(Sink::Output(span))) =
+            (gathered.output[local], records.output.get(index))
+        {
+            copy(own.of(from.output), span.of_mut(to.output));
+        }
+        if task.is_seal() {
+            let span: Span = records.tag.get(index).unwrap_or_default();
+            copy(gathered.tag[local].of(from.output), span.of_mut(to.output));
+        }
+    }
+}
