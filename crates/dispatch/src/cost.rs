@@ -1,7 +1,7 @@
 //! The cost of a batch: `C1 + C2 * operations + C3 * bytes`, stepped by lane groups.
 //!
 //! The model is that of Lindemann and Smith (USENIX Security 2001, section 4.1); the step is what a lane engine adds to
-//! it: one to `best` operations cost the same.
+//! it: one to `best` operations of a length cost the same, whatever that length.
 
 use oarlock_core::Lanes;
 
@@ -32,8 +32,15 @@ impl Cost {
     /// The predicted time of a batch of `ops` operations with `bytes` bytes of input, in nanoseconds.
     #[must_use]
     pub fn predict_ns(&self, lanes: Lanes, ops: usize, bytes: usize) -> f64 {
-        let stepped = ops.next_multiple_of(lanes.best.max(1));
-        self.per_batch_ns + self.per_op_ns * stepped as f64 + self.per_byte_ns * bytes as f64
+        let [ops, bytes] = Self::stepped(lanes, ops, bytes);
+        self.per_batch_ns + self.per_op_ns * ops + self.per_byte_ns * bytes
+    }
+
+    /// Operations and bytes of a batch with its last group filled up with operations like the others.
+    #[must_use]
+    pub fn stepped(lanes: Lanes, ops: usize, bytes: usize) -> [f64; 2] {
+        let whole = ops.next_multiple_of(lanes.best.max(1)) as f64;
+        [whole, bytes as f64 * (whole / ops.max(1) as f64)]
     }
 
     /// Follows an observed batch by scaling the whole model towards it.
@@ -46,14 +53,6 @@ impl Cost {
         self.per_batch_ns *= scale;
         self.per_op_ns *= scale;
         self.per_byte_ns *= scale;
-    }
-
-    /// The least number of operations that a lane engine of this cost does faster as one batch than an engine of
-    /// cost `single` does one after another, or None where that never happens within a full group.
-    #[must_use]
-    pub fn break_even(&self, lanes: Lanes, single: &Self, single_lanes: Lanes) -> Option<usize> {
-        let one = single.predict_ns(single_lanes, 1, 0);
-        (1..=lanes.best.max(1)).find(|ops| self.predict_ns(lanes, *ops, 0) < one * *ops as f64)
     }
 
     /// Operations per run so that what is paid once per batch stays below 2 % of it: whole groups, at most `most`.
@@ -80,16 +79,11 @@ mod tests {
     #[test]
     fn cost_steps_by_lane_groups() {
         let cost = Cost { per_batch_ns: 10.0, per_op_ns: 2.0, per_byte_ns: 0.5 };
-        assert_eq!(cost.predict_ns(EIGHT, 1, 4), 28.0);
-        assert_eq!(cost.predict_ns(EIGHT, 8, 4), 28.0);
-        assert_eq!(cost.predict_ns(EIGHT, 9, 4), 44.0);
-    }
-
-    #[test]
-    fn break_even_is_where_a_batch_beats_singles() {
-        assert_eq!(per_op(50.0).break_even(EIGHT, &per_op(100.0), ONE), Some(5));
-        assert_eq!(per_op(100.0).break_even(EIGHT, &per_op(100.0), ONE), None);
-        assert_eq!(per_op(1.0).break_even(EIGHT, &per_op(100.0), ONE), Some(1));
+        assert_eq!(cost.predict_ns(EIGHT, 1, 4), 42.0);
+        assert_eq!(cost.predict_ns(EIGHT, 8, 4 * 8), 42.0, "as much as one of that length");
+        assert_eq!(cost.predict_ns(EIGHT, 9, 4 * 9), 74.0);
+        assert_eq!(cost.predict_ns(ONE, 9, 4 * 9), 46.0);
+        assert_eq!(cost.predict_ns(EIGHT, 0, 0), 10.0);
     }
 
     #[test]

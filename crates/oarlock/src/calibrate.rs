@@ -182,10 +182,13 @@ fn write(costs: &Costs, path: &Path) -> io::Result<()> {
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
+/// What the constants mean: those that an earlier model was made of are measured again.
+const MODEL: &str = "bytes of whole groups";
+
 /// What costs depend on: this version and build, and the processor as the system describes it.
 fn machine() -> String {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    format!("oarlock {} {build} on {}", env!("CARGO_PKG_VERSION"), processor())
+    format!("oarlock {} {build}, {MODEL}, on {}", env!("CARGO_PKG_VERSION"), processor())
 }
 
 fn processor() -> String {

@@ -39,7 +39,7 @@ type Constants = [f64; 3];
 const SETS: [&[usize]; 7] = [&[1], &[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]];
 
 impl Fit {
-    /// Fits `C1 + C2 * operations + C3 * bytes`, operations counted in whole groups of `group`: 1 is the model of Lindemann
+    /// Fits `C1 + C2 * operations + C3 * bytes`, both counted in whole groups of `group` operations: 1 is the model of Lindemann
     /// and Smith (USENIX Security 2001, section 4.1), the lanes of an engine are what [`Cost::predict_ns`] makes of it. None
     /// without a timing above zero.
     #[must_use]
@@ -78,8 +78,8 @@ const TIE: f64 = 1e-9;
 
 /// What the constants are multiplied with, over the time: so each row should come to 1.
 fn row(timing: &Timing, lanes: Lanes) -> Constants {
-    let ops = timing.ops.next_multiple_of(lanes.best);
-    [1.0, ops as f64, timing.bytes as f64].map(|factor| factor / timing.took_ns)
+    let [ops, bytes] = Cost::stepped(lanes, timing.ops, timing.bytes);
+    [1.0, ops, bytes].map(|factor| factor / timing.took_ns)
 }
 
 /// The constants of `set` for which the rows come closest to 1, the others zero; None where the rows do not determine them

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oarlock_core::{Engine, Jobs, Operation, Records, Shape, Source};
+use oarlock_core::{Engine, Jobs, Operation, Records, Shape};
 
 use super::fastest;
 use super::fit::Timing;
@@ -54,7 +54,7 @@ impl Grid {
             let records = sample_records(engine, shape, ops, len).ok()?;
             let parts: [&Records<'_>; 1] = [&records];
             let took_ns = fastest(engine, &Jobs::Records(shape, &parts), self.each)?;
-            Some(Timing { ops, bytes: input_bytes(&records), took_ns })
+            Some(Timing { ops, bytes: records.input_bytes(), took_ns })
         })
     }
 
@@ -83,15 +83,6 @@ impl Grid {
         }
         timings
     }
-}
-
-/// Bytes of input alone: IVs and associated data are parameters.
-fn input_bytes(records: &Records<'_>) -> usize {
-    let len = |source| match source {
-        Source::Data(span) => span.len as usize,
-        Source::Slot(_) => 0,
-    };
-    records.input.cursor().take(records.len).map(len).sum()
 }
 
 #[cfg(test)]
