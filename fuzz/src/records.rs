@@ -48,6 +48,6 @@ pub fn check_file(format: Format, text: &[u8]) {
 fn run(plan: &Plan, rows: &[u8]) -> Done {
     let mut done = Done::default();
     let (accelerator, table) = &*UNIT;
-    Worker::new().run(plan, accelerator, table, rows, &mut done).expect("only a machine fails");
+    Worker::new(plan, accelerator, table).run(rows, &mut done).expect("only a machine fails");
     done
 }

@@ -41,7 +41,7 @@
 //! let (plan, header) = Plan::new(job, KeyNames::default(), Format::CSV, file)?;
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
 //! let mut done = Done::default();
-//! Worker::new().run(&plan, &accelerator, &table, &file[header..], &mut done)?;
+//! Worker::new(&plan, &accelerator, &table).run(&file[header..], &mut done)?;
 //! assert_eq!((plan.head(), done.output.len()), (&b"id,pan\n"[..], "1,0011223344556677\n".len()));
 //! assert!(plan.reason(&done.rejects[0]).contains("a multiple of 8 bytes"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use oarlock::Accelerator;
+use oarlock::batch::BatchOutcome;
 use oarlock::contract::{Blame, Status};
 use oarlock::table::KeyTable;
 
@@ -15,10 +16,13 @@ use crate::row::{Cell, MOST_COLUMNS, MOST_WRITES, Row};
 use crate::write::Writer;
 
 /// Works on chunks of a file, one after the other, in memory that is kept.
-#[derive(Default)]
-pub struct Worker {
+pub struct Worker<'w> {
+    plan: &'w Plan,
+    accelerator: &'w Accelerator,
+    table: &'w KeyTable,
     gathered: Gathered,
     rows: Vec<Placed>,
+    outcome: BatchOutcome,
 }
 
 /// What came of a chunk.
@@ -69,29 +73,23 @@ impl Done {
     }
 }
 
-impl Worker {
-    /// A worker without memory.
+impl<'w> Worker<'w> {
+    /// A worker for the plan's job, which has nothing in memory yet.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(plan: &'w Plan, accelerator: &'w Accelerator, table: &'w KeyTable) -> Self {
+        let (gathered, rows, outcome) = (Gathered::default(), Vec::new(), BatchOutcome::default());
+        Self { plan, accelerator, table, gathered, rows, outcome }
     }
 
     /// Does the plan's job on a chunk of whole rows; only the last of a file may lack the end of its last line.
     ///
     /// # Errors
     /// The machine failed. What is wrong with one row is that row's.
-    pub fn run(
-        &mut self,
-        plan: &Plan,
-        accelerator: &Accelerator,
-        table: &KeyTable,
-        chunk: &[u8],
-        done: &mut Done,
-    ) -> Result<(), RunError> {
+    pub fn run(&mut self, chunk: &[u8], done: &mut Done) -> Result<(), RunError> {
         done.clear();
-        self.read(plan, chunk, done);
+        self.read(chunk, done);
         done.lines = count_lines(chunk);
-        self.compute(plan, accelerator, table, chunk, done)?;
+        self.compute(chunk, done)?;
         done.rejects.sort_by_key(|reject| reject.row_start);
         let is_cut = chunk.last().is_some_and(|byte| *byte != b'\n');
         let last = done.rejects.last().filter(|last| last.row_end == chunk.len());
@@ -104,7 +102,8 @@ impl Worker {
     }
 
     /// Gathers the columns of all rows.
-    fn read(&mut self, plan: &Plan, chunk: &[u8], done: &mut Done) {
+    fn read(&mut self, chunk: &[u8], done: &mut Done) {
+        let plan = self.plan;
         self.gathered.clear();
         self.rows.clear();
         let (mut start, mut cells) = (0, [Cell::default(); MOST_COLUMNS]);
@@ -124,19 +123,13 @@ impl Worker {
     }
 
     /// Runs the gathered records and writes the rows that have a result.
-    fn compute(
-        &mut self,
-        plan: &Plan,
-        accelerator: &Accelerator,
-        table: &KeyTable,
-        chunk: &[u8],
-        done: &mut Done,
-    ) -> Result<(), RunError> {
+    fn compute(&mut self, chunk: &[u8], done: &mut Done) -> Result<(), RunError> {
         if self.rows.is_empty() {
             return Ok(());
         }
+        let Self { plan, accelerator, table, outcome, .. } = self;
         let batch = self.gathered.batch(plan);
-        let outcome = accelerator.run_batch(table, &batch).map_err(RunError::machine)?;
+        accelerator.run_batch_into(table, &batch, outcome).map_err(RunError::machine)?;
         let mut writer = Writer::new(plan, chunk, &self.rows, outcome.output(), &mut done.output);
         for (index, (placed, status)) in self.rows.iter().zip(outcome.statuses()).enumerate() {
             let places = self.gathered.places(index);
@@ -175,7 +168,7 @@ fn number_lines(chunk: &[u8], rejects: &mut [Reject]) {
 }
 
 /// Shows how much it holds: values may be secret.
-impl fmt::Debug for Worker {
+impl fmt::Debug for Worker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Worker({} rows)", self.rows.len())
     }

@@ -18,7 +18,7 @@ static ACCELERATOR: LazyLock<Accelerator> =
 fn run(job: &Job, format: Format, table: &KeyTable, file: &str) -> (String, String) {
     let (plan, header) = Plan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
     let mut done = Done::default();
-    Worker::new().run(&plan, &ACCELERATOR, table, &file.as_bytes()[header..], &mut done).unwrap();
+    Worker::new(&plan, &ACCELERATOR, table).run(&file.as_bytes()[header..], &mut done).unwrap();
     let (mut output, mut rejects) = (Buffer::default(), Buffer::default());
     output.extend(plan.head());
     output.extend(&done.output);
@@ -274,7 +274,7 @@ fn the_end_of_a_file_tells_truncation() {
     let is_truncated = |format, file: &str| {
         let (plan, header) = Plan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
         let mut done = Done::default();
-        Worker::new().run(&plan, &ACCELERATOR, &table, &file.as_bytes()[header..], &mut done).unwrap();
+        Worker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
         done.is_truncated
     };
     let csv = format!("id,v\n1,{value}\n2,{value}");

@@ -20,7 +20,7 @@ pub(super) struct Streamed {
     table: KeyTable,
     stream: Vec<u8>,
     columns: Columns,
-    outcome: Option<BatchOutcome>,
+    outcome: BatchOutcome,
 }
 
 impl Streamed {
@@ -33,19 +33,26 @@ impl Streamed {
         let mut stream = Vec::new();
         message::write_stream(workload, &mut stream);
         let (ring, accelerator, table) = (Arc::clone(ring), accelerator.clone(), table.clone());
-        Self { ring, accelerator, table, stream, columns: Columns::default(), outcome: None }
+        Self {
+            ring,
+            accelerator,
+            table,
+            stream,
+            columns: Columns::default(),
+            outcome: BatchOutcome::default(),
+        }
     }
 }
 
 impl Contender for Streamed {
     fn run(&mut self) -> Result<(), LadderError> {
         Fields::of(&self.stream).stream(&self.ring, &mut self.columns)?;
-        self.outcome = Some(self.accelerator.run_batch(&self.table, &self.columns.batch(&self.stream))?);
-        Ok(())
+        let batch = self.columns.batch(&self.stream);
+        Ok(self.accelerator.run_batch_into(&self.table, &batch, &mut self.outcome)?)
     }
 
     fn results(&self) -> &[u8] {
-        self.outcome.as_ref().map_or(&[], BatchOutcome::output)
+        self.outcome.output()
     }
 
     fn clock(&self) -> Clock {
@@ -60,7 +67,7 @@ pub(super) struct Lent {
     data: Vec<u8>,
     columns: Columns,
     known: Option<KnownAnswers>,
-    outcome: Option<BatchOutcome>,
+    outcome: BatchOutcome,
 }
 
 impl Lent {
@@ -76,7 +83,7 @@ impl Lent {
             data: workload.data.clone(),
             columns: workload.columns(ring)?,
             known: None,
-            outcome: None,
+            outcome: BatchOutcome::default(),
         })
     }
 
@@ -97,12 +104,12 @@ impl Contender for Lent {
         if let Some(known) = &self.known {
             known.check(&self.accelerator)?;
         }
-        self.outcome = Some(self.accelerator.run_batch(&self.table, &self.columns.batch(&self.data))?);
-        Ok(())
+        let batch = self.columns.batch(&self.data);
+        Ok(self.accelerator.run_batch_into(&self.table, &batch, &mut self.outcome)?)
     }
 
     fn results(&self) -> &[u8] {
-        self.outcome.as_ref().map_or(&[], BatchOutcome::output)
+        self.outcome.output()
     }
 
     fn clock(&self) -> Clock {

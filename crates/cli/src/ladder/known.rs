@@ -68,7 +68,7 @@ impl KnownAnswers {
                 0 => (Direction::Encrypt, vector.plaintext, vector.ciphertext),
                 _ => (Direction::Decrypt, vector.ciphertext, vector.plaintext),
             };
-            // Each has bytes of its own: a cost is predicted from the length of the data.
+            // Each has bytes of its own, as a caller's records have.
             let iv = append(&mut data, &vector.iv)?;
             let input = append(&mut data, input)?;
             columns.push(task(alg, direction), KeySource::Table(key), iv, input)?;

@@ -119,7 +119,7 @@ impl From<WeakKeyRule> for WeakKeys {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cipher")]
 struct CipherArgs {
-    #[arg(long, value_name = "NAME", help = cipher_help())]
+    #[arg(long, value_name = "NAME", help = format!("Cipher: {}", names(&Cipher::ALL)))]
     cipher: Cipher,
     /// What fills the last block of a value under CBC: none (it is rejected), pkcs7
     #[arg(long, value_name = "NAME", default_value = "none")]
@@ -135,9 +135,8 @@ struct CipherArgs {
     aad_column: Option<String>,
 }
 
-fn cipher_help() -> String {
-    let names: Vec<String> = Cipher::ALL.iter().map(ToString::to_string).collect();
-    format!("Cipher: {}", names.join(", "))
+fn names(all: &[impl ToString]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Args, Clone, Debug)]
@@ -219,22 +218,16 @@ struct MacArgs {
     files: FileArgs,
     #[command(flatten)]
     keys: KeyArgs,
-    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = mac_help())]
+    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = format!("Algorithm: {}", names(&MacAlg::ALL)))]
     alg: MacAlg,
     /// Leading bytes of each code, from 4 [default: all]
     #[arg(long, value_name = "BYTES")]
     length: Option<usize>,
 }
 
-fn mac_help() -> String {
-    let names: Vec<String> = MacAlg::ALL.iter().map(ToString::to_string).collect();
-    format!("Algorithm: {}", names.join(", "))
-}
-
 fn mac_alg(name: &str) -> Result<MacAlg, String> {
-    let names: Vec<String> = MacAlg::ALL.iter().map(ToString::to_string).collect();
-    let found = MacAlg::ALL.into_iter().zip(&names).find(|(_, own)| *own == name);
-    found.map(|(alg, _)| alg).ok_or_else(|| format!("expected one of {}", names.join(", ")))
+    let found = MacAlg::ALL.into_iter().find(|alg| alg.to_string() == name);
+    found.ok_or_else(|| format!("expected one of {}", names(&MacAlg::ALL)))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -59,10 +59,11 @@ struct Line<'l> {
 impl Line<'_> {
     fn work(&self) -> Result<(), RecordsError> {
         let guard = StopUnlessDone(self.order, false);
-        let (mut worker, mut memory) = (Worker::new(), Buffer::default());
+        let mut worker = Worker::new(self.plan, self.accelerator, self.table);
+        let mut memory = Buffer::default();
         while let Some(chunk) = self.next(memory)? {
             let mut done = self.order.spare();
-            worker.run(self.plan, self.accelerator, self.table, chunk.rows(), &mut done)?;
+            worker.run(chunk.rows(), &mut done)?;
             self.order.take(chunk.number, done, chunk.len_bytes())?;
             memory = chunk.into_buffer();
         }
