@@ -28,6 +28,9 @@ pub(super) trait Kernel {
     /// Whether there is a tag beside the output.
     const WRITES_TAG: bool = false;
 
+    /// Whether the output may have fewer bytes than the result.
+    const IS_SHORTENED: bool = false;
+
     /// Bytes of output of a record of `len` bytes.
     fn output_len(len: usize) -> usize {
         len
@@ -115,6 +118,8 @@ impl Kernel for CbcDecrypt {
 impl Kernel for Cmac {
     type Key = CmacKey;
 
+    const IS_SHORTENED: bool = true;
+
     fn output_len(_len: usize) -> usize {
         BLOCK
     }
@@ -200,7 +205,8 @@ impl Kernel for Open {
 /// The IV of an accepted record, which has the length of a block.
 #[inline(always)]
 fn iv<'a>(part: &'a Part<'a>, record: Accepted) -> &'a [u8; BLOCK] {
-    part.data().get(part.iv_span(record).range()).and_then(<[u8]>::first_chunk).unwrap_or(&[0; BLOCK])
+    let bytes = part.data().get(record.iv as usize..);
+    bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; BLOCK])
 }
 
 #[inline(always)]

@@ -21,7 +21,7 @@ pub(super) fn table<'a, S: Blocks, K: Prepare>(
     records: &'a Records<'_>,
     len: usize,
 ) -> Vec<Option<&'a K>> {
-    if records.keys.len() >= records.len {
+    if records.keys.len() > 2 * records.len {
         return Vec::new();
     }
     records.keys.iter().map(|key| prepared(simd, key, len)).collect()
@@ -48,16 +48,29 @@ pub(super) fn from_slots<S: Blocks, K: Prepare>(
 }
 
 impl<'a, K: Prepare> Keys<'a, K> {
+    /// The key of a record, where it is one of those that recur.
+    #[inline(always)]
+    pub(super) fn kept(&self, record: &Accepted) -> Option<&'a K> {
+        *self.table.get(record.key as usize)?
+    }
+
     /// The key of a record.
     #[inline(always)]
     pub(super) fn of<S: Blocks>(&self, simd: S, record: Accepted) -> Option<&'a K> {
+        match self.table.get(record.key as usize) {
+            Some(key) => *key,
+            None => self.looked_up(simd, record),
+        }
+    }
+
+    #[cold]
+    fn looked_up<S: Blocks>(&self, simd: S, record: Accepted) -> Option<&'a K> {
         match self.part.key(record) {
             KeySource::Slot(slot) => self.own.get(slot as usize)?.as_ref(),
-            KeySource::Table(index) if self.table.is_empty() => {
+            KeySource::Table(index) => {
                 let len = self.part.key_bytes(record).len();
                 prepared(simd, self.part.key_table().get(index as usize)?, len)
             }
-            KeySource::Table(index) => *self.table.get(index as usize)?,
         }
     }
 }

@@ -66,10 +66,9 @@ impl Schedule {
     /// Begins to fetch its lines.
     #[inline(always)]
     pub(super) fn prefetch<S: Blocks>(&self, simd: S) {
-        self.keys.iter().step_by(4).for_each(
-            #[inline(always)]
-            |key| simd.prefetch(key),
-        );
+        for line in [0, 4, 8, 12] {
+            simd.prefetch(&self.keys[line]);
+        }
     }
 }
 

@@ -101,7 +101,13 @@ struct Window<'a, S> {
 impl<S: Blocks> Window<'_, S> {
     /// Records with a place in the output are computed into it, those for slots into memory that is erased.
     fn run<K: Kernel, const ROUNDS: usize>(&self, keys: &Keys<'_, K::Key>, out: &mut PartMut<'_>) {
-        self.pass::<K, ROUNDS>(keys, out.output, out.statuses, |record| self.direct(record));
+        self.pass::<K, ROUNDS>(
+            keys,
+            out.output,
+            out.statuses,
+            #[inline(always)]
+            |record| self.direct::<K>(record),
+        );
         if self.part.has_slots() {
             self.through_scratch::<K, ROUNDS>(keys, out);
         }
@@ -109,15 +115,14 @@ impl<S: Blocks> Window<'_, S> {
 
     /// The place of a record's output, where it is not a slot.
     #[inline(always)]
-    fn direct(&self, record: Accepted) -> Option<Place> {
-        let Sink::Output(Span { start, len }) = self.part.output(record) else { return None };
-        let tag = self.part.tag_span(record);
-        Some(Place {
-            output: start as usize,
-            len: len as usize,
-            tag: tag.start as usize,
-            tag_len: tag.len as usize,
-        })
+    fn direct<K: Kernel>(&self, record: Accepted) -> Option<Place> {
+        let output = self.part.output_start(record)?;
+        let len = match K::IS_SHORTENED {
+            true => self.part.output_span(record).len,
+            false => record.len,
+        };
+        let tag = if K::WRITES_TAG { self.part.tag_span(record) } else { Span::default() };
+        Some(Place { output, len: len as usize, tag: tag.start as usize, tag_len: tag.len as usize })
     }
 
     fn through_scratch<K: Kernel, const ROUNDS: usize>(
@@ -169,30 +174,27 @@ impl<S: Blocks> Window<'_, S> {
         mut place: impl FnMut(Accepted) -> Option<Place>,
     ) {
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
-        let mut records = self.records.iter();
+        let mut at = 0;
         self.simd.call(
             #[inline(always)]
             || {
-                let mut ahead = Ahead::new(
+                K::run::<S, ROUNDS>(
+                    self.simd,
+                    self.part,
                     #[inline(always)]
                     || loop {
-                        let record = *records.next()?;
+                        let record = *self.records.get(at)?;
+                        if let Some(later) = self.records.get(at + AHEAD)
+                            && let Some(key) = keys.kept(later)
+                        {
+                            key.prefetch(self.simd);
+                        }
+                        at += 1;
                         let Some(place) = place(record) else { continue };
                         match keys.of(self.simd, record) {
                             Some(key) => return Some((record, place, key)),
                             None => statuses[record.index as usize].set(Status::BadKey),
                         }
-                    },
-                );
-                K::run::<S, ROUNDS>(
-                    self.simd,
-                    self.part,
-                    #[inline(always)]
-                    || {
-                        ahead.next(
-                            #[inline(always)]
-                            |(_, _, key)| key.prefetch(self.simd),
-                        )
                     },
                     output,
                     |index| statuses[index].set(Status::Rejected),
@@ -202,34 +204,5 @@ impl<S: Blocks> Window<'_, S> {
     }
 }
 
-/// Reads some records ahead of those that are worked upon, so that their keys are on the way from further caches meanwhile.
-struct Ahead<T, F> {
-    read: F,
-    waiting: [Option<T>; AHEAD],
-    at: usize,
-}
-
-/// Records that are read at once.
-const AHEAD: usize = 4 * PLACES;
-
-impl<T, F: FnMut() -> Option<T>> Ahead<T, F> {
-    #[inline(always)]
-    fn new(read: F) -> Self {
-        Self { read, waiting: [const { None }; AHEAD], at: AHEAD }
-    }
-
-    /// The next record; `announce` is told of those read.
-    #[inline(always)]
-    fn next(&mut self, announce: impl Fn(&T)) -> Option<T> {
-        if self.at == AHEAD {
-            self.at = 0;
-            for waiting in &mut self.waiting {
-                *waiting = (self.read)();
-                waiting.iter().for_each(&announce);
-            }
-        }
-        let next = self.waiting[self.at].take();
-        self.at += usize::from(next.is_some());
-        next
-    }
-}
+/// Records between the one that is begun and the one whose key is brought near meanwhile.
+const AHEAD: usize = 2 * PLACES;

@@ -323,6 +323,27 @@ impl<'a> Part<'a> {
         self.equal.map(|equal| equal.strides).filter(|_| last.index == first.index + (LANES as u32 - 1))
     }
 
+    /// Where a record's output starts, unless it is a slot.
+    #[inline(always)]
+    pub(crate) fn output_start(&self, record: Accepted) -> Option<usize> {
+        match record.output {
+            ELSEWHERE => match self.output(record) {
+                Sink::Output(span) => Some(span.start as usize),
+                Sink::Slot(_) => None,
+            },
+            start => Some(start as usize),
+        }
+    }
+
+    /// The place of a record's output; of no length where it is a slot.
+    #[inline(always)]
+    pub(crate) fn output_span(&self, record: Accepted) -> Span {
+        match self.output(record) {
+            Sink::Output(span) => span,
+            Sink::Slot(_) => Span::default(),
+        }
+    }
+
     /// Where a record's output goes.
     #[inline(always)]
     pub(crate) fn output(&self, record: Accepted) -> Sink {
