@@ -10,7 +10,7 @@ use oarlock_core::{Column, Outcomes, Records, Shape, Sink, Slots, Source, Span, 
 use super::gather::Gathered;
 use super::judge::{MOST_GROWTH, MOST_TAG, is_in_output};
 use super::plain::{needed, rights_of};
-use super::reserve::reserve_all;
+use super::reserve::{Tally, reserve_all};
 use super::waves::{copy, status_of};
 use super::{Batch, Iv, Task};
 use crate::Accelerator;
@@ -108,11 +108,12 @@ fn place_of(task: Task, lots: &mut Vec<Lot>) -> Option<usize> {
 
 /// Reserves the uses of all keys; takes none where some key has too few left.
 fn reserve(lots: &[Lot], records: &Records<'_>, snapshot: &Snapshot) -> bool {
-    let keys = |is_meant: fn(Task) -> bool| {
-        let lots = lots.iter().filter(move |lot| is_meant(lot.task));
-        lots.flat_map(|lot| &lot.members).filter_map(|index| records.key.get(*index as usize))
+    let count = |is_meant: fn(Task) -> bool, tally: &mut Tally| {
+        let members = lots.iter().filter(|lot| is_meant(lot.task)).flat_map(|lot| &lot.members);
+        let keys = members.filter_map(|index| records.key.get(*index as usize));
+        keys.for_each(|source| tally.add_source(source));
     };
-    reserve_all(snapshot, keys(Task::has_key), keys(Task::is_seal))
+    reserve_all(snapshot, |tally| count(Task::has_key, tally), |tally| count(Task::is_seal, tally))
 }
 
 /// Runs a batch that was admitted.
@@ -132,7 +133,7 @@ pub(super) fn run(
         match accelerator.run_records_into(lot.task.shape(), &own, &mut results) {
             Ok(()) => scatter(lot.task, &gathered, records, &mut results, outcomes),
             Err(error) => {
-                lot.members.iter().for_each(|index| outcomes.set(*index as usize, status_of(&error)))
+                lot.members.iter().for_each(|index| outcomes.set(*index as usize, status_of(&error)));
             }
         }
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, Shape, Slots, Status};
 
-use super::reserve::reserve_all;
+use super::reserve::{Tally, reserve_all};
 use super::{Batch, Iv, Task};
 use crate::Accelerator;
 use crate::table::{Rights, Snapshot};
@@ -102,9 +102,26 @@ fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Righ
 /// Reserves the uses of all keys; takes none where some key has too few left.
 fn reserve(task: Task, batch: &Batch<'_>, snapshot: &Snapshot) -> bool {
     let Records { len, key, second_key, .. } = &batch.records;
-    let unless = |is_left_out: bool| if is_left_out { 0 } else { *len };
-    let pairs = key.cursor().zip(second_key.cursor()).take(unless(!task.has_second_key()));
-    let seconds = pairs.filter_map(|(first, second)| (first != second).then_some(second));
-    let keys = key.cursor().take(*len).chain(seconds);
-    reserve_all(snapshot, keys, key.cursor().take(unless(!task.is_seal())))
+    let count_keys = |tally: &mut Tally| match key {
+        Column::Each(sources) => sources.iter().for_each(|source| tally.add_source(*source)),
+        _ => key.cursor().take(*len).for_each(|source| tally.add_source(source)),
+    };
+    let count_seconds = |tally: &mut Tally| {
+        let pairs = key.cursor().zip(second_key.cursor()).take(*len);
+        pairs.filter(|(first, second)| first != second).for_each(|(_, second)| tally.add_source(second));
+    };
+    reserve_all(
+        snapshot,
+        |records| {
+            count_keys(records);
+            if task.has_second_key() {
+                count_seconds(records);
+            }
+        },
+        |seals| {
+            if task.is_seal() {
+                count_keys(seals);
+            }
+        },
+    )
 }

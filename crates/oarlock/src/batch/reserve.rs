@@ -9,7 +9,7 @@ use crate::table::{Entry, Limit, Snapshot, Uses};
 
 /// How often a batch uses each key of the table.
 #[derive(Debug)]
-struct Tally {
+pub(super) struct Tally {
     /// Uses that are wanted; after a reservation, uses that are granted and not yet spent.
     uses: Vec<u32>,
     /// The keys among them, once each.
@@ -23,7 +23,6 @@ impl Tally {
         Self { uses: vec![0; keys], keys: Vec::new() }
     }
 
-    /// One more use of a key; one that is not in the table is nobody's use.
     #[inline]
     fn add(&mut self, key: u32) {
         let Some(uses) = self.uses.get_mut(key as usize) else { return };
@@ -33,8 +32,9 @@ impl Tally {
         *uses += 1;
     }
 
+    /// One more use of a key; one that is not in the table is nobody's use.
     #[inline]
-    fn add_source(&mut self, source: KeySource) {
+    pub(super) fn add_source(&mut self, source: KeySource) {
         if let KeySource::Table(key) = source {
             self.add(key);
         }
@@ -85,20 +85,20 @@ impl Tally {
     }
 }
 
-/// Reserves the uses of these keys of the table, and of those of `seals` as encryptions under GCM; takes none where some key has
-/// too few left.
+/// Reserves the uses that `count_records` finds, and those that `count_seals` finds of encryptions under GCM; takes none where some key has too
+/// few left.
 pub(super) fn reserve_all(
     snapshot: &Snapshot,
-    keys: impl Iterator<Item = KeySource>,
-    seals: impl Iterator<Item = KeySource>,
+    count_records: impl FnOnce(&mut Tally),
+    count_seals: impl FnOnce(&mut Tally),
 ) -> bool {
     let mut records = Tally::new(snapshot.entries.len());
-    keys.for_each(|source| records.add_source(source));
+    count_records(&mut records);
     if !records.reserve_all(snapshot, LIMITS[RECORDS]) {
         return false;
     }
     let mut sealed = Tally::new(snapshot.entries.len());
-    seals.for_each(|source| sealed.add_source(source));
+    count_seals(&mut sealed);
     sealed.keep(|index| snapshot.rights[index as usize].counts_gcm());
     let is_reserved = sealed.reserve_all(snapshot, LIMITS[SEALS]);
     if !is_reserved {
