@@ -220,6 +220,19 @@ fn bulk_work_is_chosen_by_its_own_bytes() {
 }
 
 #[test]
+fn one_long_record_takes_all_lanes_as_long_as_eight() {
+    let config = Config { overhead: Duration::ZERO, ..Config::default() };
+    let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
+    let per_byte = |engine, best, per_byte_ns| {
+        let cost = Cost { per_batch_ns: 0.0, per_op_ns: 0.0, per_byte_ns };
+        choice(engine, Lanes { best, most: 64 }, cost, false)
+    };
+    let queue = queue(&mut scheduler, SIGN, &[per_byte(REFEREE, 1, 10.0), per_byte(LANE, 8, 2.0)]);
+    let engine = |ops| scheduler.bulk_plan(queue, ops, 16_384).unwrap().0.engine;
+    assert_eq!([engine(1), engine(2), engine(8)], [REFEREE, LANE, LANE]);
+}
+
+#[test]
 fn a_referee_that_does_not_serve_is_not_chosen() {
     let mut scheduler = scheduler();
     let queue = queue(&mut scheduler, SIGN, &[lane(50.0 * US)]);
