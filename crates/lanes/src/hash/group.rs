@@ -127,23 +127,21 @@ impl<'a> Group<'a> {
         words
     }
 
-    /// Begins to fetch what the lanes will read some steps later, `ahead` after the group's end: memory answers in the time of
-    /// several blocks.
+    /// Begins to fetch a row of what the lanes will read some steps later, `ahead` after the group's end: memory answers in the time
+    /// of several blocks.
     #[inline(always)]
-    fn prefetch<S: Simd, H: Hash>(&self, simd: S, step: usize, whole: usize, ahead: &Self) {
+    fn prefetch<S: Simd, H: Hash>(&self, simd: S, row: usize, step: usize, whole: usize, ahead: &Self) {
         let later = step + AHEAD.min(whole);
         let (messages, later) =
             if later < whole { (&self.messages, later) } else { (&ahead.messages, later - whole) };
-        for at in 0..WORDS {
-            if let Some(byte) = messages[at % H::LANES].get(H::BLOCK * later + ROW * (at / H::LANES)) {
-                simd.prefetch(byte);
-            }
+        if let Some(byte) = messages[row % H::LANES].get(H::BLOCK * later + ROW * (row / H::LANES)) {
+            simd.prefetch(byte);
         }
     }
 }
 
 /// Steps between fetching a block and reading it; measured.
-const AHEAD: usize = 8;
+const AHEAD: usize = 4;
 
 /// Moves the chaining values of `N` groups over their messages and what follows them. `ahead`: what will come next.
 pub(crate) fn absorb<S: Simd, H: Hash, const N: usize>(
@@ -184,15 +182,28 @@ fn in_lanes<S: Simd, H: Hash, const N: usize>(
             return step;
         }
         let mut words = [[simd.zero(); WORDS]; N];
-        for ((words, group), ahead) in words.iter_mut().zip(groups).zip(ahead) {
+        for (words, group) in words.iter_mut().zip(groups) {
             if step < whole {
-                group.prefetch::<S, H>(simd, step, whole, ahead);
                 *words = group.load::<S, H>(simd, step);
             } else {
                 *words = group.load_end::<S, H>(simd, step);
             }
         }
-        states = compress::<S, H, N>(simd, states, words, running);
+        states = compress::<S, H, N>(
+            simd,
+            states,
+            words,
+            running,
+            // A row at a time: more than two dozen lines under way at once hold up everything else.
+            #[inline(always)]
+            |row| {
+                if row < WORDS && step < whole {
+                    for (group, ahead) in groups.iter().zip(ahead) {
+                        group.prefetch::<S, H>(simd, row, step, whole, ahead);
+                    }
+                }
+            },
+        );
         step += 1;
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: 
             words[..digest_words].copy_from_slice(&inner[..digest_words]);
             words[digest_words] = simd.splat32(0x8000_0000);
             words[WORDS - 1] = simd.splat32(8 * (ROW + H::OUTPUT) as u32);
-            compress::<S, H, 1>(simd, [*outer], [words], [HalfMask::MAX])[0]
+            compress::<S, H, 1>(simd, [*outer], [words], [HalfMask::MAX], |_| {})[0]
         },
     )
 }

@@ -66,26 +66,29 @@ pub(crate) trait Hash: 'static {
     /// The sum word by word, where the lane runs.
     fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V;
 
-    /// The rounds over a block of every lane of `N` groups: what one group waits for, the steps of another fill.
+    /// The rounds over a block of every lane of `N` groups: what one group waits for, the steps of another fill. `meanwhile` is
+    /// called every four rounds with their number, at least [`WORDS`] times.
     fn rounds<S: Simd, const N: usize>(
         simd: S,
         states: [Chain<S::V>; N],
         words: [[S::V; WORDS]; N],
+        meanwhile: impl FnMut(usize),
     ) -> [Chain<S::V>; N];
 
     /// Moves one chaining value over whole blocks.
     fn compress_alone(state: &mut Row, blocks: &[u8]);
 }
 
-/// One block of each lane whose bit is set. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
+/// One block of each lane whose bit is set; `meanwhile` as in [`Hash::rounds`]. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
 #[inline(always)]
 fn compress<S: Simd, H: Hash, const N: usize>(
     simd: S,
     chains: [Chain<S::V>; N],
     words: [[S::V; WORDS]; N],
     running: [HalfMask; N],
+    meanwhile: impl FnMut(usize),
 ) -> [Chain<S::V>; N] {
-    let mut sums = H::rounds(simd, chains, words);
+    let mut sums = H::rounds(simd, chains, words, meanwhile);
     for ((sums, chain), running) in sums.iter_mut().zip(chains).zip(running) {
         for (sum, word) in sums.iter_mut().zip(chain) {
             *sum = H::add_if(word, running, *sum);

@@ -45,7 +45,7 @@ pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Ch
         });
         [chain] = simd.call(
             #[inline(always)]
-            || compress::<S, Sha512, 1>(simd, [chain], [load(simd, blocks)], [running]),
+            || compress::<S, Sha512, 1>(simd, [chain], [load(simd, blocks)], [running], |_| {}),
         );
     }
     chain

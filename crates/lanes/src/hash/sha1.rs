@@ -14,6 +14,9 @@ const INITIAL: [u32; 5] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0
 /// FIPS 180-4 4.2.1, a constant for twenty rounds each.
 const ROUND: [u32; 4] = [0x5A82_7999, 0x6ED9_EBA1, 0x8F1B_BCDC, 0xCA62_C1D6];
 
+/// FIPS 180-4 6.1.2.
+const ROUNDS: usize = 80;
+
 /// FIPS 180-4 4.1.1: the functions of three words as tables of [`Vector::ternary`].
 const CHOICE: i32 = 0xCA;
 const PARITY: i32 = 0x96;
@@ -47,17 +50,18 @@ impl Hash for Sha1 {
         simd: S,
         states: [Chain<S::V>; N],
         words: [[S::V; WORDS]; N],
+        mut meanwhile: impl FnMut(usize),
     ) -> [Chain<S::V>; N] {
         let [k0, k1, k2, k3] = ROUND.map(
             #[inline(always)]
             |word| simd.splat32(word),
         );
         let mut all = All { states, words };
-        all.sixteen_rounds::<CHOICE, CHOICE, CHOICE, CHOICE, true>([k0, k0, k0, k0]);
-        all.sixteen_rounds::<CHOICE, PARITY, PARITY, PARITY, true>([k0, k1, k1, k1]);
-        all.sixteen_rounds::<PARITY, PARITY, MAJORITY, MAJORITY, true>([k1, k1, k2, k2]);
-        all.sixteen_rounds::<MAJORITY, MAJORITY, MAJORITY, PARITY, true>([k2, k2, k2, k3]);
-        all.sixteen_rounds::<PARITY, PARITY, PARITY, PARITY, false>([k3, k3, k3, k3]);
+        all.sixteen_rounds::<0, CHOICE, CHOICE, CHOICE, CHOICE>([k0, k0, k0, k0], &mut meanwhile);
+        all.sixteen_rounds::<16, CHOICE, PARITY, PARITY, PARITY>([k0, k1, k1, k1], &mut meanwhile);
+        all.sixteen_rounds::<32, PARITY, PARITY, MAJORITY, MAJORITY>([k1, k1, k2, k2], &mut meanwhile);
+        all.sixteen_rounds::<48, MAJORITY, MAJORITY, MAJORITY, PARITY>([k2, k2, k2, k3], &mut meanwhile);
+        all.sixteen_rounds::<64, PARITY, PARITY, PARITY, PARITY>([k3, k3, k3, k3], &mut meanwhile);
         all.states
     }
 
@@ -75,25 +79,31 @@ struct All<V, const N: usize> {
 }
 
 impl<V: Vector, const N: usize> All<V, N> {
-    /// Sixteen rounds, four by four with the tables `A` to `D` and a constant each.
+    /// Sixteen rounds from `T` on, four by four with the tables `A` to `D` and a constant each.
     #[inline(always)]
-    fn sixteen_rounds<const A: i32, const B: i32, const C: i32, const D: i32, const EXTENDS: bool>(
+    fn sixteen_rounds<const T: usize, const A: i32, const B: i32, const C: i32, const D: i32>(
         &mut self,
         constants: [V; 4],
+        meanwhile: &mut impl FnMut(usize),
     ) {
-        self.four_rounds::<0, A, EXTENDS>(constants[0]);
-        self.four_rounds::<4, B, EXTENDS>(constants[1]);
-        self.four_rounds::<8, C, EXTENDS>(constants[2]);
-        self.four_rounds::<12, D, EXTENDS>(constants[3]);
+        meanwhile(T / 4);
+        self.four_rounds::<A>(T, constants[0]);
+        meanwhile(T / 4 + 1);
+        self.four_rounds::<B>(T + 4, constants[1]);
+        meanwhile(T / 4 + 2);
+        self.four_rounds::<C>(T + 8, constants[2]);
+        meanwhile(T / 4 + 3);
+        self.four_rounds::<D>(T + 12, constants[3]);
     }
 
-    /// Four rounds from `T` on; a word that was used makes room for the one sixteen rounds on.
+    /// Four rounds from `first` on; a word that was used makes room for the one sixteen rounds on, where there is such a round.
     #[inline(always)]
-    fn four_rounds<const T: usize, const TABLE: i32, const EXTENDS: bool>(&mut self, constant: V) {
-        for t in T..T + 4 {
+    fn four_rounds<const TABLE: i32>(&mut self, first: usize, constant: V) {
+        for round_number in first..first + 4 {
+            let t = round_number % WORDS;
             for (state, words) in self.states.iter_mut().zip(&mut self.words) {
                 *state = round::<TABLE, V>(*state, words[t].add32(constant));
-                if EXTENDS {
+                if round_number + WORDS < ROUNDS {
                     words[t] = extended(words, t);
                 }
             }

@@ -33,12 +33,27 @@ pub(super) fn rounds<S: Simd, F: Sha2, const N: usize>(
     simd: S,
     mut states: [Chain<S::V>; N],
     mut words: [[S::V; WORDS]; N],
+    mut meanwhile: impl FnMut(usize),
 ) -> [Chain<S::V>; N] {
     if let Some((last, others)) = F::ROUND.as_chunks().0.split_last() {
-        for constants in others {
-            sixteen_rounds::<true, S, F, N>(simd, &mut states, &mut words, constants);
+        for (at, constants) in others.iter().enumerate() {
+            sixteen_rounds::<true, S, F, N>(
+                simd,
+                &mut states,
+                &mut words,
+                constants,
+                #[inline(always)]
+                |quarter| meanwhile(4 * at + quarter),
+            );
         }
-        sixteen_rounds::<false, S, F, N>(simd, &mut states, &mut words, last);
+        sixteen_rounds::<false, S, F, N>(
+            simd,
+            &mut states,
+            &mut words,
+            last,
+            #[inline(always)]
+            |quarter| meanwhile(4 * others.len() + quarter),
+        );
     }
     states
 }
@@ -50,10 +65,15 @@ fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
     states: &mut [Chain<S::V>; N],
     words: &mut [[S::V; WORDS]; N],
     constants: &[F::Word; WORDS],
+    mut meanwhile: impl FnMut(usize),
 ) {
+    meanwhile(0);
     four_rounds::<0, EXTENDS, S, F, N>(simd, states, words, constants);
+    meanwhile(1);
     four_rounds::<4, EXTENDS, S, F, N>(simd, states, words, constants);
+    meanwhile(2);
     four_rounds::<8, EXTENDS, S, F, N>(simd, states, words, constants);
+    meanwhile(3);
     four_rounds::<12, EXTENDS, S, F, N>(simd, states, words, constants);
 }
 

@@ -38,8 +38,9 @@ impl Hash for Sha256 {
         simd: S,
         states: [Chain<S::V>; N],
         words: [[S::V; WORDS]; N],
+        meanwhile: impl FnMut(usize),
     ) -> [Chain<S::V>; N] {
-        sha2::rounds::<S, Self, N>(simd, states, words)
+        sha2::rounds::<S, Self, N>(simd, states, words, meanwhile)
     }
 
     fn compress_alone(state: &mut Row, blocks: &[u8]) {
