@@ -244,8 +244,15 @@ impl<'a, 'p> Group<'a, 'p> {
                         *block = rows[row];
                     }
                     let messages = S::V::transpose(blocks);
-                    if let Some(place) = self.adjoining(records, out) {
-                        write_adjoining(place, records[0].len as usize, messages);
+                    if let Some(strides) = self.part.strides(records) {
+                        let len = (records[0].len as usize).saturating_sub(first).min(BLOCK * CHUNK);
+                        let (start, stride) = (records[0].output as usize + first, strides.output as usize);
+                        let stretch = start..start + (LANES - 1) * stride + len;
+                        let Some(mut place) = out.output.get_mut(stretch) else { continue };
+                        for message in messages {
+                            message.store_prefix(&mut place[..len]);
+                            place = place.get_mut(stride..).unwrap_or_default();
+                        }
                         continue;
                     }
                     for (message, record) in messages.into_iter().zip(records) {
@@ -254,15 +261,6 @@ impl<'a, 'p> Group<'a, 'p> {
                 }
             },
         );
-    }
-
-    /// The places of a row's records, where each begins at the end of the one before and takes one vector at most.
-    #[inline(always)]
-    fn adjoining<'o>(&self, records: &[Accepted; LANES], out: &'o mut PartMut<'_>) -> Option<&'o mut [u8]> {
-        let strides = self.part.strides(records)?;
-        let (start, len) = (records[0].output as usize, records[0].len as usize);
-        let is_short = len == strides.output as usize && len <= BLOCK * CHUNK;
-        if is_short { out.output.get_mut(start..start + len * LANES) } else { None }
     }
 
     /// One block of each record, after the rows have become blocks again.
@@ -299,19 +297,6 @@ fn word(bytes: &[u8], start: u32) -> u64 {
     let start = start as usize;
     let bytes = bytes.get(start..start + BLOCK).and_then(<[u8]>::first_chunk);
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
-/// Writes whole vectors as long as there is room, each over what the one before had left to it: a store under a mask takes
-/// longer than one without.
-#[inline(always)]
-fn write_adjoining<V: Vector>(mut place: &mut [u8], len: usize, messages: [V; LANES]) {
-    for message in messages {
-        match place.first_chunk_mut::<{ BLOCK * CHUNK }>() {
-            Some(whole) => message.store_prefix(whole),
-            None => message.store_prefix(&mut place[..len]),
-        }
-        place = &mut place[len..];
-    }
 }
 
 /// Puts the blocks of eight messages into a row each.

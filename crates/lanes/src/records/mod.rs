@@ -24,7 +24,7 @@ use crate::engine::failed;
 use crate::kept::Kept;
 use crate::simd::{LANES, fetch_ahead};
 use columns::Flat;
-use order::Ordered;
+use order::{Counts, Ordered};
 use plain::PlainRule;
 
 /// Records that are put in order of length together: enough that groups of 512 lanes of mixed lengths waste few of their steps,
@@ -104,7 +104,7 @@ fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
     let most = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(most) {
         let window = first..part.len().min(first + most);
-        part.accept(window, &mut ordered, out);
+        part.accept(window, &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);
     }
@@ -363,8 +363,15 @@ impl<'a> Part<'a> {
 
     /// Accepts the records of a window; those that cannot be computed get their status. The others get theirs too, so that it is
     /// written where what follows is done, and what they read and write is brought near meanwhile.
-    fn accept(&self, window: Range<usize>, ordered: &mut Ordered, out: &mut PartMut<'_>) {
-        if self.accept_equal(&window, ordered, out).is_some() {
+    fn accept(
+        &self,
+        window: Range<usize>,
+        ordered: &mut Ordered,
+        out: &mut PartMut<'_>,
+        steps: impl Fn(usize) -> usize,
+    ) {
+        let at_once = self.accept_equal(&window, ordered, out);
+        if at_once.or_else(|| self.accept_plain(&window, ordered, out, steps)).is_some() {
             return;
         }
         ordered.clear();
@@ -417,6 +424,47 @@ impl<'a> Part<'a> {
         let first = places.record(window.start as u32, 0);
         next(first.input, places.strides.input).for_each(|at| fetch_ahead(self.data(), at));
         next(first.output, places.strides.output).for_each(|at| fetch_ahead(out.output, at));
+        Some(())
+    }
+
+    /// Accepts the records of a window at once, in order, where all are plainly good and each says where it lies.
+    fn accept_plain(
+        &self,
+        window: &Range<usize>,
+        ordered: &mut Ordered,
+        out: &mut PartMut<'_>,
+        steps: impl Fn(usize) -> usize,
+    ) -> Option<()> {
+        let rule = self.rule.filter(PlainRule::is_tagless)?;
+        let keys = self.key.values()?.get(window.clone())?;
+        let inputs = self.input.values()?.get(window.clone())?;
+        let outputs = self.output.values()?.get(window.clone())?;
+        let (mut together, mut last_key) = (rule.together(), 0);
+        let mut counts = Counts::default();
+        for ((key, input), output) in keys.iter().zip(inputs).zip(outputs) {
+            let (key, input, output) = in_memory(*key, *input, *output)?;
+            fetch_ahead(self.data(), input.start);
+            fetch_ahead(out.output, output.start);
+            last_key = last_key.max(key);
+            together.add(input, output);
+            counts.add(steps(input.len as usize));
+        }
+        let mut ivs = window.clone().map(|index| self.iv.at(index as u32));
+        let do_ivs_fit = match self.iv.stride() {
+            Some(_) => [ivs.next(), ivs.next_back()].into_iter().flatten().all(|iv| rule.fits_iv(iv)),
+            None => ivs.all(|iv| rule.fits_iv(iv)),
+        };
+        if last_key >= self.plain_keys || !do_ivs_fit || !together.fit() {
+            return None;
+        }
+        let mut ordered = ordered.counted(&counts);
+        for (((index, key), input), output) in (window.start as u32..).zip(keys).zip(inputs).zip(outputs) {
+            let (key, Span { start, len }, output) = in_memory(*key, *input, *output)?;
+            let iv = self.iv.at(index).start;
+            let record = Accepted { index, len, input: start, output: output.start, iv, key };
+            ordered.put(record, steps(len as usize));
+        }
+        out.statuses[window.clone()].fill(Status::Done);
         Some(())
     }
 
@@ -476,6 +524,15 @@ impl<'a> Part<'a> {
         let len = u32::try_from(record.input.len()).map_err(|_| Status::BadLength)?;
         Ok(Accepted { index, len, input, output, iv: self.iv.at(index).start, key })
     }
+}
+
+/// The key, the input and the output of a record that has nothing in slots.
+#[inline(always)]
+fn in_memory(key: KeySource, input: Source, output: Sink) -> Option<(u32, Span, Span)> {
+    let (KeySource::Table(key), Source::Data(input), Sink::Output(output)) = (key, input, output) else {
+        return None;
+    };
+    Some((key, input, output))
 }
 
 /// Bytes of a line of the caches.

@@ -1,5 +1,7 @@
 //! Records in order of length, so that those side by side take about the same number of steps.
 
+use std::cmp::Reverse;
+
 use super::Accepted;
 use crate::kept::Reuse;
 
@@ -9,10 +11,32 @@ const BUCKETS: usize = 96;
 /// The accepted records of a window.
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
+    /// In the order of the batch.
     accepted: Vec<Accepted>,
+    /// Those with the most steps first.
     sorted: Vec<Accepted>,
+    order: Order,
+}
+
+/// Which of the two lists counts, and how far it is in order.
+#[derive(Clone, Copy, Debug, Default)]
+enum Order {
+    #[default]
+    OfBatch,
     /// All are known to take the same.
-    is_even: bool,
+    Even,
+    /// By their buckets; so many are in the first, which has no bound.
+    Buckets { longest: u32 },
+}
+
+/// How many records have how many steps: the most first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts([u32; BUCKETS + 1]);
+
+/// Where records of so many steps go.
+pub(crate) struct Places<'o> {
+    sorted: &'o mut [Accepted],
+    next: [u32; BUCKETS + 1],
 }
 
 impl Reuse for Ordered {
@@ -24,14 +48,20 @@ impl Reuse for Ordered {
 impl Ordered {
     pub(crate) fn clear(&mut self) {
         self.accepted.clear();
-        self.is_even = false;
+        self.order = Order::OfBatch;
     }
 
     /// Room for so many records of one length, in place of what was there.
     pub(crate) fn equal(&mut self, count: usize) -> &mut [Accepted] {
-        self.is_even = true;
+        self.order = Order::Even;
         self.accepted.resize(count, Accepted::default());
         &mut self.accepted
+    }
+
+    /// Room for records that have been counted, in place of what was there.
+    pub(crate) fn counted(&mut self, counts: &Counts) -> Places<'_> {
+        self.order = counts.order();
+        counts.places(&mut self.sorted)
     }
 
     #[inline(always)]
@@ -39,28 +69,63 @@ impl Ordered {
         self.accepted.push(record);
     }
 
-    /// All records, those with the most steps first; in the order of the batch where all take the same.
+    /// All records, those with the most steps first; in the order of the batch where they take the same.
     pub(crate) fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[Accepted] {
         let steps = |record: &Accepted| steps(record.len as usize);
-        let Some(first) = self.accepted.first().map(steps) else { return &[] };
-        if self.is_even || self.accepted.iter().all(|record| steps(record) == first) {
-            return &self.accepted;
+        if matches!(self.order, Order::OfBatch) {
+            let Some(first) = self.accepted.first().map(steps) else { return &[] };
+            if self.accepted.iter().all(|record| steps(record) == first) {
+                return &self.accepted;
+            }
+            let mut counts = Counts::default();
+            self.accepted.iter().for_each(|record| counts.add(steps(record)));
+            let mut places = counts.places(&mut self.sorted);
+            self.accepted.iter().for_each(|record| places.put(*record, steps(record)));
+            self.order = counts.order();
         }
-        let bucket = |record: &Accepted| BUCKETS - steps(record).min(BUCKETS);
-        let mut ends = [0; BUCKETS + 1];
-        self.accepted.iter().for_each(|record| ends[bucket(record)] += 1);
-        let longest = ends[0];
-        let mut end = 0;
-        for count in &mut ends {
-            (*count, end) = (end, end + *count);
-        }
-        self.sorted.resize(self.accepted.len(), Accepted::default());
-        for record in &self.accepted {
-            let place = &mut ends[bucket(record)];
-            self.sorted[*place] = *record;
-            *place += 1;
-        }
-        self.sorted[..longest].sort_by_key(|record| std::cmp::Reverse(steps(record)));
+        let Order::Buckets { longest } = self.order else { return &self.accepted };
+        self.sorted[..longest as usize].sort_by_key(|record| Reverse(steps(record)));
         &self.sorted
     }
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self([0; BUCKETS + 1])
+    }
+}
+
+impl Counts {
+    #[inline(always)]
+    pub(crate) fn add(&mut self, steps: usize) {
+        self.0[bucket(steps)] += 1;
+    }
+
+    fn order(&self) -> Order {
+        let [longest, ..] = self.0;
+        Order::Buckets { longest }
+    }
+
+    fn places<'o>(&self, sorted: &'o mut Vec<Accepted>) -> Places<'o> {
+        let (mut next, mut end) = (self.0, 0);
+        for count in &mut next {
+            (*count, end) = (end, end + *count);
+        }
+        sorted.resize(end as usize, Accepted::default());
+        Places { sorted, next }
+    }
+}
+
+impl Places<'_> {
+    #[inline(always)]
+    pub(crate) fn put(&mut self, record: Accepted, steps: usize) {
+        let next = &mut self.next[bucket(steps)];
+        self.sorted[*next as usize] = record;
+        *next += 1;
+    }
+}
+
+#[inline(always)]
+fn bucket(steps: usize) -> usize {
+    BUCKETS - steps.min(BUCKETS)
 }

@@ -78,6 +78,11 @@ impl PlainRule {
         })
     }
 
+    /// True where a record has neither associated data nor a tag.
+    pub(super) fn is_tagless(&self) -> bool {
+        self.tag == TagRule::NoTag
+    }
+
     /// True where keys of this many bytes will do.
     #[inline(always)]
     pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
@@ -91,16 +96,53 @@ impl PlainRule {
     /// True where a record with a key that will do is good for certain.
     #[inline(always)]
     pub(super) fn fits(&self, iv: Span, input: Span, output: Span) -> bool {
-        let is_long_enough = match self.output {
+        let mut alone = self.together();
+        alone.add(input, output);
+        self.fits_iv(iv) & alone.fit()
+    }
+
+    /// True where an IV is good for certain.
+    #[inline(always)]
+    pub(super) fn fits_iv(&self, iv: Span) -> bool {
+        (self.least_iv_len..=self.most_iv_len).contains(&iv.len) & (end(iv) <= self.data_len)
+    }
+
+    /// No record yet.
+    #[inline(always)]
+    pub(super) fn together(&self) -> Together {
+        Together { rule: *self, partial: 0, is_long_enough: true, data_end: 0, output_end: 0 }
+    }
+}
+
+/// What records have in common: a few operations for each of them, and the comparisons once.
+pub(super) struct Together {
+    rule: PlainRule,
+    /// Bits of any length.
+    partial: u32,
+    is_long_enough: bool,
+    data_end: u64,
+    output_end: u64,
+}
+
+impl Together {
+    #[inline(always)]
+    pub(super) fn add(&mut self, input: Span, output: Span) {
+        self.is_long_enough &= match self.rule.output {
             OutputRule::AsLongAsInput => output.len == input.len,
             OutputRule::Between(least, most) => (least..=most).contains(&output.len),
         };
-        is_long_enough
-            & (self.least_iv_len..=self.most_iv_len).contains(&iv.len)
-            & (input.len & self.partial == 0)
-            & (end(iv) <= self.data_len)
-            & (end(input) <= self.data_len)
-            & (end(output) <= self.output_len)
+        self.partial |= input.len;
+        self.data_end = self.data_end.max(end(input));
+        self.output_end = self.output_end.max(end(output));
+    }
+
+    /// True where all are good for certain.
+    #[inline(always)]
+    pub(super) fn fit(&self) -> bool {
+        self.is_long_enough
+            & (self.partial & self.rule.partial == 0)
+            & (self.data_end <= self.rule.data_len)
+            & (self.output_end <= self.rule.output_len)
     }
 }
 
