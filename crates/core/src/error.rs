@@ -113,6 +113,14 @@ pub enum JobError {
         /// What it said.
         reason: String,
     },
+    /// The holder of the key says that the job cannot be done.
+    #[error("holder {holder} refused: {reason}")]
+    HolderRefused {
+        /// The holder's name.
+        holder: String,
+        /// What it said.
+        reason: String,
+    },
     /// The system gave no threads to work on.
     #[error("cannot start worker threads: {reason}")]
     NoThreads {
@@ -136,6 +144,7 @@ impl JobError {
             | Self::Unsupported { .. }
             | Self::Malformed { .. }
             | Self::Refused { .. }
+            | Self::HolderRefused { .. }
             | Self::Cancelled
             | Self::Forked => Blame::Caller,
             Self::Rejected | Self::SmallOrderPeer | Self::BadCheckValue | Self::DependencyFailed => {

@@ -1,0 +1,80 @@
+//! Errors of jobs and statuses of records as codes, and back.
+
+use oarlock::JobError;
+use oarlock::contract::{self, Status};
+
+use crate::proto::{Blame, Code, Fault};
+
+/// The code of a job's error.
+#[must_use]
+pub fn code_of(error: &JobError) -> Code {
+    match error {
+        JobError::Rejected | JobError::SmallOrderPeer => Code::Rejected,
+        JobError::KeyType { .. } | JobError::UnusableKey { .. } => Code::WrongKey,
+        JobError::Unsupported { .. } => Code::Unsupported,
+        JobError::Refused { reason } => code_of_status(*reason),
+        JobError::BadCheckValue => Code::BadKey,
+        JobError::DependencyFailed => Code::DependencyFailed,
+        JobError::Overloaded { .. } => Code::ResourceExhausted,
+        JobError::DeadlineExceeded => Code::DeadlineExceeded,
+        JobError::Cancelled | JobError::Forked | JobError::ShutDown => Code::Unavailable,
+        other => match other.blame() {
+            contract::Blame::Machine => Code::Failed,
+            contract::Blame::Peer => Code::Rejected,
+            contract::Blame::Caller => Code::Invalid,
+        },
+    }
+}
+
+/// The code of a record's status.
+#[must_use]
+pub fn code_of_status(status: Status) -> Code {
+    match status {
+        Status::Done => Code::Done,
+        Status::Rejected => Code::Rejected,
+        Status::OutOfRange | Status::BadLength | Status::Malformed => Code::Invalid,
+        Status::BadKey | Status::WrongKeyType => Code::WrongKey,
+        Status::DependencyFailed => Code::DependencyFailed,
+        Status::UnknownKey => Code::NoSuchKey,
+        Status::Forbidden | Status::IvForbidden => Code::PermissionDenied,
+        Status::KeyUsedUp => Code::UsedUp,
+        Status::WeakKey | Status::BadCheckValue => Code::BadKey,
+        Status::Unsupported => Code::Unsupported,
+        _ => Code::Failed,
+    }
+}
+
+/// What there is to say about a job that failed.
+#[must_use]
+pub fn fault_of(index: u32, error: &JobError) -> Fault {
+    let retry_after_ms = if matches!(error, JobError::Overloaded { .. }) { RETRY_AFTER_MS } else { 0 };
+    let blame = match error.blame() {
+        contract::Blame::Caller => Blame::Caller,
+        contract::Blame::Peer => Blame::Peer,
+        contract::Blame::Machine => Blame::Machine,
+    };
+    Fault {
+        index,
+        code: code_of(error).into(),
+        message: error.to_string(),
+        blame: blame.into(),
+        retry_after_ms,
+    }
+}
+
+/// Whether a refused client should come again: a full queue empties in less.
+const RETRY_AFTER_MS: u32 = 20;
+
+/// The error of a job that a server answered with this fault.
+#[must_use]
+pub fn error_of(fault: &Fault, server: &str) -> JobError {
+    let (holder, reason) = (server.to_owned(), fault.message.clone());
+    match (fault.code(), fault.blame()) {
+        (Code::Rejected, _) => JobError::Rejected,
+        (Code::DependencyFailed, _) => JobError::DependencyFailed,
+        (Code::DeadlineExceeded, _) => JobError::DeadlineExceeded,
+        (Code::Done | Code::Failed | Code::Unavailable | Code::ResourceExhausted, _)
+        | (_, Blame::Machine) => JobError::HolderFailed { holder, reason },
+        _ => JobError::HolderRefused { holder, reason },
+    }
+}

@@ -1,0 +1,48 @@
+//! Frames of a UNIX socket: a length of four bytes, little-endian, and a message.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use prost::Message;
+
+use crate::WireError;
+
+/// What a client writes first: the name and the version of the protocol.
+pub const PREAMBLE: &[u8; 8] = b"oarlock\x01";
+
+/// Bytes of a frame's length.
+const HEAD: usize = 4;
+
+/// Appends a message as a frame.
+///
+/// # Errors
+/// The message is longer than a frame can say, 4 GiB.
+pub fn put(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireError> {
+    let found = message.encoded_len();
+    let bound = u64::from(u32::MAX);
+    let len = u32::try_from(found).map_err(|_| WireError::TooMany {
+        what: "bytes of a message",
+        found: found as u64,
+        bound,
+    })?;
+    buffer.reserve(HEAD + found);
+    buffer.put_u32_le(len);
+    message.encode_raw(buffer);
+    Ok(())
+}
+
+/// Takes the next frame's message out of what has been received; None where it is not all there yet.
+///
+/// # Errors
+/// It is longer than `most` bytes: whoever sends that is not to be read any further.
+pub fn take(received: &mut BytesMut, most: usize) -> Result<Option<Bytes>, WireError> {
+    let Some(head) = received.first_chunk::<HEAD>() else { return Ok(None) };
+    let len = u32::from_le_bytes(*head) as usize;
+    if len > most {
+        return Err(WireError::TooMany { what: "bytes of a frame", found: len as u64, bound: most as u64 });
+    }
+    if received.len() < HEAD + len {
+        received.reserve(HEAD + len - received.len());
+        return Ok(None);
+    }
+    received.advance(HEAD);
+    Ok(Some(received.split_to(len).freeze()))
+}

@@ -1,0 +1,266 @@
+//! Public-key operations as columns.
+
+use bytes::{Bytes, BytesMut};
+use oarlock::contract::Key;
+use oarlock::{Answers, Input, Job, JobError};
+
+use crate::column::{Marks, Numbers, marks, numbers};
+use crate::fault::{code_of, fault_of};
+use crate::proto::{self, Code};
+use crate::scheme::{self, WireScheme};
+use crate::{Limits, WireError};
+
+/// A message of jobs whose columns have been checked: reading it cannot fail.
+#[derive(Clone, Debug)]
+pub struct JobColumns<'a> {
+    count: usize,
+    schemes: Vec<WireScheme>,
+    scheme_of: Marks<'a>,
+    key_of: Numbers<'a>,
+    inputs: &'a [u8],
+    input_lens: Numbers<'a>,
+    seconds: &'a [u8],
+    second_lens: Numbers<'a>,
+    are_digests: bool,
+}
+
+/// One job of a message.
+#[derive(Clone, Copy)]
+pub struct JobRow<'a> {
+    /// What to do.
+    pub scheme: WireScheme,
+    /// The key's handle.
+    pub handle: u32,
+    /// The main input.
+    pub input: Input<'a>,
+    /// The signature to verify, or the label.
+    pub second: &'a [u8],
+}
+
+impl<'a> JobColumns<'a> {
+    /// Checks a message.
+    ///
+    /// # Errors
+    /// A column does not fit the count, or more jobs than `limits` allow.
+    pub fn read(message: &'a proto::Jobs, limits: &Limits) -> Result<Self, WireError> {
+        let count = limits.count("jobs", message.count)?;
+        let schemes = message.schemes.iter().map(WireScheme::read).collect::<Result<Vec<_>, _>>()?;
+        let scheme_of = Marks::read(&message.scheme_of, count, "scheme_of")?;
+        if count > 0 && !scheme_of.are_below(schemes.len()) {
+            return Err(WireError::Place { what: "scheme_of" });
+        }
+        let input_lens = Numbers::read(&message.input_lens, count, "input_lens")?;
+        let second_lens = Numbers::read(&message.second_lens, count, "second_lens")?;
+        adds_up(&message.inputs, &input_lens, count, "inputs")?;
+        adds_up(&message.seconds, &second_lens, count, "seconds")?;
+        Ok(Self {
+            count,
+            schemes,
+            scheme_of,
+            key_of: Numbers::read(&message.key_of, count, "key_of")?,
+            inputs: &message.inputs,
+            input_lens,
+            seconds: &message.seconds,
+            second_lens,
+            are_digests: message.inputs_are_digests,
+        })
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True where there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The jobs in order.
+    pub fn iter(&self) -> impl Iterator<Item = JobRow<'a>> + '_ {
+        let (mut inputs, mut seconds) = (self.inputs, self.seconds);
+        (0..self.count).map(move |index| {
+            let input = cut(&mut inputs, self.input_lens.at(index));
+            JobRow {
+                scheme: self.schemes[usize::from(self.scheme_of.at(index))],
+                handle: self.key_of.at(index),
+                input: if self.are_digests { Input::Digest(input) } else { Input::Message(input) },
+                second: cut(&mut seconds, self.second_lens.at(index)),
+            }
+        })
+    }
+}
+
+impl<'a> JobRow<'a> {
+    /// The job under its key.
+    #[must_use]
+    pub fn with<'j>(&self, key: &'j Key) -> Job<'j>
+    where
+        'a: 'j,
+    {
+        Job { scheme: self.scheme.with(key.kind()), key, input: self.input, second: self.second }
+    }
+}
+
+/// Shows the length of the input: it may be secret.
+impl std::fmt::Debug for JobRow<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "JobRow({:?}, key {}, {:?})", self.scheme, self.handle, self.input)
+    }
+}
+
+fn adds_up(bytes: &[u8], lens: &Numbers<'_>, count: usize, what: &'static str) -> Result<(), WireError> {
+    let (sum, found) = (lens.sum(count), bytes.len());
+    if sum == found as u64 {
+        return Ok(());
+    }
+    Err(WireError::Column { what, expected: format!("{sum} bytes, the sum of their lengths"), found })
+}
+
+/// The next `len` bytes, or what is left of them.
+fn cut<'a>(rest: &mut &'a [u8], len: u32) -> &'a [u8] {
+    let (first, others) = rest.split_at(rest.len().min(len as usize));
+    *rest = others;
+    first
+}
+
+/// Writes jobs, whose keys' handles are given beside them.
+///
+/// # Errors
+/// A scheme that the protocol does not have, or more than 256 of them; digests and messages in one batch.
+pub fn write<'a>(
+    jobs: impl ExactSizeIterator<Item = (Job<'a>, u32)> + Clone,
+) -> Result<proto::Jobs, WireError> {
+    let count = jobs.len();
+    let bound = u64::from(u32::MAX);
+    let count_field =
+        u32::try_from(count).map_err(|_| WireError::TooMany { what: "jobs", found: count as u64, bound })?;
+    let (mut schemes, mut scheme_of) = (Vec::new(), Vec::with_capacity(count));
+    let (mut inputs, mut seconds) = (BytesMut::new(), BytesMut::new());
+    let mut digests = 0;
+    for (job, _) in jobs.clone() {
+        scheme_of.push(place_of(scheme::write(job.scheme)?, &mut schemes)?);
+        let (input, is_digest) = match job.input {
+            Input::Message(bytes) => (bytes, false),
+            Input::Digest(bytes) => (bytes, true),
+        };
+        digests += usize::from(is_digest);
+        inputs.extend_from_slice(input);
+        seconds.extend_from_slice(job.second);
+    }
+    if digests != 0 && digests != count {
+        return Err(WireError::Place { what: "inputs_are_digests" });
+    }
+    Ok(proto::Jobs {
+        count: count_field,
+        schemes,
+        scheme_of: marks(&scheme_of),
+        key_of: numbers(jobs.clone().map(|(_, handle)| handle)),
+        inputs: inputs.freeze(),
+        input_lens: numbers(jobs.clone().map(|(job, _)| job.input.len() as u32)),
+        second_lens: if seconds.is_empty() {
+            Bytes::new()
+        } else {
+            numbers(jobs.map(|(job, _)| job.second.len() as u32))
+        },
+        seconds: seconds.freeze(),
+        inputs_are_digests: digests > 0,
+        timeout_us: 0,
+    })
+}
+
+/// The place of a scheme among those that occur, at the end where it is new.
+fn place_of(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u8, WireError> {
+    let place = schemes.iter().rposition(|own| *own == scheme).unwrap_or_else(|| {
+        schemes.push(scheme);
+        schemes.len() - 1
+    });
+    u8::try_from(place).map_err(|_| WireError::TooMany {
+        what: "schemes",
+        found: place as u64 + 1,
+        bound: 256,
+    })
+}
+
+/// Writes answers.
+#[must_use]
+pub fn write_answers<'a>(
+    answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,
+) -> proto::Results {
+    let (mut codes, mut lens) = (Vec::with_capacity(answers.len()), Vec::with_capacity(answers.len()));
+    let (mut outputs, mut faults) = (BytesMut::new(), Vec::new());
+    for (index, answer) in (0..).zip(answers) {
+        let (code, output) = match answer {
+            Ok(output) => (Code::Done, output),
+            Err(error) => {
+                let code = code_of(&error);
+                if code != Code::Rejected {
+                    faults.push(fault_of(index, &error));
+                }
+                (code, &[][..])
+            }
+        };
+        codes.push(code as u8);
+        lens.push(output.len() as u32);
+        outputs.extend_from_slice(output);
+    }
+    let output_lens = if outputs.is_empty() { Bytes::new() } else { numbers(lens.iter().copied()) };
+    proto::Results { codes: marks(&codes), outputs: outputs.freeze(), output_lens, faults }
+}
+
+/// Writes the answers of one submission.
+#[must_use]
+pub fn write_all(answers: &Answers) -> proto::Results {
+    write_answers(answers.iter())
+}
+
+/// Answers whose columns have been checked.
+#[derive(Debug)]
+pub struct ResultColumns<'a> {
+    codes: Marks<'a>,
+    output_lens: Numbers<'a>,
+    outputs: &'a [u8],
+    faults: &'a [proto::Fault],
+    count: usize,
+}
+
+impl<'a> ResultColumns<'a> {
+    /// Checks the answers to `count` jobs.
+    ///
+    /// # Errors
+    /// A column does not fit the count.
+    pub fn read(message: &'a proto::Results, count: usize) -> Result<Self, WireError> {
+        let codes = Marks::read(&message.codes, count, "codes")?;
+        let output_lens = Numbers::read(&message.output_lens, count, "output_lens")?;
+        if output_lens.sum(count) != message.outputs.len() as u64 {
+            let expected = format!("{} bytes, the sum of their lengths", output_lens.sum(count));
+            return Err(WireError::Column { what: "outputs", expected, found: message.outputs.len() });
+        }
+        Ok(Self { codes, output_lens, outputs: &message.outputs, faults: &message.faults, count })
+    }
+
+    /// The answers in order, each with its code where there is none. `server` names it in errors.
+    pub fn iter(&self, server: &'a str) -> impl Iterator<Item = Result<&'a [u8], JobError>> + '_ {
+        let mut outputs = self.outputs;
+        let mut faults = self.faults.iter().peekable();
+        (0..self.count).map(move |index| {
+            let output = cut(&mut outputs, self.output_lens.at(index));
+            let fault = faults.next_if(|fault| fault.index as usize == index);
+            match Code::try_from(i32::from(self.codes.at(index))) {
+                Ok(Code::Done) => Ok(output),
+                Ok(Code::Rejected) => Err(JobError::Rejected),
+                code => {
+                    let code = code.unwrap_or(Code::Failed);
+                    let plain = proto::Fault {
+                        code: code.into(),
+                        message: format!("{} without a reason", code.as_str_name()),
+                        ..Default::default()
+                    };
+                    Err(crate::fault::error_of(fault.unwrap_or(&plain), server))
+                }
+            }
+        })
+    }
+}

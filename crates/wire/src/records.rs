@@ -1,0 +1,250 @@
+//! Short symmetric operations as columns.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
+use oarlock::contract::{Column, Key, KeySource, Records, Sink, Source, Span, Status};
+
+use crate::column::{Marks, Numbers, SLOT, each_of, marks, numbers, places_of, spans};
+use crate::fault::code_of_status;
+use crate::proto::{self, Blame, Fault, IvRule, Spans};
+use crate::{Limits, WireError, task};
+
+/// The bit of a key's column that says that the others are a slot.
+const SLOT_BIT: u32 = 1 << 31;
+
+/// Reads a batch. `key_of` says which key a handle stands for, and `keys` are those that came with the stream.
+///
+/// # Errors
+/// A column does not fit the count, a name is not known here, or more than `limits` allow. A handle that stands for nothing is
+/// for `key_of` to answer with an index that no table has, so that its record fails alone.
+pub fn read<'a>(
+    message: &'a proto::Records,
+    limits: &Limits,
+    keys: &'a [Key],
+    key_of: impl Fn(u32) -> KeySource,
+) -> Result<Batch<'a>, WireError> {
+    let count = limits.count("records", message.count)?;
+    limits.bytes("output_len", message.output_len)?;
+    let tasks = message.tasks.iter().map(task::read).collect::<Result<Vec<_>, _>>()?;
+    let task = tasks_of(message, &tasks, count)?;
+    let source = |span: Span| if span.len == SLOT { Source::Slot(span.start) } else { Source::Data(span) };
+    let (iv_from, iv) = ivs(message.iv.as_ref(), &message.iv_rule, count, "iv")?;
+    let (second_iv_from, second_iv) =
+        ivs(message.second_iv.as_ref(), &message.second_iv_rule, count, "second_iv")?;
+    let records = Records {
+        len: count,
+        keys: Cow::Borrowed(keys),
+        data: Cow::Borrowed(&message.data),
+        output_len: message.output_len as usize,
+        key: keys_of(&message.key_of, count, "key_of", &key_of)?,
+        second_key: keys_of(&message.second_key_of, count, "second_key_of", &key_of)?,
+        iv,
+        second_iv,
+        aad: spans(message.aad.as_ref(), count, "aad", |span| span)?,
+        input: spans(message.input.as_ref(), count, "input", source)?,
+        output: spans(message.output.as_ref(), count, "output", sink)?,
+        tag: spans(message.tag.as_ref(), count, "tag", |span| span)?,
+        ..Records::default()
+    };
+    limits.slots(&message.slot_lens)?;
+    Ok(Batch {
+        iv_from,
+        second_iv_from,
+        slots: Cow::Borrowed(&message.slot_lens),
+        ..Batch::new(task, records)
+    })
+}
+
+fn sink(span: Span) -> Sink {
+    if span.len == SLOT { Sink::Slot(span.start) } else { Sink::Output(span) }
+}
+
+fn tasks_of(
+    message: &proto::Records,
+    tasks: &[Task],
+    count: usize,
+) -> Result<Column<'static, Task>, WireError> {
+    let task_of = Marks::read(&message.task_of, count, "task_of")?;
+    let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
+        return Err(WireError::Place { what: "task_of" });
+    };
+    Ok(match task_of {
+        Marks::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
+        Marks::Each(places) => Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect()),
+    })
+}
+
+fn keys_of(
+    bytes: &[u8],
+    count: usize,
+    what: &'static str,
+    key_of: impl Fn(u32) -> KeySource,
+) -> Result<Column<'static, KeySource>, WireError> {
+    let key = |number: u32| match number & SLOT_BIT {
+        0 => key_of(number),
+        _ => KeySource::Slot(number & !SLOT_BIT),
+    };
+    Ok(match Numbers::read(bytes, count, what)? {
+        Numbers::One(number) => Column::One(key(number)),
+        Numbers::Each(each) => {
+            Column::Each(each.iter().map(|bytes| key(u32::from_le_bytes(*bytes))).collect())
+        }
+    })
+}
+
+/// Where IVs come from, and where those in the data are.
+fn ivs(
+    places: Option<&Spans>,
+    rules: &[u8],
+    count: usize,
+    what: &'static str,
+) -> Result<(Column<'static, Iv>, Column<'static, Span>), WireError> {
+    let rules = Marks::read(rules, count, what)?;
+    let given = || spans(places, count, what, |span| span);
+    if let Marks::One(rule) = rules
+        && let Some(from) = alike(rule)
+    {
+        let places = if from == Iv::Given { given()? } else { Column::One(Span::default()) };
+        return Ok((Column::One(from), places));
+    }
+    let places = given()?;
+    let mut from = Vec::with_capacity(count);
+    for (index, place) in places.cursor().take(count).enumerate() {
+        let rule = rules.at(index);
+        let value = i32::from(rule);
+        from.push(match IvRule::try_from(value) {
+            Ok(IvRule::IvGenerated) => Iv::Generated(sink(place)),
+            Ok(IvRule::IvSlot) => Iv::Slot(place.start),
+            Ok(_) => alike(rule).unwrap_or_default(),
+            Err(_) => return Err(WireError::Unknown { what: "IV rule", value }),
+        });
+    }
+    Ok((Column::Each(from.into()), places))
+}
+
+/// A rule that needs no place.
+fn alike(rule: u8) -> Option<Iv> {
+    match IvRule::try_from(i32::from(rule)).ok()? {
+        IvRule::IvGiven => Some(Iv::Given),
+        IvRule::IvZero => Some(Iv::Zero),
+        IvRule::IvKey => Some(Iv::KeyItself),
+        IvRule::IvGenerated | IvRule::IvSlot => None,
+    }
+}
+
+/// Writes a batch. `handle_of` gives the handle of a key that is not in a slot.
+///
+/// # Errors
+/// A task that the protocol does not have, more than 256 of them, or an incomplete batch.
+pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto::Records, WireError> {
+    let records = &batch.records;
+    if !batch.is_complete() {
+        return Err(WireError::Missing { what: "a value of a column" });
+    }
+    let (tasks, task_of) = write_tasks(&batch.task, records.len)?;
+    let number = |source: KeySource| match source {
+        KeySource::Table(index) => handle_of(index),
+        KeySource::Slot(slot) => slot | SLOT_BIT,
+    };
+    let slot = |slot| Span { start: slot, len: SLOT };
+    let (iv, iv_rule) = write_ivs(&batch.iv_from, &records.iv, records.len);
+    let (second_iv, second_iv_rule) = write_ivs(&batch.second_iv_from, &records.second_iv, records.len);
+    Ok(proto::Records {
+        count: records.len as u32,
+        tasks,
+        task_of,
+        data: Bytes::copy_from_slice(&records.data),
+        output_len: records.output_len as u32,
+        key_of: write_keys(&records.key, records.len, number),
+        second_key_of: write_keys(&records.second_key, records.len, number),
+        input: Some(places_of(&records.input, |source| match source {
+            Source::Data(span) => span,
+            Source::Slot(number) => slot(number),
+        })),
+        aad: Some(places_of(&records.aad, |span| span)),
+        iv: Some(iv),
+        second_iv: Some(second_iv),
+        output: Some(places_of(&records.output, place_of)),
+        tag: Some(places_of(&records.tag, |span| span)),
+        iv_rule,
+        second_iv_rule,
+        slot_lens: batch.slots.to_vec(),
+    })
+}
+
+fn place_of(sink: Sink) -> Span {
+    match sink {
+        Sink::Output(span) => span,
+        Sink::Slot(slot) => Span { start: slot, len: SLOT },
+    }
+}
+
+fn write_tasks(column: &Column<'_, Task>, count: usize) -> Result<(Vec<proto::Task>, Bytes), WireError> {
+    if let Column::One(only) = column {
+        return Ok((vec![task::write(*only)?], Bytes::new()));
+    }
+    let (mut tasks, mut places) = (Vec::<Task>::new(), Vec::with_capacity(count));
+    for task in column.cursor().take(count) {
+        let place = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
+            tasks.push(task);
+            tasks.len() - 1
+        });
+        let found = tasks.len() as u64;
+        places.push(u8::try_from(place).map_err(|_| WireError::TooMany {
+            what: "tasks",
+            found,
+            bound: 256,
+        })?);
+    }
+    Ok((tasks.into_iter().map(task::write).collect::<Result<_, _>>()?, marks(&places)))
+}
+
+fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeySource) -> u32) -> Bytes {
+    if let Column::One(source) = column {
+        return numbers([number(*source)].into_iter());
+    }
+    let all: Vec<u32> = column.cursor().take(count).map(number).collect();
+    numbers(all.iter().copied())
+}
+
+fn write_ivs(from: &Column<'_, Iv>, given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
+    let rule = |iv| match iv {
+        Iv::Given => IvRule::IvGiven,
+        Iv::Zero => IvRule::IvZero,
+        Iv::KeyItself => IvRule::IvKey,
+        Iv::Generated(_) => IvRule::IvGenerated,
+        Iv::Slot(_) => IvRule::IvSlot,
+    };
+    match from {
+        Column::One(Iv::Given) => return (places_of(given, |span| span), Bytes::new()),
+        Column::One(iv @ (Iv::Zero | Iv::KeyItself)) => return (Spans::default(), marks(&[rule(*iv) as u8])),
+        _ => {}
+    }
+    let rules: Vec<u8> = from.cursor().take(count).map(|iv| rule(iv) as u8).collect();
+    let places = from.cursor().zip(given.cursor()).take(count).map(|(iv, given)| match iv {
+        Iv::Generated(sink) => place_of(sink),
+        Iv::Slot(slot) => Span { start: slot, len: 0 },
+        _ => given,
+    });
+    (each_of(places), marks(&rules))
+}
+
+/// Writes what a batch gave. `reason` says what there is to say about a record that is not done.
+#[must_use]
+pub fn write_outcome(
+    outcome: &BatchOutcome,
+    reason: impl Fn(usize, Status) -> (String, Blame),
+) -> proto::RecordResults {
+    let codes: Vec<u8> = outcome.statuses().iter().map(|status| code_of_status(*status) as u8).collect();
+    let mut faults = Vec::new();
+    for (index, status) in (0_u32..).zip(outcome.statuses()) {
+        if *status != Status::Done {
+            let (message, blame) = reason(index as usize, *status);
+            let code = code_of_status(*status).into();
+            faults.push(Fault { index, code, message, blame: blame.into(), retry_after_ms: 0 });
+        }
+    }
+    proto::RecordResults { codes: marks(&codes), output: Bytes::copy_from_slice(outcome.output()), faults }
+}

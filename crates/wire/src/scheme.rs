@@ -1,0 +1,174 @@
+//! Schemes as messages.
+
+use std::fmt::Display;
+
+use oarlock::contract::{Curve, KeyKind};
+use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
+
+use crate::WireError;
+use crate::proto::scheme::Kind;
+use crate::proto::{self, Digest};
+
+/// A scheme as a message has it: the curve is the key's.
+#[derive(Clone, Copy, Debug)]
+pub struct WireScheme(Family);
+
+#[derive(Clone, Copy, Debug)]
+enum Family {
+    Whole(Scheme),
+    EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
+    EcdsaVerify { digest: DigestAlg, encoding: EcdsaEncoding },
+}
+
+impl WireScheme {
+    /// Reads a scheme.
+    ///
+    /// # Errors
+    /// Something in it is not known here, or missing.
+    pub fn read(message: &proto::Scheme) -> Result<Self, WireError> {
+        let kind = known::<Kind>("scheme", message.kind)?;
+        let digest = || digest(message.digest)?.ok_or(WireError::Missing { what: "digest" });
+        let mgf = || Ok::<_, WireError>(digest_or(message.mgf_digest, digest()?)?);
+        let salt = message.salt_len.map(salt_len).transpose()?;
+        let encoding = || Ok::<_, WireError>(encoding_of(known("ECDSA encoding", message.encoding)?));
+        Ok(Self(match kind {
+            Kind::Unspecified => return Err(WireError::Missing { what: "scheme" }),
+            Kind::RsaPkcs1Sign => Family::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
+            Kind::RsaPkcs1Verify => Family::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
+            Kind::RsaPssSign => {
+                let salt_len = salt.unwrap_or(digest()?.output_len() as u16);
+                Family::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
+            }
+            Kind::RsaPssVerify => {
+                let salt = salt.map_or(SaltLength::Any, SaltLength::Exactly);
+                Family::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
+            }
+            Kind::RsaPkcs1Decrypt => Family::Whole(Scheme::RsaPkcs1Decrypt),
+            Kind::RsaOaepDecrypt => Family::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? }),
+            Kind::EcdsaSign => {
+                let nonce =
+                    if message.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged };
+                Family::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
+            }
+            Kind::EcdsaVerify => Family::EcdsaVerify { digest: digest()?, encoding: encoding()? },
+            Kind::Ed25519Sign => Family::Whole(Scheme::Ed25519Sign),
+            Kind::Ed25519Verify => Family::Whole(Scheme::Ed25519Verify),
+            Kind::X25519 => Family::Whole(Scheme::X25519),
+        }))
+    }
+
+    /// The scheme with a key of this kind. A key without a curve gives a scheme that the hall will refuse for it.
+    #[must_use]
+    pub fn with(self, kind: KeyKind) -> Scheme {
+        let curve = match kind {
+            KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
+            _ => Curve::P256,
+        };
+        match self.0 {
+            Family::Whole(scheme) => scheme,
+            Family::EcdsaSign { digest, encoding, nonce } => {
+                Scheme::EcdsaSign { curve, digest, encoding, nonce }
+            }
+            Family::EcdsaVerify { digest, encoding } => Scheme::EcdsaVerify { curve, digest, encoding },
+        }
+    }
+}
+
+/// Writes a scheme.
+///
+/// # Errors
+/// A scheme that the protocol does not have.
+pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
+    let mut message = proto::Scheme::default();
+    let mut put = |kind: Kind, digest: Option<DigestAlg>, mgf: Option<DigestAlg>| {
+        message.kind = kind.into();
+        message.digest = digest_message(digest)?;
+        message.mgf_digest = digest_message(mgf)?;
+        Ok::<(), WireError>(())
+    };
+    match scheme {
+        Scheme::RsaPkcs1Sign { digest } => put(Kind::RsaPkcs1Sign, Some(digest), None)?,
+        Scheme::RsaPkcs1Verify { digest } => put(Kind::RsaPkcs1Verify, Some(digest), None)?,
+        Scheme::RsaPssSign { digest, mgf, salt_len } => {
+            put(Kind::RsaPssSign, Some(digest), Some(mgf))?;
+            message.salt_len = Some(salt_len.into());
+        }
+        Scheme::RsaPssVerify { digest, mgf, salt } => {
+            put(Kind::RsaPssVerify, Some(digest), Some(mgf))?;
+            message.salt_len = match salt {
+                SaltLength::Exactly(len) => Some(len.into()),
+                SaltLength::Any => None,
+            };
+        }
+        Scheme::RsaPkcs1Decrypt => put(Kind::RsaPkcs1Decrypt, None, None)?,
+        Scheme::RsaOaepDecrypt { digest, mgf } => put(Kind::RsaOaepDecrypt, Some(digest), Some(mgf))?,
+        Scheme::EcdsaSign { digest, encoding, nonce, .. } => {
+            put(Kind::EcdsaSign, Some(digest), None)?;
+            message.encoding = encoding_message(encoding).into();
+            message.is_deterministic = nonce == NonceRule::Deterministic;
+        }
+        Scheme::EcdsaVerify { digest, encoding, .. } => {
+            put(Kind::EcdsaVerify, Some(digest), None)?;
+            message.encoding = encoding_message(encoding).into();
+        }
+        Scheme::Ed25519Sign => put(Kind::Ed25519Sign, None, None)?,
+        Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
+        Scheme::X25519 => put(Kind::X25519, None, None)?,
+        other => return Err(unknown("scheme", &other)),
+    }
+    Ok(message)
+}
+
+/// What is newer than the protocol.
+pub(crate) fn unknown(what: &'static str, found: &impl Display) -> WireError {
+    WireError::Name { what, name: found.to_string(), expected: "one of the protocol's".into() }
+}
+
+fn known<E: TryFrom<i32>>(what: &'static str, value: i32) -> Result<E, WireError> {
+    E::try_from(value).map_err(|_| WireError::Unknown { what, value })
+}
+
+fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {
+    Ok(match known("digest", value)? {
+        Digest::Unspecified => None,
+        Digest::Sha1 => Some(DigestAlg::Sha1),
+        Digest::Sha256 => Some(DigestAlg::Sha256),
+        Digest::Sha384 => Some(DigestAlg::Sha384),
+        Digest::Sha512 => Some(DigestAlg::Sha512),
+    })
+}
+
+fn digest_or(value: i32, other: DigestAlg) -> Result<DigestAlg, WireError> {
+    Ok(digest(value)?.unwrap_or(other))
+}
+
+fn digest_message(digest: Option<DigestAlg>) -> Result<i32, WireError> {
+    let message = match digest {
+        None => Digest::Unspecified,
+        Some(DigestAlg::Sha1) => Digest::Sha1,
+        Some(DigestAlg::Sha256) => Digest::Sha256,
+        Some(DigestAlg::Sha384) => Digest::Sha384,
+        Some(DigestAlg::Sha512) => Digest::Sha512,
+        Some(other) => return Err(unknown("digest", &other)),
+    };
+    Ok(message.into())
+}
+
+fn encoding_of(encoding: proto::EcdsaEncoding) -> EcdsaEncoding {
+    match encoding {
+        proto::EcdsaEncoding::Der => EcdsaEncoding::Der,
+        proto::EcdsaEncoding::Fixed => EcdsaEncoding::Fixed,
+    }
+}
+
+fn encoding_message(encoding: EcdsaEncoding) -> proto::EcdsaEncoding {
+    match encoding {
+        EcdsaEncoding::Der => proto::EcdsaEncoding::Der,
+        EcdsaEncoding::Fixed => proto::EcdsaEncoding::Fixed,
+    }
+}
+
+fn salt_len(len: u32) -> Result<u16, WireError> {
+    let bound = u64::from(u16::MAX);
+    len.try_into().map_err(|_| WireError::TooMany { what: "salt_len", found: len.into(), bound })
+}

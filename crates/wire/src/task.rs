@@ -1,0 +1,86 @@
+//! Tasks as messages.
+
+use std::fmt::Display;
+
+use oarlock::batch::{KeyWrap, Task};
+use oarlock::contract::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, WrapAlg};
+use oarlock::table::KeyType;
+
+use crate::WireError;
+use crate::proto;
+use crate::proto::task::Kind;
+use crate::scheme::unknown;
+
+/// Reads a task.
+///
+/// # Errors
+/// A name is not known here.
+pub fn read(message: &proto::Task) -> Result<Task, WireError> {
+    let value = message.kind;
+    let kind = Kind::try_from(value).map_err(|_| WireError::Unknown { what: "task", value })?;
+    let algorithm = message.algorithm.as_str();
+    Ok(match kind {
+        Kind::Unspecified => return Err(WireError::Missing { what: "task" }),
+        Kind::Encrypt => Task::encrypt(cipher(algorithm)?),
+        Kind::Decrypt => Task::decrypt(cipher(algorithm)?),
+        Kind::Seal => Task::seal(find("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Open => Task::open(find("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Mac => Task::mac(find("MAC", &MacAlg::ALL, algorithm)?),
+        Kind::Digest => Task::digest(find("digest", &DigestAlg::ALL, algorithm)?),
+        Kind::Translate => Task::translate(cipher(algorithm)?, cipher(&message.target)?),
+        Kind::Wrap => Task::wrap(find("key wrap", &WrapAlg::ALL, algorithm)?),
+        Kind::UnwrapKey => {
+            let key = find("type of key", &KeyType::ALL, &message.target)?;
+            Task::unwrap_key(find("key wrap", &key_wraps(), algorithm)?, key)
+        }
+    })
+}
+
+/// Writes a task.
+///
+/// # Errors
+/// A task that the protocol does not have.
+pub fn write(task: Task) -> Result<proto::Task, WireError> {
+    let (kind, algorithm, target) = match task {
+        Task::Do(Shape::Cipher { alg, direction: Direction::Encrypt, .. }) => {
+            (Kind::Encrypt, alg.to_string(), None)
+        }
+        Task::Do(Shape::Cipher { alg, .. }) => (Kind::Decrypt, alg.to_string(), None),
+        Task::Do(Shape::Aead { alg, direction: Direction::Encrypt }) => (Kind::Seal, alg.to_string(), None),
+        Task::Do(Shape::Aead { alg, .. }) => (Kind::Open, alg.to_string(), None),
+        Task::Do(Shape::Mac { alg }) => (Kind::Mac, alg.to_string(), None),
+        Task::Do(Shape::Digest { alg }) => (Kind::Digest, alg.to_string(), None),
+        Task::Do(Shape::Translate { from, to }) => {
+            (Kind::Translate, from.alg.to_string(), Some(to.alg.to_string()))
+        }
+        Task::Do(Shape::Wrap { alg, direction: Direction::Encrypt }) => (Kind::Wrap, alg.to_string(), None),
+        Task::UnwrapKey { wrap, key } => (Kind::UnwrapKey, wrap.to_string(), Some(key.to_string())),
+        other => return Err(unknown("task", &other)),
+    };
+    Ok(proto::Task { kind: kind.into(), algorithm, target: target.unwrap_or_default() })
+}
+
+/// The key types by name.
+///
+/// # Errors
+/// The name is none of theirs.
+pub fn key_type(name: &str) -> Result<KeyType, WireError> {
+    find("type of key", &KeyType::ALL, name)
+}
+
+fn cipher(name: &str) -> Result<BlockCipher, WireError> {
+    find("cipher", &BlockCipher::ALL, name)
+}
+
+fn key_wraps() -> Vec<KeyWrap> {
+    let legacy = [BlockCipher::Tdes2, BlockCipher::Tdes3];
+    let aes = WrapAlg::ALL.into_iter().map(KeyWrap::Aes);
+    aes.chain(legacy.map(KeyWrap::LegacyEcb)).chain(legacy.map(KeyWrap::LegacyCbc)).collect()
+}
+
+fn find<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
+    all.iter().find(|value| value.to_string() == name).copied().ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(T::to_string).collect();
+        WireError::Name { what, name: name.chars().take(32).collect(), expected: names.join(", ") }
+    })
+}

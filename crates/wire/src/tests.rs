@@ -1,0 +1,332 @@
+use bytes::{Bytes, BytesMut};
+use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, KeyWrap, NewIv, Place, Task};
+use oarlock::contract::{
+    AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg,
+};
+use oarlock::table::KeyType;
+use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
+
+use crate::column::{Marks, Numbers, marks, numbers};
+use crate::proto::{Blame, Code, Fault, Request, request};
+use crate::scheme::WireScheme;
+use crate::{Limits, Message, WireError, fault, frame, jobs, proto, records, scheme, task};
+
+fn held(kind: KeyKind) -> Key {
+    Key::held(kind, "elsewhere", "key", None, Fingerprint::new([7; 32]))
+}
+
+fn schemes() -> Vec<Scheme> {
+    let (curve, digest, mgf) = (Curve::P384, DigestAlg::Sha384, DigestAlg::Sha256);
+    let mut schemes = vec![
+        Scheme::RsaPkcs1Decrypt,
+        Scheme::RsaOaepDecrypt { digest, mgf },
+        Scheme::RsaPssSign { digest, mgf, salt_len: 20 },
+        Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Any },
+        Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Exactly(0) },
+        Scheme::Ed25519Sign,
+        Scheme::Ed25519Verify,
+        Scheme::X25519,
+    ];
+    for digest in DigestAlg::ALL {
+        schemes.extend([Scheme::RsaPkcs1Sign { digest }, Scheme::RsaPkcs1Verify { digest }]);
+    }
+    for encoding in [EcdsaEncoding::Der, EcdsaEncoding::Fixed] {
+        schemes.push(Scheme::EcdsaVerify { curve, digest, encoding });
+        for nonce in [NonceRule::Hedged, NonceRule::Deterministic] {
+            schemes.push(Scheme::EcdsaSign { curve, digest, encoding, nonce });
+        }
+    }
+    schemes
+}
+
+#[test]
+fn every_scheme_comes_back() {
+    for own in schemes() {
+        let message = scheme::write(own).unwrap();
+        let read = WireScheme::read(&proto::Scheme::decode(&*message.encode_to_vec()).unwrap()).unwrap();
+        assert_eq!(read.with(KeyKind::EcPrivate(Curve::P384)), own);
+    }
+}
+
+#[test]
+fn unknown_and_missing_parts_of_a_scheme_are_named() {
+    let read = |message: proto::Scheme| WireScheme::read(&message).unwrap_err();
+    assert_eq!(read(proto::Scheme::default()), WireError::Missing { what: "scheme" });
+    let mut message = scheme::write(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }).unwrap();
+    message.digest = 0;
+    assert_eq!(read(message.clone()), WireError::Missing { what: "digest" });
+    message.digest = 77;
+    assert_eq!(read(message), WireError::Unknown { what: "digest", value: 77 });
+    let salt_len = Some(70_000);
+    let message = proto::Scheme {
+        kind: proto::scheme::Kind::RsaPssSign.into(),
+        digest: 1,
+        salt_len,
+        ..Default::default()
+    };
+    assert!(matches!(read(message), WireError::TooMany { what: "salt_len", .. }));
+}
+
+fn tasks() -> Vec<Task> {
+    let mut tasks = vec![Task::translate(BlockCipher::Tdes2, BlockCipher::Aes256)];
+    tasks.extend(BlockCipher::ALL.map(Task::encrypt));
+    tasks.extend(BlockCipher::ALL.map(Task::decrypt));
+    tasks.extend(AeadAlg::ALL.map(Task::seal));
+    tasks.extend(AeadAlg::ALL.map(Task::open));
+    tasks.extend(MacAlg::ALL.map(Task::mac));
+    tasks.extend(DigestAlg::ALL.map(Task::digest));
+    tasks.extend(WrapAlg::ALL.map(Task::wrap));
+    for key in KeyType::ALL {
+        tasks.extend(WrapAlg::ALL.map(|wrap| Task::unwrap_key(KeyWrap::Aes(wrap), key)));
+        tasks.push(Task::unwrap_key(KeyWrap::LegacyEcb(BlockCipher::Tdes3), key));
+        tasks.push(Task::unwrap_key(KeyWrap::LegacyCbc(BlockCipher::Tdes2), key));
+    }
+    tasks
+}
+
+#[test]
+fn every_task_comes_back() {
+    for own in tasks() {
+        assert_eq!(task::read(&task::write(own).unwrap()).unwrap(), own);
+    }
+    let algorithm = "rot13".to_owned();
+    let message = proto::Task { kind: proto::task::Kind::Encrypt.into(), algorithm, ..Default::default() };
+    let error = task::read(&message).unwrap_err().to_string();
+    assert_eq!(error, "cipher \"rot13\" is not known here; expected des, tdes2, tdes3, aes128, aes256");
+}
+
+#[test]
+fn columns_are_short_where_all_are_equal() {
+    for values in [&[][..], &[5], &[5, 5, 5], &[5, 6, 5]] {
+        let column = numbers(values.iter().copied());
+        assert_eq!(column.len(), 4 * if values == [5, 6, 5] { 3 } else { values.len().min(1) });
+        let read = Numbers::read(&column, values.len(), "test").unwrap();
+        assert!((0..values.len()).all(|at| read.at(at) == values[at]));
+        assert_eq!(read.sum(values.len()), values.iter().copied().map(u64::from).sum::<u64>());
+    }
+    for (values, len) in [(&[][..], 0), (&[0, 0], 0), (&[3, 3], 1), (&[0, 3], 2), (&[3, 0], 2), (&[0], 0)] {
+        let column = marks(values);
+        assert_eq!(column.len(), len, "{values:?}");
+        let read = Marks::read(&column, values.len(), "test").unwrap();
+        assert!((0..values.len()).all(|at| read.at(at) == values[at]));
+    }
+    assert!(Numbers::read(&[0; 5], 1, "test").is_err() && Numbers::read(&[0; 8], 3, "test").is_err());
+    assert!(Marks::read(&[0; 2], 3, "test").is_err());
+}
+
+fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
+    let jobs = (0_u32..).zip(kinds).map(|(handle, (key, scheme, input, second))| {
+        (Job { scheme: *scheme, key, input: Input::Message(input), second }, handle)
+    });
+    jobs::write(jobs.collect::<Vec<_>>().into_iter()).unwrap()
+}
+
+#[test]
+fn jobs_come_back() {
+    let (rsa, edwards) = (held(KeyKind::RsaPrivate(2048)), held(KeyKind::Ed25519Private));
+    let sign = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+    let own = [
+        (rsa, sign, &b"one"[..], &b""[..]),
+        (edwards.clone(), Scheme::Ed25519Verify, b"", b"a signature"),
+        (edwards, Scheme::Ed25519Sign, b"three", b""),
+    ];
+    let message = message_of(&own);
+    let message = proto::Jobs::decode(&*message.encode_to_vec()).unwrap();
+    let columns = jobs::JobColumns::read(&message, &Limits::default()).unwrap();
+    assert_eq!((columns.len(), columns.is_empty()), (3, false));
+    for (at, (row, (key, scheme, input, second))) in columns.iter().zip(&own).enumerate() {
+        let job = row.with(key);
+        assert_eq!((row.handle as usize, job.scheme, job.second), (at, *scheme, *second));
+        assert!(matches!(job.input, Input::Message(bytes) if bytes == *input));
+    }
+}
+
+#[test]
+fn jobs_whose_columns_do_not_fit_are_refused_with_the_reason() {
+    let key = held(KeyKind::Ed25519Private);
+    let good = message_of(&[
+        (key.clone(), Scheme::Ed25519Sign, b"one", b""),
+        (key, Scheme::Ed25519Sign, b"other", b""),
+    ]);
+    let refused = |change: &dyn Fn(&mut proto::Jobs)| {
+        let mut message = good.clone();
+        change(&mut message);
+        jobs::JobColumns::read(&message, &Limits { operations: 10, ..Limits::default() })
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(refused(&|m| m.count = 11), "jobs: 11 is more than 10");
+    assert_eq!(refused(&|m| m.count = 3), "column input_lens: expected 4 or 12 bytes, found 8");
+    assert_eq!(
+        refused(&|m| m.inputs = Bytes::new()),
+        "column inputs: expected 8 bytes, the sum of their lengths, found 0"
+    );
+    assert_eq!(
+        refused(&|m| m.schemes.clear()),
+        "column scheme_of names something that the message does not have"
+    );
+    assert_eq!(
+        refused(&|m| m.scheme_of = Bytes::from_static(&[0, 1])),
+        "column scheme_of names something that the message does not have"
+    );
+    assert_eq!(
+        refused(&|m| m.key_of = Bytes::from_static(&[1, 2])),
+        "column key_of: expected whole numbers of four bytes, found 2"
+    );
+    assert_eq!(
+        refused(&|m| m.second_lens = Bytes::from_static(&[1, 0, 0, 0])),
+        "column seconds: expected 2 bytes, the sum of their lengths, found 0"
+    );
+}
+
+#[test]
+fn answers_come_back_with_their_reasons() {
+    let length = JobError::Length { what: "digest", expected: "32".into(), found: 20 };
+    let own: Vec<Result<&[u8], JobError>> = vec![
+        Ok(b"a signature"),
+        Err(JobError::Rejected),
+        Ok(b""),
+        Err(length.clone()),
+        Err(JobError::ShutDown),
+    ];
+    let message = jobs::write_answers(own.iter().cloned());
+    assert_eq!(message.faults.len(), 2);
+    let message = proto::Results::decode(&*message.encode_to_vec()).unwrap();
+    let read = jobs::ResultColumns::read(&message, own.len()).unwrap();
+    let read: Vec<_> = read.iter("a server").collect();
+    assert_eq!((&read[..3]), (&own[..3]));
+    let holder = "a server".to_owned();
+    assert_eq!(read[3], Err(JobError::HolderRefused { holder: holder.clone(), reason: length.to_string() }));
+    let reason = JobError::ShutDown.to_string();
+    assert_eq!(read[4], Err(JobError::HolderFailed { holder, reason }));
+    assert!(jobs::ResultColumns::read(&message, 4).is_err());
+}
+
+#[test]
+fn faults_say_whose_they_are() {
+    let overloaded = fault::fault_of(3, &JobError::Overloaded { queued: 9, bound: 8 });
+    assert_eq!((overloaded.code(), overloaded.blame()), (Code::ResourceExhausted, Blame::Machine));
+    assert!(overloaded.retry_after_ms > 0);
+    let unknown = Fault { code: Code::NoSuchKey.into(), blame: Blame::Caller.into(), ..Fault::default() };
+    assert!(matches!(fault::error_of(&unknown, "s"), JobError::HolderRefused { .. }));
+}
+
+/// A batch with every kind of column.
+fn mixed() -> BatchBuilder {
+    let mut builder = BatchBuilder::new();
+    let slot = builder.slot(16);
+    let unwrap = Task::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
+    builder.add(Entry::new(unwrap).key(3).input(&[9; 24]).output(Place::Slot(slot))).unwrap();
+    let encrypt = Entry::new(Task::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot));
+    builder.add(encrypt.iv(NewIv::Generated).input(b"12345678")).unwrap();
+    builder.add(encrypt.iv(NewIv::Zero).input(b"1234567812345678")).unwrap();
+    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(1).aad(b"about").iv(NewIv::Bytes(&[1; 12]));
+    builder.add(seal.input(b"sealed")).unwrap();
+    builder
+}
+
+fn same(own: &Batch<'_>, read: &Batch<'_>) {
+    let (a, b) = (&own.records, &read.records);
+    assert_eq!((a.len, a.output_len, &a.data, &own.slots), (b.len, b.output_len, &b.data, &read.slots));
+    for at in 0..a.len {
+        assert_eq!(own.task.get(at), read.task.get(at));
+        let iv = own.iv_from.get(at);
+        assert_eq!(iv, read.iv_from.get(at));
+        if iv == Some(Iv::Given) {
+            assert_eq!(a.iv.get(at), b.iv.get(at));
+        }
+        assert_eq!((a.key.get(at), a.input.get(at)), (b.key.get(at), b.input.get(at)));
+        assert_eq!(
+            (a.output.get(at), a.tag.get(at), a.aad.get(at)),
+            (b.output.get(at), b.tag.get(at), b.aad.get(at))
+        );
+    }
+}
+
+#[test]
+fn records_come_back() {
+    let builder = mixed();
+    let own = builder.batch();
+    let message = records::write(&own, |index| index + 10).unwrap();
+    let message = proto::Records::decode(&*message.encode_to_vec()).unwrap();
+    let read =
+        records::read(&message, &Limits::default(), &[], |handle| KeySource::Table(handle - 10)).unwrap();
+    same(&own, &read);
+    assert!(read.is_complete());
+}
+
+#[test]
+fn columns_of_one_value_and_strides_stay_so() {
+    let records = oarlock::Records {
+        len: 100,
+        data: vec![5; 800].into(),
+        output_len: 800,
+        input: Column::Stride { first: oarlock::contract::Source::Data(span(0, 8)), stride: 8 },
+        output: Column::Stride { first: oarlock::contract::Sink::Output(span(0, 8)), stride: 8 },
+        ..Default::default()
+    };
+    let own = Batch { iv_from: Column::One(Iv::Zero), ..Batch::of(Task::encrypt(BlockCipher::Des), records) };
+    let message = records::write(&own, |index| index).unwrap();
+    assert!(message.encoded_len() < 900 + 100, "{}", message.encoded_len());
+    let read = records::read(&message, &Limits::default(), &[], KeySource::Table).unwrap();
+    assert!(matches!(read.records.input, Column::Stride { stride: 8, .. }));
+    assert!(matches!(read.records.key, Column::One(KeySource::Table(0))));
+    same(&own, &read);
+}
+
+fn span(start: u32, len: u32) -> oarlock::contract::Span {
+    oarlock::contract::Span { start, len }
+}
+
+#[test]
+fn records_beyond_the_limits_are_refused() {
+    let builder = mixed();
+    let good = records::write(&builder.batch(), |index| index).unwrap();
+    let limits = Limits { operations: 4, output_bytes: 200, ..Limits::default() };
+    let refused = |change: &dyn Fn(&mut proto::Records)| {
+        let mut message = good.clone();
+        change(&mut message);
+        records::read(&message, &limits, &[], KeySource::Table).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&|m| m.count = 5), "records: 5 is more than 4");
+    assert_eq!(refused(&|m| m.output_len = 201), "output_len: 201 is more than 200");
+    assert_eq!(refused(&|m| m.slot_lens = vec![100; 3]), "slot_lens: 300 is more than 200");
+    assert_eq!(refused(&|m| m.iv_rule = Bytes::from_static(&[9; 4])), "IV rule 9 is not known here");
+    assert_eq!(
+        refused(&|m| m.tasks.clear()),
+        "column task_of names something that the message does not have"
+    );
+    let short = proto::Spans { each: Bytes::from_static(&[0; 8]), ..Default::default() };
+    assert_eq!(refused(&|m| m.tag = Some(short.clone())), "column tag: expected 32 bytes, found 8");
+}
+
+#[test]
+fn frames_are_taken_when_they_are_whole() {
+    let request = Request { id: 5, body: Some(request::Body::CloseKey(proto::CloseKey { handle: 3 })) };
+    let mut all = BytesMut::new();
+    frame::put(&request, &mut all).unwrap();
+    frame::put(&Request::default(), &mut all).unwrap();
+    let mut received = BytesMut::new();
+    let mut taken = Vec::new();
+    for byte in all {
+        received.extend_from_slice(&[byte]);
+        taken.extend(frame::take(&mut received, 100).unwrap());
+    }
+    assert_eq!(taken.len(), 2);
+    assert_eq!(Request::decode(taken[0].clone()).unwrap(), request);
+    assert!(taken[1].is_empty() && received.is_empty());
+    let mut long = BytesMut::from(&[101, 0, 0, 0][..]);
+    assert!(matches!(frame::take(&mut long, 100), Err(WireError::TooMany { found: 101, bound: 100, .. })));
+}
+
+#[test]
+fn debug_shows_no_bytes() {
+    let secret = Bytes::from_static(b"hunter2hunter2hunter2");
+    let symmetric = proto::Symmetric { r#type: "hmac".into(), secret };
+    let source = Some(proto::open_key::Source::Symmetric(symmetric));
+    let open = proto::OpenKey { handle: 1, source };
+    let body = request::Body::OpenKey(open);
+    for text in [format!("{body:?}"), format!("{:?}", Request { id: 1, body: Some(body.clone()) })] {
+        assert!(!text.contains("hunter") && !text.contains("104"), "{text}");
+    }
+}
