@@ -28,7 +28,7 @@ impl WireScheme {
     pub fn read(message: &proto::Scheme) -> Result<Self, WireError> {
         let kind = known::<Kind>("scheme", message.kind)?;
         let digest = || digest(message.digest)?.ok_or(WireError::Missing { what: "digest" });
-        let mgf = || Ok::<_, WireError>(digest_or(message.mgf_digest, digest()?)?);
+        let mgf = || digest_or(message.mgf_digest, digest()?);
         let salt = message.salt_len.map(salt_len).transpose()?;
         let encoding = || Ok::<_, WireError>(encoding_of(known("ECDSA encoding", message.encoding)?));
         Ok(Self(match kind {

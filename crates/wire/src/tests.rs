@@ -54,7 +54,7 @@ fn unknown_and_missing_parts_of_a_scheme_are_named() {
     assert_eq!(read(proto::Scheme::default()), WireError::Missing { what: "scheme" });
     let mut message = scheme::write(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }).unwrap();
     message.digest = 0;
-    assert_eq!(read(message.clone()), WireError::Missing { what: "digest" });
+    assert_eq!(read(message), WireError::Missing { what: "digest" });
     message.digest = 77;
     assert_eq!(read(message), WireError::Unknown { what: "digest", value: 77 });
     let salt_len = Some(70_000);
@@ -326,7 +326,7 @@ fn debug_shows_no_bytes() {
     let source = Some(proto::open_key::Source::Symmetric(symmetric));
     let open = proto::OpenKey { handle: 1, source };
     let body = request::Body::OpenKey(open);
-    for text in [format!("{body:?}"), format!("{:?}", Request { id: 1, body: Some(body.clone()) })] {
+    for text in [format!("{body:?}"), format!("{:?}", Request { id: 1, body: Some(body) })] {
         assert!(!text.contains("hunter") && !text.contains("104"), "{text}");
     }
 }

@@ -1,0 +1,337 @@
+//! A directory of key files.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use oarlock::Key;
+use oarlock::contract::KeyKind;
+use oarlock::keys::{KeyError, Passphrase, import};
+use zeroize::Zeroizing;
+
+use crate::Stamp;
+
+/// The endings of key files.
+const ENDINGS: [&str; 2] = ["pem", "der"];
+
+/// Keys by the names of their files. A file that cannot be read as a key, such as one that is being written, leaves the key
+/// that was there before in use.
+pub struct KeyDirectory {
+    path: PathBuf,
+    passphrase: Option<Passphrase>,
+    files: BTreeMap<String, File>,
+}
+
+#[derive(Default)]
+struct File {
+    stamp: Option<Stamp>,
+    key: Option<Key>,
+    /// It was said that there is nothing where the name leads to.
+    is_missing: bool,
+}
+
+/// What is different since the directory was looked at before.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Names of keys that are new.
+    pub added: Vec<String>,
+    /// Names whose key is another one now.
+    pub replaced: Vec<String>,
+    /// Names that are gone.
+    pub removed: Vec<String>,
+    /// Files that are no key that could be used.
+    pub refused: Vec<(PathBuf, FileFault)>,
+    /// Private keys that everybody may read.
+    pub exposed: Vec<PathBuf>,
+}
+
+/// What is wrong with one file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileFault {
+    /// It cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is no key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// Its name is no name for a key.
+    #[error("expected a name of letters, digits, '.', '-' and '_', at most 64 of them")]
+    Name,
+    /// Another file has the same name but for its ending.
+    #[error("another file has the same name but for its ending")]
+    Twice,
+}
+
+/// Why a directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+pub struct KeyDirectoryError {
+    /// Which path.
+    pub path: PathBuf,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+impl Changes {
+    /// True where nothing is different.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.added.is_empty()
+            && self.replaced.is_empty()
+            && self.removed.is_empty()
+            && self.refused.is_empty()
+    }
+}
+
+impl KeyDirectory {
+    /// A directory that has not been looked at yet. The passphrase is for encrypted PKCS#8.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, passphrase: Option<Passphrase>) -> Self {
+        Self { path: path.into(), passphrase, files: BTreeMap::new() }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The keys by name.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &Key)> {
+        self.files.iter().filter_map(|(name, file)| Some((name.as_str(), file.key.as_ref()?)))
+    }
+
+    /// Looks again. Files that have not changed are not read.
+    ///
+    /// # Errors
+    /// The directory cannot be listed; then nothing changes.
+    pub fn refresh(&mut self) -> Result<Changes, KeyDirectoryError> {
+        let failed = |error| KeyDirectoryError { path: self.path.clone(), error };
+        let mut paths = fs::read_dir(&self.path)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>())
+            .map_err(failed)?;
+        paths.retain(|path| is_key_file(path));
+        paths.sort();
+        let mut changes = Changes::default();
+        let mut seen = Vec::new();
+        for path in paths {
+            match name_of(&path) {
+                Some(name) if seen.contains(&name) => changes.refused.push((path, FileFault::Twice)),
+                Some(name) => {
+                    self.look(&name, path, &mut changes);
+                    seen.push(name);
+                }
+                None => changes.refused.push((path, FileFault::Name)),
+            }
+        }
+        let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
+        changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
+        Ok(changes)
+    }
+
+    fn look(&mut self, name: &str, path: PathBuf, changes: &mut Changes) {
+        let file = self.files.entry(name.to_owned()).or_default();
+        // Taken before the file is read: a change in between is then seen the next time.
+        let stamp = match Stamp::of(&path) {
+            Ok(stamp) => stamp,
+            Err(error) => {
+                if !std::mem::replace(&mut file.is_missing, true) {
+                    changes.refused.push((path, error.into()));
+                }
+                return;
+            }
+        };
+        file.is_missing = false;
+        if file.stamp.replace(stamp) == Some(stamp) {
+            return;
+        }
+        match read(&path, self.passphrase.as_ref()) {
+            Err(fault) => changes.refused.push((path, fault)),
+            Ok(key) => {
+                if is_private(&key) && stamp.is_open_to_all() {
+                    changes.exposed.push(path);
+                }
+                match file.key.replace(key.clone()) {
+                    None => changes.added.push(name.to_owned()),
+                    Some(old) if is_equal(&old, &key) => file.key = Some(old),
+                    Some(_) => changes.replaced.push(name.to_owned()),
+                }
+            }
+        }
+    }
+}
+
+/// True where both are the same key, so that what engines have prepared for the old handle stays useful.
+fn is_equal(old: &Key, new: &Key) -> bool {
+    old.fingerprint() == new.fingerprint() && old.kind() == new.kind()
+}
+
+fn is_private(key: &Key) -> bool {
+    !matches!(
+        key.kind(),
+        KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
+    )
+}
+
+/// True where the ending is one of a key file, and the name does not begin with a dot, as those of files being written do.
+fn is_key_file(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str);
+    let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+    !is_hidden && ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_stem()?.to_str()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    ((1..=64).contains(&name.len()) && name.bytes().all(is_plain)).then(|| name.to_owned())
+}
+
+fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, FileFault> {
+    Ok(import::any(&read_secret(path)?, passphrase)?)
+}
+
+/// Reads a passphrase: the first line of a file.
+///
+/// # Errors
+/// It cannot be read, or its first line is empty.
+pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
+    let text = read_secret(path)?;
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "expected a passphrase in the first line"));
+    }
+    Ok(Passphrase::new(line))
+}
+
+/// Reads a file that may be secret, of at most as many bytes as a key may have, without leaving copies behind.
+fn read_secret(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    let file = fs::File::open(path)?;
+    let most = import::MAX_INPUT_LEN as u64 + 1;
+    let len = file.metadata()?.len().min(most);
+    let mut bytes = Zeroizing::new(Vec::with_capacity(len as usize + 1));
+    // Within the capacity nothing is moved; a file that grows meanwhile is cut, and refused as malformed.
+    file.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Shows where it is and how many keys it has.
+impl fmt::Debug for KeyDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyDirectory({}, {} keys)", self.path.display(), self.keys().count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use oarlock::keys::{export, generate};
+
+    use super::*;
+
+    /// In place of what was there: a clock of milliseconds might not tell two writings of one file apart.
+    fn write(path: &Path, bytes: impl AsRef<[u8]>) {
+        let new = path.with_extension("new");
+        fs::write(&new, bytes).unwrap();
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(new, path).unwrap();
+    }
+
+    fn pem() -> Zeroizing<String> {
+        export::private_pkcs8_pem(&generate::ed25519().unwrap()).unwrap()
+    }
+
+    fn names(directory: &KeyDirectory) -> Vec<&str> {
+        directory.keys().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn keys_come_change_and_go() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("mail.pem");
+        let mut directory = KeyDirectory::new(place.path(), None);
+        assert!(directory.refresh().unwrap().is_none());
+        write(&path, pem().as_bytes());
+        write(&place.path().join("notes.txt"), "no key");
+        write(&place.path().join(".mail.pem"), "being written");
+        assert_eq!(directory.refresh().unwrap().added, ["mail"]);
+        assert!(directory.refresh().unwrap().is_none());
+        let before = directory.keys().next().unwrap().1.clone();
+        write(&path, pem().as_bytes());
+        assert_eq!(directory.refresh().unwrap().replaced, ["mail"]);
+        assert_ne!(directory.keys().next().unwrap().1.fingerprint(), before.fingerprint());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(directory.refresh().unwrap().removed, ["mail"]);
+        assert!(names(&directory).is_empty());
+    }
+
+    #[test]
+    fn a_half_written_file_leaves_the_key_that_was_there() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, whole) = (place.path().join("a.pem"), pem());
+        let mut directory = KeyDirectory::new(place.path(), None);
+        write(&path, &whole.as_bytes()[..60]);
+        assert_eq!(directory.refresh().unwrap().refused.len(), 1);
+        assert!(directory.refresh().unwrap().is_none() && names(&directory).is_empty());
+        write(&path, whole.as_bytes());
+        assert_eq!(directory.refresh().unwrap().added, ["a"]);
+        write(&path, &whole.as_bytes()[..90]);
+        let changes = directory.refresh().unwrap();
+        assert_eq!((changes.refused.len(), names(&directory)), (1, vec!["a"]));
+        // The same key again is no change: what engines have prepared for it stays.
+        let before = directory.keys().next().unwrap().1.clone();
+        write(&path, whole.as_bytes());
+        assert!(directory.refresh().unwrap().is_none());
+        assert!(directory.keys().next().unwrap().1.is_same(&before));
+    }
+
+    #[test]
+    fn names_that_are_none_and_names_that_are_taken_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["a b.pem", "ä.pem", "x.der", "x.pem"] {
+            write(&place.path().join(name), pem().as_bytes());
+        }
+        let changes = KeyDirectory::new(place.path(), None).refresh().unwrap();
+        let faults: Vec<String> = changes.refused.iter().map(|(_, fault)| fault.to_string()).collect();
+        assert_eq!((changes.refused.len(), changes.added.len()), (4, 0), "{faults:?}");
+        let is_twice = |fault: &&FileFault| matches!(fault, FileFault::Twice);
+        assert_eq!(changes.refused.iter().map(|(_, fault)| fault).filter(is_twice).count(), 1);
+    }
+
+    #[test]
+    fn private_keys_that_everybody_may_read_are_named() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("open.pem");
+        write(&path, pem().as_bytes());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(KeyDirectory::new(place.path(), None).refresh().unwrap().exposed, [path]);
+    }
+
+    #[test]
+    fn encrypted_keys_open_with_the_passphrase_of_a_file() {
+        let place = tempfile::tempdir().unwrap();
+        let secret = place.path().join("passphrase");
+        write(&secret, "open sesame\r\nmore\n");
+        let passphrase = read_passphrase(&secret).unwrap();
+        let key = generate::ed25519().unwrap();
+        let protection = export::Protection::Pbkdf2 { iterations: 2048.try_into().unwrap() };
+        let pem =
+            export::encrypted_pkcs8_pem(&key, &Passphrase::new(&b"open sesame"[..]), protection).unwrap();
+        write(&place.path().join("k.pem"), pem.as_bytes());
+        let changes = KeyDirectory::new(place.path(), None).refresh().unwrap();
+        assert!(matches!(changes.refused[0].1, FileFault::Key(KeyError::PassphraseMissing)));
+        assert_eq!(KeyDirectory::new(place.path(), Some(passphrase)).refresh().unwrap().added, ["k"]);
+        write(&secret, "\n");
+        assert!(read_passphrase(&secret).is_err());
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_named() {
+        let error = KeyDirectory::new("/nonexistent/keys", None).refresh().unwrap_err();
+        assert!(error.to_string().starts_with("/nonexistent/keys: "));
+    }
+}

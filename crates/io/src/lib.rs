@@ -1,0 +1,13 @@
+//! What touches the outside for more than one door.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
+//! | [`Stamp`] | whether a file has changed |
+#![forbid(unsafe_code)]
+
+mod key_directory;
+mod stamp;
+
+pub use key_directory::{Changes, FileFault, KeyDirectory, KeyDirectoryError, read_passphrase};
+pub use stamp::Stamp;
