@@ -22,6 +22,8 @@ pub struct KeyDirectory {
     path: PathBuf,
     passphrase: Option<Passphrase>,
     files: BTreeMap<String, File>,
+    /// Files of which it was said that their names are no good.
+    misnamed: Vec<PathBuf>,
 }
 
 #[derive(Default)]
@@ -90,7 +92,7 @@ impl KeyDirectory {
     /// A directory that has not been looked at yet. The passphrase is for encrypted PKCS#8.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, passphrase: Option<Passphrase>) -> Self {
-        Self { path: path.into(), passphrase, files: BTreeMap::new() }
+        Self { path: path.into(), passphrase, files: BTreeMap::new(), misnamed: Vec::new() }
     }
 
     /// Its path.
@@ -116,17 +118,20 @@ impl KeyDirectory {
         paths.retain(|path| is_key_file(path));
         paths.sort();
         let mut changes = Changes::default();
-        let mut seen = Vec::new();
+        let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
-                Some(name) if seen.contains(&name) => changes.refused.push((path, FileFault::Twice)),
+                Some(name) if seen.contains(&name) => misnamed.push((path, FileFault::Twice)),
                 Some(name) => {
                     self.look(&name, path, &mut changes);
                     seen.push(name);
                 }
-                None => changes.refused.push((path, FileFault::Name)),
+                None => misnamed.push((path, FileFault::Name)),
             }
         }
+        let told =
+            std::mem::replace(&mut self.misnamed, misnamed.iter().map(|(path, _)| path.clone()).collect());
+        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !told.contains(path)));
         let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
         Ok(changes)
@@ -295,11 +300,12 @@ mod tests {
         for name in ["a b.pem", "ä.pem", "x.der", "x.pem"] {
             write(&place.path().join(name), pem().as_bytes());
         }
-        let changes = KeyDirectory::new(place.path(), None).refresh().unwrap();
-        let faults: Vec<String> = changes.refused.iter().map(|(_, fault)| fault.to_string()).collect();
-        assert_eq!((changes.refused.len(), changes.added.len()), (4, 0), "{faults:?}");
+        let mut directory = KeyDirectory::new(place.path(), None);
+        let changes = directory.refresh().unwrap();
+        assert_eq!((changes.refused.len(), &*changes.added), (3, &["x".to_owned()][..]));
         let is_twice = |fault: &&FileFault| matches!(fault, FileFault::Twice);
         assert_eq!(changes.refused.iter().map(|(_, fault)| fault).filter(is_twice).count(), 1);
+        assert!(directory.refresh().unwrap().is_none());
     }
 
     #[test]
