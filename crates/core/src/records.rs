@@ -50,7 +50,7 @@ impl Span {
 }
 
 /// Where a record's key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeySource {
     /// An index into [`Records::keys`].
     Table(u32),

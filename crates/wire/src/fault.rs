@@ -48,17 +48,17 @@ pub fn code_of_status(status: Status) -> Code {
 #[must_use]
 pub fn fault_of(index: u32, error: &JobError) -> Fault {
     let retry_after_ms = if matches!(error, JobError::Overloaded { .. }) { RETRY_AFTER_MS } else { 0 };
-    let blame = match error.blame() {
+    let blame = blame_of(error.blame()).into();
+    Fault { index, code: code_of(error).into(), message: error.to_string(), blame, retry_after_ms }
+}
+
+/// Whose fault it was, as the protocol says it.
+#[must_use]
+pub fn blame_of(blame: contract::Blame) -> Blame {
+    match blame {
         contract::Blame::Caller => Blame::Caller,
         contract::Blame::Peer => Blame::Peer,
         contract::Blame::Machine => Blame::Machine,
-    };
-    Fault {
-        index,
-        code: code_of(error).into(),
-        message: error.to_string(),
-        blame: blame.into(),
-        retry_after_ms,
     }
 }
 

@@ -2,11 +2,11 @@
 
 use bytes::{Bytes, BytesMut};
 use oarlock::contract::Key;
-use oarlock::{Answers, Input, Job, JobError};
+use oarlock::{Input, Job, JobError};
 
 use crate::column::{Marks, Numbers, marks, numbers};
-use crate::fault::{code_of, fault_of};
-use crate::proto::{self, Code};
+use crate::fault::fault_of;
+use crate::proto::{self, Code, Fault};
 use crate::scheme::{self, WireScheme};
 use crate::{Limits, WireError};
 
@@ -27,6 +27,8 @@ pub struct JobColumns<'a> {
 /// One job of a message.
 #[derive(Clone, Copy)]
 pub struct JobRow<'a> {
+    /// The place of its scheme among those of the message.
+    pub place: u8,
     /// What to do.
     pub scheme: WireScheme,
     /// The key's handle.
@@ -83,8 +85,10 @@ impl<'a> JobColumns<'a> {
         let (mut inputs, mut seconds) = (self.inputs, self.seconds);
         (0..self.count).map(move |index| {
             let input = cut(&mut inputs, self.input_lens.at(index));
+            let place = self.scheme_of.at(index);
             JobRow {
-                scheme: self.schemes[usize::from(self.scheme_of.at(index))],
+                place,
+                scheme: self.schemes[usize::from(place)],
                 handle: self.key_of.at(index),
                 input: if self.are_digests { Input::Digest(input) } else { Input::Message(input) },
                 second: cut(&mut seconds, self.second_lens.at(index)),
@@ -184,36 +188,52 @@ fn place_of(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u
     })
 }
 
-/// Writes answers.
+/// Writes answers. `refused` are the jobs that were not begun, in the order of their indices: they are not among the answers.
 #[must_use]
 pub fn write_answers<'a>(
     answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,
+    refused: Vec<Fault>,
 ) -> proto::Results {
-    let (mut codes, mut lens) = (Vec::with_capacity(answers.len()), Vec::with_capacity(answers.len()));
-    let (mut outputs, mut faults) = (BytesMut::new(), Vec::new());
-    for (index, answer) in (0..).zip(answers) {
-        let (code, output) = match answer {
-            Ok(output) => (Code::Done, output),
-            Err(error) => {
-                let code = code_of(&error);
-                if code != Code::Rejected {
-                    faults.push(fault_of(index, &error));
-                }
-                (code, &[][..])
-            }
-        };
-        codes.push(code as u8);
-        lens.push(output.len() as u32);
-        outputs.extend_from_slice(output);
+    let count = answers.len() + refused.len();
+    let mut columns =
+        Columns { codes: Vec::with_capacity(count), lens: Vec::with_capacity(count), ..Columns::default() };
+    let mut refused = refused.into_iter().peekable();
+    for answer in answers {
+        while let Some(fault) = refused.next_if(|fault| fault.index as usize == columns.codes.len()) {
+            columns.refuse(fault);
+        }
+        match answer {
+            Ok(output) => columns.put(Code::Done, output),
+            Err(JobError::Rejected) => columns.put(Code::Rejected, &[]),
+            Err(error) => columns.refuse(fault_of(columns.codes.len() as u32, &error)),
+        }
     }
+    refused.for_each(|fault| columns.refuse(fault));
+    let Columns { codes, lens, outputs, faults } = columns;
     let output_lens = if outputs.is_empty() { Bytes::new() } else { numbers(lens.iter().copied()) };
     proto::Results { codes: marks(&codes), outputs: outputs.freeze(), output_lens, faults }
 }
 
-/// Writes the answers of one submission.
-#[must_use]
-pub fn write_all(answers: &Answers) -> proto::Results {
-    write_answers(answers.iter())
+#[derive(Default)]
+struct Columns {
+    codes: Vec<u8>,
+    lens: Vec<u32>,
+    outputs: BytesMut,
+    faults: Vec<Fault>,
+}
+
+impl Columns {
+    #[inline]
+    fn put(&mut self, code: Code, output: &[u8]) {
+        self.codes.push(code as u8);
+        self.lens.push(output.len() as u32);
+        self.outputs.extend_from_slice(output);
+    }
+
+    fn refuse(&mut self, fault: Fault) {
+        self.put(fault.code(), &[]);
+        self.faults.push(fault);
+    }
 }
 
 /// Answers whose columns have been checked.

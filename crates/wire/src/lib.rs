@@ -9,6 +9,7 @@
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
 //! | [`Connection`] | a synchronous client there, without a runtime |
+//! | [`Endpoint`], [`Link`] | a stream to a server of either kind, for many tasks at once |
 //!
 //! Decoders take hostile bytes: [`Limits`] bound what a message may ask for before anything is allocated for it, and columns are
 //! checked against their count before they are read.
@@ -16,11 +17,15 @@
 
 mod column;
 mod connection;
+#[cfg(feature = "grpc")]
+mod endpoint;
 mod error;
 pub mod fault;
 pub mod frame;
 pub mod jobs;
 mod limits;
+#[cfg(feature = "grpc")]
+mod link;
 pub mod proto;
 pub mod records;
 pub mod scheme;
@@ -29,6 +34,10 @@ pub mod task;
 mod tests;
 
 pub use connection::{CallError, Connection};
+#[cfg(feature = "grpc")]
+pub use endpoint::{ConnectError, Credentials, Endpoint};
 pub use error::WireError;
 pub use limits::Limits;
+#[cfg(feature = "grpc")]
+pub use link::{Link, LinkError};
 pub use prost::Message;

@@ -7,8 +7,7 @@ use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{Column, Key, KeySource, Records, Sink, Source, Span, Status};
 
 use crate::column::{Marks, Numbers, SLOT, each_of, marks, numbers, places_of, spans};
-use crate::fault::code_of_status;
-use crate::proto::{self, Blame, Fault, IvRule, Spans};
+use crate::proto::{self, Code, Fault, IvRule, Spans};
 use crate::{Limits, WireError, task};
 
 /// The bit of a key's column that says that the others are a slot.
@@ -231,20 +230,31 @@ fn write_ivs(from: &Column<'_, Iv>, given: &Column<'_, Span>, count: usize) -> (
     (each_of(places), marks(&rules))
 }
 
-/// Writes what a batch gave. `reason` says what there is to say about a record that is not done.
+/// Writes what a batch gave. `explain` says what there is to say about a record that is not done.
 #[must_use]
 pub fn write_outcome(
     outcome: &BatchOutcome,
-    reason: impl Fn(usize, Status) -> (String, Blame),
+    mut explain: impl FnMut(usize, Status) -> Fault,
 ) -> proto::RecordResults {
-    let codes: Vec<u8> = outcome.statuses().iter().map(|status| code_of_status(*status) as u8).collect();
-    let mut faults = Vec::new();
-    for (index, status) in (0_u32..).zip(outcome.statuses()) {
-        if *status != Status::Done {
-            let (message, blame) = reason(index as usize, *status);
-            let code = code_of_status(*status).into();
-            faults.push(Fault { index, code, message, blame: blame.into(), retry_after_ms: 0 });
-        }
+    let statuses = outcome.statuses().iter().enumerate();
+    let failed = statuses.filter(|(_, status)| **status != Status::Done);
+    let faults: Vec<Fault> =
+        failed.map(|(index, status)| Fault { index: index as u32, ..explain(index, *status) }).collect();
+    proto::RecordResults {
+        codes: codes(&faults, outcome.statuses().len()),
+        output: Bytes::copy_from_slice(outcome.output()),
+        faults,
     }
-    proto::RecordResults { codes: marks(&codes), output: Bytes::copy_from_slice(outcome.output()), faults }
+}
+
+/// The column of codes: done, but for what is at fault.
+fn codes(faults: &[Fault], count: usize) -> Bytes {
+    if faults.is_empty() {
+        return Bytes::new();
+    }
+    let mut codes = vec![Code::Done as u8; count];
+    for fault in faults {
+        codes[fault.index as usize] = fault.code as u8;
+    }
+    marks(&codes)
 }

@@ -189,7 +189,7 @@ fn answers_come_back_with_their_reasons() {
         Err(length.clone()),
         Err(JobError::ShutDown),
     ];
-    let message = jobs::write_answers(own.iter().cloned());
+    let message = jobs::write_answers(own.iter().cloned(), Vec::new());
     assert_eq!(message.faults.len(), 2);
     let message = proto::Results::decode(&*message.encode_to_vec()).unwrap();
     let read = jobs::ResultColumns::read(&message, own.len()).unwrap();
@@ -200,6 +200,23 @@ fn answers_come_back_with_their_reasons() {
     let reason = JobError::ShutDown.to_string();
     assert_eq!(read[4], Err(JobError::HolderFailed { holder, reason }));
     assert!(jobs::ResultColumns::read(&message, 4).is_err());
+}
+
+#[test]
+fn refused_jobs_keep_their_places_among_the_answers() {
+    let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
+    let refused = |places: &[u32]| {
+        let code = Code::PermissionDenied.into();
+        let faults = places.iter().map(|index| Fault { index: *index, code, ..Fault::default() }).collect();
+        let message = jobs::write_answers(own.iter().cloned(), faults);
+        let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
+        let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();
+        answers.iter().map(|answer| answer.as_ref().map_or(0, |bytes| bytes[0])).collect::<Vec<_>>()
+    };
+    assert_eq!(refused(&[]), [b'o', b't']);
+    assert_eq!(refused(&[0, 1]), [0, 0, b'o', b't']);
+    assert_eq!(refused(&[1, 3]), [b'o', 0, b't', 0]);
+    assert_eq!(refused(&[2, 3]), [b'o', b't', 0, 0]);
 }
 
 #[test]

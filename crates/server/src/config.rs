@@ -1,0 +1,317 @@
+//! `oarlock.toml`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use oarlock_wire::Limits as WireLimits;
+use serde::Deserialize;
+
+use crate::pattern::Pattern;
+
+/// Everything that can be set about a server.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: Listen,
+    /// Certificates; must be there where `listen.tcp` is.
+    pub tls: Option<Tls>,
+    /// Keys that live at the server.
+    #[serde(default)]
+    pub keys: Keys,
+    /// Who may do what with which of them.
+    #[serde(default, rename = "grant")]
+    pub grants: Vec<Grant>,
+    /// A record of what was done.
+    pub audit: Option<Audit>,
+    /// Bounds.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Which engines.
+    #[serde(default)]
+    pub engines: Engines,
+}
+
+/// Where to listen; at least one place.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Listen {
+    /// gRPC under mutual TLS 1.3.
+    pub tcp: Option<SocketAddr>,
+    /// gRPC without protection, on a loopback address only: every process of the machine may come.
+    pub plaintext: Option<SocketAddr>,
+    /// Frames on a UNIX socket, whose clients are known by their credentials.
+    pub unix: Option<PathBuf>,
+    /// Permissions of the UNIX socket, in octal.
+    pub unix_mode: Option<String>,
+    /// Metrics for Prometheus over HTTP.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// Certificates and keys in PEM.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The server's chain, its own certificate first.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub private_key: PathBuf,
+    /// The authorities that certify clients.
+    pub client_ca: PathBuf,
+}
+
+/// Keys that live at the server.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Keys {
+    /// PEM or DER files, each named as its key; looked at again when it changes.
+    pub directory: Option<PathBuf>,
+    /// The passphrase of encrypted ones, in the first line.
+    pub passphrase_file: Option<PathBuf>,
+    /// Symmetric keys with their policies, a JSON object a line, as `oarlock records --keys` takes them.
+    pub records: Option<PathBuf>,
+}
+
+/// Who may do what with which keys. What no grant allows is refused.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// Names of keys, with `*` for any characters.
+    pub keys: Vec<Pattern>,
+    /// Clients: `san:NAME`, `uid:N`, `gid:N`, `loopback`, with `*`.
+    pub clients: Vec<Pattern>,
+    /// Schemes and tasks by name, such as `rsa-pkcs1-sha256-sign`, `tdes2-cbc-encrypt`, with `*`.
+    #[serde(default = "everything")]
+    pub schemes: Vec<Pattern>,
+    /// Operations a second that may be done under this grant, all its clients and keys together.
+    pub rate: Option<u32>,
+}
+
+fn everything() -> Vec<Pattern> {
+    vec![Pattern::from("*")]
+}
+
+/// The audit log.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// Appended to, a JSON object a line.
+    pub file: PathBuf,
+    /// What to do where it cannot be written.
+    #[serde(default)]
+    pub on_failure: AuditFailure,
+}
+
+/// What to do where the audit log cannot be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditFailure {
+    /// Refuse to work until it can.
+    #[default]
+    Stop,
+    /// Say so in the log and in a metric, and go on.
+    Warn,
+}
+
+/// Bounds that keep one client from the others' way.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Connections at once, of every kind together.
+    pub connections: usize,
+    /// Requests that one connection or stream may have under way.
+    pub in_flight: usize,
+    /// Bytes of a message.
+    pub message_bytes: usize,
+    /// Jobs or records of a batch.
+    pub operations: u32,
+    /// Keys that one stream may have open.
+    pub keys_per_stream: u32,
+    /// Whether clients may bring keys along.
+    pub may_bring_keys: bool,
+    /// How long a TLS handshake may take, or a UNIX client's first bytes.
+    pub handshake_seconds: u64,
+    /// How long a connection may be silent.
+    pub idle_seconds: u64,
+    /// How long requests under way have to end when the server stops.
+    pub drain_seconds: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 4096,
+            in_flight: 64,
+            message_bytes: 16 << 20,
+            operations: 1 << 17,
+            keys_per_stream: 4096,
+            may_bring_keys: true,
+            handshake_seconds: 10,
+            idle_seconds: 600,
+            drain_seconds: 30,
+        }
+    }
+}
+
+impl Limits {
+    /// The bounds of one message.
+    #[must_use]
+    pub fn wire(&self) -> WireLimits {
+        let output_bytes = u32::try_from(self.message_bytes).unwrap_or(u32::MAX);
+        WireLimits { message_bytes: self.message_bytes, operations: self.operations, output_bytes }
+    }
+
+    /// How long a handshake may take.
+    #[must_use]
+    pub fn handshake(&self) -> Duration {
+        Duration::from_secs(self.handshake_seconds.max(1))
+    }
+
+    /// How long a connection may be silent.
+    #[must_use]
+    pub fn idle(&self) -> Duration {
+        Duration::from_secs(self.idle_seconds.max(1))
+    }
+
+    /// How long requests under way have to end.
+    #[must_use]
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain_seconds)
+    }
+}
+
+/// Which engines, and how they are used.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Engines {
+    /// Names of those that may answer; all where absent.
+    pub allowed: Option<Vec<String>>,
+    /// Worker threads; as many as cores where absent.
+    pub threads: Option<usize>,
+    /// Share of results that is computed again on another engine, 0 to 1.
+    pub cross_check: Option<f64>,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It is no such file.
+    #[error("{}: {error}", path.display())]
+    Syntax {
+        /// Which file.
+        path: PathBuf,
+        /// Where and what.
+        error: Box<toml::de::Error>,
+    },
+    /// Nowhere to listen.
+    #[error("[listen]: expected at least one of tcp, plaintext, unix")]
+    Nowhere,
+    /// TLS without certificates.
+    #[error("[listen] tcp: expected a section [tls] with certificate, private_key and client_ca")]
+    NoCertificates,
+    /// Plaintext where others than this machine can come.
+    #[error("[listen] plaintext: expected a loopback address, found {found}; tcp with [tls] is for networks")]
+    NotLoopback {
+        /// The address.
+        found: SocketAddr,
+    },
+    /// A mode that is none.
+    #[error("[listen] unix_mode: expected octal digits such as \"0660\", found {found:?}")]
+    Mode {
+        /// What was there.
+        found: String,
+    },
+    /// A number that cannot work.
+    #[error("[{section}] {field}: expected {expected}")]
+    Number {
+        /// The section.
+        section: &'static str,
+        /// The field.
+        field: &'static str,
+        /// What would do.
+        expected: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads and checks a file. Relative paths in it count from its directory.
+    ///
+    /// # Errors
+    /// It cannot be read, or something in it cannot work.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
+        let mut config: Self = toml::from_str(&text)
+            .map_err(|error| ConfigError::Syntax { path: path.to_owned(), error: Box::new(error) })?;
+        config.anchor(path.parent().unwrap_or(Path::new("")));
+        config.check()?;
+        Ok(config)
+    }
+
+    fn anchor(&mut self, base: &Path) {
+        let tls = self
+            .tls
+            .iter_mut()
+            .flat_map(|tls| [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca]);
+        let keys = [&mut self.keys.directory, &mut self.keys.passphrase_file, &mut self.keys.records];
+        let places = keys.into_iter().chain([&mut self.listen.unix]).flatten();
+        let audit = self.audit.iter_mut().map(|audit| &mut audit.file);
+        for path in tls.chain(places).chain(audit) {
+            *path = base.join(&*path);
+        }
+    }
+
+    /// Checks what can be checked without touching anything.
+    ///
+    /// # Errors
+    /// What cannot work.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let listen = &self.listen;
+        if listen.tcp.is_none() && listen.plaintext.is_none() && listen.unix.is_none() {
+            return Err(ConfigError::Nowhere);
+        }
+        if listen.tcp.is_some() && self.tls.is_none() {
+            return Err(ConfigError::NoCertificates);
+        }
+        if let Some(found) = listen.plaintext.filter(|address| !address.ip().is_loopback()) {
+            return Err(ConfigError::NotLoopback { found });
+        }
+        listen.mode()?;
+        let limits = &self.limits;
+        let number = |section, field, expected, is_good: bool| {
+            if is_good { Ok(()) } else { Err(ConfigError::Number { section, field, expected }) }
+        };
+        number("limits", "connections", "1 or more", limits.connections > 0)?;
+        number("limits", "in_flight", "1 or more", limits.in_flight > 0)?;
+        number("limits", "operations", "1 or more", limits.operations > 0)?;
+        let most = (1 << 10)..=(1 << 30);
+        number("limits", "message_bytes", "1024 to 1073741824", most.contains(&limits.message_bytes))?;
+        let share = self.engines.cross_check.unwrap_or(0.0);
+        number("engines", "cross_check", "0 to 1", (0.0..=1.0).contains(&share))?;
+        number("grant", "rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)))
+    }
+}
+
+impl Listen {
+    /// Permissions of the UNIX socket: the owner's alone where nothing is said.
+    ///
+    /// # Errors
+    /// They are no octal number.
+    pub fn mode(&self) -> Result<u32, ConfigError> {
+        let Some(found) = &self.unix_mode else { return Ok(0o600) };
+        match u32::from_str_radix(found, 8) {
+            Ok(mode) if mode <= 0o777 => Ok(mode),
+            _ => Err(ConfigError::Mode { found: found.clone() }),
+        }
+    }
+}

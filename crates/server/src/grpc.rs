@@ -1,0 +1,282 @@
+//! gRPC: the stream, and single calls.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_util::stream::{FuturesUnordered, Stream};
+use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
+use oarlock_wire::proto::{
+    self, Code, Fault, Request, Response, open_key, request, response, scheme, sign_request, verify_request,
+};
+use tonic::{Status, Streaming};
+
+use crate::identity::Identity;
+use crate::service::Service;
+use crate::session::{Pending, Session, refusal};
+use crate::transport::Peer;
+
+/// The service as tonic calls it.
+#[derive(Debug)]
+pub(crate) struct Grpc(pub(crate) Arc<Service>);
+
+/// Answers to a stream of requests, each as soon as it is there.
+pub(crate) struct Answers {
+    session: Session,
+    requests: Streaming<Request>,
+    pending: FuturesUnordered<Pending>,
+    in_flight: usize,
+    draining: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// How the stream will end, once nothing more is read.
+    end: Option<Result<(), Status>>,
+}
+
+impl Stream for Answers {
+    type Item = Result<Response, Status>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Poll::Ready(Some(response)) = Pin::new(&mut this.pending).poll_next(context) {
+                return Poll::Ready(Some(Ok(response)));
+            }
+            if this.end.is_none() && this.draining.as_mut().poll(context).is_ready() {
+                this.end = Some(Err(Status::unavailable("the server is stopping")));
+            }
+            if let Some(end) = &mut this.end {
+                if !this.pending.is_empty() {
+                    return Poll::Pending;
+                }
+                return Poll::Ready(std::mem::replace(end, Ok(())).err().map(Err));
+            }
+            if this.pending.len() >= this.in_flight {
+                return Poll::Pending;
+            }
+            match Pin::new(&mut this.requests).poll_next(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(Ok(request))) => this.pending.push(this.session.start(request)),
+                Poll::Ready(Some(Err(status))) => this.end = Some(Err(status)),
+                Poll::Ready(None) => this.end = Some(Ok(())),
+            }
+        }
+    }
+}
+
+impl Grpc {
+    /// One request of a client, in a session of its own, after the keys it names have been opened.
+    async fn once<T>(
+        &self,
+        request: &tonic::Request<T>,
+        keys: Vec<open_key::Source>,
+        body: request::Body,
+    ) -> Result<response::Body, Status> {
+        let mut session = self.0.session(client(request)?);
+        for (handle, source) in (0_u32..).zip(keys) {
+            let open = proto::OpenKey { handle, source: Some(source) };
+            answer(session.start(Request { id: 0, body: Some(request::Body::OpenKey(open)) }).await)?;
+        }
+        answer(session.start(Request { id: 0, body: Some(body) }).await)
+    }
+
+    /// One job under one key.
+    async fn job<T>(
+        &self,
+        request: &tonic::Request<T>,
+        key: open_key::Source,
+        job: proto::Jobs,
+    ) -> Result<bytes::Bytes, Result<(), Status>> {
+        let answer = self.once(request, vec![key], request::Body::Jobs(job)).await.map_err(Err)?;
+        let response::Body::Results(mut results) = answer else { return Err(Err(unexpected())) };
+        match results.faults.pop() {
+            Some(fault) => Err(Err(status(fault))),
+            // No reason is needed to say no.
+            None if results.codes.first() == Some(&(Code::Rejected as u8)) => Err(Ok(())),
+            None => Ok(results.outputs),
+        }
+    }
+}
+
+fn single(scheme: Option<proto::Scheme>, input: bytes::Bytes, second: bytes::Bytes) -> proto::Jobs {
+    let len = |bytes: &bytes::Bytes| bytes::Bytes::copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+    let (input_lens, second_lens) = (len(&input), len(&second));
+    proto::Jobs {
+        count: 1,
+        schemes: scheme.into_iter().collect(),
+        inputs: input,
+        input_lens,
+        seconds: second,
+        second_lens,
+        ..Default::default()
+    }
+}
+
+#[tonic::async_trait]
+impl Cryptoserver for Grpc {
+    type StreamStream = Answers;
+
+    async fn stream(
+        &self,
+        request: tonic::Request<Streaming<Request>>,
+    ) -> Result<tonic::Response<Answers>, Status> {
+        let session = self.0.session(client(&request)?);
+        let requests = request.into_inner();
+        let (pending, draining) = (FuturesUnordered::new(), Box::pin(self.0.draining()));
+        let in_flight = self.0.limits.in_flight;
+        Ok(tonic::Response::new(Answers { session, requests, pending, in_flight, draining, end: None }))
+    }
+
+    async fn sign(
+        &self,
+        request: tonic::Request<proto::SignRequest>,
+    ) -> Result<tonic::Response<proto::SignResponse>, Status> {
+        let own = request.get_ref();
+        let (input, is_digest) = match &own.input {
+            Some(sign_request::Input::Message(bytes)) => (bytes.clone(), false),
+            Some(sign_request::Input::Digest(bytes)) => (bytes.clone(), true),
+            None => (bytes::Bytes::new(), false),
+        };
+        let job =
+            proto::Jobs { inputs_are_digests: is_digest, ..single(own.scheme, input, Default::default()) };
+        let key = open_key::Source::Resident(own.key.clone());
+        let signature = self.job(&request, key, job).await.map_err(refused)?;
+        Ok(tonic::Response::new(proto::SignResponse { signature }))
+    }
+
+    async fn verify(
+        &self,
+        request: tonic::Request<proto::VerifyRequest>,
+    ) -> Result<tonic::Response<proto::VerifyResponse>, Status> {
+        let own = request.get_ref();
+        let key = match &own.key {
+            Some(verify_request::Key::Resident(name)) => open_key::Source::Resident(name.clone()),
+            Some(verify_request::Key::PublicKey(bytes)) => open_key::Source::Asymmetric(bytes.clone()),
+            None => {
+                return Err(Status::invalid_argument("key: expected a resident key's name or a public key"));
+            }
+        };
+        let (input, is_digest) = match &own.input {
+            Some(verify_request::Input::Message(bytes)) => (bytes.clone(), false),
+            Some(verify_request::Input::Digest(bytes)) => (bytes.clone(), true),
+            None => (bytes::Bytes::new(), false),
+        };
+        let job =
+            proto::Jobs { inputs_are_digests: is_digest, ..single(own.scheme, input, own.signature.clone()) };
+        let is_valid = match self.job(&request, key, job).await {
+            Ok(_) => true,
+            Err(Ok(())) => false,
+            Err(Err(status)) => return Err(status),
+        };
+        Ok(tonic::Response::new(proto::VerifyResponse { is_valid }))
+    }
+
+    async fn decrypt(
+        &self,
+        request: tonic::Request<proto::DecryptRequest>,
+    ) -> Result<tonic::Response<proto::DecryptResponse>, Status> {
+        let own = request.get_ref();
+        let job = single(own.scheme, own.ciphertext.clone(), own.label.clone());
+        let key = open_key::Source::Resident(own.key.clone());
+        let plaintext = self.job(&request, key, job).await.map_err(refused)?;
+        Ok(tonic::Response::new(proto::DecryptResponse { plaintext }))
+    }
+
+    async fn derive(
+        &self,
+        request: tonic::Request<proto::DeriveRequest>,
+    ) -> Result<tonic::Response<proto::DeriveResponse>, Status> {
+        let own = request.get_ref();
+        let x25519 = proto::Scheme { kind: scheme::Kind::X25519.into(), ..Default::default() };
+        let job = single(Some(x25519), own.peer.clone(), Default::default());
+        let key = open_key::Source::Resident(own.key.clone());
+        let shared_secret = self.job(&request, key, job).await.map_err(refused)?;
+        Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
+    }
+
+    async fn process(
+        &self,
+        request: tonic::Request<proto::ProcessRequest>,
+    ) -> Result<tonic::Response<proto::RecordResults>, Status> {
+        let own = request.get_ref();
+        let records = own.records.clone().ok_or_else(|| Status::invalid_argument("expected records"))?;
+        let keys = own.keys.iter().cloned().map(open_key::Source::Resident).collect();
+        match self.once(&request, keys, request::Body::Records(records)).await? {
+            response::Body::RecordResults(results) => Ok(tonic::Response::new(results)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn list_keys(
+        &self,
+        request: tonic::Request<proto::ListKeysRequest>,
+    ) -> Result<tonic::Response<proto::KeyList>, Status> {
+        match self.once(&request, vec![], request::Body::ListKeys(proto::ListKeysRequest {})).await? {
+            response::Body::Keys(keys) => Ok(tonic::Response::new(keys)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn get_public_key(
+        &self,
+        request: tonic::Request<proto::GetPublicKeyRequest>,
+    ) -> Result<tonic::Response<proto::KeyInfo>, Status> {
+        let body = request::Body::GetPublicKey(request.get_ref().clone());
+        match self.once(&request, vec![], body).await? {
+            response::Body::Key(info) => Ok(tonic::Response::new(info)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn list_engines(
+        &self,
+        request: tonic::Request<proto::ListEnginesRequest>,
+    ) -> Result<tonic::Response<proto::EngineList>, Status> {
+        match self.once(&request, vec![], request::Body::ListEngines(proto::ListEnginesRequest {})).await? {
+            response::Body::Engines(engines) => Ok(tonic::Response::new(engines)),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+fn client<T>(request: &tonic::Request<T>) -> Result<Identity, Status> {
+    let peer = request.extensions().get::<Peer>();
+    peer.map(|peer| peer.0.clone()).ok_or_else(|| Status::unauthenticated("the connection proves nobody"))
+}
+
+fn answer(response: Response) -> Result<response::Body, Status> {
+    match response.body {
+        Some(response::Body::Fault(fault)) => Err(status(fault)),
+        Some(body) => Ok(body),
+        None => Err(unexpected()),
+    }
+}
+
+/// A refusal of a call that is no verification: to say no is one too.
+fn refused(refused: Result<(), Status>) -> Status {
+    let rejected = || status(refusal(Code::Rejected, "the answer is no", proto::Blame::Peer));
+    refused.err().unwrap_or_else(rejected)
+}
+
+fn unexpected() -> Status {
+    Status::internal("the server has no answer")
+}
+
+fn status(fault: Fault) -> Status {
+    let code = match fault.code() {
+        Code::Done => tonic::Code::Internal,
+        Code::Rejected | Code::Invalid | Code::WrongKey | Code::BadKey => tonic::Code::InvalidArgument,
+        Code::NoSuchKey => tonic::Code::NotFound,
+        Code::PermissionDenied => tonic::Code::PermissionDenied,
+        Code::UsedUp | Code::DependencyFailed => tonic::Code::FailedPrecondition,
+        Code::Unsupported => tonic::Code::Unimplemented,
+        Code::ResourceExhausted => tonic::Code::ResourceExhausted,
+        Code::DeadlineExceeded => tonic::Code::DeadlineExceeded,
+        Code::Unavailable => tonic::Code::Unavailable,
+        Code::Failed => tonic::Code::Internal,
+    };
+    let hint = match fault.retry_after_ms {
+        0 => String::new(),
+        wait => format!("; try again in {wait} ms"),
+    };
+    Status::new(code, format!("{}{hint}", fault.message))
+}

@@ -1,0 +1,385 @@
+//! Keys that live at the server, and who may use them for what.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use oarlock::Key;
+use oarlock::contract::KeyKind;
+use oarlock::keys::export;
+use oarlock::table::{CounterStore, FileCounter, KeyTable};
+use oarlock_io::{Changes, KeyDirectory, KeyDirectoryError, Stamp, read_passphrase};
+use oarlock_records::{KeyFileError, load_keys};
+use oarlock_wire::proto;
+
+use crate::config::{Config, Grant, Keys};
+use crate::identity::Identity;
+use crate::pattern::Pattern;
+
+/// The keys and grants at one time.
+#[derive(Debug)]
+pub(crate) struct Keyring {
+    /// Every change makes another number.
+    pub(crate) generation: u64,
+    asymmetric: BTreeMap<Arc<str>, Key>,
+    pub(crate) table: KeyTable,
+    grants: Arc<[Arc<Granted>]>,
+}
+
+/// A key that lives at the server.
+#[derive(Clone, Debug)]
+pub(crate) enum Resident {
+    Asymmetric(Key),
+    /// Its index in the table.
+    Symmetric(u32),
+}
+
+/// A grant at work.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    grant: Grant,
+    rate: Option<Rate>,
+}
+
+/// What one client may do with one key.
+#[derive(Clone, Debug)]
+pub(crate) enum Rights {
+    /// It brought the key.
+    Own,
+    /// What these grants allow.
+    Granted(Vec<Arc<Granted>>),
+}
+
+/// Why a key's owner does not get what he asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// No grant allows it.
+    Forbidden,
+    /// It was done too often; again after so long.
+    TooOften(Duration),
+}
+
+impl Keyring {
+    pub(crate) fn find(&self, name: &str) -> Option<Resident> {
+        let asymmetric = self.asymmetric.get(name).cloned().map(Resident::Asymmetric);
+        asymmetric.or_else(|| self.table.index(name).map(Resident::Symmetric))
+    }
+
+    /// What a client may do with a key. Where that is nothing, the key might as well not be there.
+    pub(crate) fn rights(&self, name: &str, client: &Identity) -> Rights {
+        let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));
+        let applies = |granted: &&Arc<Granted>| {
+            fits(&granted.grant.keys, name)
+                && client.names().iter().any(|client| fits(&granted.grant.clients, client))
+        };
+        Rights::Granted(self.grants.iter().filter(applies).cloned().collect())
+    }
+
+    /// The keys that a client may use, by name.
+    pub(crate) fn visible(&self, client: &Identity) -> Vec<proto::KeyInfo> {
+        let names =
+            self.asymmetric.keys().cloned().chain(self.table.names().into_iter().map(|(_, name)| name));
+        let mut keys: Vec<_> = names.filter_map(|name| self.info(&name, client)).collect();
+        keys.sort_by(|one, other| one.name.cmp(&other.name));
+        keys
+    }
+
+    /// What a client may know of a key: nothing where it may not use it.
+    pub(crate) fn info(&self, name: &str, client: &Identity) -> Option<proto::KeyInfo> {
+        let rights = self.rights(name, client);
+        if rights.is_none() {
+            return None;
+        }
+        let found = self.find(name)?;
+        Some(self.info_of(&found, name, &rights))
+    }
+
+    pub(crate) fn info_of(&self, found: &Resident, name: &str, rights: &Rights) -> proto::KeyInfo {
+        let plain =
+            proto::KeyInfo { name: name.to_owned(), allowed: rights.patterns(), ..Default::default() };
+        match found {
+            Resident::Asymmetric(key) => proto::KeyInfo { allowed: rights.patterns(), ..about(key, name) },
+            Resident::Symmetric(index) => match self.table.info(*index) {
+                Some(info) => proto::KeyInfo {
+                    kind: info.key_type.to_string(),
+                    fingerprint: info.fingerprint.as_bytes().to_vec().into(),
+                    ..plain
+                },
+                None => plain,
+            },
+        }
+    }
+}
+
+/// What a client may know of an asymmetric key.
+pub(crate) fn about(key: &Key, name: &str) -> proto::KeyInfo {
+    proto::KeyInfo {
+        name: name.to_owned(),
+        kind: kind(key.kind()),
+        fingerprint: key.fingerprint().as_bytes().to_vec().into(),
+        public_key: export::spki_der(key).unwrap_or_default().into(),
+        allowed: Vec::new(),
+    }
+}
+
+/// A kind as the protocol names it.
+fn kind(kind: KeyKind) -> String {
+    match kind {
+        KeyKind::RsaPrivate(bits) => format!("rsa{bits}"),
+        KeyKind::RsaPublic(bits) => format!("rsa{bits}-public"),
+        KeyKind::ModExp { bits, .. } => format!("rsa{bits}-share"),
+        KeyKind::EcPrivate(curve) => curve.to_string(),
+        KeyKind::EcPublic(curve) => format!("{curve}-public"),
+        KeyKind::Ed25519Private => "ed25519".into(),
+        KeyKind::Ed25519Public => "ed25519-public".into(),
+        KeyKind::X25519Private => "x25519".into(),
+        KeyKind::X25519Public => "x25519-public".into(),
+        _ => "secret".into(),
+    }
+}
+
+impl Rights {
+    fn is_none(&self) -> bool {
+        matches!(self, Self::Granted(grants) if grants.is_empty())
+    }
+
+    fn patterns(&self) -> Vec<String> {
+        match self {
+            Self::Own => vec!["*".into()],
+            Self::Granted(grants) => {
+                let schemes = grants.iter().flat_map(|granted| &granted.grant.schemes);
+                schemes.map(|scheme| scheme.as_str().to_owned()).collect()
+            }
+        }
+    }
+
+    /// True where operations are counted.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(self, Self::Granted(grants) if grants.iter().any(|granted| granted.is_counted()))
+    }
+
+    /// The grant under which a scheme is allowed, or none where the key is the client's own.
+    pub(crate) fn allow(&self, scheme: &str) -> Result<Option<&Arc<Granted>>, Denied> {
+        match self {
+            Self::Own => Ok(None),
+            Self::Granted(grants) => {
+                let allows =
+                    |granted: &&Arc<Granted>| granted.grant.schemes.iter().any(|own| own.fits(scheme));
+                grants.iter().find(allows).map(Some).ok_or(Denied::Forbidden)
+            }
+        }
+    }
+}
+
+impl Granted {
+    pub(crate) fn of(grants: &[Grant]) -> Arc<[Arc<Self>]> {
+        let granted =
+            |grant: &Grant| Arc::new(Self { rate: grant.rate.map(Rate::new), grant: grant.clone() });
+        grants.iter().map(granted).collect()
+    }
+
+    /// True where there is a rate.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Counts one operation.
+    #[inline]
+    pub(crate) fn take(&self) -> Result<(), Denied> {
+        match &self.rate {
+            None => Ok(()),
+            Some(rate) => rate.take().map_err(Denied::TooOften),
+        }
+    }
+}
+
+/// So many operations a second, as many at once: the generic cell rate algorithm. ITU-T I.371 annex A.
+#[derive(Debug)]
+struct Rate {
+    began: Instant,
+    /// Nanoseconds that an operation uses up.
+    each_ns: u64,
+    /// When all that was taken will have been used up, in nanoseconds since the beginning.
+    used_until: AtomicU64,
+}
+
+impl Rate {
+    fn new(per_second: u32) -> Self {
+        let each_ns = SECOND / u64::from(per_second.max(1));
+        Self { began: Instant::now(), each_ns, used_until: AtomicU64::new(0) }
+    }
+
+    fn take(&self) -> Result<(), Duration> {
+        self.take_at(self.began.elapsed().as_nanos() as u64)
+    }
+
+    fn take_at(&self, now: u64) -> Result<(), Duration> {
+        let next = |used: u64| {
+            let until = used.max(now) + self.each_ns;
+            (until - now <= SECOND).then_some(until)
+        };
+        let taken = self.used_until.try_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        taken
+            .map(drop)
+            .map_err(|used| Duration::from_nanos((used + self.each_ns).saturating_sub(now + SECOND)))
+    }
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Where the keys come from, and what was there before.
+#[derive(Debug)]
+pub(crate) struct KeySources {
+    directory: Option<KeyDirectory>,
+    records: Option<(PathBuf, Option<Stamp>)>,
+    table: KeyTable,
+    grants: Arc<[Arc<Granted>]>,
+    generation: u64,
+}
+
+/// Why there are no keys to begin with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// The directory cannot be listed.
+    #[error("[keys] directory: {0}")]
+    Directory(#[from] KeyDirectoryError),
+    /// The passphrase cannot be read.
+    #[error("[keys] passphrase_file: {}: {error}", path.display())]
+    Passphrase {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file of symmetric keys cannot be read.
+    #[error("[keys] records: {}: {error}", path.display())]
+    ReadRecords {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It is no such file.
+    #[error("[keys] records: {}: {error}", path.display())]
+    Records {
+        /// Which file.
+        path: PathBuf,
+        /// Where and what.
+        error: Box<KeyFileError>,
+    },
+}
+
+/// What came of looking again.
+#[derive(Debug, Default)]
+pub(crate) struct Refreshed {
+    /// The new keys, where anything changed.
+    pub(crate) keyring: Option<Keyring>,
+    pub(crate) changes: Changes,
+    /// What is wrong with one of the sources as a whole; what it gave before is still used.
+    pub(crate) faults: Vec<KeysError>,
+    pub(crate) has_new_records: bool,
+}
+
+impl KeySources {
+    /// Everything there is, and the first keyring. What is wrong with a single file of the directory is no reason to stop.
+    pub(crate) fn open(config: &Config) -> Result<(Self, Keyring, Refreshed), KeysError> {
+        let Keys { directory, passphrase_file, records } = &config.keys;
+        let passphrase = match passphrase_file {
+            None => None,
+            Some(path) => Some(
+                read_passphrase(path).map_err(|error| KeysError::Passphrase { path: path.clone(), error })?,
+            ),
+        };
+        let mut sources = Self {
+            directory: directory.clone().map(|path| KeyDirectory::new(path, passphrase)),
+            records: records.clone().map(|path| (path, None)),
+            table: KeyTable::new(),
+            grants: Granted::of(&config.grants),
+            generation: 0,
+        };
+        let mut first = sources.refresh();
+        match first.faults.pop() {
+            Some(fault) => Err(fault),
+            None => {
+                let keyring = first.keyring.take().unwrap_or_else(|| sources.keyring());
+                Ok((sources, keyring, first))
+            }
+        }
+    }
+
+    /// Looks again at what has changed.
+    pub(crate) fn refresh(&mut self) -> Refreshed {
+        let mut found = Refreshed::default();
+        match self.directory.as_mut().map(KeyDirectory::refresh) {
+            Some(Ok(changes)) => found.changes = changes,
+            Some(Err(error)) => found.faults.push(error.into()),
+            None => {}
+        }
+        match self.reload_records() {
+            Ok(is_new) => found.has_new_records = is_new,
+            Err(error) => found.faults.push(error),
+        }
+        let changes = &found.changes;
+        let is_changed =
+            !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty());
+        if is_changed || found.has_new_records {
+            found.keyring = Some(self.keyring());
+        }
+        found
+    }
+
+    fn keyring(&mut self) -> Keyring {
+        self.generation += 1;
+        let keys = self.directory.iter().flat_map(KeyDirectory::keys);
+        Keyring {
+            generation: self.generation,
+            asymmetric: keys.map(|(name, key)| (name.into(), key.clone())).collect(),
+            table: self.table.clone(),
+            grants: Arc::clone(&self.grants),
+        }
+    }
+
+    fn reload_records(&mut self) -> Result<bool, KeysError> {
+        let Some((path, seen)) = &mut self.records else { return Ok(false) };
+        let failed = |error| KeysError::ReadRecords { path: path.clone(), error };
+        let stamp = Stamp::of(path).map_err(failed)?;
+        if *seen == Some(stamp) {
+            return Ok(false);
+        }
+        let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
+        *seen = Some(stamp);
+        let loaded = load_keys(&text, |name| counter(path, name))
+            .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })?;
+        self.table = loaded.table;
+        Ok(true)
+    }
+}
+
+/// A counter lies where the file of keys says, beside it unless the path is absolute.
+fn counter(keys: &Path, name: &str) -> io::Result<Arc<dyn CounterStore>> {
+    let path = keys.parent().unwrap_or(Path::new("")).join(name);
+    let counter = match FileCounter::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => FileCounter::create(&path, 0)?,
+        opened => opened?,
+    };
+    Ok(Arc::new(counter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_lets_a_second_s_worth_through_at_once() {
+        let rate = Rate::new(10);
+        assert!((0..10).all(|_| rate.take_at(0).is_ok()));
+        assert_eq!(rate.take_at(0), Err(Duration::from_millis(100)));
+        assert_eq!(rate.take_at(60_000_000), Err(Duration::from_millis(40)));
+        assert!(rate.take_at(100_000_000).is_ok() && rate.take_at(100_000_000).is_err());
+        assert!((0..10).all(|_| rate.take_at(5 * SECOND).is_ok()) && rate.take_at(5 * SECOND).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! What all connections share.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use oarlock::Accelerator;
+use oarlock_wire::proto;
+use tokio::sync::watch;
+
+use crate::audit::Audit;
+use crate::config::Limits;
+use crate::identity::Identity;
+use crate::keyring::Keyring;
+use crate::metrics::Metrics;
+use crate::pool::Pool;
+use crate::session::Session;
+
+/// Engines, keys and bounds.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) accelerator: Accelerator,
+    keyring: RwLock<Arc<Keyring>>,
+    pub(crate) limits: Limits,
+    pub(crate) audit: Audit,
+    pub(crate) pool: Pool,
+    pub(crate) metrics: Metrics,
+    is_draining: watch::Sender<bool>,
+    tenants: AtomicU64,
+}
+
+impl Service {
+    pub(crate) fn new(accelerator: Accelerator, keyring: Keyring, limits: Limits, audit: Audit) -> Self {
+        let pool = Pool::new(accelerator.config().threads);
+        let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), Metrics::default());
+        let (is_draining, tenants) = (watch::Sender::new(false), AtomicU64::new(1));
+        Self { accelerator, keyring, limits, audit, pool, metrics, is_draining, tenants }
+    }
+
+    /// The keys as they are now.
+    pub(crate) fn keyring(&self) -> Arc<Keyring> {
+        Arc::clone(&self.keyring.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn replace_keyring(&self, keyring: Keyring) {
+        *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
+    }
+
+    /// A session for a stream of this client.
+    pub(crate) fn session(self: &Arc<Self>, client: Identity) -> Session {
+        let tenant = self.tenants.fetch_add(1, Ordering::Relaxed);
+        Session::new(Arc::clone(self), client, tenant)
+    }
+
+    /// From now on new requests are refused.
+    pub(crate) fn drain(&self) {
+        self.is_draining.send_replace(true);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.is_draining.borrow()
+    }
+
+    /// Waits until the server stops.
+    pub(crate) fn draining(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut receiver = self.is_draining.subscribe();
+        // An error says that the service is gone: that is the end too.
+        async move { drop(receiver.wait_for(|is_draining| *is_draining).await) }
+    }
+
+    pub(crate) fn engines(&self) -> proto::EngineList {
+        let engines = self.accelerator.engines().iter().map(|engine| proto::EngineInfo {
+            name: engine.name.to_owned(),
+            shapes: engine
+                .shapes
+                .iter()
+                .filter(|shape| shape.verdict.is_ok())
+                .map(|shape| shape.shape.to_string())
+                .collect(),
+            absence: String::new(),
+        });
+        let absent = self.accelerator.absent().iter().map(|absent| proto::EngineInfo {
+            name: absent.name.to_owned(),
+            shapes: Vec::new(),
+            absence: absent.reason.to_string(),
+        });
+        proto::EngineList {
+            engines: engines.chain(absent).collect(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! One client's stream: the keys that it has opened, and its requests.
+
+mod jobs;
+mod records;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use oarlock::keys::import;
+use oarlock::{Key, keys};
+use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
+use oarlock_wire::task;
+
+use self::jobs::PendingJobs;
+use self::records::PendingRecords;
+use crate::identity::Identity;
+use crate::keyring::{Denied, Keyring, Resident, Rights, about};
+use crate::metrics::count;
+use crate::service::Service;
+
+/// A client's stream. Keys that came with it end with it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    service: Arc<Service>,
+    client: Identity,
+    /// Whose turn it is in the queues: every stream is a tenant of its own.
+    tenant: u64,
+    keyring: Arc<Keyring>,
+    /// Shared with batches that are under way.
+    handles: Arc<Vec<Option<Opened>>>,
+    /// Symmetric keys that came with the stream, by their index.
+    own_keys: Arc<Vec<Key>>,
+}
+
+/// A key that a handle stands for.
+#[derive(Clone, Debug)]
+struct Opened {
+    /// A resident key's name; of a client's own key the fingerprint.
+    name: Arc<str>,
+    source: Source,
+    rights: Rights,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Resident(Resident),
+    /// A resident key that is no longer there.
+    Gone,
+    Own(Key),
+    /// Its index among the stream's own symmetric keys.
+    OwnSymmetric(u32),
+}
+
+/// An answer that is under way. Dropping it cancels what has not been done.
+#[derive(Debug)]
+pub(crate) enum Pending {
+    Ready(Option<Response>),
+    Jobs(Box<PendingJobs>),
+    Records(PendingRecords),
+}
+
+impl Session {
+    pub(crate) fn new(service: Arc<Service>, client: Identity, tenant: u64) -> Self {
+        let keyring = service.keyring();
+        Self { service, client, tenant, keyring, handles: Arc::default(), own_keys: Arc::default() }
+    }
+
+    /// Begins to answer a request.
+    pub(crate) fn start(&mut self, request: Request) -> Pending {
+        count(&self.service.metrics.requests, 1);
+        let id = request.id;
+        match self.begin(id, request) {
+            Ok(pending) => pending,
+            Err(fault) => {
+                count(&self.service.metrics.rejections, 1);
+                Pending::ready(id, response::Body::Fault(fault))
+            }
+        }
+    }
+
+    fn begin(&mut self, id: u64, request: Request) -> Result<Pending, Fault> {
+        if self.service.is_draining() {
+            return Err(refusal(Code::Unavailable, "the server is stopping", Blame::Machine));
+        }
+        if self.service.audit.forbids_work() {
+            return Err(refusal(Code::Unavailable, "the audit log cannot be written", Blame::Machine));
+        }
+        self.renew();
+        let ready = |body| Ok(Pending::ready(id, body));
+        match request.body {
+            None => Err(refusal(Code::Unsupported, "a request that is not known here", Blame::Caller)),
+            Some(request::Body::OpenKey(open)) => ready(response::Body::Key(self.open(open)?)),
+            Some(request::Body::CloseKey(close)) => {
+                self.slot(close.handle)?.take();
+                ready(response::Body::Closed(proto::Closed {}))
+            }
+            Some(request::Body::Jobs(message)) => self.start_jobs(id, &message),
+            Some(request::Body::Records(message)) => self.start_records(id, message),
+            Some(request::Body::ListKeys(_)) => {
+                ready(response::Body::Keys(proto::KeyList { keys: self.keyring.visible(&self.client) }))
+            }
+            Some(request::Body::GetPublicKey(get)) => {
+                let info = self.keyring.info(&get.name, &self.client).ok_or_else(|| no_key(&get.name))?;
+                ready(response::Body::Key(info))
+            }
+            Some(request::Body::ListEngines(_)) => ready(response::Body::Engines(self.service.engines())),
+        }
+    }
+
+    /// Where the server's keys have changed, handles stand for the new ones of the same names.
+    fn renew(&mut self) {
+        let now = self.service.keyring();
+        if now.generation == self.keyring.generation {
+            return;
+        }
+        for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
+            if matches!(opened.source, Source::Resident(_) | Source::Gone) {
+                opened.source = now.find(&opened.name).map_or(Source::Gone, Source::Resident);
+                opened.rights = now.rights(&opened.name, &self.client);
+            }
+        }
+        self.keyring = now;
+    }
+
+    fn open(&mut self, open: proto::OpenKey) -> Result<proto::KeyInfo, Fault> {
+        self.slot(open.handle)?;
+        let (opened, info) = match open.source {
+            None => return Err(refusal(Code::Invalid, "expected a key", Blame::Caller)),
+            Some(open_key::Source::Resident(name)) => self.open_resident(&name)?,
+            Some(source) if self.service.limits.may_bring_keys => self.take_in(source)?,
+            Some(_) => {
+                return Err(refusal(Code::PermissionDenied, "no client may bring keys here", Blame::Caller));
+            }
+        };
+        *self.slot(open.handle)? = Some(opened);
+        Ok(info)
+    }
+
+    /// A resident key. One that the client may not use is as if it were not there: names say something too.
+    fn open_resident(&self, name: &str) -> Result<(Opened, proto::KeyInfo), Fault> {
+        let rights = self.keyring.rights(name, &self.client);
+        let info = self.keyring.info(name, &self.client);
+        let (Some(found), Some(info)) = (self.keyring.find(name), info) else {
+            self.audit_refusal(name, "open");
+            return Err(no_key(name));
+        };
+        Ok((Opened { name: name.into(), source: Source::Resident(found), rights }, info))
+    }
+
+    /// A key that the client brings along.
+    fn take_in(&mut self, source: open_key::Source) -> Result<(Opened, proto::KeyInfo), Fault> {
+        let (key, kind) = match source {
+            open_key::Source::Asymmetric(bytes) => (import::any(&bytes, None).map_err(bad_key)?, None),
+            open_key::Source::Symmetric(symmetric) => {
+                let key_type = task::key_type(&symmetric.r#type).map_err(|error| error.fault())?;
+                if !key_type.takes_len(symmetric.secret.len()) {
+                    let found = symmetric.secret.len();
+                    let message = format!("a key of type {key_type} does not have {found} bytes");
+                    return Err(refusal(Code::BadKey, &message, Blame::Caller));
+                }
+                let key = keys::raw::secret(symmetric.secret.to_vec()).map_err(bad_key)?;
+                (key, Some(key_type.to_string()))
+            }
+            open_key::Source::Resident(name) => return self.open_resident(&name),
+        };
+        let name: Arc<str> = key.fingerprint().to_string().into();
+        let mut info = about(&key, "");
+        info.allowed = vec!["*".into()];
+        let source = match kind {
+            None => Source::Own(key),
+            Some(kind) => {
+                info.kind = kind;
+                let keys = Arc::make_mut(&mut self.own_keys);
+                keys.push(key);
+                Source::OwnSymmetric(keys.len() as u32 - 1)
+            }
+        };
+        Ok((Opened { name, source, rights: Rights::Own }, info))
+    }
+
+    /// The place of a handle.
+    fn slot(&mut self, handle: u32) -> Result<&mut Option<Opened>, Fault> {
+        let bound = self.service.limits.keys_per_stream;
+        if handle >= bound {
+            let message =
+                format!("handle {handle}: expected less than {bound}, the keys that a stream may open");
+            return Err(refusal(Code::ResourceExhausted, &message, Blame::Caller));
+        }
+        let place = handle as usize;
+        let handles = Arc::make_mut(&mut self.handles);
+        if place >= handles.len() {
+            handles.resize_with(place + 1, || None);
+        }
+        Ok(&mut handles[place])
+    }
+
+    fn opened(&self, handle: u32) -> Option<&Opened> {
+        self.handles.get(handle as usize)?.as_ref()
+    }
+
+    fn audit_refusal(&self, key: &str, operation: &str) {
+        use crate::audit::{Entry, now_ms};
+        self.service.audit.put(vec![Entry {
+            time_ms: now_ms(),
+            client: self.client.to_string(),
+            key: key.to_owned(),
+            operation: operation.to_owned(),
+            count: 1,
+            verdict: Code::PermissionDenied.as_str_name(),
+        }]);
+    }
+}
+
+impl Pending {
+    fn ready(id: u64, body: response::Body) -> Self {
+        Self::Ready(Some(Response { id, body: Some(body) }))
+    }
+}
+
+impl Future for Pending {
+    type Output = Response;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
+        match self.get_mut() {
+            // A future that has answered is not asked again.
+            Self::Ready(response) => Poll::Ready(response.take().unwrap_or_default()),
+            Self::Jobs(pending) => Pin::new(&mut **pending).poll(context),
+            Self::Records(pending) => Pin::new(pending).poll(context),
+        }
+    }
+}
+
+pub(crate) fn refusal(code: Code, message: &str, blame: Blame) -> Fault {
+    Fault { code: code.into(), message: message.to_owned(), blame: blame.into(), ..Fault::default() }
+}
+
+fn no_key(name: &str) -> Fault {
+    let name: String = name.chars().take(64).collect();
+    let message = format!("key {name:?}: there is none of this name that this client may use");
+    refusal(Code::PermissionDenied, &message, Blame::Caller)
+}
+
+fn bad_key(error: keys::KeyError) -> Fault {
+    refusal(Code::BadKey, &error.to_string(), Blame::Caller)
+}
+
+/// What there is to say where a key's grants do not allow what is asked.
+fn denial(denied: Denied, operation: &str) -> Fault {
+    match denied {
+        Denied::Forbidden => {
+            let message = format!("no grant allows this client {operation} with this key");
+            refusal(Code::PermissionDenied, &message, Blame::Caller)
+        }
+        Denied::TooOften(after) => {
+            let message =
+                format!("{operation} with this key has been done too often: the grant's rate is used up");
+            let retry_after_ms = after.as_millis().clamp(1, u128::from(u32::MAX)) as u32;
+            Fault { retry_after_ms, ..refusal(Code::ResourceExhausted, &message, Blame::Caller) }
+        }
+    }
+}

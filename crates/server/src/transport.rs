@@ -1,0 +1,148 @@
+//! Connections of every kind as gRPC sees them: who is at the other end, and how long it may be silent.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, Sleep, sleep};
+use tonic::transport::server::Connected;
+
+use crate::identity::Identity;
+use crate::metrics::count;
+use crate::service::Service;
+
+/// A stream of bytes, encrypted or not.
+pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
+
+/// A place among the connections that the server has at once, given back with it.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    service: Arc<Service>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Seat {
+    pub(crate) fn new(service: Arc<Service>, permit: OwnedSemaphorePermit) -> Self {
+        count(&service.metrics.connections, 1);
+        count(&service.metrics.open_connections, 1);
+        Self { service, _permit: permit }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.service.metrics.open_connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection whose client is known.
+pub(crate) struct Transport {
+    bytes: Box<dyn Bytes>,
+    client: Identity,
+    idle: Idle,
+    _seat: Seat,
+}
+
+impl Transport {
+    pub(crate) fn new(bytes: Box<dyn Bytes>, client: Identity, patience: Duration, seat: Seat) -> Self {
+        Self { bytes, client, idle: Idle::new(patience), _seat: seat }
+    }
+}
+
+/// The client of a connection, as tonic hands it to calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer(pub(crate) Identity);
+
+impl Connected for Transport {
+    type ConnectInfo = Peer;
+
+    fn connect_info(&self) -> Peer {
+        Peer(self.client.clone())
+    }
+}
+
+/// How long nothing has come. The clock is read for every read, the timer set only when it would have rung.
+pub(crate) struct Idle {
+    patience: Duration,
+    last: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Idle {
+    pub(crate) fn new(patience: Duration) -> Self {
+        Self { patience, last: Instant::now(), timer: Box::pin(sleep(patience)) }
+    }
+
+    /// Something came or went.
+    pub(crate) fn touch(&mut self) {
+        self.last = Instant::now();
+    }
+
+    /// Ready where nothing has for too long.
+    pub(crate) fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while self.timer.as_mut().poll(context).is_ready() {
+            let end = self.last + self.patience;
+            if end <= Instant::now() {
+                return Poll::Ready(());
+            }
+            self.timer.as_mut().reset(end);
+        }
+        Poll::Pending
+    }
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
+            Poll::Pending => self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            ready => {
+                self.idle.touch();
+                ready
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.idle.touch();
+        Pin::new(&mut *self.bytes).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.idle.touch();
+        Pin::new(&mut *self.bytes).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.bytes.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.bytes).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.bytes).poll_shutdown(context)
+    }
+}

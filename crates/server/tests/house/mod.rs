@@ -1,0 +1,91 @@
+//! A server of its own for each test.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+use std::path::Path;
+
+use oarlock::{Accelerator, Builder};
+use oarlock_server::development::Development;
+use oarlock_server::{Addresses, Config, Server, ServerError};
+use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
+use oarlock_wire::{Credentials, Endpoint, Link};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub struct House {
+    pub place: TempDir,
+    pub development: Development,
+    pub addresses: Addresses,
+    stop: Option<oneshot::Sender<()>>,
+    running: Option<JoinHandle<Result<(), ServerError>>>,
+}
+
+/// Engines without calibration: their figures do not matter here.
+pub fn engines() -> Builder {
+    Accelerator::builder().threads(2)
+}
+
+impl House {
+    /// The server of a development directory, with changes to its configuration.
+    pub async fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let development = Development::at(place.path());
+        assert!(development.prepare().unwrap());
+        let mut config = Config::read(&development.config()).unwrap();
+        config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
+        config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
+        config.limits.drain_seconds = 5;
+        change(&mut config, place.path());
+        let server = Server::bind(config, engines()).await.unwrap();
+        let addresses = server.addresses();
+        let (stop, stopped) = oneshot::channel();
+        let running = tokio::spawn(server.run(async { drop(stopped.await) }));
+        Self { place, development, addresses, stop: Some(stop), running: Some(running) }
+    }
+
+    pub async fn new() -> Self {
+        Self::with(|_, _| {}).await
+    }
+
+    pub fn credentials(&self) -> Credentials {
+        Credentials {
+            server_ca: std::fs::read(self.development.ca()).unwrap(),
+            certificate: std::fs::read(self.development.client_certificate()).unwrap(),
+            private_key: std::fs::read(self.development.client_key()).unwrap().into(),
+        }
+    }
+
+    pub fn tls(&self) -> Endpoint {
+        let url = format!("https://{}", self.addresses.tcp.unwrap());
+        Endpoint::Grpc { url, credentials: Some(self.credentials()) }
+    }
+
+    pub fn plaintext(&self) -> Endpoint {
+        Endpoint::Grpc { url: format!("http://{}", self.addresses.plaintext.unwrap()), credentials: None }
+    }
+
+    pub fn unix(&self) -> Endpoint {
+        Endpoint::Unix(self.addresses.unix.clone().unwrap())
+    }
+
+    pub async fn stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+        self.running.take().unwrap().await.unwrap().unwrap();
+    }
+}
+
+pub async fn open(link: &Link, handle: u32, source: open_key::Source) -> KeyInfo {
+    let body = request::Body::OpenKey(OpenKey { handle, source: Some(source) });
+    match link.call(body).await.unwrap() {
+        response::Body::Key(info) => info,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub async fn open_resident(link: &Link, handle: u32, name: &str) -> KeyInfo {
+    open(link, handle, open_key::Source::Resident(name.into())).await
+}
+
+pub fn request(id: u64, body: request::Body) -> Request {
+    Request { id, body: Some(body) }
+}

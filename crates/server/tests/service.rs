@@ -1,0 +1,235 @@
+//! What a server answers, by every way in.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use house::{House, open, open_resident};
+use oarlock::batch::{Batch, BatchBuilder, Entry, NewIv, Task};
+use oarlock::contract::{BlockCipher, Column, Sink, Source, Span};
+use oarlock::keys::{export, generate, import};
+use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
+use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
+use oarlock_wire::proto::{self, Code, open_key, request, response};
+use oarlock_wire::{Link, LinkError, jobs, records};
+use tonic::transport::Channel;
+
+const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+
+async fn run(link: &Link, jobs: &[(Job<'_>, u32)]) -> Vec<Result<Vec<u8>, JobError>> {
+    let message = jobs::write(jobs.iter().copied()).unwrap();
+    match link.call(request::Body::Jobs(message)).await.unwrap() {
+        response::Body::Results(results) => {
+            let columns = jobs::ResultColumns::read(&results, jobs.len()).unwrap();
+            columns.iter("the server").map(|answer| answer.map(<[u8]>::to_vec)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn public(info: &proto::KeyInfo) -> Key {
+    import::spki_der(&info.public_key).unwrap()
+}
+
+fn is_valid(scheme: Scheme, key: &Key, message: &[u8], signature: &[u8]) -> bool {
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    accelerator.run_all(&[Job::verify(scheme, key, Input::Message(message), signature)]).get(0).is_ok()
+}
+
+#[tokio::test]
+async fn batches_of_several_schemes_and_keys_are_answered_by_every_way_in() {
+    let house = House::with(|config, _| {
+        config.grants[0].clients.push("loopback".into());
+    })
+    .await;
+    for endpoint in [house.tls(), house.plaintext(), house.unix()] {
+        let link = Link::open(&endpoint).await.unwrap();
+        let rsa = open_resident(&link, 0, "rsa2048").await;
+        let edwards = open_resident(&link, 7, "ed25519").await;
+        assert_eq!((rsa.kind.as_str(), edwards.kind.as_str()), ("rsa2048", "ed25519"));
+        let (rsa, edwards) = (public(&rsa), public(&edwards));
+        let message = |text| Input::Message(text);
+        let answers = run(
+            &link,
+            &[
+                (Job::sign(Scheme::Ed25519Sign, &edwards, message(b"one")), 7),
+                (Job::sign(PKCS1, &rsa, message(b"two")), 0),
+                (Job::sign(PKCS1, &rsa, message(b"three")), 9),
+                (Job::sign(Scheme::Ed25519Sign, &edwards, message(b"four")), 0),
+                (Job::verify(Scheme::Ed25519Verify, &edwards, message(b"five"), &[7; 64]), 7),
+            ],
+        )
+        .await;
+        assert!(
+            is_valid(Scheme::Ed25519Verify, &edwards, b"one", answers[0].as_ref().unwrap()),
+            "{endpoint}"
+        );
+        let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
+        assert!(is_valid(verify, &rsa, b"two", answers[1].as_ref().unwrap()));
+        let reason = |answer: &Result<_, JobError>| answer.as_ref().unwrap_err().to_string();
+        assert!(reason(&answers[2]).contains("handle 9: this stream has not opened it"));
+        assert!(reason(&answers[3]).contains("wrong key type"), "{}", reason(&answers[3]));
+        assert_eq!(answers[4], Err(JobError::Rejected));
+    }
+}
+
+#[tokio::test]
+async fn single_calls_are_answered() {
+    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    let channel = Channel::from_shared(url).unwrap().connect().await.unwrap();
+    let mut client = CryptoserverClient::new(channel);
+    let keys = client.list_keys(proto::ListKeysRequest {}).await.unwrap().into_inner().keys;
+    let names: Vec<&str> = keys.iter().map(|key| key.name.as_str()).collect();
+    assert_eq!(names, ["aes128", "ed25519", "hmac", "p256", "rsa2048", "tdes2", "x25519"]);
+    let info =
+        client.get_public_key(proto::GetPublicKeyRequest { name: "p256".into() }).await.unwrap().into_inner();
+    let kind = |kind: proto::scheme::Kind| proto::Scheme {
+        kind: kind.into(),
+        digest: proto::Digest::Sha256.into(),
+        ..Default::default()
+    };
+    let input = Some(proto::sign_request::Input::Message("hello".into()));
+    let sign =
+        proto::SignRequest { key: "p256".into(), scheme: Some(kind(proto::scheme::Kind::EcdsaSign)), input };
+    let signature = client.sign(sign).await.unwrap().into_inner().signature;
+    for (key, message, expected) in [
+        (proto::verify_request::Key::Resident("p256".into()), "hello", true),
+        (proto::verify_request::Key::PublicKey(info.public_key.clone()), "hello", true),
+        (proto::verify_request::Key::PublicKey(info.public_key.clone()), "hallo", false),
+    ] {
+        let request = proto::VerifyRequest {
+            key: Some(key),
+            scheme: Some(kind(proto::scheme::Kind::EcdsaVerify)),
+            input: Some(proto::verify_request::Input::Message(message.into())),
+            signature: signature.clone(),
+        };
+        assert_eq!(client.verify(request).await.unwrap().into_inner().is_valid, expected);
+    }
+    let peer = generate::x25519().unwrap();
+    let own = client
+        .get_public_key(proto::GetPublicKeyRequest { name: "x25519".into() })
+        .await
+        .unwrap()
+        .into_inner();
+    let derive =
+        proto::DeriveRequest { key: "x25519".into(), peer: peer.x25519_public().unwrap().to_vec().into() };
+    let shared = client.derive(derive).await.unwrap().into_inner().shared_secret;
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let theirs = public(&own);
+    let expected = accelerator.run_all(&[Job::agree(&peer, theirs.x25519_public().unwrap())]);
+    assert_eq!(shared, expected.get(0).unwrap());
+    let engines = client.list_engines(proto::ListEnginesRequest {}).await.unwrap().into_inner();
+    assert!(engines.engines.iter().any(|engine| engine.name == "scalar" && !engine.shapes.is_empty()));
+    let unknown = proto::GetPublicKeyRequest { name: "nobody's".into() };
+    assert_eq!(client.get_public_key(unknown).await.unwrap_err().code(), tonic::Code::PermissionDenied);
+}
+
+#[tokio::test]
+async fn keys_that_come_with_a_stream_end_with_it() {
+    let house = House::new().await;
+    let key = generate::ed25519().unwrap();
+    let pkcs8 = export::private_pkcs8_der(&key).unwrap();
+    let link = Link::open(&house.tls()).await.unwrap();
+    let info = open(&link, 0, open_key::Source::Asymmetric(pkcs8.to_vec().into())).await;
+    assert_eq!(info.fingerprint, key.fingerprint().as_bytes()[..]);
+    let jobs = [(Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"own")), 0)];
+    let signature = run(&link, &jobs).await.remove(0).unwrap();
+    assert!(is_valid(Scheme::Ed25519Verify, &key, b"own", &signature));
+    let other = Link::open(&house.tls()).await.unwrap();
+    assert!(run(&other, &jobs).await[0].is_err());
+    link.call(request::Body::CloseKey(proto::CloseKey { handle: 0 })).await.unwrap();
+    assert!(run(&link, &jobs).await[0].is_err());
+}
+
+#[tokio::test]
+async fn broken_keys_and_keys_that_may_not_come_are_refused() {
+    let refused = async |house: &House, source| {
+        let link = Link::open(&house.unix()).await.unwrap();
+        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source });
+        match link.call(body).await.unwrap_err() {
+            LinkError::Refused(fault) => (fault.code(), fault.message),
+            other => panic!("{other}"),
+        }
+    };
+    let house = House::new().await;
+    let garbage = Some(open_key::Source::Asymmetric("not a key".into()));
+    assert_eq!(refused(&house, garbage.clone()).await.0, Code::BadKey);
+    assert_eq!(refused(&house, None).await.0, Code::Invalid);
+    let symmetric = |name: &str, len| {
+        let secret = vec![1; len].into();
+        Some(open_key::Source::Symmetric(proto::Symmetric { r#type: name.into(), secret }))
+    };
+    assert_eq!(refused(&house, symmetric("tdes2", 15)).await.0, Code::BadKey);
+    assert_eq!(refused(&house, symmetric("rot13", 15)).await.0, Code::Unsupported);
+    let strict = House::with(|config, _| config.limits.may_bring_keys = false).await;
+    assert_eq!(refused(&strict, garbage).await.0, Code::PermissionDenied);
+}
+
+/// Blocks of a batch, each under one key and with an IV of zeros.
+fn blocks(data: &[u8]) -> Batch<'_> {
+    let block = Span { start: 0, len: 8 };
+    let records = oarlock::Records {
+        len: data.len() / 8,
+        data: data.into(),
+        output_len: data.len(),
+        input: Column::Stride { first: Source::Data(block), stride: 8 },
+        output: Column::Stride { first: Sink::Output(block), stride: 8 },
+        ..Default::default()
+    };
+    Batch {
+        iv_from: Column::One(oarlock::batch::Iv::Zero),
+        ..Batch::of(Task::encrypt(BlockCipher::Tdes2), records)
+    }
+}
+
+async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
+    let message = records::write(batch, |index| index).unwrap();
+    match link.call(request::Body::Records(message)).await.unwrap() {
+        response::Body::RecordResults(results) => results,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn records_go_there_and_back() {
+    let house = House::new().await;
+    let data: Vec<u8> = (0..80_000_u32).map(|at| (at * 7) as u8).collect();
+    for endpoint in [house.tls(), house.unix()] {
+        let link = Link::open(&endpoint).await.unwrap();
+        open_resident(&link, 0, "tdes2").await;
+        let encrypted = process(&link, &blocks(&data)).await;
+        assert!(encrypted.codes.is_empty() && encrypted.faults.is_empty());
+        assert_ne!(encrypted.output, data);
+        let decrypt =
+            Batch { task: Column::One(Task::decrypt(BlockCipher::Tdes2)), ..blocks(&encrypted.output) };
+        assert_eq!(process(&link, &decrypt).await.output, data);
+    }
+}
+
+#[tokio::test]
+async fn bad_records_fail_alone_with_their_reasons() {
+    let house = House::with(|config, _| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    open_resident(&link, 0, "tdes2").await;
+    let secret = vec![3; 16].into();
+    open(&link, 2, open_key::Source::Symmetric(proto::Symmetric { r#type: "tdes2".into(), secret })).await;
+    let mut builder = BatchBuilder::new();
+    let (encrypt, decrypt) = (Task::encrypt(BlockCipher::Tdes2), Task::decrypt(BlockCipher::Tdes2));
+    for (task, handle, input) in [
+        (encrypt, 0, &b"12345678"[..]),
+        (encrypt, 0, b"1234567"),
+        (decrypt, 0, b"12345678"),
+        (encrypt, 5, b"12345678"),
+        (decrypt, 2, b"12345678"),
+    ] {
+        builder.add(Entry::new(task).key(handle).iv(NewIv::Zero).input(input)).unwrap();
+    }
+    let results = process(&link, &builder.batch()).await;
+    let codes = [Code::Done, Code::Invalid, Code::PermissionDenied, Code::NoSuchKey, Code::Done];
+    assert_eq!(results.codes, codes.map(|code| code as u8)[..]);
+    let messages: Vec<(u32, &str)> =
+        results.faults.iter().map(|fault| (fault.index, &*fault.message)).collect();
+    assert!(messages[0].1.contains("a multiple of 8 bytes"), "{messages:?}");
+    assert_eq!(messages[1], (2, "no grant allows this client tdes2-cbc-decrypt with this key"));
+    assert_eq!(messages[2], (3, "handle 5: this stream has not opened it"));
+}

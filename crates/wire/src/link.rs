@@ -1,0 +1,250 @@
+//! One stream to one server.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::BytesMut;
+use prost::Message;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+
+use crate::endpoint::chain;
+use crate::proto::cryptoserver_client::CryptoserverClient;
+use crate::proto::{Code, Fault, Request, Response, request, response};
+use crate::{ConnectError, Credentials, Endpoint, Limits, frame};
+
+/// A stream of requests to a server, for any number of tasks at once. Keys opened on it end with it. Needs a tokio runtime.
+#[derive(Debug)]
+pub struct Link {
+    requests: mpsc::Sender<Request>,
+    shared: Arc<Shared>,
+    last_id: AtomicU64,
+    tasks: Vec<AbortHandle>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// None once the stream has ended.
+    waiting: Mutex<Option<HashMap<u64, oneshot::Sender<Response>>>>,
+    end: OnceLock<String>,
+}
+
+/// Why a request has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The stream ended before the answer was there: whether the request was worked on is not known.
+    #[error("the stream ended: {0}")]
+    Lost(String),
+    /// The server refused the request.
+    #[error("{}", .0.message)]
+    Refused(Fault),
+    /// The server answered something else.
+    #[error("the server answered something else than {0}")]
+    Unexpected(&'static str),
+}
+
+/// Requests that may wait to be sent.
+const QUEUE: usize = 256;
+
+impl Link {
+    /// Connects.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or does not take the client.
+    pub async fn open(endpoint: &Endpoint) -> Result<Self, ConnectError> {
+        match endpoint {
+            Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref()).await,
+            Endpoint::Unix(path) => Self::over_unix(path).await,
+        }
+    }
+
+    async fn over_grpc(url: &str, credentials: Option<&Credentials>) -> Result<Self, ConnectError> {
+        let channel = Endpoint::channel(url, credentials).await?;
+        let most = Limits::default().message_bytes;
+        let mut client = CryptoserverClient::new(channel).max_decoding_message_size(most);
+        let (requests, outgoing) = mpsc::channel(QUEUE);
+        let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
+        let answered = client.stream(outgoing).await.map_err(|status| ConnectError::Unreachable {
+            place: url.to_owned(),
+            reason: if status.message().is_empty() { chain(&status) } else { status.message().to_owned() },
+        })?;
+        let shared = Shared::new();
+        let own = Arc::clone(&shared);
+        let reader = tokio::spawn(async move {
+            let mut answers = answered.into_inner();
+            let end = loop {
+                match answers.message().await {
+                    Ok(Some(response)) => own.answer(response),
+                    Ok(None) => break "the server closed it".to_owned(),
+                    Err(status) => break status.message().to_owned(),
+                }
+            };
+            own.close(end);
+        });
+        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks: vec![reader.abort_handle()] })
+    }
+
+    async fn over_unix(path: &Path) -> Result<Self, ConnectError> {
+        let unreachable = |error: io::Error| ConnectError::Unreachable {
+            place: path.display().to_string(),
+            reason: error.to_string(),
+        };
+        let mut stream = UnixStream::connect(path).await.map_err(unreachable)?;
+        stream.write_all(frame::PREAMBLE).await.map_err(unreachable)?;
+        let (incoming, outgoing) = stream.into_split();
+        let (requests, waiting) = mpsc::channel(QUEUE);
+        let shared = Shared::new();
+        let own = Arc::clone(&shared);
+        let reader = tokio::spawn(async move {
+            let end = read_frames(incoming, &own).await;
+            own.close(end.map_or_else(|error| error.to_string(), |()| "the server closed it".to_owned()));
+        });
+        let writer = tokio::spawn(write_frames(waiting, outgoing));
+        let tasks = vec![reader.abort_handle(), writer.abort_handle()];
+        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks })
+    }
+
+    /// Sends a request and waits for its answer. Dropping the future gives the answer up.
+    ///
+    /// # Errors
+    /// The stream ended, or the server refused the request.
+    pub async fn call(&self, body: request::Body) -> Result<response::Body, LinkError> {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let (sender, answer) = oneshot::channel();
+        let mut place = Place { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
+        if !place.is_taken || self.requests.send(Request { id, body: Some(body) }).await.is_err() {
+            return Err(self.shared.lost());
+        }
+        let response = answer.await.map_err(|_| self.shared.lost())?;
+        place.is_taken = false;
+        match response.body {
+            Some(response::Body::Fault(fault)) => Err(LinkError::Refused(fault)),
+            Some(body) => Ok(body),
+            None => Err(LinkError::Unexpected("an answer")),
+        }
+    }
+
+    /// True where the stream has ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.end.get().is_some()
+    }
+}
+
+/// A place among those that wait, given up where nobody waits any more.
+struct Place<'l> {
+    shared: &'l Shared,
+    id: u64,
+    is_taken: bool,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if self.is_taken
+            && let Some(waiting) = &mut *self.shared.lock()
+        {
+            waiting.remove(&self.id);
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { waiting: Mutex::new(Some(HashMap::new())), end: OnceLock::new() })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Response>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False where the stream has ended.
+    fn enter(&self, id: u64, sender: oneshot::Sender<Response>) -> bool {
+        self.lock().as_mut().map(|waiting| waiting.insert(id, sender)).is_some()
+    }
+
+    fn answer(&self, response: Response) {
+        if response.id == 0 {
+            // What concerns no request concerns the stream: it will end.
+            if let Some(response::Body::Fault(fault)) = response.body {
+                let _ = self.end.set(fault.message);
+            }
+            return;
+        }
+        let sender = self.lock().as_mut().and_then(|waiting| waiting.remove(&response.id));
+        if let Some(sender) = sender {
+            // Whoever does not wait any more does not want it.
+            let _ = sender.send(response);
+        }
+    }
+
+    fn close(&self, reason: String) {
+        let _ = self.end.set(reason);
+        self.lock().take();
+    }
+
+    fn lost(&self) -> LinkError {
+        LinkError::Lost(self.end.get().cloned().unwrap_or_else(|| "the connection was lost".to_owned()))
+    }
+}
+
+impl LinkError {
+    /// True where another server may do what this one did not.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        match self {
+            Self::Lost(_) | Self::Unexpected(_) => true,
+            Self::Refused(fault) => {
+                matches!(fault.code(), Code::Unavailable | Code::ResourceExhausted | Code::Failed)
+            }
+        }
+    }
+}
+
+async fn read_frames(mut stream: OwnedReadHalf, shared: &Shared) -> io::Result<()> {
+    let most = Limits::default().message_bytes;
+    let mut received = BytesMut::with_capacity(READ);
+    loop {
+        while let Some(message) = frame::take(&mut received, most).map_err(io::Error::other)? {
+            shared.answer(Response::decode(message)?);
+        }
+        received.reserve(READ);
+        if stream.read_buf(&mut received).await? == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// What waits is written together.
+async fn write_frames(mut waiting: mpsc::Receiver<Request>, mut stream: OwnedWriteHalf) {
+    let mut bytes = BytesMut::new();
+    while let Some(first) = waiting.recv().await {
+        bytes.clear();
+        let mut next = Some(first);
+        while let Some(request) = next {
+            // A message beyond 4 GiB does not fit a frame; its caller learns that the stream has ended.
+            if frame::put(&request, &mut bytes).is_err() {
+                return;
+            }
+            next = if bytes.len() < READ { waiting.try_recv().ok() } else { None };
+        }
+        if stream.write_all(&bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Bytes to read or write at once.
+const READ: usize = 64 << 10;
