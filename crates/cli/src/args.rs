@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use oarlock::{Accelerator, Builder};
 
+use crate::call::CallArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
 use crate::records::RecordsArgs;
+use crate::serve::ServeArgs;
 use crate::speed::SpeedArgs;
 
 /// Cryptographic acceleration for network services: gathers the operations of many connections and runs them in
@@ -54,6 +56,10 @@ pub(crate) enum Command {
     Records(Box<RecordsArgs>),
     /// The experiments of the short-DES paper, step by step, on this machine
     Ladder(LadderArgs),
+    /// Serve keys and engines to other programs and machines
+    Serve(ServeArgs),
+    /// Call a server: sign, verify, decrypt, derive, list keys and engines
+    Call(Box<CallArgs>),
 }
 
 impl Global {

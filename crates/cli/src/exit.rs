@@ -7,11 +7,13 @@ use oarlock::contract::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 
+use crate::call::CallError;
 use crate::ladder::LadderError;
 use crate::latency::LatencyError;
 use crate::operation::OperationError;
 use crate::peer::PeerError;
 use crate::records::RecordsError;
+use crate::serve::ServeError;
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +28,10 @@ pub(crate) enum Failure {
     Records(#[from] RecordsError),
     #[error("ladder: {0}")]
     Ladder(#[from] LadderError),
+    #[error("serve: {0}")]
+    Serve(#[from] ServeError),
+    #[error("call: {0}")]
+    Call(#[from] CallError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -58,6 +64,9 @@ impl Failure {
             Self::Records(RecordsError::Rejected { .. }) => NO,
             Self::Records(error) if !error.is_users() => MACHINE,
             Self::Ladder(error) if !error.is_users() => MACHINE,
+            Self::Serve(error) if !error.is_users() => MACHINE,
+            Self::Call(error) if error.is_no() => NO,
+            Self::Call(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };
         ExitCode::from(code)

@@ -3,13 +3,14 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
 #![deny(unsafe_code)]
 
 mod args;
+mod call;
 mod engines;
 mod exit;
 mod ladder;
@@ -18,6 +19,7 @@ mod operation;
 mod peer;
 mod plot;
 mod records;
+mod serve;
 mod speed;
 mod table;
 
@@ -54,6 +56,14 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Ladder(args) => ladder::run(&cli.global, args).map_err(|error| match error {
             ladder::LadderError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Serve(args) => serve::run(&cli.global, args).map_err(|error| match error {
+            serve::ServeError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Call(args) => call::run(&cli.global, args).map_err(|error| match error {
+            call::CallError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
     }

@@ -10,6 +10,7 @@
 //! | `service`, `session` | what all connections share; a stream's keys and requests |
 //! | `keyring`, [`pattern`] | keys that live here, and who may use them for what |
 //! | `pool` | threads for batches of records |
+//! | [`harden`] | no core dumps, no swap |
 //! | `audit`, `metrics` | what was done; what operators watch |
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ mod audit;
 pub mod config;
 pub mod development;
 mod grpc;
+mod harden;
 pub mod identity;
 mod keyring;
 mod metrics;
@@ -30,6 +32,7 @@ mod transport;
 mod unix;
 
 pub use config::Config;
+pub use harden::harden;
 pub use keyring::KeysError;
 pub use server::{Addresses, Server, ServerError};
 pub use tls::TlsError;

@@ -1,0 +1,64 @@
+//! Why a call has no answer.
+
+use std::io;
+use std::path::PathBuf;
+
+use oarlock::JobError;
+use oarlock::contract::Blame;
+use oarlock::keys::KeyError;
+use oarlock_server::development::DevelopmentError;
+use oarlock_wire::proto;
+use oarlock_wire::{ConnectError, LinkError, WireError};
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("cannot start the runtime: {0}")]
+    Runtime(io::Error),
+    #[error(transparent)]
+    Development(#[from] DevelopmentError),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    #[error(transparent)]
+    Wire(WireError),
+    #[error(transparent)]
+    Job(JobError),
+    #[error("the server's key: {0}")]
+    Key(#[from] KeyError),
+    #[error("{name}: it has no public half: it serves `oarlock records`, not this")]
+    NoPublicKey { name: String },
+    #[error("--scheme: expected {expected}, found {found:?}")]
+    Scheme { expected: String, found: String },
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error("cannot read {}: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("the server answered something else than what was asked for")]
+    Unexpected,
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl CallError {
+    /// True where the answer is no.
+    pub(crate) fn is_no(&self) -> bool {
+        matches!(self, Self::Job(JobError::Rejected))
+    }
+
+    /// True where the user's words or files are wrong, false where the machine or the server failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::Job(error) => error.blame() != Blame::Machine,
+            Self::Link(LinkError::Refused(fault)) => fault.blame() != proto::Blame::Machine,
+            Self::Connect(error) => !matches!(error, ConnectError::Unreachable { .. }),
+            Self::Runtime(_) | Self::Link(_) | Self::Unexpected | Self::Stdout(_) | Self::Write { .. } => {
+                false
+            }
+            _ => true,
+        }
+    }
+}

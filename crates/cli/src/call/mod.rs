@@ -1,0 +1,252 @@
+//! `oarlock call`: a client of the cryptoserver.
+
+mod args;
+mod error;
+mod scheme;
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use oarlock::contract::KeyKind;
+use oarlock::keys::{export, import};
+use oarlock::{Job, JobError, Key, Scheme};
+use oarlock_wire::proto::{self, open_key, request, response};
+use oarlock_wire::{Link, jobs};
+use zeroize::Zeroizing;
+
+pub(crate) use self::args::{CallArgs, ServerArgs};
+use self::args::{CallCommand, InputArgs, KeyArgs};
+pub(crate) use self::error::CallError;
+use crate::args::Global;
+use crate::table::{Align, Cell, Table, wants_colour};
+
+pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
+    runtime.block_on(async {
+        let endpoint = args.server.endpoint()?;
+        global.note(|| format!("calling {endpoint}"));
+        let call = Call { global, link: Link::open(&endpoint).await? };
+        match &args.command {
+            CallCommand::Sign(own) => call.sign(own).await,
+            CallCommand::Verify(own) => call.verify(own).await,
+            CallCommand::Decrypt(own) => call.decrypt(own).await,
+            CallCommand::Derive(own) => call.derive(own).await,
+            CallCommand::Keys => call.keys().await,
+            CallCommand::PublicKey(own) => call.public_key(own).await,
+            CallCommand::Engines => call.engines().await,
+        }
+    })
+}
+
+struct Call<'c> {
+    global: &'c Global,
+    link: Link,
+}
+
+impl Call<'_> {
+    async fn sign(&self, args: &args::SignArgs) -> Result<(), CallError> {
+        let key = self.open(&args.key).await?;
+        let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
+        let input = args.input.read()?;
+        let signature = self.job(Job::sign(scheme, &key, args.input.of(&input))).await?;
+        self.put(args.out.as_deref(), &signature, scheme)
+    }
+
+    async fn verify(&self, args: &args::VerifyArgs) -> Result<(), CallError> {
+        let key = self.open(&args.key).await?;
+        let scheme = scheme::verify(args.scheme.as_deref(), key.kind())?;
+        let (input, signature) = (args.input.read()?, read(&args.signature)?);
+        let is_valid = match self.job(Job::verify(scheme, &key, args.input.of(&input), &signature)).await {
+            Ok(_) => true,
+            Err(CallError::Job(JobError::Rejected)) => false,
+            Err(error) => return Err(error),
+        };
+        if self.global.json {
+            writeln!(
+                io::stdout(),
+                "{}",
+                serde_json::json!({ "scheme": scheme.to_string(), "valid": is_valid })
+            )?;
+        } else {
+            writeln!(
+                io::stdout(),
+                "{}",
+                if is_valid { "the signature is valid" } else { "the signature is NOT valid" }
+            )?;
+        }
+        if is_valid { Ok(()) } else { Err(CallError::Job(JobError::Rejected)) }
+    }
+
+    async fn decrypt(&self, args: &args::DecryptArgs) -> Result<(), CallError> {
+        let key = self.open(&args.key).await?;
+        let scheme = scheme::decrypt(&args.scheme)?;
+        let ciphertext = read(&args.input)?;
+        let label = args.label.as_deref().unwrap_or_default().as_bytes();
+        let input = oarlock::Input::Message(&ciphertext);
+        let plaintext = self.job(Job { scheme, key: &key, input, second: label }).await?;
+        self.put(args.out.as_deref(), &plaintext, scheme)
+    }
+
+    async fn derive(&self, args: &args::DeriveArgs) -> Result<(), CallError> {
+        let key = self.open(&args.key).await?;
+        let peer = peer(&read(&args.peer)?)?;
+        let shared = self.job(Job::agree(&key, &peer)).await?;
+        self.put(args.out.as_deref(), &shared, Scheme::X25519)
+    }
+
+    async fn keys(&self) -> Result<(), CallError> {
+        let body = request::Body::ListKeys(proto::ListKeysRequest {});
+        let response::Body::Keys(list) = self.link.call(body).await? else {
+            return Err(CallError::Unexpected);
+        };
+        if self.global.json {
+            let rows: Vec<_> = list.keys.iter().map(about).collect();
+            return Ok(writeln!(io::stdout(), "{}", serde_json::Value::from(rows))?);
+        }
+        let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, Align::Left));
+        let mut table = Table::new(head);
+        for key in &list.keys {
+            let fingerprint = &hex(&key.fingerprint)[..16];
+            table.row([&*key.name, &*key.kind, &*key.allowed.join(" "), fingerprint].map(Cell::from));
+        }
+        Ok(write!(io::stdout(), "{}", table.render(wants_colour()))?)
+    }
+
+    async fn public_key(&self, args: &args::PublicKeyArgs) -> Result<(), CallError> {
+        let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: args.name.clone() });
+        let response::Body::Key(info) = self.link.call(body).await? else {
+            return Err(CallError::Unexpected);
+        };
+        if info.public_key.is_empty() {
+            return Err(CallError::NoPublicKey { name: args.name.clone() });
+        }
+        let pem = export::spki_pem(&import::spki_der(&info.public_key)?)?;
+        if self.global.json {
+            let mut about = about(&info);
+            about["pem"] = pem.into();
+            return Ok(writeln!(io::stdout(), "{about}")?);
+        }
+        write_out(args.out.as_deref(), pem.as_bytes())
+    }
+
+    async fn engines(&self) -> Result<(), CallError> {
+        let body = request::Body::ListEngines(proto::ListEnginesRequest {});
+        let response::Body::Engines(list) = self.link.call(body).await? else {
+            return Err(CallError::Unexpected);
+        };
+        if self.global.json {
+            let rows: Vec<_> = list
+                .engines
+                .iter()
+                .map(|engine| serde_json::json!({ "name": engine.name, "shapes": engine.shapes, "absence": engine.absence }))
+                .collect();
+            return Ok(writeln!(
+                io::stdout(),
+                "{}",
+                serde_json::json!({ "version": list.version, "engines": rows })
+            )?);
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "oarlock {}", list.version)?;
+        for engine in &list.engines {
+            match engine.absence.as_str() {
+                "" => writeln!(out, "{}: {} shapes", engine.name, engine.shapes.len())?,
+                absence => writeln!(out, "{}: absent, {absence}", engine.name)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a key on the stream: what comes back stands for it in jobs, its public half.
+    async fn open(&self, args: &KeyArgs) -> Result<Key, CallError> {
+        let source = match (&args.key, &args.own_key) {
+            (Some(name), _) => open_key::Source::Resident(name.clone()),
+            (None, Some(path)) => open_key::Source::Asymmetric(read(path)?.to_vec().into()),
+            (None, None) => return Err(CallError::Usage("expected --key or --own-key")),
+        };
+        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source: Some(source) });
+        let response::Body::Key(info) = self.link.call(body).await? else {
+            return Err(CallError::Unexpected);
+        };
+        if info.public_key.is_empty() {
+            return Err(CallError::NoPublicKey { name: args.key.clone().unwrap_or_default() });
+        }
+        let key = import::spki_der(&info.public_key)?;
+        self.global.note(|| format!("key {} is {}, {}", info.name, info.kind, hex(&info.fingerprint)));
+        Ok(key)
+    }
+
+    async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
+        let message = jobs::write([(job, 0)].into_iter()).map_err(CallError::Wire)?;
+        let response::Body::Results(results) = self.link.call(request::Body::Jobs(message)).await? else {
+            return Err(CallError::Unexpected);
+        };
+        let columns = jobs::ResultColumns::read(&results, 1).map_err(CallError::Wire)?;
+        let answer = columns.iter("the server").next().ok_or(CallError::Unexpected)?;
+        Ok(Zeroizing::new(answer.map_err(CallError::Job)?.to_vec()))
+    }
+
+    /// A result: raw bytes to a file or a pipe, text in JSON.
+    fn put(&self, out: Option<&Path>, bytes: &[u8], scheme: Scheme) -> Result<(), CallError> {
+        if self.global.json && out.is_none() {
+            let value = serde_json::json!({ "scheme": scheme.to_string(), "hex": hex(bytes) });
+            return Ok(writeln!(io::stdout(), "{value}")?);
+        }
+        write_out(out, bytes)
+    }
+}
+
+impl InputArgs {
+    fn read(&self) -> Result<Zeroizing<Vec<u8>>, CallError> {
+        read(&self.input)
+    }
+
+    fn of<'i>(&self, bytes: &'i [u8]) -> oarlock::Input<'i> {
+        if self.digest { oarlock::Input::Digest(bytes) } else { oarlock::Input::Message(bytes) }
+    }
+}
+
+/// A peer's public key: 32 bytes, or PEM or DER.
+fn peer(bytes: &[u8]) -> Result<Vec<u8>, CallError> {
+    if bytes.len() == 32 {
+        return Ok(bytes.to_vec());
+    }
+    let key = import::any(bytes, None)?;
+    match (key.kind(), key.x25519_public()) {
+        (KeyKind::X25519Public | KeyKind::X25519Private, Some(public)) => Ok(public.to_vec()),
+        _ => Err(CallError::Usage("--peer: expected an X25519 public key, as 32 bytes, PEM or DER")),
+    }
+}
+
+fn about(info: &proto::KeyInfo) -> serde_json::Value {
+    serde_json::json!({
+        "name": info.name, "kind": info.kind, "fingerprint": hex(&info.fingerprint), "allowed": info.allowed,
+        "public_key": hex(&info.public_key),
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    let read = if path == Path::new("-") {
+        io::stdin().read_to_end(&mut bytes).map(drop)
+    } else {
+        fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map(drop)
+    };
+    read.map_err(|error| CallError::Read { path: path.to_owned(), error })?;
+    Ok(bytes)
+}
+
+fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
+    match out {
+        Some(path) => {
+            fs::write(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
+        }
+        None => Ok(io::stdout().write_all(bytes)?),
+    }
+}

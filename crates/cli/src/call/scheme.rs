@@ -1,0 +1,92 @@
+//! Schemes by name.
+
+use oarlock::contract::{Curve, KeyKind};
+use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
+
+use super::CallError;
+
+/// What `--scheme` can say, before it is known whether something is signed or verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Pkcs1(DigestAlg),
+    Pss(DigestAlg),
+    Ecdsa(DigestAlg, EcdsaEncoding),
+    Ed25519,
+}
+
+const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed or ed25519, with sha1, sha256, sha384 or sha512";
+
+pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
+    Ok(match family(name, key)? {
+        Family::Pkcs1(digest) => Scheme::RsaPkcs1Sign { digest },
+        Family::Pss(digest) => {
+            Scheme::RsaPssSign { digest, mgf: digest, salt_len: digest.output_len() as u16 }
+        }
+        Family::Ecdsa(digest, encoding) => {
+            Scheme::EcdsaSign { curve: curve(key), digest, encoding, nonce: NonceRule::Hedged }
+        }
+        Family::Ed25519 => Scheme::Ed25519Sign,
+    })
+}
+
+pub(super) fn verify(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
+    Ok(match family(name, key)? {
+        Family::Pkcs1(digest) => Scheme::RsaPkcs1Verify { digest },
+        Family::Pss(digest) => Scheme::RsaPssVerify { digest, mgf: digest, salt: SaltLength::Any },
+        Family::Ecdsa(digest, encoding) => Scheme::EcdsaVerify { curve: curve(key), digest, encoding },
+        Family::Ed25519 => Scheme::Ed25519Verify,
+    })
+}
+
+pub(super) fn decrypt(name: &str) -> Result<Scheme, CallError> {
+    if name == "rsa-pkcs1" {
+        return Ok(Scheme::RsaPkcs1Decrypt);
+    }
+    let expected =
+        || CallError::Scheme { expected: "rsa-oaep-DIGEST or rsa-pkcs1".into(), found: name.to_owned() };
+    let digest = name.strip_prefix("rsa-oaep-").and_then(digest).ok_or_else(expected)?;
+    Ok(Scheme::RsaOaepDecrypt { digest, mgf: digest })
+}
+
+fn curve(key: KeyKind) -> Curve {
+    match key {
+        KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
+        _ => Curve::P256,
+    }
+}
+
+fn family(name: Option<&str>, key: KeyKind) -> Result<Family, CallError> {
+    let Some(name) = name else { return suitable(key) };
+    let found = if name == "ed25519" {
+        Some(Family::Ed25519)
+    } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
+        digest(name).map(Family::Pkcs1)
+    } else if let Some(name) = name.strip_prefix("rsa-pss-") {
+        digest(name).map(Family::Pss)
+    } else if let Some(name) = name.strip_prefix("ecdsa-") {
+        match name.strip_suffix("-fixed") {
+            Some(name) => digest(name).map(|digest| Family::Ecdsa(digest, EcdsaEncoding::Fixed)),
+            None => digest(name).map(|digest| Family::Ecdsa(digest, EcdsaEncoding::Der)),
+        }
+    } else {
+        None
+    };
+    found.ok_or_else(|| CallError::Scheme { expected: EXPECTED.into(), found: name.to_owned() })
+}
+
+/// What suits a key where nothing is said.
+fn suitable(key: KeyKind) -> Result<Family, CallError> {
+    Ok(match key {
+        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Family::Pkcs1(DigestAlg::Sha256),
+        KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => {
+            Family::Ecdsa(DigestAlg::Sha384, EcdsaEncoding::Der)
+        }
+        KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => Family::Ecdsa(DigestAlg::Sha256, EcdsaEncoding::Der),
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => Family::Ed25519,
+        _ => return Err(CallError::Usage("this key does not sign")),
+    })
+}
+
+fn digest(name: &str) -> Option<DigestAlg> {
+    DigestAlg::ALL.into_iter().find(|digest| digest.to_string() == name)
+}
