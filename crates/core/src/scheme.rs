@@ -102,6 +102,20 @@ pub enum SaltLength {
 }
 
 impl Scheme {
+    /// The digest that the scheme applies to its message; None where it takes the message itself.
+    #[must_use]
+    pub fn message_digest(self) -> Option<DigestAlg> {
+        match self {
+            Self::RsaPkcs1Sign { digest }
+            | Self::RsaPkcs1Verify { digest }
+            | Self::RsaPssSign { digest, .. }
+            | Self::RsaPssVerify { digest, .. }
+            | Self::EcdsaSign { digest, .. }
+            | Self::EcdsaVerify { digest, .. } => Some(digest),
+            _ => None,
+        }
+    }
+
     /// True where the answer is yes or no and there is no output.
     #[must_use]
     pub fn is_verification(self) -> bool {

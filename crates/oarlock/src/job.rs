@@ -67,7 +67,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// As [`Input::Digest`] of the wrong length, or given to a scheme without a digest.
     pub fn to_held(&self) -> Result<HeldJob, JobError> {
-        let input = match digest_of(self.scheme) {
+        let input = match self.scheme.message_digest() {
             Some(alg) => self.digest(Digester::of(alg)?)?.as_ref().to_vec(),
             None => self.message()?.to_vec(),
         };
@@ -94,19 +94,6 @@ impl<'a> Job<'a> {
                 Err(JobError::Unsupported { wanted: format!("{} over a digest", self.scheme) })
             }
         }
-    }
-}
-
-/// The digest that a scheme applies to its message.
-fn digest_of(scheme: Scheme) -> Option<DigestAlg> {
-    match scheme {
-        Scheme::RsaPkcs1Sign { digest }
-        | Scheme::RsaPkcs1Verify { digest }
-        | Scheme::RsaPssSign { digest, .. }
-        | Scheme::RsaPssVerify { digest, .. }
-        | Scheme::EcdsaSign { digest, .. }
-        | Scheme::EcdsaVerify { digest, .. } => Some(digest),
-        _ => None,
     }
 }
 

@@ -97,6 +97,10 @@ impl Grpc {
     }
 }
 
+fn takes(scheme: Option<proto::Scheme>, takes_digest: bool) -> Option<proto::Scheme> {
+    scheme.map(|scheme| proto::Scheme { takes_digest, ..scheme })
+}
+
 fn single(scheme: Option<proto::Scheme>, input: bytes::Bytes, second: bytes::Bytes) -> proto::Jobs {
     let len = |bytes: &bytes::Bytes| bytes::Bytes::copy_from_slice(&(bytes.len() as u32).to_le_bytes());
     let (input_lens, second_lens) = (len(&input), len(&second));
@@ -136,8 +140,7 @@ impl Cryptoserver for Grpc {
             Some(sign_request::Input::Digest(bytes)) => (bytes.clone(), true),
             None => (bytes::Bytes::new(), false),
         };
-        let job =
-            proto::Jobs { inputs_are_digests: is_digest, ..single(own.scheme, input, Default::default()) };
+        let job = single(takes(own.scheme, is_digest), input, Default::default());
         let key = open_key::Source::Resident(own.key.clone());
         let signature = self.job(&request, key, job).await.map_err(refused)?;
         Ok(tonic::Response::new(proto::SignResponse { signature }))
@@ -160,8 +163,7 @@ impl Cryptoserver for Grpc {
             Some(verify_request::Input::Digest(bytes)) => (bytes.clone(), true),
             None => (bytes::Bytes::new(), false),
         };
-        let job =
-            proto::Jobs { inputs_are_digests: is_digest, ..single(own.scheme, input, own.signature.clone()) };
+        let job = single(takes(own.scheme, is_digest), input, own.signature.clone());
         let is_valid = match self.job(&request, key, job).await {
             Ok(_) => true,
             Err(Ok(())) => false,

@@ -21,7 +21,6 @@ pub struct JobColumns<'a> {
     input_lens: Numbers<'a>,
     seconds: &'a [u8],
     second_lens: Numbers<'a>,
-    are_digests: bool,
 }
 
 /// One job of a message.
@@ -64,7 +63,6 @@ impl<'a> JobColumns<'a> {
             input_lens,
             seconds: &message.seconds,
             second_lens,
-            are_digests: message.inputs_are_digests,
         })
     }
 
@@ -86,11 +84,12 @@ impl<'a> JobColumns<'a> {
         (0..self.count).map(move |index| {
             let input = cut(&mut inputs, self.input_lens.at(index));
             let place = self.scheme_of.at(index);
+            let scheme = self.schemes[usize::from(place)];
             JobRow {
                 place,
-                scheme: self.schemes[usize::from(place)],
+                scheme,
                 handle: self.key_of.at(index),
-                input: if self.are_digests { Input::Digest(input) } else { Input::Message(input) },
+                input: if scheme.takes_digest() { Input::Digest(input) } else { Input::Message(input) },
                 second: cut(&mut seconds, self.second_lens.at(index)),
             }
         })
@@ -133,7 +132,7 @@ fn cut<'a>(rest: &mut &'a [u8], len: u32) -> &'a [u8] {
 /// Writes jobs, whose keys' handles are given beside them.
 ///
 /// # Errors
-/// A scheme that the protocol does not have, or more than 256 of them; digests and messages in one batch.
+/// A scheme that the protocol does not have, or more than 256 of them.
 pub fn write<'a>(
     jobs: impl ExactSizeIterator<Item = (Job<'a>, u32)> + Clone,
 ) -> Result<proto::Jobs, WireError> {
@@ -143,19 +142,15 @@ pub fn write<'a>(
         u32::try_from(count).map_err(|_| WireError::TooMany { what: "jobs", found: count as u64, bound })?;
     let (mut schemes, mut scheme_of) = (Vec::new(), Vec::with_capacity(count));
     let (mut inputs, mut seconds) = (BytesMut::new(), BytesMut::new());
-    let mut digests = 0;
     for (job, _) in jobs.clone() {
-        scheme_of.push(place_of(scheme::write(job.scheme)?, &mut schemes)?);
-        let (input, is_digest) = match job.input {
+        let (input, takes_digest) = match job.input {
             Input::Message(bytes) => (bytes, false),
             Input::Digest(bytes) => (bytes, true),
         };
-        digests += usize::from(is_digest);
+        let scheme = proto::Scheme { takes_digest, ..scheme::write(job.scheme)? };
+        scheme_of.push(place_of(scheme, &mut schemes)?);
         inputs.extend_from_slice(input);
         seconds.extend_from_slice(job.second);
-    }
-    if digests != 0 && digests != count {
-        return Err(WireError::Place { what: "inputs_are_digests" });
     }
     Ok(proto::Jobs {
         count: count_field,
@@ -170,7 +165,6 @@ pub fn write<'a>(
             numbers(jobs.map(|(job, _)| job.second.len() as u32))
         },
         seconds: seconds.freeze(),
-        inputs_are_digests: digests > 0,
         timeout_us: 0,
     })
 }

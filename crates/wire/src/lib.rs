@@ -10,6 +10,7 @@
 //! | [`frame`] | messages on a UNIX socket |
 //! | [`Connection`] | a synchronous client there, without a runtime |
 //! | [`Endpoint`], [`Link`] | a stream to a server of either kind, for many tasks at once |
+//! | [`Remote`] | several servers as a holder: balanced, asked again elsewhere, compared |
 //!
 //! Decoders take hostile bytes: [`Limits`] bound what a message may ask for before anything is allocated for it, and columns are
 //! checked against their count before they are read.
@@ -28,6 +29,8 @@ mod limits;
 mod link;
 pub mod proto;
 pub mod records;
+#[cfg(feature = "grpc")]
+mod remote;
 pub mod scheme;
 pub mod task;
 #[cfg(test)]
@@ -41,3 +44,5 @@ pub use limits::Limits;
 #[cfg(feature = "grpc")]
 pub use link::{Link, LinkError};
 pub use prost::Message;
+#[cfg(feature = "grpc")]
+pub use remote::{Check, Remote, RemoteConfig, RemoteError, ServerReport};

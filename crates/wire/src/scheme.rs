@@ -11,7 +11,10 @@ use crate::proto::{self, Digest};
 
 /// A scheme as a message has it: the curve is the key's.
 #[derive(Clone, Copy, Debug)]
-pub struct WireScheme(Family);
+pub struct WireScheme {
+    family: Family,
+    takes_digest: bool,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Family {
@@ -31,7 +34,7 @@ impl WireScheme {
         let mgf = || digest_or(message.mgf_digest, digest()?);
         let salt = message.salt_len.map(salt_len).transpose()?;
         let encoding = || Ok::<_, WireError>(encoding_of(known("ECDSA encoding", message.encoding)?));
-        Ok(Self(match kind {
+        let family = match kind {
             Kind::Unspecified => return Err(WireError::Missing { what: "scheme" }),
             Kind::RsaPkcs1Sign => Family::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
             Kind::RsaPkcs1Verify => Family::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
@@ -54,7 +57,14 @@ impl WireScheme {
             Kind::Ed25519Sign => Family::Whole(Scheme::Ed25519Sign),
             Kind::Ed25519Verify => Family::Whole(Scheme::Ed25519Verify),
             Kind::X25519 => Family::Whole(Scheme::X25519),
-        }))
+        };
+        Ok(Self { family, takes_digest: message.takes_digest })
+    }
+
+    /// True where inputs are digests.
+    #[must_use]
+    pub fn takes_digest(self) -> bool {
+        self.takes_digest
     }
 
     /// The scheme with a key of this kind. A key without a curve gives a scheme that the hall will refuse for it.
@@ -64,7 +74,7 @@ impl WireScheme {
             KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
             _ => Curve::P256,
         };
-        match self.0 {
+        match self.family {
             Family::Whole(scheme) => scheme,
             Family::EcdsaSign { digest, encoding, nonce } => {
                 Scheme::EcdsaSign { curve, digest, encoding, nonce }

@@ -1,0 +1,259 @@
+//! Servers as a holder of keys: balanced, replaced, compared.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use house::{House, engines};
+use oarlock::keys::generate;
+use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
+use oarlock_wire::proto::{self, Request, Response, request, response};
+use oarlock_wire::{Check, Endpoint, Message, Remote, RemoteConfig, frame, jobs};
+
+const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+const EDWARDS: Scheme = Scheme::Ed25519Sign;
+
+fn checker() -> Accelerator {
+    engines().engines(["scalar"]).build().unwrap()
+}
+
+/// A client's accelerator whose keys live with servers.
+fn client(config: RemoteConfig) -> (Accelerator, Remote) {
+    let remote = Remote::new(config, checker()).unwrap();
+    let accelerator = engines().engines(["scalar"]).holder(Arc::new(remote.clone())).build().unwrap();
+    (accelerator, remote)
+}
+
+fn config(servers: Vec<Endpoint>) -> RemoteConfig {
+    RemoteConfig { patience: Duration::from_secs(20), ..RemoteConfig::new("servers", servers) }
+}
+
+/// What a bad server does with jobs.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// Answers with bytes of its own.
+    Wrong,
+    /// Never answers.
+    Stalls,
+    /// Closes the connection.
+    Leaves,
+}
+
+/// A server that opens every key, and then behaves badly.
+fn bad_server(place: &Path, name: &str, manner: Manner) -> Endpoint {
+    let path = place.join(name);
+    let listener = UnixListener::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            std::thread::spawn(move || behave(stream.unwrap(), manner));
+        }
+    });
+    Endpoint::Unix(path)
+}
+
+fn behave(mut stream: UnixStream, manner: Manner) {
+    use std::io::{Read, Write};
+    let mut preamble = [0; 8];
+    if stream.read_exact(&mut preamble).is_err() {
+        return;
+    }
+    loop {
+        let mut head = [0; 4];
+        if stream.read_exact(&mut head).is_err() {
+            return;
+        }
+        let mut message = vec![0; u32::from_le_bytes(head) as usize];
+        stream.read_exact(&mut message).unwrap();
+        let request = Request::decode(&*message).unwrap();
+        let body = match request.body.unwrap() {
+            request::Body::OpenKey(_) => response::Body::Key(proto::KeyInfo::default()),
+            request::Body::Jobs(own) if manner == Manner::Wrong => {
+                let lies = (0..own.count).map(|_| Ok::<&[u8], JobError>(&[7; 64]));
+                response::Body::Results(jobs::write_answers(lies.collect::<Vec<_>>().into_iter(), Vec::new()))
+            }
+            _ if manner == Manner::Stalls => continue,
+            _ => return,
+        };
+        let mut bytes = BytesMut::new();
+        frame::put(&Response { id: request.id, body: Some(body) }, &mut bytes).unwrap();
+        stream.write_all(&bytes).unwrap();
+    }
+}
+
+/// Two servers with the same keys.
+async fn twins() -> (House, House) {
+    let first = House::new().await;
+    let keys: PathBuf = first.place.path().join("keys");
+    let second = House::with(|config, _| config.keys.directory = Some(keys)).await;
+    (first, second)
+}
+
+fn sign(
+    accelerator: &Accelerator,
+    scheme: Scheme,
+    key: &Key,
+    count: usize,
+) -> Vec<Result<Vec<u8>, JobError>> {
+    let messages: Vec<[u8; 8]> = (0..count as u64).map(u64::to_le_bytes).collect();
+    let jobs: Vec<Job<'_>> =
+        messages.iter().map(|message| Job::sign(scheme, key, Input::Message(message))).collect();
+    let answers = accelerator.run_all(&jobs);
+    answers.iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
+}
+
+fn all_verify(key: &Key, verify: Scheme, signatures: &[Result<Vec<u8>, JobError>]) {
+    let checker = checker();
+    for (at, signature) in (0_u64..).zip(signatures) {
+        let message = at.to_le_bytes();
+        let job = Job::verify(verify, key, Input::Message(&message), signature.as_ref().unwrap());
+        assert!(checker.run_all(&[job]).get(0).is_ok(), "signature {at}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_of_servers_are_used_as_if_they_were_here() {
+    let house = House::new().await;
+    for endpoint in [house.tls(), house.unix()] {
+        let (accelerator, remote) = client(config(vec![endpoint]));
+        let (rsa, edwards) = (remote.key("rsa2048").unwrap(), remote.key("ed25519").unwrap());
+        let ecdsa = remote.key("p256").unwrap();
+        all_verify(
+            &rsa,
+            Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 },
+            &sign(&accelerator, PKCS1, &rsa, 9),
+        );
+        all_verify(&edwards, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &edwards, 70));
+        let (curve, digest, encoding) =
+            (oarlock::contract::Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Fixed);
+        let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce: NonceRule::Hedged };
+        all_verify(
+            &ecdsa,
+            Scheme::EcdsaVerify { curve, digest, encoding },
+            &sign(&accelerator, scheme, &ecdsa, 9),
+        );
+        let exchange = remote.key("x25519").unwrap();
+        let peer = generate::x25519().unwrap();
+        let agreed = accelerator.run_all(&[Job::agree(&exchange, peer.x25519_public().unwrap())]);
+        let expected = checker()
+            .run_all(&[Job::agree(&peer, exchange.x25519_public().unwrap())])
+            .get(0)
+            .map(<[u8]>::to_vec);
+        assert_eq!(agreed.get(0).map(<[u8]>::to_vec), expected);
+        assert!(remote.key("nobody's").unwrap_err().to_string().contains("nobody's"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_one_server_goes_away_another_does_its_work() {
+    let (mut first, second) = twins().await;
+    let (accelerator, remote) = client(config(vec![first.unix(), second.tls()]));
+    let key = remote.key("ed25519").unwrap();
+    all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 20));
+    first.stop().await;
+    for _ in 0..5 {
+        all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 20));
+    }
+    let reports = remote.servers();
+    assert!(reports.iter().all(|report| report.outstanding == 0), "{reports:?}");
+    assert!(reports[1].answered >= 80, "{reports:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_comes_back_is_used_again() {
+    let mut first = House::new().await;
+    let path = first.addresses.unix.clone().unwrap();
+    let keys = first.place.path().join("keys");
+    let (accelerator, remote) = client(config(vec![first.unix()]));
+    let key = remote.key("ed25519").unwrap();
+    all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 3));
+    first.stop().await;
+    let gone = sign(&accelerator, EDWARDS, &key, 2);
+    assert!(matches!(&gone[0], Err(JobError::HolderFailed { .. })), "{gone:?}");
+    let _again = House::with(|config, _| {
+        config.listen.unix = Some(path);
+        config.keys.directory = Some(keys);
+    })
+    .await;
+    all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 3));
+    assert!(remote.servers()[0].is_trusted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_stall_or_leave_are_passed_over() {
+    let house = House::new().await;
+    for manner in [Manner::Stalls, Manner::Leaves] {
+        let place = tempfile::tempdir().unwrap();
+        let bad = bad_server(place.path(), "bad.sock", manner);
+        let patience = Duration::from_millis(200);
+        let (accelerator, remote) = client(RemoteConfig { patience, ..config(vec![bad, house.unix()]) });
+        let key = remote.key("ed25519").unwrap();
+        for _ in 0..4 {
+            all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 10));
+        }
+        let reports = remote.servers();
+        assert!(reports[0].failures > 0 && reports[0].answered == 0, "{reports:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_rsa_signature_never_reaches_the_caller() {
+    let house = House::new().await;
+    let place = tempfile::tempdir().unwrap();
+    let bad = bad_server(place.path(), "bad.sock", Manner::Wrong);
+    let (accelerator, remote) = client(config(vec![bad.clone(), house.unix()]));
+    let key = Remote::new(config(vec![house.unix()]), checker()).unwrap().key("rsa2048").unwrap();
+    for _ in 0..3 {
+        all_verify(
+            &key,
+            Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 },
+            &sign(&accelerator, PKCS1, &key, 4),
+        );
+    }
+    let reports = remote.servers();
+    assert_eq!((reports[0].wrong, reports[0].is_trusted, reports[1].wrong), (1, false, 0), "{reports:?}");
+    let (alone, _) = client(config(vec![bad]));
+    let error = sign(&alone, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
+    assert!(error.contains("does not verify"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_servers_disagree_about_is_not_released() {
+    let (first, second) = twins().await;
+    let place = tempfile::tempdir().unwrap();
+    let bad = bad_server(place.path(), "bad.sock", Manner::Wrong);
+    let compared = |servers| RemoteConfig { agreement: 2, check: Check::Nothing, ..config(servers) };
+    let key = Remote::new(config(vec![first.unix()]), checker()).unwrap().key("ed25519").unwrap();
+    // Two of three: the one that differs is found out, and the others' answer is released.
+    let (accelerator, remote) = client(compared(vec![bad.clone(), first.unix(), second.tls()]));
+    for _ in 0..3 {
+        all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 5));
+    }
+    let reports = remote.servers();
+    assert_eq!((reports[0].is_trusted, reports[1].wrong, reports[2].wrong), (false, 0, 0), "{reports:?}");
+    // Two of two: nobody can say which is right.
+    let (accelerator, _) = client(compared(vec![bad, first.unix()]));
+    let error = sign(&accelerator, EDWARDS, &key, 1).remove(0).unwrap_err().to_string();
+    assert!(error.contains("2 servers must agree"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signatures_that_differ_by_nature_agree_where_both_verify() {
+    let (first, second) = twins().await;
+    let (accelerator, remote) =
+        client(RemoteConfig { agreement: 2, ..config(vec![first.unix(), second.unix()]) });
+    let key = remote.key("p256").unwrap();
+    let (curve, digest, encoding) = (oarlock::contract::Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Der);
+    let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce: NonceRule::Hedged };
+    all_verify(&key, Scheme::EcdsaVerify { curve, digest, encoding }, &sign(&accelerator, scheme, &key, 5));
+}
+
+#[test]
+fn fewer_servers_than_must_agree_are_refused() {
+    let none = Remote::new(config(vec![]), checker()).unwrap_err().to_string();
+    assert_eq!(none, "expected at least 1 servers, as many as must agree, found 0");
+}

@@ -1,0 +1,70 @@
+//! What can be known of an answer without the private key.
+
+use oarlock::contract::HeldJob;
+use oarlock::{Accelerator, Input, Job, NonceRule, SaltLength, Scheme};
+
+/// Which answers are verified with the public key before they are released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Check {
+    /// None.
+    Nothing,
+    /// RSA signatures: a verification costs a thirtieth of them, and a faulty one gives the key away (Boneh, DeMillo, Lipton 1997).
+    #[default]
+    Rsa,
+    /// Every signature.
+    Signatures,
+}
+
+impl Check {
+    /// The places of jobs whose answers are wrong for certain.
+    pub(super) fn wrong<'a>(
+        self,
+        checker: &Accelerator,
+        answers: impl Iterator<Item = (usize, &'a HeldJob, &'a [u8])>,
+    ) -> Vec<usize> {
+        let verifications = answers.filter_map(|(place, job, answer)| Some((place, self.of(job, answer)?)));
+        let (places, jobs): (Vec<usize>, Vec<Job<'_>>) = verifications.unzip();
+        if jobs.is_empty() {
+            return Vec::new();
+        }
+        let verdicts = checker.run_all(&jobs);
+        let verdicts = places.into_iter().zip(verdicts.iter());
+        verdicts.filter(|(_, verdict)| verdict.is_err()).map(|(place, _)| place).collect()
+    }
+
+    /// The verification of an answer, where there is one and it is wanted.
+    fn of<'a>(self, job: &'a HeldJob, answer: &'a [u8]) -> Option<Job<'a>> {
+        job.key.parts()?;
+        let (scheme, input) = verification(job)?;
+        let is_wanted = match self {
+            Self::Nothing => false,
+            Self::Rsa => job.key.rsa_public().is_some(),
+            Self::Signatures => true,
+        };
+        is_wanted.then(|| Job::verify(scheme, &job.key, input, answer))
+    }
+}
+
+fn verification(job: &HeldJob) -> Option<(Scheme, Input<'_>)> {
+    let digest = Input::Digest(&job.input);
+    Some(match job.scheme {
+        Scheme::RsaPkcs1Sign { digest: alg } => (Scheme::RsaPkcs1Verify { digest: alg }, digest),
+        Scheme::RsaPssSign { digest: alg, mgf, salt_len } => {
+            (Scheme::RsaPssVerify { digest: alg, mgf, salt: SaltLength::Exactly(salt_len) }, digest)
+        }
+        Scheme::EcdsaSign { curve, digest: alg, encoding, .. } => {
+            (Scheme::EcdsaVerify { curve, digest: alg, encoding }, digest)
+        }
+        Scheme::Ed25519Sign => (Scheme::Ed25519Verify, Input::Message(&job.input)),
+        _ => return None,
+    })
+}
+
+/// True where every server must give the same bytes.
+pub(super) fn is_deterministic(scheme: Scheme) -> bool {
+    match scheme {
+        Scheme::RsaPssSign { salt_len, .. } => salt_len == 0,
+        Scheme::EcdsaSign { nonce, .. } => nonce == NonceRule::Deterministic,
+        _ => true,
+    }
+}

@@ -1,0 +1,230 @@
+//! Remote servers as a holder of keys.
+
+mod batch;
+mod breaker;
+mod check;
+mod server;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use oarlock::contract::{Completion, Holder, OwnedJobs};
+use oarlock::keys::{KeyError, held};
+use oarlock::{Accelerator, Key};
+use tokio::runtime::{Builder, Runtime};
+
+use self::batch::Batch;
+pub use self::check::Check;
+use self::server::Server;
+use crate::proto::{self, request, response};
+use crate::{Endpoint, LinkError};
+
+/// Settings of a [`Remote`].
+#[derive(Clone, Debug)]
+pub struct RemoteConfig {
+    /// The holder's name, which its keys carry.
+    pub name: String,
+    /// The servers, all of which have the keys.
+    pub servers: Vec<Endpoint>,
+    /// How long a server may take for a batch before another one is asked.
+    pub patience: Duration,
+    /// How many servers must give the same answer before it is released; 1 asks one.
+    pub agreement: usize,
+    /// Which answers are verified with the public key before they are released.
+    pub check: Check,
+}
+
+impl RemoteConfig {
+    /// One answer is enough, RSA signatures are verified, and a server has two seconds.
+    #[must_use]
+    pub fn new(name: impl Into<String>, servers: Vec<Endpoint>) -> Self {
+        let patience = Duration::from_secs(2);
+        Self { name: name.into(), servers, patience, agreement: 1, check: Check::Rsa }
+    }
+}
+
+/// Servers whose resident keys can be used as if they were here: a job goes to the server that will have done it first by what is
+/// under way there and what it took before; where that one fails, to another.
+///
+/// An operation that was sent twice has one effect, for only one answer is released. What a client cannot know is whether a
+/// server that went away had worked on it.
+#[derive(Clone)]
+pub struct Remote(Arc<Inner>);
+
+struct Inner {
+    config: RemoteConfig,
+    servers: Vec<Arc<Server>>,
+    /// Verifies answers.
+    checker: Accelerator,
+    /// None while it is being dropped.
+    runtime: Option<Runtime>,
+}
+
+/// Why there is no remote holder, or no key of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteError {
+    /// No server, or fewer than must agree.
+    #[error("expected at least {expected} servers, as many as must agree, found {found}")]
+    TooFewServers {
+        /// How many must agree.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// There is no runtime.
+    #[error("cannot start a thread for the network: {0}")]
+    Runtime(#[from] io::Error),
+    /// No server has told.
+    #[error("no server has told of key {name:?}: {reason}")]
+    NoKey {
+        /// The key's name.
+        name: String,
+        /// What the last one asked has said.
+        reason: String,
+    },
+    /// What it told is no key.
+    #[error("key {name:?}: {error}")]
+    Key {
+        /// The key's name.
+        name: String,
+        /// What is wrong.
+        error: KeyError,
+    },
+}
+
+/// How a server has done so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerReport {
+    /// Where it is.
+    pub place: String,
+    /// Whether it is asked at present.
+    pub is_trusted: bool,
+    /// Operations under way there.
+    pub outstanding: u64,
+    /// Operations that it answered.
+    pub answered: u64,
+    /// Requests that it failed: lost, too slow, or refused for its own reasons.
+    pub failures: u64,
+    /// Answers of it that were wrong: others disagreed, or the public key did.
+    pub wrong: u64,
+}
+
+impl Remote {
+    /// A holder. Connections are made when they are needed. `checker` verifies answers on this machine.
+    ///
+    /// # Errors
+    /// Fewer servers than must agree, or the system gives no thread.
+    pub fn new(config: RemoteConfig, checker: Accelerator) -> Result<Self, RemoteError> {
+        let (expected, found) = (config.agreement.max(1), config.servers.len());
+        if found < expected {
+            return Err(RemoteError::TooFewServers { expected, found });
+        }
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
+        let servers = config.servers.iter().map(|endpoint| Arc::new(Server::new(endpoint.clone()))).collect();
+        Ok(Self(Arc::new(Inner { config, servers, checker, runtime: Some(runtime) })))
+    }
+
+    /// A resident key of the servers: its public half, and where its private one is. Blocks until a server has told.
+    ///
+    /// # Errors
+    /// No server can be reached or has such a key for this client.
+    pub fn key(&self, name: &str) -> Result<Key, RemoteError> {
+        let info = self.block_on(self.0.info(name))?;
+        held::from_spki(&info.public_key, &self.0.config.name, name)
+            .map_err(|error| RemoteError::Key { name: name.to_owned(), error })
+    }
+
+    /// How the servers have done so far, in the order of the settings.
+    #[must_use]
+    pub fn servers(&self) -> Vec<ServerReport> {
+        self.0.servers.iter().map(|server| server.report()).collect()
+    }
+
+    fn block_on<T: Send>(
+        &self,
+        future: impl Future<Output = Result<T, RemoteError>> + Send,
+    ) -> Result<T, RemoteError> {
+        let runtime = self.0.runtime.as_ref().ok_or_else(|| io::Error::other("it has ended"))?;
+        // On a thread of its own: the caller's may belong to a runtime, where nothing may block.
+        let handle = runtime.handle();
+        std::thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join())
+            .unwrap_or_else(|_| Err(io::Error::other("it failed").into()))
+    }
+}
+
+impl Inner {
+    async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
+        let mut reason = "none can be reached".to_owned();
+        for server in self.by_turn(&[], 1) {
+            let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
+            match server.call(body, self.config.patience).await {
+                Ok(response::Body::Key(info)) => return Ok(info),
+                Ok(_) => reason = "it answered something else".to_owned(),
+                Err(LinkError::Refused(fault)) => reason = fault.message,
+                Err(error) => reason = format!("{}: {error}", server.place()),
+            }
+        }
+        Err(RemoteError::NoKey { name: name.to_owned(), reason })
+    }
+
+    /// Servers to ask for so many operations, the one that will be done first in front; those put aside come last, for an answer
+    /// from them is better than none.
+    fn by_turn(&self, asked: &[usize], operations: usize) -> Vec<Arc<Server>> {
+        let mut servers: Vec<_> =
+            self.servers.iter().enumerate().filter(|(at, _)| !asked.contains(at)).collect();
+        servers.sort_by_key(|(_, server)| server.rank(operations));
+        servers.into_iter().map(|(_, server)| Arc::clone(server)).collect()
+    }
+
+    fn place_of(&self, server: &Arc<Server>) -> usize {
+        self.servers.iter().position(|own| Arc::ptr_eq(own, server)).unwrap_or_default()
+    }
+}
+
+impl Holder for Remote {
+    fn name(&self) -> &str {
+        &self.0.config.name
+    }
+
+    fn start(&self, jobs: OwnedJobs, done: Completion) {
+        // Where there is no runtime any more, dropping `done` says so.
+        if let Some(runtime) = &self.0.runtime {
+            let inner = Arc::clone(&self.0);
+            runtime.spawn(async move { Batch::new(&inner, jobs, done).run().await });
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // A runtime must not wait for its threads on one of them.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("name", &self.0.config.name).field("servers", &self.servers()).finish()
+    }
+}
+
+impl Server {
+    fn report(&self) -> ServerReport {
+        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        ServerReport {
+            place: self.place().to_owned(),
+            is_trusted: self.is_trusted(),
+            outstanding: load(&self.outstanding),
+            answered: load(&self.answered),
+            failures: load(&self.failures),
+            wrong: load(&self.wrong),
+        }
+    }
+}
