@@ -36,6 +36,14 @@ done
 { printf '\001'; der "$data/p256-compressed-spki.pem" "PUBLIC KEY" | tail -c 33; } > corpus/keys_raw/p256-compressed
 { printf '\201'; der "$data/p384-compressed-spki.pem" "PUBLIC KEY" | tail -c 49; } > corpus/keys_raw/p384-compressed
 
+# A threshold key and its first share, dealt once from a key of 512 bits.
+mkdir -p corpus/keys_threshold
+for pair in key:'THRESHOLD KEY' share:'SHARE'; do
+    file="$data/threshold/${pair%%:*}512.pem"
+    cp "$file" corpus/keys_threshold/
+    der "$file" "OARLOCK RSA ${pair##*:}" > "corpus/keys_threshold/${pair%%:*}.der"
+done
+
 # The first byte names a shape; then groups of four choose how, a key, an input and halves of a signature.
 mkdir -p corpus/lanes_public_key
 for shape in $(seq 0 23); do

@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use der::asn1::{AnyRef, Null, ObjectIdentifier};
+use der::asn1::{AnyRef, Null, ObjectIdentifier, OctetStringRef, UintRef};
+use der::{Encode, Header, Length, Tag};
 use oarlock_core::Curve;
 use spki::AlgorithmIdentifierRef;
 
@@ -77,6 +78,27 @@ fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
         Ok(oid) => ec::curve(oid),
         Err(_) => Err(KeyError::UnsupportedCurve { found: "explicit or implicit parameters".to_owned() }),
     }
+}
+
+/// A SEQUENCE of encoded members. The result is made in one piece, so that a caller who wipes it leaves no copy.
+pub(crate) fn sequence(members: &[&[u8]]) -> Result<Vec<u8>, KeyError> {
+    let content_len = members.iter().map(|member| member.len()).sum::<usize>();
+    let len = Length::try_from(content_len).map_err(not_encoded)?;
+    let header = Header::new(Tag::Sequence, len).to_der().map_err(not_encoded)?;
+    let mut der = Vec::with_capacity(header.len() + content_len);
+    der.extend_from_slice(&header);
+    members.iter().for_each(|member| der.extend_from_slice(member));
+    Ok(der)
+}
+
+/// An OCTET STRING.
+pub(crate) fn octets(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
+    OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map_err(not_encoded)
+}
+
+/// An INTEGER of big-endian bytes, never negative.
+pub(crate) fn integer(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
+    UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
 }
 
 /// Words a parser's error: what it met and where, no content.

@@ -268,6 +268,58 @@ pub enum KeyError {
         /// What to do instead.
         remedy: &'static str,
     },
+    /// A key is split among 2 to 16 servers, of which 2 to all sign together.
+    #[error(
+        "shares: expected 2 <= threshold <= shares <= {max}, found a threshold of {threshold} among {shares}"
+    )]
+    ShareCounts {
+        /// Most servers.
+        max: u8,
+        /// How many sign together.
+        threshold: u8,
+        /// How many there are.
+        shares: usize,
+    },
+    /// A share of a server that does not exist.
+    #[error("index of a share: expected 1 to {shares}, found {found}")]
+    ShareIndex {
+        /// How many there are.
+        shares: u8,
+        /// What was given.
+        found: u8,
+    },
+    /// Shares demand a public exponent that is a prime above their number. Shoup 2000, Protocol 1.
+    #[error("shares: expected a public exponent that is a prime above {shares}, found {found}")]
+    ShareExponent {
+        /// How many there are.
+        shares: usize,
+        /// The public exponent.
+        found: u64,
+    },
+    /// A key that has no RSA private half here.
+    #[error("the key cannot be split into shares: {reason}")]
+    NotShareable {
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Shares demand safe primes. Shoup 2000, Protocol 1.
+    #[error(
+        "shares: expected safe primes ((prime - 1) / 2 prime too), found {which} otherwise; ordinary RSA keys do not have them: generate a key that does (`generate::rsa_safe`, or `openssl prime -generate -safe`)"
+    )]
+    NotSafePrime {
+        /// Which prime.
+        which: &'static str,
+    },
+    /// A file of another version of its format.
+    #[error("{structure}: expected version {expected}, found {found}")]
+    Version {
+        /// The structure.
+        structure: &'static str,
+        /// The version that is known here.
+        expected: u8,
+        /// The version that is there.
+        found: u8,
+    },
     /// The cryptographic library or the random source failed.
     #[error("this machine failed: {what}")]
     Machine {

@@ -103,13 +103,21 @@ pub fn encrypted_pkcs8_der(
     passphrase: &Passphrase,
     protection: Protection,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let plain = private_pkcs8_der(key)?;
+    encrypted(&private_pkcs8_der(key)?, passphrase, protection)
+}
+
+/// `plain` in an EncryptedPrivateKeyInfo.
+pub(crate) fn encrypted(
+    plain: &[u8],
+    passphrase: &Passphrase,
+    protection: Protection,
+) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let salt: [u8; 16] = fingerprint::random()?;
     let kdf = match protection {
         Protection::Scrypt { log_n, r, p } => Kdf::scrypt(&salt, log_n, r, p)?,
         Protection::Pbkdf2 { iterations } => Kdf::pbkdf2_sha256(&salt, iterations),
     };
-    pbes2::encrypt(&plain, passphrase, &kdf).map(Zeroizing::new)
+    pbes2::encrypt(plain, passphrase, &kdf).map(Zeroizing::new)
 }
 
 /// The private key, encrypted as by [`encrypted_pkcs8_der`], as a PEM block `ENCRYPTED PRIVATE KEY`.

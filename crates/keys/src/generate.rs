@@ -1,5 +1,7 @@
 //! New keys, from AWS-LC's random generator.
 
+mod safe;
+
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey};
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeySize;
@@ -8,6 +10,7 @@ use oarlock_core::{Curve, Key, SecretBytes};
 use zeroize::Zeroizing;
 
 use crate::{KeyError, fingerprint, import, raw};
+pub use safe::{SafePrimeProgress, rsa_safe};
 
 /// An RSA key of 2048, 3072, 4096 or 8192 bits with the public exponent 65537.
 ///

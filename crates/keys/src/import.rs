@@ -175,7 +175,12 @@ pub(crate) fn spki(bytes: &[u8]) -> Result<Key, KeyError> {
     }
 }
 
-fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
+/// The first PEM block with a label of this crate's own, decoded.
+pub(crate) fn own_pem(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    pem::labelled(label, bounded(text)?)
+}
+
+pub(crate) fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
     match bytes.len() {
         0..=MAX_INPUT_LEN => Ok(bytes),
         found => Err(KeyError::InputTooLong { limit: MAX_INPUT_LEN, found }),

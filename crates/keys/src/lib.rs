@@ -8,6 +8,7 @@
 //! | [`rsa`] | RSA from its numbers, and modulus with secret exponent; the consistency checks |
 //! | [`held`] | keys whose private part lives with a holder |
 //! | [`generate`] | new keys |
+//! | [`threshold`] | RSA keys split into shares, of which some sign together; their files |
 //! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private ones |
 //!
 //! ```
@@ -39,6 +40,7 @@ mod passphrase;
 mod pbes2;
 pub mod raw;
 pub mod rsa;
+pub mod threshold;
 
 pub use error::KeyError;
 pub use passphrase::{Passphrase, WorkLimits};

@@ -8,10 +8,11 @@ use aws_lc_rs::cipher::{
 };
 use aws_lc_rs::iv::FixedLength;
 use der::asn1::{ObjectIdentifier, OctetStringRef};
-use der::{Encode, Header, Length, Reader, SliceReader, Tag};
+use der::{Encode, Reader, SliceReader};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
+use crate::asn1::{octets, sequence};
 use crate::{KeyError, Passphrase, asn1};
 pub(crate) use kdf::Kdf;
 
@@ -113,18 +114,6 @@ fn initialization_vector(cipher: &AlgorithmIdentifierRef<'_>) -> Result<Decrypti
     Ok(DecryptionContext::Iv128(FixedLength::from(iv)))
 }
 
-fn sequence(members: &[&[u8]]) -> Result<Vec<u8>, KeyError> {
-    let content = members.concat();
-    let len = Length::try_from(content.len()).map_err(asn1::not_encoded)?;
-    let mut der = Header::new(Tag::Sequence, len).to_der().map_err(asn1::not_encoded)?;
-    der.extend_from_slice(&content);
-    Ok(der)
-}
-
 fn oid(oid: ObjectIdentifier) -> Result<Vec<u8>, KeyError> {
     oid.to_der().map_err(asn1::not_encoded)
-}
-
-fn octets(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
-    OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map_err(asn1::not_encoded)
 }

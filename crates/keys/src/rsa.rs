@@ -8,8 +8,9 @@
 //! file has p < q, the primes and their exponents change places and qinv is computed anew.
 
 mod check;
-mod integer;
+pub(crate) mod integer;
 mod recover;
+pub(crate) mod safe;
 
 use oarlock_core::{Key, KeyParts, ModExpParts, RsaPublicParts, SecretBytes};
 

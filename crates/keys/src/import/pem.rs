@@ -33,20 +33,25 @@ pub(super) fn first_key(text: &[u8]) -> Result<(Structure, Zeroizing<Vec<u8>>), 
 
 /// The first block labelled as `wanted`, decoded.
 pub(super) fn block(wanted: Structure, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let is_wanted = |block: &Block<'_>| block.is(wanted).then_some(wanted);
-    find(text, wanted.label(), is_wanted).map(|(_, bytes)| bytes)
+    labelled(wanted.label(), text)
 }
 
-fn find(
+/// The first block with a label, decoded.
+pub(super) fn labelled(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let is_wanted = |block: &Block<'_>| (block.label == label.as_bytes()).then_some(());
+    find(text, label, is_wanted).map(|((), bytes)| bytes)
+}
+
+fn find<T>(
     text: &[u8],
     expected: &'static str,
-    choose: impl Fn(&Block<'_>) -> Option<Structure>,
-) -> Result<(Structure, Zeroizing<Vec<u8>>), KeyError> {
+    choose: impl Fn(&Block<'_>) -> Option<T>,
+) -> Result<(T, Zeroizing<Vec<u8>>), KeyError> {
     let mut rest = lines(text);
     let mut passed_over = None;
     while let Some(block) = next_block(&mut rest)? {
-        if let Some(structure) = choose(&block) {
-            return Ok((structure, block.decode()?));
+        if let Some(chosen) = choose(&block) {
+            return Ok((chosen, block.decode()?));
         }
         if !block.label.ends_with(b"PARAMETERS") {
             passed_over.get_or_insert(block);

@@ -8,7 +8,8 @@ use der::{Encode, Reader, SliceReader, Tag};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
-use super::{octets, oid, sequence};
+use super::oid;
+use crate::asn1::{octets, sequence};
 use crate::{KeyError, Passphrase, WorkLimits, asn1};
 
 /// id-PBKDF2. RFC 8018 A.2.

@@ -5,54 +5,54 @@ use oarlock_core::SecretBytes;
 use zeroize::Zeroizing;
 
 /// An integer that is zeroized on drop.
-pub(super) type Secret = Zeroizing<BoxedUint>;
+pub(crate) type Secret = Zeroizing<BoxedUint>;
 
 /// Without leading zeros. How long a number is shows, the number does not.
-pub(super) fn strip(bytes: &[u8]) -> &[u8] {
+pub(crate) fn strip(bytes: &[u8]) -> &[u8] {
     let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
     &bytes[first..]
 }
 
 /// Length in bits.
-pub(super) fn bits(bytes: &[u8]) -> u64 {
+pub(crate) fn bits(bytes: &[u8]) -> u64 {
     let digits = strip(bytes);
     let Some(first) = digits.first() else { return 0 };
     digits.len() as u64 * 8 - u64::from(first.leading_zeros())
 }
 
 /// Whole 64-bit limbs for `bits` bits.
-pub(super) fn precision(bits: u32) -> u32 {
+pub(crate) fn precision(bits: u32) -> u32 {
     bits.next_multiple_of(64)
 }
 
 /// Reads big-endian bytes into `precision` bits, a multiple of 64; None where they are longer.
-pub(super) fn read(bytes: &[u8], precision: u32) -> Option<Secret> {
+pub(crate) fn read(bytes: &[u8], precision: u32) -> Option<Secret> {
     BoxedUint::from_be_slice(strip(bytes), precision).ok().map(Zeroizing::new)
 }
 
 /// Big-endian bytes without leading zeros.
-pub(super) fn write(integer: &BoxedUint) -> SecretBytes {
+pub(crate) fn write(integer: &BoxedUint) -> SecretBytes {
     let bytes = Zeroizing::new(integer.to_be_bytes().into_vec());
     SecretBytes::from(strip(&bytes))
 }
 
 /// `a * b` in the precision of both together.
-pub(super) fn product(a: &BoxedUint, b: &BoxedUint) -> Secret {
+pub(crate) fn product(a: &BoxedUint, b: &BoxedUint) -> Secret {
     Zeroizing::new(a.concatenating_mul(b))
 }
 
 /// Quotient and remainder of `a / b`, or None where b is zero.
-pub(super) fn divide(a: &BoxedUint, b: &BoxedUint) -> Option<(Secret, Secret)> {
+pub(crate) fn divide(a: &BoxedUint, b: &BoxedUint) -> Option<(Secret, Secret)> {
     let (quotient, remainder) = a.div_rem(b.as_nz_vartime()?);
     Some((Zeroizing::new(quotient), Zeroizing::new(remainder)))
 }
 
 /// `a mod b`, or None where b is zero.
-pub(super) fn remainder(a: &BoxedUint, b: &BoxedUint) -> Option<Secret> {
+pub(crate) fn remainder(a: &BoxedUint, b: &BoxedUint) -> Option<Secret> {
     divide(a, b).map(|(_, remainder)| remainder)
 }
 
 /// `a - 1` of an a above zero.
-pub(super) fn less_one(a: &BoxedUint) -> Secret {
+pub(crate) fn less_one(a: &BoxedUint) -> Secret {
     Zeroizing::new(a.wrapping_sub(BoxedUint::one()))
 }

@@ -1,0 +1,85 @@
+//! RSA keys of safe primes, which threshold signatures need.
+
+use std::num::NonZeroU32;
+
+use crypto_bigint::{BoxedUint, Resize};
+use crypto_primes::hazmat::SmallFactorsSieve;
+use crypto_primes::{Flavor, is_prime};
+use oarlock_core::Key;
+use zeroize::Zeroizing;
+
+use crate::KeyError;
+use crate::rsa::integer::{Secret, precision, product, write};
+use crate::rsa::{self, safe};
+
+/// Longest modulus in bits that is made here.
+const MAX_BITS: u16 = 4096;
+const PUBLIC_EXPONENT: [u8; 3] = [1, 0, 1];
+
+/// How far the search for safe primes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SafePrimeProgress {
+    /// Primes found, 0 to 2.
+    pub found: u8,
+    /// Candidates tried for the prime being looked for: those that no small prime divides.
+    pub candidates: u64,
+}
+
+/// An RSA key of two safe primes with the public exponent 65537, for [`threshold::split`](crate::threshold::split). `bits` is even, 512 to
+/// 4096. Safe primes are rare: on one core 2048 bits take seconds to a minute, 4096 bits several minutes.
+/// `progress` is called for every candidate.
+///
+/// # Errors
+/// [`KeyError::CannotGenerate`] for other lengths, [`KeyError::Machine`].
+pub fn rsa_safe(bits: u16, mut progress: impl FnMut(SafePrimeProgress)) -> Result<Key, KeyError> {
+    if !(rsa::MIN_BITS..=MAX_BITS.into()).contains(&u32::from(bits)) || bits % 2 == 1 {
+        let what = format!("an RSA key of {bits} bits of safe primes");
+        return Err(KeyError::CannotGenerate { what, remedy: "take an even length of 512 to 4096 bits" });
+    }
+    let p = prime(u32::from(bits) / 2, 0, &mut progress)?;
+    let mut q = prime(u32::from(bits) / 2, 1, &mut progress)?;
+    while p == q {
+        q = prime(u32::from(bits) / 2, 1, &mut progress)?;
+    }
+    progress(SafePrimeProgress { found: 2, candidates: 0 });
+    key(&p, &q)
+}
+
+/// A safe prime whose two highest bits are set, so that the product of two has twice as many bits.
+fn prime(bits: u32, found: u8, progress: &mut impl FnMut(SafePrimeProgress)) -> Result<Secret, KeyError> {
+    let failed = KeyError::Machine { what: "looking for a safe prime" };
+    let mut candidates = 0;
+    loop {
+        let start = start(bits)?;
+        let length = NonZeroU32::new(bits).ok_or(failed.clone())?;
+        let sieve = SmallFactorsSieve::new(start, length, true).map_err(|_| failed.clone())?;
+        // The sieve ends at 2^bits: then it starts elsewhere.
+        for candidate in sieve.map(Zeroizing::new) {
+            candidates += 1;
+            progress(SafePrimeProgress { found, candidates });
+            if is_prime(Flavor::Safe, &*candidate) {
+                return Ok(candidate);
+            }
+        }
+    }
+}
+
+/// Where the search begins: random but for the two highest bits.
+fn start(bits: u32) -> Result<BoxedUint, KeyError> {
+    let width = precision(bits);
+    let random = safe::random(width)?;
+    let low = random.wrapping_shr_vartime(width - bits + 2);
+    let top = BoxedUint::from(3_u64).resize(width).wrapping_shl_vartime(bits - 2);
+    Ok(low | top)
+}
+
+/// d is the inverse of e modulo `2 m = lcm(p - 1, q - 1)`: of the inverse modulo m and its sum with m the odd one.
+fn key(p: &Secret, q: &Secret) -> Result<Key, KeyError> {
+    let order =
+        product(&Zeroizing::new(p.wrapping_shr_vartime(1)), &Zeroizing::new(q.wrapping_shr_vartime(1)));
+    let inverse = safe::inverse(&PUBLIC_EXPONENT, &order)?;
+    let is_even = inverse.as_words().first().map_or(0, |word| 1 - word % 2);
+    let summand = Zeroizing::new(order.wrapping_mul(BoxedUint::from(is_even)));
+    let d = Zeroizing::new(inverse.concatenating_add(&*summand));
+    rsa::private_without_crt(write(&product(p, q)).expose(), &PUBLIC_EXPONENT, write(&d).expose())
+}

@@ -1,0 +1,44 @@
+//! Safe primes, `p = 2 p' + 1` with p' prime, and arithmetic modulo `m = p' q'`, the order of the squares modulo n.
+
+use aws_lc_rs::rand;
+use crypto_primes::{Flavor, is_prime};
+use zeroize::Zeroizing;
+
+use super::integer::{self, Secret, precision, remainder};
+use crate::KeyError;
+
+/// Bits drawn beyond a bound before reduction, so that the remainder is uniform but for 2^-128.
+const MARGIN_BITS: u32 = 128;
+
+/// `p' = (p - 1) / 2` of a safe prime p in big-endian bytes.
+pub(crate) fn half(prime: &[u8], which: &'static str) -> Result<Secret, KeyError> {
+    let bits = u32::try_from(integer::bits(prime)).unwrap_or(u32::MAX);
+    let refused = KeyError::NotSafePrime { which };
+    let value = integer::read(prime, precision(bits)).ok_or(refused.clone())?;
+    match is_prime(Flavor::Safe, &*value) {
+        true => Ok(Zeroizing::new(value.wrapping_shr_vartime(1))),
+        false => Err(refused),
+    }
+}
+
+/// `e^-1 mod m`. That there is one follows from e being a prime that divides neither p' nor q'.
+pub(crate) fn inverse(e: &[u8], order: &Secret) -> Result<Secret, KeyError> {
+    let failed = KeyError::Inconsistent { relation: "d * e = 1 mod (p - 1)(q - 1) / 4" };
+    let e = integer::read(e, order.bits_precision()).ok_or(failed.clone())?;
+    let odd = order.as_odd_vartime().ok_or(failed.clone())?;
+    e.invert_odd_mod(odd).into_option().map(Zeroizing::new).ok_or(failed)
+}
+
+/// Uniform in [0, bound - 1] but for 2^-128.
+pub(crate) fn random_below(bound: &Secret) -> Result<Secret, KeyError> {
+    let value = random(bound.bits_precision() + MARGIN_BITS)?;
+    remainder(&value, bound).ok_or(KeyError::TooSmall { what: "bound of a random number", above: 0 })
+}
+
+/// Uniform in `[0, 2^bits - 1]`; bits are a multiple of 64.
+pub(crate) fn random(bits: u32) -> Result<Secret, KeyError> {
+    let failed = KeyError::Machine { what: "drawing random bytes" };
+    let mut bytes = Zeroizing::new(vec![0; (bits / 8) as usize]);
+    rand::fill(&mut bytes).map_err(|_| failed.clone())?;
+    integer::read(&bytes, bits).ok_or(failed)
+}

@@ -1,0 +1,126 @@
+//! Shares of an RSA key for threshold signatures after Shoup, "Practical Threshold Signatures", EUROCRYPT 2000.
+//!
+//! [`split`] deals a key to `shares` servers, any `threshold` of which sign together; fewer learn nothing that helps them
+//! sign. The dealer has to be trusted: it holds the key while it deals, and the key is to be destroyed afterwards. The
+//! mathematics are in `docs/math/threshold-rsa.md`.
+//!
+//! Two files come of it, both PEM (RFC 7468) of DER, with integers in their one shortest form:
+//!
+//! ```text
+//! OARLOCK RSA THRESHOLD KEY         ThresholdKey ::= SEQUENCE {
+//!                                     version           INTEGER (1),
+//!                                     modulus           INTEGER,          -- n, 512 to 8192 bits
+//!                                     publicExponent    INTEGER,          -- e, a prime above the number of shares
+//!                                     threshold         INTEGER (2..16),  -- k
+//!                                     verificationBase  INTEGER,          -- v
+//!                                     verificationKeys  SEQUENCE SIZE (2..16) OF INTEGER }  -- v_1 to v_l
+//! OARLOCK RSA SHARE                 Share ::= SEQUENCE {
+//!                                     version           INTEGER (1),
+//!                                     key               ThresholdKey,
+//!                                     index             INTEGER (1..16),
+//!                                     secret            OCTET STRING }    -- s_i, as long as the modulus
+//! OARLOCK ENCRYPTED RSA SHARE       EncryptedPrivateKeyInfo around a Share. RFC 5958 section 3, RFC 8018 6.2
+//! ```
+
+mod check;
+mod deal;
+mod format;
+
+use std::sync::Arc;
+
+use oarlock_core::Key;
+
+pub use deal::split;
+
+/// Most servers that a key is shared among.
+pub const MAX_SHARES: u8 = 16;
+
+/// What everyone may know of a shared key: n, e, how many sign together, and what partial signatures are verified with.
+/// A cheap handle.
+#[derive(Clone, Debug)]
+pub struct ThresholdKey {
+    public: Key,
+    threshold: u8,
+    /// v, v_1, ... v_l, each at the modulus's width.
+    verification: Arc<[Vec<u8>]>,
+}
+
+/// One server's share. A cheap handle; `Debug` shows the public part and the index.
+#[derive(Clone, Debug)]
+pub struct Share {
+    public: ThresholdKey,
+    index: u8,
+    key: Key,
+}
+
+impl ThresholdKey {
+    /// The public key under which combined signatures verify like any other.
+    #[must_use]
+    pub fn public(&self) -> &Key {
+        &self.public
+    }
+
+    /// k: how many servers sign together.
+    #[must_use]
+    pub fn threshold(&self) -> u8 {
+        self.threshold
+    }
+
+    /// l: how many servers have a share.
+    #[must_use]
+    pub fn shares(&self) -> u8 {
+        // unreachable because there are at most MAX_SHARES verification keys
+        u8::try_from(self.verification.len().saturating_sub(1)).unwrap_or(MAX_SHARES)
+    }
+
+    /// Length of the modulus in bits.
+    #[must_use]
+    pub fn modulus_bits(&self) -> u16 {
+        self.public.rsa_public().map_or(0, oarlock_core::RsaPublicParts::bits)
+    }
+
+    /// Length of the modulus in bytes, which is the width of every integer modulo n.
+    #[must_use]
+    pub fn modulus_len(&self) -> usize {
+        usize::from(self.modulus_bits()).div_ceil(8)
+    }
+
+    /// n, big-endian without leading zeros.
+    #[must_use]
+    pub fn modulus(&self) -> &[u8] {
+        self.public.rsa_public().map_or(&[], |public| &public.n)
+    }
+
+    /// v, at the modulus's width. Shoup 2000, Protocol 1.
+    #[must_use]
+    pub fn verification_base(&self) -> &[u8] {
+        self.verification.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// `v_i = v^(s_i) mod n` of the server with this index (1 to [`shares`](Self::shares)), at the modulus's width. Shoup
+    /// 2000, Protocol 1.
+    #[must_use]
+    pub fn verification_key(&self, index: u8) -> Option<&[u8]> {
+        self.verification.get(usize::from(index)).filter(|_| index > 0).map(Vec::as_slice)
+    }
+}
+
+impl Share {
+    /// What everyone may know.
+    #[must_use]
+    pub fn public(&self) -> &ThresholdKey {
+        &self.public
+    }
+
+    /// i: which server's it is, 1 to [`ThresholdKey::shares`].
+    #[must_use]
+    pub fn index(&self) -> u8 {
+        self.index
+    }
+
+    /// The secret s_i as a [`ModExp`](oarlock_core::Shape::ModExp) key modulo n, whose exponent is as long as n at most.
+    #[must_use]
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+}

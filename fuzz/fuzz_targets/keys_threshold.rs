@@ -1,0 +1,17 @@
+//! Threshold keys and shares in PEM and DER. What comes in goes out as the same bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_fuzz::cheap_passphrase;
+use oarlock_keys::threshold::{Share, ThresholdKey};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(key) = ThresholdKey::from_der(bytes) {
+        assert_eq!(key.to_der().expect("a key that came in goes out"), bytes);
+    }
+    if let Ok(share) = Share::from_der(bytes) {
+        assert_eq!(share.to_der().expect("a share that came in goes out").as_slice(), bytes);
+    }
+    let _ = ThresholdKey::from_pem(bytes);
+    let _ = Share::from_pem(bytes, Some(&cheap_passphrase()));
+});
