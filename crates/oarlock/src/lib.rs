@@ -8,6 +8,7 @@
 //! | [`batch`] | records of mixed tasks under the table's keys, in one call |
 //! | [`job`](Job) | what a caller asks for: a scheme, a key and borrowed inputs |
 //! | [`schemes`] | padding, encodings and nonces: a job lowered to a raw operation, its raw result raised to an answer |
+//! | [`threshold`] | RSA signatures by shares of a key: partial signatures with proofs, verified and combined |
 //! | [`selftest`] | known answers for every shape, and sample workloads made of them |
 //!
 //! A key that comes wrapped is unwrapped into a secret slot, used by the records behind it, and gone when the call ends:
@@ -49,6 +50,7 @@ mod job;
 pub mod schemes;
 pub mod selftest;
 pub mod table;
+pub mod threshold;
 
 pub use accelerator::{
     Accelerator, Answers, BuildError, Builder, EngineReport, Many, Output, ShapeReport, Single,

@@ -95,7 +95,7 @@ pub(super) fn mgf1_xor(mgf: &Digester, seed: &[u8], target: &mut [u8]) {
 }
 
 /// SHA-256 of a secret of at most the longest modulus's length, padded on the left with zeros to `len`.
-pub(super) fn sha256_padded(secret: &[u8], len: usize) -> [u8; 32] {
+pub(crate) fn sha256_padded(secret: &[u8], len: usize) -> [u8; 32] {
     let mut context = digest::Context::new(&digest::SHA256);
     context.update(&[0; MOST_MODULUS_LEN][..len.saturating_sub(secret.len())]);
     context.update(secret);
@@ -113,8 +113,8 @@ pub(super) fn hmac_sha256(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
 }
 
 /// The PRF of draft-irtf-cfrg-rsa-guidance 7.1: blocks of HMAC-SHA-256 over counter, label and length in bits.
-pub(super) fn prf(key: &[u8; 32], label: &[u8], out: &mut [u8]) {
-    // unreachable saturation because callers ask for at most 1024 bytes
+pub(crate) fn prf(key: &[u8; 32], label: &[u8], out: &mut [u8]) {
+    // unreachable saturation because callers ask for at most 1088 bytes
     let bits = u16::try_from(out.len() * 8).unwrap_or(u16::MAX).to_be_bytes();
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);
     for (counter, chunk) in (0_u16..).zip(out.chunks_mut(32)) {

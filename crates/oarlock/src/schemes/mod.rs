@@ -86,6 +86,28 @@ pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) ->
     }
 }
 
+/// The integer whose root an RSA signature of the job is, at the modulus's width; only the public half of the key is
+/// asked. The salt is for PSS, as long as the scheme says, and empty for PKCS#1 v1.5.
+///
+/// # Errors
+/// [`JobError::Unsupported`] for schemes that are no RSA signature, [`JobError::Length`] for digest, salt or modulus.
+pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobError> {
+    let (digest, mgf, salt_len) = match job.scheme {
+        Scheme::RsaPkcs1Sign { digest } => (digest, None, 0),
+        Scheme::RsaPssSign { digest, mgf, salt_len } => (digest, Some(mgf), usize::from(salt_len)),
+        other => return Err(JobError::Unsupported { wanted: format!("{other} by shares") }),
+    };
+    if salt.len() != salt_len {
+        return Err(JobError::Length { what: "salt", expected: salt_len.to_string(), found: salt.len() });
+    }
+    let mut buffer = [0; MOST_MODULUS_LEN];
+    let encoded = match mgf {
+        None => rsa_pkcs1::encoded(job, Digester::of(digest)?, &mut buffer),
+        Some(mgf) => rsa_pss::encoded(job, both(digest, mgf)?, salt, &mut buffer),
+    };
+    encoded.map(<[u8]>::to_vec)
+}
+
 fn lower_ed25519_verify(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
     let message = job.message()?;
     if job.second.len() != 64 {

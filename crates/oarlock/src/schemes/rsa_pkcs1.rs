@@ -11,13 +11,21 @@ pub(super) fn lower_sign(
     digest: &'static Digester,
     set: &mut OperationSet,
 ) -> Result<Residue, JobError> {
-    let hash = job.digest(digest)?;
-    let len = checked_len(job, digest)?;
     let mut buffer = [0; MOST_MODULUS_LEN];
-    let encoded = &mut buffer[..len];
-    encode(digest, &hash, encoded);
-    set.push(job.key, encoded, Extra::None)?;
+    set.push(job.key, encoded(job, digest, &mut buffer)?, Extra::None)?;
     Ok(Residue(Kind::Copy))
+}
+
+/// The integer that is signed, at the modulus's width, which the buffer has room for.
+pub(super) fn encoded<'a>(
+    job: &Job<'_>,
+    digest: &Digester,
+    buffer: &'a mut [u8],
+) -> Result<&'a [u8], JobError> {
+    let hash = job.digest(digest)?;
+    let out = &mut buffer[..checked_len(job, digest)?];
+    encode(digest, &hash, out);
+    Ok(out)
 }
 
 pub(super) fn lower_verify(

@@ -1,6 +1,6 @@
 //! RSASSA-PSS with MGF1. RFC 8017 8.1 and 9.1.
 
-use oarlock_core::{Extra, JobError, OperationSet, SaltLength, Shape};
+use oarlock_core::{Extra, JobError, OperationSet, SaltLength};
 
 use super::hash::{Digester, Hash, mgf1_xor};
 use super::residue::{Kind, Residue};
@@ -22,19 +22,31 @@ pub(super) fn lower_sign(
     salt_len: u16,
     set: &mut OperationSet,
 ) -> Result<Residue, JobError> {
-    let hash = job.digest(digest)?;
     let salt_len = usize::from(salt_len);
-    let (len, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
+    // What fits into the modulus fits into the buffer.
+    rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
     let mut salt = [0; MOST_MODULUS_LEN];
     let salt = &mut salt[..salt_len];
     nonce::fill(set.shape(), salt)?;
-    // Room for the leading zero byte of a modulus of 8n + 1 bits.
-    let mut buffer = [0; MOST_MODULUS_LEN + 1];
-    let padded = &mut buffer[..modulus_len(set.shape(), len)];
-    let zeros = padded.len() - len;
-    encode((digest, mgf), bits, &hash, salt, &mut padded[zeros..]);
-    set.push(job.key, padded, Extra::None)?;
+    let mut buffer = [0; MOST_MODULUS_LEN];
+    set.push(job.key, encoded(job, (digest, mgf), salt, &mut buffer)?, Extra::None)?;
     Ok(Residue(Kind::Copy))
+}
+
+/// The integer that is signed, at the modulus's width, which the buffer has room for: with a leading zero byte where the
+/// modulus has 8n + 1 bits.
+pub(super) fn encoded<'a>(
+    job: &Job<'_>,
+    (digest, mgf): (&Digester, &Digester),
+    salt: &[u8],
+    buffer: &'a mut [u8],
+) -> Result<&'a [u8], JobError> {
+    let hash = job.digest(digest)?;
+    let (len, bits) = rsa::pss_len(job.key, digest.len() + salt.len() + 2)?;
+    let out = &mut buffer[..rsa::modulus_len(job.key, len)?];
+    let zeros = out.len() - len;
+    encode((digest, mgf), bits, &hash, salt, &mut out[zeros..]);
+    Ok(out)
 }
 
 pub(super) fn lower_verify(
@@ -51,10 +63,6 @@ pub(super) fn lower_verify(
     let (_, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
     rsa::push_from_peer(job.key, job.second, set)?;
     Ok(Residue(Kind::PssVerify(Expected { digest, mgf, salt, bits, hash })))
-}
-
-fn modulus_len(shape: Shape, encoding_len: usize) -> usize {
-    shape.input_len().unwrap_or(encoding_len)
 }
 
 /// EMSA-PSS-ENCODE after step 4, into a place of the encoding's length. RFC 8017 9.1.1.

@@ -1,0 +1,79 @@
+//! Why there is no signature, and whose fault it is.
+
+use oarlock_core::{Blame, JobError};
+use oarlock_keys::KeyError;
+
+/// Why a partial signature, its verification or a combination failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ThresholdError {
+    /// The request cannot be encoded under this key, or an operation failed.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// A key of an exponentiation could not be made.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A partial signature from outside has the wrong length.
+    #[error("partial signature of server {index}: expected {expected} bytes, found {found}")]
+    PartialLength {
+        /// The server.
+        index: u8,
+        /// Bytes of a partial signature under the key.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// A number of a partial signature is out of its range.
+    #[error("partial signature of server {index}: {what} is out of range")]
+    PartialRange {
+        /// The server.
+        index: u8,
+        /// Which number.
+        what: &'static str,
+    },
+    /// A server that does not exist.
+    #[error("index of a server: expected 1 to {shares}, found {found}")]
+    Index {
+        /// How many servers have a share.
+        shares: u8,
+        /// What was given.
+        found: u8,
+    },
+    /// Two partial signatures of one server.
+    #[error("two partial signatures of server {index}, expected one")]
+    Duplicate {
+        /// The server.
+        index: u8,
+    },
+    /// Not enough servers have answered.
+    #[error("expected partial signatures of at least {needed} servers, found {found}")]
+    TooFew {
+        /// How many sign together.
+        needed: u8,
+        /// How many there are.
+        found: usize,
+    },
+    /// These servers answered wrongly: their proofs do not hold.
+    #[error("wrong partial signatures of the servers {indices:?}")]
+    BadPartials {
+        /// The servers, in the order of their partial signatures.
+        indices: Vec<u8>,
+    },
+    /// Proofs hold and yet there is no signature: this machine computed wrongly, or the threshold key is not what a dealer made.
+    #[error("the combined signature does not verify although every proof does")]
+    WrongSignature,
+}
+
+impl ThresholdError {
+    /// Whose fault it was: a server that answers wrongly is a peer.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Job(error) => error.blame(),
+            Self::Key(error) => error.blame(),
+            Self::PartialLength { .. } | Self::PartialRange { .. } | Self::BadPartials { .. } => Blame::Peer,
+            Self::Index { .. } | Self::Duplicate { .. } | Self::TooFew { .. } => Blame::Caller,
+            Self::WrongSignature => Blame::Machine,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! RSA signatures by shares of a key, after Shoup, "Practical Threshold Signatures", EUROCRYPT 2000. No server ever holds the
+//! key, any k of l sign, and a server that answers wrongly is named.
+//!
+//! ```text
+//! each of k servers    sign(share, requests)                ->  Partial per request: x_i and a proof (z, c) that it is right
+//! who asked them       combine_optimistic(key, partials)    ->  an ordinary PKCS#1 v1.5 or PSS signature
+//! ```
+//!
+//! A server is given the digest and pads it itself, so it computes no raw operation for anyone. Its share lives in an
+//! [`oarlock_keys::threshold::Share`]; [`oarlock_keys::threshold::split`] deals shares. The mathematics and what they rest on
+//! are in `docs/math/threshold-rsa.md`.
+//!
+//! ```no_run
+//! use oarlock::threshold::{Request, combine_optimistic, sign};
+//! use oarlock::{Accelerator, DigestAlg, Input, Scheme, keys};
+//!
+//! let accelerator = Accelerator::new()?;
+//! let key = keys::generate::rsa_safe(2048, |progress| eprintln!("{} candidates", progress.candidates))?;
+//! let (public, shares) = keys::threshold::split(&key, 2, 3)?;
+//!
+//! let scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+//! let request = Request::new(scheme, Input::Message(b"transfer nothing"));
+//! let mut partials = Vec::new();
+//! for share in &shares[..2] {
+//!     partials.extend(sign(&accelerator, share, &[request]).into_iter().collect::<Result<Vec<_>, _>>()?);
+//! }
+//! let combined = combine_optimistic(&accelerator, &public, &request, &partials)?;
+//! assert!(combined.culprits.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod combine;
+mod error;
+mod lagrange;
+mod partial;
+mod power;
+mod ring;
+mod sign;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use oarlock_core::Scheme;
+use oarlock_keys::threshold::ThresholdKey;
+
+pub use self::combine::{Combined, combine, combine_optimistic};
+pub use self::error::ThresholdError;
+pub use self::partial::Partial;
+pub use self::sign::sign;
+pub use self::verify::verify;
+use crate::schemes::rsa_encoding;
+use crate::{Input, Job};
+
+/// What is signed. Every server and whoever combines must be given the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// [`Scheme::RsaPkcs1Sign`] or [`Scheme::RsaPssSign`].
+    pub scheme: Scheme,
+    /// The message, or its digest.
+    pub input: Input<'a>,
+    /// For PSS the salt, as long as the scheme says: servers that each drew their own would sign different integers. Whoever
+    /// asks them draws it at random. Empty for PKCS#1 v1.5.
+    pub salt: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// A request without salt.
+    #[must_use]
+    pub fn new(scheme: Scheme, input: Input<'a>) -> Self {
+        Self { scheme, input, salt: &[] }
+    }
+
+    /// The same request with a salt.
+    #[must_use]
+    pub fn with_salt(self, salt: &'a [u8]) -> Self {
+        Self { salt, ..self }
+    }
+
+    /// x, the integer whose e-th root the signature is, at the modulus's width.
+    fn encoded(&self, key: &ThresholdKey) -> Result<Vec<u8>, ThresholdError> {
+        let job = Job::sign(self.scheme, key.public(), self.input);
+        Ok(rsa_encoding(&job, self.salt)?)
+    }
+}

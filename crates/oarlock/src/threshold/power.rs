@@ -1,0 +1,52 @@
+//! Long exponentiations, by the accelerator: many of one shape at once, so that lanes fill.
+
+use oarlock_core::{Extra, JobError, Key, OperationSet, Shape};
+use oarlock_dispatch::Results;
+use oarlock_keys::threshold::ThresholdKey;
+
+use super::ThresholdError;
+use crate::{Accelerator, keys};
+
+/// Exponentiations of one shape, not yet done.
+pub(super) struct Powers<'a> {
+    key: &'a ThresholdKey,
+    exponent_bits: u16,
+    set: OperationSet,
+}
+
+/// The place of a power among its results.
+#[derive(Clone, Copy)]
+pub(super) struct Place(usize);
+
+/// Powers, done or not.
+pub(super) struct Done(Results);
+
+impl<'a> Powers<'a> {
+    /// Modulo the key's n, with exponents of at most so many bits.
+    pub(super) fn new(key: &'a ThresholdKey, exponent_bits: u16) -> Self {
+        let shape = Shape::ModExp { bits: key.modulus_bits(), exponent_bits };
+        Self { key, exponent_bits, set: OperationSet::new(shape) }
+    }
+
+    /// A key for an exponent of this shape, big-endian and not zero.
+    pub(super) fn exponent(&self, exponent: &[u8]) -> Result<Key, ThresholdError> {
+        Ok(keys::rsa::mod_exp(self.key.modulus(), exponent, self.exponent_bits)?)
+    }
+
+    /// `base^exponent`; the base at n's width and below n.
+    pub(super) fn add(&mut self, base: &[u8], exponent: &Key) -> Result<Place, ThresholdError> {
+        self.set.push(exponent, base, Extra::None)?;
+        Ok(Place(self.set.len() - 1))
+    }
+
+    pub(super) fn run(&self, accelerator: &Accelerator) -> Done {
+        Done(accelerator.dispatcher().run_all(&self.set))
+    }
+}
+
+impl Done {
+    /// A power at n's width.
+    pub(super) fn get(&self, place: Place) -> Result<&[u8], JobError> {
+        self.0.get(place.0)
+    }
+}

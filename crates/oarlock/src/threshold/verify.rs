@@ -1,0 +1,152 @@
+//! Whether a partial signature is right. Shoup 2000, Protocol 1.
+
+use aws_lc_rs::digest;
+use oarlock_core::JobError;
+use oarlock_keys::threshold::ThresholdKey;
+
+use super::partial::{CHALLENGE_BITS, CHALLENGE_LEN, Partial, check_index, response_bits};
+use super::power::{Done, Place, Powers};
+use super::ring::{Residue, Ring};
+use super::{Request, ThresholdError, lagrange};
+use crate::Accelerator;
+
+/// Separates these hashes from all others, and version 1 of this proof from later ones.
+const DOMAIN: &[u8] = b"oarlock threshold rsa proof 1";
+
+/// Verifies the proofs of partial signatures of one request.
+///
+/// # Errors
+/// [`ThresholdError::BadPartials`] with every server whose proof does not hold; [`ThresholdError::Index`];
+/// [`ThresholdError::Job`] where the request does not fit scheme or key, or no engine could compute, which blames no server.
+pub fn verify(
+    accelerator: &Accelerator,
+    key: &ThresholdKey,
+    request: &Request<'_>,
+    partials: &[Partial],
+) -> Result<(), ThresholdError> {
+    let indices = culprits(accelerator, key, request, partials)?;
+    if indices.is_empty() { Ok(()) } else { Err(ThresholdError::BadPartials { indices }) }
+}
+
+/// The servers whose proofs do not hold.
+pub(super) fn culprits(
+    accelerator: &Accelerator,
+    key: &ThresholdKey,
+    request: &Request<'_>,
+    partials: &[Partial],
+) -> Result<Vec<u8>, ThresholdError> {
+    let verifier = Verifier::new(key, request)?;
+    let mut work =
+        Work { long: Powers::new(key, response_bits(key)), short: Powers::new(key, CHALLENGE_BITS) };
+    let claims: Vec<Option<Claim>> =
+        partials.iter().map(|partial| verifier.start(partial, &mut work)).collect::<Result<_, _>>()?;
+    let (long, short) = (work.long.run(accelerator), work.short.run(accelerator));
+    let mut culprits = Vec::new();
+    for (partial, claim) in partials.iter().zip(&claims) {
+        let holds = claim.as_ref().map(|claim| verifier.holds(partial, claim, &long, &short)).transpose()?;
+        if holds != Some(true) {
+            culprits.push(partial.index());
+        }
+    }
+    Ok(culprits)
+}
+
+/// What a proof is about: that the logarithm of x_i^2 to the base x~ is that of v_i to the base v.
+pub(super) struct Statement<'a> {
+    pub(super) key: &'a ThresholdKey,
+    pub(super) index: u8,
+    /// `x~ = x^(4 l!)`.
+    pub(super) base: &'a [u8],
+    /// `x_i^2`.
+    pub(super) root_squared: &'a [u8],
+}
+
+/// `c = SHA-256(domain || bits || n || v || x~ || v_i || x_i^2 || v' || x')`: bits is n's length in four bytes, which fixes
+/// where each of the seven integers ends.
+pub(super) fn challenge(statement: &Statement<'_>, of_base: &[u8], of_request: &[u8]) -> [u8; CHALLENGE_LEN] {
+    let key = statement.key;
+    let mut context = digest::Context::new(&digest::SHA256);
+    context.update(DOMAIN);
+    context.update(&u32::from(key.modulus_bits()).to_be_bytes());
+    context.update(key.modulus());
+    context.update(key.verification_base());
+    context.update(statement.base);
+    context.update(key.verification_key(statement.index).unwrap_or_default());
+    context.update(statement.root_squared);
+    context.update(of_base);
+    context.update(of_request);
+    let mut out = [0; CHALLENGE_LEN];
+    out.copy_from_slice(context.finish().as_ref());
+    out
+}
+
+struct Verifier<'a> {
+    key: &'a ThresholdKey,
+    ring: Ring,
+    /// `x~ = x^(4 l!)`.
+    base: Vec<u8>,
+}
+
+/// The exponentiations of a call.
+struct Work<'a> {
+    /// By z.
+    long: Powers<'a>,
+    /// By c.
+    short: Powers<'a>,
+}
+
+/// A partial signature on its way: the places of `v^z`, `v_i^c`, `x~^z` and `x_i^(2 c)`.
+struct Claim {
+    root_squared: Vec<u8>,
+    of_base: [Place; 2],
+    of_request: [Place; 2],
+}
+
+impl<'a> Verifier<'a> {
+    fn new(key: &'a ThresholdKey, request: &Request<'_>) -> Result<Self, ThresholdError> {
+        let ring = Ring::of(key)?;
+        let encoded = ring.read(&request.encoded(key)?)?;
+        let base = ring.write(&ring.power(&encoded, 4 * lagrange::factorial(key)));
+        Ok(Self { key, ring, base })
+    }
+
+    /// None where a number is out of range, as in a partial signature under another key.
+    fn start(&self, partial: &Partial, work: &mut Work<'_>) -> Result<Option<Claim>, ThresholdError> {
+        check_index(self.key, partial.index())?;
+        let is_sized = partial.as_bytes().len() == Partial::len_under(self.key);
+        if !is_sized || partial.check_range(self.key).is_err() {
+            return Ok(None);
+        }
+        let root_squared = self.ring.write(&self.ring.read(partial.root())?.square());
+        let response = work.long.exponent(partial.response())?;
+        let challenge = work.short.exponent(partial.challenge())?;
+        let own = self.key.verification_key(partial.index()).unwrap_or_default();
+        let of_base =
+            [work.long.add(self.key.verification_base(), &response)?, work.short.add(own, &challenge)?];
+        let of_request = [work.long.add(&self.base, &response)?, work.short.add(&root_squared, &challenge)?];
+        Ok(Some(Claim { root_squared, of_base, of_request }))
+    }
+
+    /// Whether c is the hash of `v' = v^z v_i^-c` and `x' = x~^z x_i^(-2 c)`.
+    fn holds(&self, partial: &Partial, claim: &Claim, long: &Done, short: &Done) -> Result<bool, JobError> {
+        let quotient = |[dividend, divisor]: [Place; 2]| -> Result<Option<Vec<u8>>, JobError> {
+            let (dividend, divisor) = (self.read(long, dividend)?, self.read(short, divisor)?);
+            Ok(self.ring.inverse(&divisor).map(|inverse| self.ring.write(&(dividend * inverse))))
+        };
+        let (Some(of_base), Some(of_request)) = (quotient(claim.of_base)?, quotient(claim.of_request)?)
+        else {
+            return Ok(false);
+        };
+        let statement = Statement {
+            key: self.key,
+            index: partial.index(),
+            base: &self.base,
+            root_squared: &claim.root_squared,
+        };
+        Ok(challenge(&statement, &of_base, &of_request) == partial.challenge())
+    }
+
+    fn read(&self, powers: &Done, place: Place) -> Result<Residue, JobError> {
+        self.ring.read(powers.get(place)?)
+    }
+}
