@@ -2,12 +2,17 @@
 //! answers wrongly is named. Keys of safe primes come from the tests of `oarlock-keys`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
-use std::sync::OnceLock;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 use oarlock::keys::threshold::{Share, ThresholdKey, split};
 use oarlock::keys::{import, raw};
-use oarlock::threshold::{Partial, Request, ThresholdError, combine, combine_optimistic, sign, verify};
-use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, SaltLength, Scheme};
+use oarlock::threshold::{
+    Partial, Request, ThresholdError, combine, combine_optimistic, sign, submit, verify,
+};
+use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, Options, SaltLength, Scheme};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 20 };
@@ -114,6 +119,42 @@ fn many_requests_at_once_are_answered_in_their_order() {
         let pair: Vec<Partial> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
         let found = combine(accelerator(), &public, request, &pair).unwrap();
         assert_eq!(found, plain_signature(&key(512), *request), "{at}");
+    }
+}
+
+#[test]
+fn the_queue_gives_what_this_thread_gives() {
+    let (public, shares) = deal(2, 3);
+    let digests: Vec<[u8; 32]> = (0..9).map(|n| [n; 32]).collect();
+    let mut requests: Vec<_> = digests.iter().map(|d| Request::new(PKCS1, Input::Digest(d))).collect();
+    requests[4].salt = &[1];
+    let queued = |share| submit(accelerator(), share, &requests, Options::default()).unwrap();
+    let answers = [queued(&shares[0]).wait(), block_on(queued(&shares[2]))];
+    for (at, request) in requests.iter().enumerate().filter(|(at, _)| *at != 4) {
+        let pair: Vec<Partial> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
+        let found = combine(accelerator(), &public, request, &pair).unwrap();
+        assert_eq!(found, plain_signature(&key(512), *request), "{at}");
+    }
+    assert!(matches!(answers[1][4], Err(ThresholdError::Job(JobError::Length { what: "salt", .. }))));
+    let nothing = submit(accelerator(), &shares[0], &[], Options::default()).unwrap();
+    assert!(nothing.wait().is_empty() && block_on(queued(&shares[0])).len() == 9);
+}
+
+/// Polls on this thread, which sleeps until woken.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
     }
 }
 

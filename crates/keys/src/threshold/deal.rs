@@ -16,7 +16,8 @@ use crate::rsa::safe::{half, inverse, random_below};
 
 /// Splits a local RSA private key of two safe primes into `shares` shares (2 to 16), of which any `threshold` (2 to
 /// `shares`) sign. Shares come in the order of their indices, from 1. Each call deals anew: shares of two calls do not go
-/// together.
+/// together. Looking at the primes takes variable time and leaves copies of them in freed memory: deal on a machine of its
+/// own.
 ///
 /// # Errors
 /// [`KeyError::ShareCounts`], [`KeyError::NotShareable`] for a key of another kind or without its private half,

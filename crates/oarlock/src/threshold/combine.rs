@@ -104,10 +104,11 @@ fn interpolate(
     let ring = Ring::of(key)?;
     let (a, b) = lagrange::bezout(key).ok_or(JobError::OutOfRange { what: "public exponent" })?;
     let indices: Vec<u8> = partials.iter().map(|partial| partial.index()).collect();
+    let factorial = lagrange::factorial(key);
     let mut factors = vec![(ring.read(encoded)?, b)];
     for partial in partials {
         let Ok(root) = ring.read(partial.root()) else { return Ok(None) };
-        factors.push((root, 2 * a * lagrange::coefficient(key, partial.index(), &indices)));
+        factors.push((root, 2 * a * lagrange::coefficient(factorial, partial.index(), &indices)));
     }
     let (mut dividend, mut divisor) = (ring.one(), ring.one());
     for (base, exponent) in &factors {

@@ -1,6 +1,6 @@
 //! Integers of the combination. Shoup 2000, Protocol 1.
 //!
-//! For at most 16 servers everything fits: `l! < 2^45`, `|lambda_j| = l! * binomial-like quotient < 2^59`, `e' = 4 l!^2 < 2^91`.
+//! For at most 16 servers everything fits: `l! < 2^45`, `|lambda_j| <= l! * 1,100,736 < 2^65`, `e' = 4 l!^2 < 2^91`.
 
 use oarlock_keys::threshold::ThresholdKey;
 
@@ -10,11 +10,11 @@ pub(super) fn factorial(key: &ThresholdKey) -> u128 {
 }
 
 /// `lambda_j = l! * product of j' / (j' - j)` over the other indices j', an integer. Shoup 2000, Protocol 1.
-pub(super) fn coefficient(key: &ThresholdKey, index: u8, indices: &[u8]) -> i128 {
+pub(super) fn coefficient(factorial: u128, index: u8, indices: &[u8]) -> i128 {
     let others = || indices.iter().filter(|other| **other != index).map(|other| i128::from(*other));
     let numerator: i128 = others().product();
     let denominator: i128 = others().map(|other| other - i128::from(index)).product();
-    factorial(key).cast_signed() * numerator / denominator
+    factorial.cast_signed() * numerator / denominator
 }
 
 /// a and b with `a * 4 l!^2 + b * e = 1`; None where e shares a factor with `l!`, which no valid key's does.
@@ -40,6 +40,22 @@ fn extended_euclid(a: i128, b: i128) -> Option<(i128, i128)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The bounds of `docs/math/threshold-rsa.md`, for every set of the most servers: coefficients are integers, interpolate
+    /// polynomials at 0, and none is longer than 65 bits.
+    #[test]
+    fn coefficients_are_short_integers_that_interpolate() {
+        let factorial: u128 = (1..=16).product();
+        let mut largest = 0;
+        for set in 1_u32..1 << 16 {
+            let indices: Vec<u8> = (1..=16).filter(|index| set >> (index - 1) & 1 == 1).collect();
+            let coefficients = indices.iter().map(|index| coefficient(factorial, *index, &indices));
+            let of_one: i128 = coefficients.clone().sum();
+            assert_eq!(of_one, factorial.cast_signed(), "{indices:?}");
+            largest = coefficients.map(i128::unsigned_abs).fold(largest, u128::max);
+        }
+        assert_eq!(largest, factorial * 1_100_736);
+    }
 
     #[test]
     fn the_extended_algorithm_satisfies_its_equation() {

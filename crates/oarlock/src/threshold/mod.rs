@@ -36,6 +36,7 @@ mod partial;
 mod power;
 mod ring;
 mod sign;
+mod signer;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -46,7 +47,7 @@ use oarlock_keys::threshold::ThresholdKey;
 pub use self::combine::{Combined, combine, combine_optimistic};
 pub use self::error::ThresholdError;
 pub use self::partial::Partial;
-pub use self::sign::sign;
+pub use self::sign::{Signing, sign, submit};
 pub use self::verify::verify;
 use crate::schemes::rsa_encoding;
 use crate::{Input, Job};

@@ -1,15 +1,15 @@
 //! Long exponentiations, by the accelerator: many of one shape at once, so that lanes fill.
 
 use oarlock_core::{Extra, JobError, Key, OperationSet, Shape};
-use oarlock_dispatch::Results;
+use oarlock_dispatch::{Options, Results, Ticket};
 use oarlock_keys::threshold::ThresholdKey;
 
 use super::ThresholdError;
 use crate::{Accelerator, keys};
 
 /// Exponentiations of one shape, not yet done.
-pub(super) struct Powers<'a> {
-    key: &'a ThresholdKey,
+pub(super) struct Powers {
+    key: ThresholdKey,
     exponent_bits: u16,
     set: OperationSet,
 }
@@ -18,14 +18,14 @@ pub(super) struct Powers<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Place(usize);
 
-/// Powers, done or not.
+/// Powers that are done, or why one is not.
 pub(super) struct Done(Results);
 
-impl<'a> Powers<'a> {
+impl Powers {
     /// Modulo the key's n, with exponents of at most so many bits.
-    pub(super) fn new(key: &'a ThresholdKey, exponent_bits: u16) -> Self {
+    pub(super) fn new(key: &ThresholdKey, exponent_bits: u16) -> Self {
         let shape = Shape::ModExp { bits: key.modulus_bits(), exponent_bits };
-        Self { key, exponent_bits, set: OperationSet::new(shape) }
+        Self { key: key.clone(), exponent_bits, set: OperationSet::new(shape) }
     }
 
     /// A key for an exponent of this shape, big-endian and not zero.
@@ -39,8 +39,20 @@ impl<'a> Powers<'a> {
         Ok(Place(self.set.len() - 1))
     }
 
+    /// Through the queue.
+    pub(super) fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Ticket, JobError> {
+        accelerator.dispatcher().submit_many(self.set, options)
+    }
+
+    /// On this thread.
     pub(super) fn run(&self, accelerator: &Accelerator) -> Done {
         Done(accelerator.dispatcher().run_all(&self.set))
+    }
+}
+
+impl From<Results> for Done {
+    fn from(results: Results) -> Self {
+        Self(results)
     }
 }
 

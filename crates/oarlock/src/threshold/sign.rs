@@ -1,20 +1,20 @@
-//! A server's part: partial signatures and their proofs. Shoup 2000, Protocol 1.
+//! A server's part, now or through the queue.
 
-use crypto_bigint::{BoxedUint, ConcatenatingMul};
-use oarlock_core::{JobError, KeyParts, SecretBytes, Shape};
-use oarlock_keys::threshold::{Share, ThresholdKey};
-use zeroize::Zeroizing;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use super::partial::{Partial, response_bits, response_len};
-use super::power::{Done, Place, Powers};
-use super::ring::Ring;
-use super::verify::{Statement, challenge};
-use super::{Request, ThresholdError, lagrange};
+use oarlock_dispatch::{Options, Ticket};
+use oarlock_keys::threshold::Share;
+
+use super::power::Done;
+use super::signer::{Signer, Started};
+use super::{Partial, Request, ThresholdError};
 use crate::Accelerator;
-use crate::schemes::hash::{prf, sha256_padded};
 
-/// Partial signatures of the share's server, in the order of the requests, which are computed together: three exponentiations
-/// each. One request that cannot be signed does not concern the others.
+/// Partial signatures of the share's server, in the order of the requests, which are computed together on this thread: three
+/// exponentiations each. One request that cannot be signed does not concern the others.
 ///
 /// # Errors
 /// Each: [`ThresholdError::Job`] where the request does not fit scheme or key, or no engine could compute it.
@@ -24,121 +24,97 @@ pub fn sign(
     requests: &[Request<'_>],
 ) -> Vec<Result<Partial, ThresholdError>> {
     match Signer::new(share) {
-        Ok(signer) => signer.sign(accelerator, requests),
+        Ok(signer) => {
+            let (work, started) = signer.start(requests);
+            signer.finish(&started, &work.short.run(accelerator), &work.long.run(accelerator))
+        }
         Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
     }
 }
 
-struct Signer<'a> {
-    share: &'a Share,
-    key: &'a ThresholdKey,
-    secret: &'a SecretBytes,
-    ring: Ring,
+/// The same through the queue, where the requests of many callers share batches. Await the partial signatures, or
+/// [`wait`](Signing::wait) for them.
+///
+/// # Errors
+/// [`ThresholdError::Job`] where the tenant's queue is full or no engine offers the shapes.
+pub fn submit(
+    accelerator: &Accelerator,
+    share: &Share,
+    requests: &[Request<'_>],
+    options: Options,
+) -> Result<Signing, ThresholdError> {
+    let signer = Signer::new(share)?;
+    let (work, started) = signer.start(requests);
+    let powers = [work.short, work.long].map(|powers| powers.submit(accelerator, options));
+    let [roots, commitments] = powers;
+    Ok(Signing { signer, started, roots: Half::Pending(roots?), commitments: Half::Pending(commitments?) })
 }
 
-/// The exponentiations of a call.
-struct Work<'a> {
-    /// By s_i.
-    short: Powers<'a>,
-    /// By r.
-    long: Powers<'a>,
+/// A claim to partial signatures, in the order of their requests: await it, or [`wait`](Signing::wait). Dropping it cancels
+/// what has not been computed.
+#[must_use = "dropping it cancels the requests"]
+pub struct Signing {
+    signer: Signer,
+    started: Vec<Result<Started, ThresholdError>>,
+    roots: Half,
+    commitments: Half,
 }
 
-/// One request on its way.
-struct Started {
-    /// `x~ = x^(4 l!)`.
-    base: Vec<u8>,
-    nonce: SecretBytes,
-    root: Place,
-    commitments: [Place; 2],
+/// The exponentiations of one shape.
+enum Half {
+    Pending(Ticket),
+    Done(Done),
 }
 
-impl<'a> Signer<'a> {
-    fn new(share: &'a Share) -> Result<Self, ThresholdError> {
-        let key = share.public();
-        let Some(KeyParts::ModExp(parts)) = share.key().parts() else {
-            let wanted = "a partial signature".to_owned();
-            return Err(JobError::KeyType { wanted, found: share.key().kind() }.into());
-        };
-        Ok(Self { share, key, secret: &parts.exponent, ring: Ring::of(key)? })
+impl Signing {
+    /// Blocks until every request is answered.
+    ///
+    /// # Errors
+    /// Each as [`sign`].
+    pub fn wait(self) -> Vec<Result<Partial, ThresholdError>> {
+        self.signer.finish(&self.started, &self.roots.wait(), &self.commitments.wait())
     }
+}
 
-    fn sign(
-        &self,
-        accelerator: &Accelerator,
-        requests: &[Request<'_>],
-    ) -> Vec<Result<Partial, ThresholdError>> {
-        let (short, long) = (self.key.modulus_bits(), response_bits(self.key));
-        let mut work = Work { short: Powers::new(self.key, short), long: Powers::new(self.key, long) };
-        let started: Vec<_> = requests.iter().map(|request| self.start(request, &mut work)).collect();
-        let (roots, commitments) = (work.short.run(accelerator), work.long.run(accelerator));
-        started.into_iter().map(|started| self.finish(&started?, &roots, &commitments)).collect()
-    }
-
-    /// `x_i = (x^(2 l!))^(s_i)`, so that the secret exponent is no longer than n, and `v^r` and `x~^r`.
-    fn start(&self, request: &Request<'_>, work: &mut Work<'_>) -> Result<Started, ThresholdError> {
-        let encoded = self.ring.read(&request.encoded(self.key)?)?;
-        let half = self.ring.power(&encoded, 2 * lagrange::factorial(self.key));
-        let base = self.ring.write(&half.square());
-        let nonce = self.nonce(&base)?;
-        let exponent = work.long.exponent(nonce.expose())?;
-        let root = work.short.add(&self.ring.write(&half), self.share.key())?;
-        let commitments =
-            [work.long.add(self.key.verification_base(), &exponent)?, work.long.add(&base, &exponent)?];
-        Ok(Started { base, nonce, root, commitments })
-    }
-
-    fn finish(&self, started: &Started, roots: &Done, commitments: &Done) -> Result<Partial, ThresholdError> {
-        let root = roots.get(started.root)?;
-        let [of_base, of_request] = started.commitments;
-        let statement = Statement {
-            key: self.key,
-            index: self.share.index(),
-            base: &started.base,
-            root_squared: &self.ring.write(&self.ring.read(root)?.square()),
-        };
-        let challenge = challenge(&statement, commitments.get(of_base)?, commitments.get(of_request)?);
-        let response = self.response(&challenge, &started.nonce)?;
-        Ok(Partial::new(self.share.index(), root, &response, &challenge))
-    }
-
-    /// r, of [`response_bits`] bits. Two proofs with one r would give s_i away, so r depends on secret, x~ and 32 random bytes: a
-    /// random source that repeats itself does no harm.
-    fn nonce(&self, base: &[u8]) -> Result<SecretBytes, ThresholdError> {
-        let mut random = Zeroizing::new([0; 32]);
-        aws_lc_rs::rand::fill(&mut *random).map_err(|_| self.failed("the random number generator failed"))?;
-        let key = Zeroizing::new(sha256_padded(self.secret.expose(), self.key.modulus_len()));
-        let label = Zeroizing::new([b"oarlock threshold rsa nonce", &random[..], base].concat());
-        let mut nonce = vec![0; response_len(self.key)];
-        prf(&key, &label, &mut nonce);
-        nonce[0] &= 0xFF >> (nonce.len() * 8 - usize::from(response_bits(self.key)));
-        Ok(SecretBytes::new(nonce))
-    }
-
-    /// `z = s_i c + r`, in steps that the lengths alone decide.
-    fn response(&self, challenge: &[u8], nonce: &SecretBytes) -> Result<Vec<u8>, ThresholdError> {
-        let product =
-            Zeroizing::new(self.read(self.secret.expose())?.concatenating_mul(&*self.read(challenge)?));
-        let sum = product.concatenating_add(&*self.read(nonce.expose())?);
-        let bytes = sum.to_be_bytes();
-        let (high, response) = bytes.split_at(bytes.len() - response_len(self.key));
-        // Of 2^256 nonces one makes z longer than r.
-        match high.iter().all(|byte| *byte == 0) {
-            true => Ok(response.to_vec()),
-            false => Err(self.failed("the proof is too long")),
+impl Half {
+    fn wait(self) -> Done {
+        match self {
+            Self::Pending(ticket) => Done::from(ticket.wait()),
+            Self::Done(done) => done,
         }
     }
 
-    /// At a precision that every number here has room in.
-    fn read(&self, bytes: &[u8]) -> Result<Zeroizing<BoxedUint>, ThresholdError> {
-        let bits = u32::from(response_bits(self.key)).next_multiple_of(64);
-        let read = BoxedUint::from_be_slice(bytes, bits).map(Zeroizing::new);
-        read.map_err(|_| self.failed("a number is too long"))
+    /// Takes the results once they are there.
+    fn poll(&mut self, context: &mut Context<'_>) -> Option<&Done> {
+        if let Self::Pending(ticket) = self {
+            let Poll::Ready(results) = Pin::new(ticket).poll(context) else { return None };
+            *self = Self::Done(Done::from(results));
+        }
+        match self {
+            Self::Done(done) => Some(done),
+            Self::Pending(_) => None,
+        }
     }
+}
 
-    fn failed(&self, reason: &str) -> ThresholdError {
-        let bits = self.key.modulus_bits();
-        let shape = Shape::ModExp { bits, exponent_bits: bits };
-        JobError::EngineFailed { shape, reason: reason.to_owned() }.into()
+impl Future for Signing {
+    type Output = Vec<Result<Partial, ThresholdError>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        // Both are asked, so that each knows whom to wake.
+        let (roots, commitments) = (this.roots.poll(context), this.commitments.poll(context));
+        match (roots, commitments) {
+            (Some(roots), Some(commitments)) => {
+                Poll::Ready(this.signer.finish(&this.started, roots, commitments))
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl fmt::Debug for Signing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Signing({} requests)", self.started.len())
     }
 }

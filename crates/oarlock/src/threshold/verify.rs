@@ -88,11 +88,11 @@ struct Verifier<'a> {
 }
 
 /// The exponentiations of a call.
-struct Work<'a> {
+struct Work {
     /// By z.
-    long: Powers<'a>,
+    long: Powers,
     /// By c.
-    short: Powers<'a>,
+    short: Powers,
 }
 
 /// A partial signature on its way: the places of `v^z`, `v_i^c`, `x~^z` and `x_i^(2 c)`.
@@ -111,7 +111,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// None where a number is out of range, as in a partial signature under another key.
-    fn start(&self, partial: &Partial, work: &mut Work<'_>) -> Result<Option<Claim>, ThresholdError> {
+    fn start(&self, partial: &Partial, work: &mut Work) -> Result<Option<Claim>, ThresholdError> {
         check_index(self.key, partial.index())?;
         let is_sized = partial.as_bytes().len() == Partial::len_under(self.key);
         if !is_sized || partial.check_range(self.key).is_err() {
