@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use oarlock::keys::threshold::{Share, ThresholdKey, split};
-use oarlock::keys::{import, raw};
+use oarlock::keys::{generate, import, raw};
 use oarlock::threshold::{
     Partial, Request, ThresholdError, combine, combine_optimistic, sign, submit, verify,
 };
@@ -101,6 +101,20 @@ fn longer_keys_and_other_digests_work() {
         let request = Request::new(Scheme::RsaPkcs1Sign { digest }, Input::Message(b"another"));
         let found = combine(accelerator(), &public, &request, &partials(&shares[1..], request)).unwrap();
         assert_eq!(found, plain_signature(&key, request));
+    }
+}
+
+/// Neither the PSS encoding nor z fills its bytes.
+#[test]
+fn lengths_of_no_whole_bytes_work() {
+    for bits in [514, 516, 522] {
+        let key = generate::rsa_safe(bits, |_| ()).unwrap();
+        let (public, shares) = split(&key, 2, 2).unwrap();
+        let found = combine(accelerator(), &public, &message(), &partials(&shares, message())).unwrap();
+        assert_eq!(found, plain_signature(&key, message()), "{bits}");
+        let salted = Request::new(PSS, Input::Message(b"salted")).with_salt(&[7; 20]);
+        let partials = partials(&shares, salted);
+        assert!(combine_optimistic(accelerator(), &public, &salted, &partials).is_ok(), "{bits}");
     }
 }
 
