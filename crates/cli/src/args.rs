@@ -8,6 +8,7 @@ use oarlock::{Accelerator, Builder};
 use crate::call::CallArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
+use crate::load::LoadArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
 use crate::speed::SpeedArgs;
@@ -60,6 +61,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Call a server: sign, verify, decrypt, derive, list keys and engines
     Call(Box<CallArgs>),
+    /// What a server does for many clients at once
+    Load(Box<LoadArgs>),
 }
 
 impl Global {

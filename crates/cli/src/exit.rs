@@ -10,6 +10,7 @@ use oarlock::{BuildError, JobError};
 use crate::call::CallError;
 use crate::ladder::LadderError;
 use crate::latency::LatencyError;
+use crate::load::LoadError;
 use crate::operation::OperationError;
 use crate::peer::PeerError;
 use crate::records::RecordsError;
@@ -32,6 +33,8 @@ pub(crate) enum Failure {
     Serve(#[from] ServeError),
     #[error("call: {0}")]
     Call(#[from] CallError),
+    #[error("load: {0}")]
+    Load(#[from] LoadError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -65,6 +68,7 @@ impl Failure {
             Self::Records(error) if !error.is_users() => MACHINE,
             Self::Ladder(error) if !error.is_users() => MACHINE,
             Self::Serve(error) if !error.is_users() => MACHINE,
+            Self::Load(error) if !error.is_users() => MACHINE,
             Self::Call(error) if error.is_no() => NO,
             Self::Call(error) if !error.is_users() => MACHINE,
             _ => USAGE,

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
@@ -15,6 +15,7 @@ mod engines;
 mod exit;
 mod ladder;
 mod latency;
+mod load;
 mod operation;
 mod peer;
 mod plot;
@@ -64,6 +65,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Call(args) => call::run(&cli.global, args).map_err(|error| match error {
             call::CallError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Load(args) => load::run(&cli.global, args).map_err(|error| match error {
+            load::LoadError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
     }

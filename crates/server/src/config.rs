@@ -191,6 +191,8 @@ pub struct Engines {
     pub threads: Option<usize>,
     /// Share of results that is computed again on another engine, 0 to 1.
     pub cross_check: Option<f64>,
+    /// A resident key "null" that answers every scheme with zeros at once: for measuring the service without cryptography.
+    pub null_key: bool,
 }
 
 /// Why a configuration cannot be used.

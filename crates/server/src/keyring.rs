@@ -17,6 +17,7 @@ use oarlock_wire::proto;
 
 use crate::config::{Config, Grant, Keys};
 use crate::identity::Identity;
+use crate::null;
 use crate::pattern::Pattern;
 
 /// The keys and grants at one time.
@@ -237,6 +238,7 @@ pub(crate) struct KeySources {
     records: Option<(PathBuf, Option<Stamp>)>,
     table: KeyTable,
     grants: Arc<[Arc<Granted>]>,
+    has_null_key: bool,
     generation: u64,
 }
 
@@ -299,6 +301,7 @@ impl KeySources {
             records: records.clone().map(|path| (path, None)),
             table: KeyTable::new(),
             grants: Granted::of(&config.grants),
+            has_null_key: config.engines.null_key,
             generation: 0,
         };
         let mut first = sources.refresh();
@@ -335,9 +338,10 @@ impl KeySources {
     fn keyring(&mut self) -> Keyring {
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
+        let keys = keys.map(|(name, key)| (name.into(), key.clone()));
         Keyring {
             generation: self.generation,
-            asymmetric: keys.map(|(name, key)| (name.into(), key.clone())).collect(),
+            asymmetric: keys.chain(self.has_null_key.then(null::key)).collect(),
             table: self.table.clone(),
             grants: Arc::clone(&self.grants),
         }

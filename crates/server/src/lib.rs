@@ -9,7 +9,7 @@
 //! | `grpc`, `unix` | requests over HTTP/2 and over frames |
 //! | `service`, `session` | what all connections share; a stream's keys and requests |
 //! | `keyring`, [`pattern`] | keys that live here, and who may use them for what |
-//! | `pool` | threads for batches of records |
+//! | `pool`, `null` | threads for batches of records; a key that answers with zeros |
 //! | [`harden`] | no core dumps, no swap |
 //! | `audit`, `metrics` | what was done; what operators watch |
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@ mod harden;
 pub mod identity;
 mod keyring;
 mod metrics;
+mod null;
 pub mod pattern;
 mod pool;
 mod server;

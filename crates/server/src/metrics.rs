@@ -12,6 +12,8 @@ pub(crate) struct Metrics {
     pub(crate) requests: AtomicU64,
     pub(crate) operations: AtomicU64,
     pub(crate) rejections: AtomicU64,
+    pub(crate) received_bytes: AtomicU64,
+    pub(crate) sent_bytes: AtomicU64,
 }
 
 /// Adds to a counter.

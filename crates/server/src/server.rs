@@ -26,9 +26,10 @@ use crate::grpc::Grpc;
 use crate::identity::Identity;
 use crate::keyring::{KeySources, KeysError, Refreshed};
 use crate::metrics::count;
+use crate::null::Null;
 use crate::service::Service;
 use crate::tls::{self, TlsError};
-use crate::transport::{Seat, Transport};
+use crate::transport::{Counted, Seat, Transport};
 use crate::unix;
 
 /// A server that listens and does not answer yet.
@@ -197,6 +198,7 @@ fn settings(config: &Config, engines: Builder) -> Builder {
         None => engines,
     };
     let engines = own.threads.map_or(engines.clone(), |threads| engines.clone().threads(threads));
+    let engines = if own.null_key { engines.holder(Arc::new(Null)) } else { engines };
     own.cross_check.map_or(engines.clone(), |share| engines.clone().cross_check(share))
 }
 
@@ -339,6 +341,7 @@ async fn enter(
     };
     // Small answers leave at once.
     let _ = stream.set_nodelay(true);
+    let stream = Counted { socket: stream, service: Arc::clone(&service) };
     let idle = service.limits.idle();
     let transport = match acceptor {
         None => Transport::new(Box::new(stream), Identity::loopback(), idle, seat),

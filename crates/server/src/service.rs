@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::Accelerator;
 use oarlock_wire::proto;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
 use crate::audit::Audit;
@@ -68,6 +69,18 @@ impl Service {
         async move { drop(receiver.wait_for(|is_draining| *is_draining).await) }
     }
 
+    fn usage(&self) -> proto::Usage {
+        let cpu = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu_us = cpu.tv_sec as u64 * 1_000_000 + cpu.tv_nsec as u64 / 1_000;
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        proto::Usage {
+            cpu_us,
+            resident_kb: resident_kb().unwrap_or_default(),
+            received_bytes: load(&self.metrics.received_bytes),
+            sent_bytes: load(&self.metrics.sent_bytes),
+        }
+    }
+
     pub(crate) fn engines(&self) -> proto::EngineList {
         let engines = self.accelerator.engines().iter().map(|engine| proto::EngineInfo {
             name: engine.name.to_owned(),
@@ -84,9 +97,14 @@ impl Service {
             shapes: Vec::new(),
             absence: absent.reason.to_string(),
         });
-        proto::EngineList {
-            engines: engines.chain(absent).collect(),
-            version: env!("CARGO_PKG_VERSION").into(),
-        }
+        let (engines, version) = (engines.chain(absent).collect(), env!("CARGO_PKG_VERSION").into());
+        proto::EngineList { engines, version, usage: Some(self.usage()) }
     }
+}
+
+/// Memory that the process has at present. proc(5), statm.
+fn resident_kb() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64 / 1024)
 }

@@ -2,6 +2,7 @@
 
 mod jobs;
 mod records;
+mod verdicts;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,6 +16,7 @@ use oarlock_wire::task;
 
 use self::jobs::PendingJobs;
 use self::records::PendingRecords;
+use self::verdicts::Verdicts;
 use crate::identity::Identity;
 use crate::keyring::{Denied, Keyring, Resident, Rights, about};
 use crate::metrics::count;
@@ -32,6 +34,7 @@ pub(crate) struct Session {
     handles: Arc<Vec<Option<Opened>>>,
     /// Symmetric keys that came with the stream, by their index.
     own_keys: Arc<Vec<Key>>,
+    verdicts: Verdicts,
 }
 
 /// A key that a handle stands for.
@@ -64,7 +67,15 @@ pub(crate) enum Pending {
 impl Session {
     pub(crate) fn new(service: Arc<Service>, client: Identity, tenant: u64) -> Self {
         let keyring = service.keyring();
-        Self { service, client, tenant, keyring, handles: Arc::default(), own_keys: Arc::default() }
+        Self {
+            service,
+            client,
+            tenant,
+            keyring,
+            handles: Arc::default(),
+            own_keys: Arc::default(),
+            verdicts: Verdicts::default(),
+        }
     }
 
     /// Begins to answer a request.
@@ -94,6 +105,7 @@ impl Session {
             Some(request::Body::OpenKey(open)) => ready(response::Body::Key(self.open(open)?)),
             Some(request::Body::CloseKey(close)) => {
                 self.slot(close.handle)?.take();
+                self.verdicts.forget(close.handle);
                 ready(response::Body::Closed(proto::Closed {}))
             }
             Some(request::Body::Jobs(message)) => self.start_jobs(id, &message),
@@ -122,6 +134,7 @@ impl Session {
             }
         }
         self.keyring = now;
+        self.verdicts.clear();
     }
 
     fn open(&mut self, open: proto::OpenKey) -> Result<proto::KeyInfo, Fault> {
@@ -135,6 +148,7 @@ impl Session {
             }
         };
         *self.slot(open.handle)? = Some(opened);
+        self.verdicts.forget(open.handle);
         Ok(info)
     }
 

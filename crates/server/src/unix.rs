@@ -15,6 +15,7 @@ use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use crate::identity::Identity;
+use crate::metrics::count;
 use crate::service::Service;
 use crate::session::{Pending, Session, refusal};
 use crate::transport::Idle;
@@ -36,6 +37,7 @@ pub(crate) async fn serve(mut stream: UnixStream, service: Arc<Service>) -> io::
         return farewell(&mut stream, Code::Unsupported, message).await;
     }
     let mut connection = Connection {
+        service: Arc::clone(&service),
         most: service.limits.message_bytes,
         in_flight: service.limits.in_flight,
         idle: Idle::new(service.limits.idle()),
@@ -77,6 +79,7 @@ async fn farewell(stream: &mut UnixStream, code: Code, message: &str) -> io::Res
 }
 
 struct Connection {
+    service: Arc<Service>,
     session: Session,
     most: usize,
     in_flight: usize,
@@ -115,7 +118,7 @@ impl Connection {
             }
             match self.read(stream, context) {
                 Poll::Ready(Ok(0)) => self.is_closed = true,
-                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Ok(read)) => count(&self.service.metrics.received_bytes, read),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(End::Io(error))),
                 Poll::Pending => {
                     ready!(self.idle.poll_over(context));
@@ -140,7 +143,10 @@ impl Connection {
         while !self.outgoing.is_empty() {
             match Pin::new(&mut *stream).poll_write(context, &self.outgoing) {
                 Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(written)) => self.outgoing.advance(written),
+                Poll::Ready(Ok(written)) => {
+                    count(&self.service.metrics.sent_bytes, written);
+                    self.outgoing.advance(written);
+                }
                 Poll::Ready(Err(error)) => return Err(error),
                 Poll::Pending => break,
             }

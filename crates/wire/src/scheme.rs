@@ -10,13 +10,13 @@ use crate::proto::scheme::Kind;
 use crate::proto::{self, Digest};
 
 /// A scheme as a message has it: the curve is the key's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireScheme {
     family: Family,
     takes_digest: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Whole(Scheme),
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },

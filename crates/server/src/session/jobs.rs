@@ -8,14 +8,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use oarlock::contract::JobError;
-use oarlock::{Answers, Job, Key, Many, Options, Scheme};
+use oarlock::{Answers, Job, Many, Options};
 use oarlock_wire::fault::code_of;
 use oarlock_wire::jobs::{JobColumns, JobRow, write_answers};
-use oarlock_wire::proto::{self, Blame, Code, Fault, Response, response};
+use oarlock_wire::proto::{self, Code, Fault, Response, response};
 
-use super::{Opened, Pending, Session, Source, denial, refusal};
+use super::verdicts::{Verdict, key_of, not_open};
+use super::{Pending, Session, denial};
 use crate::audit::{Entry, now_ms};
-use crate::keyring::{Granted, Resident};
 use crate::metrics::count;
 use crate::service::Service;
 
@@ -26,7 +26,7 @@ pub(crate) struct PendingJobs {
     jobs: Many,
     /// In the order of their places.
     refused: Vec<Fault>,
-    audit: Option<Trail>,
+    trail: Option<Trail>,
     service: Arc<Service>,
 }
 
@@ -35,129 +35,88 @@ pub(crate) struct PendingJobs {
 struct Trail {
     client: String,
     /// Key and scheme, by number.
-    kinds: Vec<(Arc<str>, String)>,
+    kinds: HashMap<u32, (Arc<str>, String)>,
     /// The number of each job that runs.
-    of_job: Vec<u16>,
+    of_job: Vec<u32>,
     /// The numbers of those refused.
-    of_refused: Vec<u16>,
-}
-
-/// What is known of a scheme under a handle.
-#[derive(Clone)]
-struct Verdict<'s> {
-    key: Result<(&'s Key, Scheme), Fault>,
-    grant: Option<Arc<Granted>>,
-    kind: u16,
+    of_refused: Vec<u32>,
 }
 
 impl Session {
-    pub(super) fn start_jobs(&self, id: u64, message: &proto::Jobs) -> Result<Pending, Fault> {
+    pub(super) fn start_jobs(&mut self, id: u64, message: &proto::Jobs) -> Result<Pending, Fault> {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
         count(&self.service.metrics.operations, columns.len());
-        let mut judge = Judge { session: self, known: HashMap::new(), kinds: Vec::new(), last: None };
-        let (mut jobs, mut refused) = (Vec::with_capacity(columns.len()), Vec::new());
-        let mut of_job = Vec::with_capacity(columns.len());
-        let mut of_refused = Vec::new();
+        let bound = self.service.limits.keys_per_stream;
+        for row in columns.iter().filter(|row| row.handle < bound) {
+            let opened = self.handles.get(row.handle as usize).and_then(Option::as_ref);
+            self.verdicts.prepare(row.handle, row.scheme, opened);
+        }
+        let sorted = self.sort(&columns);
+        count(&self.service.metrics.rejections, sorted.refused.len());
+        let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
+        let options = Options { tenant: self.tenant, deadline: timeout };
+        let jobs = self.service.accelerator.submit_many(&sorted.jobs, options);
+        let Sorted { refused, trail, .. } = sorted;
+        let service = Arc::clone(&self.service);
+        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, refused, trail, service })))
+    }
+
+    /// The jobs that may run, and why the others may not.
+    fn sort<'s>(&'s self, columns: &JobColumns<'s>) -> Sorted<'s> {
+        let mut sorted = Sorted { jobs: Vec::with_capacity(columns.len()), refused: Vec::new(), trail: None };
+        let mut kinds = self.service.audit.is_kept().then(|| (Vec::with_capacity(columns.len()), Vec::new()));
         for (index, row) in (0_u32..).zip(columns.iter()) {
-            let (job, kind) = judge.job(&row);
-            match job {
+            let verdict = self.verdicts.get(row.handle, row.scheme);
+            let kind = verdict.map_or(u32::MAX, |verdict| verdict.kind);
+            match self.job(&row, verdict) {
                 Ok(job) => {
-                    jobs.push(job);
-                    of_job.push(kind);
+                    sorted.jobs.push(job);
+                    if let Some((of_job, _)) = &mut kinds {
+                        of_job.push(kind);
+                    }
                 }
                 Err(fault) => {
-                    refused.push(Fault { index, ..fault });
-                    of_refused.push(kind);
+                    sorted.refused.push(Fault { index, ..fault });
+                    if let Some((_, of_refused)) = &mut kinds {
+                        of_refused.push(kind);
+                    }
                 }
             }
         }
-        count(&self.service.metrics.rejections, refused.len());
-        let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
-        let options = Options { tenant: self.tenant, deadline: timeout };
-        let kinds = judge.kinds;
-        let jobs = self.service.accelerator.submit_many(&jobs, options);
-        let audit = self.service.audit.is_kept().then(|| {
-            let kinds = kinds.into_iter().map(|(key, scheme)| (key, scheme.to_string())).collect();
-            Trail { client: self.client.to_string(), kinds, of_job, of_refused }
-        });
-        let service = Arc::clone(&self.service);
-        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, refused, audit, service })))
+        sorted.trail = kinds.map(|(of_job, of_refused)| self.trail(of_job, of_refused));
+        sorted
     }
-}
 
-/// Judges jobs by their handles: most of a batch are alike.
-struct Judge<'s> {
-    session: &'s Session,
-    known: HashMap<(u8, u32), Verdict<'s>>,
-    kinds: Vec<(Arc<str>, Scheme)>,
-    last: Option<((u8, u32), Verdict<'s>)>,
-}
-
-impl<'s> Judge<'s> {
     #[inline]
-    fn job<'j>(&mut self, row: &JobRow<'j>) -> (Result<Job<'j>, Fault>, u16)
-    where
-        's: 'j,
-    {
-        let which = (row.place, row.handle);
-        if self.last.as_ref().is_none_or(|(last, _)| *last != which) {
-            let verdict = match self.known.get(&which) {
-                Some(verdict) => verdict.clone(),
-                None => {
-                    let verdict = self.judge(row);
-                    self.known.insert(which, verdict.clone());
-                    verdict
-                }
-            };
-            self.last = Some((which, verdict));
+    fn job<'s>(&'s self, row: &JobRow<'s>, verdict: Option<&Verdict>) -> Result<Job<'s>, Fault> {
+        let Some((verdict, opened)) = verdict.zip(self.opened(row.handle)) else {
+            return Err(not_open(row.handle));
+        };
+        let scheme = verdict.scheme.clone()?;
+        if let Some(grant) = &verdict.counted {
+            grant.take().map_err(|denied| denial(denied, &scheme.to_string()))?;
         }
-        let Some((_, verdict)) = &self.last else { return (Err(Fault::default()), 0) };
-        let job = match &verdict.key {
-            Ok((key, scheme)) => match verdict.grant.as_ref().map_or(Ok(()), |grant| grant.take()) {
-                Ok(()) => Ok(Job { scheme: *scheme, key, input: row.input, second: row.second }),
-                Err(denied) => Err(denial(denied, &scheme.to_string())),
-            },
-            Err(fault) => Err(fault.clone()),
-        };
-        (job, verdict.kind)
+        Ok(Job { scheme, key: key_of(opened)?, input: row.input, second: row.second })
     }
 
-    fn judge(&mut self, row: &JobRow<'_>) -> Verdict<'s> {
-        let Some(opened) = self.session.opened(row.handle) else {
-            let message = format!("handle {}: this stream has not opened it", row.handle);
-            let key = Err(refusal(Code::NoSuchKey, &message, Blame::Caller));
-            let kind = self.kind(Arc::from("-"), row.scheme.with(oarlock::contract::KeyKind::Ed25519Public));
-            return Verdict { key, grant: None, kind };
-        };
-        let found = key_of(opened);
-        let kind_of_key = found.as_ref().map_or(oarlock::contract::KeyKind::Secret(0), |key| key.kind());
-        let scheme = row.scheme.with(kind_of_key);
-        let kind = self.kind(Arc::clone(&opened.name), scheme);
-        let allowed = opened.rights.allow(&scheme.to_string());
-        let grant = allowed.as_ref().ok().copied().flatten().cloned();
-        let key = match allowed {
-            Ok(_) => found.map(|key| (key, scheme)),
-            Err(denied) => Err(denial(denied, &scheme.to_string())),
-        };
-        Verdict { key, grant, kind }
-    }
-
-    fn kind(&mut self, key: Arc<str>, scheme: Scheme) -> u16 {
-        self.kinds.push((key, scheme));
-        // Beyond so many kinds in one batch the last stands for the rest.
-        u16::try_from(self.kinds.len() - 1).unwrap_or(u16::MAX)
+    fn trail(&self, of_job: Vec<u32>, of_refused: Vec<u32>) -> Trail {
+        let mut kinds = HashMap::new();
+        for kind in of_job.iter().chain(&of_refused) {
+            kinds.entry(*kind).or_insert_with(|| match self.verdicts.kind(*kind) {
+                Some((key, scheme)) => (Arc::clone(key), scheme.to_string()),
+                None => ("-".into(), "-".into()),
+            });
+        }
+        Trail { client: self.client.to_string(), kinds, of_job, of_refused }
     }
 }
 
-fn key_of(opened: &Opened) -> Result<&Key, Fault> {
-    match &opened.source {
-        Source::Resident(Resident::Asymmetric(key)) | Source::Own(key) => Ok(key),
-        Source::Resident(Resident::Symmetric(_)) | Source::OwnSymmetric(_) => {
-            Err(refusal(Code::WrongKey, "this is a symmetric key: it serves records", Blame::Caller))
-        }
-        Source::Gone => Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller)),
-    }
+/// Jobs of a message, sorted by whether they may run.
+struct Sorted<'s> {
+    jobs: Vec<Job<'s>>,
+    refused: Vec<Fault>,
+    trail: Option<Trail>,
 }
 
 impl Future for PendingJobs {
@@ -166,8 +125,8 @@ impl Future for PendingJobs {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
         let answers = ready!(Pin::new(&mut self.jobs).poll(context));
         let refused = std::mem::take(&mut self.refused);
-        if let Some(audit) = self.audit.take() {
-            self.service.audit.put(audit.entries(&answers, &refused));
+        if let Some(trail) = self.trail.take() {
+            self.service.audit.put(trail.entries(&answers, &refused));
         }
         let results = write_answers(answers.iter(), refused);
         Poll::Ready(Response { id: self.id, body: Some(response::Body::Results(results)) })
@@ -177,7 +136,7 @@ impl Future for PendingJobs {
 impl Trail {
     /// One entry for each key, scheme and verdict.
     fn entries(self, answers: &Answers, refused: &[Fault]) -> Vec<Entry> {
-        let mut counts: HashMap<(u16, Code), u32> = HashMap::new();
+        let mut counts: HashMap<(u32, Code), u32> = HashMap::new();
         for (kind, answer) in self.of_job.iter().zip(answers.iter()) {
             let code = answer.as_ref().err().map_or(Code::Done, |error: &JobError| code_of(error));
             *counts.entry((*kind, code)).or_default() += 1;
@@ -188,8 +147,8 @@ impl Trail {
         let time_ms = now_ms();
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|((kind, code), _)| (*kind, *code as i32));
-        let entry = |((kind, code), count): ((u16, Code), u32)| {
-            let (key, operation) = self.kinds.get(usize::from(kind)).or(self.kinds.last())?;
+        let entry = |((kind, code), count): ((u32, Code), u32)| {
+            let (key, operation) = self.kinds.get(&kind)?;
             let (client, key) = (self.client.clone(), key.to_string());
             let verdict = code.as_str_name();
             Some(Entry { time_ms, client, key, operation: operation.clone(), count, verdict })

@@ -13,6 +13,7 @@ use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, res
 use oarlock_wire::{fault, records};
 use tokio::sync::oneshot;
 
+use super::verdicts::not_open;
 use super::{Opened, Pending, Session, Source, denial, refusal};
 use crate::audit::{Entry, now_ms};
 use crate::keyring::{Keyring, Resident};
@@ -173,8 +174,7 @@ impl RecordWork {
 
     fn verdict(&self, handle: u32, task: Task) -> Result<(KeySource, Option<Grant>), Fault> {
         let Some(opened) = self.handles.get(handle as usize).and_then(Option::as_ref) else {
-            let message = format!("handle {handle}: this stream has not opened it");
-            return Err(refusal(Code::NoSuchKey, &message, Blame::Caller));
+            return Err(not_open(handle));
         };
         let operation = task.to_string();
         let grant = opened.rights.allow(&operation).map_err(|denied| denial(denied, &operation))?;

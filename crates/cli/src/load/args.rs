@@ -1,0 +1,156 @@
+//! Arguments of `oarlock load`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use oarlock_wire::Endpoint;
+
+use super::LoadError;
+use crate::call::ServerArgs;
+use crate::operation::Operation;
+
+/// Arguments of `oarlock load`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Each combination of --op, --by, --clients, --in-flight and --batch is a row. Keys come with each client's stream, so \
+                  any server will do that lets clients bring keys; \"null\" asks for the server's null key (engines.null_key), \
+                  which shows what the service costs without cryptography.\n\
+                  The server's CPU time per operation is what it says of itself, all its threads together."
+)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// Start a server of its own, on a core of its own, and stop it at the end
+    #[arg(long, conflicts_with = "server")]
+    pub(super) spawn: bool,
+    /// Operations, as `oarlock speed` names them, or null
+    #[arg(long, value_delimiter = ',', default_value = "ed25519-sign")]
+    op: Vec<String>,
+    /// How the server is reached, with --spawn
+    #[arg(long, value_enum, value_delimiter = ',', requires = "spawn", default_value = "tls")]
+    by: Vec<Way>,
+    /// Clients at once, each with a stream of its own
+    #[arg(long, value_delimiter = ',', default_value = "8", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    clients: Vec<u32>,
+    /// Batches that each client has under way
+    #[arg(long, value_delimiter = ',', default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    in_flight: Vec<u32>,
+    /// Operations in a batch
+    #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
+    batch: Vec<u32>,
+    /// Seconds that each row is measured, after a tenth of it to warm up
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from when a batch
+    /// should have been sent [default: each client sends when an answer comes]
+    #[arg(long, value_name = "OPS")]
+    rate: Option<f64>,
+    /// Keys that each client opens [default: as the operation says]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    keys: Option<u32>,
+    /// Draw rate against operations under way into this SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(super) plot: Option<PathBuf>,
+}
+
+/// How the server is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Way {
+    /// gRPC under mutual TLS 1.3
+    Tls,
+    /// gRPC without protection
+    Plaintext,
+    /// Frames on a UNIX socket
+    Unix,
+    /// No server: the same work in this process
+    Local,
+}
+
+/// What a row measures.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(super) op: Op,
+    pub(super) way: Way,
+    pub(super) clients: usize,
+    pub(super) in_flight: usize,
+    pub(super) batch: usize,
+    pub(super) keys: Option<usize>,
+    /// Operations a second of each client.
+    pub(super) rate: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Null,
+    Real(Operation),
+}
+
+impl LoadArgs {
+    /// The rows.
+    pub(super) fn plans(&self) -> Result<Vec<Plan>, LoadError> {
+        if !(self.seconds > 0.0 && self.seconds.is_finite()) {
+            return Err(LoadError::Usage("--seconds: expected a number above 0"));
+        }
+        if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
+            return Err(LoadError::Usage("--rate: expected a number above 0"));
+        }
+        let endpoint_way = if self.spawn { None } else { Some(self.way()?) };
+        let ways = endpoint_way.map_or_else(|| self.by.clone(), |way| vec![way]);
+        let mut plans = Vec::new();
+        for op in &self.op {
+            let op = if op == "null" { Op::Null } else { Op::Real(op.parse()?) };
+            for (&way, &clients) in
+                ways.iter().flat_map(|way| self.clients.iter().map(move |clients| (way, clients)))
+            {
+                for (&in_flight, &batch) in
+                    self.in_flight.iter().flat_map(|n| self.batch.iter().map(move |b| (n, b)))
+                {
+                    let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
+                    let keys = self.keys.map(|keys| keys as usize);
+                    let rate = self.rate.map(|rate| rate / clients as f64);
+                    plans.push(Plan { op, way, clients, in_flight, batch, keys, rate });
+                }
+            }
+        }
+        Ok(plans)
+    }
+
+    pub(super) fn endpoint(&self) -> Result<Endpoint, LoadError> {
+        Ok(self.server.endpoint()?)
+    }
+
+    pub(super) fn length(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+
+    fn way(&self) -> Result<Way, LoadError> {
+        Ok(match self.endpoint()? {
+            Endpoint::Grpc { url, .. } if url.starts_with("https:") => Way::Tls,
+            Endpoint::Grpc { .. } => Way::Plaintext,
+            _ => Way::Unix,
+        })
+    }
+}
+
+impl Plan {
+    /// What the row is called.
+    pub(super) fn name(&self) -> String {
+        let op = match self.op {
+            Op::Null => "null".to_owned(),
+            Op::Real(op) => op.to_string(),
+        };
+        format!("{op}-{}", self.way.name())
+    }
+}
+
+impl Way {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Tls => "tls",
+            Self::Plaintext => "plaintext",
+            Self::Unix => "unix",
+            Self::Local => "local",
+        }
+    }
+}

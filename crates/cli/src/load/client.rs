@@ -1,0 +1,222 @@
+//! Clients of a server.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use hdrhistogram::Histogram;
+use oarlock_wire::proto::{self, request, response};
+use oarlock_wire::{Endpoint, Link};
+use tokio::time::{sleep_until, timeout};
+
+use super::LoadError;
+use super::args::{LoadArgs, Plan};
+use super::report::Row;
+use super::work::Work;
+use crate::operation::SplitMix64;
+
+/// How long answers may take after the end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What clients saw.
+struct Seen {
+    /// Nanoseconds.
+    latencies: Histogram<u64>,
+    operations: u64,
+    errors: u64,
+    first_error: String,
+}
+
+/// When counting begins, and when nothing more is sent.
+#[derive(Clone, Copy)]
+struct Span {
+    begin: Instant,
+    end: Instant,
+}
+
+pub(super) async fn measure(
+    plan: &Plan,
+    work: &Work,
+    endpoint: &Endpoint,
+    args: &LoadArgs,
+) -> Result<Row, LoadError> {
+    let observer = Link::open(endpoint).await?;
+    let mut links = Vec::with_capacity(plan.clients);
+    for _ in 0..plan.clients {
+        links.push(open(endpoint, work).await?);
+    }
+    let now = Instant::now();
+    let begin = now + args.length().mul_f64(0.1);
+    let span = Span { begin, end: begin + args.length() };
+    let mut clients: FuturesUnordered<_> =
+        (0_u64..).zip(&links).map(|(seed, link)| client(plan, work, link, span, seed)).collect();
+    let mut seen = Seen::new();
+    let counted = async {
+        sleep_until(begin.into()).await;
+        let before = usage(&observer).await?;
+        sleep_until(span.end.into()).await;
+        let after = usage(&observer).await?;
+        Ok::<_, LoadError>((before, after))
+    };
+    let all = async {
+        while let Some(own) = clients.next().await {
+            seen.add(own);
+        }
+    };
+    let (usages, ended) = tokio::join!(counted, timeout(args.length() + PATIENCE, all));
+    let (before, after) = usages?;
+    drop(clients);
+    if ended.is_err() {
+        seen.fail(1, "answers were missing at the end".into());
+    }
+    let operations = seen.operations.max(1) as f64;
+    let share = |after: u64, before: u64| after.saturating_sub(before) as f64 / operations;
+    let bytes = |usage: &proto::Usage| usage.received_bytes + usage.sent_bytes;
+    Ok(Row {
+        operations: seen.operations,
+        rate_per_s: seen.operations as f64 / args.length().as_secs_f64(),
+        server_cpu_us_per_op: Some(share(after.cpu_us, before.cpu_us)),
+        wire_bytes_per_op: Some(share(bytes(&after), bytes(&before))),
+        p50_us: Some(seen.latencies.value_at_quantile(0.5) as f64 / 1e3),
+        p99_us: Some(seen.latencies.value_at_quantile(0.99) as f64 / 1e3),
+        errors: seen.errors,
+        first_error: seen.first_error,
+        rss_start_kb: Some(before.resident_kb),
+        rss_end_kb: Some(after.resident_kb),
+        ..Row::of(plan, work.request_bytes())
+    })
+}
+
+async fn open(endpoint: &Endpoint, work: &Work) -> Result<Link, LoadError> {
+    let link = Link::open(endpoint).await?;
+    let mut opening: FuturesUnordered<_> = (0_u32..)
+        .zip(&work.keys)
+        .map(|(handle, source)| {
+            link.call(request::Body::OpenKey(proto::OpenKey { handle, source: Some(source.clone()) }))
+        })
+        .collect();
+    while let Some(opened) = opening.next().await {
+        opened?;
+    }
+    drop(opening);
+    Ok(link)
+}
+
+async fn usage(link: &Link) -> Result<proto::Usage, LoadError> {
+    match link.call(request::Body::ListEngines(proto::ListEnginesRequest {})).await? {
+        response::Body::Engines(list) => Ok(list.usage.unwrap_or_default()),
+        _ => Err(LoadError::Usage("the server does not say what it uses")),
+    }
+}
+
+type Answer<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
+
+/// One client until the end: as many batches under way as it may have, or sent by the clock.
+async fn client(plan: &Plan, work: &Work, link: &Link, span: Span, seed: u64) -> Seen {
+    let ask = |due: Instant| -> Answer<'_> {
+        Box::pin(
+            async move { (due, link.call(work.request.clone()).await.map_err(|error| error.to_string())) },
+        )
+    };
+    let mut seen = Seen::new();
+    let mut under_way: FuturesUnordered<Answer<'_>> = FuturesUnordered::new();
+    let mut arrivals = plan.rate.map(|rate| Arrivals::new(rate / work.operations as f64, seed));
+    match &mut arrivals {
+        None => (0..plan.in_flight).for_each(|_| under_way.push(ask(Instant::now()))),
+        Some(arrivals) => under_way.push(ask(arrivals.next())),
+    }
+    loop {
+        let next_due = arrivals.as_ref().map(|arrivals| arrivals.due).filter(|due| *due < span.end);
+        tokio::select! {
+            biased;
+            () = until(next_due) => {
+                if let Some(arrivals) = &mut arrivals {
+                    under_way.push(ask(arrivals.next()));
+                }
+            }
+            answer = under_way.next() => match answer {
+                Some((due, answer)) => {
+                    let now = Instant::now();
+                    if now >= span.begin && now < span.end {
+                        seen.take(work, answer, now - due);
+                    } else if let Err(error) = answer {
+                        seen.fail(work.operations as u64, error);
+                    }
+                    if arrivals.is_none() && now < span.end && seen.errors == 0 {
+                        under_way.push(ask(now));
+                    }
+                }
+                None if next_due.is_some() => until(next_due).await,
+                None => return seen,
+            },
+        }
+    }
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Batches at random times, so many a second: what independent callers make.
+struct Arrivals {
+    due: Instant,
+    mean: f64,
+    random: SplitMix64,
+}
+
+impl Arrivals {
+    fn new(per_second: f64, seed: u64) -> Self {
+        Self { due: Instant::now(), mean: 1.0 / per_second, random: SplitMix64::new(seed + 1) }
+    }
+
+    /// When the next one is due; then the one after that is drawn.
+    fn next(&mut self) -> Instant {
+        let due = self.due;
+        let gap = -(1.0 - self.random.unit()).ln() * self.mean;
+        self.due += Duration::from_secs_f64(gap.min(3600.0));
+        due
+    }
+}
+
+impl Seen {
+    fn new() -> Self {
+        #[allow(clippy::expect_used)]
+        // unreachable because three digits are allowed
+        let latencies = Histogram::new(3).expect("three digits");
+        Self { latencies, operations: 0, errors: 0, first_error: String::new() }
+    }
+
+    fn take(&mut self, work: &Work, answer: Result<response::Body, String>, taken: Duration) {
+        match answer {
+            Err(error) => self.fail(work.operations as u64, error),
+            Ok(body) => {
+                if let Some((wrong, reason)) = work.judge(&body) {
+                    self.fail(wrong as u64, reason);
+                }
+                self.operations += work.operations as u64;
+                // It grows as it must.
+                let _ = self.latencies.record(taken.as_nanos() as u64);
+            }
+        }
+    }
+
+    fn fail(&mut self, operations: u64, reason: String) {
+        if self.errors == 0 {
+            self.first_error = reason;
+        }
+        self.errors += operations;
+    }
+
+    fn add(&mut self, other: Self) {
+        // Both have the same bounds.
+        let _ = self.latencies.add(other.latencies);
+        self.operations += other.operations;
+        if other.errors > 0 {
+            self.fail(other.errors, other.first_error);
+        }
+    }
+}

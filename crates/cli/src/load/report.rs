@@ -1,0 +1,122 @@
+//! Rows of numbers as table, JSON and picture.
+
+use std::fs;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::LoadError;
+use super::args::{LoadArgs, Plan, Way};
+use crate::args::Global;
+use crate::plot::{Axis, LineChart, Panel};
+use crate::table::{Align, Cell, Table, si, wants_colour};
+
+/// What one configuration gave.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) clients: usize,
+    pub(super) in_flight: usize,
+    pub(super) batch: usize,
+    pub(super) secure: bool,
+    pub(super) remote: bool,
+    pub(super) operations: u64,
+    pub(super) rate_per_s: f64,
+    pub(super) server_cpu_us_per_op: Option<f64>,
+    pub(super) wire_bytes_per_op: Option<f64>,
+    pub(super) request_bytes: usize,
+    pub(super) p50_us: Option<f64>,
+    pub(super) p99_us: Option<f64>,
+    pub(super) errors: u64,
+    #[serde(skip)]
+    pub(super) first_error: String,
+    pub(super) rss_start_kb: Option<u64>,
+    pub(super) rss_end_kb: Option<u64>,
+}
+
+impl Row {
+    /// A row before it is measured.
+    pub(super) fn of(plan: &Plan, request_bytes: usize) -> Self {
+        Self {
+            name: plan.name(),
+            clients: plan.clients,
+            in_flight: plan.in_flight,
+            batch: plan.batch,
+            secure: plan.way == Way::Tls,
+            remote: plan.way != Way::Local,
+            request_bytes,
+            ..Self::default()
+        }
+    }
+}
+
+pub(super) fn print(global: &Global, args: &LoadArgs, rows: &[Row]) -> Result<(), LoadError> {
+    if let Some(path) = &args.plot {
+        fs::write(path, picture(rows)).map_err(|error| LoadError::Write { path: path.clone(), error })?;
+    }
+    let mut out = io::stdout().lock();
+    if global.json {
+        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    write!(out, "{}", table(rows).render(wants_colour()))?;
+    Ok(out.flush()?)
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        ("work", Align::Left),
+        ("clients x in flight x batch", Align::Right),
+        ("ops/s", Align::Right),
+        ("CPU/op", Align::Right),
+        ("per CPU s", Align::Right),
+        ("bytes/op", Align::Right),
+        ("p50", Align::Right),
+        ("p99", Align::Right),
+        ("errors", Align::Right),
+    ]);
+    for row in rows {
+        let or = |value: Option<f64>, text: fn(f64) -> String| {
+            value.map_or_else(Cell::none, |value| text(value).into())
+        };
+        table.row([
+            row.name.as_str().into(),
+            format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
+            si(row.rate_per_s).into(),
+            or(row.server_cpu_us_per_op, |us| format!("{us:.2} us")),
+            or(row.server_cpu_us_per_op, |us| si(1e6 / us.max(1e-9))),
+            or(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
+            or(row.p50_us, time),
+            or(row.p99_us, time),
+            row.errors.to_string().into(),
+        ]);
+    }
+    table
+}
+
+fn time(us: f64) -> String {
+    if us < 1000.0 { format!("{us:.0} us") } else { format!("{:.2} ms", us / 1000.0) }
+}
+
+/// Rate against operations under way, a line for each kind of work.
+fn picture(rows: &[Row]) -> String {
+    let mut names: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
+    names.dedup();
+    let line = |name: &String| -> Vec<(f64, f64)> {
+        let own = rows.iter().filter(|row| row.name == *name);
+        let mut points: Vec<_> =
+            own.map(|row| ((row.clients * row.in_flight * row.batch) as f64, row.rate_per_s)).collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points
+    };
+    let lines = names.iter().map(line).collect();
+    LineChart {
+        title: "Operations a second against operations under way".into(),
+        x_label: "operations under way".into(),
+        x_axis: Axis::Logarithmic,
+        y_label: "operations a second".into(),
+        series: names,
+        panels: vec![Panel { title: String::new(), lines }],
+    }
+    .to_svg()
+}
