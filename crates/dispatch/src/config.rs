@@ -36,8 +36,9 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads,
             tenant_bound: 65_536,
             caller_budget: Duration::from_micros(500),
             target_latency: Duration::from_millis(10),
@@ -47,7 +48,8 @@ impl Default for Config {
             holder_patience: Duration::from_secs(30),
             cross_check: 0.001,
             overhead: Duration::from_nanos(500),
-            spins: 2_000,
+            // On one core whoever looks keeps those who would bring work from bringing it.
+            spins: if threads == 1 { 0 } else { 2_000 },
             referee_serves: true,
             rule: Rule::Adaptive,
         }
