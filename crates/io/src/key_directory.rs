@@ -8,6 +8,7 @@ use std::{fmt, fs};
 
 use oarlock::Key;
 use oarlock::contract::KeyKind;
+use oarlock::keys::threshold::Share;
 use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;
 
@@ -26,10 +27,19 @@ pub struct KeyDirectory {
     misnamed: Vec<PathBuf>,
 }
 
+/// What a key file holds.
+#[derive(Clone, Debug)]
+pub enum Material {
+    /// A key.
+    Key(Key),
+    /// A share of an RSA key, which makes partial signatures.
+    Share(Share),
+}
+
 #[derive(Default)]
 struct File {
     stamp: Option<Stamp>,
-    key: Option<Key>,
+    key: Option<Material>,
     /// It was said that there is nothing where the name leads to.
     is_missing: bool,
 }
@@ -102,7 +112,7 @@ impl KeyDirectory {
     }
 
     /// The keys by name.
-    pub fn keys(&self) -> impl Iterator<Item = (&str, &Key)> {
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &Material)> {
         self.files.iter().filter_map(|(name, file)| Some((name.as_str(), file.key.as_ref()?)))
     }
 
@@ -156,12 +166,12 @@ impl KeyDirectory {
         match read(&path, self.passphrase.as_ref()) {
             Err(fault) => changes.refused.push((path, fault)),
             Ok(key) => {
-                if is_private(&key) && stamp.is_open_to_all() {
+                if key.is_private() && stamp.is_open_to_all() {
                     changes.exposed.push(path);
                 }
                 match file.key.replace(key.clone()) {
                     None => changes.added.push(name.to_owned()),
-                    Some(old) if is_equal(&old, &key) => file.key = Some(old),
+                    Some(old) if old.is_equal(&key) => file.key = Some(old),
                     Some(_) => changes.replaced.push(name.to_owned()),
                 }
             }
@@ -169,16 +179,27 @@ impl KeyDirectory {
     }
 }
 
-/// True where both are the same key, so that what engines have prepared for the old handle stays useful.
-fn is_equal(old: &Key, new: &Key) -> bool {
-    old.fingerprint() == new.fingerprint() && old.kind() == new.kind()
-}
+impl Material {
+    /// The key that computes: a share is a key of its own.
+    fn key(&self) -> &Key {
+        match self {
+            Self::Key(key) => key,
+            Self::Share(share) => share.key(),
+        }
+    }
 
-fn is_private(key: &Key) -> bool {
-    !matches!(
-        key.kind(),
-        KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
-    )
+    /// True where both are the same key, so that what engines have prepared for the old handle stays useful.
+    fn is_equal(&self, new: &Self) -> bool {
+        let (old, new) = (self.key(), new.key());
+        old.fingerprint() == new.fingerprint() && old.kind() == new.kind()
+    }
+
+    fn is_private(&self) -> bool {
+        !matches!(
+            self.key().kind(),
+            KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
+        )
+    }
 }
 
 /// True where the ending is one of a key file, and the name does not begin with a dot, as those of files being written do.
@@ -194,9 +215,16 @@ fn name_of(path: &Path) -> Option<String> {
     ((1..=64).contains(&name.len()) && name.bytes().all(is_plain)).then(|| name.to_owned())
 }
 
-fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, FileFault> {
-    Ok(import::any(&read_secret(path)?, passphrase)?)
+fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, FileFault> {
+    let bytes = read_secret(path)?;
+    if bytes.windows(SHARE.len()).any(|window| window == SHARE) {
+        return Ok(Material::Share(Share::from_pem(&bytes, passphrase)?));
+    }
+    Ok(Material::Key(import::any(&bytes, passphrase)?))
 }
+
+/// What the label of a share ends with, encrypted or not.
+const SHARE: &[u8] = b"RSA SHARE-----";
 
 /// Reads a passphrase: the first line of a file.
 ///
@@ -265,10 +293,10 @@ mod tests {
         write(&place.path().join(".mail.pem"), "being written");
         assert_eq!(directory.refresh().unwrap().added, ["mail"]);
         assert!(directory.refresh().unwrap().is_none());
-        let before = directory.keys().next().unwrap().1.clone();
+        let before = directory.keys().next().unwrap().1.key().clone();
         write(&path, pem().as_bytes());
         assert_eq!(directory.refresh().unwrap().replaced, ["mail"]);
-        assert_ne!(directory.keys().next().unwrap().1.fingerprint(), before.fingerprint());
+        assert_ne!(directory.keys().next().unwrap().1.key().fingerprint(), before.fingerprint());
         fs::remove_file(&path).unwrap();
         assert_eq!(directory.refresh().unwrap().removed, ["mail"]);
         assert!(names(&directory).is_empty());
@@ -288,10 +316,10 @@ mod tests {
         let changes = directory.refresh().unwrap();
         assert_eq!((changes.refused.len(), names(&directory)), (1, vec!["a"]));
         // The same key again is no change: what engines have prepared for it stays.
-        let before = directory.keys().next().unwrap().1.clone();
+        let before = directory.keys().next().unwrap().1.key().clone();
         write(&path, whole.as_bytes());
         assert!(directory.refresh().unwrap().is_none());
-        assert!(directory.keys().next().unwrap().1.is_same(&before));
+        assert!(directory.keys().next().unwrap().1.key().is_same(&before));
     }
 
     #[test]

@@ -9,5 +9,5 @@
 mod key_directory;
 mod stamp;
 
-pub use key_directory::{Changes, FileFault, KeyDirectory, KeyDirectoryError, read_passphrase};
+pub use key_directory::{Changes, FileFault, KeyDirectory, KeyDirectoryError, Material, read_passphrase};
 pub use stamp::Stamp;

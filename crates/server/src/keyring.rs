@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use oarlock::Key;
 use oarlock::contract::KeyKind;
 use oarlock::keys::export;
+use oarlock::keys::threshold::Share;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
-use oarlock_io::{Changes, KeyDirectory, KeyDirectoryError, Stamp, read_passphrase};
+use oarlock_io::{Changes, KeyDirectory, KeyDirectoryError, Material, Stamp, read_passphrase};
 use oarlock_records::{KeyFileError, load_keys};
 use oarlock_wire::proto;
 
@@ -25,7 +26,7 @@ use crate::pattern::Pattern;
 pub(crate) struct Keyring {
     /// Every change makes another number.
     pub(crate) generation: u64,
-    asymmetric: BTreeMap<Arc<str>, Key>,
+    asymmetric: BTreeMap<Arc<str>, Resident>,
     pub(crate) table: KeyTable,
     grants: Arc<[Arc<Granted>]>,
 }
@@ -34,6 +35,8 @@ pub(crate) struct Keyring {
 #[derive(Clone, Debug)]
 pub(crate) enum Resident {
     Asymmetric(Key),
+    /// A share of an RSA key.
+    Share(Share),
     /// Its index in the table.
     Symmetric(u32),
 }
@@ -65,7 +68,7 @@ pub(crate) enum Denied {
 
 impl Keyring {
     pub(crate) fn find(&self, name: &str) -> Option<Resident> {
-        let asymmetric = self.asymmetric.get(name).cloned().map(Resident::Asymmetric);
+        let asymmetric = self.asymmetric.get(name).cloned();
         asymmetric.or_else(|| self.table.index(name).map(Resident::Symmetric))
     }
 
@@ -103,6 +106,13 @@ impl Keyring {
             proto::KeyInfo { name: name.to_owned(), allowed: rights.patterns(), ..Default::default() };
         match found {
             Resident::Asymmetric(key) => proto::KeyInfo { allowed: rights.patterns(), ..about(key, name) },
+            Resident::Share(share) => proto::KeyInfo {
+                kind: format!("rsa{}-share", share.public().modulus_bits()),
+                allowed: rights.patterns(),
+                share_index: share.index().into(),
+                threshold_key: share.public().to_der().unwrap_or_default().into(),
+                ..about(share.public().public(), name)
+            },
             Resident::Symmetric(index) => match self.table.info(*index) {
                 Some(info) => proto::KeyInfo {
                     kind: info.key_type.to_string(),
@@ -122,7 +132,7 @@ pub(crate) fn about(key: &Key, name: &str) -> proto::KeyInfo {
         kind: kind(key.kind()),
         fingerprint: key.fingerprint().as_bytes().to_vec().into(),
         public_key: export::spki_der(key).unwrap_or_default().into(),
-        allowed: Vec::new(),
+        ..Default::default()
     }
 }
 
@@ -338,10 +348,15 @@ impl KeySources {
     fn keyring(&mut self) -> Keyring {
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
-        let keys = keys.map(|(name, key)| (name.into(), key.clone()));
+        let resident = |material: &Material| match material {
+            Material::Key(key) => Resident::Asymmetric(key.clone()),
+            Material::Share(share) => Resident::Share(share.clone()),
+        };
+        let keys = keys.map(|(name, material)| (name.into(), resident(material)));
+        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, Resident::Asymmetric(key)));
         Keyring {
             generation: self.generation,
-            asymmetric: keys.chain(self.has_null_key.then(null::key)).collect(),
+            asymmetric: keys.chain(null).collect(),
             table: self.table.clone(),
             grants: Arc::clone(&self.grants),
         }

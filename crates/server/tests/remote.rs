@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use house::{House, engines};
-use oarlock::keys::generate;
+use oarlock::keys::threshold::{Share, ThresholdKey, split};
+use oarlock::keys::{generate, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 use oarlock_wire::proto::{self, Request, Response, request, response};
 use oarlock_wire::{Check, Endpoint, Message, Remote, RemoteConfig, frame, jobs};
@@ -256,4 +257,80 @@ async fn signatures_that_differ_by_nature_agree_where_both_verify() {
 fn fewer_servers_than_must_agree_are_refused() {
     let none = Remote::new(config(vec![]), checker()).unwrap_err().to_string();
     assert_eq!(none, "expected at least 1 servers, as many as must agree, found 0");
+}
+
+/// Servers with a share each, and the public part.
+async fn share_holders() -> (Vec<House>, ThresholdKey, Key) {
+    let pem = include_bytes!("../../keys/tests/data/threshold/safe1024.pem");
+    let key = import::any(pem, None).unwrap();
+    let (public, shares) = split(&key, 2, 3).unwrap();
+    let mut houses = Vec::new();
+    for share in &shares {
+        houses.push(with_share(share).await);
+    }
+    (houses, public, key)
+}
+
+async fn with_share(share: &Share) -> House {
+    let pem = share.to_pem().unwrap();
+    House::with(|config, _| {
+        std::fs::write(config.keys.directory.as_ref().unwrap().join("shared.pem"), &*pem).unwrap();
+    })
+    .await
+}
+
+fn threshold_client(servers: Vec<Endpoint>, public: &ThresholdKey) -> (Accelerator, Remote) {
+    let threshold_keys = [("shared".to_owned(), public.clone())].into();
+    client(RemoteConfig { threshold_keys, ..config(servers) })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_two_of_three_servers_sign_together() {
+    let (mut houses, public, whole) = share_holders().await;
+    let servers = houses.iter().map(House::unix).collect();
+    let (accelerator, remote) = threshold_client(servers, &public);
+    let key = remote.key("shared").unwrap();
+    let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
+    let signatures = sign(&accelerator, PKCS1, &key, 5);
+    all_verify(&key, verify, &signatures);
+    // PKCS#1 v1.5 has one signature for a message: that of the whole key.
+    assert_eq!(signatures, sign(&checker(), PKCS1, &whole, 5));
+    let (digest, mgf) = (DigestAlg::Sha256, DigestAlg::Sha256);
+    let pss = Scheme::RsaPssSign { digest, mgf, salt_len: 32 };
+    let salt = oarlock::SaltLength::Exactly(32);
+    all_verify(&key, Scheme::RsaPssVerify { digest, mgf, salt }, &sign(&accelerator, pss, &key, 3));
+    houses.remove(0).stop().await;
+    all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 5));
+    houses.remove(0).stop().await;
+    let alone = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
+    assert!(alone.contains("2 servers must sign together, 1 did"), "{alone}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_with_a_wrong_share_is_named_and_done_without() {
+    let (houses, public, whole) = share_holders().await;
+    let (_, others) = split(&whole, 2, 3).unwrap();
+    let wrong = with_share(&others[0]).await;
+    let servers = vec![wrong.unix(), houses[1].unix(), houses[2].tls()];
+    let (accelerator, remote) = threshold_client(servers, &public);
+    let key = remote.key("shared").unwrap();
+    for _ in 0..3 {
+        let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
+        all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 4));
+    }
+    let reports = remote.servers();
+    assert!(reports[0].wrong > 0 && !reports[0].is_trusted, "{reports:?}");
+    assert_eq!((reports[1].wrong, reports[2].wrong), (0, 0), "{reports:?}");
+    let (accelerator, _) = threshold_client(vec![wrong.unix(), houses[1].unix()], &public);
+    let error = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
+    assert!(error.contains(&format!("{}: its partial signature is wrong", wrong.unix())), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_share_twice_is_no_two_shares() {
+    let (houses, public, _) = share_holders().await;
+    let (accelerator, remote) = threshold_client(vec![houses[0].unix(), houses[0].tls()], &public);
+    let key = remote.key("shared").unwrap();
+    let error = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
+    assert!(error.contains("another server has share 1 too"), "{error}");
 }

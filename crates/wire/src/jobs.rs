@@ -182,33 +182,33 @@ fn place_of(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u
     })
 }
 
-/// Writes answers. `refused` are the jobs that were not begun, in the order of their indices: they are not among the answers.
+/// A job that is not among the answers of a submission: its place in the message, and what came of it.
+pub type Other = (u32, Result<Vec<u8>, Fault>);
+
+/// Writes answers. `others` are the jobs that are not among them, in the order of their places.
 #[must_use]
 pub fn write_answers<'a>(
     answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,
-    refused: Vec<Fault>,
+    others: Vec<Other>,
 ) -> proto::Results {
-    let count = answers.len() + refused.len();
-    let mut columns =
-        Columns { codes: Vec::with_capacity(count), lens: Vec::with_capacity(count), ..Columns::default() };
-    let mut refused = refused.into_iter().peekable();
+    let mut columns = Columns::with_capacity(answers.len() + others.len());
+    let mut others = others.into_iter().peekable();
     for answer in answers {
-        while let Some(fault) = refused.next_if(|fault| fault.index as usize == columns.codes.len()) {
-            columns.refuse(fault);
+        while let Some((_, other)) = others.next_if(|(place, _)| *place as usize == columns.codes.len()) {
+            columns.put_other(other);
         }
         match answer {
             Ok(output) => columns.put(Code::Done, output),
             Err(JobError::Rejected) => columns.put(Code::Rejected, &[]),
-            Err(error) => columns.refuse(fault_of(columns.codes.len() as u32, &error)),
+            Err(error) => columns.refuse(fault_of(0, &error)),
         }
     }
-    refused.for_each(|fault| columns.refuse(fault));
+    others.for_each(|(_, other)| columns.put_other(other));
     let Columns { codes, lens, outputs, faults } = columns;
     let output_lens = if outputs.is_empty() { Bytes::new() } else { numbers(lens.iter().copied()) };
     proto::Results { codes: marks(&codes), outputs: outputs.freeze(), output_lens, faults }
 }
 
-#[derive(Default)]
 struct Columns {
     codes: Vec<u8>,
     lens: Vec<u32>,
@@ -217,6 +217,11 @@ struct Columns {
 }
 
 impl Columns {
+    fn with_capacity(count: usize) -> Self {
+        let (codes, lens) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        Self { codes, lens, outputs: BytesMut::new(), faults: Vec::new() }
+    }
+
     #[inline]
     fn put(&mut self, code: Code, output: &[u8]) {
         self.codes.push(code as u8);
@@ -224,9 +229,17 @@ impl Columns {
         self.outputs.extend_from_slice(output);
     }
 
+    fn put_other(&mut self, other: Result<Vec<u8>, Fault>) {
+        match other {
+            Ok(output) => self.put(Code::Done, &output),
+            Err(fault) => self.refuse(fault),
+        }
+    }
+
     fn refuse(&mut self, fault: Fault) {
+        let index = self.codes.len() as u32;
         self.put(fault.code(), &[]);
-        self.faults.push(fault);
+        self.faults.push(Fault { index, ..fault });
     }
 }
 

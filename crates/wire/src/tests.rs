@@ -207,7 +207,7 @@ fn refused_jobs_keep_their_places_among_the_answers() {
     let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
     let refused = |places: &[u32]| {
         let code = Code::PermissionDenied.into();
-        let faults = places.iter().map(|index| Fault { index: *index, code, ..Fault::default() }).collect();
+        let faults = places.iter().map(|place| (*place, Err(Fault { code, ..Fault::default() }))).collect();
         let message = jobs::write_answers(own.iter().cloned(), faults);
         let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
         let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();

@@ -1,21 +1,22 @@
 //! Public-key operations of a session.
 
-use std::collections::HashMap;
+mod shares;
+mod trail;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use oarlock::contract::JobError;
-use oarlock::{Answers, Job, Many, Options};
-use oarlock_wire::fault::code_of;
-use oarlock_wire::jobs::{JobColumns, JobRow, write_answers};
-use oarlock_wire::proto::{self, Code, Fault, Response, response};
+use oarlock::{Answers, Job, Many, Options, Scheme};
+use oarlock_wire::jobs::{JobColumns, JobRow, Other, write_answers};
+use oarlock_wire::proto::{self, Fault, Response, response};
 
-use super::verdicts::{Verdict, key_of, not_open};
+use self::shares::{PendingShares, Shares};
+use self::trail::Trail;
+use super::verdicts::{Signer, Verdict, not_open, signer_of};
 use super::{Pending, Session, denial};
-use crate::audit::{Entry, now_ms};
 use crate::metrics::count;
 use crate::service::Service;
 
@@ -24,22 +25,13 @@ use crate::service::Service;
 pub(crate) struct PendingJobs {
     id: u64,
     jobs: Many,
+    /// Once they are there.
+    answers: Option<Answers>,
+    shares: PendingShares,
     /// In the order of their places.
-    refused: Vec<Fault>,
+    refused: Vec<Other>,
     trail: Option<Trail>,
     service: Arc<Service>,
-}
-
-/// Which job is whose, for the audit log.
-#[derive(Debug)]
-struct Trail {
-    client: String,
-    /// Key and scheme, by number.
-    kinds: HashMap<u32, (Arc<str>, String)>,
-    /// The number of each job that runs.
-    of_job: Vec<u32>,
-    /// The numbers of those refused.
-    of_refused: Vec<u32>,
 }
 
 impl Session {
@@ -52,44 +44,41 @@ impl Session {
             let opened = self.handles.get(row.handle as usize).and_then(Option::as_ref);
             self.verdicts.prepare(row.handle, row.scheme, opened);
         }
-        let sorted = self.sort(&columns);
-        count(&self.service.metrics.rejections, sorted.refused.len());
+        let Sorted { jobs, shares, refused, trail } = self.sort(&columns);
+        count(&self.service.metrics.rejections, refused.len());
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
         let options = Options { tenant: self.tenant, deadline: timeout };
-        let jobs = self.service.accelerator.submit_many(&sorted.jobs, options);
-        let Sorted { refused, trail, .. } = sorted;
+        let shares = shares.submit(&self.service.accelerator, options);
+        let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);
-        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, refused, trail, service })))
+        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, answers: None, shares, refused, trail, service })))
     }
 
     /// The jobs that may run, and why the others may not.
     fn sort<'s>(&'s self, columns: &JobColumns<'s>) -> Sorted<'s> {
-        let mut sorted = Sorted { jobs: Vec::with_capacity(columns.len()), refused: Vec::new(), trail: None };
-        let mut kinds = self.service.audit.is_kept().then(|| (Vec::with_capacity(columns.len()), Vec::new()));
-        for (index, row) in (0_u32..).zip(columns.iter()) {
+        let mut sorted = Sorted::with_capacity(columns.len());
+        let mut trail = self.service.audit.is_kept().then(|| Trail::new(self.client.to_string()));
+        for (place, row) in (0_u32..).zip(columns.iter()) {
             let verdict = self.verdicts.get(row.handle, row.scheme);
-            let kind = verdict.map_or(u32::MAX, |verdict| verdict.kind);
-            match self.job(&row, verdict) {
-                Ok(job) => {
-                    sorted.jobs.push(job);
-                    if let Some((of_job, _)) = &mut kinds {
-                        of_job.push(kind);
-                    }
+            let work = self.work(&row, verdict);
+            if let Some(trail) = &mut trail {
+                let kind = verdict.map(|verdict| verdict.kind);
+                trail.add(kind, matches!(work, Ok((_, Signer::Key(_)))), |kind| self.verdicts.kind(kind));
+            }
+            match work {
+                Ok((scheme, Signer::Key(key))) => {
+                    sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
                 }
-                Err(fault) => {
-                    sorted.refused.push(Fault { index, ..fault });
-                    if let Some((_, of_refused)) = &mut kinds {
-                        of_refused.push(kind);
-                    }
-                }
+                Ok((scheme, Signer::Share(share))) => sorted.shares.add(share, place, scheme, &row),
+                Err(fault) => sorted.refused.push((place, Err(fault))),
             }
         }
-        sorted.trail = kinds.map(|(of_job, of_refused)| self.trail(of_job, of_refused));
+        sorted.trail = trail;
         sorted
     }
 
     #[inline]
-    fn job<'s>(&'s self, row: &JobRow<'s>, verdict: Option<&Verdict>) -> Result<Job<'s>, Fault> {
+    fn work(&self, row: &JobRow<'_>, verdict: Option<&Verdict>) -> Result<(Scheme, Signer<'_>), Fault> {
         let Some((verdict, opened)) = verdict.zip(self.opened(row.handle)) else {
             return Err(not_open(row.handle));
         };
@@ -97,62 +86,44 @@ impl Session {
         if let Some(grant) = &verdict.counted {
             grant.take().map_err(|denied| denial(denied, &scheme.to_string()))?;
         }
-        Ok(Job { scheme, key: key_of(opened)?, input: row.input, second: row.second })
-    }
-
-    fn trail(&self, of_job: Vec<u32>, of_refused: Vec<u32>) -> Trail {
-        let mut kinds = HashMap::new();
-        for kind in of_job.iter().chain(&of_refused) {
-            kinds.entry(*kind).or_insert_with(|| match self.verdicts.kind(*kind) {
-                Some((key, scheme)) => (Arc::clone(key), scheme.to_string()),
-                None => ("-".into(), "-".into()),
-            });
-        }
-        Trail { client: self.client.to_string(), kinds, of_job, of_refused }
+        Ok((scheme, signer_of(opened)?))
     }
 }
 
-/// Jobs of a message, sorted by whether they may run.
+/// Jobs of a message, sorted by who does them.
 struct Sorted<'s> {
     jobs: Vec<Job<'s>>,
-    refused: Vec<Fault>,
+    shares: Shares<'s>,
+    refused: Vec<Other>,
     trail: Option<Trail>,
+}
+
+impl Sorted<'_> {
+    fn with_capacity(count: usize) -> Self {
+        let (shares, refused) = (Shares::default(), Vec::new());
+        Self { jobs: Vec::with_capacity(count), shares, refused, trail: None }
+    }
 }
 
 impl Future for PendingJobs {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        let answers = ready!(Pin::new(&mut self.jobs).poll(context));
-        let refused = std::mem::take(&mut self.refused);
-        if let Some(trail) = self.trail.take() {
-            self.service.audit.put(trail.entries(&answers, &refused));
+        let this = &mut *self;
+        if this.answers.is_none()
+            && let Poll::Ready(answers) = Pin::new(&mut this.jobs).poll(context)
+        {
+            this.answers = Some(answers);
         }
-        let results = write_answers(answers.iter(), refused);
-        Poll::Ready(Response { id: self.id, body: Some(response::Body::Results(results)) })
-    }
-}
-
-impl Trail {
-    /// One entry for each key, scheme and verdict.
-    fn entries(self, answers: &Answers, refused: &[Fault]) -> Vec<Entry> {
-        let mut counts: HashMap<(u32, Code), u32> = HashMap::new();
-        for (kind, answer) in self.of_job.iter().zip(answers.iter()) {
-            let code = answer.as_ref().err().map_or(Code::Done, |error: &JobError| code_of(error));
-            *counts.entry((*kind, code)).or_default() += 1;
+        let is_done = this.shares.poll(context);
+        let Some(answers) = this.answers.take_if(|_| is_done) else { return Poll::Pending };
+        let mut others = std::mem::take(&mut this.refused);
+        others.extend(this.shares.take());
+        others.sort_unstable_by_key(|(place, _)| *place);
+        if let Some(trail) = this.trail.take() {
+            this.service.audit.put(trail.entries(&answers, &others));
         }
-        for (kind, fault) in self.of_refused.iter().zip(refused) {
-            *counts.entry((*kind, fault.code())).or_default() += 1;
-        }
-        let time_ms = now_ms();
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_unstable_by_key(|((kind, code), _)| (*kind, *code as i32));
-        let entry = |((kind, code), count): ((u32, Code), u32)| {
-            let (key, operation) = self.kinds.get(&kind)?;
-            let (client, key) = (self.client.clone(), key.to_string());
-            let verdict = code.as_str_name();
-            Some(Entry { time_ms, client, key, operation: operation.clone(), count, verdict })
-        };
-        counts.into_iter().filter_map(entry).collect()
+        let results = write_answers(answers.iter(), others);
+        Poll::Ready(Response { id: this.id, body: Some(response::Body::Results(results)) })
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use oarlock::contract::KeyKind;
+use oarlock::keys::threshold::Share;
 use oarlock::{Key, Scheme};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use oarlock_wire::scheme::WireScheme;
@@ -69,15 +70,15 @@ impl Verdicts {
             let kind = self.add("-".into(), scheme.with(KeyKind::Ed25519Public));
             return Verdict { scheme: Err(not_open(handle)), counted: None, kind };
         };
-        let key = key_of(opened);
-        let kind_of_key = key.as_ref().map_or(KeyKind::Secret(0), |key| key.kind());
+        let signer = signer_of(opened);
+        let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| signer.kind());
         let scheme = scheme.with(kind_of_key);
         let kind = self.add(Arc::clone(&opened.name), scheme);
         match opened.rights.allow(&scheme.to_string()) {
             Err(denied) => Verdict { scheme: Err(denial(denied, &scheme.to_string())), counted: None, kind },
             Ok(grant) => {
                 let counted = grant.filter(|grant| grant.is_counted()).cloned();
-                Verdict { scheme: key.map(|_| scheme), counted, kind }
+                Verdict { scheme: signer.map(|_| scheme), counted, kind }
             }
         }
     }
@@ -93,10 +94,27 @@ pub(super) fn not_open(handle: u32) -> Fault {
     refusal(Code::NoSuchKey, &message, Blame::Caller)
 }
 
-/// The key that serves jobs.
-pub(super) fn key_of(opened: &Opened) -> Result<&Key, Fault> {
+/// What serves jobs.
+#[derive(Clone, Copy)]
+pub(super) enum Signer<'s> {
+    Key(&'s Key),
+    Share(&'s Share),
+}
+
+impl Signer<'_> {
+    fn kind(self) -> KeyKind {
+        match self {
+            Self::Key(key) => key.kind(),
+            Self::Share(share) => share.public().public().kind(),
+        }
+    }
+}
+
+/// The key or the share that serves jobs.
+pub(super) fn signer_of(opened: &Opened) -> Result<Signer<'_>, Fault> {
     match &opened.source {
-        Source::Resident(Resident::Asymmetric(key)) | Source::Own(key) => Ok(key),
+        Source::Resident(Resident::Asymmetric(key)) | Source::Own(key) => Ok(Signer::Key(key)),
+        Source::Resident(Resident::Share(share)) => Ok(Signer::Share(share)),
         Source::Resident(Resident::Symmetric(_)) | Source::OwnSymmetric(_) => {
             Err(refusal(Code::WrongKey, "this is a symmetric key: it serves records", Blame::Caller))
         }

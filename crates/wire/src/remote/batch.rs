@@ -6,7 +6,7 @@ use oarlock::contract::{Completion, HeldJob, OwnedJobs};
 
 use super::Inner;
 use super::check::{Check, is_deterministic};
-use super::server::Answer;
+use super::server::{Answer, Asked};
 
 /// Times that every server is asked at most: a stream that has died is found out by asking.
 const PASSES: usize = 2;
@@ -32,10 +32,15 @@ struct Row {
 }
 
 impl<'i> Batch<'i> {
-    pub(super) fn new(inner: &'i Inner, jobs: OwnedJobs, done: Completion) -> Self {
+    /// `rows` of the jobs are this batch's; others are done elsewhere.
+    pub(super) fn new(inner: &'i Inner, jobs: OwnedJobs, places: &[usize], done: Completion) -> Self {
         let may_differ = |job: &HeldJob| !is_deterministic(job.scheme) && job.key.parts().is_some();
-        let row = |job: &HeldJob| Row { may_differ: may_differ(job), ..Row::default() };
-        let rows = jobs.iter().map(row).collect();
+        let row = |(at, job): (usize, &HeldJob)| Row {
+            may_differ: may_differ(job),
+            is_released: !places.contains(&at),
+            ..Row::default()
+        };
+        let rows = jobs.iter().enumerate().map(row).collect();
         Self { inner, jobs, done, rows }
     }
 
@@ -73,7 +78,8 @@ impl<'i> Batch<'i> {
     /// Asks servers for all open jobs, side by side.
     async fn ask(&mut self, places: &[usize]) {
         let open = self.open();
-        let jobs: Vec<&HeldJob> = open.iter().map(|at| &self.jobs[*at]).collect();
+        let jobs: Vec<Asked<'_>> =
+            open.iter().map(|at| &self.jobs[*at]).map(|job| (job, &*job.second)).collect();
         let patience = self.inner.config.patience;
         let asked = places.iter().map(|place| self.inner.servers[*place].ask(&jobs, patience));
         let answered = join_all(asked).await;

@@ -4,21 +4,26 @@ mod batch;
 mod breaker;
 mod check;
 mod server;
+mod threshold;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use oarlock::contract::{Completion, Holder, OwnedJobs};
-use oarlock::keys::{KeyError, held};
+use oarlock::keys::threshold::ThresholdKey;
+use oarlock::keys::{KeyError, export, held};
 use oarlock::{Accelerator, Key};
 use tokio::runtime::{Builder, Runtime};
 
 use self::batch::Batch;
 pub use self::check::Check;
-use self::server::Server;
+use self::server::{Server, reference};
+use self::threshold::ThresholdBatch;
 use crate::proto::{self, request, response};
 use crate::{Endpoint, LinkError};
 
@@ -35,6 +40,8 @@ pub struct RemoteConfig {
     pub agreement: usize,
     /// Which answers are verified with the public key before they are released.
     pub check: Check,
+    /// Threshold keys by name: of these every server has a share, and as many as the key says sign together.
+    pub threshold_keys: HashMap<String, ThresholdKey>,
 }
 
 impl RemoteConfig {
@@ -42,7 +49,14 @@ impl RemoteConfig {
     #[must_use]
     pub fn new(name: impl Into<String>, servers: Vec<Endpoint>) -> Self {
         let patience = Duration::from_secs(2);
-        Self { name: name.into(), servers, patience, agreement: 1, check: Check::Rsa }
+        Self {
+            name: name.into(),
+            servers,
+            patience,
+            agreement: 1,
+            check: Check::Rsa,
+            threshold_keys: HashMap::new(),
+        }
     }
 }
 
@@ -134,9 +148,12 @@ impl Remote {
     /// # Errors
     /// No server can be reached or has such a key for this client.
     pub fn key(&self, name: &str) -> Result<Key, RemoteError> {
-        let info = self.block_on(self.0.info(name))?;
-        held::from_spki(&info.public_key, &self.0.config.name, name)
-            .map_err(|error| RemoteError::Key { name: name.to_owned(), error })
+        let bad = |error| RemoteError::Key { name: name.to_owned(), error };
+        let spki = match self.0.config.threshold_keys.get(name) {
+            Some(key) => export::spki_der(key.public()).map_err(bad)?.into(),
+            None => self.block_on(self.0.info(name))?.public_key,
+        };
+        held::from_spki(&spki, &self.0.config.name, name).map_err(bad)
     }
 
     /// How the servers have done so far, in the order of the settings.
@@ -158,6 +175,24 @@ impl Remote {
 }
 
 impl Inner {
+    /// Jobs under threshold keys go their own way, those of each key together.
+    async fn perform(&self, jobs: OwnedJobs, done: Completion) {
+        let mut plain = Vec::new();
+        let mut shared: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, job) in jobs.iter().enumerate() {
+            match reference(job).filter(|name| self.config.threshold_keys.contains_key(&***name)) {
+                Some(name) => shared.entry(name).or_default().push(at),
+                None => plain.push(at),
+            }
+        }
+        let shared = shared.iter().filter_map(|(name, places)| {
+            let key = self.config.threshold_keys.get(*name)?;
+            Some(ThresholdBatch::new(self, key, jobs.clone(), places, done.clone()).run())
+        });
+        let plain = Batch::new(self, jobs.clone(), &plain, done.clone()).run();
+        tokio::join!(join_all(shared), plain);
+    }
+
     async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
         let mut reason = "none can be reached".to_owned();
         for server in self.by_turn(&[], 1) {
@@ -195,7 +230,7 @@ impl Holder for Remote {
         // Where there is no runtime any more, dropping `done` says so.
         if let Some(runtime) = &self.0.runtime {
             let inner = Arc::clone(&self.0);
-            runtime.spawn(async move { Batch::new(&inner, jobs, done).run().await });
+            runtime.spawn(async move { inner.perform(jobs, done).await });
         }
     }
 }

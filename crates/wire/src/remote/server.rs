@@ -29,7 +29,12 @@ pub(super) struct Server {
     pub(super) wrong: AtomicU64,
     /// Nanoseconds that a request takes, smoothed.
     latency_ns: AtomicU64,
+    /// Which share of a threshold key it has, from 1, by the key's name.
+    shares: Mutex<HashMap<Arc<str>, u8>>,
 }
+
+/// A job, and its second input as it is sent.
+pub(super) type Asked<'j> = (&'j HeldJob, &'j [u8]);
 
 /// A stream, and the handles of the keys that it has opened.
 #[derive(Debug)]
@@ -63,6 +68,7 @@ impl Server {
             failures: AtomicU64::new(0),
             wrong: AtomicU64::new(0),
             latency_ns: AtomicU64::new(0),
+            shares: Mutex::default(),
         }
     }
 
@@ -88,7 +94,7 @@ impl Server {
     }
 
     /// Answers to jobs, in their order.
-    pub(super) async fn ask(&self, jobs: &[&HeldJob], patience: Duration) -> Result<Vec<Answer>, LinkError> {
+    pub(super) async fn ask(&self, jobs: &[Asked<'_>], patience: Duration) -> Result<Vec<Answer>, LinkError> {
         let _under_way = UnderWay::new(&self.outstanding, jobs.len());
         let began = Instant::now();
         self.breaker().ask();
@@ -140,12 +146,13 @@ impl Server {
         answer
     }
 
-    async fn ask_stream(&self, jobs: &[&HeldJob]) -> Result<Vec<Answer>, LinkError> {
+    async fn ask_stream(&self, jobs: &[Asked<'_>]) -> Result<Vec<Answer>, LinkError> {
         let stream = self.stream().await?;
-        let handles = stream.open(jobs).await?;
+        let handles = self.open(&stream, jobs).await?;
         let handle =
             |job: &HeldJob| reference(job).and_then(|name| handles.get(name)?.as_ref().ok().copied());
-        let rows: Vec<_> = jobs.iter().filter_map(|job| Some((plain(job), handle(job)?))).collect();
+        let rows: Vec<_> =
+            jobs.iter().filter_map(|(job, second)| Some((plain(job, second), handle(job)?))).collect();
         let count = rows.len();
         let message = jobs::write(rows.into_iter()).map_err(|error| LinkError::Refused(error.fault()))?;
         let response::Body::Results(results) = stream.link.call(request::Body::Jobs(message)).await? else {
@@ -159,7 +166,7 @@ impl Server {
             Some(Err(fault)) => error_of(fault, &self.place),
             _ => self.unanswered(),
         };
-        let next = |job: &&HeldJob| match handle(job) {
+        let next = |(job, _): &Asked<'_>| match handle(job) {
             Some(_) => answers.next().unwrap_or_else(|| Err(self.unanswered())).map(<[u8]>::to_vec),
             None => Err(refused(job)),
         };
@@ -168,6 +175,58 @@ impl Server {
 
     fn unanswered(&self) -> JobError {
         JobError::HolderFailed { holder: self.place.clone(), reason: "it gave no answer".to_owned() }
+    }
+
+    /// The handles of the jobs' keys, which are opened where they are new, or why the server does not open them.
+    async fn open(
+        &self,
+        stream: &Stream,
+        jobs: &[Asked<'_>],
+    ) -> Result<HashMap<Arc<str>, Result<u32, Fault>>, LinkError> {
+        let mut found = HashMap::new();
+        for name in jobs.iter().filter_map(|(job, _)| reference(job)) {
+            if !found.contains_key(name) {
+                found.insert(Arc::clone(name), self.handle(stream, name).await?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn handle(&self, stream: &Stream, name: &Arc<str>) -> Result<Result<u32, Fault>, LinkError> {
+        let handle = {
+            let mut handles = stream.handles();
+            if let Some(handle) = handles.open.get(name) {
+                return Ok(Ok(*handle));
+            }
+            handles.reserve()
+        };
+        let source = Some(open_key::Source::Resident(name.to_string()));
+        let opened = stream.link.call(request::Body::OpenKey(OpenKey { handle, source })).await;
+        let mut handles = stream.handles();
+        match opened {
+            Ok(response::Body::Key(info)) => {
+                let share = u8::try_from(info.share_index).unwrap_or_default();
+                self.shares().insert(Arc::clone(name), share);
+                // Two tasks may have opened the same key at once: both handles are good.
+                handles.open.entry(Arc::clone(name)).or_insert(handle);
+                Ok(Ok(handle))
+            }
+            Ok(_) => Err(LinkError::Unexpected("a key")),
+            Err(LinkError::Refused(fault)) => {
+                handles.free.push(handle);
+                Ok(Err(fault))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Which share of a threshold key it has said to have; zero where none.
+    pub(super) fn share(&self, name: &str) -> u8 {
+        self.shares().get(name).copied().unwrap_or_default()
+    }
+
+    fn shares(&self) -> MutexGuard<'_, HashMap<Arc<str>, u8>> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The stream, made anew where there is none or it has ended.
@@ -192,42 +251,6 @@ impl Server {
 }
 
 impl Stream {
-    /// The handles of the jobs' keys, which are opened where they are new, or why the server does not open them.
-    async fn open(&self, jobs: &[&HeldJob]) -> Result<HashMap<Arc<str>, Result<u32, Fault>>, LinkError> {
-        let mut found = HashMap::new();
-        for name in jobs.iter().filter_map(|job| reference(job)) {
-            if !found.contains_key(name) {
-                found.insert(Arc::clone(name), self.handle(name).await?);
-            }
-        }
-        Ok(found)
-    }
-
-    async fn handle(&self, name: &Arc<str>) -> Result<Result<u32, Fault>, LinkError> {
-        let handle = {
-            let mut handles = self.handles();
-            if let Some(handle) = handles.open.get(name) {
-                return Ok(Ok(*handle));
-            }
-            handles.reserve()
-        };
-        let source = Some(open_key::Source::Resident(name.to_string()));
-        let opened = self.link.call(request::Body::OpenKey(OpenKey { handle, source })).await;
-        let mut handles = self.handles();
-        match opened {
-            Ok(_) => {
-                // Two tasks may have opened the same key at once: both handles are good.
-                handles.open.entry(Arc::clone(name)).or_insert(handle);
-                Ok(Ok(handle))
-            }
-            Err(LinkError::Refused(fault)) => {
-                handles.free.push(handle);
-                Ok(Err(fault))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     fn handles(&self) -> MutexGuard<'_, Handles> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,7 +266,7 @@ impl Handles {
 }
 
 /// What the servers call the job's key.
-fn reference(job: &HeldJob) -> Option<&Arc<str>> {
+pub(super) fn reference(job: &HeldJob) -> Option<&Arc<str>> {
     match job.key.home() {
         Home::Held { reference, .. } => Some(reference),
         Home::Local => None,
@@ -251,12 +274,12 @@ fn reference(job: &HeldJob) -> Option<&Arc<str>> {
 }
 
 /// The job as it is written: its digest where the scheme names one.
-fn plain(job: &HeldJob) -> Job<'_> {
+fn plain<'j>(job: &'j HeldJob, second: &'j [u8]) -> Job<'j> {
     let input = match job.scheme.message_digest() {
         Some(_) => Input::Digest(&job.input),
         None => Input::Message(&job.input),
     };
-    Job { scheme: job.scheme, key: &job.key, input, second: &job.second }
+    Job { scheme: job.scheme, key: &job.key, input, second }
 }
 
 /// Operations that are under way, until this is dropped.

@@ -1,0 +1,187 @@
+//! Jobs under threshold keys: partial signatures of several servers, combined here.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use oarlock::contract::{Completion, HeldJob, OwnedJobs};
+use oarlock::keys::threshold::ThresholdKey;
+use oarlock::threshold::{Partial, Request, ThresholdError, combine_optimistic};
+use oarlock::{Input, JobError, Scheme};
+
+use super::Inner;
+use super::server::{Asked, reference};
+
+/// Jobs of one threshold key, until each has its signature.
+pub(super) struct ThresholdBatch<'i> {
+    inner: &'i Inner,
+    key: &'i ThresholdKey,
+    jobs: OwnedJobs,
+    done: Completion,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    /// Its place among the jobs.
+    at: usize,
+    /// Of PSS, the same for every server.
+    salt: Vec<u8>,
+    /// By the place of the server that made it.
+    partials: BTreeMap<usize, Partial>,
+    failure: Option<String>,
+    is_done: bool,
+}
+
+impl<'i> ThresholdBatch<'i> {
+    pub(super) fn new(
+        inner: &'i Inner,
+        key: &'i ThresholdKey,
+        jobs: OwnedJobs,
+        places: &[usize],
+        done: Completion,
+    ) -> Self {
+        let row = |at: &usize| {
+            let salt = salt(jobs[*at].scheme);
+            let failure = salt.as_ref().err().cloned();
+            let salt = salt.unwrap_or_default();
+            Row { at: *at, salt, partials: BTreeMap::new(), failure, is_done: false }
+        };
+        let rows = places.iter().map(row).collect();
+        Self { inner, key, jobs, done, rows }
+    }
+
+    /// Asks as many servers as must sign together, and others for those that fail.
+    pub(super) async fn run(mut self) {
+        let mut asked = Vec::new();
+        while let Some(missing) = self.missing() {
+            let servers = self.inner.by_turn(&asked, self.rows.len());
+            if servers.is_empty() {
+                break;
+            }
+            let places: Vec<usize> =
+                servers.iter().take(missing).map(|server| self.inner.place_of(server)).collect();
+            asked.extend_from_slice(&places);
+            self.ask(&places).await;
+            self.combine();
+        }
+        self.give_up();
+    }
+
+    /// How many more partial signatures some job needs.
+    fn missing(&self) -> Option<usize> {
+        let needed = usize::from(self.key.threshold());
+        let open = self.rows.iter().filter(|row| !row.is_done);
+        open.map(|row| needed.saturating_sub(row.partials.len()).max(1)).max()
+    }
+
+    async fn ask(&mut self, places: &[usize]) {
+        let open: Vec<usize> = (0..self.rows.len()).filter(|at| !self.rows[*at].is_done).collect();
+        let jobs: Vec<Asked<'_>> =
+            open.iter().map(|at| &self.rows[*at]).map(|row| (&self.jobs[row.at], &*row.salt)).collect();
+        let patience = self.inner.config.patience;
+        let answered =
+            join_all(places.iter().map(|place| self.inner.servers[*place].ask(&jobs, patience))).await;
+        for (place, answers) in places.iter().zip(answered) {
+            let server = &self.inner.servers[*place];
+            match answers {
+                Err(error) => {
+                    let reason = format!("{}: {error}", server.place());
+                    open.iter().for_each(|at| self.rows[*at].failure = Some(reason.clone()));
+                }
+                Ok(answers) => {
+                    for (at, answer) in open.iter().zip(answers) {
+                        self.take(*at, *place, answer);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a partial signature. Which share made it is what the server has said when the key was opened, and no two may say
+    /// the same: else one could lay the blame on another.
+    fn take(&mut self, at: usize, place: usize, answer: Result<Vec<u8>, JobError>) {
+        let server = &self.inner.servers[place];
+        let row = &mut self.rows[at];
+        let index = reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
+        let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
+            Partial::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
+        });
+        match partial {
+            Err(reason) => row.failure = Some(format!("{}: {reason}", server.place())),
+            Ok(own) if row.partials.values().any(|partial| partial.index() == own.index()) => {
+                row.failure = Some(format!("{}: another server has share {index} too", server.place()));
+            }
+            Ok(own) => drop(row.partials.insert(place, own)),
+        }
+    }
+
+    /// Makes signatures where there are enough partial ones. A server whose proof does not hold is not asked for a while.
+    fn combine(&mut self) {
+        let needed = usize::from(self.key.threshold());
+        for at in 0..self.rows.len() {
+            let row = &self.rows[at];
+            if row.is_done || row.partials.len() < needed {
+                continue;
+            }
+            let partials: Vec<Partial> = row.partials.values().cloned().collect();
+            let request = request(&self.jobs[row.at], &row.salt);
+            match combine_optimistic(&self.inner.checker, self.key, &request, &partials) {
+                Ok(combined) => {
+                    self.blame(at, &combined.culprits);
+                    let row = &mut self.rows[at];
+                    row.is_done = true;
+                    // False where the dispatcher has given the job up meanwhile.
+                    let _ = self.done.complete(row.at, Ok(combined.signature));
+                }
+                Err(ThresholdError::BadPartials { indices }) => self.blame(at, &indices),
+                Err(error) => {
+                    let row = &mut self.rows[at];
+                    row.is_done = true;
+                    let _ = self.done.complete(row.at, Err(failed(&self.inner.config.name, &error)));
+                }
+            }
+        }
+    }
+
+    fn blame(&mut self, at: usize, indices: &[u8]) {
+        let row = &mut self.rows[at];
+        let bad = row.partials.extract_if(.., |_, partial| indices.contains(&partial.index()));
+        for (place, _) in bad {
+            let server = &self.inner.servers[place];
+            server.distrust();
+            row.failure = Some(format!("{}: its partial signature is wrong", server.place()));
+        }
+    }
+
+    fn give_up(mut self) {
+        for row in self.rows.iter_mut().filter(|row| !row.is_done) {
+            let needed = self.key.threshold();
+            let last =
+                row.failure.take().map_or(String::new(), |last| format!("; the last that failed: {last}"));
+            let reason = format!("{needed} servers must sign together, {} did{last}", row.partials.len());
+            let holder = self.inner.config.name.clone();
+            let _ = self.done.complete(row.at, Err(JobError::HolderFailed { holder, reason }));
+        }
+    }
+}
+
+fn failed(holder: &str, error: &ThresholdError) -> JobError {
+    match error {
+        ThresholdError::Job(error) => error.clone(),
+        other => JobError::HolderRefused { holder: holder.to_owned(), reason: other.to_string() },
+    }
+}
+
+fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> Request<'j> {
+    let input = match job.scheme.message_digest() {
+        Some(_) => Input::Digest(&job.input),
+        None => Input::Message(&job.input),
+    };
+    Request::new(job.scheme, input).with_salt(salt)
+}
+
+/// Random bytes where the scheme has a salt.
+fn salt(scheme: Scheme) -> Result<Vec<u8>, String> {
+    let Scheme::RsaPssSign { salt_len: len @ 1.., .. } = scheme else { return Ok(Vec::new()) };
+    let drawn = oarlock::keys::generate::secret(len.into()).map_err(|error| error.to_string())?;
+    Ok(drawn.secret().map(|salt| salt.expose().to_vec()).unwrap_or_default())
+}
