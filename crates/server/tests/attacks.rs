@@ -1,0 +1,372 @@
+//! What goes wrong, and what must not.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use house::{House, open_resident, request};
+use oarlock::keys::generate;
+use oarlock::{Input, Job, Scheme};
+use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_wire::proto::{self, Code, OpenKey, Response, open_key, request, response};
+use oarlock_wire::{Credentials, Endpoint, Link, LinkError, Message, frame, jobs};
+use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+
+fn edwards_job() -> proto::Jobs {
+    let key = generate::ed25519().unwrap();
+    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    jobs::write([(job, 0)].into_iter()).unwrap()
+}
+
+/// That the server still serves others.
+async fn is_well(house: &House) {
+    let link = Link::open(&house.unix()).await.unwrap();
+    open_resident(&link, 0, "ed25519").await;
+    let answer = link.call(request::Body::Jobs(edwards_job())).await.unwrap();
+    assert!(matches!(answer, response::Body::Results(results) if results.codes.is_empty()));
+}
+
+/// What a UNIX client that sends these bytes hears before the connection ends.
+fn hears(path: &Path, bytes: &[u8]) -> Vec<Response> {
+    let mut stream = UnixStream::connect(path).unwrap();
+    // The server may leave before everything is written.
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    let mut heard = Vec::new();
+    let _ = stream.read_to_end(&mut heard);
+    let mut heard = BytesMut::from(&*heard);
+    let mut responses = Vec::new();
+    while let Some(message) = frame::take(&mut heard, 1 << 20).unwrap() {
+        responses.push(Response::decode(message).unwrap());
+    }
+    responses
+}
+
+fn fault_of(response: &Response) -> (Code, &str) {
+    match &response.body {
+        Some(response::Body::Fault(fault)) => (fault.code(), &fault.message),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn framed(messages: &[proto::Request]) -> Vec<u8> {
+    let mut bytes = BytesMut::from(&frame::PREAMBLE[..]);
+    messages.iter().for_each(|message| frame::put(message, &mut bytes).unwrap());
+    bytes.to_vec()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
+    let house = House::with(|config, _| config.limits.message_bytes = 1 << 16).await;
+    let path = house.addresses.unix.clone().unwrap();
+    let long = [&frame::PREAMBLE[..], &(1_u32 << 20).to_le_bytes()].concat();
+    let garbage = [&frame::PREAMBLE[..], &5_u32.to_le_bytes(), &[0xff; 5]].concat();
+    for (bytes, code, expected) in [
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], Code::Unsupported, "expected the preamble"),
+        (b"oarlock\x02", Code::Unsupported, "expected the preamble"),
+        (&long, Code::ResourceExhausted, "bytes of a frame: 1048576 is more than 65536"),
+        (&garbage, Code::Invalid, "no message of this protocol"),
+    ] {
+        let heard = hears(&path, bytes);
+        let (found, message) = fault_of(heard.last().unwrap());
+        assert_eq!(found, code, "{message}");
+        assert!(message.contains(expected), "{message}");
+    }
+    for bytes in [
+        &b""[..],
+        b"oarl",
+        &framed(&[])[..],
+        &framed(&[request(1, request::Body::Jobs(edwards_job()))])[..30],
+    ] {
+        assert!(hears(&path, bytes).is_empty());
+    }
+    is_well(&house).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_say_nothing_known_are_answered_alone() {
+    let house = House::new().await;
+    let path = house.addresses.unix.clone().unwrap();
+    let mut wrong = edwards_job();
+    wrong.count = 1 << 30;
+    let mut many = edwards_job();
+    many.count = 3;
+    let open = |handle| OpenKey { handle, source: Some(open_key::Source::Resident("ed25519".into())) };
+    let heard = hears(
+        &path,
+        &framed(&[
+            proto::Request { id: 1, body: None },
+            request(2, request::Body::Jobs(wrong)),
+            request(3, request::Body::Jobs(many)),
+            request(4, request::Body::OpenKey(open(4_000_000))),
+            request(5, request::Body::Records(proto::Records { count: 9, ..Default::default() })),
+            request(6, request::Body::OpenKey(open(0))),
+            request(7, request::Body::Jobs(edwards_job())),
+        ]),
+    );
+    let answer = |id: u64| heard.iter().find(|response| response.id == id).unwrap();
+    assert_eq!(fault_of(answer(1)).0, Code::Unsupported);
+    assert_eq!(fault_of(answer(2)).0, Code::ResourceExhausted);
+    assert_eq!(fault_of(answer(3)).0, Code::Invalid);
+    assert_eq!(fault_of(answer(4)).0, Code::ResourceExhausted);
+    assert_eq!(fault_of(answer(5)).0, Code::Invalid);
+    assert!(matches!(&answer(7).body, Some(response::Body::Results(results)) if results.codes.is_empty()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_never_finish_their_handshake_are_left() {
+    let house = House::with(|config, _| config.limits.handshake_seconds = 1).await;
+    let mut silent = TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
+    let mut slow = TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
+    slow.write_all(&[22, 3, 1]).unwrap();
+    let mut unix = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+    unix.write_all(b"oar").unwrap();
+    is_well(&house).await;
+    // These end when the server leaves; they would wait for ever if it did not.
+    let mut rest = Vec::new();
+    for ended in [silent.read_to_end(&mut rest), slow.read_to_end(&mut rest), unix.read_to_end(&mut rest)] {
+        assert!(ended.is_ok() || rest.is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_and_silence_are_bounded() {
+    let house = House::with(|config, _| {
+        config.limits.connections = 2;
+        config.limits.idle_seconds = 1;
+    })
+    .await;
+    let path = house.addresses.unix.clone().unwrap();
+    let (mut one, two) = (UnixStream::connect(&path).unwrap(), UnixStream::connect(&path).unwrap());
+    one.write_all(frame::PREAMBLE).unwrap();
+    let heard = hears(&path, &framed(&[]));
+    assert_eq!(fault_of(&heard[0]).0, Code::ResourceExhausted);
+    // It said its preamble and nothing more: the server leaves, and there is room again.
+    let mut rest = Vec::new();
+    let _ = one.read_to_end(&mut rest);
+    drop(two);
+    loop {
+        match hears(&path, &framed(&[request(1, request::Body::ListKeys(proto::ListKeysRequest {}))])).pop() {
+            Some(Response { body: Some(response::Body::Keys(_)), .. }) => break,
+            _ => std::thread::yield_now(),
+        }
+    }
+}
+
+/// Certificates of an authority of one's own.
+fn foreign(names: &[&str], is_expired: bool) -> (Vec<u8>, Vec<u8>) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.distinguished_name.push(DnType::CommonName, "somebody else");
+    params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let issuer = Issuer::new(params, KeyPair::generate().unwrap());
+    leaf(&issuer, names, is_expired)
+}
+
+fn leaf(issuer: &Issuer<'_, KeyPair>, names: &[&str], is_expired: bool) -> (Vec<u8>, Vec<u8>) {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut params = CertificateParams::new(names).unwrap();
+    if is_expired {
+        params.not_before = date_time_ymd(2001, 1, 1);
+        params.not_after = date_time_ymd(2001, 1, 2);
+    }
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.signed_by(&key, issuer).unwrap();
+    (certificate.pem().into_bytes(), key.serialize_pem().into_bytes())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_prove_nobody_are_refused() {
+    // An authority whose key this test has.
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.distinguished_name.push(DnType::CommonName, "the clients' authority");
+    params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let authority = params.self_signed(&key).unwrap().pem();
+    let issuer = Issuer::new(params, key);
+    let house = House::with(|config, place| {
+        let path = place.join("clients.pem");
+        std::fs::write(&path, authority).unwrap();
+        config.tls.as_mut().unwrap().client_ca = path;
+        config.grants[0].clients.push("san:good.test".into());
+    })
+    .await;
+    let url = format!("https://{}", house.addresses.tcp.unwrap());
+    let server_ca = std::fs::read(house.development.ca()).unwrap();
+    let outcome = async |(certificate, private_key): (Vec<u8>, Vec<u8>)| {
+        let credentials =
+            Some(Credentials { server_ca: server_ca.clone(), certificate, private_key: private_key.into() });
+        let link = match Link::open(&Endpoint::Grpc { url: url.clone(), credentials }).await {
+            Ok(link) => link,
+            Err(error) => return Err(error.to_string()),
+        };
+        // Under TLS 1.3 the client may learn only afterwards that it was refused.
+        match link.call(request::Body::ListKeys(proto::ListKeysRequest {})).await {
+            Ok(response::Body::Keys(list)) => Ok(list.keys.len()),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    assert_eq!(outcome(leaf(&issuer, &["good.test"], false)).await, Ok(7));
+    assert_eq!(outcome(leaf(&issuer, &["other.test"], false)).await, Ok(0), "known, and without any rights");
+    assert!(outcome(leaf(&issuer, &["good.test"], true)).await.is_err(), "expired");
+    assert!(outcome(leaf(&issuer, &[], false)).await.is_err(), "nameless");
+    assert!(outcome(foreign(&["good.test"], false)).await.is_err(), "another authority's");
+    // Without any certificate.
+    let tls = tonic::transport::ClientTlsConfig::new()
+        .ca_certificate(tonic::transport::Certificate::from_pem(&server_ca));
+    let endpoint = tonic::transport::Channel::from_shared(url.clone()).unwrap().tls_config(tls).unwrap();
+    if let Ok(channel) = endpoint.connect().await {
+        let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
+        assert!(client.list_keys(proto::ListKeysRequest {}).await.is_err());
+    }
+    is_well(&house).await;
+}
+
+fn audit(file: &Path, on_failure: AuditFailure) -> Option<Audit> {
+    Some(Audit { file: file.to_owned(), on_failure })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_without_rights_are_denied_and_audited() {
+    let mut house = House::with(|config, place| {
+        config.grants[0].clients = vec!["san:*".into()];
+        config.audit = audit(&place.join("audit.log"), AuditFailure::Stop);
+    })
+    .await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    for name in ["ed25519", "no-such-key"] {
+        let source = Some(open_key::Source::Resident(name.into()));
+        let body = request::Body::OpenKey(OpenKey { handle: 0, source });
+        let Err(LinkError::Refused(fault)) = link.call(body).await else { panic!("{name} was opened") };
+        assert_eq!(fault.code(), Code::PermissionDenied);
+        assert!(fault.message.contains("that this client may use"));
+    }
+    let tls = Link::open(&house.tls()).await.unwrap();
+    open_resident(&tls, 0, "ed25519").await;
+    tls.call(request::Body::Jobs(edwards_job())).await.unwrap();
+    drop((link, tls));
+    house.stop().await;
+    let log = std::fs::read_to_string(house.place.path().join("audit.log")).unwrap();
+    let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let entry = |at: usize| ["key", "operation", "verdict"].map(|field| lines[at][field].as_str().unwrap());
+    assert_eq!(entry(0), ["ed25519", "open", "PERMISSION_DENIED"]);
+    assert_eq!(entry(1), ["no-such-key", "open", "PERMISSION_DENIED"]);
+    assert_eq!(entry(2), ["ed25519", "ed25519-sign", "DONE"]);
+    assert_eq!(
+        (lines[2]["client"].as_str(), lines[2]["count"].as_u64()),
+        (Some("san:developer.oarlock.test"), Some(1))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_stops_or_warns() {
+    for (on_failure, goes_on) in [(AuditFailure::Stop, false), (AuditFailure::Warn, true)] {
+        let mut house =
+            House::with(|config, _| config.audit = audit(Path::new("/dev/full"), on_failure)).await;
+        let link = Link::open(&house.unix()).await.unwrap();
+        open_resident(&link, 0, "ed25519").await;
+        // The first is done before its entry meets the disk.
+        link.call(request::Body::Jobs(edwards_job())).await.unwrap();
+        let mut is_refused = false;
+        for _ in 0..50_000 {
+            match link.call(request::Body::Jobs(edwards_job())).await {
+                Ok(_) if goes_on => break,
+                Ok(_) => {}
+                Err(LinkError::Refused(fault)) => {
+                    assert_eq!(
+                        (fault.code(), &*fault.message),
+                        (Code::Unavailable, "the audit log cannot be written")
+                    );
+                    is_refused = true;
+                    break;
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!(is_refused, !goes_on);
+        house.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_when_the_server_stops_is_answered() {
+    let mut house = House::new().await;
+    let links =
+        [Link::open(&house.unix()).await.unwrap(), Link::open(&house.tls()).await.unwrap()].map(Arc::new);
+    for link in &links {
+        open_resident(link, 0, "ed25519").await;
+    }
+    let mut clients = Vec::new();
+    for link in &links {
+        for _ in 0..4 {
+            let link = Arc::clone(link);
+            clients.push(tokio::spawn(async move {
+                let mut answered = 0;
+                loop {
+                    match link.call(request::Body::Jobs(edwards_job())).await {
+                        Ok(response::Body::Results(results)) => {
+                            assert!(results.codes.is_empty() && results.outputs.len() == 64);
+                            answered += 1;
+                        }
+                        Ok(other) => panic!("{other:?}"),
+                        // Refused as a whole, or the stream has ended: nothing is answered by halves.
+                        Err(LinkError::Refused(fault)) => {
+                            assert_eq!(fault.code(), Code::Unavailable);
+                            return answered;
+                        }
+                        Err(_) => return answered,
+                    }
+                }
+            }));
+        }
+    }
+    for _ in 0..50 {
+        links[0].call(request::Body::Jobs(edwards_job())).await.unwrap();
+    }
+    house.stop().await;
+    let mut answered = 0;
+    for client in clients {
+        answered += client.await.unwrap();
+    }
+    assert!(answered > 0);
+    assert!(UnixStream::connect(house.addresses.unix.as_ref().unwrap()).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_paddings_look_all_the_same() {
+    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    let channel = tonic::transport::Channel::from_shared(url).unwrap().connect().await.unwrap();
+    let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
+    let kind = |kind: proto::scheme::Kind| proto::Scheme {
+        kind: kind.into(),
+        digest: proto::Digest::Sha256.into(),
+        ..Default::default()
+    };
+    let mut answers = Vec::new();
+    for first in 0..8_u8 {
+        let mut ciphertext = vec![first + 1; 256];
+        ciphertext[0] = 1;
+        let oaep = proto::DecryptRequest {
+            key: "rsa2048".into(),
+            scheme: Some(kind(proto::scheme::Kind::RsaOaepDecrypt)),
+            ciphertext: ciphertext.clone().into(),
+            label: Default::default(),
+        };
+        let status = client.decrypt(oaep.clone()).await.unwrap_err();
+        answers.push((status.code(), status.message().to_owned()));
+        // Implicit rejection: a message that depends on key and ciphertext alone, never an error.
+        let pkcs1 =
+            proto::DecryptRequest { scheme: Some(kind(proto::scheme::Kind::RsaPkcs1Decrypt)), ..oaep };
+        let once = client.decrypt(pkcs1.clone()).await.unwrap().into_inner().plaintext;
+        assert_eq!(once, client.decrypt(pkcs1).await.unwrap().into_inner().plaintext);
+    }
+    answers.dedup();
+    assert_eq!(answers, [(tonic::Code::InvalidArgument, "the answer is no".to_owned())]);
+}
