@@ -1,0 +1,43 @@
+//! Requests as a server reads them: the message, its columns, and every value in them.
+#![no_main]
+
+use bytes::BytesMut;
+use libfuzzer_sys::fuzz_target;
+use oarlock::contract::KeySource;
+use oarlock_wire::proto::{Request, request};
+use oarlock_wire::{Limits, Message, frame, jobs, records};
+
+fuzz_target!(|bytes: &[u8]| {
+    let limits = Limits { message_bytes: 1 << 16, operations: 4096, output_bytes: 1 << 16 };
+    let mut received = BytesMut::from(bytes);
+    while let Ok(Some(message)) = frame::take(&mut received, limits.message_bytes) {
+        judge(&message, &limits);
+    }
+    judge(bytes, &limits);
+});
+
+fn judge(message: &[u8], limits: &Limits) {
+    match Request::decode(message).ok().and_then(|request| request.body) {
+        Some(request::Body::Jobs(message)) => {
+            if let Ok(columns) = jobs::JobColumns::read(&message, limits) {
+                let inputs: usize = columns.iter().map(|row| row.input.len()).sum();
+                assert_eq!((columns.iter().count(), inputs), (columns.len(), message.inputs.len()));
+            }
+        }
+        Some(request::Body::Records(message)) => {
+            if let Ok(batch) = records::read(&message, limits, &[], KeySource::Table) {
+                // What was understood can be said again, unless a stride leads beyond what a number can say.
+                if let Ok(again) = records::write(&batch, |index| index) {
+                    let again = records::read(&again, limits, &[], KeySource::Table).expect("what was written");
+                    assert_eq!(again.records.len, batch.records.len);
+                    for at in [0, batch.records.len / 2, batch.records.len.saturating_sub(1)] {
+                        assert_eq!(again.task.get(at), batch.task.get(at));
+                        assert_eq!(again.records.input.get(at), batch.records.input.get(at));
+                        assert_eq!(again.records.output.get(at), batch.records.output.get(at));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
