@@ -100,20 +100,27 @@ impl LoadArgs {
         let mut plans = Vec::new();
         for op in &self.op {
             let op = if op == "null" { Op::Null } else { Op::Real(op.parse()?) };
-            for (&way, &clients) in
-                ways.iter().flat_map(|way| self.clients.iter().map(move |clients| (way, clients)))
-            {
-                for (&in_flight, &batch) in
-                    self.in_flight.iter().flat_map(|n| self.batch.iter().map(move |b| (n, b)))
-                {
+            // There is no null operation in this process: it is the server that it measures.
+            let ways = ways.iter().copied().filter(|way| op != Op::Null || *way != Way::Local);
+            plans.extend(ways.flat_map(|way| self.loads(op, way)));
+        }
+        Ok(plans)
+    }
+
+    /// Every combination of numbers.
+    fn loads(&self, op: Op, way: Way) -> Vec<Plan> {
+        let keys = self.keys.map(|keys| keys as usize);
+        let mut plans = Vec::new();
+        for &clients in &self.clients {
+            let rate = self.rate.map(|rate| rate / f64::from(clients));
+            for &in_flight in &self.in_flight {
+                for &batch in &self.batch {
                     let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
-                    let keys = self.keys.map(|keys| keys as usize);
-                    let rate = self.rate.map(|rate| rate / clients as f64);
                     plans.push(Plan { op, way, clients, in_flight, batch, keys, rate });
                 }
             }
         }
-        Ok(plans)
+        plans
     }
 
     pub(super) fn endpoint(&self) -> Result<Endpoint, LoadError> {

@@ -59,6 +59,10 @@ pub(super) fn print(global: &Global, args: &LoadArgs, rows: &[Row]) -> Result<()
         let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
+    writeln!(
+        out,
+        "load: clients x batches that each has under way x operations in a batch; CPU: the server's"
+    )?;
     write!(out, "{}", table(rows).render(wants_colour()))?;
     Ok(out.flush()?)
 }
@@ -66,7 +70,7 @@ pub(super) fn print(global: &Global, args: &LoadArgs, rows: &[Row]) -> Result<()
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         ("work", Align::Left),
-        ("clients x in flight x batch", Align::Right),
+        ("load", Align::Right),
         ("ops/s", Align::Right),
         ("CPU/op", Align::Right),
         ("per CPU s", Align::Right),

@@ -1,0 +1,312 @@
+//! The server as its operators run it, and its clients.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod program;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use oarlock::{Accelerator, Input, Job, Scheme};
+use oarlock_server::development::Development;
+use oarlock_wire::{Endpoint, Remote, RemoteConfig};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use program::{code, command, oarlock, stderr};
+
+/// A server process of its own.
+struct Served {
+    child: Child,
+    state: PathBuf,
+    said: Value,
+}
+
+impl Served {
+    /// With a development set-up, of which only the TCP port is the system's choice.
+    fn start(state: &Path) -> Self {
+        Development::at(state).prepare().unwrap();
+        let path = Development::at(state).config();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("127.0.0.1:7443", "127.0.0.1:0")).unwrap();
+        let mut child = command(&["--json", "serve", "--log", "json", "--state"])
+            .arg(state)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said = serde_json::from_str(&line).unwrap_or_else(|_| {
+            let mut log = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+            panic!("{log}")
+        });
+        Self { child, state: state.to_owned(), said }
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.state.join("oarlock.sock")
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    fn end(mut self) -> (ExitStatus, String) {
+        let mut log = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (self.child.wait().unwrap(), log)
+    }
+
+    fn call(&self, arguments: &[&str]) -> Output {
+        command(&["call", "--state"]).arg(&self.state).args(arguments).output().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(output: &Output) -> String {
+    assert_eq!(code(output), 0, "{}", stderr(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn the_first_steps_work_as_the_server_says() {
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let (message, signature, public) = (file("hello.txt"), file("hello.sig"), file("key.pub"));
+    fs::write(&message, "hello\n").unwrap();
+    assert!(text(&served.call(&["keys"])).contains("rsa2048"));
+    for key in ["rsa2048", "p256"] {
+        text(&served.call(&["sign", "--key", key, "--in", &message, "--out", &signature]));
+        text(&served.call(&["public-key", key, "--out", &public]));
+        let openssl = Command::new("openssl")
+            .args(["dgst", "-sha256", "-verify", &public, "-signature", &signature, &message])
+            .output();
+        if let Ok(verified) = openssl {
+            assert!(verified.status.success(), "{}", stderr(&verified));
+        }
+    }
+    let tls = format!("https://{}", served.said["tcp"].as_str().unwrap());
+    let verify = |key: &str| {
+        served.call(&["--server", &tls, "verify", "--key", key, "--in", &message, "--signature", &signature])
+    };
+    assert!(text(&verify("p256")).contains("is valid"));
+    fs::write(&message, "hallo\n").unwrap();
+    assert_eq!(code(&verify("p256")), 1);
+    let engines = served.call(&["engines"]);
+    assert!(text(&engines).contains("scalar"));
+    let load = command(&["--json", "load", "--seconds", "0.05", "--clients", "2", "--batch", "3", "--state"])
+        .arg(place.path())
+        .output()
+        .unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&text(&load)).unwrap();
+    assert_eq!((rows[0]["errors"].as_u64(), rows[0]["name"].as_str()), (Some(0), Some("ed25519-sign-unix")));
+    assert!(rows[0]["rate_per_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn calls_that_cannot_be_answered_say_why() {
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let missing = served.call(&["sign", "--key", "nobody's", "--in", "/dev/null"]);
+    assert_eq!(code(&missing), 2);
+    assert!(stderr(&missing).contains("nobody's"), "{}", stderr(&missing));
+    let scheme = served.call(&["sign", "--key", "ed25519", "--scheme", "rot13", "--in", "/dev/null"]);
+    assert_eq!(code(&scheme), 2);
+    assert!(stderr(&scheme).contains("rsa-pkcs1-DIGEST"));
+    let symmetric = served.call(&["sign", "--key", "tdes2", "--in", "/dev/null"]);
+    assert_eq!(code(&symmetric), 2);
+    let unreachable = oarlock(&["call", "--server", "/nonexistent/socket", "keys"]);
+    assert_eq!(code(&unreachable), 3);
+    let nowhere =
+        oarlock(&["call", "--server", "https://", "--state", place.path().to_str().unwrap(), "keys"]);
+    assert_eq!(code(&nowhere), 2, "{}", stderr(&nowhere));
+    assert_eq!(code(&oarlock(&["load", "--op", "rot13"])), 2);
+    assert_eq!(code(&oarlock(&["load", "--by", "tls"])), 2);
+}
+
+#[test]
+fn configurations_that_cannot_work_are_refused_with_the_place() {
+    let place = tempfile::tempdir().unwrap();
+    let development = Development::at(place.path());
+    development.prepare().unwrap();
+    let good = fs::read_to_string(development.config()).unwrap();
+    let check = |text: &str| {
+        let path = place.path().join("test.toml");
+        fs::write(&path, text).unwrap();
+        command(&["serve", "--check", "--config"]).arg(&path).output().unwrap()
+    };
+    let checked = check(&good.replace(":7443", ":0"));
+    assert!(text(&checked).contains("would listen at"), "{}", stderr(&checked));
+    for (found, expected) in [
+        ("[listen]\n".to_owned(), "expected at least one of tcp, plaintext, unix"),
+        ("[listen]\ntcp = \"127.0.0.1:0\"\n".into(), "expected a section [tls]"),
+        ("[listen]\nplaintext = \"0.0.0.0:0\"\n".into(), "expected a loopback address"),
+        ("[listen]\nunix = \"s\"\nunix_mode = \"rw\"\n".into(), "octal"),
+        ("[listen]\nunix = \"s\"\nport = 1\n".into(), "unknown field `port`"),
+        ("[listen\n".into(), "test.toml"),
+        (
+            "[listen]\nunix = \"s\"\n[limits]\nin_flight = 0\n".into(),
+            "[limits] in_flight: expected 1 or more",
+        ),
+        ("[listen]\nunix = \"s\"\n[engines]\nallowed = [\"gpu\"]\n".into(), "unknown engine \"gpu\""),
+        ("[listen]\nunix = \"s\"\n[keys]\ndirectory = \"nowhere\"\n".into(), "nowhere"),
+        (good.replace("server-key.pem", "client-key.pem").replace(":7443", ":0"), "server.pem"),
+        (
+            good.replace("ca.pem", "records.keys").replace(":7443", ":0"),
+            "records.keys: expected certificates",
+        ),
+    ] {
+        let output = check(&found);
+        assert_eq!(code(&output), 2, "{found}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+    let missing = oarlock(&["serve", "--config", "/nonexistent/oarlock.toml"]);
+    assert_eq!(code(&missing), 2);
+}
+
+#[test]
+fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let second = command(&["serve", "--state"]).arg(place.path()).output().unwrap();
+    assert_eq!(code(&second), 3);
+    assert!(stderr(&second).contains("another server answers there"), "{}", stderr(&second));
+    served.signal("-KILL");
+    served.end();
+    let again = Served::start(place.path());
+    assert!(text(&again.call(&["keys"])).contains("ed25519"));
+    again.signal("-TERM");
+    let (status, log) = again.end();
+    assert!(status.success() && log.contains("draining") && log.contains("stopped"), "{log}");
+    assert!(!place.path().join("oarlock.sock").exists());
+}
+
+/// Two servers with the same keys.
+fn twins(places: &[TempDir; 2]) -> [Served; 2] {
+    let [first, second] = places;
+    Development::at(first.path()).prepare().unwrap();
+    Development::at(second.path()).prepare().unwrap();
+    for entry in fs::read_dir(first.path().join("keys")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, second.path().join("keys").join(path.file_name().unwrap())).unwrap();
+    }
+    [Served::start(first.path()), Served::start(second.path())]
+}
+
+/// Clients that sign until they are told to stop, and check every signature. How many there were.
+fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
+    let checker = Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let endpoints = servers.iter().map(|served| Endpoint::Unix(served.socket())).collect();
+    let remote = Remote::new(RemoteConfig::new("servers", endpoints), checker.clone()).unwrap();
+    let key = remote.key("ed25519").unwrap();
+    let client = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote)).build().unwrap();
+    let (is_over, signed) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for thread in 0..4_u64 {
+            let (client, checker, key, is_over, signed) = (&client, &checker, &key, &is_over, &signed);
+            scope.spawn(move || {
+                let mut round = 0_u64;
+                while !is_over.load(Ordering::Relaxed) {
+                    round += 1;
+                    let messages: Vec<String> = (0..16).map(|at| format!("{thread} {round} {at}")).collect();
+                    let jobs: Vec<Job<'_>> = messages
+                        .iter()
+                        .map(|text| Job::sign(Scheme::Ed25519Sign, key, Input::Message(text.as_bytes())))
+                        .collect();
+                    let signatures = client.run_all(&jobs);
+                    for (text, signature) in messages.iter().zip(signatures.iter()) {
+                        let signature = signature.unwrap();
+                        let input = Input::Message(text.as_bytes());
+                        let check = Job::verify(Scheme::Ed25519Verify, key, input, signature);
+                        assert!(checker.run_all(&[check]).get(0).is_ok());
+                    }
+                    signed.fetch_add(16, Ordering::Relaxed);
+                }
+            });
+        }
+        during(&signed);
+        is_over.store(true, Ordering::Relaxed);
+    });
+    signed.into_inner()
+}
+
+fn wait_for(signed: &AtomicU64, more: u64) {
+    let goal = signed.load(Ordering::Relaxed) + more;
+    while signed.load(Ordering::Relaxed) < goal {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn killing_one_of_two_servers_under_load_loses_no_operation() {
+    let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let servers = twins(&places);
+    let signed = under_load(&servers, |signed| {
+        wait_for(signed, 200);
+        servers[0].signal("-KILL");
+        wait_for(signed, 400);
+    });
+    assert!(signed >= 600);
+}
+
+#[test]
+fn stopping_one_of_two_servers_under_load_loses_no_operation() {
+    let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let servers = twins(&places);
+    under_load(&servers, |signed| {
+        wait_for(signed, 200);
+        servers[1].signal("-TERM");
+        wait_for(signed, 400);
+    });
+    let [_, stopped] = servers;
+    let (status, log) = stopped.end();
+    assert!(status.success() && !log.contains("deadline passed"), "{log}");
+}
+
+#[test]
+fn a_load_of_its_own_server_has_the_documented_fields() {
+    let output = oarlock(&[
+        "--json",
+        "load",
+        "--spawn",
+        "--op",
+        "null,p256-verify-hot,tdes-cbc-40",
+        "--by",
+        "tls,plaintext,unix,local",
+        "--clients",
+        "2",
+        "--in-flight",
+        "2",
+        "--batch",
+        "16",
+        "--seconds",
+        "0.05",
+    ]);
+    let rows: Vec<Value> = serde_json::from_str(&text(&output)).unwrap();
+    assert_eq!(rows.len(), 11);
+    for row in &rows {
+        assert_eq!(row["errors"], 0);
+        for field in ["clients", "in_flight", "batch", "rate_per_s", "server_cpu_us_per_op"] {
+            assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
+        }
+        if row["remote"] == true {
+            for field in ["wire_bytes_per_op", "p50_us", "p99_us", "rss_start_kb", "rss_end_kb"] {
+                assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
+            }
+        }
+    }
+    assert_eq!(rows.iter().filter(|row| row["secure"] == true).count(), 3);
+}
