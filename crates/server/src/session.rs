@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use oarlock::keys::import;
+use oarlock::table::{KeyTable, KeyType, Policy};
 use oarlock::{Key, keys};
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
 use oarlock_wire::task;
@@ -32,10 +33,21 @@ pub(crate) struct Session {
     keyring: Arc<Keyring>,
     /// Shared with batches that are under way.
     handles: Arc<Vec<Option<Opened>>>,
-    /// Symmetric keys that came with the stream, by their index.
-    own_keys: Arc<Vec<Key>>,
+    own_keys: Arc<OwnKeys>,
     verdicts: Verdicts,
 }
+
+/// Symmetric keys that came with the stream, in the order in which they came.
+#[derive(Clone, Debug, Default)]
+struct OwnKeys {
+    /// For batches that use the server's keys too.
+    keys: Vec<Key>,
+    /// The same by the same indices, each for whatever its type can do with data.
+    table: KeyTable,
+}
+
+/// Symmetric keys that a stream may bring in its life: their indices are not given again.
+const MOST_OWN_KEYS: usize = 1 << 17;
 
 /// A key that a handle stands for.
 #[derive(Clone, Debug)]
@@ -165,33 +177,36 @@ impl Session {
 
     /// A key that the client brings along.
     fn take_in(&mut self, source: open_key::Source) -> Result<(Opened, proto::KeyInfo), Fault> {
-        let (key, kind) = match source {
-            open_key::Source::Asymmetric(bytes) => (import::any(&bytes, None).map_err(bad_key)?, None),
+        match source {
+            open_key::Source::Resident(name) => self.open_resident(&name),
+            open_key::Source::Asymmetric(bytes) => {
+                let key = import::any(&bytes, None).map_err(bad_key)?;
+                let info = proto::KeyInfo { allowed: vec!["*".into()], ..about(&key, "") };
+                Ok((own(&key, Source::Own(key.clone())), info))
+            }
             open_key::Source::Symmetric(symmetric) => {
                 let key_type = task::key_type(&symmetric.r#type).map_err(|error| error.fault())?;
-                if !key_type.takes_len(symmetric.secret.len()) {
-                    let found = symmetric.secret.len();
-                    let message = format!("a key of type {key_type} does not have {found} bytes");
-                    return Err(refusal(Code::BadKey, &message, Blame::Caller));
-                }
                 let key = keys::raw::secret(symmetric.secret.to_vec()).map_err(bad_key)?;
-                (key, Some(key_type.to_string()))
+                let index = self.add(key_type, &key)?;
+                let (kind, allowed) = (key_type.to_string(), vec!["*".into()]);
+                let info = proto::KeyInfo { kind, allowed, ..about(&key, "") };
+                Ok((own(&key, Source::OwnSymmetric(index)), info))
             }
-            open_key::Source::Resident(name) => return self.open_resident(&name),
-        };
-        let name: Arc<str> = key.fingerprint().to_string().into();
-        let mut info = about(&key, "");
-        info.allowed = vec!["*".into()];
-        let source = match kind {
-            None => Source::Own(key),
-            Some(kind) => {
-                info.kind = kind;
-                let keys = Arc::make_mut(&mut self.own_keys);
-                keys.push(key);
-                Source::OwnSymmetric(keys.len() as u32 - 1)
-            }
-        };
-        Ok((Opened { name, source, rights: Rights::Own }, info))
+        }
+    }
+
+    fn add(&mut self, key_type: KeyType, key: &Key) -> Result<u32, Fault> {
+        let own = Arc::make_mut(&mut self.own_keys);
+        if own.keys.len() >= MOST_OWN_KEYS {
+            let message = format!("a stream may bring {MOST_OWN_KEYS} symmetric keys: open another one");
+            return Err(refusal(Code::ResourceExhausted, &message, Blame::Caller));
+        }
+        let secret = key.secret().cloned().unwrap_or_default();
+        let name = own.keys.len().to_string();
+        let added = own.table.insert(name, key_type, secret, Policy::any_data(key_type));
+        let index = added.map_err(|error| refusal(Code::BadKey, &error.to_string(), Blame::Caller))?.index;
+        own.keys.push(key.clone());
+        Ok(index)
     }
 
     /// The place of a handle.
@@ -225,6 +240,11 @@ impl Session {
             verdict: Code::PermissionDenied.as_str_name(),
         }]);
     }
+}
+
+/// A key of the client's own, which it may use for everything.
+fn own(key: &Key, source: Source) -> Opened {
+    Opened { name: key.fingerprint().to_string().into(), source, rights: Rights::Own }
 }
 
 impl Pending {

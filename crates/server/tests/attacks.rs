@@ -92,7 +92,7 @@ async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_say_nothing_known_are_answered_alone() {
     let house = House::new().await;
-    let path = house.addresses.unix.clone().unwrap();
+    let path = house.addresses.unix.unwrap();
     let mut wrong = edwards_job();
     wrong.count = 1 << 30;
     let mut many = edwards_job();
@@ -142,7 +142,7 @@ async fn connections_and_silence_are_bounded() {
         config.limits.idle_seconds = 1;
     })
     .await;
-    let path = house.addresses.unix.clone().unwrap();
+    let path = house.addresses.unix.unwrap();
     let (mut one, two) = (UnixStream::connect(&path).unwrap(), UnixStream::connect(&path).unwrap());
     one.write_all(frame::PREAMBLE).unwrap();
     let heard = hears(&path, &framed(&[]));

@@ -161,6 +161,8 @@ async fn broken_keys_and_keys_that_may_not_come_are_refused() {
     };
     assert_eq!(refused(&house, symmetric("tdes2", 15)).await.0, Code::BadKey);
     assert_eq!(refused(&house, symmetric("rot13", 15)).await.0, Code::Unsupported);
+    let weak = refused(&house, symmetric("tdes2", 16)).await;
+    assert_eq!(weak, (Code::BadKey, "a triple-DES key with two equal parts".into()));
     let strict = House::with(|config, _| config.limits.may_bring_keys = false).await;
     assert_eq!(refused(&strict, garbage).await.0, Code::PermissionDenied);
 }
@@ -211,7 +213,7 @@ async fn bad_records_fail_alone_with_their_reasons() {
     let house = House::with(|config, _| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
     let link = Link::open(&house.unix()).await.unwrap();
     open_resident(&link, 0, "tdes2").await;
-    let secret = vec![3; 16].into();
+    let secret = (1..=16).collect::<Vec<u8>>().into();
     open(&link, 2, open_key::Source::Symmetric(proto::Symmetric { r#type: "tdes2".into(), secret })).await;
     let mut builder = BatchBuilder::new();
     let (encrypt, decrypt) = (Task::encrypt(BlockCipher::Tdes2), Task::decrypt(BlockCipher::Tdes2));

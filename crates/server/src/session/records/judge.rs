@@ -1,0 +1,164 @@
+//! Which records may run, and under which key of which table.
+
+use std::sync::Arc;
+
+use oarlock::batch::{Batch, Task};
+use oarlock::contract::{Column, KeySource, Shape};
+use oarlock_wire::proto::{Blame, Code, Fault};
+
+use crate::keyring::{Granted, Resident};
+use crate::session::verdicts::not_open;
+use crate::session::{Opened, Source, denial, refusal};
+
+/// Records that their key's grants do not allow, in order.
+pub(super) type Denials = Vec<(usize, Fault)>;
+
+/// An index that no table has: a record under it fails alone.
+const NOWHERE: u32 = (1 << 31) - 1;
+
+/// What came of judging a batch.
+pub(super) struct Judged {
+    pub(super) denials: Denials,
+    /// The keys are the stream's own, by their place in its table; else the server's, and outside keys where a batch has both.
+    pub(super) is_own: bool,
+}
+
+/// Puts keys in the place of handles, and one that is not there where no grant allows the task.
+pub(super) fn judge(handles: &[Option<Opened>], batch: &mut Batch<'_>) -> Judged {
+    let mut judge = Judge::new(handles);
+    let (tasks, len) = (batch.task.borrowed(), batch.records.len);
+    let key = judge.column(&batch.records.key, &tasks, len);
+    let mut columns = vec![key];
+    let is_translation = |task: Task| matches!(task, Task::Do(Shape::Translate { .. }));
+    if tasks.cursor().take(len).any(is_translation) {
+        columns.push(judge.column(&batch.records.second_key, &tasks, len));
+        judge.denials.sort_by_key(|(index, _)| *index);
+        judge.denials.dedup_by_key(|(index, _)| *index);
+    }
+    let is_own = judge.uses_own && !judge.uses_resident;
+    let mut columns = columns.into_iter().map(|column| if is_own { within(column) } else { column });
+    if let Some(key) = columns.next() {
+        batch.records.key = key;
+    }
+    if let Some(second) = columns.next() {
+        batch.records.second_key = second;
+    }
+    Judged { denials: judge.denials, is_own }
+}
+
+/// Keys of the stream as its own table has them.
+fn within(column: Column<'static, KeySource>) -> Column<'static, KeySource> {
+    let place = |source| match (source, Batch::outside_key(0)) {
+        (KeySource::Table(index), KeySource::Table(first)) if index >= first => {
+            KeySource::Table(index - first)
+        }
+        (other, _) => other,
+    };
+    match column {
+        Column::One(source) => Column::One(place(source)),
+        each => Column::Each(each.cursor().map(place).collect()),
+    }
+}
+
+struct Judge<'s> {
+    handles: &'s [Option<Opened>],
+    /// By handle, for each task: what stands in its place and is counted by a grant, or why nothing does.
+    known: Vec<Vec<(Task, Verdict)>>,
+    denials: Denials,
+    uses_resident: bool,
+    uses_own: bool,
+}
+
+type Verdict = Result<(KeySource, Option<Arc<Granted>>), Fault>;
+
+impl<'s> Judge<'s> {
+    fn new(handles: &'s [Option<Opened>]) -> Self {
+        let known = std::iter::repeat_with(Vec::new).take(handles.len()).collect();
+        Self { handles, known, denials: Vec::new(), uses_resident: false, uses_own: false }
+    }
+
+    fn column(
+        &mut self,
+        column: &Column<'_, KeySource>,
+        tasks: &Column<'_, Task>,
+        len: usize,
+    ) -> Column<'static, KeySource> {
+        if let (Column::One(source), Column::One(task)) = (column, tasks)
+            && !self.is_counted(*source)
+        {
+            // One verdict for all.
+            let before = self.denials.len();
+            let key = self.allow(*source, *task, 0);
+            if let Some((_, fault)) = self.denials.get(before).cloned() {
+                self.denials.extend((1..len).map(|index| (index, fault.clone())));
+            }
+            return Column::One(key);
+        }
+        let each = column.cursor().zip(tasks.cursor()).take(len).enumerate();
+        Column::Each(each.map(|(index, (source, task))| self.allow(source, task, index)).collect())
+    }
+
+    fn is_counted(&self, source: KeySource) -> bool {
+        let KeySource::Table(handle) = source else { return false };
+        let opened = self.handles.get(handle as usize).and_then(Option::as_ref);
+        opened.is_some_and(|opened| opened.rights.is_counted())
+    }
+
+    #[inline]
+    fn allow(&mut self, source: KeySource, task: Task, index: usize) -> KeySource {
+        let KeySource::Table(handle) = source else { return source };
+        if !has_key(task) {
+            return KeySource::Table(0);
+        }
+        let Some(known) = self.known.get_mut(handle as usize) else {
+            return self.deny(index, not_open(handle));
+        };
+        let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
+            let (verdict, is_own) = verdict(self.handles[handle as usize].as_ref(), handle, task);
+            self.uses_own |= is_own && verdict.is_ok();
+            self.uses_resident |= !is_own && verdict.is_ok();
+            known.push((task, verdict));
+            known.len() - 1
+        });
+        match &known[at].1 {
+            Ok((source, None)) => *source,
+            Ok((source, Some(grant))) => match grant.take() {
+                Ok(()) => *source,
+                Err(denied) => self.deny(index, denial(denied, &task.to_string())),
+            },
+            Err(fault) => {
+                let fault = fault.clone();
+                self.deny(index, fault)
+            }
+        }
+    }
+
+    fn deny(&mut self, index: usize, fault: Fault) -> KeySource {
+        self.denials.push((index, fault));
+        KeySource::Table(NOWHERE)
+    }
+}
+
+/// What stands in a handle's place, and whether it is a key of the stream's own.
+fn verdict(opened: Option<&Opened>, handle: u32, task: Task) -> (Verdict, bool) {
+    let Some(opened) = opened else { return (Err(not_open(handle)), false) };
+    let operation = task.to_string();
+    let grant = match opened.rights.allow(&operation) {
+        Ok(grant) => grant.filter(|grant| grant.is_counted()).cloned(),
+        Err(denied) => return (Err(denial(denied, &operation)), false),
+    };
+    match opened.source {
+        Source::Resident(Resident::Symmetric(index)) => (Ok((KeySource::Table(index), grant)), false),
+        Source::OwnSymmetric(index) => (Ok((Batch::outside_key(index), grant)), true),
+        Source::Gone => {
+            (Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller)), false)
+        }
+        _ => {
+            (Err(refusal(Code::WrongKey, "this is an asymmetric key: it serves jobs", Blame::Caller)), false)
+        }
+    }
+}
+
+pub(super) fn has_key(task: Task) -> bool {
+    !matches!(task, Task::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
+}
