@@ -1,6 +1,8 @@
 //! New keys, from AWS-LC's random generator.
 
+mod prime;
 mod safe;
+mod short;
 
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey};
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
@@ -12,19 +14,21 @@ use zeroize::Zeroizing;
 use crate::{KeyError, fingerprint, import, raw};
 pub use safe::{SafePrimeProgress, rsa_safe};
 
-/// An RSA key of 2048, 3072, 4096 or 8192 bits with the public exponent 65537.
+/// An RSA key of 1024, 2048, 3072, 4096 or 8192 bits with the public exponent 65537. One of 1024 bits is for what cannot do
+/// with longer ones: it is too short to be safe.
 ///
 /// # Errors
 /// [`KeyError::CannotGenerate`] for other lengths.
 pub fn rsa(bits: u16) -> Result<Key, KeyError> {
     let size = match bits {
+        // AWS-LC makes none so short.
+        1024 => return short::key(1024),
         2048 => KeySize::Rsa2048,
         3072 => KeySize::Rsa3072,
         4096 => KeySize::Rsa4096,
         8192 => KeySize::Rsa8192,
         _ => {
-            let remedy =
-                "only 2048, 3072, 4096 and 8192 bits are made here; use `openssl genrsa` and import the key";
+            let remedy = "only 1024, 2048, 3072, 4096 and 8192 bits are made here; use `openssl genrsa` and import the key";
             return Err(KeyError::CannotGenerate { what: format!("an RSA key of {bits} bits"), remedy });
         }
     };

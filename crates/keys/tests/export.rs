@@ -158,6 +158,7 @@ fn held_keys_are_known_by_their_public_half() {
 #[test]
 fn generated_keys_are_keys() {
     let made = [
+        (generate::rsa(1024).unwrap(), KeyKind::RsaPrivate(1024)),
         (generate::rsa(2048).unwrap(), KeyKind::RsaPrivate(2048)),
         (generate::ec(Curve::P256).unwrap(), KeyKind::EcPrivate(Curve::P256)),
         (generate::ec(Curve::P384).unwrap(), KeyKind::EcPrivate(Curve::P384)),
@@ -176,7 +177,7 @@ fn generated_keys_are_keys() {
     for len in [0, raw::MAX_SECRET_LEN + 1, usize::MAX] {
         assert!(generate::secret(len).is_err());
     }
-    let KeyError::CannotGenerate { remedy, .. } = generate::rsa(1024).unwrap_err() else { panic!() };
+    let KeyError::CannotGenerate { remedy, .. } = generate::rsa(1536).unwrap_err() else { panic!() };
     assert!(remedy.contains("openssl genrsa"));
 }
 

@@ -1,15 +1,13 @@
 //! RSA keys of safe primes, which threshold signatures need.
 
-use std::num::NonZeroU32;
-
-use crypto_bigint::{BoxedUint, Resize};
-use crypto_primes::hazmat::SmallFactorsSieve;
-use crypto_primes::{Flavor, is_prime};
+use crypto_bigint::BoxedUint;
+use crypto_primes::Flavor;
 use oarlock_core::Key;
 use zeroize::Zeroizing;
 
+use super::prime::prime;
 use crate::KeyError;
-use crate::rsa::integer::{Secret, precision, product, write};
+use crate::rsa::integer::{Secret, product, write};
 use crate::rsa::{self, safe};
 
 /// Longest modulus in bits that is made here.
@@ -36,41 +34,21 @@ pub fn rsa_safe(bits: u16, mut progress: impl FnMut(SafePrimeProgress)) -> Resul
         let what = format!("an RSA key of {bits} bits of safe primes");
         return Err(KeyError::CannotGenerate { what, remedy: "take an even length of 512 to 4096 bits" });
     }
-    let p = prime(u32::from(bits) / 2, 0, &mut progress)?;
-    let mut q = prime(u32::from(bits) / 2, 1, &mut progress)?;
+    let p = safe_prime(u32::from(bits) / 2, 0, &mut progress)?;
+    let mut q = safe_prime(u32::from(bits) / 2, 1, &mut progress)?;
     while p == q {
-        q = prime(u32::from(bits) / 2, 1, &mut progress)?;
+        q = safe_prime(u32::from(bits) / 2, 1, &mut progress)?;
     }
     progress(SafePrimeProgress { found: 2, candidates: 0 });
     key(&p, &q)
 }
 
-/// A safe prime whose two highest bits are set, so that the product of two has twice as many bits.
-fn prime(bits: u32, found: u8, progress: &mut impl FnMut(SafePrimeProgress)) -> Result<Secret, KeyError> {
-    let failed = KeyError::Machine { what: "looking for a safe prime" };
-    let mut candidates = 0;
-    loop {
-        let start = start(bits)?;
-        let length = NonZeroU32::new(bits).ok_or(failed.clone())?;
-        let sieve = SmallFactorsSieve::new(start, length, true).map_err(|_| failed.clone())?;
-        // The sieve ends at 2^bits: then it starts elsewhere.
-        for candidate in sieve.map(Zeroizing::new) {
-            candidates += 1;
-            progress(SafePrimeProgress { found, candidates });
-            if is_prime(Flavor::Safe, &*candidate) {
-                return Ok(candidate);
-            }
-        }
-    }
-}
-
-/// Where the search begins: random but for the two highest bits.
-fn start(bits: u32) -> Result<BoxedUint, KeyError> {
-    let width = precision(bits);
-    let random = safe::random(width)?;
-    let low = random.wrapping_shr_vartime(width - bits + 2);
-    let top = BoxedUint::from(3_u64).resize(width).wrapping_shl_vartime(bits - 2);
-    Ok(low | top)
+fn safe_prime(
+    bits: u32,
+    found: u8,
+    progress: &mut impl FnMut(SafePrimeProgress),
+) -> Result<Secret, KeyError> {
+    prime(Flavor::Safe, bits, |candidates| progress(SafePrimeProgress { found, candidates }))
 }
 
 /// d is the inverse of e modulo `2 m = lcm(p - 1, q - 1)`: of the inverse modulo m and its sum with m the odd one.
