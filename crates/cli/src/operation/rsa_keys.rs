@@ -1,4 +1,4 @@
-//! RSA keys to time with. They are published with the source and worth nothing (see `keys/README.md`).
+//! RSA keys to time with. They are published with the source and worth nothing (see `published/README.md`).
 
 use oarlock::Key;
 use oarlock::keys::{KeyError, generate, import};
@@ -7,10 +7,10 @@ use oarlock::keys::{KeyError, generate, import};
 pub(super) const PER_SIZE: usize = 2;
 
 const PUBLISHED: [(u16, [&[u8]; PER_SIZE]); 4] = [
-    (1024, [include_bytes!("../keys/rsa1024-1.pem"), include_bytes!("../keys/rsa1024-2.pem")]),
-    (2048, [include_bytes!("../keys/rsa2048-1.pem"), include_bytes!("../keys/rsa2048-2.pem")]),
-    (3072, [include_bytes!("../keys/rsa3072-1.pem"), include_bytes!("../keys/rsa3072-2.pem")]),
-    (4096, [include_bytes!("../keys/rsa4096-1.pem"), include_bytes!("../keys/rsa4096-2.pem")]),
+    (1024, [include_bytes!("published/rsa1024-1.pem"), include_bytes!("published/rsa1024-2.pem")]),
+    (2048, [include_bytes!("published/rsa2048-1.pem"), include_bytes!("published/rsa2048-2.pem")]),
+    (3072, [include_bytes!("published/rsa3072-1.pem"), include_bytes!("published/rsa3072-2.pem")]),
+    (4096, [include_bytes!("published/rsa4096-1.pem"), include_bytes!("published/rsa4096-2.pem")]),
 ];
 
 /// So many keys of a size: the published ones, further ones made now, which takes its time.
