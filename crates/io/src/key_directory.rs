@@ -14,8 +14,11 @@ use zeroize::Zeroizing;
 
 use crate::Stamp;
 
-/// The endings of key files.
-const ENDINGS: [&str; 2] = ["pem", "der"];
+/// The endings of key files in a directory of keys.
+pub const ENDINGS: [&str; 2] = ["pem", "der"];
+
+/// One more than a key may have, so that one that is too long is known as such.
+const MOST_BYTES: usize = import::MAX_INPUT_LEN + 1;
 
 /// Keys by the names of their files. A file that cannot be read as a key, such as one that is being written, leaves the key
 /// that was there before in use.
@@ -38,6 +41,7 @@ pub enum Material {
 
 #[derive(Default)]
 struct File {
+    path: PathBuf,
     stamp: Option<Stamp>,
     key: Option<Material>,
     /// It was said that there is nothing where the name leads to.
@@ -116,6 +120,12 @@ impl KeyDirectory {
         self.files.iter().filter_map(|(name, file)| Some((name.as_str(), file.key.as_ref()?)))
     }
 
+    /// The file that the key of a name was read from.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<&Path> {
+        self.files.get(name).map(|file| file.path.as_path())
+    }
+
     /// Looks again. Files that have not changed are not read.
     ///
     /// # Errors
@@ -160,6 +170,7 @@ impl KeyDirectory {
             }
         };
         file.is_missing = false;
+        file.path.clone_from(&path);
         if file.stamp.replace(stamp) == Some(stamp) {
             return;
         }
@@ -180,6 +191,17 @@ impl KeyDirectory {
 }
 
 impl Material {
+    /// What the bytes of a key file hold.
+    ///
+    /// # Errors
+    /// As for [`import::any`] and [`Share::from_pem`].
+    pub fn import(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Self, KeyError> {
+        if bytes.windows(SHARE.len()).any(|window| window == SHARE) {
+            return Ok(Self::Share(Share::from_pem(bytes, passphrase)?));
+        }
+        Ok(Self::Key(import::any(bytes, passphrase)?))
+    }
+
     /// The key that computes: a share is a key of its own.
     fn key(&self) -> &Key {
         match self {
@@ -211,16 +233,19 @@ fn is_key_file(path: &Path) -> bool {
 
 fn name_of(path: &Path) -> Option<String> {
     let name = path.file_stem()?.to_str()?;
+    is_key_name(name).then(|| name.to_owned())
+}
+
+/// True where a file in a directory of keys may have this name, before its ending: 1 to 64 letters of ASCII, digits, `.`, `-` and
+/// `_`, the first of them no dot.
+#[must_use]
+pub fn is_key_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    ((1..=64).contains(&name.len()) && name.bytes().all(is_plain)).then(|| name.to_owned())
+    (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_plain)
 }
 
 fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, FileFault> {
-    let bytes = read_secret(path)?;
-    if bytes.windows(SHARE.len()).any(|window| window == SHARE) {
-        return Ok(Material::Share(Share::from_pem(&bytes, passphrase)?));
-    }
-    Ok(Material::Key(import::any(&bytes, passphrase)?))
+    Ok(Material::import(&read_secret(path, MOST_BYTES)?, passphrase)?)
 }
 
 /// What the label of a share ends with, encrypted or not.
@@ -231,7 +256,7 @@ const SHARE: &[u8] = b"RSA SHARE-----";
 /// # Errors
 /// It cannot be read, or its first line is empty.
 pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
-    let text = read_secret(path)?;
+    let text = read_secret(path, MOST_BYTES)?;
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
@@ -240,11 +265,15 @@ pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
     Ok(Passphrase::new(line))
 }
 
-/// Reads a file that may be secret, of at most as many bytes as a key may have, without leaving copies behind.
-fn read_secret(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+/// Reads a file that may be secret, or a pipe, up to `most_bytes` and without leaving copies behind; what is longer is cut.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read_secret(path: &Path, most_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let file = fs::File::open(path)?;
-    let most = import::MAX_INPUT_LEN as u64 + 1;
-    let len = file.metadata()?.len().min(most);
+    let about = file.metadata()?;
+    let most = most_bytes as u64;
+    let len = if about.is_file() { about.len().min(most) } else { most };
     let mut bytes = Zeroizing::new(Vec::with_capacity(len as usize + 1));
     // Within the capacity nothing is moved; a file that grows meanwhile is cut, and refused as malformed.
     file.take(len).read_to_end(&mut bytes)?;
@@ -292,6 +321,7 @@ mod tests {
         write(&place.path().join("notes.txt"), "no key");
         write(&place.path().join(".mail.pem"), "being written");
         assert_eq!(directory.refresh().unwrap().added, ["mail"]);
+        assert_eq!((directory.file("mail"), directory.file("notes")), (Some(&*path), None));
         assert!(directory.refresh().unwrap().is_none());
         let before = directory.keys().next().unwrap().1.key().clone();
         write(&path, pem().as_bytes());
@@ -337,6 +367,17 @@ mod tests {
     }
 
     #[test]
+    fn names_are_plain_and_short() {
+        let longest = "x".repeat(64);
+        for name in ["a", "mail-2026.example_1", &longest] {
+            assert!(is_key_name(name), "{name}");
+        }
+        for name in ["", ".a", "a/b", "a b", "ä", "a\n", &format!("{longest}x")] {
+            assert!(!is_key_name(name), "{name}");
+        }
+    }
+
+    #[test]
     fn private_keys_that_everybody_may_read_are_named() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("open.pem");
@@ -361,6 +402,17 @@ mod tests {
         assert_eq!(KeyDirectory::new(place.path(), Some(passphrase)).refresh().unwrap().added, ["k"]);
         write(&secret, "\n");
         assert!(read_passphrase(&secret).is_err());
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("secret");
+        write(&path, "12345");
+        let read = |most| read_secret(&path, most).unwrap().to_vec();
+        assert_eq!([read(4), read(5), read(1 << 20)], [&b"1234"[..], b"12345", b"12345"]);
+        // No file, so its length says nothing.
+        assert_eq!(*read_secret(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);
     }
 
     #[test]

@@ -9,5 +9,8 @@
 mod key_directory;
 mod stamp;
 
-pub use key_directory::{Changes, FileFault, KeyDirectory, KeyDirectoryError, Material, read_passphrase};
+pub use key_directory::{
+    Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Material, is_key_name, read_passphrase,
+    read_secret,
+};
 pub use stamp::Stamp;

@@ -92,6 +92,18 @@ impl Development {
         self.directory.join("client-key.pem")
     }
 
+    /// The directory of keys.
+    #[must_use]
+    pub fn keys(&self) -> PathBuf {
+        self.directory.join("keys")
+    }
+
+    /// The file of symmetric keys.
+    #[must_use]
+    pub fn records(&self) -> PathBuf {
+        self.directory.join("records.keys")
+    }
+
     /// The UNIX socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
@@ -103,7 +115,7 @@ impl Development {
     /// # Errors
     /// Something cannot be made or written.
     pub fn prepare(&self) -> Result<bool, DevelopmentError> {
-        let keys = self.directory.join("keys");
+        let keys = self.keys();
         for directory in [&self.directory, &keys] {
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
             made.map_err(|error| DevelopmentError::Write { path: directory.clone(), error })?;
@@ -113,7 +125,7 @@ impl Development {
         is_new |= missing(&keys.join("p256.pem"), || Ok(private(&generate::ec(Curve::P256)?)?))?;
         is_new |= missing(&keys.join("ed25519.pem"), || Ok(private(&generate::ed25519()?)?))?;
         is_new |= missing(&keys.join("x25519.pem"), || Ok(private(&generate::x25519()?)?))?;
-        is_new |= missing(&self.directory.join("records.keys"), || Ok(symmetric()?))?;
+        is_new |= missing(&self.records(), || Ok(symmetric()?))?;
         is_new |= missing(&self.config(), || Ok(Zeroizing::new(config())))?;
         Ok(is_new)
     }
