@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use oarlock::{Accelerator, Builder};
 
 use crate::call::CallArgs;
+use crate::keys::KeysArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
 use crate::load::LoadArgs;
@@ -63,6 +64,8 @@ pub(crate) enum Command {
     Call(Box<CallArgs>),
     /// What a server does for many clients at once
     Load(Box<LoadArgs>),
+    /// Make, take in, list and show keys
+    Keys(Box<KeysArgs>),
 }
 
 impl Global {

@@ -8,6 +8,7 @@ use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 
 use crate::call::CallError;
+use crate::keys::KeysError;
 use crate::ladder::LadderError;
 use crate::latency::LatencyError;
 use crate::load::LoadError;
@@ -35,6 +36,8 @@ pub(crate) enum Failure {
     Call(#[from] CallError),
     #[error("load: {0}")]
     Load(#[from] LoadError),
+    #[error("keys: {0}")]
+    Keys(#[from] KeysError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -71,6 +74,7 @@ impl Failure {
             Self::Load(error) if !error.is_users() => MACHINE,
             Self::Call(error) if error.is_no() => NO,
             Self::Call(error) if !error.is_users() => MACHINE,
+            Self::Keys(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };
         ExitCode::from(code)

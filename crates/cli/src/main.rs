@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load`, `keys` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
@@ -13,6 +13,7 @@ mod args;
 mod call;
 mod engines;
 mod exit;
+mod keys;
 mod ladder;
 mod latency;
 mod load;
@@ -69,6 +70,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Load(args) => load::run(&cli.global, args).map_err(|error| match error {
             load::LoadError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Keys(args) => keys::run(&cli.global, args).map_err(|error| match error {
+            keys::KeysError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
     }

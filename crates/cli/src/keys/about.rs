@@ -1,0 +1,164 @@
+//! What may be said of a key.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use oarlock::Key;
+use oarlock::contract::KeyKind;
+use oarlock::keys::threshold::Share;
+use oarlock::table::KeyType;
+use oarlock_io::Material;
+use serde::Serialize;
+
+use crate::args::Global;
+
+/// A key without its material, as `--json` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct About {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) holds: Holds,
+    /// Of an RSA key the length of its modulus, of others that of the private or secret number; null where it is not known.
+    pub(super) bits: Option<usize>,
+    pub(super) fingerprint: Option<String>,
+    pub(super) file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) share: Option<Place>,
+    /// In PEM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) public_key: Option<String>,
+}
+
+/// Which half there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Holds {
+    Private,
+    Public,
+    /// A part of the private half.
+    Share,
+    /// There are no halves.
+    Secret,
+}
+
+/// Which share of how many, and how many sign together.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Place {
+    index: u8,
+    shares: u8,
+    threshold: u8,
+}
+
+impl About {
+    /// What a file of a directory of keys holds.
+    pub(super) fn material(name: &str, material: &Material, file: &Path) -> Self {
+        match material {
+            Material::Key(key) => Self::asymmetric(name, key, file),
+            Material::Share(share) => Self::of_share(name, share, file),
+        }
+    }
+
+    /// A key that has a public half.
+    pub(super) fn asymmetric(name: &str, key: &Key, file: &Path) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: kind(key.kind()),
+            holds: if is_public(key) { Holds::Public } else { Holds::Private },
+            bits: bits(key.kind()),
+            fingerprint: Some(key.fingerprint().to_string()),
+            file: file.display().to_string(),
+            share: None,
+            public_key: None,
+        }
+    }
+
+    /// A share: it is known by the key that all shares together stand for.
+    fn of_share(name: &str, share: &Share, file: &Path) -> Self {
+        let whole = share.public();
+        let place = Place { index: share.index(), shares: whole.shares(), threshold: whole.threshold() };
+        Self { holds: Holds::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
+    }
+
+    /// A key of a file of keys.
+    pub(super) fn symmetric(name: &str, key_type: KeyType, len: Option<usize>, file: &Path) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: key_type.to_string(),
+            holds: Holds::Secret,
+            bits: len.map(|len| 8 * len),
+            fingerprint: None,
+            file: file.display().to_string(),
+            share: None,
+            public_key: None,
+        }
+    }
+
+    /// Prints it on stdout.
+    pub(super) fn print(&self, global: &Global) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if global.json {
+            let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+            return writeln!(out, "{text}");
+        }
+        writeln!(out, "name         {}", self.name)?;
+        writeln!(out, "kind         {}, {}", self.kind, self.holds.word())?;
+        if let Some(Place { index, shares, threshold }) = self.share {
+            writeln!(out, "share        {index} of {shares}, {threshold} sign together")?;
+        }
+        if let Some(bits) = self.bits {
+            writeln!(out, "size         {bits} bits")?;
+        }
+        if let Some(fingerprint) = &self.fingerprint {
+            writeln!(out, "fingerprint  {fingerprint}")?;
+        }
+        writeln!(out, "file         {}", self.file)?;
+        write!(out, "{}", self.public_key.as_deref().unwrap_or_default())
+    }
+}
+
+impl Holds {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Public => "public",
+            Self::Share => "share",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+/// True where there is no private half.
+pub(super) fn is_public(key: &Key) -> bool {
+    matches!(
+        key.kind(),
+        KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
+    )
+}
+
+/// Says on stderr what is wrong with a key that nevertheless works.
+pub(super) fn warn(name: &str, key: &Key) {
+    if let KeyKind::RsaPrivate(bits @ ..2048) | KeyKind::RsaPublic(bits @ ..2048) = key.kind() {
+        eprintln!("oarlock: {name}: an RSA key of {bits} bits is too short to be safe");
+    }
+}
+
+/// A kind as the command line names it, whichever half is there.
+pub(super) fn kind(kind: KeyKind) -> String {
+    match kind {
+        KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => format!("rsa{bits}"),
+        KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve.to_string(),
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => "ed25519".into(),
+        KeyKind::X25519Private | KeyKind::X25519Public => "x25519".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn bits(kind: KeyKind) -> Option<usize> {
+    match kind {
+        KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => Some(bits.into()),
+        KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => Some(8 * curve.scalar_len()),
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => Some(256),
+        KeyKind::X25519Private | KeyKind::X25519Public => Some(256),
+        _ => None,
+    }
+}

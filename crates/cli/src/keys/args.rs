@@ -1,0 +1,115 @@
+//! Arguments of `oarlock keys`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::kind::Kind;
+
+/// Arguments of `oarlock keys`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A key is called what its file is called, without the ending. Its fingerprint is SHA-256 of its public half \
+                  (SubjectPublicKeyInfo in DER); symmetric keys have none, for a hash of a short key could be searched.\n\
+                  Files are written whole or not at all, for their owner alone, and never over another without --force."
+)]
+pub(crate) struct KeysArgs {
+    #[command(subcommand)]
+    pub(super) command: KeysCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum KeysCommand {
+    /// Make a key
+    Generate(GenerateArgs),
+    /// Take in a key of any format: validated, and written as PKCS#8, a public one as SPKI
+    Import(ImportArgs),
+    /// List the keys of a directory and of a file of keys
+    List(ListArgs),
+    /// Say what a key is, and its public half; never the private one
+    Show(ShowArgs),
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "RSA, EC, Ed25519 and X25519 keys become PKCS#8 files in PEM. Symmetric keys become a line of a file of keys, as \
+                  `oarlock records --keys` and `oarlock serve` read them (docs/records.md)."
+)]
+pub(super) struct GenerateArgs {
+    /// What to make
+    #[arg(value_enum, value_name = "KIND")]
+    pub(super) kind: Kind,
+    /// What the key is called [default: what its kind is called]
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+    /// The directory of keys that it goes into [default: that of the development set-up]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) directory: Option<PathBuf>,
+    /// The file that it becomes, instead of one in a directory of keys
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "name"])]
+    pub(super) out: Option<PathBuf>,
+    /// The file of keys that a symmetric key is added to [default: that of the development set-up]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "out", "passphrase_file"])]
+    pub(super) records: Option<PathBuf>,
+    /// Encrypt it under the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) passphrase_file: Option<PathBuf>,
+    /// Replace a key of this name
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ImportArgs {
+    /// A private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; - for stdin
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// What the key is called [default: what the file is called, without its ending]
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+    /// The directory of keys that it goes into [default: that of the development set-up]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) directory: Option<PathBuf>,
+    /// It is encrypted under the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) in_passphrase_file: Option<PathBuf>,
+    /// Encrypt what is written under the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) passphrase_file: Option<PathBuf>,
+    /// Replace a key of this name
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Files that are no usable keys are named on stderr with the reason; the others are listed, and the exit code \
+                  is 2."
+)]
+pub(super) struct ListArgs {
+    /// A directory of keys [default: that of the development set-up, unless --records is given]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) directory: Option<PathBuf>,
+    /// Encrypted keys open with the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) passphrase_file: Option<PathBuf>,
+    /// A file of symmetric keys [default: that of the development set-up, unless --directory is given]
+    #[arg(long, value_name = "FILE")]
+    pub(super) records: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ShowArgs {
+    /// A key's file, or where there is none, the name of a key in the directory of keys; - for stdin
+    #[arg(value_name = "FILE|NAME")]
+    pub(super) key: PathBuf,
+    /// The directory of keys that has the name [default: that of the development set-up]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) directory: Option<PathBuf>,
+    /// It is encrypted under the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) passphrase_file: Option<PathBuf>,
+    /// Print the public half in PEM and nothing else
+    #[arg(long)]
+    pub(super) pem: bool,
+}

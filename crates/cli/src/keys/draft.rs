@@ -1,0 +1,106 @@
+//! Files that are there whole or not at all.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::KeysError;
+
+/// What may stand at the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    Nothing,
+    AnyFile,
+}
+
+/// For its owner alone.
+pub(super) fn private() -> Permissions {
+    Permissions::from_mode(0o600)
+}
+
+/// Writes a file beside its name, then gives it the name.
+pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Over) -> Result<(), KeysError> {
+    let path = checked(path, over)?;
+    let create = |error| KeysError::Create { path: path.clone(), error };
+    let fail = |error| KeysError::Write { path: path.clone(), error };
+    let mut draft = tempfile::Builder::new()
+        .prefix(".oarlock-")
+        .suffix(".part")
+        .permissions(private())
+        .tempfile_in(folder(&path))
+        .map_err(create)?;
+    draft.write_all(text).map_err(fail)?;
+    draft.as_file().set_permissions(permissions).map_err(fail)?;
+    draft.as_file().sync_all().map_err(fail)?;
+    let named = match over {
+        Over::Nothing => draft.persist_noclobber(&path),
+        Over::AnyFile => draft.persist(&path),
+    };
+    match named {
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(KeysError::Exists { path });
+        }
+        named => named.map_err(|error| fail(error.error))?,
+    };
+    File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)
+}
+
+/// The path that is written: what a link leads to is replaced, not the link, and never a device or a directory.
+pub(super) fn checked(path: &Path, over: Over) -> Result<PathBuf, KeysError> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            Err(KeysError::Create { path: path.to_owned(), error: io::ErrorKind::IsADirectory.into() })
+        }
+        Ok(about) if !about.is_file() => {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "expected a file");
+            Err(KeysError::Create { path: path.to_owned(), error })
+        }
+        Ok(_) if over == Over::Nothing => Err(KeysError::Exists { path: path.to_owned() }),
+        _ => Ok(path.canonicalize().unwrap_or_else(|_| path.to_owned())),
+    }
+}
+
+/// The folder of a file.
+pub(super) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn nothing_is_replaced_unless_that_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key.pem");
+        write(&path, b"one", private(), Over::Nothing).unwrap();
+        let error = write(&path, b"two", private(), Over::Nothing).unwrap_err();
+        assert!(matches!(error, KeysError::Exists { .. }) && fs::read(&path).unwrap() == b"one", "{error}");
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        write(&path, b"two", private(), Over::AnyFile).unwrap();
+        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), 1));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn devices_and_directories_stay_and_links_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [Path::new("/dev/null"), folder.path(), Path::new("/nonexistent/key.pem")] {
+            for over in [Over::Nothing, Over::AnyFile] {
+                let error = write(path, b"", private(), over).unwrap_err();
+                assert!(matches!(error, KeysError::Create { .. }), "{error}");
+            }
+        }
+        let (path, link) = (folder.path().join("key.pem"), folder.path().join("link.pem"));
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(matches!(write(&link, b"", private(), Over::Nothing), Err(KeysError::Exists { .. })));
+        write(&path, b"one", private(), Over::Nothing).unwrap();
+        write(&link, b"two", private(), Over::AnyFile).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && fs::read(&path).unwrap() == b"two");
+    }
+}

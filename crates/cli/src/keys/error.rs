@@ -1,0 +1,62 @@
+//! Why there is no key.
+
+use std::io;
+use std::path::PathBuf;
+
+use oarlock::contract::Blame;
+use oarlock::keys::KeyError;
+use oarlock_records::KeyFileError;
+use oarlock_server::development::DevelopmentError;
+
+/// Why there is no key, or not all of them.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeysError {
+    #[error(transparent)]
+    Development(#[from] DevelopmentError),
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error("expected a name of letters, digits, '.', '-' and '_', at most 64 of them, found {name:?}{hint}")]
+    Name { name: String, hint: &'static str },
+    #[error("cannot make the key: {0}")]
+    Generate(KeyError),
+    #[error("cannot read {}: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("{}: {error}", path.display())]
+    Key { path: PathBuf, error: KeyError },
+    #[error("{}: {error}", path.display())]
+    Records { path: PathBuf, error: KeyFileError },
+    #[error("{}: longer than {most} bytes, which is more than a file of keys may have", path.display())]
+    LongRecords { path: PathBuf, most: usize },
+    #[error("{} exists: --force replaces it", path.display())]
+    Exists { path: PathBuf },
+    #[error("{} has the same name but for its ending: remove it first", path.display())]
+    Twin { path: PathBuf },
+    #[error("{} has a key named {name:?}: --name gives another name, --force replaces it", path.display())]
+    NameTaken { path: PathBuf, name: String },
+    #[error("{} has no key named {name:?}", directory.display())]
+    NoKey { directory: PathBuf, name: String },
+    #[error("cannot write {}: {error}", path.display())]
+    Create { path: PathBuf, error: io::Error },
+    #[error("{}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("{} could not be used", files(*count))]
+    Broken { count: usize },
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl KeysError {
+    /// True where the user's words or files are wrong, false where the machine failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::Development(error) => matches!(error, DevelopmentError::NoPlace),
+            Self::Generate(error) | Self::Key { error, .. } => error.blame() == Blame::Caller,
+            Self::Write { .. } | Self::Stdout(_) => false,
+            _ => true,
+        }
+    }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".into() } else { format!("{count} files") }
+}

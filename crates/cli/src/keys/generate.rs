@@ -1,0 +1,99 @@
+//! `oarlock keys generate`.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use oarlock::Key;
+use oarlock::table::KeyType;
+use oarlock_server::development::Development;
+
+use super::about::{self, About};
+use super::args::GenerateArgs;
+use super::draft::{self, Over};
+use super::kind::Kind;
+use super::{KeysError, place, records};
+use crate::args::Global;
+
+pub(super) fn run(global: &Global, args: &GenerateArgs) -> Result<(), KeysError> {
+    let about = match args.kind.symmetric() {
+        Some(key_type) => args.symmetric(key_type)?,
+        None => args.asymmetric()?,
+    };
+    Ok(about.print(global)?)
+}
+
+impl GenerateArgs {
+    fn asymmetric(&self) -> Result<About, KeysError> {
+        if self.records.is_some() {
+            return Err(KeysError::Usage(
+                "--records is for symmetric keys: des, tdes2, tdes3, aes128, aes256, hmac",
+            ));
+        }
+        let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
+        let (name, path) = self.place()?;
+        // Refused before the work rather than after it.
+        draft::checked(&path, self.over())?;
+        let key = generate(self.kind)?;
+        place::write(&path, &key, passphrase.as_ref(), self.over())?;
+        about::warn(&name, &key);
+        Ok(About::asymmetric(&name, &key, &path))
+    }
+
+    fn place(&self) -> Result<(String, PathBuf), KeysError> {
+        if let Some(path) = &self.out {
+            return Ok((place::name_of(path), path.clone()));
+        }
+        let name = self.name()?;
+        let path = place::file_for(&place::directory_to_fill(self.directory.as_deref())?, &name)?;
+        Ok((name, path))
+    }
+
+    fn symmetric(&self, key_type: KeyType) -> Result<About, KeysError> {
+        if self.directory.is_some() || self.out.is_some() || self.passphrase_file.is_some() {
+            return Err(KeysError::Usage(
+                "a symmetric key goes into a file of keys, not encrypted: expected --records, or none of --directory, --out \
+                 and --passphrase-file",
+            ));
+        }
+        let name = self.name()?;
+        let path = match &self.records {
+            Some(path) => path.clone(),
+            None => {
+                let path = Development::of_user()?.records();
+                place::make(draft::folder(&path))?;
+                path
+            }
+        };
+        let len = records::add(&path, &name, key_type, || self.kind.generate(), self.over())?;
+        Ok(About::symmetric(&name, key_type, Some(len), &path))
+    }
+
+    fn name(&self) -> Result<String, KeysError> {
+        let name = self.name.clone().unwrap_or_else(|| self.kind.to_string());
+        place::check_name(&name, "")?;
+        Ok(name)
+    }
+
+    fn over(&self) -> Over {
+        if self.force { Over::AnyFile } else { Over::Nothing }
+    }
+}
+
+fn generate(kind: Kind) -> Result<Key, KeysError> {
+    let spinner = spinner(kind);
+    let key = kind.generate().map_err(KeysError::Generate);
+    spinner.finish_and_clear();
+    key
+}
+
+/// On stderr, only where somebody watches, and only for what takes its time.
+fn spinner(kind: Kind) -> ProgressBar {
+    if !kind.is_slow() || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let spinner = ProgressBar::new_spinner().with_message(format!("looking for the primes of {kind}"));
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}

@@ -1,0 +1,43 @@
+//! `oarlock keys import`.
+
+use std::path::Path;
+
+use super::about::{self, About};
+use super::args::ImportArgs;
+use super::draft::Over;
+use super::{KeysError, place};
+use crate::args::Global;
+
+pub(super) fn run(global: &Global, args: &ImportArgs) -> Result<(), KeysError> {
+    let name = args.name()?;
+    let in_passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let key = place::read(&args.file, in_passphrase.as_ref())?;
+    if about::is_public(&key) && passphrase.is_some() {
+        return Err(KeysError::Usage("--passphrase-file: this is a public key, which nothing encrypts"));
+    }
+    let directory = place::directory_to_fill(args.directory.as_deref())?;
+    let path = place::file_for(&directory, &name)?;
+    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    place::write(&path, &key, passphrase.as_ref(), over)?;
+    about::warn(&name, &key);
+    if in_passphrase.is_some() && passphrase.is_none() && !about::is_public(&key) {
+        eprintln!("oarlock: {} is not encrypted: --passphrase-file makes it so", path.display());
+    }
+    Ok(About::asymmetric(&name, &key, &path).print(global)?)
+}
+
+impl ImportArgs {
+    fn name(&self) -> Result<String, KeysError> {
+        let name = match &self.name {
+            Some(name) => name.clone(),
+            None if self.file == Path::new("-") => {
+                return Err(KeysError::Usage("a key from stdin needs --name"));
+            }
+            None => place::name_of(&self.file),
+        };
+        let hint = if self.name.is_none() { " (--name gives another)" } else { "" };
+        place::check_name(&name, hint)?;
+        Ok(name)
+    }
+}

@@ -1,0 +1,114 @@
+//! What can be made.
+
+use std::fmt;
+
+use clap::ValueEnum;
+use oarlock::Key;
+use oarlock::contract::Curve;
+use oarlock::keys::{KeyError, generate};
+use oarlock::table::KeyType;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// RSA, too short to be safe
+    Rsa1024,
+    /// RSA
+    Rsa2048,
+    /// RSA
+    Rsa3072,
+    /// RSA
+    Rsa4096,
+    /// ECDSA on P-256
+    P256,
+    /// ECDSA on P-384
+    P384,
+    /// Signatures on Curve25519
+    Ed25519,
+    /// Key agreement on Curve25519
+    X25519,
+    /// Single DES, symmetric
+    Des,
+    /// Triple DES with two keys, symmetric
+    Tdes2,
+    /// Triple DES with three keys, symmetric
+    Tdes3,
+    /// AES of 128 bits, symmetric
+    Aes128,
+    /// AES of 256 bits, symmetric
+    Aes256,
+    /// HMAC, 32 bytes, symmetric
+    Hmac,
+}
+
+/// As long as the output of SHA-256: shorter ones weaken it, longer ones add nothing. RFC 2104 section 3.
+const HMAC_LEN: usize = 32;
+
+impl Kind {
+    /// The type in a file of keys; None for a kind that has a public half.
+    pub(super) fn symmetric(self) -> Option<KeyType> {
+        Some(match self {
+            Self::Des => KeyType::Des,
+            Self::Tdes2 => KeyType::Tdes2,
+            Self::Tdes3 => KeyType::Tdes3,
+            Self::Aes128 => KeyType::Aes128,
+            Self::Aes256 => KeyType::Aes256,
+            Self::Hmac => KeyType::Hmac,
+            _ => return None,
+        })
+    }
+
+    /// True where making one takes so long that somebody who watches wants to be told.
+    pub(super) fn is_slow(self) -> bool {
+        matches!(self, Self::Rsa1024 | Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096)
+    }
+
+    /// A new key.
+    pub(super) fn generate(self) -> Result<Key, KeyError> {
+        match self {
+            Self::Rsa1024 => generate::rsa(1024),
+            Self::Rsa2048 => generate::rsa(2048),
+            Self::Rsa3072 => generate::rsa(3072),
+            Self::Rsa4096 => generate::rsa(4096),
+            Self::P256 => generate::ec(Curve::P256),
+            Self::P384 => generate::ec(Curve::P384),
+            Self::Ed25519 => generate::ed25519(),
+            Self::X25519 => generate::x25519(),
+            Self::Des | Self::Tdes2 | Self::Tdes3 | Self::Aes128 | Self::Aes256 | Self::Hmac => {
+                generate::secret(self.symmetric().and_then(KeyType::key_len).unwrap_or(HMAC_LEN))
+            }
+        }
+    }
+}
+
+/// As it is written on the command line.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_possible_value() {
+            Some(value) => f.write_str(value.get_name()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock::contract::KeyKind;
+
+    use super::*;
+    use crate::keys::about;
+
+    #[test]
+    fn every_kind_makes_what_it_is_called() {
+        for kind in Kind::value_variants().iter().filter(|kind| **kind != Kind::Rsa4096) {
+            let key = kind.generate().unwrap();
+            match kind.symmetric() {
+                None => assert_eq!(about::kind(key.kind()), kind.to_string()),
+                Some(key_type) => {
+                    assert_eq!(key_type.to_string(), kind.to_string());
+                    let KeyKind::Secret(len) = key.kind() else { panic!("{key:?}") };
+                    assert!(key_type.takes_len(len.into()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Directories of keys, and files in them.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use oarlock::Key;
+use oarlock::keys::export::{self, Protection};
+use oarlock::keys::{KeyError, Passphrase, import};
+use oarlock_io::{ENDINGS, Material, is_key_name, read_passphrase, read_secret};
+use oarlock_server::development::Development;
+use zeroize::Zeroizing;
+
+use super::draft::{self, Over};
+use super::{KeysError, about};
+
+/// The directory that was named, else that of the development set-up.
+pub(super) fn directory(own: Option<&Path>) -> Result<PathBuf, KeysError> {
+    match own {
+        Some(path) => Ok(path.to_owned()),
+        None => Ok(Development::of_user()?.keys()),
+    }
+}
+
+/// As [`directory`], to be written to: that of the development set-up is made where it is not there.
+pub(super) fn directory_to_fill(own: Option<&Path>) -> Result<PathBuf, KeysError> {
+    let path = directory(own)?;
+    if own.is_none() {
+        make(&path)?;
+    }
+    Ok(path)
+}
+
+/// Makes a directory that nobody else may look into.
+pub(super) fn make(path: &Path) -> Result<(), KeysError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| KeysError::Create { path: path.to_owned(), error })
+}
+
+/// Where a key of this name goes. Two files whose names differ in their endings alone would be one key's.
+pub(super) fn file_for(directory: &Path, name: &str) -> Result<PathBuf, KeysError> {
+    let twin = ENDINGS.iter().filter(|ending| **ending != ENDING).map(|ending| file(directory, name, ending));
+    match twin.into_iter().find(|path| path.exists()) {
+        Some(path) => Err(KeysError::Twin { path }),
+        None => Ok(file(directory, name, ENDING)),
+    }
+}
+
+/// The file of the key of a name. Of several the first counts, as for a server.
+pub(super) fn find(directory: &Path, name: &str) -> Result<PathBuf, KeysError> {
+    let files = ENDINGS.iter().map(|ending| file(directory, name, ending)).filter(|path| path.exists());
+    let no_key = || KeysError::NoKey { directory: directory.to_owned(), name: name.to_owned() };
+    files.min().ok_or_else(no_key)
+}
+
+/// The name that a file gives to its key: all but the ending.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Refuses a name under which no key could be found again.
+pub(super) fn check_name(name: &str, hint: &'static str) -> Result<(), KeysError> {
+    if is_key_name(name) { Ok(()) } else { Err(KeysError::Name { name: name.to_owned(), hint }) }
+}
+
+/// A key of any format; `-` is stdin.
+pub(super) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
+    import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
+}
+
+/// A key of any format, or a share of one.
+pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, KeysError> {
+    Material::import(&bytes(path)?, passphrase)
+        .map_err(|error| KeysError::Key { path: path.to_owned(), error })
+}
+
+fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
+    let from = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+    read_secret(from, import::MAX_INPUT_LEN + 1)
+        .map_err(|error| KeysError::Read { path: path.to_owned(), error })
+}
+
+/// Writes a key: PKCS#8, encrypted where there is a passphrase, or SPKI.
+pub(super) fn write(
+    path: &Path,
+    key: &Key,
+    passphrase: Option<&Passphrase>,
+    over: Over,
+) -> Result<(), KeysError> {
+    let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
+    draft::write(path, text.as_bytes(), draft::private(), over)
+}
+
+fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>, KeyError> {
+    match passphrase {
+        _ if about::is_public(key) => export::spki_pem(key).map(Zeroizing::new),
+        Some(passphrase) => export::encrypted_pkcs8_pem(key, passphrase, Protection::default()),
+        None => export::private_pkcs8_pem(key),
+    }
+}
+
+/// The passphrase in a file, where one was named.
+pub(super) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
+    let read =
+        |path: &Path| read_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error });
+    path.map(read).transpose()
+}
+
+/// The ending of files that are written here.
+const ENDING: &str = "pem";
+
+fn file(directory: &Path, name: &str, ending: &str) -> PathBuf {
+    directory.join(format!("{name}.{ending}"))
+}

@@ -1,0 +1,53 @@
+//! `oarlock keys show`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use oarlock::Key;
+use oarlock::keys::export;
+use oarlock_io::Material;
+
+use super::about::{self, About};
+use super::args::ShowArgs;
+use super::{KeysError, place};
+use crate::args::Global;
+
+pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
+    if args.pem && global.json {
+        return Err(KeysError::Usage("--pem and --json: stdout carries one of them alone"));
+    }
+    let path = args.path()?;
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let material = place::read_material(&path, passphrase.as_ref())?;
+    let public =
+        export::spki_pem(key_of(&material)).map_err(|error| KeysError::Key { path: path.clone(), error })?;
+    if args.pem {
+        return Ok(io::stdout().write_all(public.as_bytes())?);
+    }
+    let name = place::name_of(&path);
+    about::warn(&name, key_of(&material));
+    let about = About { public_key: Some(public), ..About::material(&name, &material, &path) };
+    Ok(about.print(global)?)
+}
+
+/// The key whose public half is shown: of a share that of all shares together.
+fn key_of(material: &Material) -> &Key {
+    match material {
+        Material::Key(key) => key,
+        Material::Share(share) => share.public().public(),
+    }
+}
+
+impl ShowArgs {
+    /// A file that is there, unless a directory was named: then it is a name in that.
+    fn path(&self) -> Result<PathBuf, KeysError> {
+        let is_name = self.key.to_str().filter(|name| oarlock_io::is_key_name(name));
+        let is_file = self.key == Path::new("-") || (self.key.exists() && !self.key.is_dir());
+        match is_name {
+            Some(name) if self.directory.is_some() || !is_file => {
+                place::find(&place::directory(self.directory.as_deref())?, name)
+            }
+            _ => Ok(self.key.clone()),
+        }
+    }
+}
