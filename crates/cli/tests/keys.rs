@@ -522,3 +522,53 @@ fn wrong_words_end_with_two() {
         assert!(code(&output) == 0 && !output.stdout.is_empty(), "{words:?}");
     }
 }
+
+const SAFE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../keys/tests/data/threshold/safe1024.pem");
+
+#[test]
+fn keys_of_safe_primes_are_split_among_servers() {
+    let folder = Folder::new();
+    let out = folder.path().to_str().unwrap();
+    let split = |more: &[&str]| {
+        let common =
+            ["keys", "split", SAFE, "--threshold", "2", "--shares", "3", "--name", "shared", "--out", out];
+        oarlock(&[&common, more].concat())
+    };
+    let output = split(&[]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(folder.names(), ["secret", "server-1", "server-2", "server-3", "shared.threshold.pem"]);
+    assert_eq!(folder.mode("server-2/shared.pem"), 0o600);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Any 2 of these 3 sign as shared"), "{text}");
+    let directory = folder.path().join("server-2");
+    let list = oarlock(&["--json", "keys", "list", "--directory", directory.to_str().unwrap()]);
+    let rows: Value = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!((rows[0]["holds"].as_str(), rows[0]["share"]["index"].as_u64()), (Some("share"), Some(2)));
+    let again = split(&[]);
+    assert_eq!(code(&again), 2);
+    assert!(stderr(&again).contains("exists"), "{}", stderr(&again));
+    let secret = folder.path().join("secret");
+    let forced = split(&["--force", "--passphrase-file", secret.to_str().unwrap()]);
+    assert_eq!(code(&forced), 0, "{}", stderr(&forced));
+    assert!(folder.get("server-1/shared.pem").starts_with(b"-----BEGIN OARLOCK ENCRYPTED RSA SHARE"));
+}
+
+#[test]
+fn what_cannot_be_split_says_what_could() {
+    let folder = Folder::new();
+    let key = folder.path().join("plain.pem");
+    let key = key.to_str().unwrap();
+    assert_eq!(code(&oarlock(&["keys", "generate", "rsa1024", "--out", key])), 0);
+    let out = folder.path().to_str().unwrap();
+    let plain = oarlock(&["keys", "split", key, "--threshold", "2", "--shares", "3", "--out", out]);
+    assert_eq!(code(&plain), 2);
+    assert!(stderr(&plain).contains("--safe-primes"), "{}", stderr(&plain));
+    for (threshold, shares) in [("4", "3"), ("1", "3"), ("2", "200")] {
+        let counts =
+            oarlock(&["keys", "split", SAFE, "--threshold", threshold, "--shares", shares, "--out", out]);
+        assert_eq!(code(&counts), 2, "{}", stderr(&counts));
+    }
+    assert_eq!(folder.names(), ["plain.pem", "secret"]);
+    let kind = oarlock(&["keys", "generate", "p256", "--safe-primes", "--out", key, "--force"]);
+    assert!(code(&kind) == 2 && stderr(&kind).contains("--safe-primes is for RSA"));
+}

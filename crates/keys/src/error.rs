@@ -304,7 +304,7 @@ pub enum KeyError {
     },
     /// Shares demand safe primes. Shoup 2000, Protocol 1.
     #[error(
-        "shares: expected safe primes ((prime - 1) / 2 prime too), found {which} otherwise; ordinary RSA keys do not have them: generate a key that does (`generate::rsa_safe`, or `openssl prime -generate -safe`)"
+        "shares: expected safe primes ((prime - 1) / 2 prime too), found {which} otherwise; ordinary RSA keys do not have them: generate a key that does (`oarlock keys generate rsa2048 --safe-primes`, `generate::rsa_safe`)"
     )]
     NotSafePrime {
         /// Which prime.

@@ -28,6 +28,8 @@ pub(super) enum KeysCommand {
     List(ListArgs),
     /// Say what a key is, and its public half; never the private one
     Show(ShowArgs),
+    /// Split an RSA key of safe primes among servers, so many of which sign together and none of which has the key
+    Split(SplitArgs),
 }
 
 #[derive(Args, Debug)]
@@ -54,6 +56,9 @@ pub(super) struct GenerateArgs {
     /// Encrypt it under the first line of this file
     #[arg(long, value_name = "FILE")]
     pub(super) passphrase_file: Option<PathBuf>,
+    /// Of primes p such that (p - 1) / 2 is prime too, so that `keys split` can share it: RSA alone, and takes longer
+    #[arg(long, conflicts_with = "records")]
+    pub(super) safe_primes: bool,
     /// Replace a key of this name
     #[arg(long)]
     pub(super) force: bool,
@@ -112,4 +117,37 @@ pub(super) struct ShowArgs {
     /// Print the public half in PEM and nothing else
     #[arg(long)]
     pub(super) pem: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The key must be one of safe primes: `oarlock keys generate rsa2048 --safe-primes`. Shares are written to \
+                  OUT/server-1/NAME.pem and so on, each a server's directory of keys, and what everybody may know to \
+                  OUT/NAME.threshold.pem. Shoup, \"Practical Threshold Signatures\", EUROCRYPT 2000; docs/math/threshold-rsa.md."
+)]
+pub(super) struct SplitArgs {
+    /// The private key
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// How many servers sign together
+    #[arg(long, value_name = "K")]
+    pub(super) threshold: u8,
+    /// How many servers there are
+    #[arg(long, value_name = "L")]
+    pub(super) shares: u8,
+    /// What the key is called at every server [default: what the file is called, without its ending]
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+    /// The directory that the servers' directories are made in
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    pub(super) out: PathBuf,
+    /// It is encrypted under the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) in_passphrase_file: Option<PathBuf>,
+    /// Encrypt the shares under the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) passphrase_file: Option<PathBuf>,
+    /// Replace files of these names
+    #[arg(long)]
+    pub(super) force: bool,
 }

@@ -35,7 +35,7 @@ impl GenerateArgs {
         let (name, path) = self.place()?;
         // Refused before the work rather than after it.
         draft::checked(&path, self.over())?;
-        let key = generate(self.kind)?;
+        let key = generate(self.kind, self.safe_primes)?;
         place::write(&path, &key, passphrase.as_ref(), self.over())?;
         about::warn(&name, &key);
         Ok(About::asymmetric(&name, &key, &path))
@@ -51,6 +51,9 @@ impl GenerateArgs {
     }
 
     fn symmetric(&self, key_type: KeyType) -> Result<About, KeysError> {
+        if self.safe_primes {
+            return Err(KeysError::Usage("--safe-primes is for RSA"));
+        }
         if self.directory.is_some() || self.out.is_some() || self.passphrase_file.is_some() {
             return Err(KeysError::Usage(
                 "a symmetric key goes into a file of keys, not encrypted: expected --records, or none of --directory, --out \
@@ -81,11 +84,21 @@ impl GenerateArgs {
     }
 }
 
-fn generate(kind: Kind) -> Result<Key, KeysError> {
+fn generate(kind: Kind, has_safe_primes: bool) -> Result<Key, KeysError> {
     let spinner = spinner(kind);
-    let key = kind.generate().map_err(KeysError::Generate);
+    let key = if has_safe_primes {
+        let found = kind.generate_safe(|progress| {
+            spinner.set_message(format!(
+                "looking for safe primes of {kind}: {} of 2 found, {} candidates for the next",
+                progress.found, progress.candidates
+            ));
+        });
+        found.ok_or(KeysError::Usage("--safe-primes is for RSA"))?
+    } else {
+        kind.generate()
+    };
     spinner.finish_and_clear();
-    key
+    key.map_err(KeysError::Generate)
 }
 
 /// On stderr, only where somebody watches, and only for what takes its time.

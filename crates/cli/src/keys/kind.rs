@@ -5,6 +5,7 @@ use std::fmt;
 use clap::ValueEnum;
 use oarlock::Key;
 use oarlock::contract::Curve;
+use oarlock::keys::generate::SafePrimeProgress;
 use oarlock::keys::{KeyError, generate};
 use oarlock::table::KeyType;
 
@@ -57,25 +58,41 @@ impl Kind {
         })
     }
 
+    /// The length of an RSA key's modulus in bits.
+    fn rsa_bits(self) -> Option<u16> {
+        match self {
+            Self::Rsa1024 => Some(1024),
+            Self::Rsa2048 => Some(2048),
+            Self::Rsa3072 => Some(3072),
+            Self::Rsa4096 => Some(4096),
+            _ => None,
+        }
+    }
+
+    /// A new RSA key of safe primes; None for another kind. `progress` is called for every candidate.
+    pub(super) fn generate_safe(
+        self,
+        progress: impl FnMut(SafePrimeProgress),
+    ) -> Option<Result<Key, KeyError>> {
+        Some(generate::rsa_safe(self.rsa_bits()?, progress))
+    }
+
     /// True where making one takes so long that somebody who watches wants to be told.
     pub(super) fn is_slow(self) -> bool {
-        matches!(self, Self::Rsa1024 | Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096)
+        self.rsa_bits().is_some()
     }
 
     /// A new key.
     pub(super) fn generate(self) -> Result<Key, KeyError> {
+        if let Some(bits) = self.rsa_bits() {
+            return generate::rsa(bits);
+        }
         match self {
-            Self::Rsa1024 => generate::rsa(1024),
-            Self::Rsa2048 => generate::rsa(2048),
-            Self::Rsa3072 => generate::rsa(3072),
-            Self::Rsa4096 => generate::rsa(4096),
             Self::P256 => generate::ec(Curve::P256),
             Self::P384 => generate::ec(Curve::P384),
             Self::Ed25519 => generate::ed25519(),
             Self::X25519 => generate::x25519(),
-            Self::Des | Self::Tdes2 | Self::Tdes3 | Self::Aes128 | Self::Aes256 | Self::Hmac => {
-                generate::secret(self.symmetric().and_then(KeyType::key_len).unwrap_or(HMAC_LEN))
-            }
+            _ => generate::secret(self.symmetric().and_then(KeyType::key_len).unwrap_or(HMAC_LEN)),
         }
     }
 }

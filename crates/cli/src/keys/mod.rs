@@ -4,7 +4,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `kind` | the command's arguments; what can be made |
-//! | `generate`, `import`, `list`, `show` | the subcommands |
+//! | `generate`, `import`, `list`, `show`, `split` | the subcommands |
 //! | `about` | what may be said of a key |
 //! | `place`, `records` | directories of keys and files in them; files of symmetric keys |
 //! | `draft` | files that are there whole or not at all |
@@ -21,6 +21,7 @@ mod list;
 mod place;
 mod records;
 mod show;
+mod split;
 
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
@@ -37,5 +38,6 @@ pub(crate) fn run(global: &Global, args: &KeysArgs) -> Result<(), KeysError> {
         KeysCommand::Import(own) => import::run(global, own),
         KeysCommand::List(own) => list::run(global, own),
         KeysCommand::Show(own) => show::run(global, own),
+        KeysCommand::Split(own) => split::run(global, own),
     }
 }

@@ -1,0 +1,89 @@
+//! `oarlock keys split`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use oarlock::keys::export::Protection;
+use oarlock::keys::threshold::{self, Share};
+use oarlock::keys::{KeyError, Passphrase};
+use oarlock_io::Material;
+use zeroize::Zeroizing;
+
+use super::about::About;
+use super::args::SplitArgs;
+use super::draft::{self, Over};
+use super::{KeysError, place};
+use crate::args::Global;
+
+pub(super) fn run(global: &Global, args: &SplitArgs) -> Result<(), KeysError> {
+    let key = place::read(&args.file, place::passphrase(args.in_passphrase_file.as_deref())?.as_ref())?;
+    let name = args.name.clone().unwrap_or_else(|| place::name_of(&args.file));
+    place::check_name(&name, ": --name gives one")?;
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let failed = |error| KeysError::Key { path: args.file.clone(), error };
+    let (public, shares) = threshold::split(&key, args.threshold, args.shares).map_err(failed)?;
+    // Everything is refused before anything is written: half of the shares are worth nothing.
+    let paths: Vec<PathBuf> = shares.iter().map(|share| args.path_of(share, &name)).collect();
+    let whole = args.out.join(format!("{name}.threshold.pem"));
+    for path in paths.iter().chain([&whole]) {
+        draft::checked(path, args.over())?;
+    }
+    for (share, path) in shares.iter().zip(&paths) {
+        place::make(draft::folder(path))?;
+        let text = text(share, passphrase.as_ref()).map_err(failed)?;
+        draft::write(path, text.as_bytes(), draft::private(), args.over())?;
+    }
+    draft::write(&whole, public.to_pem().map_err(failed)?.as_bytes(), draft::private(), args.over())?;
+    say(global, args, &name, &shares, &paths, &whole)
+}
+
+impl SplitArgs {
+    /// A directory of keys for each server, in which the key has the same name.
+    fn path_of(&self, share: &Share, name: &str) -> PathBuf {
+        self.out.join(format!("server-{}", share.index())).join(format!("{name}.pem"))
+    }
+
+    fn over(&self) -> Over {
+        if self.force { Over::AnyFile } else { Over::Nothing }
+    }
+}
+
+fn text(share: &Share, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>, KeyError> {
+    match passphrase {
+        Some(passphrase) => share.to_encrypted_pem(passphrase, Protection::default()),
+        None => share.to_pem(),
+    }
+}
+
+fn say(
+    global: &Global,
+    args: &SplitArgs,
+    name: &str,
+    shares: &[Share],
+    paths: &[PathBuf],
+    whole: &std::path::Path,
+) -> Result<(), KeysError> {
+    let abouts: Vec<About> = shares
+        .iter()
+        .zip(paths)
+        .map(|(share, path)| About::material(name, &Material::Share(share.clone()), path))
+        .collect();
+    let mut out = io::stdout().lock();
+    if global.json {
+        let value = serde_json::json!({ "threshold_key": whole, "shares": abouts });
+        return Ok(writeln!(out, "{value}")?);
+    }
+    for path in paths {
+        writeln!(out, "{}", path.display())?;
+    }
+    writeln!(out, "{}  what clients combine and verify with", whole.display())?;
+    writeln!(
+        out,
+        "Any {} of these {} sign as {name}. Give each directory to a server of its own, and remove {}: whoever has it signs \
+         alone.",
+        args.threshold,
+        args.shares,
+        args.file.display()
+    )?;
+    Ok(out.flush()?)
+}
