@@ -1,20 +1,18 @@
-# `make run` shows what this machine's engines do; `make test` proves the workspace. Both work from a fresh clone.
+# `make run` serves on embedded defaults; `make test` proves the workspace. Both work from a fresh clone.
 
 CARGO ?= cargo
 BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
-SPEED_OPS ?= rsa2048-sign,rsa2048-verify,p256-sign,p256-verify,ed25519-sign,ed25519-verify,x25519-derive,aes128-gcm-40,tdes-cbc-40
 
 .PHONY: help run build test unit scalar-alone doctest house setup setup-build lint deny ci
 
 help:
-	@echo 'make run    build, then: oarlock engines; oarlock speed on a short list'
+	@echo 'make run    build, then: oarlock serve on a development set-up, which says how to call it'
 	@echo 'make test   set up, then every test, the doc tests and the house rules'
 	@echo 'make lint   formatting, clippy, documentation, dependencies'
 	@echo 'make ci     everything that a change must pass (.ci/run)'
 
 run: build
-	$(BINARY) engines
-	$(BINARY) speed --ops $(SPEED_OPS) --seconds 1
+	$(BINARY) serve
 
 build: setup-build
 	$(CARGO) build --release --package oarlock-cli
