@@ -194,14 +194,16 @@ fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
     assert!(!place.path().join("oarlock.sock").exists());
 }
 
-/// Two servers with the same keys.
+/// Two servers with the same keys, but for shares.
 fn twins(places: &[TempDir; 2]) -> [Served; 2] {
     let [first, second] = places;
     Development::at(first.path()).prepare().unwrap();
     Development::at(second.path()).prepare().unwrap();
     for entry in fs::read_dir(first.path().join("keys")).unwrap() {
         let path = entry.unwrap().path();
-        fs::copy(&path, second.path().join("keys").join(path.file_name().unwrap())).unwrap();
+        if !path.ends_with("shared.pem") {
+            fs::copy(&path, second.path().join("keys").join(path.file_name().unwrap())).unwrap();
+        }
     }
     [Served::start(first.path()), Served::start(second.path())]
 }
@@ -309,4 +311,47 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
         }
     }
     assert_eq!(rows.iter().filter(|row| row["secure"] == true).count(), 3);
+}
+
+#[test]
+fn several_servers_are_asked_compared_and_sign_together() {
+    let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let out = tempfile::tempdir().unwrap();
+    let safe = concat!(env!("CARGO_MANIFEST_DIR"), "/../keys/tests/data/threshold/safe1024.pem");
+    let split =
+        command(&["keys", "split", safe, "--threshold", "2", "--shares", "3", "--name", "shared", "--out"])
+            .arg(out.path())
+            .output()
+            .unwrap();
+    assert_eq!(code(&split), 0, "{}", stderr(&split));
+    for (place, server) in places.iter().zip(["server-1", "server-3"]) {
+        Development::at(place.path()).prepare().unwrap();
+        fs::copy(out.path().join(server).join("shared.pem"), place.path().join("keys/shared.pem")).unwrap();
+    }
+    let [first, second] = twins(&places);
+    let other = second.socket();
+    let other = other.to_str().unwrap();
+    let file = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
+    let (message, signature, threshold) = (file("message"), file("signature"), file("shared.threshold.pem"));
+    fs::write(&message, "transfer nothing").unwrap();
+    let sign = |more: &[&str], key: &str| {
+        let end = ["sign", "--key", key, "--in", &message, "--out", &signature];
+        first.call(&[more, &end].concat())
+    };
+    text(&sign(&["--also", other, "--threshold-key", &threshold], "shared"));
+    let public = file("public.pem");
+    fs::write(&public, text(&oarlock(&["keys", "show", safe, "--pem"]))).unwrap();
+    let verify = ["verify", "--own-key", &public, "--in", &message, "--signature", &signature];
+    assert!(text(&first.call(&verify)).contains("is valid"));
+    let alone = sign(&[], "shared");
+    assert!(code(&alone) == 2 && stderr(&alone).contains("--threshold-key"), "{}", stderr(&alone));
+    text(&sign(&["--also", other, "--agree", "2"], "ed25519"));
+    let few = sign(&["--agree", "2"], "ed25519");
+    assert!(code(&few) == 2 && stderr(&few).contains("at least 2 servers"), "{}", stderr(&few));
+    drop(second);
+    let passed = sign(&["--also", other], "ed25519");
+    assert_eq!(code(&passed), 0, "{}", stderr(&passed));
+    let missing = sign(&["--also", other, "--threshold-key", &threshold], "shared");
+    assert_eq!(code(&missing), 3);
+    assert!(stderr(&missing).contains("2 servers must sign together, 1 did"), "{}", stderr(&missing));
 }

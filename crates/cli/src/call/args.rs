@@ -14,8 +14,31 @@ use super::CallError;
 pub(crate) struct CallArgs {
     #[command(flatten)]
     pub(super) server: ServerArgs,
+    #[command(flatten)]
+    pub(super) servers: ServersArgs,
     #[command(subcommand)]
     pub(super) command: CallCommand,
+}
+
+/// Further servers that have the key or a share of it, and how their answers are used.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ServersArgs {
+    /// A further server with the key, as --server; repeatable. Where one fails another is asked
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) also: Vec<String>,
+    /// Release an answer only when so many servers give it
+    #[arg(long, value_name = "K", conflicts_with = "threshold_key")]
+    pub(super) agree: Option<u8>,
+    /// The key is shared among the servers: what `keys split` wrote to NAME.threshold.pem
+    #[arg(long, value_name = "FILE")]
+    pub(super) threshold_key: Option<PathBuf>,
+}
+
+impl ServersArgs {
+    /// True where one stream to one server will not do.
+    pub(super) fn are_several(&self) -> bool {
+        !self.also.is_empty() || self.agree.is_some() || self.threshold_key.is_some()
+    }
 }
 
 /// Where the server is, and what proves both sides to each other.
@@ -150,12 +173,19 @@ pub(super) struct PublicKeyArgs {
 impl ServerArgs {
     /// The server, with the development set-up in the place of what was not said.
     pub(crate) fn endpoint(&self) -> Result<Endpoint, CallError> {
-        let Some(server) = &self.server else { return Ok(Endpoint::Unix(self.development()?.socket())) };
+        match &self.server {
+            Some(server) => self.at(server),
+            None => Ok(Endpoint::Unix(self.development()?.socket())),
+        }
+    }
+
+    /// Another server, reached with the same certificates.
+    pub(super) fn at(&self, server: &str) -> Result<Endpoint, CallError> {
         if server.starts_with("https://") {
-            return Ok(Endpoint::Grpc { url: server.clone(), credentials: Some(self.credentials()?) });
+            return Ok(Endpoint::Grpc { url: server.to_owned(), credentials: Some(self.credentials()?) });
         }
         if server.starts_with("http://") {
-            return Ok(Endpoint::Grpc { url: server.clone(), credentials: None });
+            return Ok(Endpoint::Grpc { url: server.to_owned(), credentials: None });
         }
         Ok(Endpoint::Unix(server.into()))
     }

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::JobError;
 use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
+use oarlock::{BuildError, JobError};
 use oarlock_server::development::DevelopmentError;
 use oarlock_wire::proto;
-use oarlock_wire::{ConnectError, LinkError, WireError};
+use oarlock_wire::{ConnectError, LinkError, RemoteError, WireError};
 
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,10 @@ pub(crate) enum CallError {
     Development(#[from] DevelopmentError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     #[error(transparent)]
     Link(#[from] LinkError),
     #[error(transparent)]
@@ -55,6 +59,8 @@ impl CallError {
             Self::Job(error) => error.blame() != Blame::Machine,
             Self::Link(LinkError::Refused(fault)) => fault.blame() != proto::Blame::Machine,
             Self::Connect(error) => !matches!(error, ConnectError::Unreachable { .. }),
+            Self::Remote(error) => matches!(error, RemoteError::TooFewServers { .. }),
+            Self::Build(error) => !matches!(error, BuildError::NoReferee),
             Self::Runtime(_) | Self::Link(_) | Self::Unexpected | Self::Stdout(_) | Self::Write { .. } => {
                 false
             }

@@ -2,6 +2,7 @@
 
 mod args;
 mod error;
+mod peers;
 mod scheme;
 
 use std::fs;
@@ -12,12 +13,12 @@ use oarlock::contract::KeyKind;
 use oarlock::keys::{export, import};
 use oarlock::{Job, JobError, Key, Scheme};
 use oarlock_wire::proto::{self, open_key, request, response};
-use oarlock_wire::{Link, jobs};
 use zeroize::Zeroizing;
 
 pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, InputArgs, KeyArgs};
 pub(crate) use self::error::CallError;
+use self::peers::Peers;
 use crate::args::Global;
 use crate::table::{Align, Cell, Table, wants_colour};
 
@@ -25,9 +26,7 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
     runtime.block_on(async {
-        let endpoint = args.server.endpoint()?;
-        global.note(|| format!("calling {endpoint}"));
-        let call = Call { global, link: Link::open(&endpoint).await? };
+        let call = Call { global, peers: Peers::of(global, args).await? };
         match &args.command {
             CallCommand::Sign(own) => call.sign(own).await,
             CallCommand::Verify(own) => call.verify(own).await,
@@ -42,7 +41,7 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
 
 struct Call<'c> {
     global: &'c Global,
-    link: Link,
+    peers: Peers,
 }
 
 impl Call<'_> {
@@ -98,7 +97,7 @@ impl Call<'_> {
 
     async fn keys(&self) -> Result<(), CallError> {
         let body = request::Body::ListKeys(proto::ListKeysRequest {});
-        let response::Body::Keys(list) = self.link.call(body).await? else {
+        let response::Body::Keys(list) = self.peers.one()?.call(body).await? else {
             return Err(CallError::Unexpected);
         };
         if self.global.json {
@@ -116,7 +115,7 @@ impl Call<'_> {
 
     async fn public_key(&self, args: &args::PublicKeyArgs) -> Result<(), CallError> {
         let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: args.name.clone() });
-        let response::Body::Key(info) = self.link.call(body).await? else {
+        let response::Body::Key(info) = self.peers.one()?.call(body).await? else {
             return Err(CallError::Unexpected);
         };
         if info.public_key.is_empty() {
@@ -133,7 +132,7 @@ impl Call<'_> {
 
     async fn engines(&self) -> Result<(), CallError> {
         let body = request::Body::ListEngines(proto::ListEnginesRequest {});
-        let response::Body::Engines(list) = self.link.call(body).await? else {
+        let response::Body::Engines(list) = self.peers.one()?.call(body).await? else {
             return Err(CallError::Unexpected);
         };
         if self.global.json {
@@ -159,33 +158,22 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Opens a key on the stream: what comes back stands for it in jobs, its public half.
+    /// Makes a key usable: what comes back stands for it in jobs, its public half.
     async fn open(&self, args: &KeyArgs) -> Result<Key, CallError> {
         let source = match (&args.key, &args.own_key) {
             (Some(name), _) => open_key::Source::Resident(name.clone()),
             (None, Some(path)) => open_key::Source::Asymmetric(read(path)?.to_vec().into()),
             (None, None) => return Err(CallError::Usage("expected --key or --own-key")),
         };
-        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source: Some(source) });
-        let response::Body::Key(info) = self.link.call(body).await? else {
-            return Err(CallError::Unexpected);
-        };
-        if info.public_key.is_empty() {
-            return Err(CallError::NoPublicKey { name: args.key.clone().unwrap_or_default() });
-        }
-        let key = import::spki_der(&info.public_key)?;
-        self.global.note(|| format!("key {} is {}, {}", info.name, info.kind, hex(&info.fingerprint)));
+        let key = self.peers.open(source).await?;
+        self.global.note(|| format!("the key is {:?}, {}", key.kind(), key.fingerprint()));
         Ok(key)
     }
 
     async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
-        let message = jobs::write([(job, 0)].into_iter()).map_err(CallError::Wire)?;
-        let response::Body::Results(results) = self.link.call(request::Body::Jobs(message)).await? else {
-            return Err(CallError::Unexpected);
-        };
-        let columns = jobs::ResultColumns::read(&results, 1).map_err(CallError::Wire)?;
-        let answer = columns.iter("the server").next().ok_or(CallError::Unexpected)?;
-        Ok(Zeroizing::new(answer.map_err(CallError::Job)?.to_vec()))
+        let answer = self.peers.job(job).await;
+        self.peers.tell(self.global);
+        answer
     }
 
     /// A result: raw bytes to a file or a pipe, text in JSON.

@@ -1,0 +1,118 @@
+//! One server, or several that have the same key or shares of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use oarlock::keys::import;
+use oarlock::keys::threshold::ThresholdKey;
+use oarlock::{Accelerator, Job, Key};
+use oarlock_wire::proto::{self, open_key, request, response};
+use oarlock_wire::{Link, Remote, RemoteConfig, jobs};
+use zeroize::Zeroizing;
+
+use super::args::CallArgs;
+use super::{CallCommand, CallError, read};
+use crate::args::Global;
+
+/// Who answers.
+pub(super) enum Peers {
+    One(Box<Link>),
+    Several { remote: Remote, client: Box<Accelerator> },
+}
+
+impl Peers {
+    pub(super) async fn of(global: &Global, args: &CallArgs) -> Result<Self, CallError> {
+        let endpoint = args.server.endpoint()?;
+        global.note(|| format!("calling {endpoint}"));
+        if !args.servers.are_several() {
+            return Ok(Self::One(Box::new(Link::open(&endpoint).await?)));
+        }
+        let mut servers = vec![endpoint];
+        for address in &args.servers.also {
+            servers.push(args.server.at(address)?);
+        }
+        let mut config = RemoteConfig::new("servers", servers);
+        config.agreement = args.servers.agree.map_or(1, usize::from);
+        config.threshold_keys = threshold_keys(args)?;
+        let builder = || global.builder().engines(["scalar"]);
+        let remote = Remote::new(config, builder().build()?)?;
+        let client = Box::new(builder().holder(Arc::new(remote.clone())).build()?);
+        Ok(Self::Several { remote, client })
+    }
+
+    /// The one server that tells of its keys and engines.
+    pub(super) fn one(&self) -> Result<&Link, CallError> {
+        match self {
+            Self::One(link) => Ok(link),
+            Self::Several { .. } => Err(CallError::Usage(
+                "this asks one server: expected none of --also, --agree and --threshold-key",
+            )),
+        }
+    }
+
+    pub(super) async fn open(&self, source: open_key::Source) -> Result<Key, CallError> {
+        let link = match (self, &source) {
+            (Self::Several { remote, .. }, open_key::Source::Resident(name)) => return Ok(remote.key(name)?),
+            (Self::Several { .. }, _) => {
+                return Err(CallError::Usage("--own-key goes to one server: expected --key"));
+            }
+            (Self::One(link), _) => link,
+        };
+        let name = match &source {
+            open_key::Source::Resident(name) => name.clone(),
+            _ => "the key".to_owned(),
+        };
+        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source: Some(source) });
+        let response::Body::Key(info) = link.call(body).await? else { return Err(CallError::Unexpected) };
+        if info.share_index != 0 {
+            return Err(CallError::Usage(
+                "the server has a share of this key: expected --threshold-key and --also",
+            ));
+        }
+        if info.public_key.is_empty() {
+            return Err(CallError::NoPublicKey { name });
+        }
+        Ok(import::spki_der(&info.public_key)?)
+    }
+
+    pub(super) async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
+        let link = match self {
+            Self::One(link) => link,
+            Self::Several { client, .. } => {
+                let answer = client.run_all(&[job]).get(0).map(<[u8]>::to_vec);
+                return Ok(Zeroizing::new(answer.map_err(CallError::Job)?));
+            }
+        };
+        let message = jobs::write([(job, 0)].into_iter()).map_err(CallError::Wire)?;
+        let response::Body::Results(results) = link.call(request::Body::Jobs(message)).await? else {
+            return Err(CallError::Unexpected);
+        };
+        let columns = jobs::ResultColumns::read(&results, 1).map_err(CallError::Wire)?;
+        let answer = columns.iter("the server").next().ok_or(CallError::Unexpected)?;
+        Ok(Zeroizing::new(answer.map_err(CallError::Job)?.to_vec()))
+    }
+
+    /// Says which servers failed or answered wrongly, and with `--verbose` how all of them did.
+    pub(super) fn tell(&self, global: &Global) {
+        let Self::Several { remote, .. } = self else { return };
+        for report in remote.servers() {
+            if report.wrong > 0 {
+                eprintln!("oarlock: {} answered wrongly", report.place);
+            } else if report.failures > 0 {
+                eprintln!("oarlock: {} did not answer", report.place);
+            } else {
+                global.note(|| format!("{} answered {} operations", report.place, report.answered));
+            }
+        }
+    }
+}
+
+/// The threshold key under the name by which it is asked for.
+fn threshold_keys(args: &CallArgs) -> Result<HashMap<String, ThresholdKey>, CallError> {
+    let Some(path) = &args.servers.threshold_key else { return Ok(HashMap::new()) };
+    let CallCommand::Sign(sign) = &args.command else {
+        return Err(CallError::Usage("--threshold-key is for sign"));
+    };
+    let name = sign.key.key.clone().ok_or(CallError::Usage("--threshold-key: expected --key"))?;
+    Ok([(name, ThresholdKey::from_pem(&read(path)?)?)].into())
+}
