@@ -311,6 +311,31 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
         }
     }
     assert_eq!(rows.iter().filter(|row| row["secure"] == true).count(), 3);
+    let plot = tempfile::tempdir().unwrap();
+    let plot = plot.path().join("load.svg");
+    let mixed = command(&[
+        "--json",
+        "load",
+        "--spawn",
+        "--mix",
+        "--op",
+        "ed25519-sign,tdes-cbc-40,p256-verify",
+        "--clients",
+        "3,6",
+        "--batch",
+        "4",
+        "--rate",
+        "2000",
+        "--seconds",
+        "0.05",
+        "--plot",
+    ])
+    .arg(&plot)
+    .output()
+    .unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&text(&mixed)).unwrap();
+    assert_eq!((rows.len(), rows[1]["name"].as_str()), (2, Some("mix-tls")));
+    assert!(fs::read_to_string(plot).unwrap().contains("<svg"));
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub(crate) struct LoadArgs {
     /// Operations, as `oarlock speed` names them, or null
     #[arg(long, value_delimiter = ',', default_value = "ed25519-sign")]
     op: Vec<String>,
+    /// One row for all operations together: clients take turns at which one is theirs
+    #[arg(long)]
+    mix: bool,
     /// How the server is reached, with --spawn
     #[arg(long, value_enum, value_delimiter = ',', requires = "spawn", default_value = "tls")]
     by: Vec<Way>,
@@ -70,7 +73,8 @@ pub(crate) enum Way {
 /// What a row measures.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    pub(super) op: Op,
+    /// One, or several that clients take turns at.
+    pub(super) ops: Vec<Op>,
     pub(super) way: Way,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
@@ -97,18 +101,22 @@ impl LoadArgs {
         }
         let endpoint_way = if self.spawn { None } else { Some(self.way()?) };
         let ways = endpoint_way.map_or_else(|| self.by.clone(), |way| vec![way]);
+        let parse =
+            |op: &String| if op == "null" { Ok(Op::Null) } else { Ok::<_, LoadError>(Op::Real(op.parse()?)) };
+        let ops = self.op.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let rows = if self.mix { vec![ops] } else { ops.into_iter().map(|op| vec![op]).collect() };
         let mut plans = Vec::new();
-        for op in &self.op {
-            let op = if op == "null" { Op::Null } else { Op::Real(op.parse()?) };
-            // There is no null operation in this process: it is the server that it measures.
-            let ways = ways.iter().copied().filter(|way| op != Op::Null || *way != Way::Local);
-            plans.extend(ways.flat_map(|way| self.loads(op, way)));
+        for ops in rows {
+            // In this process there is neither a null operation nor a mix: it is the server that they measure.
+            let has_local = ops.len() == 1 && ops != [Op::Null];
+            let ways = ways.iter().copied().filter(|way| has_local || *way != Way::Local);
+            plans.extend(ways.flat_map(|way| self.loads(&ops, way)));
         }
         Ok(plans)
     }
 
     /// Every combination of numbers.
-    fn loads(&self, op: Op, way: Way) -> Vec<Plan> {
+    fn loads(&self, ops: &[Op], way: Way) -> Vec<Plan> {
         let keys = self.keys.map(|keys| keys as usize);
         let mut plans = Vec::new();
         for &clients in &self.clients {
@@ -116,7 +124,7 @@ impl LoadArgs {
             for &in_flight in &self.in_flight {
                 for &batch in &self.batch {
                     let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
-                    plans.push(Plan { op, way, clients, in_flight, batch, keys, rate });
+                    plans.push(Plan { ops: ops.to_vec(), way, clients, in_flight, batch, keys, rate });
                 }
             }
         }
@@ -143,9 +151,10 @@ impl LoadArgs {
 impl Plan {
     /// What the row is called.
     pub(super) fn name(&self) -> String {
-        let op = match self.op {
-            Op::Null => "null".to_owned(),
-            Op::Real(op) => op.to_string(),
+        let op = match &*self.ops {
+            [Op::Null] => "null".to_owned(),
+            [Op::Real(op)] => op.to_string(),
+            _ => "mix".to_owned(),
         };
         format!("{op}-{}", self.way.name())
     }

@@ -37,20 +37,20 @@ struct Span {
 
 pub(super) async fn measure(
     plan: &Plan,
-    work: &Work,
+    works: &[Work],
     endpoint: &Endpoint,
     args: &LoadArgs,
 ) -> Result<Row, LoadError> {
     let observer = Link::open(endpoint).await?;
     let mut links = Vec::with_capacity(plan.clients);
-    for _ in 0..plan.clients {
-        links.push(open(endpoint, work).await?);
+    for work in works.iter().cycle().take(plan.clients) {
+        links.push((work, open(endpoint, work).await?));
     }
     let now = Instant::now();
     let begin = now + args.length().mul_f64(0.1);
     let span = Span { begin, end: begin + args.length() };
     let mut clients: FuturesUnordered<_> =
-        (0_u64..).zip(&links).map(|(seed, link)| client(plan, work, link, span, seed)).collect();
+        (0_u64..).zip(&links).map(|(seed, (work, link))| client(plan, work, link, span, seed)).collect();
     let mut seen = Seen::new();
     let counted = async {
         sleep_until(begin.into()).await;
@@ -84,7 +84,7 @@ pub(super) async fn measure(
         first_error: seen.first_error,
         rss_start_kb: Some(before.resident_kb),
         rss_end_kb: Some(after.resident_kb),
-        ..Row::of(plan, work.request_bytes())
+        ..Row::of(plan, works.iter().map(Work::request_bytes).sum::<usize>() / works.len().max(1))
     })
 }
 

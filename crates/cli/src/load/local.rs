@@ -13,10 +13,11 @@ use super::work::{Local, Work};
 /// What this process does of a plan's batches on one thread.
 pub(super) fn measure(
     plan: &Plan,
-    work: &Work,
+    works: &[Work],
     accelerator: &Accelerator,
     length: Duration,
 ) -> Result<Row, LoadError> {
+    let [work] = works else { return Err(LoadError::Usage("--by local: expected one operation")) };
     let run: Box<dyn Fn() -> Result<(), JobError>> = match &work.local {
         Local::Nothing => {
             return Err(LoadError::Usage("--by local: there is no null operation in this process"));

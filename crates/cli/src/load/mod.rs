@@ -46,15 +46,15 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
     let mut rows = Vec::new();
     for plan in &plans {
         bar.set_message(plan.name());
-        let work = Work::new(plan, &accelerator)?;
+        let works = Work::all(plan, &accelerator)?;
         let row = match plan.way {
-            Way::Local => local::measure(plan, &work, &accelerator, args.length())?,
+            Way::Local => local::measure(plan, &works, &accelerator, args.length())?,
             way => {
                 let endpoint = match &spawned {
                     Some(spawned) => spawned.endpoint(way)?,
                     None => args.endpoint()?,
                 };
-                runtime.block_on(client::measure(plan, &work, &endpoint, args))?
+                runtime.block_on(client::measure(plan, &works, &endpoint, args))?
             }
         };
         bar.inc(1);

@@ -31,8 +31,13 @@ pub(super) enum Local {
 }
 
 impl Work {
-    pub(super) fn new(plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
-        match plan.op {
+    /// The work of each of a plan's operations.
+    pub(super) fn all(plan: &Plan, accelerator: &Accelerator) -> Result<Vec<Self>, LoadError> {
+        plan.ops.iter().map(|op| Self::new(*op, plan, accelerator)).collect()
+    }
+
+    fn new(op: Op, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+        match op {
             Op::Null => Self::null(plan.batch),
             Op::Real(op) => match op.record() {
                 None => Self::jobs(op, plan, accelerator),
