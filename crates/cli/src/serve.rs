@@ -86,7 +86,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
     };
     let config = Config::read(&path)?;
     log(args.log, global.verbose);
-    harden();
+    harden(config.limits.connections);
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
     runtime.block_on(async {
         let server = Server::bind(config, global.builder()).await?;
@@ -107,8 +107,13 @@ fn log(form: Log, is_verbose: bool) {
     }
 }
 
-/// Keys are not for core dumps, nor for a swap disk where the system lets us say so.
-fn harden() {
+/// Room for connections; and keys are not for core dumps, nor for a swap disk where the system lets us say so.
+fn harden(connections: usize) {
+    let most = oarlock_server::raise_open_files();
+    // A few files are no connections: listeners, logs, keys that are being read.
+    if most.is_some_and(|most| most < connections as u64 + 32) {
+        tracing::warn!(open_files = most, connections, "the system allows fewer open files than limits.connections");
+    }
     for warning in oarlock_server::harden() {
         tracing::warn!("{warning}");
     }

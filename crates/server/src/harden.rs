@@ -1,7 +1,7 @@
 //! Keys stay in memory: no core dumps, and no swap where the system lets us say so.
 
 use rustix::mm::{MlockAllFlags, mlockall};
-use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 /// Switches core dumps and debuggers off, and locks memory. What could not be done comes back, to be said: none of it is a reason
 /// not to serve.
@@ -21,4 +21,14 @@ pub fn harden() -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Lets this process have as many files and connections open as the system allows it, which is more than shells ask for. How many
+/// that is; None for any number.
+pub fn raise_open_files() -> Option<u64> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        Ok(()) => maximum,
+        Err(_) => current,
+    }
 }

@@ -33,7 +33,7 @@ mod transport;
 mod unix;
 
 pub use config::Config;
-pub use harden::harden;
+pub use harden::{harden, raise_open_files};
 pub use keyring::KeysError;
 pub use server::{Addresses, Server, ServerError};
 pub use tls::TlsError;

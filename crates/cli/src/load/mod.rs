@@ -35,6 +35,7 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
         crate::args::check_writable(path).map_err(|error| LoadError::Write { path: path.clone(), error })?;
     }
     let plans = args.plans()?;
+    oarlock_server::raise_open_files();
     let accelerator = global.builder().build()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
