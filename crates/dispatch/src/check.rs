@@ -43,6 +43,7 @@ impl Inner {
         let took_ns = start.elapsed().as_nanos() as f64;
         count(&self.metrics.batches, 1);
         count(&self.metrics.batched_ops, jobs.len());
+        self.recorders.ran(engine, jobs.shape(), jobs.len(), took_ns);
         match jobs {
             Jobs::Operations(shape, operations) => {
                 let batch = Batch { inner: self, engine, shape: *shape, operations, at_work };

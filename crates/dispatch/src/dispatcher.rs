@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::cost::Cost;
 use crate::fork;
 use crate::group::{Group, Payload};
+use crate::histograms::Histograms;
 use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
 use crate::metrics::{Counters, count};
 use crate::queue::{Lane, Nanos};
@@ -243,6 +244,19 @@ impl Dispatcher {
         self.inner().counters()
     }
 
+    /// The histograms now.
+    #[must_use]
+    pub fn histograms(&self) -> Histograms {
+        let inner = self.inner();
+        inner.recorders.read(|engine| inner.engine(engine).name())
+    }
+
+    /// Operations that wait now, by the name of a shape or of a holder: every queue that there has been.
+    #[must_use]
+    pub fn queued(&self) -> Vec<(String, usize)> {
+        self.inner().queued()
+    }
+
     /// Engines put aside now.
     #[must_use]
     pub fn aside(&self) -> Vec<Aside> {
@@ -326,6 +340,7 @@ fn run_here(inner: &Arc<Inner>, shape: Shape, group: &Arc<Group>) -> bool {
     flight.report = Some(Report { engine: REFEREE, shape, ops: group.len(), bytes: group.bytes(), took_ns });
     count(&inner.metrics.submitted, group.len());
     count(&inner.metrics.on_caller, group.len());
+    inner.recorders.answered_here(shape, group.len(), took_ns);
     group.answer_all(outcomes, &inner.metrics.completed);
     true
 }

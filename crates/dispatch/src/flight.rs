@@ -22,6 +22,7 @@ pub(crate) struct Flight {
     pub(crate) engine: AtomicUsize,
     first_engine: usize,
     ops: usize,
+    began: Nanos,
     state: AtomicU8,
     /// Items answered so far.
     answered: AtomicUsize,
@@ -35,13 +36,15 @@ impl Flight {
     pub(crate) fn new(plan: Plan<Arc<Group>>, inner: &Inner) -> Arc<Self> {
         let floor = inner.config().hang_after.as_nanos() as f64;
         let limit = floor.max(HANG_FACTOR * plan.predicted_ns);
+        let began = inner.now();
         Arc::new(Self {
             shape: plan.shape,
             items: plan.items,
-            hang_at: inner.now().saturating_add(limit as Nanos),
+            hang_at: began.saturating_add(limit as Nanos),
             engine: AtomicUsize::new(plan.engine),
             first_engine: plan.engine,
             ops: plan.ops,
+            began,
             state: AtomicU8::new(UP),
             answered: AtomicUsize::new(0),
         })
@@ -129,7 +132,11 @@ impl Flight {
                 let bytes = self.items.iter().map(|item| item.bytes as usize).sum();
                 let (engine, shape, ops) = (self.first_engine, self.shape, self.ops);
                 let report = Report { engine, shape, ops, bytes, took_ns };
-                self.land().then_some((outcomes, report))
+                if !self.land() {
+                    return None;
+                }
+                inner.recorders.answered(shape, &self.items, self.began, inner.now());
+                Some((outcomes, report))
             }
             Err(fault) => {
                 if self.land() {

@@ -13,6 +13,7 @@ use crate::cost::Cost;
 use crate::flight::Flight;
 use crate::fork;
 use crate::group::{End, Group};
+use crate::histograms::Recorders;
 use crate::metrics::{Counters, Metrics, count};
 use crate::queue::{Choice, Item, Lane, Nanos};
 use crate::scheduler::{Asking, Decision, Scheduler, choice};
@@ -35,6 +36,7 @@ pub(crate) struct Blueprint {
 pub(crate) struct Inner {
     pub(crate) blueprint: Arc<Blueprint>,
     pub(crate) metrics: Metrics,
+    pub(crate) recorders: Recorders,
     pub(crate) asides: Asides,
     pub(crate) timers: Timers,
     pub(crate) threads: Threads,
@@ -87,6 +89,7 @@ impl Inner {
         let scheduler = Scheduler::new(blueprint.config.clone(), REFEREE, blueprint.engines.len());
         Arc::new(Self {
             metrics: Metrics::default(),
+            recorders: Recorders::new(blueprint.engines.len()),
             asides: Asides::default(),
             timers: Timers::default(),
             threads: Threads::default(),
@@ -235,6 +238,16 @@ impl Inner {
         let queued = self.lock().queued;
         let counters = self.metrics.read();
         Counters { submitted: counters.submitted + queued, ..counters }
+    }
+
+    /// Operations that wait now, by the name of a shape or a holder.
+    pub(crate) fn queued(&self) -> Vec<(String, usize)> {
+        let queued: Vec<_> = self.lock().scheduler.queued().collect();
+        let name = |lane| match lane {
+            Lane::Engines(shape) => shape.to_string(),
+            Lane::Holder(holder) => self.blueprint.holders[holder].name().to_owned(),
+        };
+        queued.into_iter().map(|(lane, operations)| (name(lane), operations)).collect()
     }
 
     /// Notes a batch of bulk work, which was never in flight here.

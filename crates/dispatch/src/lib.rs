@@ -20,6 +20,8 @@
 //! | `bulk` | `run_all` on the caller's thread |
 //! | `fork` | noticing that this is a child process |
 //! | `config`, `metrics` | [`Config`], [`Counters`] |
+//! | `histogram`, `family` | [`Recorder`] and [`Family`]: metrics without locks |
+//! | `histograms` | [`Histograms`]: sizes of batches, times |
 //!
 //! It knows only the contract of `oarlock-core`: engines and holders come in through [`Builder`].
 
@@ -29,10 +31,13 @@ mod check;
 mod config;
 mod cost;
 mod dispatcher;
+mod family;
 mod flight;
 mod fork;
 mod group;
 mod held;
+mod histogram;
+mod histograms;
 mod inner;
 mod metrics;
 mod queue;
@@ -48,6 +53,9 @@ pub use aside::Aside;
 pub use config::{Config, Rule};
 pub use cost::Cost;
 pub use dispatcher::{Builder, Dispatcher, Options};
+pub use family::Family;
+pub use histogram::{Histogram, Recorder};
+pub use histograms::{AnswerTimes, Histograms, Runs};
 pub use inner::Prober;
 pub use metrics::Counters;
 pub use results::Results;

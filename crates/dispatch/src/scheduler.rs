@@ -129,6 +129,11 @@ impl<W: Work> Scheduler<W> {
         self.active.iter().map(|queue| self.queues[*queue].live()).sum()
     }
 
+    /// Every queue, and its live operations.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = (Lane, usize)> + '_ {
+        self.queues.iter().map(|queue| (queue.lane, queue.live()))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.active.is_empty()
     }

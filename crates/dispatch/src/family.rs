@@ -1,0 +1,80 @@
+//! Metrics of one kind by key, found without a lock.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Values by key. Members come at their first use and stay; there are so few that looking through them is as fast as hashing. What
+/// finds no place any more shares one, so that no peer can make a family grow without end.
+pub struct Family<K, V> {
+    members: Box<[OnceLock<(K, V)>]>,
+    rest: V,
+}
+
+impl<K: Clone + Eq, V: Default> Family<K, V> {
+    /// A family of at most so many members.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self { members: (0..most).map(|_| OnceLock::new()).collect(), rest: V::default() }
+    }
+
+    /// The value of a key.
+    pub fn of(&self, key: &K) -> &V {
+        for member in &self.members {
+            let (own, value) = member.get_or_init(|| (key.clone(), V::default()));
+            if own == key {
+                return value;
+            }
+        }
+        &self.rest
+    }
+
+    /// Every member, and under None what the keys without a place share.
+    pub fn iter(&self) -> impl Iterator<Item = (Option<&K>, &V)> {
+        let members = self.members.iter().map_while(OnceLock::get);
+        members.map(|(key, value)| (Some(key), value)).chain([(None, &self.rest)])
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Family<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let members = self.members.iter().map_while(OnceLock::get).map(|(key, value)| (key, value));
+        f.debug_map().entries(members).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn members_stay_and_the_rest_share_a_place() {
+        let family: Family<char, AtomicU64> = Family::new(2);
+        for key in "abacada".chars() {
+            family.of(&key).fetch_add(1, Ordering::Relaxed);
+        }
+        let read: Vec<_> =
+            family.iter().map(|(key, value)| (key.copied(), value.load(Ordering::Relaxed))).collect();
+        assert_eq!(read, [(Some('a'), 4), (Some('b'), 1), (None, 2)]);
+    }
+
+    #[test]
+    fn threads_that_meet_at_a_new_key_count_into_one_place() {
+        let family: Family<u32, AtomicU64> = Family::new(8);
+        std::thread::scope(|scope| {
+            for first in 0..4 {
+                let family = &family;
+                scope.spawn(move || {
+                    for key in 0..4 {
+                        family.of(&((first + key) % 4)).fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let mut read: Vec<_> =
+            family.iter().map(|(key, value)| (key.copied(), value.load(Ordering::Relaxed))).collect();
+        read.sort_unstable();
+        assert_eq!(read, [(None, 0), (Some(0), 4), (Some(1), 4), (Some(2), 4), (Some(3), 4)]);
+    }
+}
