@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_recorded_is_read_back() {
         let recorder = Recorder::default();
-        [1, 2, 3, u64::MAX].map(|value| recorder.record(value));
+        [1, 2, 3, u64::MAX].into_iter().for_each(|value| recorder.record(value));
         let histogram = recorder.read();
         assert_eq!((histogram.count(), histogram.sum()), (4, 5));
         let cumulative: Vec<_> = histogram.cumulative().collect();
