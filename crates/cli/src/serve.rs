@@ -147,6 +147,7 @@ fn say(
     if global.json {
         let value = serde_json::json!({
             "config": config, "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
+            "metrics": addresses.metrics,
         });
         return writeln!(out, "{value}");
     }
@@ -160,6 +161,9 @@ fn say(
     }
     if let Some(path) = &addresses.unix {
         writeln!(out, "  {}  frames", path.display())?;
+    }
+    if let Some(address) = addresses.metrics {
+        writeln!(out, "  http://{address}/metrics  for Prometheus; /healthz")?;
     }
     writeln!(out, "with the configuration {}", config.display())?;
     if let (Some(development), false) = (development, args.check) {

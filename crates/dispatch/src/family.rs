@@ -28,6 +28,11 @@ impl<K: Clone + Eq, V: Default> Family<K, V> {
         &self.rest
     }
 
+    /// The value that is shared by what has no place of its own.
+    pub fn rest(&self) -> &V {
+        &self.rest
+    }
+
     /// Every member, and under None what the keys without a place share.
     pub fn iter(&self) -> impl Iterator<Item = (Option<&K>, &V)> {
         let members = self.members.iter().map_while(OnceLock::get);

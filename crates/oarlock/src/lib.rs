@@ -62,7 +62,9 @@ pub use job::{Input, Job};
 pub use oarlock_core::{
     self as contract, DigestAlg, EcdsaEncoding, JobError, Key, NonceRule, Records, SaltLength, Scheme, Shape,
 };
-pub use oarlock_dispatch::{Config, Cost, Counters, Options, Rule};
+pub use oarlock_dispatch::{
+    AnswerTimes, Aside, Config, Cost, Counters, Family, Histogram, Histograms, Options, Recorder, Rule, Runs,
+};
 pub use oarlock_keys as keys;
 
 /// The example of the README, kept true by the doc tests.

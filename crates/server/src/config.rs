@@ -45,7 +45,7 @@ pub struct Listen {
     pub unix: Option<PathBuf>,
     /// Permissions of the UNIX socket, in octal.
     pub unix_mode: Option<String>,
-    /// Metrics for Prometheus over HTTP.
+    /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
     pub metrics: Option<SocketAddr>,
 }
 

@@ -72,6 +72,11 @@ impl Keyring {
         asymmetric.or_else(|| self.table.index(name).map(Resident::Symmetric))
     }
 
+    /// Keys of the directory.
+    pub(crate) fn asymmetric_len(&self) -> usize {
+        self.asymmetric.len()
+    }
+
     /// What a client may do with a key. Where that is nothing, the key might as well not be there.
     pub(crate) fn rights(&self, name: &str, client: &Identity) -> Rights {
         let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));

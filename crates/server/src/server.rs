@@ -25,7 +25,7 @@ use crate::config::{Config, ConfigError};
 use crate::grpc::Grpc;
 use crate::identity::Identity;
 use crate::keyring::{KeySources, KeysError, Refreshed};
-use crate::metrics::count;
+use crate::metrics::{count, http};
 use crate::null::Null;
 use crate::service::Service;
 use crate::tls::{self, TlsError};
@@ -44,6 +44,7 @@ struct Listeners {
     tcp: Option<(TcpListener, TlsAcceptor)>,
     plaintext: Option<TcpListener>,
     unix: Option<(UnixListener, PathBuf)>,
+    metrics: Option<TcpListener>,
 }
 
 impl fmt::Debug for Server {
@@ -61,6 +62,8 @@ pub struct Addresses {
     pub plaintext: Option<SocketAddr>,
     /// UNIX socket.
     pub unix: Option<PathBuf>,
+    /// Metrics over HTTP.
+    pub metrics: Option<SocketAddr>,
 }
 
 /// Why there is no server.
@@ -131,6 +134,7 @@ impl Server {
             tcp: self.listeners.tcp.as_ref().and_then(|(listener, _)| local(listener)),
             plaintext: self.listeners.plaintext.as_ref().and_then(local),
             unix: self.listeners.unix.as_ref().map(|(_, path)| path.clone()),
+            metrics: self.listeners.metrics.as_ref().and_then(local),
         }
     }
 
@@ -161,6 +165,11 @@ impl Server {
             .unix
             .map(|(listener, _)| tokio::spawn(accept_unix(listener, Arc::clone(&service), seats)));
         tasks.spawn(watch_keys(sources, Arc::clone(&service)));
+        // Watched until the very end: that the server drains is something to see.
+        let mut watched = JoinSet::new();
+        if let Some(listener) = listeners.metrics {
+            watched.spawn(http::serve(listener, Arc::clone(&service)));
+        }
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
         stop.await;
         info!(
@@ -259,7 +268,11 @@ impl Listeners {
             Some(path) => Some((bind_unix(path, listen.mode()?)?, path.clone())),
             None => None,
         };
-        Ok(Self { tcp, plaintext, unix })
+        let metrics = match listen.metrics {
+            Some(address) => Some(bind_tcp(address).await?),
+            None => None,
+        };
+        Ok(Self { tcp, plaintext, unix, metrics })
     }
 }
 
@@ -315,7 +328,7 @@ impl Gate {
 }
 
 /// A connection, or none for now. Where the system has no descriptors left, accepting at once again would only burn time.
-async fn accepted<T>(accepted: io::Result<T>) -> Option<T> {
+pub(crate) async fn accepted<T>(accepted: io::Result<T>) -> Option<T> {
     match accepted {
         Ok(stream) => Some(stream),
         Err(error) => {

@@ -97,7 +97,7 @@ impl Session {
         match self.begin(id, request) {
             Ok(pending) => pending,
             Err(fault) => {
-                count(&self.service.metrics.rejections, 1);
+                self.service.metrics.rejections.count(fault.code(), 1);
                 Pending::ready(id, response::Body::Fault(fault))
             }
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use oarlock_core::{Engine, Home, JobError, OperationSet, Outcomes, Records, Shape};
-use oarlock_dispatch::{Aside, Config, Counters, Dispatcher, Options, Ticket};
+use oarlock_dispatch::{Aside, Config, Counters, Dispatcher, Histograms, Options, Ticket};
 
 pub use self::answers::{Answers, Output};
 pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
@@ -200,6 +200,19 @@ impl Accelerator {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.dispatcher.counters()
+    }
+
+    /// How large its batches were, how long engines took for them, and how long jobs waited. Records that
+    /// [`run_batch`](Self::run_batch) and [`run_records`](Self::run_records) compute are among the batches.
+    #[must_use]
+    pub fn histograms(&self) -> Histograms {
+        self.dispatcher.histograms()
+    }
+
+    /// Operations that wait now, by the name of a shape or of a holder: every queue that there has been.
+    #[must_use]
+    pub fn queued(&self) -> Vec<(String, usize)> {
+        self.dispatcher.queued()
     }
 
     /// Engines put aside at present.

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use oarlock::{Answers, Job, Many, Options, Scheme};
 use oarlock_wire::jobs::{JobColumns, JobRow, Other, write_answers};
@@ -17,7 +17,7 @@ use self::shares::{PendingShares, Shares};
 use self::trail::Trail;
 use super::verdicts::{Signer, Verdict, not_open, signer_of};
 use super::{Pending, Session, denial};
-use crate::metrics::count;
+use crate::metrics::time;
 use crate::service::Service;
 
 /// Jobs under way, and those that were refused.
@@ -30,7 +30,8 @@ pub(crate) struct PendingJobs {
     shares: PendingShares,
     /// In the order of their places.
     refused: Vec<Other>,
-    trail: Option<Trail>,
+    trail: Trail,
+    began: Instant,
     service: Arc<Service>,
 }
 
@@ -38,33 +39,34 @@ impl Session {
     pub(super) fn start_jobs(&mut self, id: u64, message: &proto::Jobs) -> Result<Pending, Fault> {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
-        count(&self.service.metrics.operations, columns.len());
+        let began = Instant::now();
         let bound = self.service.limits.keys_per_stream;
         for row in columns.iter().filter(|row| row.handle < bound) {
             let opened = self.handles.get(row.handle as usize).and_then(Option::as_ref);
             self.verdicts.prepare(row.handle, row.scheme, opened);
         }
         let Sorted { jobs, shares, refused, trail } = self.sort(&columns);
-        count(&self.service.metrics.rejections, refused.len());
+        for fault in refused.iter().filter_map(|(_, refused)| refused.as_ref().err()) {
+            self.service.metrics.rejections.count(fault.code(), 1);
+        }
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
         let options = Options { tenant: self.tenant, deadline: timeout };
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);
-        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, answers: None, shares, refused, trail, service })))
+        let answers = None;
+        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, answers, shares, refused, trail, began, service })))
     }
 
     /// The jobs that may run, and why the others may not.
     fn sort<'s>(&'s self, columns: &JobColumns<'s>) -> Sorted<'s> {
         let mut sorted = Sorted::with_capacity(columns.len());
-        let mut trail = self.service.audit.is_kept().then(|| Trail::new(self.client.to_string()));
+        let mut trail =
+            Trail::new(self.service.audit.is_kept().then(|| self.client.to_string()), columns.len());
         for (place, row) in (0_u32..).zip(columns.iter()) {
             let verdict = self.verdicts.get(row.handle, row.scheme);
             let work = self.work(&row, verdict);
-            if let Some(trail) = &mut trail {
-                let kind = verdict.map(|verdict| verdict.kind);
-                trail.add(kind, matches!(work, Ok((_, Signer::Key(_)))), |kind| self.verdicts.kind(kind));
-            }
+            trail.add(verdict.map(|verdict| verdict.kind), |kind| self.verdicts.kind(kind));
             match work {
                 Ok((scheme, Signer::Key(key))) => {
                     sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
@@ -95,13 +97,13 @@ struct Sorted<'s> {
     jobs: Vec<Job<'s>>,
     shares: Shares<'s>,
     refused: Vec<Other>,
-    trail: Option<Trail>,
+    trail: Trail,
 }
 
 impl Sorted<'_> {
     fn with_capacity(count: usize) -> Self {
         let (shares, refused) = (Shares::default(), Vec::new());
-        Self { jobs: Vec::with_capacity(count), shares, refused, trail: None }
+        Self { jobs: Vec::with_capacity(count), shares, refused, trail: Trail::default() }
     }
 }
 
@@ -120,10 +122,9 @@ impl Future for PendingJobs {
         let mut others = std::mem::take(&mut this.refused);
         others.extend(this.shares.take());
         others.sort_unstable_by_key(|(place, _)| *place);
-        if let Some(trail) = this.trail.take() {
-            this.service.audit.put(trail.entries(&answers, &others));
-        }
         let results = write_answers(answers.iter(), others);
+        std::mem::take(&mut this.trail).finish(&results.codes, &this.service);
+        time(&this.service.metrics.jobs_ns, this.began);
         Poll::Ready(Response { id: this.id, body: Some(response::Body::Results(results)) })
     }
 }

@@ -4,9 +4,11 @@ mod judge;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::iter;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use oarlock::batch::{Batch, BatchOutcome, RecordError, Task};
 use oarlock::contract::{self, Column, KeySource};
@@ -19,7 +21,7 @@ use self::judge::{Denials, has_key, judge};
 use super::{Opened, OwnKeys, Pending, Session, refusal};
 use crate::audit::{Entry, now_ms};
 use crate::keyring::Keyring;
-use crate::metrics::count;
+use crate::metrics::{Tally, time};
 use crate::service::Service;
 
 /// Records under way.
@@ -41,6 +43,7 @@ impl Session {
             handles: Arc::clone(&self.handles),
             client: self.client.to_string(),
             message,
+            began: Instant::now(),
         };
         if work.message.data.len() + work.message.output_len as usize <= AT_ONCE {
             return Ok(Pending::ready(id, work.run()));
@@ -78,14 +81,18 @@ struct RecordWork {
     handles: Arc<Vec<Option<Opened>>>,
     client: String,
     message: proto::Records,
+    began: Instant,
 }
 
 impl RecordWork {
     fn run(self) -> response::Body {
-        match self.results() {
+        let results = self.results();
+        let metrics = &self.service.metrics;
+        time(&metrics.records_ns, self.began);
+        match results {
             Ok(results) => response::Body::RecordResults(results),
             Err(fault) => {
-                count(&self.service.metrics.rejections, 1);
+                metrics.rejections.count(fault.code(), 1);
                 response::Body::Fault(fault)
             }
         }
@@ -95,10 +102,11 @@ impl RecordWork {
         let limits = self.service.limits.wire();
         let mut batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
             .map_err(|error| error.fault())?;
-        count(&self.service.metrics.operations, batch.records.len);
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
         let judged = judge(&self.handles, &mut batch);
-        count(&self.service.metrics.rejections, judged.denials.len());
+        for (_, fault) in &judged.denials {
+            self.service.metrics.rejections.count(fault.code(), 1);
+        }
         let table = if judged.is_own { &self.own_keys.table } else { &self.keyring.table };
         let mut outcome = BatchOutcome::default();
         self.service
@@ -106,10 +114,32 @@ impl RecordWork {
             .run_batch_into(table, &batch, &mut outcome)
             .map_err(|error| fault::fault_of(0, &error))?;
         let results = write(table, &batch, &outcome, &judged.denials);
+        self.count(&batch, &results.codes);
         if let Some(named) = named {
             self.service.audit.put(self.entries(&named, &batch, &results));
         }
         Ok(results)
+    }
+
+    /// Counts records by task and code. No codes say that all were done.
+    fn count(&self, batch: &Batch<'_>, codes: &[u8]) {
+        let metrics = &self.service.metrics;
+        let mut tally = Tally::default();
+        if let (Column::One(task), []) = (&batch.task, codes) {
+            tally.note(Code::Done as u8, batch.records.len as u32);
+            return metrics.tasks.of(task).add(&tally);
+        }
+        let mut last = None;
+        let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
+        for (task, code) in batch.task.cursor().take(batch.records.len).zip(codes) {
+            if let Some(before) = last.replace(task).filter(|before| *before != task) {
+                metrics.tasks.of(&before).add(&std::mem::take(&mut tally));
+            }
+            tally.note(code, 1);
+        }
+        if let Some(task) = last {
+            metrics.tasks.of(&task).add(&tally);
+        }
     }
 
     fn entries(

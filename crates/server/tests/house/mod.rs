@@ -69,7 +69,15 @@ impl House {
     }
 
     pub async fn stop(&mut self) {
+        self.begin_to_stop();
+        self.stopped().await;
+    }
+
+    pub fn begin_to_stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    pub async fn stopped(&mut self) {
         self.running.take().unwrap().await.unwrap().unwrap();
     }
 }

@@ -1,71 +1,112 @@
-//! What a batch of jobs leaves in the audit log.
+//! What a batch of jobs leaves behind: in the audit log, and in the metrics.
 
 use std::collections::HashMap;
+use std::iter;
 use std::sync::Arc;
 
-use oarlock::{Answers, Scheme};
-use oarlock_wire::fault::code_of;
-use oarlock_wire::jobs::Other;
+use oarlock::Scheme;
 use oarlock_wire::proto::Code;
 
 use crate::audit::{Entry, now_ms};
+use crate::metrics::{Metrics, Tally, counted_as};
+use crate::service::Service;
 
 /// Which job is of which key and scheme.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Trail {
-    client: String,
-    /// Key and scheme, by number.
-    kinds: HashMap<u32, (Arc<str>, String)>,
-    /// The number of each job of the submission.
+    /// Where there is an audit log.
+    client: Option<String>,
+    /// Names of keys, and schemes; None where the stream has not opened the key.
+    kinds: Vec<(Arc<str>, Option<Scheme>)>,
+    /// The place among these of each job, in order.
     of_job: Vec<u32>,
-    /// The numbers of the others, in the order of their places.
-    of_other: Vec<u32>,
+    /// The places of what has numbers in the stream.
+    places: HashMap<u32, u32>,
+    /// Number and place of the job before: most jobs of a batch are alike.
+    last: Option<(u32, u32)>,
 }
 
 /// The number of jobs whose key the stream has not opened.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Trail {
-    pub(super) fn new(client: String) -> Self {
-        Self { client, kinds: HashMap::new(), of_job: Vec::new(), of_other: Vec::new() }
+    pub(super) fn new(client: Option<String>, count: usize) -> Self {
+        Self { client, of_job: Vec::with_capacity(count), ..Self::default() }
     }
 
     /// The next job.
+    #[inline]
     pub(super) fn add<'k>(
         &mut self,
         kind: Option<u32>,
-        is_submitted: bool,
         name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>,
     ) {
         let kind = kind.unwrap_or(UNKNOWN);
-        let kinds = if is_submitted { &mut self.of_job } else { &mut self.of_other };
-        kinds.push(kind);
-        self.kinds.entry(kind).or_insert_with(|| match name(kind) {
-            Some((key, scheme)) => (Arc::clone(key), scheme.to_string()),
-            None => ("-".into(), "-".into()),
-        });
+        let place = match self.last {
+            Some((last, place)) if last == kind => place,
+            _ => self.place(kind, name),
+        };
+        self.last = Some((kind, place));
+        self.of_job.push(place);
+    }
+
+    fn place<'k>(&mut self, kind: u32, name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>) -> u32 {
+        *self.places.entry(kind).or_insert_with(|| {
+            self.kinds.push(match name(kind) {
+                Some((key, scheme)) => (Arc::clone(key), Some(*scheme)),
+                None => ("-".into(), None),
+            });
+            self.kinds.len() as u32 - 1
+        })
+    }
+
+    /// Writes down how the jobs ended: by their codes, of which none says that all were done.
+    pub(super) fn finish(self, codes: &[u8], service: &Service) {
+        let tallies = self.tallies(codes);
+        self.count(&tallies, &service.metrics);
+        if let Some(client) = &self.client {
+            service.audit.put(self.entries(&tallies, client));
+        }
+    }
+
+    fn tallies(&self, codes: &[u8]) -> Vec<Tally> {
+        let mut tallies = vec![Tally::default(); self.kinds.len()];
+        if let ([only], []) = (&mut *tallies, codes) {
+            only.note(Code::Done as u8, self.of_job.len() as u32);
+            return tallies;
+        }
+        let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
+        for (place, code) in self.of_job.iter().zip(codes) {
+            tallies[*place as usize].note(code, 1);
+        }
+        tallies
+    }
+
+    fn count(&self, tallies: &[Tally], metrics: &Metrics) {
+        for ((_, scheme), tally) in self.kinds.iter().zip(tallies) {
+            let counters = match scheme {
+                Some(scheme) => metrics.schemes.of(&counted_as(*scheme)),
+                None => metrics.schemes.rest(),
+            };
+            counters.add(tally);
+        }
     }
 
     /// One entry for each key, scheme and verdict.
-    pub(super) fn entries(self, answers: &Answers, others: &[Other]) -> Vec<Entry> {
-        let mut counts: HashMap<(u32, Code), u32> = HashMap::new();
-        for (kind, answer) in self.of_job.iter().zip(answers.iter()) {
-            let code = answer.as_ref().err().map_or(Code::Done, code_of);
-            *counts.entry((*kind, code)).or_default() += 1;
-        }
-        for (kind, (_, other)) in self.of_other.iter().zip(others) {
-            let code = other.as_ref().err().map_or(Code::Done, |fault| fault.code());
-            *counts.entry((*kind, code)).or_default() += 1;
-        }
+    fn entries(&self, tallies: &[Tally], client: &str) -> Vec<Entry> {
         let time_ms = now_ms();
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_unstable_by_key(|((kind, code), _)| (*kind, *code as i32));
-        let entry = |((kind, code), count): ((u32, Code), u32)| {
-            let (key, operation) = self.kinds.get(&kind)?;
-            let (client, key) = (self.client.clone(), key.to_string());
-            let verdict = code.as_str_name();
-            Some(Entry { time_ms, client, key, operation: operation.clone(), count, verdict })
-        };
-        counts.into_iter().filter_map(entry).collect()
+        let mut entries = Vec::with_capacity(self.kinds.len());
+        for ((key, scheme), tally) in self.kinds.iter().zip(tallies) {
+            let operation = scheme.map_or_else(|| "-".to_owned(), |scheme| scheme.to_string());
+            entries.extend(tally.iter().map(|(code, count)| Entry {
+                time_ms,
+                client: client.to_owned(),
+                key: key.to_string(),
+                operation: operation.clone(),
+                count,
+                verdict: code.as_str_name(),
+            }));
+        }
+        entries
     }
 }

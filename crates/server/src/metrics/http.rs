@@ -1,0 +1,158 @@
+//! `/metrics` and `/healthz` over HTTP/1.1, for machines that scrape and probe: one request a connection.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+use tracing::debug;
+
+use super::{page, text};
+use crate::server::accepted;
+use crate::service::Service;
+
+/// Connections at once. One more costs the oldest its place: who is served at all is served long before that.
+const MOST: usize = 64;
+
+/// From a connection to the end of its answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Bytes of a request's head, and of what is written at once.
+const BUFFER: usize = 16 << 10;
+
+/// Answers whoever comes, until it is dropped.
+pub(crate) async fn serve(listener: TcpListener, service: Arc<Service>) {
+    let mut connections = JoinSet::new();
+    let mut order: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        let stream = accepted(listener.accept().await.map(|(stream, _)| stream)).await;
+        let Some(stream) = stream else { continue };
+        while connections.try_join_next().is_some() {}
+        order.retain(|connection| !connection.is_finished());
+        if order.len() >= MOST
+            && let Some(oldest) = order.pop_front()
+        {
+            oldest.abort();
+        }
+        order.push_back(connections.spawn(answer(stream, Arc::clone(&service))));
+    }
+}
+
+/// One request of one client. What is no HTTP gets the status 400 or nothing.
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Service>) {
+    let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&service, &request))));
+    let mut server = http1::Builder::new();
+    let connection =
+        server.keep_alive(false).max_buf_size(BUFFER).serve_connection(TokioIo::new(stream), respond);
+    match timeout(PATIENCE, connection).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => debug!(%error, "a client of the metrics was left"),
+        Err(_) => debug!("a client of the metrics took too long"),
+    }
+}
+
+fn respond<B>(service: &Service, request: &Request<B>) -> Response<String> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here\n");
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return response;
+    }
+    match request.uri().path() {
+        "/metrics" => with_type(StatusCode::OK, page::page(service), text::CONTENT_TYPE),
+        "/healthz" if service.is_draining() => plain(StatusCode::SERVICE_UNAVAILABLE, "draining\n"),
+        "/healthz" => plain(StatusCode::OK, "ok\n"),
+        _ => plain(StatusCode::NOT_FOUND, "expected /metrics or /healthz\n"),
+    }
+}
+
+fn plain(status: StatusCode, body: &str) -> Response<String> {
+    with_type(status, body.to_owned(), "text/plain; charset=utf-8")
+}
+
+fn with_type(status: StatusCode, body: String, content_type: &'static str) -> Response<String> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::audit::Audit;
+    use crate::config::Config;
+    use crate::keyring::KeySources;
+
+    fn service() -> Arc<Service> {
+        let config: Config = toml::from_str("listen.plaintext = \"127.0.0.1:0\"").unwrap();
+        let (_, keyring, _) = KeySources::open(&config).unwrap();
+        let engines = oarlock::Accelerator::builder().engines(["scalar"]).threads(1).build().unwrap();
+        Arc::new(Service::new(engines, keyring, config.limits, Audit::open(None).unwrap()))
+    }
+
+    /// What comes back for these bytes, from a client that reads as fast as it can.
+    async fn ask(service: &Arc<Service>, request: &str) -> String {
+        let (mut client, server) = duplex(1 << 20);
+        client.write_all(request.as_bytes()).await.unwrap();
+        tokio::spawn(answer(server, Arc::clone(service)));
+        let mut response = String::new();
+        client.read_to_string(&mut response).await.unwrap();
+        response
+    }
+
+    #[tokio::test]
+    async fn each_place_has_its_answer() {
+        let service = service();
+        let ok = ask(&service, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(ok.starts_with("HTTP/1.1 200 OK\r\n") && ok.ends_with("\r\n\r\nok\n"), "{ok}");
+        let page = ask(&service, "GET /metrics?all HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(page.contains("content-type: text/plain; version=0.0.4"), "{page}");
+        assert!(page.contains("\noarlock_draining 0\n"), "{page}");
+        let head = ask(&service, "HEAD /metrics HTTP/1.0\r\n\r\n").await;
+        assert!(head.starts_with("HTTP/1.0 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+        let nowhere = ask(&service, "GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(nowhere.starts_with("HTTP/1.1 404"), "{nowhere}");
+        let post = ask(&service, "POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n").await;
+        assert!(post.starts_with("HTTP/1.1 405") && post.contains("allow: GET, HEAD"), "{post}");
+        service.drain();
+        let draining = ask(&service, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(draining.starts_with("HTTP/1.1 503") && draining.ends_with("draining\n"), "{draining}");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_http_is_turned_away() {
+        let service = service();
+        let garbage = ask(&service, "\u{1}\u{2}\u{3} what?\r\n\r\n").await;
+        assert!(garbage.starts_with("HTTP/1.1 400"), "{garbage}");
+        let long = format!("GET /metrics HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(2 * BUFFER));
+        let refused = ask(&service, &long).await;
+        assert!(refused.starts_with("HTTP/1.1 431"), "{refused}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clients_that_take_too_long_are_left() {
+        let service = service();
+        let began = Instant::now();
+        let (mut silent, server) = duplex(1 << 10);
+        silent.write_all(b"GET /metr").await.unwrap();
+        answer(server, Arc::clone(&service)).await;
+        assert!(began.elapsed() >= PATIENCE && began.elapsed() < 2 * PATIENCE);
+        let (mut deaf, server) = duplex(1 << 10);
+        deaf.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        answer(server, service).await;
+        assert!(began.elapsed() >= 2 * PATIENCE && began.elapsed() < 3 * PATIENCE);
+    }
+}

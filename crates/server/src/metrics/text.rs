@@ -1,0 +1,123 @@
+//! Prometheus's text format, version 0.0.4.
+
+use std::fmt::{Display, Write};
+
+use oarlock::Histogram;
+
+/// What a response with it says of itself.
+pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Names and values of what distinguishes samples.
+pub(super) type Labels<'a> = &'a [(&'a str, &'a str)];
+
+/// A page being written.
+#[derive(Debug, Default)]
+pub(super) struct Text(String);
+
+/// How a histogram's whole numbers are shown: which buckets, and what a number is worth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    least: u64,
+    most: u64,
+    unit: f64,
+}
+
+impl Scale {
+    /// Nanoseconds as seconds, from a microsecond to seventeen seconds.
+    pub(super) const SECONDS: Self = Self { least: 1 << 10, most: 1 << 34, unit: 1e-9 };
+    /// Numbers of things.
+    pub(super) const NUMBER: Self = Self { least: 1, most: 1 << 17, unit: 1.0 };
+}
+
+impl Text {
+    /// Begins a metric that only grows; its samples follow.
+    pub(super) fn counter(&mut self, name: &str, help: &str) {
+        self.begin(name, "counter", help);
+    }
+
+    /// Begins a metric that goes up and down.
+    pub(super) fn gauge(&mut self, name: &str, help: &str) {
+        self.begin(name, "gauge", help);
+    }
+
+    /// Begins a histogram.
+    pub(super) fn histogram(&mut self, name: &str, help: &str) {
+        self.begin(name, "histogram", help);
+    }
+
+    fn begin(&mut self, name: &str, kind: &str, help: &str) {
+        self.line(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}"));
+    }
+
+    /// A value of the metric that was begun last.
+    pub(super) fn sample(&mut self, name: &str, labels: Labels<'_>, value: impl Display) {
+        self.line(format_args!("{name}{} {value}", braces(labels)));
+    }
+
+    /// All samples of a histogram.
+    pub(super) fn samples(&mut self, name: &str, labels: Labels<'_>, own: &Histogram, scale: Scale) {
+        let bucket = format!("{name}_bucket");
+        let shown = own.cumulative().filter(|(bound, _)| (scale.least..=scale.most).contains(bound));
+        for (bound, below) in shown {
+            let bound = (bound as f64 * scale.unit).to_string();
+            self.sample(&bucket, &[labels, &[("le", &*bound)]].concat(), below);
+        }
+        self.sample(&bucket, &[labels, &[("le", "+Inf")]].concat(), own.count());
+        self.sample(&format!("{name}_sum"), labels, own.sum() as f64 * scale.unit);
+        self.sample(&format!("{name}_count"), labels, own.count());
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.0
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.0.write_fmt(line);
+        self.0.push('\n');
+    }
+}
+
+fn braces(labels: Labels<'_>) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let pairs: Vec<_> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    format!("{{{}}}", pairs.join(","))
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock::Recorder;
+
+    use super::*;
+
+    #[test]
+    fn values_of_labels_end_where_they_should() {
+        let mut text = Text::default();
+        text.gauge("keys", "Keys.");
+        text.sample("keys", &[("name", "a\"b\\c\nd"), ("kind", "rsa")], 7);
+        let expected =
+            "# HELP keys Keys.\n# TYPE keys gauge\nkeys{name=\"a\\\"b\\\\c\\nd\",kind=\"rsa\"} 7\n";
+        assert_eq!(text.finish(), expected);
+    }
+
+    #[test]
+    fn histograms_show_what_each_bound_holds() {
+        let recorder = Recorder::default();
+        [1, 3, 4, 1 << 20].into_iter().for_each(|value| recorder.record(value));
+        let mut text = Text::default();
+        let scale = Scale { least: 2, most: 4, unit: 1e-9 };
+        text.samples("wait_seconds", &[("shape", "x")], &recorder.read(), scale);
+        let expected = "wait_seconds_bucket{shape=\"x\",le=\"0.000000002\"} 1\n\
+                        wait_seconds_bucket{shape=\"x\",le=\"0.000000004\"} 3\n\
+                        wait_seconds_bucket{shape=\"x\",le=\"+Inf\"} 4\n\
+                        wait_seconds_sum{shape=\"x\"} 0.001048584\n\
+                        wait_seconds_count{shape=\"x\"} 4\n";
+        assert_eq!(text.finish(), expected);
+    }
+}
