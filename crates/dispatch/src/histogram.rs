@@ -29,8 +29,13 @@ impl Default for Recorder {
 impl Recorder {
     /// Counts a value.
     pub fn record(&self, value: u64) {
-        self.counts[bucket(value)].fetch_add(1, Ordering::Relaxed);
-        self.sum.fetch_add(value, Ordering::Relaxed);
+        self.record_many(value, 1);
+    }
+
+    /// Counts a value so many times.
+    pub fn record_many(&self, value: u64, times: u64) {
+        self.counts[bucket(value)].fetch_add(times, Ordering::Relaxed);
+        self.sum.fetch_add(value.wrapping_mul(times), Ordering::Relaxed);
     }
 
     /// Counts what was collected, with one step per bucket that it touches.
