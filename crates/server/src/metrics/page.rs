@@ -32,7 +32,7 @@ fn about(text: &mut Text, service: &Service) {
     text.sample("oarlock_keys_resident", &[("kind", "symmetric")], keyring.table.len());
     text.counter(
         "oarlock_weak_keys_total",
-        "Weak DES keys met, resident ones and those unwrapped in batches.",
+        "Weak DES keys met, resident ones and those unwrapped under them.",
     );
     text.sample("oarlock_weak_keys_total", &[], keyring.table.weak_keys_met());
     text.counter("oarlock_audit_entries_lost_total", "Entries of the audit log that could not be written.");
