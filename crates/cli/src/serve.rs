@@ -112,7 +112,11 @@ fn harden(connections: usize) {
     let most = oarlock_server::raise_open_files();
     // A few files are no connections: listeners, logs, keys that are being read.
     if most.is_some_and(|most| most < connections as u64 + 32) {
-        tracing::warn!(open_files = most, connections, "the system allows fewer open files than limits.connections");
+        tracing::warn!(
+            open_files = most,
+            connections,
+            "the system allows fewer open files than limits.connections"
+        );
     }
     for warning in oarlock_server::harden() {
         tracing::warn!("{warning}");
