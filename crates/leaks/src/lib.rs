@@ -5,6 +5,7 @@
 //! | [`subject`] | shapes with a secret: batches under one fixed secret, and under random ones |
 //! | [`welch`] | Welch's t over two classes of samples, whole and cropped |
 //! | [`timing`] | batches of both classes timed in random order (dudect: Reparaz, Balasch, Verbauwhede 2017) |
+//! | [`padding`] | decryptions of good and bad paddings |
 //! | [`poison`] | batches whose secrets Valgrind watches (ctgrind: Langley 2010) |
 //! | [`planted`] | an engine that leaks: whoever does not notice it proves nothing |
 //! | [`report`] | what was found, as table and JSON |
@@ -13,6 +14,7 @@
 //! `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
 #![forbid(unsafe_code)]
 
+pub mod padding;
 pub mod planted;
 pub mod poison;
 pub mod report;
@@ -20,6 +22,7 @@ pub mod subject;
 pub mod timing;
 pub mod welch;
 
+use oarlock::BuildError;
 use oarlock_core::EngineFault;
 use oarlock_keys::KeyError;
 
@@ -35,6 +38,9 @@ pub enum LeakError {
         /// Why not.
         error: KeyError,
     },
+    /// There is no accelerator to decrypt with.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// An engine failed.
     #[error(transparent)]
     Engine(#[from] EngineFault),

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use oarlock_core::Engine;
 use oarlock_lanes::LaneEngine;
+use oarlock_leaks::padding::{NAMES, Paddings};
 use oarlock_leaks::planted::Planted;
 use oarlock_leaks::report::{Finding, TimeRow, is_clean, write};
 use oarlock_leaks::subject::Subject;
@@ -31,6 +32,8 @@ struct Cli {
 enum Command {
     /// Times batches under a fixed secret and under random ones: |t| < 5 where nothing shows
     Time(TimeArgs),
+    /// Times RSA decryptions of good paddings and of bad ones, eight at a time: |t| < 5 where nobody can tell them apart
+    Padding(PaddingArgs),
     /// Runs the portable leaf under Valgrind with secrets that must decide nothing (build with --features valgrind)
     Valgrind(Subjects),
     #[command(name = poison::WATCHED, hide = true)]
@@ -47,6 +50,15 @@ struct TimeArgs {
     /// The portable leaf instead of this processor's
     #[arg(long)]
     portable: bool,
+}
+
+#[derive(Args)]
+struct PaddingArgs {
+    /// What to look at [default: both schemes]
+    names: Vec<String>,
+    /// Batches of eight decryptions per scheme
+    #[arg(long, value_name = "N", default_value = "125000", value_parser = clap::value_parser!(u64).range(100..))]
+    samples: u64,
 }
 
 #[derive(Args)]
@@ -73,6 +85,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<bool, LeakError> {
     match &cli.command {
         Command::Time(args) => finish(&time(args)?, cli.json),
+        Command::Padding(args) => finish(&padding(args)?, cli.json),
         Command::Valgrind(args) => valgrind(args, cli.json),
         Command::Watched(args) => watched(args),
     }
@@ -99,6 +112,22 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
     if let Some(name) = names.iter().find(|name| name.starts_with('x')).or(names.last()) {
         rows.push(one(&Planted(engine), name)?);
     }
+    bar.finish_and_clear();
+    Ok(rows)
+}
+
+fn padding(args: &PaddingArgs) -> Result<Vec<TimeRow>, LeakError> {
+    let names: Vec<&str> = match &*args.names {
+        [] => NAMES.to_vec(),
+        names => names.iter().map(String::as_str).collect(),
+    };
+    let bar = progress_bar((names.len() as u64 + 1) * args.samples);
+    let one = |name: &str, is_planted: bool| {
+        bar.set_message(name.to_owned());
+        Paddings::new(name, is_planted)?.measure(args.samples, &mut WallClock, &mut || bar.inc(1))
+    };
+    let mut rows = names.iter().map(|name| one(name, false)).collect::<Result<Vec<_>, _>>()?;
+    rows.push(one(NAMES[0], true)?);
     bar.finish_and_clear();
     Ok(rows)
 }

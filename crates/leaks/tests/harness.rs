@@ -125,3 +125,13 @@ fn an_unknown_subject_is_told_what_there_is() {
     let error = Subject::new("rsa1000").unwrap_err();
     assert!(matches!(error, LeakError::Unknown { .. }) && error.to_string().contains("p256-sign"), "{error}");
 }
+
+#[test]
+fn paddings_of_both_classes_are_answered_as_they_should_be() {
+    for name in oarlock_leaks::padding::NAMES {
+        let mut paddings = oarlock_leaks::padding::Paddings::new(name, false).unwrap();
+        let row = paddings.measure(200, &mut Steps::default(), &mut || {}).unwrap();
+        assert_eq!((row.subject.as_str(), row.samples), (name, 200));
+    }
+    assert!(matches!(oarlock_leaks::padding::Paddings::new("rot13", false), Err(LeakError::Unknown { .. })));
+}
