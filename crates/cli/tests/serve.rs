@@ -326,6 +326,8 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
         "4",
         "--rate",
         "2000",
+        "--server-engines",
+        "scalar,scalar+lanes",
         "--seconds",
         "0.05",
         "--plot",
@@ -334,7 +336,11 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
     .output()
     .unwrap();
     let rows: Vec<Value> = serde_json::from_str(&text(&mixed)).unwrap();
-    assert_eq!((rows.len(), rows[1]["name"].as_str()), (2, Some("mix-tls")));
+    assert_eq!((rows.len(), rows[1]["name"].as_str()), (4, Some("mix-tls")));
+    assert_eq!(
+        (rows[0]["engines"].as_str(), rows[3]["engines"].as_str()),
+        (Some("scalar"), Some("scalar+lanes"))
+    );
     assert!(fs::read_to_string(plot).unwrap().contains("<svg"));
 }
 

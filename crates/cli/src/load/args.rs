@@ -33,6 +33,9 @@ pub(crate) struct LoadArgs {
     /// How the server is reached, with --spawn
     #[arg(long, value_enum, value_delimiter = ',', requires = "spawn", default_value = "tls")]
     by: Vec<Way>,
+    /// Engines of the server, with --spawn: sets of names joined by +, a row for each set [default: all that are there]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', requires = "spawn")]
+    pub(super) server_engines: Vec<String>,
     /// Clients at once, each with a stream of its own
     #[arg(long, value_delimiter = ',', default_value = "8", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     clients: Vec<u32>,
@@ -113,6 +116,14 @@ impl LoadArgs {
             plans.extend(ways.flat_map(|way| self.loads(&ops, way)));
         }
         Ok(plans)
+    }
+
+    /// Sets of engines for servers; one of all of them where nothing is said.
+    pub(super) fn sets(&self) -> Vec<Option<String>> {
+        match &*self.server_engines {
+            [] => vec![None],
+            sets => sets.iter().cloned().map(Some).collect(),
+        }
     }
 
     /// Every combination of numbers.

@@ -26,7 +26,7 @@ pub(crate) use self::args::LoadArgs;
 use self::args::Way;
 pub(crate) use self::error::LoadError;
 use self::report::Row;
-use self::spawn::Spawned;
+use self::spawn::{Cores, Spawned};
 use self::work::Work;
 use crate::args::Global;
 
@@ -39,27 +39,33 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
     let accelerator = global.builder().build()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
-    let spawned = if args.spawn { Some(Spawned::start(global)?) } else { None };
-    if let Some(spawned) = &spawned {
-        spawned.separate();
-    }
-    let bar = progress(plans.len());
+    let (sets, cores) = (args.sets(), Cores::divide());
+    let bar = progress(plans.len() * sets.len());
     let mut rows = Vec::new();
-    for plan in &plans {
-        bar.set_message(plan.name());
-        let works = Work::all(plan, &accelerator)?;
-        let row = match plan.way {
-            Way::Local => local::measure(plan, &works, &accelerator, args.length())?,
-            way => {
-                let endpoint = match &spawned {
-                    Some(spawned) => spawned.endpoint(way)?,
-                    None => args.endpoint()?,
-                };
-                runtime.block_on(client::measure(plan, &works, &endpoint, args))?
-            }
+    for set in &sets {
+        let spawned = match args.spawn {
+            true => Some(Spawned::start(global, set.as_deref(), &cores)?),
+            false => None,
         };
-        bar.inc(1);
-        rows.push(row);
+        if spawned.is_some() {
+            cores.leave();
+        }
+        for plan in &plans {
+            bar.set_message(plan.name());
+            let works = Work::all(plan, &accelerator)?;
+            let row = match (plan.way, &spawned) {
+                (Way::Local, _) => local::measure(plan, &works, &accelerator, args.length())?,
+                (way, spawned) => {
+                    let endpoint = match spawned {
+                        Some(spawned) => spawned.endpoint(way)?,
+                        None => args.endpoint()?,
+                    };
+                    runtime.block_on(client::measure(plan, &works, &endpoint, args))?
+                }
+            };
+            bar.inc(1);
+            rows.push(row.with_engines(set.as_deref()));
+        }
     }
     bar.finish_and_clear();
     report::print(global, args, &rows)?;

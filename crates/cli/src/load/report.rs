@@ -15,6 +15,8 @@ use crate::table::{Align, Cell, Table, si, wants_colour};
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Row {
     pub(super) name: String,
+    /// The server's engines, where a set was asked for.
+    pub(super) engines: Option<String>,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
     pub(super) batch: usize,
@@ -46,6 +48,19 @@ impl Row {
             remote: plan.way != Way::Local,
             request_bytes,
             ..Self::default()
+        }
+    }
+
+    /// The row of a server with these engines.
+    pub(super) fn with_engines(self, engines: Option<&str>) -> Self {
+        Self { engines: engines.map(str::to_owned), ..self }
+    }
+
+    /// What the row is called in tables and pictures.
+    fn label(&self) -> String {
+        match &self.engines {
+            Some(engines) => format!("{} {engines}", self.name),
+            None => self.name.clone(),
         }
     }
 }
@@ -84,7 +99,7 @@ fn table(rows: &[Row]) -> Table {
             value.map_or_else(Cell::none, |value| text(value).into())
         };
         table.row([
-            row.name.as_str().into(),
+            row.label().into(),
             format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
             si(row.rate_per_s).into(),
             or(row.server_cpu_us_per_op, |us| format!("{us:.2} us")),
@@ -104,10 +119,10 @@ fn time(us: f64) -> String {
 
 /// Rate against operations under way, a line for each kind of work.
 fn picture(rows: &[Row]) -> String {
-    let mut names: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
+    let mut names: Vec<String> = rows.iter().map(Row::label).collect();
     names.dedup();
     let line = |name: &String| -> Vec<(f64, f64)> {
-        let own = rows.iter().filter(|row| row.name == *name);
+        let own = rows.iter().filter(|row| row.label() == *name);
         let mut points: Vec<_> =
             own.map(|row| ((row.clients * row.in_flight * row.batch) as f64, row.rate_per_s)).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));

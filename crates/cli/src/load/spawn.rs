@@ -21,18 +21,22 @@ pub(super) struct Spawned {
     tls: String,
     plaintext: String,
     _place: TempDir,
-    own_cores: Option<CpuSet>,
+}
+
+/// The cores of this process, divided between servers and load.
+pub(super) struct Cores {
+    server: Option<CpuSet>,
+    own: Option<CpuSet>,
 }
 
 impl Spawned {
-    /// Starts one on the first core of this process, where it has several.
-    pub(super) fn start(global: &Global) -> Result<Self, LoadError> {
+    /// Starts one on the first core of this process, where it has several; with these engines, joined by `+`.
+    pub(super) fn start(global: &Global, engines: Option<&str>, cores: &Cores) -> Result<Self, LoadError> {
         let place = tempfile::tempdir().map_err(LoadError::Spawn)?;
         let development = Development::at(place.path());
         development.prepare()?;
-        fs::write(development.config(), config(global)).map_err(LoadError::Spawn)?;
-        let (first, others) = split_cores();
-        if let Some(first) = &first {
+        fs::write(development.config(), config(global, engines)).map_err(LoadError::Spawn)?;
+        if let Some(first) = &cores.server {
             // What is started inherits it.
             sched_setaffinity(None, first).map_err(|error| LoadError::Spawn(error.into()))?;
         }
@@ -58,19 +62,7 @@ impl Spawned {
         if let Some(log) = child.stderr.take() {
             std::thread::spawn(move || io::copy(&mut BufReader::new(log), &mut io::sink()));
         }
-        Ok(Self { child, development, tls, plaintext, _place: place, own_cores: others })
-    }
-
-    /// Moves this process off the server's core.
-    pub(super) fn separate(&self) {
-        match &self.own_cores {
-            Some(cores) => {
-                if let Err(error) = sched_setaffinity(None, cores) {
-                    eprintln!("oarlock: load and server share their cores: {error}");
-                }
-            }
-            None => eprintln!("oarlock: there is one core: load and server share it"),
-        }
+        Ok(Self { child, development, tls, plaintext, _place: place })
     }
 
     pub(super) fn endpoint(&self, way: Way) -> Result<Endpoint, LoadError> {
@@ -98,14 +90,29 @@ impl Drop for Spawned {
     }
 }
 
-/// The first core of this process, and the others.
-fn split_cores() -> (Option<CpuSet>, Option<CpuSet>) {
-    let Ok(all) = sched_getaffinity(None) else { return (None, None) };
-    let Some(first) = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)) else { return (None, None) };
-    let (mut server, mut others) = (CpuSet::new(), all);
-    server.set(first);
-    others.unset(first);
-    if others.count() == 0 { (None, None) } else { (Some(server), Some(others)) }
+impl Cores {
+    /// The first of those that this process may use is for servers, the others are its own.
+    pub(super) fn divide() -> Self {
+        let none = Self { server: None, own: None };
+        let Ok(all) = sched_getaffinity(None) else { return none };
+        let Some(first) = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)) else { return none };
+        let (mut server, mut own) = (CpuSet::new(), all);
+        server.set(first);
+        own.unset(first);
+        if own.count() == 0 { none } else { Self { server: Some(server), own: Some(own) } }
+    }
+
+    /// Moves this process off the servers' core.
+    pub(super) fn leave(&self) {
+        match &self.own {
+            Some(cores) => {
+                if let Err(error) = sched_setaffinity(None, cores) {
+                    eprintln!("oarlock: load and server share their cores: {error}");
+                }
+            }
+            None => eprintln!("oarlock: there is one core: load and server share it"),
+        }
+    }
 }
 
 fn last_words(child: &mut Child) -> String {
@@ -117,9 +124,10 @@ fn last_words(child: &mut Child) -> String {
     text.lines().last().unwrap_or("it said nothing").to_owned()
 }
 
-fn config(global: &Global) -> String {
-    let engines = match &global.engines {
-        Some(names) => format!("allowed = {names:?}\n"),
+fn config(global: &Global, engines: Option<&str>) -> String {
+    let set = engines.map(|names| names.split('+').map(str::to_owned).collect());
+    let engines = match set.as_ref().or(global.engines.as_ref()) {
+        Some::<&Vec<String>>(names) => format!("allowed = {names:?}\n"),
         None => String::new(),
     };
     format!(
