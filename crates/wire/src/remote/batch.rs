@@ -50,12 +50,11 @@ impl<'i> Batch<'i> {
         for _ in 0..PASSES {
             let mut asked = Vec::new();
             while let Some(missing) = self.missing(agreement) {
-                let servers = self.inner.by_turn(&asked, self.open().len());
-                if servers.is_empty() {
+                let mut places = self.inner.by_turn(&asked, self.open().len());
+                if places.is_empty() {
                     break;
                 }
-                let places: Vec<usize> =
-                    servers.iter().take(missing).map(|server| self.inner.place_of(server)).collect();
+                places.truncate(missing);
                 asked.extend_from_slice(&places);
                 self.ask(&places).await;
                 self.release(agreement);

@@ -70,7 +70,7 @@ pub struct Remote(Arc<Inner>);
 
 struct Inner {
     config: RemoteConfig,
-    servers: Vec<Arc<Server>>,
+    servers: Vec<Server>,
     /// Verifies answers.
     checker: Accelerator,
     /// None while it is being dropped.
@@ -139,7 +139,7 @@ impl Remote {
         }
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
-        let servers = config.servers.iter().map(|endpoint| Arc::new(Server::new(endpoint.clone()))).collect();
+        let servers = config.servers.iter().map(|endpoint| Server::new(endpoint.clone())).collect();
         Ok(Self(Arc::new(Inner { config, servers, checker, runtime: Some(runtime) })))
     }
 
@@ -159,7 +159,7 @@ impl Remote {
     /// How the servers have done so far, in the order of the settings.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerReport> {
-        self.0.servers.iter().map(|server| server.report()).collect()
+        self.0.servers.iter().map(Server::report).collect()
     }
 
     fn block_on<T: Send>(
@@ -195,7 +195,8 @@ impl Inner {
 
     async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
         let mut reason = "none can be reached".to_owned();
-        for server in self.by_turn(&[], 1) {
+        for place in self.by_turn(&[], 1) {
+            let server = &self.servers[place];
             let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
             match server.call(body, self.config.patience).await {
                 Ok(response::Body::Key(info)) => return Ok(info),
@@ -207,17 +208,12 @@ impl Inner {
         Err(RemoteError::NoKey { name: name.to_owned(), reason })
     }
 
-    /// Servers to ask for so many operations, the one that will be done first in front; those put aside come last, for an answer
-    /// from them is better than none.
-    fn by_turn(&self, asked: &[usize], operations: usize) -> Vec<Arc<Server>> {
-        let mut servers: Vec<_> =
-            self.servers.iter().enumerate().filter(|(at, _)| !asked.contains(at)).collect();
-        servers.sort_by_key(|(_, server)| server.rank(operations));
-        servers.into_iter().map(|(_, server)| Arc::clone(server)).collect()
-    }
-
-    fn place_of(&self, server: &Arc<Server>) -> usize {
-        self.servers.iter().position(|own| Arc::ptr_eq(own, server)).unwrap_or_default()
+    /// The places of servers to ask for so many operations, the one that will be done first in front; those put aside come last, for
+    /// an answer from them is better than none.
+    fn by_turn(&self, asked: &[usize], operations: usize) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.servers.len()).filter(|place| !asked.contains(place)).collect();
+        places.sort_by_key(|place| self.servers[*place].rank(operations));
+        places
     }
 }
 

@@ -53,12 +53,11 @@ impl<'i> ThresholdBatch<'i> {
     pub(super) async fn run(mut self) {
         let mut asked = Vec::new();
         while let Some(missing) = self.missing() {
-            let servers = self.inner.by_turn(&asked, self.rows.len());
-            if servers.is_empty() {
+            let mut places = self.inner.by_turn(&asked, self.rows.len());
+            if places.is_empty() {
                 break;
             }
-            let places: Vec<usize> =
-                servers.iter().take(missing).map(|server| self.inner.place_of(server)).collect();
+            places.truncate(missing);
             asked.extend_from_slice(&places);
             self.ask(&places).await;
             self.combine();
