@@ -90,16 +90,19 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option
     let many = (4 * best).min(lanes.most.max(best));
     let set = sample_operations(shape, many).ok()?;
     let operations: Vec<Operation<'_>> = set.iter().collect();
-    let time = |ops: usize| {
-        let took_ns = fastest(engine, &Jobs::Operations(shape, &operations[..ops]), Duration::ZERO)?;
-        Some(Timing { ops, bytes: 0, took_ns })
-    };
-    let one = time(best)?;
+    let jobs = |ops: usize| Jobs::Operations(shape, &operations[..ops]);
+    let timing = |ops, took_ns| Timing { ops, bytes: 0, took_ns };
+    let one = timing(best, fastest(engine, &jobs(best), Duration::ZERO)?);
     if one.took_ns > QUICK_NS || many == best {
         return Some(Fit::of(&[one], best)?.cost);
     }
-    Some(Fit::of(&[one, time(many)?], best)?.cost)
+    let took = fastest_of_each(engine, &[jobs(best), jobs(many)], STEADY)?;
+    Some(Fit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
 }
+
+/// What is fitted together is timed in turn for so long: a processor's speed changes from one millisecond to the next, and a
+/// batch's fixed share is a small difference.
+const STEADY: Duration = Duration::from_millis(4);
 
 /// A group slower than this is timed alone.
 const QUICK_NS: f64 = 300_000.0;
@@ -107,33 +110,45 @@ const QUICK_NS: f64 = 300_000.0;
 /// Three points: few and many short records for C1 and C2, many longer ones for C3.
 fn measure_records(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Cost> {
     let (few, many) = (lanes.best.max(1), (lanes.best.max(16) * 4).min(lanes.most));
-    let time = |ops, len| {
-        let records = sample_records(engine, shape, ops, len).ok()?;
-        let parts: [&Records<'_>; 1] = [&records];
-        let took_ns = fastest(engine, &Jobs::Records(shape, &parts), Duration::ZERO)?;
-        Some(Timing { ops, bytes: records.input_bytes(), took_ns })
-    };
-    let timings = [time(few, 16)?, time(many, 16)?, time(many, 1024)?];
+    let sizes = [(few, 16), (many, 16), (many, 1024)];
+    let samples = sizes.map(|(ops, len)| sample_records(engine, shape, ops, len).ok());
+    let [Some(short), Some(broad), Some(long)] = &samples else { return None };
+    let parts: [[&Records<'_>; 1]; 3] = [[short], [broad], [long]];
+    let jobs = [0, 1, 2].map(|at| Jobs::Records(shape, &parts[at]));
+    let took = fastest_of_each(engine, &jobs, STEADY)?;
+    let timing =
+        |(at, took_ns): (usize, f64)| Timing { ops: sizes[at].0, bytes: parts[at][0].input_bytes(), took_ns };
+    let timings: Vec<Timing> = took.into_iter().enumerate().map(timing).collect();
     Some(Fit::of(&timings, lanes.best)?.cost)
 }
 
 /// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `least` has passed.
 /// None where the engine fails.
 fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, least: Duration) -> Option<f64> {
-    let mut outcomes = Outcomes::for_jobs(jobs);
-    engine.run(jobs, &mut outcomes).ok()?;
-    let mut best = f64::INFINITY;
+    fastest_of_each(engine, std::slice::from_ref(jobs), least)?.pop()
+}
+
+/// The same for several batches that take turns.
+fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], least: Duration) -> Option<Vec<f64>> {
+    let mut outcomes: Vec<Outcomes> = batches.iter().map(Outcomes::for_jobs).collect();
+    let mut best = vec![f64::INFINITY; batches.len()];
     let (mut rounds, mut worked_ns) = (0, 0.0);
-    while rounds < ROUNDS || worked_ns < least.as_nanos() as f64 {
-        outcomes.reset(jobs);
-        let start = Instant::now();
-        engine.run(jobs, &mut outcomes).ok()?;
-        let took_ns = start.elapsed().as_nanos().max(1) as f64;
-        best = best.min(took_ns);
-        worked_ns += took_ns;
+    while rounds <= ROUNDS || worked_ns < least.as_nanos() as f64 {
+        for ((jobs, outcomes), best) in batches.iter().zip(&mut outcomes).zip(&mut best) {
+            outcomes.reset(jobs);
+            let start = Instant::now();
+            engine.run(jobs, outcomes).ok()?;
+            let took_ns = start.elapsed().as_nanos().max(1) as f64;
+            // The first round warms up.
+            if rounds > 0 {
+                *best = best.min(took_ns);
+                worked_ns += took_ns;
+            }
+        }
         rounds += 1;
     }
-    Some((best - clock_ns()).max(1.0))
+    let clock_ns = clock_ns();
+    Some(best.into_iter().map(|best| (best - clock_ns).max(1.0)).collect())
 }
 
 /// What reading the clock takes: a tenth of the shortest batches.
@@ -183,7 +198,7 @@ fn write(costs: &Costs, path: &Path) -> io::Result<()> {
 }
 
 /// What the constants mean: those that an earlier model was made of are measured again.
-const MODEL: &str = "bytes of whole groups";
+const MODEL: &str = "bytes of whole groups, in turn";
 
 /// What costs depend on: this version and build, and the processor as the system describes it.
 fn machine() -> String {
