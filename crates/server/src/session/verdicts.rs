@@ -27,6 +27,8 @@ pub(super) struct Verdicts {
     by_handle: Vec<Vec<(WireScheme, Verdict)>>,
     /// The name of a key, and a scheme.
     kinds: Vec<(Arc<str>, Scheme)>,
+    /// Places among these that are no longer needed.
+    free: Vec<u32>,
 }
 
 impl Verdicts {
@@ -38,7 +40,7 @@ impl Verdicts {
     /// The handle stands for another key now.
     pub(super) fn forget(&mut self, handle: u32) {
         if let Some(own) = self.by_handle.get_mut(handle as usize) {
-            own.clear();
+            self.free.extend(own.drain(..).map(|(_, verdict)| verdict.kind));
         }
     }
 
@@ -84,8 +86,12 @@ impl Verdicts {
     }
 
     fn add(&mut self, key: Arc<str>, scheme: Scheme) -> u32 {
-        self.kinds.push((key, scheme));
-        self.kinds.len() as u32 - 1
+        let Some(place) = self.free.pop() else {
+            self.kinds.push((key, scheme));
+            return self.kinds.len() as u32 - 1;
+        };
+        self.kinds[place as usize] = (key, scheme);
+        place
     }
 }
 

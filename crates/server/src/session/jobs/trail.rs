@@ -1,6 +1,5 @@
 //! What a batch of jobs leaves behind: in the audit log, and in the metrics.
 
-use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 
@@ -20,14 +19,15 @@ pub(super) struct Trail {
     kinds: Vec<(Arc<str>, Option<Scheme>)>,
     /// The place among these of each job, in order.
     of_job: Vec<u32>,
-    /// The places of what has numbers in the stream.
-    places: HashMap<u32, u32>,
+    /// The places of the stream's kinds by their numbers, which are few and begin at 0; [`NOWHERE`] for those not met yet.
+    places: Vec<u32>,
+    /// The place of jobs whose key the stream has not opened.
+    unknown: Option<u32>,
     /// Number and place of the job before: most jobs of a batch are alike.
-    last: Option<(u32, u32)>,
+    last: Option<(Option<u32>, u32)>,
 }
 
-/// The number of jobs whose key the stream has not opened.
-const UNKNOWN: u32 = u32::MAX;
+const NOWHERE: u32 = u32::MAX;
 
 impl Trail {
     pub(super) fn new(client: Option<String>, count: usize) -> Self {
@@ -41,7 +41,6 @@ impl Trail {
         kind: Option<u32>,
         name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>,
     ) {
-        let kind = kind.unwrap_or(UNKNOWN);
         let place = match self.last {
             Some((last, place)) if last == kind => place,
             _ => self.place(kind, name),
@@ -50,14 +49,30 @@ impl Trail {
         self.of_job.push(place);
     }
 
-    fn place<'k>(&mut self, kind: u32, name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>) -> u32 {
-        *self.places.entry(kind).or_insert_with(|| {
-            self.kinds.push(match name(kind) {
-                Some((key, scheme)) => (Arc::clone(key), Some(*scheme)),
-                None => ("-".into(), None),
-            });
-            self.kinds.len() as u32 - 1
-        })
+    fn place<'k>(
+        &mut self,
+        kind: Option<u32>,
+        name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>,
+    ) -> u32 {
+        let new = self.kinds.len() as u32;
+        let place = match kind {
+            None => self.unknown.get_or_insert(new),
+            Some(kind) => {
+                let at = kind as usize;
+                if at >= self.places.len() {
+                    self.places.resize(at + 1, NOWHERE);
+                }
+                &mut self.places[at]
+            }
+        };
+        if *place == NOWHERE {
+            *place = new;
+        }
+        if *place == new {
+            let known = kind.and_then(name).map(|(key, scheme)| (Arc::clone(key), Some(*scheme)));
+            self.kinds.push(known.unwrap_or_else(|| ("-".into(), None)));
+        }
+        *place
     }
 
     /// Writes down how the jobs ended: by their codes, of which none says that all were done.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use oarlock::batch::{Batch, Task};
 use oarlock::contract::{Column, KeySource, Shape};
 use oarlock_wire::proto::{Blame, Code, Fault};
+use smallvec::SmallVec;
 
 use crate::keyring::{Granted, Resident};
 use crate::session::verdicts::not_open;
@@ -15,6 +16,9 @@ pub(super) type Denials = Vec<(usize, Fault)>;
 
 /// An index that no table has: a record under it fails alone.
 const NOWHERE: u32 = (1 << 31) - 1;
+
+/// A handle that has not been judged yet; no table has this index either.
+const UNKNOWN: u32 = u32::MAX;
 
 /// What came of judging a batch.
 pub(super) struct Judged {
@@ -62,19 +66,22 @@ fn within(column: Column<'static, KeySource>) -> Column<'static, KeySource> {
 
 struct Judge<'s> {
     handles: &'s [Option<Opened>],
-    /// By handle, for each task: what stands in its place and is counted by a grant, or why nothing does.
-    known: Vec<Vec<(Task, Verdict)>>,
+    /// By handle, for each task: what stands in its place and is counted by a grant, or why nothing does. Most batches have one
+    /// task and many keys, so neither tasks nor their names are allocated for each.
+    known: Vec<SmallVec<[(Task, Verdict); 1]>>,
+    /// Tasks of the batch, as grants name them.
+    names: Vec<(Task, String)>,
     denials: Denials,
     uses_resident: bool,
     uses_own: bool,
 }
 
-type Verdict = Result<(KeySource, Option<Arc<Granted>>), Fault>;
+type Verdict = Result<(KeySource, Option<Arc<Granted>>), Box<Fault>>;
 
 impl<'s> Judge<'s> {
     fn new(handles: &'s [Option<Opened>]) -> Self {
-        let known = std::iter::repeat_with(Vec::new).take(handles.len()).collect();
-        Self { handles, known, denials: Vec::new(), uses_resident: false, uses_own: false }
+        let known = std::iter::repeat_with(SmallVec::new).take(handles.len()).collect();
+        Self { handles, known, names: Vec::new(), denials: Vec::new(), uses_resident: false, uses_own: false }
     }
 
     fn column(
@@ -94,8 +101,38 @@ impl<'s> Judge<'s> {
             }
             return Column::One(key);
         }
+        if let Column::One(task) = tasks {
+            return self.column_of_one_task(column, *task, len);
+        }
         let each = column.cursor().zip(tasks.cursor()).take(len).enumerate();
         Column::Each(each.map(|(index, (source, task))| self.allow(source, task, index)).collect())
+    }
+
+    /// With one task a handle that is allowed, and that no grant counts, stands for one index wherever it comes again.
+    fn column_of_one_task(
+        &mut self,
+        column: &Column<'_, KeySource>,
+        task: Task,
+        len: usize,
+    ) -> Column<'static, KeySource> {
+        let mut indices = vec![UNKNOWN; self.handles.len()];
+        let mut one = |(index, source)| {
+            let KeySource::Table(handle) = source else { return source };
+            match indices.get(handle as usize) {
+                Some(&known) if known != UNKNOWN => return KeySource::Table(known),
+                _ => {}
+            }
+            let before = self.denials.len();
+            let allowed = self.allow(source, task, index);
+            if let (KeySource::Table(known), true) =
+                (allowed, self.denials.len() == before && !self.is_counted(source))
+                && let Some(place) = indices.get_mut(handle as usize)
+            {
+                *place = known;
+            }
+            allowed
+        };
+        Column::Each(column.cursor().take(len).enumerate().map(&mut one).collect())
     }
 
     fn is_counted(&self, source: KeySource) -> bool {
@@ -114,7 +151,8 @@ impl<'s> Judge<'s> {
             return self.deny(index, not_open(handle));
         };
         let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
-            let (verdict, is_own) = verdict(self.handles[handle as usize].as_ref(), handle, task);
+            let name = name(&mut self.names, task);
+            let (verdict, is_own) = verdict(self.handles[handle as usize].as_ref(), handle, name);
             self.uses_own |= is_own && verdict.is_ok();
             self.uses_resident |= !is_own && verdict.is_ok();
             known.push((task, verdict));
@@ -127,7 +165,7 @@ impl<'s> Judge<'s> {
                 Err(denied) => self.deny(index, denial(denied, &task.to_string())),
             },
             Err(fault) => {
-                let fault = fault.clone();
+                let fault = Fault::clone(fault);
                 self.deny(index, fault)
             }
         }
@@ -139,23 +177,31 @@ impl<'s> Judge<'s> {
     }
 }
 
+fn name(names: &mut Vec<(Task, String)>, task: Task) -> &str {
+    let at = names.iter().position(|(known, _)| *known == task).unwrap_or_else(|| {
+        names.push((task, task.to_string()));
+        names.len() - 1
+    });
+    &names[at].1
+}
+
 /// What stands in a handle's place, and whether it is a key of the stream's own.
-fn verdict(opened: Option<&Opened>, handle: u32, task: Task) -> (Verdict, bool) {
-    let Some(opened) = opened else { return (Err(not_open(handle)), false) };
-    let operation = task.to_string();
-    let grant = match opened.rights.allow(&operation) {
+fn verdict(opened: Option<&Opened>, handle: u32, operation: &str) -> (Verdict, bool) {
+    let Some(opened) = opened else { return (Err(not_open(handle).into()), false) };
+    let grant = match opened.rights.allow(operation) {
         Ok(grant) => grant.filter(|grant| grant.is_counted()).cloned(),
-        Err(denied) => return (Err(denial(denied, &operation)), false),
+        Err(denied) => return (Err(denial(denied, operation).into()), false),
     };
     match opened.source {
         Source::Resident(Resident::Symmetric(index)) => (Ok((KeySource::Table(index), grant)), false),
         Source::OwnSymmetric(index) => (Ok((Batch::outside_key(index), grant)), true),
         Source::Gone => {
-            (Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller)), false)
+            (Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller).into()), false)
         }
-        _ => {
-            (Err(refusal(Code::WrongKey, "this is an asymmetric key: it serves jobs", Blame::Caller)), false)
-        }
+        _ => (
+            Err(refusal(Code::WrongKey, "this is an asymmetric key: it serves jobs", Blame::Caller).into()),
+            false,
+        ),
     }
 }
 
