@@ -1,0 +1,115 @@
+//! Parts of a measurement in processes of their own, on cores of their own.
+//!
+//! A part is this program in a role. Its first line on stdout says where it is; then it answers each line on stdin with the
+//! CPU time that it has used, in microseconds, and ends when stdin does: so it never outlives who started it.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use cpu_time::ProcessTime;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// A part at work.
+#[derive(Debug)]
+pub(crate) struct Part {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// What it said first.
+    pub(crate) said: serde_json::Value,
+}
+
+impl Part {
+    /// Starts this program with these arguments on one core, and waits until it says where it is.
+    pub(crate) fn start(arguments: &[String], core: Option<usize>) -> io::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(core) = core {
+            command.args(["--core".to_owned(), core.to_string()]);
+        }
+        let mut child = command.spawn()?;
+        let questions = child.stdin.take();
+        let Some(answers) = child.stdout.take() else { return Err(io::Error::other("it has no stdout")) };
+        let mut part =
+            Self { child, questions, answers: BufReader::new(answers), said: serde_json::Value::Null };
+        let line = part.line()?;
+        part.said = serde_json::from_str(&line)?;
+        Ok(part)
+    }
+
+    /// CPU time that it has used, all its threads together.
+    pub(crate) fn cpu(&mut self) -> io::Result<Duration> {
+        if let Some(questions) = &mut self.questions {
+            questions.write_all(b"\n")?;
+            questions.flush()?;
+        }
+        let micros = self.line()?.trim().parse().map_err(io::Error::other)?;
+        Ok(Duration::from_micros(micros))
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line)? {
+            0 => Err(io::Error::other("it has ended; what it said is above")),
+            _ => Ok(line),
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.questions = None;
+        // It has nothing to keep, and ends by itself where it cannot be ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The side of the part: says where it is, and answers on a thread of its own until it is to end.
+pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
+    let mut out = io::stdout();
+    writeln!(out, "{said}")?;
+    out.flush()?;
+    std::thread::spawn(move || {
+        for _ in io::stdin().lock().lines().map_while(Result::ok) {
+            let used = ProcessTime::now().as_duration().as_micros();
+            if writeln!(out, "{used}").and_then(|()| out.flush()).is_err() {
+                break;
+            }
+        }
+        std::process::exit(0);
+    });
+    Ok(())
+}
+
+/// Cores of a measurement: one for each server, the others for load; with two, load shares that of the second server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cores {
+    pub(crate) first: usize,
+    pub(crate) second: usize,
+}
+
+impl Cores {
+    /// Divides those that this process may use, and leaves the servers' to them. None where there is only one.
+    pub(crate) fn divide() -> io::Result<Option<Self>> {
+        let all = sched_getaffinity(None)?;
+        let mut each = (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core));
+        let (Some(first), Some(second)) = (each.next(), each.next()) else { return Ok(None) };
+        let mut load = all;
+        load.unset(first);
+        if load.count() > 1 {
+            load.unset(second);
+        }
+        sched_setaffinity(None, &load)?;
+        Ok(Some(Self { first, second }))
+    }
+}
+
+/// Binds this process, and the threads that it will start, to a core.
+pub(crate) fn stay_on(core: Option<usize>) -> io::Result<()> {
+    let Some(core) = core else { return Ok(()) };
+    let mut set = CpuSet::new();
+    set.set(core);
+    Ok(sched_setaffinity(None, &set)?)
+}

@@ -1,0 +1,65 @@
+//! The cryptoserver that does private operations elsewhere: as `oarlock serve` does it, on a core of its own.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use oarlock::Accelerator;
+use oarlock_server::development::Development;
+use oarlock_server::{Config, Server};
+
+use super::HeadError;
+use crate::process::{Cores, Part, answer, stay_on};
+
+/// What a process of this role is called with.
+pub(crate) const ROLE: &str = "cryptoserver";
+
+/// Arguments of the role.
+#[derive(Args, Debug)]
+pub(crate) struct CryptoserverArgs {
+    #[arg(long)]
+    config: PathBuf,
+    #[arg(long)]
+    core: Option<usize>,
+}
+
+/// Where it listens, with the development set-up's certificates and keys.
+const CONFIG: &str = r#"[listen]
+tcp = "127.0.0.1:0"
+plaintext = "127.0.0.1:0"
+unix = "oarlock.sock"
+
+[tls]
+certificate = "server.pem"
+private_key = "server-key.pem"
+client_ca = "ca.pem"
+
+[keys]
+directory = "keys"
+
+[[grant]]
+keys = ["*"]
+clients = ["*"]
+"#;
+
+/// Starts it in a process of its own.
+pub(super) fn start(development: &Development, cores: Option<Cores>) -> io::Result<Part> {
+    fs::write(development.config(), CONFIG)?;
+    let arguments = [ROLE.to_owned(), "--config".to_owned(), development.config().display().to_string()];
+    Part::start(&arguments, cores.map(|cores| cores.second))
+}
+
+pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
+    stay_on(args.core)?;
+    let config = Config::read(&args.config)?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let server = Server::bind(config, Accelerator::builder()).await?;
+        let addresses = server.addresses();
+        answer(&serde_json::json!({
+            "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
+        }))?;
+        Ok(server.run(std::future::pending()).await?)
+    })
+}

@@ -1,0 +1,250 @@
+//! How many TLS connections one core takes up: each is new (no resumption), asks with a HEAD request of 19 bytes and gets an
+//! answer of 107, as in "Cryptography as a Network Service", 5.2. The server is s2n-tls, which leaves private operations to
+//! others without a thread for each; they are done by s2n-tls itself, by Oarlock in the same process, or by a cryptoserver on
+//! another core.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `server` | the TLS server |
+//! | `private_key` | its private operations, done by an accelerator |
+//! | `cryptoserver` | the server that does them elsewhere |
+//! | `client` | the browsers: closed loop |
+//! | `report` | table and JSON |
+
+mod client;
+pub(crate) mod cryptoserver;
+mod private_key;
+mod report;
+pub(crate) mod server;
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use oarlock::BuildError;
+use oarlock::keys::KeyError;
+use oarlock_server::development::{Development, DevelopmentError};
+use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_wire::RemoteError;
+use tempfile::TempDir;
+
+use self::report::Row;
+use crate::process::{Cores, Part};
+
+/// What a client asks: 19 bytes.
+const REQUEST: &[u8; 19] = b"HEAD / HTTP/1.0\r\n\r\n";
+
+/// What it gets: 107 bytes.
+const ANSWER: &[u8; 107] = b"HTTP/1.0 200 OK\r\nServer: oarlock-bench\r\nContent-Type: text/plain; \
+charset=utf-8\r\nContent-Length: 131072\r\n\r\n";
+
+/// The name in the server's certificate.
+const HOST: &str = "head.example";
+
+/// Arguments of `oarlock-bench tls-head`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The TLS server has the first core of this process, the cryptoserver the second, clients the others, or with two \
+                  cores the second too. What counts is the TLS server's CPU time per connection; the rate alone is right only \
+                  where clients keep up."
+)]
+pub(crate) struct TlsHeadArgs {
+    /// Who does the TLS server's private operations
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = By::ALL)]
+    by: Vec<By>,
+    /// Connections at once
+    #[arg(long, value_delimiter = ',', default_value = "40", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    connections: Vec<u32>,
+    /// Seconds that each row is measured, after a tenth of it to warm up
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+}
+
+/// Who does private operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// s2n-tls itself, with AWS-LC, one at a time
+    S2n,
+    /// Oarlock in the TLS server's process, with its scalar engine alone
+    Scalar,
+    /// Oarlock in the TLS server's process
+    Oarlock,
+    /// A cryptoserver on another core, over its UNIX socket
+    Unix,
+    /// A cryptoserver on another core, over mutual TLS
+    Tls,
+    /// A cryptoserver on another core, over plaintext
+    Plaintext,
+}
+
+/// Why there are no numbers.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HeadError {
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Development(#[from] DevelopmentError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+    #[error("the TLS server's key: {0}")]
+    Key(#[from] KeyError),
+    #[error("the TLS server's certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    #[error("s2n-tls: {0}")]
+    S2n(#[from] s2n_tls::error::Error),
+    #[error("the clients' TLS: {0}")]
+    Rustls(#[from] tokio_rustls::rustls::Error),
+    #[error("{name}: {errors} connections had no right answer; the first: {first}")]
+    Errors { name: &'static str, errors: u64, first: String },
+}
+
+impl By {
+    const ALL: [Self; 6] = [Self::S2n, Self::Scalar, Self::Oarlock, Self::Unix, Self::Tls, Self::Plaintext];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::S2n => "head-s2n",
+            Self::Scalar => "head-scalar",
+            Self::Oarlock => "head-oarlock",
+            Self::Unix => "head-unix",
+            Self::Tls => "head-tls",
+            Self::Plaintext => "head-plaintext",
+        }
+    }
+
+    fn is_remote(self) -> bool {
+        matches!(self, Self::Unix | Self::Tls | Self::Plaintext)
+    }
+}
+
+/// Keys and certificates of both servers.
+struct Place {
+    _directory: TempDir,
+    development: Development,
+    certificate: PathBuf,
+}
+
+pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
+    if !(args.seconds > 0.0 && args.seconds.is_finite()) {
+        return Err(HeadError::Usage("--seconds: expected a number above 0"));
+    }
+    oarlock_server::raise_open_files();
+    let place = Place::new()?;
+    let cores = Cores::divide()?;
+    if cores.is_none() {
+        eprintln!("oarlock-bench: there is one core: servers and clients share it");
+    }
+    let remote = match args.by.iter().any(|by| by.is_remote()) {
+        true => Some(cryptoserver::start(&place.development, cores)?),
+        false => None,
+    };
+    let bar = progress(args.by.len() * args.connections.len());
+    let mut measured = Measurement { place, cores, remote, length: Duration::from_secs_f64(args.seconds) };
+    let mut rows: Vec<Row> = Vec::new();
+    for &connections in &args.connections {
+        for &by in &args.by {
+            bar.set_message(by.name());
+            rows.push(measured.row(by, connections as usize)?);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    report::print(&mut rows, as_json)
+}
+
+/// What all rows share.
+struct Measurement {
+    place: Place,
+    cores: Option<Cores>,
+    remote: Option<Part>,
+    length: Duration,
+}
+
+impl Measurement {
+    fn row(&mut self, by: By, connections: usize) -> Result<Row, HeadError> {
+        let arguments = self.place.server_arguments(by, self.remote.as_ref());
+        let mut server = Part::start(&arguments, self.cores.map(|cores| cores.first))?;
+        let address: SocketAddr = server.said["address"]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| io::Error::other("the TLS server did not say where it is"))?;
+        let certificate = fs::read(&self.place.certificate)?;
+        let clients = client::Clients { address, certificate, connections, length: self.length };
+        let mut remote = if by.is_remote() { self.remote.as_mut() } else { None };
+        let mut cpu = || {
+            let own = server.cpu()?;
+            let other = remote.as_mut().map(|part| part.cpu()).transpose()?;
+            Ok((own, other))
+        };
+        client::measure(by, &clients, &mut cpu)
+    }
+}
+
+impl Place {
+    /// The TLS server's key is the cryptoserver's sample key, certified by itself.
+    fn new() -> Result<Self, HeadError> {
+        let directory = tempfile::tempdir()?;
+        let development = Development::at(directory.path());
+        development.prepare()?;
+        let key = rcgen::KeyPair::from_pem(&fs::read_to_string(key_file(&development))?)?;
+        let params = rcgen::CertificateParams::new(vec![HOST.to_owned()])?;
+        let certificate = directory.path().join("head.pem");
+        fs::write(&certificate, params.self_signed(&key)?.pem())?;
+        Ok(Self { _directory: directory, development, certificate })
+    }
+
+    fn server_arguments(&self, by: By, remote: Option<&Part>) -> Vec<String> {
+        let text = |path: &Path| path.display().to_string();
+        let mut arguments =
+            vec![server::ROLE.to_owned(), "--certificate".to_owned(), text(&self.certificate)];
+        let said = |name: &str| {
+            remote.and_then(|part| part.said[name].as_str()).map(str::to_owned).unwrap_or_default()
+        };
+        let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+        match by {
+            By::S2n | By::Scalar | By::Oarlock => add("--private-key", text(&key_file(&self.development))),
+            By::Unix => add("--server", said("unix")),
+            By::Plaintext => add("--server", format!("http://{}", said("plaintext"))),
+            By::Tls => {
+                add("--server", format!("https://{}", said("tcp")));
+                add("--state", text(self.development.ca().parent().unwrap_or(Path::new(""))));
+            }
+        }
+        match by {
+            By::S2n => add("--by", "s2n".to_owned()),
+            By::Scalar => add("--by", "scalar".to_owned()),
+            _ => add("--by", "oarlock".to_owned()),
+        }
+        arguments
+    }
+}
+
+/// The key that TLS server and cryptoserver share, and its name there.
+fn key_file(development: &Development) -> PathBuf {
+    development.keys().join(format!("{KEY}.pem"))
+}
+
+const KEY: &str = "rsa2048";
+
+fn progress(rows: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    let bar =
+        ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}

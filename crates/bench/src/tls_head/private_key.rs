@@ -1,0 +1,78 @@
+//! A TLS server's private operations, done by an accelerator: many handshakes wait in one batch, none of them with a thread.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use oarlock::{Accelerator, DigestAlg, Input, Job, Key, Options, Scheme, Single};
+use s2n_tls::callbacks::{ConnectionFuture, OperationType, PrivateKeyCallback, PrivateKeyOperation};
+use s2n_tls::connection::Connection;
+use s2n_tls::enums::{HashAlgorithm, SignatureAlgorithm};
+use s2n_tls::error::Error;
+
+/// An accelerator, and the key of the server's certificate: here, or held elsewhere.
+#[derive(Debug)]
+pub(super) struct Signer {
+    pub(super) accelerator: Accelerator,
+    pub(super) key: Key,
+}
+
+impl PrivateKeyCallback for Signer {
+    fn handle_operation(
+        &self,
+        _connection: &mut Connection,
+        operation: PrivateKeyOperation,
+    ) -> Result<Option<Pin<Box<dyn ConnectionFuture>>>, Error> {
+        let scheme = scheme(operation.kind()?)?;
+        let mut digest = vec![0; operation.input_size()?];
+        operation.input(&mut digest)?;
+        let job = Job::sign(scheme, &self.key, Input::Digest(&digest));
+        let signature = self.accelerator.submit(&job, Options::default());
+        Ok(Some(Box::pin(Waiting { signature, operation: Some(operation) })))
+    }
+}
+
+/// A handshake that waits for its signature.
+struct Waiting {
+    signature: Single,
+    /// None once answered.
+    operation: Option<PrivateKeyOperation>,
+}
+
+impl ConnectionFuture for Waiting {
+    fn poll(
+        mut self: Pin<&mut Self>,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        let signature = ready!(Pin::new(&mut self.signature).poll(context));
+        let Some(operation) = self.operation.take() else {
+            return Poll::Ready(Err(Error::application("it has been answered".into())));
+        };
+        Poll::Ready(match signature {
+            Ok(signature) => operation.set_output(connection, &signature),
+            Err(error) => Err(Error::application(Box::new(error))),
+        })
+    }
+}
+
+/// RFC 8446 4.2.3 for TLS 1.3: the salt is as long as the digest; PKCS#1 v1.5 is TLS 1.2's.
+fn scheme(operation: &OperationType) -> Result<Scheme, Error> {
+    let OperationType::Sign(signature, hash) = operation else {
+        return Err(Error::application(
+            "expected to sign: no cipher with RSA key transport is offered".into(),
+        ));
+    };
+    let digest = match hash {
+        HashAlgorithm::SHA256 => DigestAlg::Sha256,
+        HashAlgorithm::SHA384 => DigestAlg::Sha384,
+        HashAlgorithm::SHA512 => DigestAlg::Sha512,
+        other => return Err(Error::application(format!("expected SHA-2, found {other:?}").into())),
+    };
+    match signature {
+        SignatureAlgorithm::RSA_PKCS1 => Ok(Scheme::RsaPkcs1Sign { digest }),
+        SignatureAlgorithm::RSA_PSS_RSAE => {
+            Ok(Scheme::RsaPssSign { digest, mgf: digest, salt_len: digest.output_len() as u16 })
+        }
+        other => Err(Error::application(format!("expected an RSA signature, found {other:?}").into())),
+    }
+}
