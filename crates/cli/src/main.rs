@@ -32,6 +32,10 @@ use clap::Parser;
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
 
+/// A server's batches are allocated by one thread and freed by another, where this one has no locks.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {

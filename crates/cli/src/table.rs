@@ -53,11 +53,18 @@ impl<T: Into<String>> From<T> for Cell {
 pub(crate) struct Table {
     head: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
+    most_columns: usize,
 }
 
 impl Table {
     pub(crate) fn new<T: Into<String>>(head: impl IntoIterator<Item = (T, Align)>) -> Self {
-        Self { head: head.into_iter().map(|(name, align)| (name.into(), align)).collect(), rows: Vec::new() }
+        let head = head.into_iter().map(|(name, align)| (name.into(), align)).collect();
+        Self { head, rows: Vec::new(), most_columns: MOST_COLUMNS }
+    }
+
+    /// A table that may be wider than [`MOST_COLUMNS`], for rows that differ in nothing but their names.
+    pub(crate) fn at_most(self, most_columns: usize) -> Self {
+        Self { most_columns, ..self }
     }
 
     /// Adds a row; missing cells are empty, cells beyond the head are dropped.
@@ -67,7 +74,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table as lines of at most [`MOST_COLUMNS`] characters, colour escapes not counted. Where the cells are
+    /// The table as lines of at most [`MOST_COLUMNS`] characters or what it was told, colour escapes not counted. Where the cells are
     /// wider than that, the widest column of words is cut, its cells ending in `…`.
     pub(crate) fn render(&self, in_colour: bool) -> String {
         let widths = self.widths();
@@ -85,7 +92,7 @@ impl Table {
                 *widest = (*widest).max(width(&cell.text));
             }
         }
-        let room = MOST_COLUMNS.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
+        let room = self.most_columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
         let excess = widths.iter().sum::<usize>().saturating_sub(room);
         let words = widths.iter_mut().zip(&self.head).filter(|(_, (_, align))| *align == Align::Left);
         if let Some((widest, _)) = words.max_by_key(|(width, _)| **width) {

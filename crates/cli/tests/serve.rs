@@ -135,6 +135,10 @@ fn calls_that_cannot_be_answered_say_why() {
     assert_eq!(code(&nowhere), 2, "{}", stderr(&nowhere));
     assert_eq!(code(&oarlock(&["load", "--op", "rot13"])), 2);
     assert_eq!(code(&oarlock(&["load", "--by", "tls"])), 2);
+    assert_eq!(code(&oarlock(&["load", "--keys-at", "server"])), 2);
+    let records = oarlock(&["load", "--spawn", "--op", "tdes-cbc-40", "--keys-at", "server"]);
+    assert_eq!(code(&records), 2);
+    assert!(stderr(&records).contains("--keys-at"), "{}", stderr(&records));
 }
 
 #[test]
@@ -342,6 +346,9 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
         (Some("scalar"), Some("scalar+lanes"))
     );
     assert!(fs::read_to_string(plot).unwrap().contains("<svg"));
+    let table =
+        oarlock(&["load", "--spawn", "--server-engines", "scalar", "--batch", "4", "--seconds", "0.05"]);
+    assert!(text(&table).contains("ed25519-sign-tls scalar"), "{}", text(&table));
 }
 
 #[test]
@@ -385,4 +392,44 @@ fn several_servers_are_asked_compared_and_sign_together() {
     let missing = sign(&["--also", other, "--threshold-key", &threshold], "shared");
     assert_eq!(code(&missing), 3);
     assert!(stderr(&missing).contains("2 servers must sign together, 1 did"), "{}", stderr(&missing));
+}
+
+#[test]
+fn a_load_tells_what_keys_cost_by_where_they_live() {
+    let output = oarlock(&[
+        "--json",
+        "load",
+        "--spawn",
+        "--op",
+        "ed25519-sign,p256-verify",
+        "--by",
+        "unix,tls,local",
+        "--keys-at",
+        "stream,batch,server",
+        "--keys",
+        "2",
+        "--clients",
+        "2",
+        "--batch",
+        "4",
+        "--turns",
+        "3",
+        "--seconds",
+        "0.05",
+    ]);
+    let rows: Vec<Value> = serde_json::from_str(&text(&output)).unwrap();
+    assert_eq!(rows.len(), 14);
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}"));
+    for op in ["ed25519-sign", "p256-verify"] {
+        for way in ["unix", "tls"] {
+            let of = |home: &str, field: &str| row(&format!("{op}-{way}{home}"))[field].as_f64().unwrap();
+            for home in ["", "-key-per-batch", "-resident"] {
+                assert!(of(home, "rate_per_s") > 0.0 && of(home, "of_local") > 0.0, "{op} {way} {home}");
+            }
+            // Two keys cross for four operations.
+            let more = of("-key-per-batch", "wire_bytes_per_op") - of("", "wire_bytes_per_op");
+            assert!(more > 20.0, "{op} {way}: {more}");
+        }
+        assert_eq!(row(&format!("{op}-local"))["of_local"], Value::Null);
+    }
 }

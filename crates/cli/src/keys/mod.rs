@@ -33,6 +33,8 @@ use crate::args::Global;
 /// # Errors
 /// Wrong usage or input, or a machine that failed.
 pub(crate) fn run(global: &Global, args: &KeysArgs) -> Result<(), KeysError> {
+    // What the system does not allow is no reason not to make keys; `oarlock serve` says so.
+    let _ = oarlock_server::harden();
     match &args.command {
         KeysCommand::Generate(own) => generate::run(global, own),
         KeysCommand::Import(own) => import::run(global, own),

@@ -13,9 +13,9 @@ use crate::operation::Operation;
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Each combination of --op, --by, --clients, --in-flight and --batch is a row. Keys come with each client's stream, so \
-                  any server will do that lets clients bring keys; \"null\" asks for the server's null key (engines.null_key), \
-                  which shows what the service costs without cryptography.\n\
+    after_help = "Each combination of --op, --by, --keys-at, --clients, --in-flight and --batch is a row. Keys come with each \
+                  client's stream unless --keys-at says otherwise, so any server will do that lets clients bring keys; \"null\" \
+                  asks for the server's null key (engines.null_key), which shows what the service costs without cryptography.\n\
                   The server's CPU time per operation is what it says of itself, all its threads together."
 )]
 pub(crate) struct LoadArgs {
@@ -45,9 +45,12 @@ pub(crate) struct LoadArgs {
     /// Operations in a batch
     #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
     batch: Vec<u32>,
-    /// Seconds that each row is measured, after a tenth of it to warm up
+    /// Seconds that each row is measured, after a tenth of it (5 at most) to warm up
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
+    /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per operation
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) turns: u32,
     /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from when a batch
     /// should have been sent [default: each client sends when an answer comes]
     #[arg(long, value_name = "OPS")]
@@ -55,6 +58,9 @@ pub(crate) struct LoadArgs {
     /// Keys that each client opens [default: as the operation says]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     keys: Option<u32>,
+    /// Where keys live
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "stream")]
+    keys_at: Vec<Home>,
     /// Draw rate against operations under way into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
@@ -73,12 +79,25 @@ pub(crate) enum Way {
     Local,
 }
 
+/// Where the keys of public-key operations live.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Home {
+    /// With the client, which opens them once on its stream
+    #[default]
+    Stream,
+    /// With the client, which opens them for each batch and closes them behind it
+    Batch,
+    /// In the server's key directory, with --spawn
+    Server,
+}
+
 /// What a row measures.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// One, or several that clients take turns at.
     pub(super) ops: Vec<Op>,
     pub(super) way: Way,
+    pub(super) home: Home,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
     pub(super) batch: usize,
@@ -102,6 +121,11 @@ impl LoadArgs {
         if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             return Err(LoadError::Usage("--rate: expected a number above 0"));
         }
+        if self.keys_at.contains(&Home::Server) && !self.spawn {
+            return Err(LoadError::Usage(
+                "--keys-at server: expected --spawn, for keys are written into its directory",
+            ));
+        }
         let endpoint_way = if self.spawn { None } else { Some(self.way()?) };
         let ways = endpoint_way.map_or_else(|| self.by.clone(), |way| vec![way]);
         let parse =
@@ -113,7 +137,9 @@ impl LoadArgs {
             // In this process there is neither a null operation nor a mix: it is the server that they measure.
             let has_local = ops.len() == 1 && ops != [Op::Null];
             let ways = ways.iter().copied().filter(|way| has_local || *way != Way::Local);
-            plans.extend(ways.flat_map(|way| self.loads(&ops, way)));
+            for way in ways {
+                plans.extend(self.homes(way).iter().flat_map(|home| self.loads(&ops, way, *home)));
+            }
         }
         Ok(plans)
     }
@@ -126,8 +152,13 @@ impl LoadArgs {
         }
     }
 
+    /// Where keys live matters only to servers.
+    fn homes(&self, way: Way) -> &[Home] {
+        if way == Way::Local { &[Home::Stream] } else { &self.keys_at }
+    }
+
     /// Every combination of numbers.
-    fn loads(&self, ops: &[Op], way: Way) -> Vec<Plan> {
+    fn loads(&self, ops: &[Op], way: Way, home: Home) -> Vec<Plan> {
         let keys = self.keys.map(|keys| keys as usize);
         let mut plans = Vec::new();
         for &clients in &self.clients {
@@ -135,7 +166,7 @@ impl LoadArgs {
             for &in_flight in &self.in_flight {
                 for &batch in &self.batch {
                     let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
-                    plans.push(Plan { ops: ops.to_vec(), way, clients, in_flight, batch, keys, rate });
+                    plans.push(Plan { ops: ops.to_vec(), way, home, clients, in_flight, batch, keys, rate });
                 }
             }
         }
@@ -144,6 +175,11 @@ impl LoadArgs {
 
     pub(super) fn endpoint(&self) -> Result<Endpoint, LoadError> {
         Ok(self.server.endpoint()?)
+    }
+
+    /// A tenth of the length, and no more than it takes for tables and queues.
+    pub(super) fn warm_up(&self) -> Duration {
+        self.length().mul_f64(0.1).min(Duration::from_secs(5))
     }
 
     pub(super) fn length(&self) -> Duration {
@@ -167,7 +203,12 @@ impl Plan {
             [Op::Real(op)] => op.to_string(),
             _ => "mix".to_owned(),
         };
-        format!("{op}-{}", self.way.name())
+        let home = match self.home {
+            Home::Stream => "",
+            Home::Batch => "-key-per-batch",
+            Home::Server => "-resident",
+        };
+        format!("{op}-{}{home}", self.way.name())
     }
 }
 

@@ -4,20 +4,24 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hdrhistogram::Histogram;
-use oarlock_wire::proto::{self, request, response};
-use oarlock_wire::{Endpoint, Link};
-use tokio::time::{sleep_until, timeout};
+use oarlock_wire::proto::{self, Code, request, response};
+use oarlock_wire::{Endpoint, Link, LinkError};
+use tokio::time::{sleep, sleep_until, timeout_at};
 
 use super::LoadError;
-use super::args::{LoadArgs, Plan};
+use super::args::{Home, LoadArgs, Plan};
 use super::report::Row;
 use super::work::Work;
 use crate::operation::SplitMix64;
 
 /// How long answers may take after the end.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long until a server is asked again for a key that it has not found yet.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What clients saw.
 struct Seen {
@@ -44,10 +48,10 @@ pub(super) async fn measure(
     let observer = Link::open(endpoint).await?;
     let mut links = Vec::with_capacity(plan.clients);
     for work in works.iter().cycle().take(plan.clients) {
-        links.push((work, open(endpoint, work).await?));
+        links.push((work, open(plan, endpoint, work).await?));
     }
     let now = Instant::now();
-    let begin = now + args.length().mul_f64(0.1);
+    let begin = now + args.warm_up();
     let span = Span { begin, end: begin + args.length() };
     let mut clients: FuturesUnordered<_> =
         (0_u64..).zip(&links).map(|(seed, (work, link))| client(plan, work, link, span, seed)).collect();
@@ -64,7 +68,7 @@ pub(super) async fn measure(
             seen.add(own);
         }
     };
-    let (usages, ended) = tokio::join!(counted, timeout(args.length() + PATIENCE, all));
+    let (usages, ended) = tokio::join!(counted, timeout_at((span.end + PATIENCE).into(), all));
     let (before, after) = usages?;
     drop(clients);
     if ended.is_err() {
@@ -88,19 +92,22 @@ pub(super) async fn measure(
     })
 }
 
-async fn open(endpoint: &Endpoint, work: &Work) -> Result<Link, LoadError> {
+/// A stream with its keys. Those that were just put into the server's directory are there when it has looked again.
+async fn open(plan: &Plan, endpoint: &Endpoint, work: &Work) -> Result<Link, LoadError> {
     let link = Link::open(endpoint).await?;
-    let mut opening: FuturesUnordered<_> = (0_u32..)
-        .zip(&work.keys)
-        .map(|(handle, source)| {
-            link.call(request::Body::OpenKey(proto::OpenKey { handle, source: Some(source.clone()) }))
-        })
-        .collect();
-    while let Some(opened) = opening.next().await {
-        opened?;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match open_keys(&link, work).await {
+            Err(LinkError::Refused(fault))
+                if plan.home == Home::Server
+                    && fault.code() == Code::PermissionDenied
+                    && Instant::now() < end =>
+            {
+                sleep(LOOK_AGAIN).await;
+            }
+            opened => return Ok(opened.map(|()| link)?),
+        }
     }
-    drop(opening);
-    Ok(link)
 }
 
 async fn usage(link: &Link) -> Result<proto::Usage, LoadError> {
@@ -115,9 +122,7 @@ type Answer<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, S
 /// One client until the end: as many batches under way as it may have, or sent by the clock.
 async fn client(plan: &Plan, work: &Work, link: &Link, span: Span, seed: u64) -> Seen {
     let ask = |due: Instant| -> Answer<'_> {
-        Box::pin(
-            async move { (due, link.call(work.request.clone()).await.map_err(|error| error.to_string())) },
-        )
+        Box::pin(async move { (due, answer(plan, work, link).await.map_err(|error| error.to_string())) })
     };
     let mut seen = Seen::new();
     let mut under_way: FuturesUnordered<Answer<'_>> = FuturesUnordered::new();
@@ -152,6 +157,28 @@ async fn client(plan: &Plan, work: &Work, link: &Link, span: Span, seed: u64) ->
             },
         }
     }
+}
+
+/// One batch, with its keys where they come and go with it. A server begins requests in the order in which they come.
+async fn answer(plan: &Plan, work: &Work, link: &Link) -> Result<response::Body, LinkError> {
+    if plan.home != Home::Batch {
+        return link.call(work.request.clone()).await;
+    }
+    let close = (0_u32..)
+        .zip(&work.keys)
+        .map(|(handle, _)| link.call(request::Body::CloseKey(proto::CloseKey { handle })));
+    let (opened, answer, closed) =
+        tokio::join!(open_keys(link, work), link.call(work.request.clone()), try_join_all(close));
+    opened?;
+    closed?;
+    answer
+}
+
+async fn open_keys(link: &Link, work: &Work) -> Result<(), LinkError> {
+    let open = (0_u32..).zip(&work.keys).map(|(handle, source)| {
+        link.call(request::Body::OpenKey(proto::OpenKey { handle, source: Some(source.clone()) }))
+    });
+    try_join_all(open).await.map(drop)
 }
 
 async fn until(due: Option<Instant>) {

@@ -35,6 +35,8 @@ pub(crate) enum LoadError {
     Ended(String),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
+    #[error("--keys-at: expected operations with a key pair: others have their keys with the stream")]
+    KeysAt,
     #[error("{0}")]
     Usage(&'static str),
     #[error("{name}: {errors} operations had no right answer; the first: {first}")]
@@ -52,7 +54,7 @@ impl LoadError {
             Self::Build(error) => !matches!(error, BuildError::NoReferee),
             Self::Operation(error) => error.is_users(),
             Self::Call(error) => error.is_users(),
-            Self::Usage(_) | Self::Write { .. } => true,
+            Self::KeysAt | Self::Usage(_) | Self::Write { .. } => true,
             _ => false,
         }
     }

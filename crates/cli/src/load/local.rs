@@ -6,7 +6,7 @@ use cpu_time::ThreadTime;
 use oarlock::{Accelerator, JobError};
 
 use super::LoadError;
-use super::args::Plan;
+use super::args::{LoadArgs, Plan};
 use super::report::Row;
 use super::work::{Local, Work};
 
@@ -15,7 +15,7 @@ pub(super) fn measure(
     plan: &Plan,
     works: &[Work],
     accelerator: &Accelerator,
-    length: Duration,
+    args: &LoadArgs,
 ) -> Result<Row, LoadError> {
     let [work] = works else { return Err(LoadError::Usage("--by local: expected one operation")) };
     let run: Box<dyn Fn() -> Result<(), JobError>> = match &work.local {
@@ -39,7 +39,8 @@ pub(super) fn measure(
         }
         Ok::<_, JobError>(batches)
     };
-    repeat(length.mul_f64(0.1))?;
+    let length = args.length();
+    repeat(args.warm_up())?;
     let (began, cpu) = (Instant::now(), ThreadTime::now());
     let operations = repeat(length)? * work.operations as u64;
     let per_op = |time: Duration| time.as_secs_f64() * 1e6 / operations.max(1) as f64;

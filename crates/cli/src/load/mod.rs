@@ -7,6 +7,7 @@
 //! | `client` | clients, each on a stream of its own: closed loop and open loop |
 //! | `local` | the same work in this process, without a server |
 //! | `spawn` | a server of its own, on a core of its own |
+//! | `turns` | rows that were measured several times |
 //! | `report` | table, JSON and picture |
 
 mod args;
@@ -15,15 +16,18 @@ mod error;
 mod local;
 mod report;
 mod spawn;
+mod turns;
 mod work;
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use oarlock::Accelerator;
+use tokio::runtime::Runtime;
 
 pub(crate) use self::args::LoadArgs;
-use self::args::Way;
+use self::args::{Home, Plan, Way};
 pub(crate) use self::error::LoadError;
 use self::report::Row;
 use self::spawn::{Cores, Spawned};
@@ -40,7 +44,7 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
     let (sets, cores) = (args.sets(), Cores::divide());
-    let bar = progress(plans.len() * sets.len());
+    let bar = progress(plans.len() * sets.len() * args.turns as usize);
     let mut rows = Vec::new();
     for set in &sets {
         let spawned = match args.spawn {
@@ -50,26 +54,64 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
         if spawned.is_some() {
             cores.leave();
         }
-        for plan in &plans {
-            bar.set_message(plan.name());
-            let works = Work::all(plan, &accelerator)?;
-            let row = match (plan.way, &spawned) {
-                (Way::Local, _) => local::measure(plan, &works, &accelerator, args.length())?,
-                (way, spawned) => {
-                    let endpoint = match spawned {
-                        Some(spawned) => spawned.endpoint(way)?,
-                        None => args.endpoint()?,
-                    };
-                    runtime.block_on(client::measure(plan, &works, &endpoint, args))?
-                }
-            };
-            bar.inc(1);
-            rows.push(row.with_engines(set.as_deref()));
-        }
+        let bench = Bench { args, accelerator: &accelerator, runtime: &runtime, spawned, cores: &cores };
+        let turns = bench.turns(&plans, &bar)?;
+        rows.extend(turns::middles(&plans, &turns).into_iter().map(|row| row.with_engines(set.as_deref())));
     }
     bar.finish_and_clear();
     report::print(global, args, &rows)?;
     fail_on_errors(&rows)
+}
+
+/// What all rows with one set of engines share.
+struct Bench<'a> {
+    args: &'a LoadArgs,
+    accelerator: &'a Accelerator,
+    runtime: &'a Runtime,
+    spawned: Option<Spawned>,
+    cores: &'a Cores,
+}
+
+impl Bench<'_> {
+    /// Every plan in turn, as often as was asked for: rows by turn.
+    fn turns(&self, plans: &[Plan], bar: &ProgressBar) -> Result<Vec<Vec<Row>>, LoadError> {
+        let prepared = plans.iter().enumerate().map(|(place, plan)| self.prepare(place, plan));
+        let works = prepared.collect::<Result<Vec<_>, _>>()?;
+        let mut turns = Vec::new();
+        for _ in 0..self.args.turns {
+            let mut rows = Vec::new();
+            for (plan, works) in plans.iter().zip(&works) {
+                bar.set_message(plan.name());
+                rows.push(self.row(plan, works)?);
+                bar.inc(1);
+            }
+            turns.push(rows);
+        }
+        Ok(turns)
+    }
+
+    fn prepare(&self, place: usize, plan: &Plan) -> Result<Vec<Work>, LoadError> {
+        let mut works = Work::all(plan, self.accelerator)?;
+        if let (Home::Server, Some(spawned)) = (plan.home, &self.spawned) {
+            for (number, work) in works.iter_mut().enumerate() {
+                work.leave_keys(&spawned.keys(), &format!("load{place}-{number}"))?;
+            }
+        }
+        Ok(works)
+    }
+
+    fn row(&self, plan: &Plan, works: &[Work]) -> Result<Row, LoadError> {
+        let endpoint = match (plan.way, &self.spawned) {
+            (Way::Local, spawned) => {
+                // On the server's own core, for cores differ.
+                let _there = spawned.as_ref().map(|_| self.cores.visit());
+                return local::measure(plan, works, self.accelerator, self.args);
+            }
+            (way, Some(spawned)) => spawned.endpoint(way)?,
+            (_, None) => self.args.endpoint()?,
+        };
+        self.runtime.block_on(client::measure(plan, works, &endpoint, self.args))
+    }
 }
 
 /// Numbers of a run in which answers were missing are no numbers.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use oarlock_server::development::Development;
@@ -65,8 +66,13 @@ impl Spawned {
         Ok(Self { child, development, tls, plaintext, _place: place })
     }
 
+    /// The directory of its keys, which it looks at every second.
+    pub(super) fn keys(&self) -> PathBuf {
+        self.development.keys()
+    }
+
     pub(super) fn endpoint(&self, way: Way) -> Result<Endpoint, LoadError> {
-        let read = |path: std::path::PathBuf| fs::read(path).map_err(LoadError::Spawn);
+        let read = |path: PathBuf| fs::read(path).map_err(LoadError::Spawn);
         Ok(match way {
             Way::Tls => Endpoint::Grpc {
                 url: self.tls.clone(),
@@ -102,6 +108,14 @@ impl Cores {
         if own.count() == 0 { none } else { Self { server: Some(server), own: Some(own) } }
     }
 
+    /// Moves this thread to the servers' core.
+    pub(super) fn visit(&self) -> Visit {
+        match (&self.server, &self.own) {
+            (Some(server), Some(own)) if sched_setaffinity(None, server).is_ok() => Visit(Some(*own)),
+            _ => Visit(None),
+        }
+    }
+
     /// Moves this process off the servers' core.
     pub(super) fn leave(&self) {
         match &self.own {
@@ -111,6 +125,19 @@ impl Cores {
                 }
             }
             None => eprintln!("oarlock: there is one core: load and server share it"),
+        }
+    }
+}
+
+/// A thread on the servers' core, until this ends.
+#[must_use]
+pub(super) struct Visit(Option<CpuSet>);
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if let Some(home) = &self.0 {
+            // Where it cannot go back, the rows behind this one share the servers' core: their rates show it.
+            let _ = sched_setaffinity(None, home);
         }
     }
 }
@@ -134,6 +161,7 @@ fn config(global: &Global, engines: Option<&str>) -> String {
         "[listen]\ntcp = \"127.0.0.1:0\"\nplaintext = \"127.0.0.1:0\"\nunix = \"oarlock.sock\"\n\n\
          [tls]\ncertificate = \"server.pem\"\nprivate_key = \"server-key.pem\"\nclient_ca = \"ca.pem\"\n\n\
          [limits]\nconnections = 100000\nin_flight = 4096\n\n\
+         [keys]\ndirectory = \"keys\"\n\n\
          [engines]\nnull_key = true\n{engines}\n\
          [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n"
     )

@@ -1,5 +1,10 @@
 //! Batches as they are sent, and what must come back.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
 use bytes::Bytes;
 use oarlock::batch::{Batch, Task};
 use oarlock::contract::{Column, Direction, KeySource, Shape, Sink, Source, Span, Strided};
@@ -7,6 +12,7 @@ use oarlock::keys::export;
 use oarlock::{Accelerator, Input, Job, Key, Records, Scheme};
 use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{Message, jobs, records};
+use zeroize::Zeroizing;
 
 use super::LoadError;
 use super::args::{Op, Plan};
@@ -121,6 +127,22 @@ impl Work {
         })
     }
 
+    /// Writes the keys into a server's directory under this name and a number, and asks for them there from now on.
+    pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
+        let Local::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
+        for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
+            let name = format!("{name}-{place}");
+            let pem = match export::private_pkcs8_pem(key) {
+                Ok(pem) => pem,
+                Err(_) => Zeroizing::new(export::spki_pem(key).map_err(key_error)?),
+            };
+            let path = directory.join(format!("{name}.pem"));
+            private_file(&path, pem.as_bytes()).map_err(|error| LoadError::Write { path, error })?;
+            *source = open_key::Source::Resident(name);
+        }
+        Ok(())
+    }
+
     /// Bytes of the request without framing.
     pub(super) fn request_bytes(&self) -> usize {
         proto::Request { id: 1, body: Some(self.request.clone()) }.encoded_len()
@@ -145,6 +167,11 @@ impl Work {
             _ => None,
         }
     }
+}
+
+/// For nobody else to read: a server takes no others.
+fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
 fn stride<T: Strided>(first: T, stride: u32) -> Column<'static, T> {
