@@ -32,7 +32,7 @@ use clap::Parser;
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
 
-/// A server's batches are allocated by one thread and freed by another, where this one has no locks.
+/// A server's batches are allocated by one thread and freed by another.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
