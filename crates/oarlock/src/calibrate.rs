@@ -102,7 +102,7 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option
 
 /// What is fitted together is timed in turn for so long: a processor's speed changes from one millisecond to the next, and a
 /// batch's fixed share is a small difference.
-const STEADY: Duration = Duration::from_millis(4);
+const STEADY: Duration = Duration::from_micros(1200);
 
 /// A group slower than this is timed alone.
 const QUICK_NS: f64 = 300_000.0;
