@@ -24,7 +24,8 @@ unit: setup
 
 # A machine without AVX-512 IFMA has the scalar engine alone: what is built on engines works with both.
 scalar-alone: setup
-	OARLOCK_DISABLE=lanes $(CARGO) test --package oarlock --package oarlock-cli --lib --bins --tests
+	OARLOCK_DISABLE=lanes $(CARGO) test --workspace --lib --bins --tests \
+	  --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", "oarlock", "oarlock-cli", "--"]'
 
 doctest: setup
 	$(CARGO) test --workspace --doc
