@@ -46,6 +46,10 @@ pub struct Options {
     pub tenant: u64,
     /// Counted from now; after it, jobs without an answer end with `DeadlineExceeded`.
     pub deadline: Option<Duration>,
+    /// Never computed on the caller's thread, however idle the workers and cheap the job. For callers whose stack is short, such as
+    /// OpenSSL's `ASYNC_JOB` fibres with 32 KiB: an engine's batch takes more than that. Submitting itself stays shallow: it
+    /// copies inputs, takes a lock and, the first time, starts threads; its errors come the same way.
+    pub is_queued: bool,
 }
 
 /// Makes a [`Dispatcher`].
@@ -129,7 +133,7 @@ impl Builder {
 }
 
 impl Dispatcher {
-    /// Submits one operation: on this thread where all is idle and it is cheap, else through the queue.
+    /// Submits one operation: on this thread where all is idle, it is cheap and `options` do not forbid it, else through the queue.
     ///
     /// # Errors
     /// The operation does not fit its shape, no engine offers it, or the tenant's queue is full.
@@ -162,7 +166,8 @@ impl Dispatcher {
             return Err(unsupported(shape));
         }
         let group = Group::new(Payload::Operations(set), Lane::Engines(shape), options.tenant);
-        if ops > 0 && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
+        let may_run_here = ops > 0 && !options.is_queued;
+        if may_run_here && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
             return Ok(Ticket::new(group, Arc::clone(inner)));
         }
         self.queue(inner, group, options)

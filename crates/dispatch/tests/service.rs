@@ -77,6 +77,18 @@ fn a_cheap_job_on_an_idle_dispatcher_runs_on_its_callers_thread() {
 }
 
 #[test]
+fn a_cheap_job_that_must_be_queued_runs_on_a_worker() {
+    let config = Config { caller_budget: Duration::from_millis(1), ..config() };
+    let dispatcher = around(Invented::referee(), config);
+    let options = Options { is_queued: true, ..Options::default() };
+    let set = set_of(DERIVE, 0, 1);
+    assert_true(&set, &dispatcher.submit_many(set.clone(), options).unwrap().wait());
+    assert_eq!(dispatcher.counters().on_caller, 0);
+    assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_eq!(dispatcher.counters().completed, 2);
+}
+
+#[test]
 fn a_dear_job_does_not_hold_up_its_caller() {
     let dispatcher =
         around(Invented::referee(), Config { caller_budget: Duration::from_micros(1), ..config() });

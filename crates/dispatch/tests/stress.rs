@@ -116,7 +116,7 @@ fn submit(dispatcher: &Dispatcher, lots: &Lots, first: usize) -> Open {
         1 => Some(Duration::from_secs(3_600)),
         _ => None,
     };
-    let options = Options { tenant: lots.draw(4), deadline };
+    let options = Options { tenant: lots.draw(4), deadline, ..Options::default() };
     let ticket = dispatcher.submit_many(set.clone(), options).unwrap();
     Open { set, ticket, may_expire: deadline.is_some() }
 }

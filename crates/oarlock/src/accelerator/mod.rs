@@ -70,7 +70,7 @@ impl Accelerator {
     }
 
     /// Submits one job: on this thread where all is idle and the job cheap, else through the queue. Await the answer, or
-    /// [`wait`](Single::wait) for it.
+    /// [`wait`](Single::wait) for it. With [`Options::is_queued`] no engine runs on this thread, so that a short stack does.
     pub fn submit(&self, job: &Job<'_>, options: Options) -> Single {
         Single(match self.start_one(job, options) {
             Ok(started) => started,

@@ -50,7 +50,7 @@ impl Session {
             self.service.metrics.rejections.count(fault.code(), 1);
         }
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
-        let options = Options { tenant: self.tenant, deadline: timeout };
+        let options = Options { tenant: self.tenant, deadline: timeout, ..Options::default() };
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);
