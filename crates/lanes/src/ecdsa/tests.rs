@@ -85,6 +85,10 @@ fn products<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
 #[test]
 fn products_agree_with_big_integers() {
     on_both!(products::<P256Field; 5>);
+    // The others are the same code with other constants.
+    if cfg!(miri) {
+        return;
+    }
     on_both!(products::<P256Order; 5>);
     on_both!(products::<P384Field; 8>);
     on_both!(products::<P384Order; 8>);
@@ -108,6 +112,10 @@ fn settling<S: Simd, F: Field<L>, const L: usize>(simd: S) {
 #[test]
 fn settling_keeps_the_residue_and_the_bound() {
     on_both!(settling::<P256Field; 5>);
+    // The others are the same code with other constants.
+    if cfg!(miri) {
+        return;
+    }
     on_both!(settling::<P384Field; 8>);
 }
 
@@ -158,6 +166,10 @@ fn public_inverses<S: Simd, M: Modulus<L>, const L: usize, const N: usize>(simd:
 #[test]
 fn public_inverses_are_inverse() {
     on_both!(public_inverses::<P256Field; 5, 1>);
+    // The others are the same code with other constants.
+    if cfg!(miri) {
+        return;
+    }
     on_both!(public_inverses::<P256Order; 5, 2>);
     on_both!(public_inverses::<P384Field; 8, 2>);
     on_both!(public_inverses::<P384Order; 8, 1>);
@@ -228,7 +240,7 @@ fn complete_additions_reach_infinity_and_leave_it() {
 
 /// Digits add up to their scalar.
 fn recoding<S: Simd>(simd: S) {
-    for window in [5, 6, 7, 8] {
+    for window in if cfg!(miri) { 8..9 } else { 5..9 } {
         let mut limbs: [Words; 5] = samples(7, 256);
         limbs[0].iter_mut().for_each(|word| *word |= 1);
         let scalar = limbs.map(|words| simd.load(&words));

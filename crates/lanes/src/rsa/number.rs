@@ -251,8 +251,10 @@ mod tests {
 
     #[test]
     fn powers_of_the_radix_are_right_for_every_length_of_modulus() {
-        for (bits, limbs) in [(516, 10), (513, 10), (512, 10), (1024, 20), (700, 20), (521, 20), (2048, 40)] {
-            for seed in 0..if cfg!(miri) { 1 } else { 20 } {
+        let lengths = [(516, 10), (513, 10), (512, 10), (1024, 20), (700, 20), (521, 20), (2048, 40)];
+        let (lengths, seeds) = if cfg!(miri) { (&lengths[2..3], 1) } else { (&lengths[..], 20) };
+        for &(bits, limbs) in lengths {
+            for seed in 0..seeds {
                 let bytes = modulus(bits, seed);
                 let n = from_bytes(&bytes, limbs).unwrap();
                 let (radix, big) = (BigUint::from(1_u8) << (52 * limbs), BigUint::from_bytes_be(&bytes));

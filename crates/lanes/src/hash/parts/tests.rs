@@ -54,9 +54,10 @@ fn published_examples() {
 #[test]
 fn lengths_and_parts() {
     let text: Vec<u8> = (0..3 * BLOCK + LANES).map(|at| (at * at / 7 + at) as u8).collect();
-    let step = if cfg!(miri) { 61 } else { 1 };
+    // Under Miri those of a block or two.
+    let lengths = if cfg!(miri) { 17..18 } else { 0..3 * BLOCK };
     on_both(|digest| {
-        for first in (0..3 * BLOCK).step_by(step) {
+        for first in lengths.clone() {
             let messages: [&[u8]; LANES] =
                 std::array::from_fn(|lane| &text[..(first * (lane + 1)) % text.len()]);
             let parts = messages.each_ref().map(|message| {

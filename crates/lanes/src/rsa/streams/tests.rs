@@ -94,7 +94,9 @@ fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
         };
         is(&squares, &(&a * &a), 1, &(&a * &a / &radix));
         is(&products, &(&a * &b), 1, &(&a * &b / &radix));
-        is(&windows, &(a.pow(16) * &b), 16, &n);
+        if !windows.is_empty() {
+            is(&windows, &(a.pow(16) * &b), 16, &n);
+        }
     }
 }
 
