@@ -18,6 +18,12 @@ pub enum Scheme {
         /// Digest of the message.
         digest: DigestAlg,
     },
+    /// RSASSA-PKCS1-v1_5 signature over T itself, what stands behind the padding: a DigestInfo of a digest that is not
+    /// known here, or MD5 and SHA-1 of TLS 1.1; at most 11 bytes shorter than the modulus. Only with keys of this process.
+    /// RFC 8017 9.2 from step 3 on, RFC 4346 7.4.8.
+    RsaPkcs1SignEncoded,
+    /// RSASSA-PKCS1-v1_5 verification of a signature over T itself, by comparing encodings. RFC 8017 9.2 from step 3 on.
+    RsaPkcs1VerifyEncoded,
     /// RSASSA-PSS signature with MGF1. RFC 8017 8.1.1.
     RsaPssSign {
         /// Digest of the message.
@@ -122,6 +128,7 @@ impl Scheme {
         matches!(
             self,
             Self::RsaPkcs1Verify { .. }
+                | Self::RsaPkcs1VerifyEncoded
                 | Self::RsaPssVerify { .. }
                 | Self::EcdsaVerify { .. }
                 | Self::Ed25519Verify
@@ -134,6 +141,8 @@ impl fmt::Display for Scheme {
         match self {
             Self::RsaPkcs1Sign { digest } => write!(f, "rsa-pkcs1-{digest}-sign"),
             Self::RsaPkcs1Verify { digest } => write!(f, "rsa-pkcs1-{digest}-verify"),
+            Self::RsaPkcs1SignEncoded => f.write_str("rsa-pkcs1-encoded-sign"),
+            Self::RsaPkcs1VerifyEncoded => f.write_str("rsa-pkcs1-encoded-verify"),
             Self::RsaPssSign { digest, .. } => write!(f, "rsa-pss-{digest}-sign"),
             Self::RsaPssVerify { digest, .. } => write!(f, "rsa-pss-{digest}-verify"),
             Self::RsaPkcs1Decrypt => f.write_str("rsa-pkcs1-decrypt"),

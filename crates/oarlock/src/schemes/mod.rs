@@ -38,10 +38,13 @@ const MOST_MODULUS_LEN: usize = 1024;
 /// holder or its modulus is outside 512 to 8192 bits.
 pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
     match job.scheme {
-        Scheme::RsaPkcs1Verify { .. } | Scheme::RsaPssVerify { .. } => rsa_public_shape(job),
+        Scheme::RsaPkcs1Verify { .. } | Scheme::RsaPkcs1VerifyEncoded | Scheme::RsaPssVerify { .. } => {
+            rsa_public_shape(job)
+        }
         Scheme::EcdsaVerify { curve, .. } => ec_public_shape(job, curve),
         Scheme::Ed25519Verify if job.key.ed25519_public().is_some() => Ok(Shape::Ed25519Verify),
         Scheme::RsaPkcs1Sign { .. }
+        | Scheme::RsaPkcs1SignEncoded
         | Scheme::RsaPssSign { .. }
         | Scheme::RsaPkcs1Decrypt
         | Scheme::RsaOaepDecrypt { .. } => rsa_private_shape(job),
@@ -65,6 +68,8 @@ pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) ->
     match job.scheme {
         Scheme::RsaPkcs1Sign { digest } => rsa_pkcs1::lower_sign(job, Digester::of(digest)?, set),
         Scheme::RsaPkcs1Verify { digest } => rsa_pkcs1::lower_verify(job, Digester::of(digest)?, set),
+        Scheme::RsaPkcs1SignEncoded => rsa_pkcs1::lower_sign_encoded(job, set),
+        Scheme::RsaPkcs1VerifyEncoded => rsa_pkcs1::lower_verify_encoded(job, set),
         Scheme::RsaPssSign { digest, mgf, salt_len } => {
             rsa_pss::lower_sign(job, both(digest, mgf)?, salt_len, set)
         }

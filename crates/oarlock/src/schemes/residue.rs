@@ -22,6 +22,9 @@ pub(super) enum Kind {
         digest: &'static Digester,
         hash: Hash,
     },
+    Pkcs1VerifyEncoded {
+        message: Box<[u8]>,
+    },
     PssVerify(rsa_pss::Expected),
     Pkcs1Decrypt {
         seed: Zeroizing<[u8; 32]>,
@@ -58,7 +61,10 @@ pub fn raise(residue: Residue, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) 
     }
     match residue.0 {
         Kind::Verified => Ok(Answer::Valid),
-        Kind::Pkcs1Verify { digest, hash } => verdict(rsa_pkcs1::is_encoding_of(digest, &hash, raw)),
+        Kind::Pkcs1Verify { digest, hash } => {
+            verdict(rsa_pkcs1::is_encoding_of([digest.info_prefix, hash.as_ref()], raw))
+        }
+        Kind::Pkcs1VerifyEncoded { message } => verdict(rsa_pkcs1::is_encoding_of([&message, &[]], raw)),
         Kind::PssVerify(expected) => verdict(rsa_pss::is_encoding_of(&expected, raw)),
         Kind::Pkcs1Decrypt { seed } => Ok(Answer::Output(rsa_decrypt::raise(&seed, raw, out))),
         Kind::Oaep { digest, mgf, label } => {
@@ -89,14 +95,24 @@ pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
 impl Residue {
     /// True where the answer has bytes: not for verifications.
     pub(crate) fn has_output(&self) -> bool {
-        !matches!(self.0, Kind::Verified | Kind::Pkcs1Verify { .. } | Kind::PssVerify(_))
+        !matches!(
+            self.0,
+            Kind::Verified
+                | Kind::Pkcs1Verify { .. }
+                | Kind::Pkcs1VerifyEncoded { .. }
+                | Kind::PssVerify(_)
+        )
     }
 
     /// A signature or ciphertext not below n comes from the peer, and is bad like any other. RFC 8017 8.2.2 step 2.
     fn explain(&self, error: JobError) -> JobError {
         match (&self.0, error) {
             (
-                Kind::Pkcs1Verify { .. } | Kind::PssVerify(_) | Kind::Pkcs1Decrypt { .. } | Kind::Oaep { .. },
+                Kind::Pkcs1Verify { .. }
+                | Kind::Pkcs1VerifyEncoded { .. }
+                | Kind::PssVerify(_)
+                | Kind::Pkcs1Decrypt { .. }
+                | Kind::Oaep { .. },
                 JobError::OutOfRange { .. },
             ) => JobError::Rejected,
             (_, error) => error,
@@ -121,6 +137,7 @@ impl fmt::Debug for Residue {
             Kind::EcdsaDer => "Residue(ecdsa-der)",
             Kind::Verified => "Residue(verified)",
             Kind::Pkcs1Verify { .. } => "Residue(rsa-pkcs1-verify)",
+            Kind::Pkcs1VerifyEncoded { .. } => "Residue(rsa-pkcs1-verify-encoded)",
             Kind::PssVerify(_) => "Residue(rsa-pss-verify)",
             Kind::Pkcs1Decrypt { .. } => "Residue(rsa-pkcs1-decrypt)",
             Kind::Oaep { .. } => "Residue(rsa-oaep-decrypt)",

@@ -2,7 +2,7 @@
 
 use oarlock_core::{Extra, JobError, OperationSet};
 
-use super::hash::{Digester, Hash};
+use super::hash::Digester;
 use super::residue::{Kind, Residue};
 use super::{Job, MOST_MODULUS_LEN, rsa};
 
@@ -24,7 +24,7 @@ pub(super) fn encoded<'a>(
 ) -> Result<&'a [u8], JobError> {
     let hash = job.digest(digest)?;
     let out = &mut buffer[..checked_len(job, digest)?];
-    encode(digest, &hash, out);
+    encode([digest.info_prefix, hash.as_ref()], out);
     Ok(out)
 }
 
@@ -39,9 +39,26 @@ pub(super) fn lower_verify(
     Ok(Residue(Kind::Pkcs1Verify { digest, hash }))
 }
 
+/// A signature over T itself. RFC 8017 9.2 from step 3 on.
+pub(super) fn lower_sign_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+    let message = job.message()?;
+    let mut buffer = [0; MOST_MODULUS_LEN];
+    let out = &mut buffer[..rsa::modulus_len(job.key, message.len() + PADDING_LEN)?];
+    encode([message, &[]], out);
+    set.push(job.key, out, Extra::None)?;
+    Ok(Residue(Kind::Copy))
+}
+
+pub(super) fn lower_verify_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+    let message = job.message()?;
+    rsa::modulus_len(job.key, message.len() + PADDING_LEN)?;
+    rsa::push_from_peer(job.key, job.second, set)?;
+    Ok(Residue(Kind::Pkcs1VerifyEncoded { message: message.into() }))
+}
+
 /// Compares every byte with that of the one encoding rather than parsing: nothing lenient can slip in. RFC 8017 8.2.2 step 4.
-pub(super) fn is_encoding_of(digest: &Digester, hash: &Hash, recovered: &[u8]) -> bool {
-    let (prefix, hash) = (digest.info_prefix, hash.as_ref());
+/// T is given in two parts: what stands before the digest, and the digest.
+pub(super) fn is_encoding_of([prefix, hash]: [&[u8]; 2], recovered: &[u8]) -> bool {
     let Some(padding_len) = recovered.len().checked_sub(prefix.len() + hash.len() + 3) else { return false };
     let (start, rest) = recovered.split_at(2);
     let (padding, info) = rest.split_at(padding_len);
@@ -54,22 +71,23 @@ pub(super) fn is_encoding_of(digest: &Digester, hash: &Hash, recovered: &[u8]) -
         && found_hash == hash
 }
 
-/// `00 01 FF .. FF 00 DigestInfo`, into a place of the modulus's length that [`checked_len`] has allowed.
-fn encode(digest: &Digester, hash: &Hash, out: &mut [u8]) {
-    let prefix = digest.info_prefix;
-    let (padding, info) = out.split_at_mut(out.len() - prefix.len() - hash.as_ref().len());
+/// `00 01 FF .. FF 00 T`, into a place of the modulus's length that has room for it.
+fn encode([prefix, hash]: [&[u8]; 2], out: &mut [u8]) {
+    let (padding, info) = out.split_at_mut(out.len() - prefix.len() - hash.len());
     let (start, end) = (2, padding.len() - 1);
     padding[start..end].fill(0xFF);
     padding[1] = 1;
     info[..prefix.len()].copy_from_slice(prefix);
-    info[prefix.len()..].copy_from_slice(hash.as_ref());
+    info[prefix.len()..].copy_from_slice(hash);
 }
 
 /// The modulus's length, where it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
 fn checked_len(job: &Job<'_>, digest: &Digester) -> Result<usize, JobError> {
-    let least = digest.info_prefix.len() + digest.len() + 11;
-    rsa::modulus_len(job.key, least)
+    rsa::modulus_len(job.key, digest.info_prefix.len() + digest.len() + PADDING_LEN)
 }
+
+/// The least that stands around T: three fixed bytes and eight of padding.
+const PADDING_LEN: usize = 11;
 
 #[cfg(test)]
 mod tests {
@@ -79,14 +97,15 @@ mod tests {
     fn an_encoding_is_its_own_and_no_other() {
         let digest = Digester::of(oarlock_core::DigestAlg::Sha256).unwrap();
         let hash = digest.hash(b"abc");
+        let info = [digest.info_prefix, hash.as_ref()];
         let mut encoded = [0; 128];
-        encode(digest, &hash, &mut encoded);
+        encode(info, &mut encoded);
         assert_eq!(encoded[..4], [0, 1, 0xFF, 0xFF]);
-        assert!(is_encoding_of(digest, &hash, &encoded));
+        assert!(is_encoding_of(info, &encoded));
         for index in 0..encoded.len() {
             let mut bad = encoded;
             bad[index] ^= 1;
-            assert!(!is_encoding_of(digest, &hash, &bad));
+            assert!(!is_encoding_of(info, &bad));
         }
     }
 }

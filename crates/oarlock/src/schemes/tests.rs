@@ -29,7 +29,10 @@ fn one(job: Job<'_>) -> Result<Vec<u8>, JobError> {
 
 /// Every scheme that signs, with the one that verifies its signatures.
 fn signing_schemes() -> Vec<(Scheme, Scheme)> {
-    let mut schemes = vec![(Scheme::Ed25519Sign, Scheme::Ed25519Verify)];
+    let mut schemes = vec![
+        (Scheme::Ed25519Sign, Scheme::Ed25519Verify),
+        (Scheme::RsaPkcs1SignEncoded, Scheme::RsaPkcs1VerifyEncoded),
+    ];
     for digest in DigestAlg::ALL {
         schemes.push((Scheme::RsaPkcs1Sign { digest }, Scheme::RsaPkcs1Verify { digest }));
         for (mgf, salt_len) in
@@ -106,6 +109,23 @@ fn a_digest_counts_as_its_message() {
     let of_message = one(Job::sign(scheme, &key, Input::Message(b"abc")));
     assert!(of_message.is_ok());
     assert_eq!(of_message, one(Job::sign(scheme, &key, Input::Digest(digest.as_ref()))));
+}
+
+#[test]
+fn a_digest_info_signed_as_it_is_gives_the_signature_of_its_digest() {
+    let key = rsa_key(RSA_2048);
+    let digester = Digester::of(DigestAlg::Sha256).unwrap();
+    let info = [digester.info_prefix, digester.hash(b"abc").as_ref()].concat();
+    let encoded = one(Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&info))).unwrap();
+    let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+    assert_eq!(Ok(encoded), one(Job::sign(pkcs1, &key, Input::Message(b"abc"))));
+    let most = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 245]));
+    assert!(one(most).is_ok());
+    let over = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 246]));
+    assert_eq!(
+        one(over),
+        Err(JobError::Length { what: "modulus", expected: "at least 257".into(), found: 256 })
+    );
 }
 
 /// Bad paddings give the alternative message that OpenSSL 4.0 gives, good ones the message.
