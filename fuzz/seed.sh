@@ -44,6 +44,14 @@ for pair in key:'THRESHOLD KEY' share:'SHARE'; do
     der "$file" "OARLOCK RSA ${pair##*:}" > "corpus/keys_threshold/${pair%%:*}.der"
 done
 
+# A key at a server, with and without its public half.
+mkdir -p corpus/keys_reference
+for name in full named; do
+    cp "$data/reference/$name.pem" corpus/keys_reference/
+    der "$data/reference/$name.pem" "OARLOCK KEY REFERENCE" > "corpus/keys_reference/$name.der"
+done
+printf 'oarlock:caf%%C3%%A9' > corpus/keys_reference/uri
+
 # The first byte names a shape; then groups of four choose how, a key, an input and halves of a signature.
 mkdir -p corpus/lanes_public_key
 for shape in $(seq 0 23); do

@@ -260,6 +260,12 @@ pub enum KeyError {
         /// Which name.
         what: &'static str,
     },
+    /// No URI of a key that lives at a server.
+    #[error("expected a URI oarlock:NAME, the name percent-encoded: {reason}")]
+    Uri {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// Keys of this kind cannot be made here.
     #[error("cannot generate {what}: {remedy}")]
     CannotGenerate {

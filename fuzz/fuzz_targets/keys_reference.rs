@@ -1,0 +1,16 @@
+//! References to keys at a server, in PEM and DER and as URIs. What came in comes in again from what goes out.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_keys::reference::Reference;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(reference) = Reference::parse_der(bytes) {
+        let again = Reference::parse_der(&reference.to_der().expect("a reference that came in goes out"));
+        assert_eq!(again.as_ref(), Ok(&reference));
+        let plain = Reference { spki: None, ..reference };
+        assert_eq!(Reference::parse_uri(&plain.to_uri()), Ok(plain));
+    }
+    let _ = Reference::parse_pem(bytes);
+    let _ = std::str::from_utf8(bytes).map(Reference::parse_uri);
+});
