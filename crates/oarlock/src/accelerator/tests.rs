@@ -166,6 +166,26 @@ fn a_single_job_can_be_awaited() {
     assert_eq!(accelerator.run_all(&[forged]).get(0), Err(JobError::Rejected));
 }
 
+#[test]
+fn a_queued_job_needs_no_more_stack_than_a_fibre_has() {
+    let accelerator = accelerator();
+    let (rsa, p256) = (generate::rsa(2048).unwrap(), generate::ec(Curve::P256).unwrap());
+    let pss = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
+    let sign = move || {
+        let options = Options { is_queued: true, ..Options::default() };
+        for (scheme, key, is_possible) in [(P256, &p256, true), (pss, &rsa, true), (pss, &p256, false)] {
+            let answer =
+                accelerator.submit(&Job::sign(scheme, key, Input::Message(b"fibre")), options).wait();
+            assert_eq!(answer.is_ok(), is_possible, "{scheme}");
+        }
+        assert_eq!(accelerator.counters().on_caller, 0);
+    };
+    std::thread::Builder::new().stack_size(FIBRE_BYTES).spawn(sign).unwrap().join().unwrap();
+}
+
+/// The stack of an OpenSSL `ASYNC_JOB`, and of this build's own frames, which without optimisation are long.
+const FIBRE_BYTES: usize = if cfg!(debug_assertions) { 96 << 10 } else { 32 << 10 };
+
 /// Signs by reversing the input.
 #[derive(Debug)]
 struct Vault;
