@@ -71,9 +71,8 @@ impl Inner {
     }
 
     fn bulk_unit(&self, shape: Shape, ops: usize, bytes_per_op: usize) -> Option<(usize, usize)> {
-        let mut state = self.lock();
-        let queue = self.queue_of(&mut state, shape)?;
-        let (choice, ops) = state.scheduler.bulk_plan(queue, ops, bytes_per_op)?;
+        let (state, queue) = self.lock_for(shape, ops);
+        let (choice, ops) = state.scheduler.bulk_plan(queue?, ops, bytes_per_op)?;
         Some((choice.engine, ops))
     }
 

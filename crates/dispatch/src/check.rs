@@ -89,8 +89,9 @@ impl Inner {
         if not != REFEREE && self.engine(REFEREE).offers(shape).is_some() {
             return Some(REFEREE);
         }
-        let mut state = self.lock();
-        self.queue_of(&mut state, shape)?;
+        // Two, so that others than the referee are asked.
+        let (state, queue) = self.lock_for(shape, 2);
+        queue?;
         let choices = state.scheduler.choices(shape);
         let mut near = choices.iter().filter(|choice| !choice.is_far && !choice.is_aside);
         near.find(|choice| choice.engine != not).map(|choice| choice.engine)
@@ -98,8 +99,8 @@ impl Inner {
 
     /// The near engine in service that does so many operations of a shape soonest.
     fn cheapest_engine(&self, shape: Shape, ops: usize) -> usize {
-        let mut state = self.lock();
-        let Some(queue) = self.queue_of(&mut state, shape) else { return REFEREE };
+        let (state, queue) = self.lock_for(shape, ops);
+        let Some(queue) = queue else { return REFEREE };
         state.scheduler.bulk_plan(queue, ops, 0).map_or(REFEREE, |(choice, _)| choice.engine)
     }
 

@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oarlock_core::{
-    Engine, Extra, HeldJob, Holder, Home, JobError, Jobs, Key, Operation, OperationSet, Outcomes, Records,
-    Shape,
+    Engine, Extra, HeldJob, Holder, Home, JobError, Jobs, Key, Lanes, Operation, OperationSet, Outcomes,
+    Records, Shape,
 };
 
+use crate::appraisal::Appraiser;
 use crate::aside::Aside;
 use crate::config::Config;
 use crate::cost::Cost;
@@ -60,6 +61,7 @@ pub struct Builder {
     costs: Vec<(&'static str, Shape, Cost)>,
     holders: Vec<Arc<dyn Holder>>,
     prober: Prober,
+    appraiser: Option<Appraiser>,
 }
 
 impl Builder {
@@ -72,6 +74,7 @@ impl Builder {
             costs: Vec::new(),
             holders: Vec::new(),
             prober: Arc::new(|_, _| false),
+            appraiser: None,
         }
     }
 
@@ -113,6 +116,18 @@ impl Builder {
         self
     }
 
+    /// How engines are asked about a shape at its first use, where an answer takes long, in place of [`Engine::offers`] and
+    /// [`cost`](Self::cost): on a worker or on the thread that computes, never under a lock, and by one thread at a time for each
+    /// shape. A queued job of a shape that turns out not to be offered is answered with [`JobError::Unsupported`].
+    #[must_use]
+    pub fn appraiser(
+        mut self,
+        appraiser: impl Fn(&dyn Engine, Shape) -> Option<(Lanes, Cost)> + Send + Sync + 'static,
+    ) -> Self {
+        self.appraiser = Some(Arc::new(appraiser));
+        self
+    }
+
     /// The dispatcher. No thread starts before the first queued job.
     #[must_use]
     pub fn build(self) -> Dispatcher {
@@ -125,6 +140,7 @@ impl Builder {
             engines: self.engines,
             holders: self.holders,
             prober: self.prober,
+            appraiser: self.appraiser,
         });
         fork::watch();
         let first = Generation::new(&blueprint);
@@ -277,8 +293,8 @@ impl Dispatcher {
     #[must_use]
     pub fn costs(&self, shape: Shape) -> Vec<(&'static str, Cost)> {
         let inner = self.inner();
-        let mut state = inner.lock();
-        let _ = inner.queue_of(&mut state, shape);
+        // Two, so that others than the referee are asked.
+        let (state, _) = inner.lock_for(shape, 2);
         let choices = state.scheduler.choices(shape);
         choices.iter().map(|choice| (inner.engine(choice.engine).name(), choice.cost)).collect()
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use oarlock_core::{Engine, Holder, JobError, Reach, Shape};
 
+use crate::appraisal::Appraiser;
 use crate::aside::Asides;
 use crate::config::Config;
 use crate::cost::Cost;
@@ -31,6 +32,8 @@ pub(crate) struct Blueprint {
     pub(crate) costs: Vec<(usize, Shape, Cost)>,
     pub(crate) holders: Vec<Arc<dyn Holder>>,
     pub(crate) prober: Prober,
+    /// How engines are asked about a shape at its first use; None where they can say at once.
+    pub(crate) appraiser: Option<Appraiser>,
 }
 
 pub(crate) struct Inner {
@@ -44,6 +47,8 @@ pub(crate) struct Inner {
     work: Condvar,
     /// Wakes far workers.
     far_work: Condvar,
+    /// Wakes who waits for engines to be asked.
+    pub(crate) answered: Condvar,
     state: Mutex<State>,
     /// Live queued operations, for workers that look without the lock.
     pending: AtomicUsize,
@@ -95,6 +100,7 @@ impl Inner {
             threads: Threads::default(),
             work: Condvar::new(),
             far_work: Condvar::new(),
+            answered: Condvar::new(),
             state: Mutex::new(State { scheduler, busy: 0, parked: 0, called: 0, queued: 0 }),
             pending: AtomicUsize::new(0),
             spinning: AtomicUsize::new(0),
@@ -131,9 +137,12 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The queue of a shape, or None where no engine offers it.
+    /// The queue of a shape, or None where it is known that no engine offers it.
     pub(crate) fn queue_of(&self, state: &mut State, shape: Shape) -> Option<usize> {
-        let index = state.scheduler.queue_for(Lane::Engines(shape), || self.choices(shape));
+        let index = match self.blueprint.appraiser {
+            None => state.scheduler.queue_for(Lane::Engines(shape), || self.choices(shape)),
+            Some(_) => state.scheduler.queue_unasked(shape),
+        };
         state.scheduler.has_choices(index).then_some(index)
     }
 
@@ -209,7 +218,10 @@ impl Inner {
             return false;
         }
         let Some(queue) = self.queue_of(&mut state, shape) else { return false };
-        let is_cheap = state.scheduler.single_ns(queue, ops, bytes).is_some_and(|cost| cost <= budget);
+        // Who submits is not made to wait for engines to be asked: a worker does that.
+        let single_ns =
+            state.scheduler.is_known(queue, ops).then(|| state.scheduler.single_ns(queue, ops, bytes));
+        let is_cheap = single_ns.flatten().is_some_and(|cost| cost <= budget);
         state.busy += usize::from(is_cheap);
         is_cheap
     }
@@ -299,8 +311,11 @@ impl Inner {
     /// Counts a decided batch out of the queue and into flight, and wakes the next worker where more waits.
     fn take_off(&self, state: &mut State, decision: Decision<Arc<Group>>) -> Decision<Arc<Group>> {
         let items = match &decision {
-            Decision::Run(plan) => &plan.items,
-            Decision::Start { items, .. } | Decision::Fail { items, .. } => items,
+            Decision::Run(plan) => plan.items.as_slice(),
+            Decision::Start { items, .. } | Decision::Fail { items, .. } | Decision::Refuse { items, .. } => {
+                items.as_slice()
+            }
+            Decision::Ask(_) => &[],
             Decision::WaitUntil(_) | Decision::Idle => return decision,
         };
         for item in items {
@@ -392,9 +407,13 @@ impl Inner {
 
     /// Answers items with an engine failure.
     pub(crate) fn fail(&self, shape: Shape, items: &[Item<Arc<Group>>], reason: &str) {
-        let error = JobError::EngineFailed { shape, reason: reason.to_owned() };
+        self.answer_errors(items, &JobError::EngineFailed { shape, reason: reason.to_owned() });
+    }
+
+    /// Answers items with an error.
+    pub(crate) fn answer_errors(&self, items: &[Item<Arc<Group>>], error: &JobError) {
         for item in items {
-            item.work.answer_error(item.first, item.count, &error, &self.metrics.failed);
+            item.work.answer_error(item.first, item.count, error, &self.metrics.failed);
         }
     }
 

@@ -15,6 +15,7 @@
 //! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
 //! | `flight` | a batch in flight: run, landed or abandoned |
 //! | `check` | release checks: RSA confirmation, cross-checks, the referee |
+//! | `appraisal` | engines asked about a shape at its first use |
 //! | `aside` | engines put aside, and their probes |
 //! | `held` | jobs of holders |
 //! | `bulk` | `run_all` on the caller's thread |
@@ -25,6 +26,7 @@
 //!
 //! It knows only the contract of `oarlock-core`: engines and holders come in through [`Builder`].
 
+mod appraisal;
 mod aside;
 mod bulk;
 mod check;
@@ -49,6 +51,7 @@ mod threads;
 mod ticket;
 mod timers;
 
+pub use appraisal::Appraiser;
 pub use aside::Aside;
 pub use config::{Config, Rule};
 pub use cost::Cost;

@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use oarlock_core::{Lanes, Shape};
 
+use crate::appraisal::Asked;
 use crate::cost::Cost;
 
 /// Nanoseconds since the dispatcher began.
@@ -53,6 +54,9 @@ pub(crate) enum Lane {
 pub(crate) struct Queue<W> {
     pub(crate) lane: Lane,
     pub(crate) choices: Vec<Choice>,
+    pub(crate) asked: Asked,
+    /// A thread asks engines about the shape now.
+    pub(crate) is_asking: bool,
     tenants: HashMap<u64, Tenant<W>, BuildHasherDefault<TenantHasher>>,
     /// Tenants with items, in turn.
     ring: VecDeque<u64>,
@@ -95,8 +99,18 @@ pub(crate) enum End {
 const IDLE_TENANTS: usize = 64;
 
 impl<W: Work> Queue<W> {
-    pub(crate) fn new(lane: Lane, choices: Vec<Choice>) -> Self {
-        Self { lane, choices, tenants: HashMap::default(), ring: VecDeque::new(), live: 0, bytes: 0 }
+    pub(crate) fn new(lane: Lane, choices: Vec<Choice>, asked: Asked) -> Self {
+        let (tenants, ring) = (HashMap::default(), VecDeque::new());
+        Self { lane, choices, asked, is_asking: false, tenants, ring, live: 0, bytes: 0 }
+    }
+
+    /// True where enough engines have been asked to place so many operations.
+    pub(crate) fn is_known(&self, ops: usize) -> bool {
+        match self.asked {
+            Asked::Nobody => false,
+            Asked::Referee => ops < 2 && !self.choices.is_empty(),
+            Asked::All => true,
+        }
     }
 
     /// Operations whose answer is still wanted.

@@ -7,6 +7,7 @@ use std::fmt;
 
 use oarlock_core::{JobError, Shape};
 
+use crate::appraisal::{Asked, Inquiry, Question};
 use crate::config::{Config, Rule};
 use crate::cost::Cost;
 use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
@@ -25,6 +26,10 @@ pub(crate) enum Decision<W> {
     Start { holder: usize, items: Vec<Item<W>> },
     /// No engine is left that could do these.
     Fail { shape: Shape, items: Vec<Item<W>> },
+    /// No engine offers what these ask for.
+    Refuse { shape: Shape, items: Vec<Item<W>> },
+    /// Engines have to be asked about a shape first.
+    Ask(Question),
     /// A batch is filling; look again then (comparison rule only).
     WaitUntil(Nanos),
     /// There is nothing to do.
@@ -79,8 +84,18 @@ impl<W: Work> Scheduler<W> {
         }
         let mut choices = choices();
         mark_aside(&self.asides, lane, &mut choices);
-        self.queues.push(Queue::new(lane, choices));
-        self.by_lane.insert(lane, self.queues.len() - 1);
+        self.add(Queue::new(lane, choices, Asked::All))
+    }
+
+    /// The queue of a shape about which engines are asked when somebody needs to know.
+    pub(crate) fn queue_unasked(&mut self, shape: Shape) -> usize {
+        let lane = Lane::Engines(shape);
+        self.find(lane).unwrap_or_else(|| self.add(Queue::new(lane, Vec::new(), Asked::Nobody)))
+    }
+
+    fn add(&mut self, queue: Queue<W>) -> usize {
+        self.by_lane.insert(queue.lane, self.queues.len());
+        self.queues.push(queue);
         self.queues.len() - 1
     }
 
@@ -92,9 +107,44 @@ impl<W: Work> Scheduler<W> {
         })
     }
 
-    /// False where no engine offers the queue's shape.
+    /// False where it is known that no engine offers the queue's shape.
     pub(crate) fn has_choices(&self, queue: usize) -> bool {
-        !self.queues[queue].choices.is_empty()
+        self.queues[queue].asked != Asked::All || !self.queues[queue].choices.is_empty()
+    }
+
+    /// What must be asked to place so many operations of a queue. Who is told to ask must call [`learn`](Self::learn).
+    pub(crate) fn inquire(&mut self, queue: usize, ops: usize) -> Inquiry {
+        let (index, referee, engines) = (queue, self.referee, 0..self.asides.len());
+        let queue = &mut self.queues[index];
+        let Lane::Engines(shape) = queue.lane else { return Inquiry::Known };
+        if queue.is_known(ops) {
+            return Inquiry::Known;
+        }
+        if std::mem::replace(&mut queue.is_asking, true) {
+            return Inquiry::Wait;
+        }
+        let is_due = |engine: &usize| *engine != referee || queue.asked == Asked::Nobody;
+        let is_alone = ops < 2 && queue.asked == Asked::Nobody && self.config.referee_serves;
+        let (engines, then) = if is_alone {
+            (vec![referee], Asked::Referee)
+        } else {
+            let is_serving = |engine: &usize| *engine != referee || self.config.referee_serves;
+            (engines.filter(|engine| is_due(engine) && is_serving(engine)).collect(), Asked::All)
+        };
+        Inquiry::Ask(Question { queue: index, shape, engines, then })
+    }
+
+    /// True where nothing has to be asked to place so many operations of a queue.
+    pub(crate) fn is_known(&self, queue: usize, ops: usize) -> bool {
+        self.queues[queue].is_known(ops)
+    }
+
+    /// Notes what engines have said.
+    pub(crate) fn learn(&mut self, question: &Question, mut choices: Vec<Choice>) {
+        mark_aside(&self.asides, Lane::Engines(question.shape), &mut choices);
+        let queue = &mut self.queues[question.queue];
+        queue.choices.extend(choices);
+        (queue.asked, queue.is_asking) = (question.then, false);
     }
 
     /// Takes an item in, or refuses it at the tenant's bound. A submission larger than the bound is taken when the
@@ -258,6 +308,12 @@ impl<W: Work> Scheduler<W> {
     }
 
     fn decide(&mut self, index: usize, now: Nanos, asking: Asking) -> Decision<W> {
+        match self.inquire(index, self.queues[index].live()) {
+            Inquiry::Ask(question) => return Decision::Ask(question),
+            // With the referee alone work goes on while others are asked.
+            Inquiry::Wait if self.queues[index].choices.is_empty() => return Decision::Idle,
+            Inquiry::Wait | Inquiry::Known => {}
+        }
         let queue = &self.queues[index];
         let shape = match queue.lane {
             Lane::Holder(holder) => {
@@ -271,8 +327,13 @@ impl<W: Work> Scheduler<W> {
             Chosen::WaitUntil(time) => return Decision::WaitUntil(time),
             Chosen::LeaveToFar => return Decision::Idle,
             Chosen::Nobody => {
+                let is_offered = !queue.choices.is_empty();
                 let items = self.queues[index].take(usize::MAX, End::Oldest);
-                return if items.is_empty() { Decision::Idle } else { Decision::Fail { shape, items } };
+                return match items.is_empty() {
+                    true => Decision::Idle,
+                    false if is_offered => Decision::Fail { shape, items },
+                    false => Decision::Refuse { shape, items },
+                };
             }
         };
         let items = self.queues[index].take(ops, End::Oldest);

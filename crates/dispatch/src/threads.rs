@@ -10,7 +10,7 @@ use oarlock_core::{JobError, Reach};
 
 use crate::flight::Flight;
 use crate::group::End;
-use crate::inner::{Asker, Inner, Report};
+use crate::inner::{Asker, Inner, Report, unsupported};
 use crate::metrics::count;
 use crate::scheduler::Decision;
 use crate::timers::Timers;
@@ -230,6 +230,14 @@ fn work(inner: &Arc<Inner>, slot: &Slot) {
             }
             Decision::Fail { shape, items } => {
                 inner.fail(shape, &items, "every engine that offers it has been put aside");
+                None
+            }
+            Decision::Refuse { shape, items } => {
+                inner.answer_errors(&items, &unsupported(shape));
+                None
+            }
+            Decision::Ask(question) => {
+                inner.put(&question);
                 None
             }
             Decision::WaitUntil(_) | Decision::Idle => None,

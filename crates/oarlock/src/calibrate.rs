@@ -3,20 +3,24 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this one | a few batches of each engine and shape at first start, and their cache |
+//! | `first_use` | the same for one engine and shape when it is first wanted |
 //! | `fit` | constants from timings |
 //! | `grid` | many batches of one engine and shape, for those who want to know how well the model holds |
 
+mod first_use;
 mod fit;
 mod grid;
 
 use std::fs;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use oarlock_core::{Engine, Jobs, Lanes, Operation, Outcomes, Records, Shape};
 use oarlock_dispatch::Cost;
 
+pub(crate) use self::first_use::FirstUse;
 pub use self::fit::{Fit, Timing};
 pub use self::grid::Grid;
 use crate::find::proved_shapes;
@@ -40,6 +44,11 @@ pub enum Calibration {
     NotKept {
         /// Why.
         reason: String,
+    },
+    /// Read or measured shape by shape, each when it is first wanted ([`Builder::lazy`](crate::Builder::lazy)).
+    AtFirstUse {
+        /// The cache file.
+        cache: Option<PathBuf>,
     },
 }
 
@@ -160,42 +169,77 @@ fn clock_ns() -> f64 {
 /// Reads the cache: the machine's line first, then one line per engine and shape. None where it is of another machine
 /// or version, is damaged, or lacks an engine's shape.
 fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
-    let text = fs::read_to_string(path).ok()?;
-    let mut lines = text.lines();
-    if lines.next()? != machine() {
-        return None;
-    }
-    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
+    let rows = read_rows(path)?;
     let mut costs = Costs::new();
     for engine in engines {
         for shape in proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
             let name = shape.to_string();
-            let row = rows.iter().find(|row| row.len() == 5 && row[0] == engine.name() && row[1] == name)?;
-            costs.push((engine.name(), shape, parse(row)?));
+            let row = rows.iter().find(|row| row.is_of(engine.name(), &name))?;
+            costs.push((engine.name(), shape, row.cost));
         }
     }
     Some(costs)
 }
 
-fn parse(row: &[&str]) -> Option<Cost> {
-    let number = |at: usize| row[at].parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-    Some(Cost { per_batch_ns: number(2)?, per_op_ns: number(3)?, per_byte_ns: number(4)? })
+/// A line of the cache file.
+#[derive(Clone, Debug)]
+struct Row {
+    engine: String,
+    shape: String,
+    cost: Cost,
+}
+
+impl Row {
+    fn is_of(&self, engine: &str, shape: &str) -> bool {
+        self.engine == engine && self.shape == shape
+    }
+
+    /// None where the line is damaged.
+    fn parse(line: &str) -> Option<Self> {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [engine, shape, numbers @ ..] = fields.as_slice() else { return None };
+        let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        let numbers: Option<Vec<f64>> = numbers.iter().copied().map(number).collect();
+        let [per_batch_ns, per_op_ns, per_byte_ns] = numbers?.try_into().ok()?;
+        let cost = Cost { per_batch_ns, per_op_ns, per_byte_ns };
+        Some(Self { engine: (*engine).to_owned(), shape: (*shape).to_owned(), cost })
+    }
+}
+
+/// The undamaged lines of a cache file of this machine and version.
+fn read_rows(path: &Path) -> Option<Vec<Row>> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut lines = text.lines();
+    (lines.next()? == machine()).then(|| lines.filter_map(Row::parse).collect())
+}
+
+fn write(costs: &Costs, path: &Path) -> io::Result<()> {
+    let row = |(engine, shape, cost): &(&'static str, Shape, Cost)| Row {
+        engine: (*engine).to_owned(),
+        shape: shape.to_string(),
+        cost: *cost,
+    };
+    write_rows(&costs.iter().map(row).collect::<Vec<_>>(), path)
 }
 
 /// Writes beside the file and renames, so that another start never reads half of it.
-fn write(costs: &Costs, path: &Path) -> io::Result<()> {
+fn write_rows(rows: &[Row], path: &Path) -> io::Result<()> {
     let mut text = machine() + "\n";
-    for (engine, shape, cost) in costs {
+    for Row { engine, shape, cost } in rows {
         let Cost { per_batch_ns, per_op_ns, per_byte_ns } = cost;
         text += &format!("{engine} {shape} {per_batch_ns:.3} {per_op_ns:.3} {per_byte_ns:.6}\n");
     }
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
-    let beside = path.with_extension(std::process::id().to_string());
+    let own = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let beside = path.with_extension(format!("{}-{own}", std::process::id()));
     fs::write(&beside, text)?;
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
+
+/// Tells apart what one process writes at once.
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
 /// What the constants mean: those that an earlier model was made of are measured again.
 const MODEL: &str = "bytes of whole groups, in turn";
@@ -207,9 +251,19 @@ fn machine() -> String {
 }
 
 fn processor() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // Of the first processor only: the system makes this text as it is read, and a large machine's takes it long.
+    let lines: Vec<String> = fs::File::open("/proc/cpuinfo").map_or_else(
+        |_| Vec::new(),
+        |file| {
+            io::BufReader::new(file)
+                .lines()
+                .map_while(Result::ok)
+                .take_while(|line| !line.is_empty())
+                .collect()
+        },
+    );
     let field = |name: &str| {
-        let line = text.lines().find(|line| line.starts_with(name))?;
+        let line = lines.iter().find(|line| line.starts_with(name))?;
         Some(line.split_once(':')?.1.trim().to_owned())
     };
     let known =
@@ -226,7 +280,7 @@ mod tests {
 
     use super::*;
 
-    fn temporary(name: &str) -> PathBuf {
+    pub(super) fn temporary(name: &str) -> PathBuf {
         std::env::temp_dir().join(format!("oarlock-{}-{name}", std::process::id())).join("costs")
     }
 

@@ -2,14 +2,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use oarlock_core::{
     BlockCipher, CipherMode, CipherSpec, Engine, EngineFault, Jobs, Lanes, Outcomes, Prepared, Reach, Shape,
 };
+use oarlock_dispatch::Cost;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
 
+use crate::calibrate::FirstUse;
 use crate::selftest::{Failure, Proof, prove, representative};
 
 /// The environment variable that turns engines off: names separated by commas, `OARLOCK_DISABLE=lanes`. The scalar engine
@@ -118,27 +122,61 @@ fn disabled_by_environment() -> Vec<String> {
 /// the [`representative`] of its size.
 #[must_use]
 pub fn proved_shapes() -> Vec<Shape> {
-    let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
-    let translate = Shape::Translate { from: cbc(BlockCipher::Tdes2), to: cbc(BlockCipher::Aes256) };
-    [Shape::public_key(), Shape::records(), vec![translate]].concat()
+    [Shape::public_key(), Shape::records(), vec![TRANSLATION]].concat()
 }
 
-/// An engine with the verdicts of its self test: it offers only what it has proved.
+/// The translation that vouches for all.
+const TRANSLATION: Shape = Shape::Translate {
+    from: CipherSpec { alg: BlockCipher::Tdes2, mode: CipherMode::Cbc },
+    to: CipherSpec { alg: BlockCipher::Aes256, mode: CipherMode::Cbc },
+};
+
+/// The proved shape that vouches for `shape`.
+fn vouching(shape: Shape) -> Shape {
+    match shape {
+        Shape::Translate { .. } => TRANSLATION,
+        shape => representative(shape),
+    }
+}
+
+/// An engine with the verdicts of its self test: it offers only what it has proved. A shape that nobody has asked about is proved at
+/// the first question, so questions are put outside of any lock.
 #[derive(Debug)]
 pub(crate) struct Proved {
     engine: Arc<dyn Engine>,
     plain: Arc<dyn Engine>,
     eager: Arc<dyn Engine>,
-    verdicts: HashMap<Shape, Result<Proof, Failure>>,
+    referee: Arc<dyn Engine>,
+    /// What is known of each shape that the engine claims.
+    known: Arc<HashMap<Shape, Known>>,
+    /// Whether a run looks at the verdict: where all have been asked for, the dispatcher knows them.
+    is_guarded: bool,
+}
+
+/// What has been found out about a shape. Nobody waits for these: two threads that ask at once may both prove, with one result, and a
+/// fork in between leaves its child no lock that nobody opens.
+#[derive(Debug, Default)]
+struct Known {
+    verdict: OnceLock<(Result<Proof, Failure>, Duration)>,
+    cost: OnceLock<Option<Cost>>,
 }
 
 impl Proved {
     /// Runs the self test of every shape that the engine offers.
-    pub(crate) fn new(candidate: Candidate, referee: &dyn Engine) -> Self {
+    pub(crate) fn new(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
+        let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
+        for shape in proved_shapes() {
+            let _ = own.verdict(shape);
+        }
+        own
+    }
+
+    /// Runs the self test of a shape when it is first asked about.
+    pub(crate) fn unproved(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
         let Candidate { serving: engine, plain, eager } = candidate;
-        let offered = proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some());
-        let verdicts = offered.map(|shape| (shape, prove_both(&*engine, &*eager, referee, shape))).collect();
-        Self { engine, plain, eager, verdicts }
+        let claimed = proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some());
+        let known = Arc::new(claimed.map(|shape| (shape, Known::default())).collect());
+        Self { engine, plain, eager, referee, known, is_guarded: true }
     }
 
     /// The engine to measure: what it builds for keys that recur would hide what other keys cost.
@@ -148,12 +186,62 @@ impl Proved {
             plain: Arc::clone(&engine),
             eager: Arc::clone(&engine),
             engine,
-            verdicts: self.verdicts.clone(),
+            referee: Arc::clone(&self.referee),
+            known: Arc::clone(&self.known),
+            is_guarded: false,
         }
     }
 
+    /// How the self test of a shape has ended, after running it where nobody has; None where the engine does not claim the shape.
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
-        self.verdicts.get(&shape)
+        let known = &self.known.get(&shape)?.verdict;
+        if known.get().is_none() {
+            let start = Instant::now();
+            let _ = known.set((self.prove(shape), start.elapsed()));
+        }
+        known.get().map(|(verdict, _)| verdict)
+    }
+
+    /// The same without running any.
+    fn verdict_so_far(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
+        self.known.get(&shape)?.verdict.get().map(|(verdict, _)| verdict)
+    }
+
+    /// Self tests that have failed so far.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (Shape, &Failure)> {
+        proved_shapes()
+            .into_iter()
+            .filter_map(|shape| Some((shape, self.verdict_so_far(shape)?.as_ref().err()?)))
+    }
+
+    /// How long its self tests took, so far.
+    pub(crate) fn proved_in(&self) -> Duration {
+        self.known.values().filter_map(|known| known.verdict.get()).map(|(_, took)| *took).sum()
+    }
+
+    /// How many shapes have been asked about so far.
+    #[cfg(test)]
+    pub(crate) fn shapes_so_far(&self) -> usize {
+        self.known
+            .values()
+            .filter(|known| known.verdict.get().is_some() || known.cost.get().is_some())
+            .count()
+    }
+
+    /// What it offers for a shape, and its cost, both found out where nobody has asked.
+    pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUse) -> Option<(Lanes, Cost)> {
+        let lanes = self.offers(shape)?;
+        Some((lanes, self.cost(shape, costs).unwrap_or_default()))
+    }
+
+    /// Its cost for a shape that has passed.
+    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUse) -> Option<Cost> {
+        let known = &self.known.get(&shape)?.cost;
+        self.offers(shape)?;
+        if known.get().is_none() {
+            let _ = known.set(costs.cost(&self.plain(), shape));
+        }
+        *known.get()?
     }
 
     /// What it would offer had it passed every test.
@@ -161,28 +249,30 @@ impl Proved {
         self.engine.offers(shape)
     }
 
-    /// The test that an engine put aside must pass: the shape it lost, or all that it offers. What it had built for keys
+    /// The test that an engine put aside must pass: the shape it lost, or all that it has proved. What it had built for keys
     /// that recur may be what was wrong, and is dropped.
-    pub(crate) fn passes(&self, referee: &dyn Engine, shape: Option<Shape>) -> bool {
+    pub(crate) fn passes(&self, shape: Option<Shape>) -> bool {
         let shapes = match shape {
             Some(shape) => vec![representative(shape)],
             None => proved_shapes(),
         };
         self.engine.forget();
         self.eager.forget();
-        let mut offered = shapes.into_iter().filter(|shape| self.offers(*shape).is_some()).peekable();
-        offered.peek().is_some()
-            && offered.all(|shape| prove_both(&*self.engine, &*self.eager, referee, shape).is_ok())
+        let is_proved = |shape: &Shape| self.verdict_so_far(vouching(*shape)).is_some_and(Result::is_ok);
+        let mut offered = shapes.into_iter().filter(is_proved).peekable();
+        offered.peek().is_some() && offered.all(|shape| self.prove(shape).is_ok())
     }
 
     fn is_proved(&self, shape: Shape) -> bool {
-        let vouching = match shape {
-            Shape::Translate { .. } => {
-                proved_shapes().into_iter().find(|own| matches!(own, Shape::Translate { .. }))
-            }
-            shape => Some(representative(shape)),
-        };
-        vouching.and_then(|shape| self.verdicts.get(&shape)).is_some_and(Result::is_ok)
+        self.verdict(vouching(shape)).is_some_and(Result::is_ok)
+    }
+
+    /// An engine that panics has failed.
+    fn prove(&self, shape: Shape) -> Result<Proof, Failure> {
+        let prove = || prove_both(&*self.engine, &*self.eager, &*self.referee, shape);
+        catch_unwind(AssertUnwindSafe(prove)).unwrap_or_else(|_| {
+            Err(EngineFault::Failed { engine: self.engine.name(), reason: "panicked".to_owned() }.into())
+        })
     }
 }
 
@@ -216,6 +306,9 @@ impl Engine for Proved {
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        if self.is_guarded && !self.is_proved(jobs.shape()) {
+            return Err(EngineFault::NotOffered { engine: self.name(), shape: jobs.shape() });
+        }
         self.engine.run(jobs, out)
     }
 }
@@ -250,15 +343,15 @@ mod tests {
 
     #[test]
     fn an_engine_offers_only_what_it_has_proved() {
-        let scalar = Scalar::detect().unwrap();
+        let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
         let corrupt: Arc<dyn Engine> =
             Arc::new(Corrupt::new(Scalar::detect().unwrap(), Shape::Ed25519Sign, 0));
-        let proved = Proved::new(Candidate::alike(corrupt), &scalar);
+        let proved = Proved::new(Candidate::alike(corrupt), scalar);
         assert!(proved.claims(Shape::Ed25519Sign).is_some() && proved.offers(Shape::Ed25519Sign).is_none());
         assert!(proved.verdict(Shape::Ed25519Sign).is_some_and(Result::is_err));
         assert!(proved.offers(Shape::Ed25519Verify).is_some());
-        assert!(!proved.passes(&scalar, Some(Shape::Ed25519Sign)));
-        assert!(proved.passes(&scalar, Some(Shape::Ed25519Verify)));
+        assert!(!proved.passes(Some(Shape::Ed25519Sign)));
+        assert!(proved.passes(Some(Shape::Ed25519Verify)));
     }
 
     /// An engine that says it builds something for keys that recur.
@@ -294,7 +387,7 @@ mod tests {
         let proved = |spoilt| {
             let eager = Arc::new(Building(Corrupt::new(scalar(), spoilt, 0)));
             let candidate = Candidate { eager, ..Candidate::alike(Arc::new(scalar())) };
-            Proved::new(candidate, &scalar())
+            Proved::new(candidate, Arc::new(scalar()))
         };
         let wrong = proved(verify);
         assert!(wrong.verdict(verify).unwrap().is_err() && wrong.offers(verify).is_none());
@@ -317,9 +410,9 @@ mod tests {
     #[test]
     fn a_failed_size_withdraws_the_sizes_it_vouches_for() {
         let shape = Shape::RsaPrivate { bits: 2048 };
-        let scalar = Scalar::detect().unwrap();
+        let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
         let corrupt = Arc::new(Corrupt::new(Scalar::detect().unwrap(), shape, 0));
-        let proved = Proved::new(Candidate::alike(corrupt), &scalar);
+        let proved = Proved::new(Candidate::alike(corrupt), scalar);
         assert!(proved.offers(shape).is_none() && proved.offers(Shape::RsaPrivate { bits: 2000 }).is_none());
         assert!(proved.offers(Shape::RsaPrivate { bits: 3072 }).is_some());
     }

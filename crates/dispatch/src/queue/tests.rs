@@ -31,7 +31,7 @@ fn item(tag: u32, tenant: u64, count: u32) -> Item<Tag> {
 }
 
 fn queue() -> Queue<Tag> {
-    Queue::new(Lane::Engines(Shape::X25519), Vec::new())
+    Queue::new(Lane::Engines(Shape::X25519), Vec::new(), crate::appraisal::Asked::All)
 }
 
 fn push(queue: &mut Queue<Tag>, item: Item<Tag>) {

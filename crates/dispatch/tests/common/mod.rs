@@ -208,6 +208,11 @@ impl Gate {
         self.state.lock().unwrap().0 = true;
         self.changed.notify_all();
     }
+
+    /// Holds who comes from now on.
+    pub fn shut(&self) {
+        self.state.lock().unwrap().0 = false;
+    }
 }
 
 /// A holder that answers as its rule says.

@@ -1,14 +1,14 @@
 //! Building an accelerator: engines found, allowed, proved, measured and joined to the dispatcher.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use oarlock_core::{Engine, Holder, Lanes, Reach, Shape};
-use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Cost};
+use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Cost, Dispatcher};
 
 use super::{About, Accelerator};
-use crate::calibrate::{self, Costs};
+use crate::calibrate::{self, Calibration, Costs, FirstUse};
 use crate::find::{self, Candidate, KNOWN_ENGINES, Proved, proved_shapes};
 use crate::selftest::{Failure, Proof};
 
@@ -21,6 +21,7 @@ pub struct Builder {
     table_bytes: Option<usize>,
     holders: Vec<Arc<dyn Holder>>,
     cache: Option<PathBuf>,
+    is_lazy: bool,
 }
 
 /// Why there is no accelerator.
@@ -91,6 +92,7 @@ impl Default for Builder {
             table_bytes: None,
             holders: Vec::new(),
             cache: calibrate::default_cache(),
+            is_lazy: false,
         }
     }
 }
@@ -154,7 +156,20 @@ impl Builder {
         self
     }
 
-    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them.
+    /// Proves and measures nothing in [`build`](Self::build), and each shape when jobs first need it: for programs of which many run
+    /// for a short time. One job by itself concerns the scalar engine alone; others are proved once two jobs of the shape wait
+    /// together. What no self test has passed still answers nothing, and a job never waits under a lock for one: a worker
+    /// proves, or the thread that computes ([`Accelerator::run_all`] and its like). Costs come from the cache file, and what is
+    /// missing there is measured and added. A job of a shape that every engine fails at ends with
+    /// [`JobError::Unsupported`](crate::JobError::Unsupported), and [`Accelerator::failures`] says why.
+    #[must_use]
+    pub fn lazy(mut self) -> Self {
+        self.is_lazy = true;
+        self
+    }
+
+    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them; where it is
+    /// [`lazy`](Self::lazy), finds and joins them.
     ///
     /// # Errors
     /// A name that is not known, no engine left, a share outside 0 to 1, or no scalar engine.
@@ -165,42 +180,75 @@ impl Builder {
         let mut candidates = vec![Candidate::alike(Arc::clone(&referee))];
         candidates.extend(found.others);
         candidates.extend(self.extra.iter().cloned().map(Candidate::alike));
-        let (proved, took): (Vec<Arc<Proved>>, Vec<Duration>) = candidates
+        let absent = found.absent;
+        let prove = if self.is_lazy { Proved::unproved } else { Proved::new };
+        let proved: Vec<Arc<Proved>> = candidates
             .into_iter()
-            .map(|candidate| timed(|| Arc::new(Proved::new(candidate, &*referee))))
-            .unzip();
+            .map(|candidate| Arc::new(prove(candidate, Arc::clone(&referee))))
+            .collect();
+        let about = |engines, costs, calibration| {
+            Arc::new(About {
+                referee: Arc::clone(&referee),
+                proved: proved.clone(),
+                engines,
+                costs,
+                absent,
+                calibration,
+            })
+        };
+        if self.is_lazy {
+            let costs = Arc::new(FirstUse::new(self.cache.clone()));
+            let dispatcher = self.join_lazily(&proved, &referee, &costs);
+            let calibration = Calibration::AtFirstUse { cache: self.cache };
+            return Ok(Accelerator { dispatcher, about: about(OnceLock::new(), Some(costs), calibration) });
+        }
         let plain: Vec<Proved> = proved.iter().map(|engine| engine.plain()).collect();
         let plain: Vec<&dyn Engine> = plain.iter().map(|engine| engine as &dyn Engine).collect();
         let (costs, calibration) = calibrate::costs(&plain, self.cache.as_deref());
-        let engines = proved.iter().zip(took).map(|(engine, took)| report(engine, took, &costs)).collect();
+        let engines =
+            proved.iter().map(|engine| report(engine, |shape| find_cost(&costs, engine.name(), shape)));
+        let engines = OnceLock::from(engines.collect::<Vec<_>>());
         let dispatcher = self.join(&proved, &referee, &costs);
-        let about = About { referee, proved, engines, absent: found.absent, calibration };
-        Ok(Accelerator { dispatcher, about: Arc::new(about) })
+        Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
     }
 
-    fn join(
+    /// A dispatcher that knows what everything costs.
+    fn join(&self, proved: &[Arc<Proved>], referee: &Arc<dyn Engine>, costs: &Costs) -> Dispatcher {
+        let builder = self.dispatcher(proved, referee);
+        let with_cost = |builder: DispatcherBuilder, (engine, shape, cost): &(&'static str, Shape, Cost)| {
+            builder.cost(engine, *shape, *cost)
+        };
+        costs.iter().fold(builder, with_cost).build()
+    }
+
+    /// A dispatcher that finds out at first use.
+    fn join_lazily(
         &self,
         proved: &[Arc<Proved>],
         referee: &Arc<dyn Engine>,
-        costs: &Costs,
-    ) -> oarlock_dispatch::Dispatcher {
+        costs: &Arc<FirstUse>,
+    ) -> Dispatcher {
+        let (engines, costs) = (proved.to_vec(), Arc::clone(costs));
+        let appraise = move |engine: &dyn Engine, shape| {
+            engines.iter().find(|own| own.name() == engine.name())?.appraise(shape, &costs)
+        };
+        self.dispatcher(proved, referee).appraiser(appraise).build()
+    }
+
+    fn dispatcher(&self, proved: &[Arc<Proved>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {
         let mut engines = proved.iter().map(|engine| Arc::clone(engine) as Arc<dyn Engine>);
         // unreachable because the referee was put first
         let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
         let referee_serves = self.is_named("scalar") || proved.len() == 1;
-        let (judge, put_aside) = (Arc::clone(referee), proved.to_vec());
+        let put_aside = proved.to_vec();
         let passes = move |engine: &dyn Engine, shape| {
-            put_aside.iter().any(|own| own.name() == engine.name() && own.passes(&*judge, shape))
+            put_aside.iter().any(|own| own.name() == engine.name() && own.passes(shape))
         };
-        let mut builder = DispatcherBuilder::new(first)
+        let builder = DispatcherBuilder::new(first)
             .config(Config { referee_serves, ..self.config.clone() })
             .prober(passes);
-        builder = engines.fold(builder, DispatcherBuilder::engine);
-        builder = self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder);
-        costs
-            .iter()
-            .fold(builder, |builder, (engine, shape, cost)| builder.cost(engine, *shape, *cost))
-            .build()
+        let builder = engines.fold(builder, DispatcherBuilder::engine);
+        self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder)
     }
 
     fn check(&self) -> Result<(), BuildError> {
@@ -229,30 +277,27 @@ impl Builder {
     }
 }
 
-fn report(engine: &Proved, proved_in: Duration, costs: &Costs) -> EngineReport {
+/// What there is to say of an engine; where it is lazy, after finding out all that nobody has asked yet.
+pub(super) fn report(engine: &Proved, cost: impl Fn(Shape) -> Option<Cost>) -> EngineReport {
     let shapes = proved_shapes().into_iter().filter_map(|shape| {
         Some(ShapeReport {
             shape,
             lanes: engine.claims(shape)?,
             confirms: engine.confirms(shape),
             verdict: engine.verdict(shape)?.clone(),
-            cost: costs
-                .iter()
-                .find(|(name, own, _)| (*name, *own) == (engine.name(), shape))
-                .map(|row| row.2),
+            cost: cost(shape),
         })
     });
+    let shapes = shapes.collect();
     EngineReport {
         name: engine.name(),
         reach: engine.reach(),
         table_bytes: engine.prepared().most_bytes,
-        proved_in,
-        shapes: shapes.collect(),
+        proved_in: engine.proved_in(),
+        shapes,
     }
 }
 
-fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
-    let value = run();
-    (value, start.elapsed())
+fn find_cost(costs: &Costs, engine: &str, shape: Shape) -> Option<Cost> {
+    costs.iter().find(|(name, own, _)| (*name, *own) == (engine, shape)).map(|row| row.2)
 }

@@ -4,11 +4,13 @@ mod answers;
 mod build;
 mod groups;
 #[cfg(test)]
+mod lazy_tests;
+#[cfg(test)]
 mod tests;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use oarlock_core::{Engine, Home, JobError, OperationSet, Outcomes, Records, Shape};
@@ -19,9 +21,10 @@ pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
 use self::groups::{Groups, Pending};
 use crate::Job;
 use crate::batch::{self, Batch, BatchOutcome};
-use crate::calibrate::{Calibration, Grid, Timing};
+use crate::calibrate::{Calibration, FirstUse, Grid, Timing};
 use crate::find::{AbsentEngine, Proved};
 use crate::schemes::{NonceSource, Residue, lower, raise, shape_of};
+use crate::selftest::Failure;
 use crate::table::KeyTable;
 
 /// The one way in: takes jobs, answers them from the best unit in reach. Cheap to clone, safe to share.
@@ -49,7 +52,10 @@ pub struct Accelerator {
 struct About {
     referee: Arc<dyn Engine>,
     proved: Vec<Arc<Proved>>,
-    engines: Vec<EngineReport>,
+    /// Empty until somebody asks a lazy one.
+    engines: OnceLock<Vec<EngineReport>>,
+    /// Where costs come from at first use, in a lazy one.
+    costs: Option<Arc<FirstUse>>,
     absent: Vec<AbsentEngine>,
     calibration: Calibration,
 }
@@ -152,10 +158,24 @@ impl Accelerator {
         self.dispatcher.submit_records(shape, records, options)
     }
 
-    /// What was found and proved, the referee first.
+    /// What was found and proved, the referee first. A [`lazy`](Builder::lazy) accelerator proves and measures now what it has
+    /// not yet, which takes as long as building one that is not.
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
-        &self.about.engines
+        let about = &self.about;
+        let cost = |engine: &Proved, shape| engine.cost(shape, about.costs.as_deref()?);
+        let report = |engine: &Arc<Proved>| build::report(engine, |shape| cost(engine, shape));
+        about.engines.get_or_init(|| about.proved.iter().map(report).collect())
+    }
+
+    /// Self tests that have failed so far, by the engine's name: it is not used for these shapes.
+    #[must_use]
+    pub fn failures(&self) -> Vec<(&'static str, Shape, Failure)> {
+        let of = |engine: &Arc<Proved>| -> Vec<_> {
+            let failures = engine.failures();
+            failures.map(|(shape, failure)| (engine.name(), shape, failure.clone())).collect()
+        };
+        self.about.proved.iter().flat_map(of).collect()
     }
 
     /// Known engines that were allowed and take no part, with the reason. Where that leaves none of those that
@@ -181,7 +201,7 @@ impl Accelerator {
         self.about.proved.iter().for_each(|engine| engine.settle());
     }
 
-    /// Where the cost model's first figures came from.
+    /// Where the cost model's first figures came from, or come from.
     #[must_use]
     pub fn calibration(&self) -> &Calibration {
         &self.about.calibration

@@ -1,0 +1,128 @@
+//! Engines that are asked about a shape at its first use.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::*;
+use oarlock_core::{Engine, JobError, Lanes, Shape};
+use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options};
+
+/// Who was asked about what, and a gate that the questions pass.
+#[derive(Default)]
+struct Asked {
+    questions: Mutex<Vec<(&'static str, Shape)>>,
+    gate: Gate,
+}
+
+impl Asked {
+    fn note(&self, engine: &dyn Engine, shape: Shape) {
+        self.questions.lock().unwrap().push((engine.name(), shape));
+        self.gate.pass();
+    }
+
+    fn questions(&self) -> Vec<(&'static str, Shape)> {
+        self.questions.lock().unwrap().clone()
+    }
+}
+
+/// The referee costs five times what lanes do; what a question comes to is `answer`'s.
+fn asking(
+    threads: usize,
+    answer: impl Fn(&dyn Engine, Shape) -> Option<Lanes> + Send + Sync + 'static,
+) -> (Dispatcher, Arc<Asked>) {
+    let (asked, config) = (Arc::new(Asked::default()), Config { threads, spins: SPINS, ..Config::default() });
+    let noting = Arc::clone(&asked);
+    let appraise = move |engine: &dyn Engine, shape| {
+        noting.note(engine, shape);
+        let per_op_ns = if engine.name() == "referee" { 50_000.0 } else { 10_000.0 };
+        Some((answer(engine, shape)?, Cost { per_batch_ns: 0.0, per_op_ns, per_byte_ns: 0.0 }))
+    };
+    let config = Config { cross_check: 0.0, ..config };
+    let builder = Builder::new(Invented::referee()).engine(Invented::lanes(Manner::Honest)).config(config);
+    (builder.appraiser(appraise).build(), asked)
+}
+
+fn offered(engine: &dyn Engine, shape: Shape) -> Option<Lanes> {
+    engine.offers(shape)
+}
+
+#[test]
+fn nobody_is_asked_before_and_one_job_concerns_the_referee_alone() {
+    let (dispatcher, asked) = asking(1, offered);
+    assert!(asked.questions().is_empty());
+    asked.gate.open();
+    for count in [1, 1] {
+        let set = set_of(DERIVE, 0, count);
+        assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    }
+    assert_eq!(asked.questions(), [("referee", DERIVE)]);
+    assert_eq!(dispatcher.counters().on_caller, 1, "the second was known to be cheap");
+    for set in [set_of(DERIVE, 0, LANES), set_of(DERIVE, 0, 2)] {
+        assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+        assert_true(&set, &dispatcher.run_all(&set));
+    }
+    assert_eq!(asked.questions(), [("referee", DERIVE), ("lanes", DERIVE)]);
+}
+
+#[test]
+fn whoever_comes_meanwhile_waits_for_one_answer_and_no_lock_is_held() {
+    let (dispatcher, asked) = asking(2, offered);
+    let sets: Vec<_> = (0..4).map(|n| set_of(DERIVE, 10 * n, LANES)).collect();
+    std::thread::scope(|scope| {
+        let bulk = scope.spawn(|| dispatcher.run_all(&sets[0]));
+        let tickets: Vec<_> = sets[1..]
+            .iter()
+            .map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap())
+            .collect();
+        asked.gate.await_arrivals(1);
+        // All of these take the lock.
+        assert_eq!(dispatcher.counters().completed, 0);
+        assert!(dispatcher.queued().iter().all(|(name, _)| *name == DERIVE.to_string()));
+        asked.gate.open();
+        assert_true(&sets[0], &bulk.join().unwrap());
+        for (set, ticket) in sets[1..].iter().zip(tickets) {
+            assert_true(set, &ticket.wait());
+        }
+    });
+    assert_eq!(asked.questions(), [("referee", DERIVE), ("lanes", DERIVE)]);
+}
+
+#[test]
+fn the_referee_works_on_while_others_are_asked() {
+    let (dispatcher, asked) = asking(2, |engine, shape| match engine.name() {
+        "referee" => engine.offers(shape),
+        _ => None,
+    });
+    let alone = set_of(DERIVE, 0, 1);
+    let ticket = dispatcher.submit_many(alone.clone(), Options::default()).unwrap();
+    asked.gate.await_arrivals(1);
+    asked.gate.open();
+    assert_true(&alone, &ticket.wait());
+    asked.gate.shut();
+    let many = set_of(DERIVE, 1, 5);
+    assert_true(&many, &dispatcher.submit_many(many.clone(), Options::default()).unwrap().wait());
+    asked.gate.open();
+}
+
+#[test]
+fn what_no_engine_offers_is_refused_and_an_engine_that_panics_is_not_used() {
+    let (dispatcher, asked) = asking(1, |engine, shape| match engine.name() {
+        "referee" => engine.offers(shape).filter(|_| shape == DERIVE),
+        _ => panic!("it was told to"),
+    });
+    asked.gate.open();
+    for (shape, is_offered) in [(DERIVE, true), (SIGN, false)] {
+        let set = set_of(shape, 0, LANES);
+        let queued = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+        for results in [queued, dispatcher.run_all(&set)] {
+            let is_refused = matches!(results.get(0), Err(JobError::Unsupported { .. }));
+            assert_eq!((results.get(0).is_ok(), is_refused), (is_offered, !is_offered), "{shape}");
+        }
+        assert_eq!(dispatcher.costs(shape).len(), usize::from(is_offered));
+    }
+    let refused = dispatcher.submit_many(set_of(SIGN, 0, 1), Options::default());
+    assert!(matches!(refused.unwrap_err(), JobError::Unsupported { .. }), "by now it is known");
+}

@@ -1,0 +1,124 @@
+//! Accelerators that prove and measure at first use.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oarlock_core::{Curve, Engine, EngineFault, JobError, Jobs, Key, Lanes, Outcomes, Scheme, Shape};
+use oarlock_dispatch::Options;
+use oarlock_keys::generate;
+use oarlock_scalar::Scalar;
+
+use super::Accelerator;
+use crate::selftest::{Corrupt, Failure};
+use crate::{Calibration, Input, Job};
+
+/// An engine that counts what it is asked to compute, and is right but for one lane of one shape.
+#[derive(Debug)]
+struct Counting {
+    engine: Corrupt<Scalar>,
+    runs: Arc<AtomicUsize>,
+}
+
+impl Engine for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn offers(&self, shape: Shape) -> Option<Lanes> {
+        self.engine.offers(shape).map(|lanes| Lanes { best: 4, most: lanes.most.max(4) })
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        false
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        self.engine.run(jobs, out)
+    }
+}
+
+/// A lazy accelerator whose second engine spoils `spoilt`, and how often that engine ran.
+fn lazy(spoilt: Shape, allowed: &[&str]) -> (Accelerator, Arc<AtomicUsize>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let engine = Corrupt::new(Scalar::detect().unwrap(), spoilt, 1);
+    let engine = Counting { engine, runs: Arc::clone(&runs) };
+    let builder = Accelerator::builder().threads(1).cross_check(0.0).cost_cache(None).lazy();
+    (builder.engine(Arc::new(engine)).engines(allowed.iter().copied()).build().unwrap(), runs)
+}
+
+const SIGN: Scheme = Scheme::Ed25519Sign;
+/// Not used by these tests.
+const ELSEWHERE: Shape = Shape::EcdsaVerify { curve: Curve::P384 };
+
+fn sign(key: &Key) -> Job<'_> {
+    Job::sign(SIGN, key, Input::Message(b"lazily"))
+}
+
+#[test]
+fn nothing_is_proved_or_measured_before_it_is_wanted() {
+    let (accelerator, runs) = lazy(ELSEWHERE, &["scalar", "counting"]);
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+    assert_eq!(*accelerator.calibration(), Calibration::AtFirstUse { cache: None });
+    let proved = |accelerator: &Accelerator| -> Vec<usize> {
+        let known = |engine: &Arc<crate::find::Proved>| engine.shapes_so_far();
+        accelerator.about.proved.iter().map(known).collect()
+    };
+    assert_eq!(proved(&accelerator), [0, 0]);
+    let key = generate::ed25519().unwrap();
+    for options in [Options::default(), Options { is_queued: true, ..Options::default() }] {
+        accelerator.submit(&sign(&key), options).wait().unwrap();
+    }
+    assert_eq!(
+        (proved(&accelerator), runs.load(Ordering::SeqCst)),
+        (vec![1, 0], 0),
+        "one job is the referee's"
+    );
+    let jobs = vec![sign(&key); 4];
+    let answers = accelerator.run_all(&jobs);
+    assert!((0..4).all(|at| answers.get(at) == answers.get(0) && answers.get(at).is_ok()));
+    assert_eq!(proved(&accelerator), [1, 1]);
+    assert!(runs.load(Ordering::SeqCst) > 0 && accelerator.failures().is_empty());
+}
+
+#[test]
+fn a_lazy_accelerator_answers_as_another_does() {
+    let (lazy, _) = lazy(ELSEWHERE, &["scalar", "counting"]);
+    let eager = Accelerator::builder().threads(1).cost_cache(None).engines(["scalar"]).build().unwrap();
+    let (key, rsa) = (generate::ed25519().unwrap(), generate::rsa(2048).unwrap());
+    let pkcs1 = Scheme::RsaPkcs1Sign { digest: oarlock_core::DigestAlg::Sha256 };
+    let signatures = [Job::sign(pkcs1, &rsa, Input::Message(b"lazily")), sign(&key), sign(&key)];
+    let (ours, theirs) =
+        (lazy.submit_many(&signatures, Options::default()).wait(), eager.run_all(&signatures));
+    assert!((0..3).all(|at| ours.get(at).is_ok() && ours.get(at) == theirs.get(at)));
+    let forged = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"other"), ours.get(1).unwrap());
+    assert_eq!(lazy.submit(&forged, Options::default()).wait().unwrap_err(), JobError::Rejected);
+}
+
+#[test]
+fn one_spoilt_lane_is_found_at_first_use() {
+    let key = generate::ed25519().unwrap();
+    let jobs = vec![sign(&key); 8];
+    let (accelerator, _) = lazy(Shape::Ed25519Sign, &["scalar", "counting"]);
+    let answers = accelerator.run_all(&jobs);
+    assert!((0..8).all(|at| answers.get(at) == answers.get(0) && answers.get(at).is_ok()));
+    let [(engine, shape, failure)] = &accelerator.failures()[..] else { panic!("one self test has failed") };
+    assert_eq!((*engine, *shape), ("counting", Shape::Ed25519Sign));
+    assert!(matches!(failure, Failure::Wrong { lane: 1, .. }), "{failure}");
+    assert_eq!(accelerator.dispatcher().costs(Shape::Ed25519Sign).len(), 1);
+
+    let (only, _) = lazy(Shape::Ed25519Sign, &["counting"]);
+    let queued = only.submit(&jobs[0], Options { is_queued: true, ..Options::default() }).wait();
+    assert!(matches!(queued.unwrap_err(), JobError::Unsupported { .. }));
+    assert!(matches!(only.run_all(&jobs).get(7), Err(JobError::Unsupported { .. })));
+}
+
+#[test]
+fn a_shape_that_failed_is_reported_as_by_another() {
+    let (lazy, _) = lazy(Shape::X25519, &["scalar", "counting"]);
+    let report = lazy.engines().iter().find(|engine| engine.name == "counting").unwrap();
+    let failed: Vec<Shape> =
+        report.shapes.iter().filter(|own| own.verdict.is_err()).map(|own| own.shape).collect();
+    assert_eq!(failed, [Shape::X25519]);
+    assert!(report.shapes.iter().all(|own| own.cost.is_some() == own.verdict.is_ok()));
+}

@@ -1,0 +1,82 @@
+//! Costs as they are asked for, one engine and shape at a time: from the cache file where it has them, else measured.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock};
+
+use oarlock_core::{Engine, Shape};
+use oarlock_dispatch::Cost;
+
+use super::{Row, measure_one, read_rows, write_rows};
+
+/// Where costs at first use come from. The file is read at the first question.
+#[derive(Debug)]
+pub(crate) struct FirstUse {
+    cache: Option<PathBuf>,
+    known: OnceLock<Vec<Row>>,
+    /// Taken while this process writes the file.
+    writing: Mutex<()>,
+}
+
+impl FirstUse {
+    pub(crate) fn new(cache: Option<PathBuf>) -> Self {
+        Self { cache, known: OnceLock::new(), writing: Mutex::new(()) }
+    }
+
+    /// The cost of an engine for a shape, or None where it fails at it. What had to be measured is kept in the file.
+    pub(crate) fn cost(&self, engine: &dyn Engine, shape: Shape) -> Option<Cost> {
+        let name = shape.to_string();
+        if let Some(row) = self.known().iter().find(|row| row.is_of(engine.name(), &name)) {
+            return Some(row.cost);
+        }
+        let cost = measure_one(engine, shape)?;
+        self.keep(Row { engine: engine.name().to_owned(), shape: name, cost });
+        Some(cost)
+    }
+
+    fn known(&self) -> &[Row] {
+        // Read before it is set: a fork in between must not leave the child a lock that nobody opens.
+        if self.known.get().is_none() {
+            let rows = self.cache.as_deref().and_then(read_rows).unwrap_or_default();
+            let _ = self.known.set(rows);
+        }
+        self.known.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a row to what the file has now. A row that is lost, because two write at once or nothing can be written, is measured again
+    /// by the next process.
+    fn keep(&self, row: Row) {
+        let (Some(path), Ok(_guard)) = (&self.cache, self.writing.try_lock()) else { return };
+        let mut rows = read_rows(path).unwrap_or_default();
+        rows.retain(|own| !own.is_of(&row.engine, &row.shape));
+        rows.push(row);
+        let _ = write_rows(&rows, path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock_scalar::Scalar;
+
+    use super::*;
+    use crate::calibrate::tests::temporary;
+
+    #[test]
+    fn a_cost_is_measured_once_and_kept_beside_the_others() {
+        let (scalar, path) = (Scalar::detect().unwrap(), temporary("first-use"));
+        let ask = |shape| FirstUse::new(Some(path.clone())).cost(&scalar, shape).unwrap();
+        let first = ask(Shape::X25519);
+        ask(Shape::Ed25519Sign);
+        let rows = read_rows(&path).unwrap();
+        assert_eq!(rows.iter().map(|row| row.shape.as_str()).collect::<Vec<_>>(), ["x25519", "ed25519-sign"]);
+        assert!((ask(Shape::X25519).per_op_ns - first.per_op_ns).abs() <= 0.001, "it was read");
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn costs_are_found_where_nothing_can_be_kept() {
+        let scalar = Scalar::detect().unwrap();
+        for cache in [None, Some(PathBuf::from("/proc/none/costs"))] {
+            assert!(FirstUse::new(cache).cost(&scalar, Shape::X25519).is_some());
+        }
+    }
+}
