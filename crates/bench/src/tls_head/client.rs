@@ -36,7 +36,8 @@ pub(super) struct Clients {
 /// CPU time of the TLS server, and of the cryptoserver where there is one.
 type Used = (Duration, Option<Duration>);
 
-/// Connects for the whole length and counts what falls into it after the first tenth.
+/// Connects for a tenth of the length to warm up, then for the whole of it and counts. CPU is read where no connection is
+/// open, so what is counted and what it cost are the same connections.
 pub(super) fn measure(
     by: By,
     clients: &Clients,
@@ -45,28 +46,37 @@ pub(super) fn measure(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let connector = connector(&clients.certificate)?;
-        let begin = Instant::now() + clients.length.mul_f64(0.1);
-        let span = Span { begin, end: begin + clients.length };
-        let mut browsers = JoinSet::new();
-        for _ in 0..clients.connections {
-            browsers.spawn(browse(connector.clone(), clients.address, span));
-        }
-        tokio::time::sleep_until(span.begin.into()).await;
-        let before = cpu()?;
-        tokio::time::sleep_until(span.end.into()).await;
-        let after = cpu()?;
-        let mut seen = Seen::new();
-        while let Some(own) = browsers.join_next().await {
-            seen.add(own.map_err(io::Error::other)?);
-        }
-        if seen.errors > 0 {
-            return Err(HeadError::Errors { name: by.name(), errors: seen.errors, first: seen.first_error });
-        }
-        Ok(row(by, clients, &seen, before, after))
+        browse_all(by, clients, &connector, clients.length.mul_f64(0.1)).await?;
+        let (before, begin) = (cpu()?, Instant::now());
+        let seen = browse_all(by, clients, &connector, clients.length).await?;
+        let (took, after) = (begin.elapsed(), cpu()?);
+        Ok(row(by, clients, &seen, took, before, after))
     })
 }
 
-fn row(by: By, clients: &Clients, seen: &Seen, before: Used, after: Used) -> Row {
+/// All browsers at once, until the last has its last answer.
+async fn browse_all(
+    by: By,
+    clients: &Clients,
+    connector: &TlsConnector,
+    length: Duration,
+) -> Result<Seen, HeadError> {
+    let end = Instant::now() + length;
+    let mut browsers = JoinSet::new();
+    for _ in 0..clients.connections {
+        browsers.spawn(browse(connector.clone(), clients.address, end));
+    }
+    let mut seen = Seen::new();
+    while let Some(own) = browsers.join_next().await {
+        seen.add(own.map_err(io::Error::other)?);
+    }
+    if seen.errors > 0 {
+        return Err(HeadError::Errors { name: by.name(), errors: seen.errors, first: seen.first_error });
+    }
+    Ok(seen)
+}
+
+fn row(by: By, clients: &Clients, seen: &Seen, took: Duration, before: Used, after: Used) -> Row {
     let answers = seen.latencies.len();
     let each = |used: Duration| used.as_secs_f64() * 1e6 / answers.max(1) as f64;
     let server_cpu_us = each(after.0.saturating_sub(before.0));
@@ -75,7 +85,7 @@ fn row(by: By, clients: &Clients, seen: &Seen, before: Used, after: Used) -> Row
         name: by.name(),
         connections: clients.connections,
         answers,
-        rate_per_s: answers as f64 / clients.length.as_secs_f64(),
+        rate_per_s: answers as f64 / took.as_secs_f64(),
         rate_per_cpu_s: 1e6 / server_cpu_us.max(1e-9),
         server_cpu_us,
         cryptoserver_cpu_us: after.1.zip(before.1).map(|(after, before)| each(after.saturating_sub(before))),
@@ -83,13 +93,6 @@ fn row(by: By, clients: &Clients, seen: &Seen, before: Used, after: Used) -> Row
         p50_us: quantile(0.5),
         p99_us: quantile(0.99),
     }
-}
-
-/// When counting begins, and when nobody connects any more.
-#[derive(Clone, Copy)]
-struct Span {
-    begin: Instant,
-    end: Instant,
 }
 
 /// What browsers saw.
@@ -100,22 +103,18 @@ struct Seen {
     first_error: String,
 }
 
-async fn browse(connector: TlsConnector, address: SocketAddr, span: Span) -> Seen {
+/// Connects once at least, and never anew after `end`; what was begun is finished.
+async fn browse(connector: TlsConnector, address: SocketAddr, end: Instant) -> Seen {
     let mut seen = Seen::new();
     loop {
         let start = Instant::now();
-        if start >= span.end {
-            return seen;
+        match tokio::time::timeout(PATIENCE, ask(&connector, address)).await {
+            Ok(Ok(())) => seen.take(start.elapsed()),
+            Ok(Err(error)) => seen.fail(1, error.to_string()),
+            Err(_) => seen.fail(1, io::Error::from(io::ErrorKind::TimedOut).to_string()),
         }
-        let asked = tokio::time::timeout(PATIENCE, ask(&connector, address)).await;
-        let now = Instant::now();
-        match asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
-            Ok(()) if now >= span.begin && now < span.end => seen.take(now - start),
-            Ok(()) => {}
-            Err(error) => {
-                seen.fail(1, error.to_string());
-                return seen;
-            }
+        if seen.errors > 0 || Instant::now() >= end {
+            return seen;
         }
     }
 }
