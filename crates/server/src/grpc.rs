@@ -73,7 +73,7 @@ impl Grpc {
     ) -> Result<response::Body, Status> {
         let mut session = self.0.session(client(request)?);
         for (handle, source) in (0_u32..).zip(keys) {
-            let open = proto::OpenKey { handle, source: Some(source) };
+            let open = proto::OpenKey { handle, source: Some(source), ..Default::default() };
             answer(session.start(Request { id: 0, body: Some(request::Body::OpenKey(open)) }).await)?;
         }
         answer(session.start(Request { id: 0, body: Some(body) }).await)

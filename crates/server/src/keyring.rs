@@ -87,6 +87,16 @@ impl Keyring {
         Rights::Granted(self.grants.iter().filter(applies).cloned().collect())
     }
 
+    /// The fingerprint by which clients know a key: of a share that of the whole key.
+    pub(crate) fn fingerprint(&self, found: &Resident) -> Vec<u8> {
+        let fingerprint = match found {
+            Resident::Asymmetric(key) => Some(key.fingerprint()),
+            Resident::Share(share) => Some(share.public().public().fingerprint()),
+            Resident::Symmetric(index) => self.table.info(*index).map(|info| info.fingerprint),
+        };
+        fingerprint.map_or_else(Vec::new, |fingerprint| fingerprint.as_bytes().to_vec())
+    }
+
     /// The keys that a client may use, by name.
     pub(crate) fn visible(&self, client: &Identity) -> Vec<proto::KeyInfo> {
         let names =
@@ -158,7 +168,7 @@ fn kind(kind: KeyKind) -> String {
 }
 
 impl Rights {
-    fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         matches!(self, Self::Granted(grants) if grants.is_empty())
     }
 

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use oarlock::keys::import;
 use oarlock::table::{KeyTable, KeyType, Policy};
 use oarlock::{Key, keys};
@@ -56,6 +57,8 @@ struct Opened {
     name: Arc<str>,
     source: Source,
     rights: Rights,
+    /// The fingerprint that the client expects; empty for any.
+    expected: Bytes,
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +66,8 @@ enum Source {
     Resident(Resident),
     /// A resident key that is no longer there.
     Gone,
+    /// A resident key in whose place another one is than the client expects.
+    Another,
     Own(Key),
     /// Its index among the stream's own symmetric keys.
     OwnSymmetric(u32),
@@ -133,15 +138,15 @@ impl Session {
         }
     }
 
-    /// Where the server's keys have changed, handles stand for the new ones of the same names.
+    /// Where the server's keys have changed, handles stand for the new ones of the same names, unless the client expects others.
     fn renew(&mut self) {
         let now = self.service.keyring();
         if now.generation == self.keyring.generation {
             return;
         }
         for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
-            if matches!(opened.source, Source::Resident(_) | Source::Gone) {
-                opened.source = now.find(&opened.name).map_or(Source::Gone, Source::Resident);
+            if matches!(opened.source, Source::Resident(_) | Source::Gone | Source::Another) {
+                opened.source = opened.source_in(&now);
                 opened.rights = now.rights(&opened.name, &self.client);
             }
         }
@@ -151,7 +156,7 @@ impl Session {
 
     fn open(&mut self, open: proto::OpenKey) -> Result<proto::KeyInfo, Fault> {
         self.slot(open.handle)?;
-        let (opened, info) = match open.source {
+        let (mut opened, info) = match open.source {
             None => return Err(refusal(Code::Invalid, "expected a key", Blame::Caller)),
             Some(open_key::Source::Resident(name)) => self.open_resident(&name)?,
             Some(source) if self.service.limits.may_bring_keys => self.take_in(source)?,
@@ -159,6 +164,11 @@ impl Session {
                 return Err(refusal(Code::PermissionDenied, "no client may bring keys here", Blame::Caller));
             }
         };
+        if !is_expected(&open.fingerprint, &info.fingerprint) {
+            self.audit_refusal(&opened.name, "open", Code::WrongKey);
+            return Err(another_key(&opened.name));
+        }
+        opened.expected = open.fingerprint;
         *self.slot(open.handle)? = Some(opened);
         self.verdicts.forget(open.handle);
         Ok(info)
@@ -169,10 +179,11 @@ impl Session {
         let rights = self.keyring.rights(name, &self.client);
         let info = self.keyring.info(name, &self.client);
         let (Some(found), Some(info)) = (self.keyring.find(name), info) else {
-            self.audit_refusal(name, "open");
+            self.audit_refusal(name, "open", Code::PermissionDenied);
             return Err(no_key(name));
         };
-        Ok((Opened { name: name.into(), source: Source::Resident(found), rights }, info))
+        let source = Source::Resident(found);
+        Ok((Opened { name: name.into(), source, rights, expected: Bytes::new() }, info))
     }
 
     /// A key that the client brings along.
@@ -229,7 +240,7 @@ impl Session {
         self.handles.get(handle as usize)?.as_ref()
     }
 
-    fn audit_refusal(&self, key: &str, operation: &str) {
+    fn audit_refusal(&self, key: &str, operation: &str, code: Code) {
         use crate::audit::{Entry, now_ms};
         self.service.audit.put(vec![Entry {
             time_ms: now_ms(),
@@ -237,14 +248,33 @@ impl Session {
             key: key.to_owned(),
             operation: operation.to_owned(),
             count: 1,
-            verdict: Code::PermissionDenied.as_str_name(),
+            verdict: code.as_str_name(),
         }]);
     }
 }
 
+impl Opened {
+    /// What a resident key's name stands for among the keys as they are now.
+    fn source_in(&self, keyring: &Keyring) -> Source {
+        match keyring.find(&self.name) {
+            None => Source::Gone,
+            Some(found) if is_expected(&self.expected, &keyring.fingerprint(&found)) => {
+                Source::Resident(found)
+            }
+            Some(_) => Source::Another,
+        }
+    }
+}
+
+/// True where the client expects no key in particular, or this one.
+fn is_expected(expected: &[u8], found: &[u8]) -> bool {
+    expected.is_empty() || expected == found
+}
+
 /// A key of the client's own, which it may use for everything.
 fn own(key: &Key, source: Source) -> Opened {
-    Opened { name: key.fingerprint().to_string().into(), source, rights: Rights::Own }
+    let name = key.fingerprint().to_string().into();
+    Opened { name, source, rights: Rights::Own, expected: Bytes::new() }
 }
 
 impl Pending {
@@ -274,6 +304,12 @@ fn no_key(name: &str) -> Fault {
     let name: String = name.chars().take(64).collect();
     let message = format!("key {name:?}: there is none of this name that this client may use");
     refusal(Code::PermissionDenied, &message, Blame::Caller)
+}
+
+/// Names come from the server's files, or are fingerprints of keys that the client brought.
+fn another_key(name: &str) -> Fault {
+    let message = format!("{name:?} is not the key that the client expects: another key lives there now");
+    refusal(Code::WrongKey, &message, Blame::Caller)
 }
 
 fn bad_key(error: keys::KeyError) -> Fault {

@@ -97,7 +97,11 @@ async fn requests_that_say_nothing_known_are_answered_alone() {
     wrong.count = 1 << 30;
     let mut many = edwards_job();
     many.count = 3;
-    let open = |handle| OpenKey { handle, source: Some(open_key::Source::Resident("ed25519".into())) };
+    let open = |handle| OpenKey {
+        handle,
+        source: Some(open_key::Source::Resident("ed25519".into())),
+        ..OpenKey::default()
+    };
     let heard = hears(
         &path,
         &framed(&[
@@ -242,7 +246,7 @@ async fn clients_without_rights_are_denied_and_audited() {
     let link = Link::open(&house.unix()).await.unwrap();
     for name in ["ed25519", "no-such-key"] {
         let source = Some(open_key::Source::Resident(name.into()));
-        let body = request::Body::OpenKey(OpenKey { handle: 0, source });
+        let body = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
         let Err(LinkError::Refused(fault)) = link.call(body).await else { panic!("{name} was opened") };
         assert_eq!(fault.code(), Code::PermissionDenied);
         assert!(fault.message.contains("that this client may use"));

@@ -145,7 +145,7 @@ async fn keys_that_come_with_a_stream_end_with_it() {
 async fn broken_keys_and_keys_that_may_not_come_are_refused() {
     let refused = async |house: &House, source| {
         let link = Link::open(&house.unix()).await.unwrap();
-        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source });
+        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source, ..Default::default() });
         match link.call(body).await.unwrap_err() {
             LinkError::Refused(fault) => (fault.code(), fault.message),
             other => panic!("{other}"),

@@ -341,7 +341,7 @@ fn debug_shows_no_bytes() {
     let secret = Bytes::from_static(b"hunter2hunter2hunter2");
     let symmetric = proto::Symmetric { r#type: "hmac".into(), secret };
     let source = Some(proto::open_key::Source::Symmetric(symmetric));
-    let open = proto::OpenKey { handle: 1, source };
+    let open = proto::OpenKey { handle: 1, source, ..Default::default() };
     let body = request::Body::OpenKey(open);
     for text in [format!("{body:?}"), format!("{:?}", Request { id: 1, body: Some(body) })] {
         assert!(!text.contains("hunter") && !text.contains("104"), "{text}");

@@ -62,7 +62,8 @@ impl Peers {
             open_key::Source::Resident(name) => name.clone(),
             _ => "the key".to_owned(),
         };
-        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source: Some(source) });
+        let body =
+            request::Body::OpenKey(proto::OpenKey { handle: 0, source: Some(source), ..Default::default() });
         let response::Body::Key(info) = link.call(body).await? else { return Err(CallError::Unexpected) };
         if info.share_index != 0 {
             return Err(CallError::Usage(

@@ -176,7 +176,8 @@ async fn answer(plan: &Plan, work: &Work, link: &Link) -> Result<response::Body,
 
 async fn open_keys(link: &Link, work: &Work) -> Result<(), LinkError> {
     let open = (0_u32..).zip(&work.keys).map(|(handle, source)| {
-        link.call(request::Body::OpenKey(proto::OpenKey { handle, source: Some(source.clone()) }))
+        let open = proto::OpenKey { handle, source: Some(source.clone()), ..Default::default() };
+        link.call(request::Body::OpenKey(open))
     });
     try_join_all(open).await.map(drop)
 }

@@ -8,7 +8,7 @@ use oarlock::{Key, Scheme};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use oarlock_wire::scheme::WireScheme;
 
-use super::{Opened, Source, denial, refusal};
+use super::{Opened, Source, another_key, denial, refusal};
 use crate::keyring::{Granted, Resident};
 
 /// Whether a scheme may be done under a handle.
@@ -76,6 +76,10 @@ impl Verdicts {
         let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| signer.kind());
         let scheme = scheme.with(kind_of_key);
         let kind = self.add(Arc::clone(&opened.name), scheme);
+        // Which scheme it would be depends on the key: that there is another one is what a client with rights must hear.
+        if matches!(opened.source, Source::Another) && !opened.rights.is_none() {
+            return Verdict { scheme: Err(another_key(&opened.name)), counted: None, kind };
+        }
         match opened.rights.allow(&scheme.to_string()) {
             Err(denied) => Verdict { scheme: Err(denial(denied, &scheme.to_string())), counted: None, kind },
             Ok(grant) => {
@@ -125,5 +129,6 @@ pub(super) fn signer_of(opened: &Opened) -> Result<Signer<'_>, Fault> {
             Err(refusal(Code::WrongKey, "this is a symmetric key: it serves records", Blame::Caller))
         }
         Source::Gone => Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller)),
+        Source::Another => Err(another_key(&opened.name)),
     }
 }

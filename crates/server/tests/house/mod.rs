@@ -83,7 +83,7 @@ impl House {
 }
 
 pub async fn open(link: &Link, handle: u32, source: open_key::Source) -> KeyInfo {
-    let body = request::Body::OpenKey(OpenKey { handle, source: Some(source) });
+    let body = request::Body::OpenKey(OpenKey { handle, source: Some(source), ..OpenKey::default() });
     match link.call(body).await.unwrap() {
         response::Body::Key(info) => info,
         other => panic!("{other:?}"),

@@ -201,7 +201,8 @@ impl Server {
             handles.reserve()
         };
         let source = Some(open_key::Source::Resident(name.to_string()));
-        let opened = stream.link.call(request::Body::OpenKey(OpenKey { handle, source })).await;
+        let opened =
+            stream.link.call(request::Body::OpenKey(OpenKey { handle, source, ..OpenKey::default() })).await;
         let mut handles = stream.handles();
         match opened {
             Ok(response::Body::Key(info)) => {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::keyring::{Granted, Resident};
 use crate::session::verdicts::not_open;
-use crate::session::{Opened, Source, denial, refusal};
+use crate::session::{Opened, Source, another_key, denial, refusal};
 
 /// Records that their key's grants do not allow, in order.
 pub(super) type Denials = Vec<(usize, Fault)>;
@@ -198,6 +198,7 @@ fn verdict(opened: Option<&Opened>, handle: u32, operation: &str) -> (Verdict, b
         Source::Gone => {
             (Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller).into()), false)
         }
+        Source::Another => (Err(another_key(&opened.name).into()), false),
         _ => (
             Err(refusal(Code::WrongKey, "this is an asymmetric key: it serves jobs", Blame::Caller).into()),
             false,

@@ -1,0 +1,94 @@
+//! Keys that a client expects under a name.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::path::Path;
+
+use bytes::Bytes;
+use house::{House, open_resident};
+use oarlock::keys::{export, generate};
+use oarlock::{Input, Job, Key, Scheme};
+use oarlock_wire::proto::{self, Code, Fault, OpenKey, open_key, request, response};
+use oarlock_wire::{Link, LinkError, jobs};
+
+async fn open_pinned(link: &Link, name: &str, fingerprint: Bytes) -> Result<proto::KeyInfo, Fault> {
+    let source = Some(open_key::Source::Resident(name.into()));
+    match link.call(request::Body::OpenKey(OpenKey { handle: 0, source, fingerprint })).await {
+        Ok(response::Body::Key(info)) => Ok(info),
+        Err(LinkError::Refused(fault)) => Err(fault),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a signature under handle 0 ends with.
+async fn sign(link: &Link, key: &Key) -> Result<Vec<u8>, Fault> {
+    let job = Job::sign(Scheme::Ed25519Sign, key, Input::Message(b"message"));
+    let message = jobs::write([(job, 0)].into_iter()).unwrap();
+    match link.call(request::Body::Jobs(message)).await.unwrap() {
+        response::Body::Results(mut results) => match results.faults.pop() {
+            Some(fault) => Err(fault),
+            None => Ok(results.outputs.to_vec()),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+fn replace(path: &Path, key: &Key) {
+    let new = path.with_extension("new");
+    std::fs::write(&new, export::private_pkcs8_pem(key).unwrap().as_bytes()).unwrap();
+    std::fs::rename(new, path).unwrap();
+}
+
+/// Waits until the server has read another key under a name.
+async fn reloaded(link: &Link, name: &str, fingerprint: &[u8]) {
+    loop {
+        let get = proto::GetPublicKeyRequest { name: name.into() };
+        match link.call(request::Body::GetPublicKey(get)).await.unwrap() {
+            response::Body::Key(info) if info.fingerprint == fingerprint => return,
+            response::Body::Key(_) => tokio::task::yield_now().await,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_key_than_expected_is_not_opened() {
+    let house = House::new().await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    let wrong = open_pinned(&link, "ed25519", vec![7; 32].into()).await.unwrap_err();
+    assert_eq!(wrong.code(), Code::WrongKey);
+    let expected = "\"ed25519\" is not the key that the client expects: another key lives there now";
+    assert_eq!(wrong.message, expected);
+    let key = generate::ed25519().unwrap();
+    assert!(sign(&link, &key).await.unwrap_err().message.contains("this stream has not opened it"));
+    let found = open_pinned(&link, "ed25519", Bytes::new()).await.unwrap();
+    let pinned = open_pinned(&link, "ed25519", found.fingerprint.clone()).await.unwrap();
+    assert_eq!(pinned, found);
+    assert!(sign(&link, &key).await.is_ok());
+    let unknown = open_pinned(&link, "nobody's", vec![7; 32].into()).await.unwrap_err();
+    assert_eq!(unknown.code(), Code::PermissionDenied, "what a client may not use it learns nothing of");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_takes_the_place_of_the_expected_one_signs_nothing() {
+    let house = House::new().await;
+    let (pinned, free) = (Link::open(&house.unix()).await.unwrap(), Link::open(&house.unix()).await.unwrap());
+    let old = open_resident(&free, 0, "ed25519").await;
+    open_pinned(&pinned, "ed25519", old.fingerprint.clone()).await.unwrap();
+    let path = house.development.keys().join("ed25519.pem");
+    let before = std::fs::read(&path).unwrap();
+    let new = generate::ed25519().unwrap();
+    sign(&pinned, &new).await.unwrap();
+    replace(&path, &new);
+    reloaded(&pinned, "ed25519", new.fingerprint().as_bytes()).await;
+    let refused = sign(&pinned, &new).await.unwrap_err();
+    assert_eq!(refused.code(), Code::WrongKey);
+    assert!(refused.message.starts_with("\"ed25519\" is not the key"), "{}", refused.message);
+    assert!(sign(&free, &new).await.is_ok(), "who expects none in particular gets the new one");
+    // When the expected key is back its handle serves again.
+    std::fs::write(path.with_extension("new"), before).unwrap();
+    std::fs::rename(path.with_extension("new"), &path).unwrap();
+    reloaded(&pinned, "ed25519", &old.fingerprint).await;
+    assert!(sign(&pinned, &new).await.is_ok());
+}
