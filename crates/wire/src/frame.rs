@@ -9,7 +9,7 @@ use crate::WireError;
 pub const PREAMBLE: &[u8; 8] = b"oarlock\x01";
 
 /// Bytes of a frame's length.
-const HEAD: usize = 4;
+pub const HEAD: usize = 4;
 
 /// Appends a message as a frame.
 ///
@@ -29,16 +29,25 @@ pub fn put(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireErro
     Ok(())
 }
 
+/// Bytes of the message behind a frame's head; None where that is not all there yet.
+///
+/// # Errors
+/// It is longer than `most` bytes: whoever sends that is not to be read any further.
+pub fn len(received: &[u8], most: usize) -> Result<Option<usize>, WireError> {
+    let Some(head) = received.first_chunk::<HEAD>() else { return Ok(None) };
+    let len = u32::from_le_bytes(*head) as usize;
+    match len > most {
+        true => Err(WireError::TooMany { what: "bytes of a frame", found: len as u64, bound: most as u64 }),
+        false => Ok(Some(len)),
+    }
+}
+
 /// Takes the next frame's message out of what has been received; None where it is not all there yet.
 ///
 /// # Errors
 /// It is longer than `most` bytes: whoever sends that is not to be read any further.
 pub fn take(received: &mut BytesMut, most: usize) -> Result<Option<Bytes>, WireError> {
-    let Some(head) = received.first_chunk::<HEAD>() else { return Ok(None) };
-    let len = u32::from_le_bytes(*head) as usize;
-    if len > most {
-        return Err(WireError::TooMany { what: "bytes of a frame", found: len as u64, bound: most as u64 });
-    }
+    let Some(len) = len(received, most)? else { return Ok(None) };
     if received.len() < HEAD + len {
         received.reserve(HEAD + len - received.len());
         return Ok(None);

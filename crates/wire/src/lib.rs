@@ -9,6 +9,7 @@
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
 //! | [`Connection`] | a synchronous client there, without a runtime |
+//! | [`Pool`] | several of them for a library inside other programs: answers by descriptor, forks, a server that comes and goes |
 //! | [`Endpoint`], [`Link`] | a stream to a server of either kind, for many tasks at once |
 //! | [`Remote`] | several servers as a holder: balanced, asked again elsewhere, compared |
 //!
@@ -16,6 +17,7 @@
 //! checked against their count before they are read.
 #![forbid(unsafe_code)]
 
+mod check;
 mod column;
 mod connection;
 #[cfg(feature = "grpc")]
@@ -23,10 +25,12 @@ mod endpoint;
 mod error;
 pub mod fault;
 pub mod frame;
+mod held;
 pub mod jobs;
 mod limits;
 #[cfg(feature = "grpc")]
 mod link;
+mod pool;
 pub mod proto;
 pub mod records;
 #[cfg(feature = "grpc")]
@@ -36,6 +40,7 @@ pub mod task;
 #[cfg(test)]
 mod tests;
 
+pub use check::Check;
 pub use connection::{CallError, Connection};
 #[cfg(feature = "grpc")]
 pub use endpoint::{ConnectError, Credentials, Endpoint};
@@ -43,6 +48,7 @@ pub use error::WireError;
 pub use limits::Limits;
 #[cfg(feature = "grpc")]
 pub use link::{Link, LinkError};
+pub use pool::{Answer, KeySource, Pending, Pool, PoolConfig, PoolError};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
-pub use remote::{Check, Remote, RemoteConfig, RemoteError, ServerReport};
+pub use remote::{Remote, RemoteConfig, RemoteError, ServerReport};

@@ -77,6 +77,16 @@ impl House {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
+    /// The same server once more, when it has stopped.
+    pub async fn restart(&mut self) {
+        let mut config = Config::read(&self.development.config()).unwrap();
+        config.listen.tcp = None;
+        let server = Server::bind(config, engines()).await.unwrap();
+        let (stop, stopped) = oneshot::channel();
+        self.running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
+        self.stop = Some(stop);
+    }
+
     pub async fn stopped(&mut self) {
         self.running.take().unwrap().await.unwrap().unwrap();
     }

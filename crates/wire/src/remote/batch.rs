@@ -5,8 +5,8 @@ use oarlock::JobError;
 use oarlock::contract::{Completion, HeldJob, OwnedJobs};
 
 use super::Inner;
-use super::check::{Check, is_deterministic};
 use super::server::{Answer, Asked};
+use crate::check::{Check, is_deterministic};
 
 /// Times that every server is asked at most: a stream that has died is found out by asking.
 const PASSES: usize = 2;

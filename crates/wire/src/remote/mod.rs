@@ -2,7 +2,6 @@
 
 mod batch;
 mod breaker;
-mod check;
 mod server;
 mod threshold;
 
@@ -21,9 +20,9 @@ use oarlock::{Accelerator, Key};
 use tokio::runtime::{Builder, Runtime};
 
 use self::batch::Batch;
-pub use self::check::Check;
 use self::server::{Server, reference};
 use self::threshold::ThresholdBatch;
+use crate::Check;
 use crate::proto::{self, request, response};
 use crate::{Endpoint, LinkError};
 

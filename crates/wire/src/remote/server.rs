@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use oarlock::JobError;
 use oarlock::contract::{HeldJob, Home};
-use oarlock::{Input, Job, JobError};
 use tokio::time::timeout;
 
 use super::breaker::Breaker;
 use crate::fault::error_of;
+use crate::held::plain;
 use crate::proto::{Fault, OpenKey, open_key, request, response};
 use crate::{Endpoint, Link, LinkError, jobs};
 
@@ -272,15 +273,6 @@ pub(super) fn reference(job: &HeldJob) -> Option<&Arc<str>> {
         Home::Held { reference, .. } => Some(reference),
         Home::Local => None,
     }
-}
-
-/// The job as it is written: its digest where the scheme names one.
-fn plain<'j>(job: &'j HeldJob, second: &'j [u8]) -> Job<'j> {
-    let input = match job.scheme.message_digest() {
-        Some(_) => Input::Digest(&job.input),
-        None => Input::Message(&job.input),
-    };
-    Job { scheme: job.scheme, key: &job.key, input, second }
 }
 
 /// Operations that are under way, until this is dropped.

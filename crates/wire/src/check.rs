@@ -1,7 +1,9 @@
 //! What can be known of an answer without the private key.
 
+#[cfg(feature = "grpc")]
+use oarlock::NonceRule;
 use oarlock::contract::HeldJob;
-use oarlock::{Accelerator, Input, Job, NonceRule, SaltLength, Scheme};
+use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
 
 /// Which answers are verified with the public key before they are released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub enum Check {
 
 impl Check {
     /// The places of jobs whose answers are wrong for certain.
-    pub(super) fn wrong<'a>(
+    pub(crate) fn wrong<'a>(
         self,
         checker: &Accelerator,
         answers: impl Iterator<Item = (usize, &'a HeldJob, &'a [u8])>,
@@ -61,7 +63,8 @@ fn verification(job: &HeldJob) -> Option<(Scheme, Input<'_>)> {
 }
 
 /// True where every server must give the same bytes.
-pub(super) fn is_deterministic(scheme: Scheme) -> bool {
+#[cfg(feature = "grpc")]
+pub(crate) fn is_deterministic(scheme: Scheme) -> bool {
     match scheme {
         Scheme::RsaPssSign { salt_len, .. } => salt_len == 0,
         Scheme::EcdsaSign { nonce, .. } => nonce == NonceRule::Deterministic,

@@ -1,0 +1,333 @@
+//! The synchronous client that other people's programs carry.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use house::House;
+use oarlock::contract::{Curve, Fingerprint};
+use oarlock::keys::{export, generate, held, import};
+use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
+use oarlock_wire::proto::{Code, KeyInfo, Request, Response, Results, request, response};
+use oarlock_wire::{KeySource, Message, Pool, PoolConfig, PoolError, frame};
+
+const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
+
+fn checker() -> Accelerator {
+    Accelerator::builder().engines(["scalar"]).build().unwrap()
+}
+
+fn config(path: &Path) -> PoolConfig {
+    let server_uids = vec![rustix::process::getuid().as_raw()];
+    PoolConfig { path: path.to_owned(), server_uids, patience: Duration::from_secs(60), most_idle: 4 }
+}
+
+fn pool(path: &Path) -> Pool {
+    Pool::new(config(path), checker())
+}
+
+fn pool_of(house: &House) -> Pool {
+    pool(house.addresses.unix.as_ref().unwrap())
+}
+
+/// A resident key as a program holds it.
+fn resident(pool: &Pool, name: &str) -> Key {
+    held::from_spki(&pool.key_info(name).unwrap().public_key, "oarlock", name).unwrap()
+}
+
+fn source<'k>(name: &'k str, key: &Key) -> KeySource<'k> {
+    KeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
+}
+
+fn sign(pool: &Pool, key: &Key, source: KeySource<'_>) -> Result<Vec<u8>, PoolError> {
+    let job = Job::sign(PKCS1, key, Input::Message(b"message"));
+    pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
+}
+
+fn is_valid(key: &Key, signature: &[u8]) -> bool {
+    let scheme = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
+    let public = import::spki_der(&export::spki_der(key).unwrap()).unwrap();
+    checker().run_all(&[Job::verify(scheme, &public, Input::Message(b"message"), signature)]).get(0).is_ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection() {
+    let house = House::new().await;
+    let pool = pool_of(&house);
+    assert_eq!(pool.idle(), 0);
+    let info = pool.key_info("rsa2048").unwrap();
+    assert_eq!((&*info.name, &*info.kind), ("rsa2048", "rsa2048"));
+    let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
+    for _ in 0..3 {
+        assert!(is_valid(&there, &sign(&pool, &there, source("rsa2048", &there)).unwrap()));
+        assert!(is_valid(&here, &sign(&pool, &here, KeySource::Brought(&here)).unwrap()));
+    }
+    let job = Job::sign(PSS, &there, Input::Digest(&[7; 32]));
+    assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().len(), 256);
+    assert_eq!(pool.idle(), 1);
+    let text = format!("{pool:?}");
+    assert!(!text.contains("PRIVATE") && text.contains("oarlock.sock"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_jobs_are_answered_and_refused() {
+    let house = House::new().await;
+    let pool = pool_of(&house);
+    let key = resident(&pool, "p256");
+    let (curve, digest) = (Curve::P256, DigestAlg::Sha256);
+    let (encoding, nonce) = (EcdsaEncoding::Fixed, NonceRule::Hedged);
+    let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce };
+    let job = Job::sign(scheme, &key, Input::Message(b"message"));
+    assert_eq!(pool.start(&job, source("p256", &key)).unwrap().wait().unwrap().len(), 64);
+    let rsa = resident(&pool, "rsa2048");
+    let broken = Job::decrypt_oaep(DigestAlg::Sha256, &rsa, &[1; 256], b"");
+    let refused = pool.start(&broken, source("rsa2048", &rsa)).unwrap().wait().unwrap_err();
+    assert!(matches!(refused, PoolError::Refused { code: Code::Rejected, .. }), "{refused}");
+    let unknown = sign(&pool, &rsa, KeySource::Resident { name: "nobody's", fingerprint: None });
+    let Err(PoolError::Refused { code: Code::PermissionDenied, message }) = unknown else {
+        panic!("{unknown:?}")
+    };
+    assert!(message.contains("nobody's"), "{message}");
+    let Err(refused) = pool.key_info("nobody's") else { panic!("it was told of") };
+    assert!(!refused.is_unavailable(), "{refused}");
+    let fingerprint = Some(Fingerprint::new([7; 32]));
+    let wrong = sign(&pool, &rsa, KeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
+    assert!(matches!(&wrong, PoolError::WrongKey { name, .. } if name == "rsa2048"), "{wrong}");
+    assert!(wrong.to_string().contains("another key lives there now"), "{wrong}");
+    let short = Job::sign(PKCS1, &rsa, Input::Digest(&[7; 31]));
+    assert!(matches!(pool.start(&short, source("rsa2048", &rsa)), Err(PoolError::Job(_))));
+    // What was refused has cost no connection.
+    assert_eq!(pool.idle(), 1);
+    assert!(
+        matches!(sign(&pool, &rsa, KeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
+        "its private half is not here"
+    );
+    assert!(sign(&pool, &rsa, source("rsa2048", &rsa)).is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
+    let house = House::new().await;
+    let pool = pool_of(&house);
+    let key = resident(&pool, "rsa2048");
+    let job = Job::sign(PKCS1, &key, Input::Message(b"message"));
+    let mut pending: Vec<_> = (0..8).map(|_| pool.start(&job, source("rsa2048", &key)).unwrap()).collect();
+    drop(pending.split_off(6));
+    for own in &mut pending {
+        let answer = loop {
+            if let Some(answer) = own.try_take().unwrap() {
+                break answer;
+            }
+            let poll = rustix::event::PollFlags::IN;
+            rustix::event::poll(&mut [rustix::event::PollFd::new(&own.as_fd(), poll)], None).unwrap();
+        };
+        assert!(is_valid(&key, answer.expose()));
+        assert!(matches!(own.try_take(), Err(PoolError::Taken)));
+    }
+    assert_eq!(pool.idle(), 4, "as many as may be idle");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threads_share_a_pool() {
+    let house = House::new().await;
+    let pool = pool_of(&house);
+    let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert!(sign(&pool, &there, source("rsa2048", &there)).is_ok());
+                    assert!(sign(&pool, &here, KeySource::Brought(&here)).is_ok());
+                }
+            });
+        }
+    });
+    assert!(pool.idle() <= 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_comes_back_is_asked_again() {
+    let mut house = House::new().await;
+    let pool = pool_of(&house);
+    let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
+    let ask = |key: &Key| match key.parts().is_some() && key.fingerprint() == here.fingerprint() {
+        true => sign(&pool, key, KeySource::Brought(key)),
+        false => sign(&pool, key, source("rsa2048", key)),
+    };
+    ask(&there).unwrap();
+    ask(&here).unwrap();
+    house.stop().await;
+    for key in [&there, &here] {
+        let gone = ask(key).unwrap_err();
+        assert!(matches!(gone, PoolError::Connect { .. }) && gone.is_unavailable(), "{gone}");
+        assert!(gone.to_string().contains("oarlock.sock: cannot connect"), "{gone}");
+    }
+    house.restart().await;
+    ask(&there).unwrap();
+    ask(&here).unwrap();
+    // This time the connection is idle when the server goes and is back before it is used.
+    house.stop().await;
+    house.restart().await;
+    assert!(is_valid(&here, &ask(&here).unwrap()));
+    assert!(is_valid(&there, &ask(&there).unwrap()));
+}
+
+/// A server that answers each connection's bytes as it is told.
+fn fake(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thread::JoinHandle<()> {
+    let listener = UnixListener::bind(path).unwrap();
+    thread::spawn(move || serve(listener.accept().unwrap().0))
+}
+
+fn framed(response: Response) -> BytesMut {
+    let mut bytes = BytesMut::new();
+    frame::put(&response, &mut bytes).unwrap();
+    bytes
+}
+
+/// The next request of a connection, whose preamble has been read.
+fn heard(stream: &mut UnixStream) -> Request {
+    let mut head = [0; frame::HEAD];
+    stream.read_exact(&mut head).unwrap();
+    let mut message = vec![0; u32::from_le_bytes(head) as usize];
+    stream.read_exact(&mut message).unwrap();
+    Request::decode(&*message).unwrap()
+}
+
+fn greeted(stream: &mut UnixStream) {
+    let mut preamble = [0; frame::PREAMBLE.len()];
+    stream.read_exact(&mut preamble).unwrap();
+    assert_eq!(preamble, *frame::PREAMBLE);
+}
+
+fn opened(request: &Request) -> Response {
+    assert!(matches!(request.body, Some(request::Body::OpenKey(_))));
+    Response { id: request.id, body: Some(response::Body::Key(KeyInfo::default())) }
+}
+
+fn signed(request: &Request, signature: Vec<u8>) -> Response {
+    let output_lens = (signature.len() as u32).to_le_bytes().to_vec().into();
+    let results = Results { outputs: signature.into(), output_lens, ..Results::default() };
+    Response { id: request.id, body: Some(response::Body::Results(results)) }
+}
+
+#[test]
+fn a_server_of_another_user_is_sent_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("socket");
+    let server = fake(&path, |mut stream| {
+        let mut sent = Vec::new();
+        stream.read_to_end(&mut sent).unwrap();
+        assert!(sent.is_empty());
+    });
+    let own = rustix::process::getuid().as_raw();
+    let pool = Pool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
+    let key = generate::rsa(2048).unwrap();
+    let refused = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
+    assert!(
+        matches!(&refused, PoolError::WrongOwner { found, expected, .. }
+        if *found == own && *expected == [own + 1]),
+        "{refused}"
+    );
+    assert!(refused.to_string().contains(&format!("expected a server of uid [{}], found", own + 1)));
+    server.join().unwrap();
+}
+
+#[test]
+fn truncated_and_malformed_answers_are_errors() {
+    let key = generate::rsa(2048).unwrap();
+    let answered = |answer: fn(&Request) -> Vec<u8>| {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("socket");
+        let server = fake(&path, move |mut stream| {
+            greeted(&mut stream);
+            let opening = heard(&mut stream);
+            stream.write_all(&framed(opened(&opening))).unwrap();
+            let job = heard(&mut stream);
+            stream.write_all(&answer(&job)).unwrap();
+        });
+        let error = sign(&pool(&path), &key, KeySource::Brought(&key)).unwrap_err();
+        server.join().unwrap();
+        error
+    };
+    let whole = |job: &Request| framed(signed(job, vec![7; 256])).to_vec();
+    let truncated = answered(|job| framed(signed(job, vec![7; 256]))[..100].to_vec());
+    assert!(matches!(truncated, PoolError::Truncated { received: 100, .. }), "{truncated}");
+    let silent = answered(|_| Vec::new());
+    assert!(matches!(silent, PoolError::Truncated { received: 0, .. }), "{silent}");
+    assert!(matches!(answered(whole), PoolError::WrongAnswer { .. }), "a signature of sevens");
+    let long = answered(|_| vec![0xff; 8]);
+    assert!(matches!(long, PoolError::Malformed { .. }), "{long}");
+    let garbage = answered(|_| [&4_u32.to_le_bytes()[..], &[0xff; 4]].concat());
+    assert!(matches!(garbage, PoolError::Malformed { .. }), "{garbage}");
+    let foreign = answered(|job| framed(Response { id: job.id + 7, ..signed(job, vec![7; 256]) }).to_vec());
+    assert!(matches!(foreign, PoolError::Malformed { .. }), "{foreign}");
+}
+
+#[test]
+fn patience_ends() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("socket");
+    let server = fake(&path, |mut stream| {
+        // It says nothing until the client leaves.
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    });
+    let pool = Pool::new(PoolConfig { patience: Duration::from_millis(20), ..config(&path) }, checker());
+    let key = generate::rsa(2048).unwrap();
+    let impatient = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
+    assert!(matches!(impatient, PoolError::OutOfPatience { .. }) && impatient.is_unavailable());
+    assert!(impatient.to_string().ends_with("no answer within 20 ms"), "{impatient}");
+    server.join().unwrap();
+}
+
+#[test]
+fn a_connection_that_dies_before_its_answer_is_replaced_once() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let key = generate::rsa(2048).unwrap();
+    let job = Job::sign(PKCS1, &key, Input::Message(b"message"));
+    let signature = checker().run_all(&[job]).get(0).unwrap().to_vec();
+    let server = thread::spawn(move || {
+        let mut first = listener.accept().unwrap().0;
+        greeted(&mut first);
+        for is_last in [false, true] {
+            if !is_last {
+                let opening = heard(&mut first);
+                first.write_all(&framed(opened(&opening))).unwrap();
+            }
+            let job = heard(&mut first);
+            if !is_last {
+                first.write_all(&framed(signed(&job, signature.clone()))).unwrap();
+            }
+        }
+        drop(first);
+        let mut second = listener.accept().unwrap().0;
+        greeted(&mut second);
+        let opening = heard(&mut second);
+        let job = heard(&mut second);
+        second.write_all(&framed(opened(&opening))).unwrap();
+        second.write_all(&framed(signed(&job, signature))).unwrap();
+    });
+    let pool = pool(&path);
+    let sign = || pool.start(&job, KeySource::Brought(&key));
+    sign().unwrap().wait().unwrap();
+    let mut again = sign().unwrap();
+    let descriptor = again.as_fd().as_raw_fd();
+    let answer = loop {
+        if let Some(answer) = again.try_take().unwrap() {
+            break answer;
+        }
+        thread::yield_now();
+    };
+    assert!(is_valid(&key, answer.expose()));
+    assert_ne!(again.as_fd().as_raw_fd(), descriptor, "the former descriptor is nobody else's");
+    server.join().unwrap();
+}

@@ -1,0 +1,252 @@
+//! A connection, and the keys that are open on it.
+
+use std::io;
+use std::time::Instant;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use oarlock::Key;
+use oarlock::contract::{Fingerprint, HeldJob};
+use oarlock::keys::export;
+use prost::Message;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::socket::Socket;
+use super::{PoolConfig, PoolError};
+use crate::held::plain;
+use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request};
+use crate::{Limits, WireError, frame, jobs};
+
+/// Keys that are open on a connection at most, far below what servers allow; the oldest gives way.
+const MOST_KEYS: usize = 256;
+
+/// Bytes to make room for at once: an answer to a job is shorter.
+const READ: usize = 8 << 10;
+
+/// What is asked. It is kept until the answer is there, for it may have to be asked again.
+#[derive(Debug)]
+pub(super) enum Question {
+    Job { job: HeldJob, source: OwnedSource },
+    Info(String),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum OwnedSource {
+    Resident { name: String, fingerprint: Option<Fingerprint> },
+    Brought(Key),
+}
+
+/// Which key it is that is open.
+#[derive(Clone, Debug, PartialEq)]
+enum Id {
+    Resident(String, Option<Fingerprint>),
+    Brought(Fingerprint),
+    /// It could not be opened.
+    Nothing,
+}
+
+/// Numbers of requests whose answers are to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Awaited {
+    pub(super) opening: Option<u64>,
+    pub(super) answer: u64,
+    pub(super) handle: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) socket: Socket,
+    is_greeted: bool,
+    last_id: u64,
+    /// By handle.
+    keys: Vec<Id>,
+    oldest: usize,
+    received: Buffer,
+}
+
+/// Received bytes: wiped when they have been read.
+#[derive(Default)]
+struct Buffer(Zeroizing<Vec<u8>>);
+
+impl Channel {
+    pub(super) fn open(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
+        let socket = Socket::connect(config, until)?;
+        let (keys, received) = (Vec::new(), Buffer::default());
+        Ok(Self { socket, is_greeted: false, last_id: 0, keys, oldest: 0, received })
+    }
+
+    /// True where the question's key is open.
+    pub(super) fn has_key_of(&self, question: &Question) -> bool {
+        question.id().is_none_or(|id| self.keys.contains(&id))
+    }
+
+    /// Writes a question, and the opening of its key where that is new here, at once.
+    pub(super) fn ask(&mut self, question: &Question, until: Instant) -> Result<Awaited, AskError> {
+        let mut requests = Vec::with_capacity(2);
+        let mut awaited = Awaited { opening: None, answer: 0, handle: 0 };
+        let body = match question {
+            Question::Info(name) => request::Body::GetPublicKey(GetPublicKeyRequest { name: name.clone() }),
+            Question::Job { job, source } => {
+                let (handle, is_new) = self.handle(&source.id());
+                awaited.handle = handle;
+                if is_new {
+                    let request = self.request(source.opening(handle as u32)?);
+                    awaited.opening = Some(request.id);
+                    requests.push(request);
+                }
+                let message = jobs::write([(plain(job, &job.second), handle as u32)].into_iter());
+                request::Body::Jobs(message.map_err(PoolError::Request)?)
+            }
+        };
+        let request = self.request(body);
+        awaited.answer = request.id;
+        requests.push(request);
+        let bytes = self.frames(&requests).map_err(PoolError::Request)?;
+        self.socket.send_all(&bytes.0, until).map_err(AskError::Io)?;
+        self.is_greeted = true;
+        Ok(awaited)
+    }
+
+    fn request(&mut self, body: request::Body) -> Request {
+        self.last_id += 1;
+        Request { id: self.last_id, body: Some(body) }
+    }
+
+    fn frames(&self, requests: &[Request]) -> Result<Wiped, WireError> {
+        let len = requests.iter().map(|request| frame::HEAD + request.encoded_len()).sum::<usize>();
+        // Room for all at once: bytes that were moved would not be wiped.
+        let mut bytes = Wiped(BytesMut::with_capacity(frame::PREAMBLE.len() + len));
+        if !self.is_greeted {
+            bytes.0.put_slice(frame::PREAMBLE);
+        }
+        requests.iter().try_for_each(|request| frame::put(request, &mut bytes.0))?;
+        Ok(bytes)
+    }
+
+    /// The handle of a key, and whether it has to be opened.
+    fn handle(&mut self, id: &Id) -> (usize, bool) {
+        if let Some(handle) = self.keys.iter().position(|open| open == id) {
+            return (handle, false);
+        }
+        if self.keys.len() < MOST_KEYS {
+            self.keys.push(id.clone());
+            return (self.keys.len() - 1, true);
+        }
+        let handle = self.oldest;
+        self.oldest = (handle + 1) % MOST_KEYS;
+        self.keys[handle] = id.clone();
+        (handle, true)
+    }
+
+    /// The server has not opened it.
+    pub(super) fn forget(&mut self, handle: usize) {
+        if let Some(key) = self.keys.get_mut(handle) {
+            *key = Id::Nothing;
+        }
+    }
+
+    /// Reads what is there; None where there is nothing yet, zero where the server has left.
+    pub(super) fn read(&mut self) -> io::Result<Option<usize>> {
+        self.received.read(&self.socket)
+    }
+
+    /// Bytes of an answer that is not all there yet.
+    pub(super) fn received(&self) -> usize {
+        self.received.0.len()
+    }
+
+    /// The next answer; None where it is not all there yet.
+    pub(super) fn next(&mut self) -> Result<Option<Response>, WireError> {
+        self.received.next()
+    }
+}
+
+/// Why a question could not be asked.
+pub(super) enum AskError {
+    /// The connection failed.
+    Io(io::Error),
+    /// It is no question.
+    Pool(PoolError),
+}
+
+impl From<PoolError> for AskError {
+    fn from(error: PoolError) -> Self {
+        Self::Pool(error)
+    }
+}
+
+impl Question {
+    fn id(&self) -> Option<Id> {
+        match self {
+            Self::Job { source, .. } => Some(source.id()),
+            Self::Info(_) => None,
+        }
+    }
+
+    /// What errors call the key.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Info(name) | Self::Job { source: OwnedSource::Resident { name, .. }, .. } => name.clone(),
+            Self::Job { source: OwnedSource::Brought(key), .. } => key.fingerprint().to_string(),
+        }
+    }
+}
+
+impl OwnedSource {
+    fn id(&self) -> Id {
+        match self {
+            Self::Resident { name, fingerprint } => Id::Resident(name.clone(), *fingerprint),
+            Self::Brought(key) => Id::Brought(key.fingerprint()),
+        }
+    }
+
+    fn opening(&self, handle: u32) -> Result<request::Body, PoolError> {
+        let (source, expected) = match self {
+            Self::Resident { name, fingerprint } => (open_key::Source::Resident(name.clone()), *fingerprint),
+            Self::Brought(key) => {
+                let der = export::private_pkcs8_der(key)?;
+                (open_key::Source::Asymmetric(Bytes::from_owner(der)), None)
+            }
+        };
+        let fingerprint = expected.map_or_else(Bytes::new, |own| Bytes::copy_from_slice(own.as_bytes()));
+        Ok(request::Body::OpenKey(OpenKey { handle, source: Some(source), fingerprint }))
+    }
+}
+
+/// Bytes to send: they may hold a key.
+struct Wiped(BytesMut);
+
+impl Drop for Wiped {
+    fn drop(&mut self) {
+        self.0.as_mut().zeroize();
+    }
+}
+
+impl Buffer {
+    fn read(&mut self, socket: &Socket) -> io::Result<Option<usize>> {
+        let held = self.0.len();
+        self.0.resize(held + READ, 0);
+        let read = socket.receive(&mut self.0[held..]);
+        let more = read.as_ref().ok().copied().flatten().unwrap_or_default();
+        self.0.truncate(held + more);
+        read
+    }
+
+    fn next(&mut self) -> Result<Option<Response>, WireError> {
+        let Some(len) = frame::len(&self.0, Limits::default().message_bytes)? else { return Ok(None) };
+        let end = frame::HEAD + len;
+        let Some(message) = self.0.get(frame::HEAD..end) else { return Ok(None) };
+        let response = Response::decode(message).map_err(WireError::from)?;
+        let rest = self.0.len() - end;
+        self.0.copy_within(end.., 0);
+        self.0[rest..].zeroize();
+        self.0.truncate(rest);
+        Ok(Some(response))
+    }
+}
+
+/// Shows how much it holds.
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Buffer({} bytes)", self.0.len())
+    }
+}
