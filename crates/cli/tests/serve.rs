@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use oarlock::keys::reference::Reference;
 use oarlock::{Accelerator, Input, Job, Scheme};
 use oarlock_server::development::Development;
 use oarlock_wire::{Endpoint, Remote, RemoteConfig};
@@ -98,6 +99,11 @@ fn the_first_steps_work_as_the_server_says() {
             assert!(verified.status.success(), "{}", stderr(&verified));
         }
     }
+    let reference = text(&served.call(&["public-key", "rsa2048", "--reference"]));
+    let read = Reference::parse_pem(reference.as_bytes()).unwrap();
+    assert_eq!((&*read.name, read.to_uri().as_str()), ("rsa2048", "oarlock:rsa2048"));
+    let shown = text(&oarlock(&["keys", "show", &file("keys/rsa2048.pem"), "--reference"]));
+    assert_eq!(shown, reference);
     let tls = format!("https://{}", served.said["tcp"].as_str().unwrap());
     let verify = |key: &str| {
         served.call(&["--server", &tls, "verify", "--key", key, "--in", &message, "--signature", &signature])

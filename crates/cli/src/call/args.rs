@@ -165,6 +165,10 @@ pub(super) struct DeriveArgs {
 pub(super) struct PublicKeyArgs {
     /// The key's name
     pub(super) name: String,
+    /// A reference in the place of the public key: the key's name and its public half in one file, for programs that use the key
+    /// where the server has it
+    #[arg(long)]
+    pub(super) reference: bool,
     /// Where it goes [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,

@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use oarlock::contract::KeyKind;
+use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
 use oarlock::{Job, JobError, Key, Scheme};
 use oarlock_wire::proto::{self, open_key, request, response};
@@ -121,10 +122,14 @@ impl Call<'_> {
         if info.public_key.is_empty() {
             return Err(CallError::NoPublicKey { name: args.name.clone() });
         }
-        let pem = export::spki_pem(&import::spki_der(&info.public_key)?)?;
+        let key = import::spki_der(&info.public_key)?;
+        let pem = match args.reference {
+            true => Reference { name: args.name.clone(), spki: Some(export::spki_der(&key)?) }.to_pem()?,
+            false => export::spki_pem(&key)?,
+        };
         if self.global.json {
             let mut about = about(&info);
-            about["pem"] = pem.into();
+            about[if args.reference { "reference" } else { "pem" }] = pem.into();
             return Ok(writeln!(io::stdout(), "{about}")?);
         }
         write_out(args.out.as_deref(), pem.as_bytes())

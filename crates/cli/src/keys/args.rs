@@ -117,6 +117,10 @@ pub(super) struct ShowArgs {
     /// Print the public half in PEM and nothing else
     #[arg(long)]
     pub(super) pem: bool,
+    /// Print a reference in PEM and nothing else: the key's name and its public half, for programs that use the key where a server
+    /// has it
+    #[arg(long, conflicts_with = "pem")]
+    pub(super) reference: bool,
 }
 
 #[derive(Args, Debug)]

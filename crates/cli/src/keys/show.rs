@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use oarlock::Key;
-use oarlock::keys::export;
+use oarlock::keys::reference::Reference;
+use oarlock::keys::{KeyError, export};
 use oarlock_io::Material;
 
 use super::about::{self, About};
@@ -13,8 +14,8 @@ use super::{KeysError, place};
 use crate::args::Global;
 
 pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
-    if args.pem && global.json {
-        return Err(KeysError::Usage("--pem and --json: stdout carries one of them alone"));
+    if (args.pem || args.reference) && global.json {
+        return Err(KeysError::Usage("--pem or --reference, and --json: stdout carries one of them alone"));
     }
     let path = args.path()?;
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
@@ -25,9 +26,18 @@ pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
         return Ok(io::stdout().write_all(public.as_bytes())?);
     }
     let name = place::name_of(&path);
+    if args.reference {
+        let reference = reference(&name, key_of(&material));
+        let reference = reference.map_err(|error| KeysError::Key { path: path.clone(), error })?;
+        return Ok(io::stdout().write_all(reference.as_bytes())?);
+    }
     about::warn(&name, key_of(&material));
     let about = About { public_key: Some(public), ..About::material(&name, &material, &path) };
     Ok(about.print(global)?)
+}
+
+fn reference(name: &str, key: &Key) -> Result<String, KeyError> {
+    Reference { name: name.to_owned(), spki: Some(export::spki_der(key)?) }.to_pem()
 }
 
 /// The key whose public half is shown: of a share that of all shares together.
