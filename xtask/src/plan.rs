@@ -115,7 +115,7 @@ pub(crate) const ROOMS: &[Room] = &[
     room_of("milter", Kind::Door, DOOR),
     room_of("resolver", Kind::Door, DOOR),
     room_of("proxy", Kind::Door, DOOR),
-    room_of("openssl", Kind::Plugin, PLUGIN).unsafe_at("src/entry.rs"),
+    room_of("openssl", Kind::Plugin, PLUGIN).unsafe_at("src/entry"),
     room_of("pkcs11", Kind::Plugin, PLUGIN).unsafe_at("src/entry.rs"),
     room_of("python", Kind::Plugin, PLUGIN).unsafe_at("src/entry.rs"),
     room_of("cli", Kind::Front, Reach::BelowButEngines).unsafe_at("src/peer/libcrypto.rs"),

@@ -97,10 +97,7 @@ impl Residue {
     pub(crate) fn has_output(&self) -> bool {
         !matches!(
             self.0,
-            Kind::Verified
-                | Kind::Pkcs1Verify { .. }
-                | Kind::Pkcs1VerifyEncoded { .. }
-                | Kind::PssVerify(_)
+            Kind::Verified | Kind::Pkcs1Verify { .. } | Kind::Pkcs1VerifyEncoded { .. } | Kind::PssVerify(_)
         )
     }
 

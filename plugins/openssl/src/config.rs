@@ -1,0 +1,165 @@
+//! The provider's settings: its section of openssl.cnf, and the environment, which wins.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::Failure;
+
+/// Where operations are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// By the engines of this process.
+    Local,
+    /// RSA private operations and held keys by a cryptoserver, everything else here.
+    Service,
+}
+
+/// All settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) mode: Mode,
+    /// The cryptoserver's UNIX socket.
+    pub(crate) socket: PathBuf,
+    /// Who may run the cryptoserver, beside root and this process's user: a name or a number.
+    pub(crate) server_user: String,
+    /// Engines of this process by name; None for all.
+    pub(crate) engines: Option<Vec<String>>,
+    /// Threads of this process's engines; None for one per core.
+    pub(crate) threads: Option<usize>,
+    /// How long an answer of the cryptoserver may take.
+    pub(crate) patience: Duration,
+}
+
+/// A setting: its name in the section, in the environment, and what may stand there.
+struct Setting {
+    name: &'static str,
+    variable: &'static str,
+    expected: &'static str,
+}
+
+const MODE: Setting = Setting { name: "mode", variable: "OARLOCK_MODE", expected: "local or service" };
+const SOCKET: Setting =
+    Setting { name: "socket", variable: "OARLOCK_SOCKET", expected: "the absolute path of a UNIX socket" };
+const SERVER_USER: Setting =
+    Setting { name: "server_user", variable: "OARLOCK_SERVER_USER", expected: "a user's name or number" };
+const ENGINES: Setting =
+    Setting { name: "engines", variable: "OARLOCK_ENGINES", expected: "lanes, scalar or both, with a comma" };
+const THREADS: Setting =
+    Setting { name: "threads", variable: "OARLOCK_THREADS", expected: "a number from 1 to 1024" };
+const PATIENCE: Setting = Setting {
+    name: "patience_ms",
+    variable: "OARLOCK_PATIENCE_MS",
+    expected: "milliseconds from 1 to 600000",
+};
+
+impl Config {
+    /// Reads the settings: `section` and `environment` give the value of a name.
+    ///
+    /// # Errors
+    /// [`Failure::Setting`] names the setting, where it was given, and what was expected.
+    pub(crate) fn read(
+        section: impl Fn(&str) -> Option<String>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Failure> {
+        let value = |setting: &Setting| {
+            let from_environment = environment(setting.variable).map(|value| (setting.variable, value));
+            from_environment.or_else(|| section(setting.name).map(|value| (setting.name, value)))
+        };
+        Ok(Self {
+            mode: parsed(&MODE, value(&MODE), mode)?.unwrap_or(Mode::Local),
+            socket: parsed(&SOCKET, value(&SOCKET), path)?
+                .unwrap_or_else(|| PathBuf::from("/run/oarlock/oarlock.sock")),
+            server_user: parsed(&SERVER_USER, value(&SERVER_USER), word)?
+                .unwrap_or_else(|| "oarlock".to_owned()),
+            engines: parsed(&ENGINES, value(&ENGINES), names)?,
+            threads: parsed(&THREADS, value(&THREADS), |text| number(text, 1024))?
+                .map(|count| count as usize),
+            patience: parsed(&PATIENCE, value(&PATIENCE), |text| number(text, 600_000))?
+                .map_or(Duration::from_secs(2), Duration::from_millis),
+        })
+    }
+}
+
+fn parsed<T>(
+    setting: &Setting,
+    given: Option<(&'static str, String)>,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, Failure> {
+    let Some((name, value)) = given else { return Ok(None) };
+    match parse(value.trim()) {
+        Some(parsed) => Ok(Some(parsed)),
+        None => Err(Failure::Setting { name, value, expected: setting.expected }),
+    }
+}
+
+fn mode(text: &str) -> Option<Mode> {
+    match text {
+        "local" => Some(Mode::Local),
+        "service" => Some(Mode::Service),
+        _ => None,
+    }
+}
+
+fn path(text: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(text)).filter(|path| path.is_absolute())
+}
+
+fn word(text: &str) -> Option<String> {
+    (!text.is_empty() && !text.contains(char::is_whitespace)).then(|| text.to_owned())
+}
+
+fn names(text: &str) -> Option<Vec<String>> {
+    let known = |name: &str| oarlock::KNOWN_ENGINES.contains(&name).then(|| name.to_owned());
+    text.split(',').map(|name| known(name.trim())).collect()
+}
+
+fn number(text: &str, most: u64) -> Option<u64> {
+    text.parse().ok().filter(|number| (1..=most).contains(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(section: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Config, Failure> {
+        let of = |pairs: &[(&str, &str)], name: &str| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        };
+        Config::read(|name| of(section, name), |name| of(environment, name))
+    }
+
+    #[test]
+    fn nothing_set_means_this_process() {
+        let config = read(&[], &[]).unwrap();
+        assert_eq!((config.mode, config.engines, config.threads), (Mode::Local, None, None));
+        assert_eq!(config.socket, PathBuf::from("/run/oarlock/oarlock.sock"));
+        assert_eq!(config.patience, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn the_environment_wins() {
+        let section = [("mode", "service"), ("engines", "lanes, scalar"), ("threads", "2")];
+        let config = read(&section, &[("OARLOCK_THREADS", "3")]).unwrap();
+        assert_eq!((config.mode, config.threads), (Mode::Service, Some(3)));
+        assert_eq!(config.engines, Some(vec!["lanes".to_owned(), "scalar".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_where_it_stands() {
+        for (name, value, expected) in [
+            ("mode", "servce", "local or service"),
+            ("socket", "oarlock.sock", "the absolute path"),
+            ("server_user", "", "a user's name"),
+            ("engines", "lanes,,scalar", "lanes, scalar or both"),
+            ("engines", "gpu", "lanes, scalar or both"),
+            ("threads", "0", "a number from 1"),
+            ("threads", "two", "a number from 1"),
+            ("patience_ms", "600001", "milliseconds"),
+        ] {
+            let said = read(&[(name, value)], &[]).unwrap_err().to_string();
+            assert!(said.contains(name) && said.contains(value) && said.contains(expected), "{said}");
+        }
+        let said = read(&[("mode", "local")], &[("OARLOCK_MODE", "remote")]).unwrap_err().to_string();
+        assert!(said.starts_with("OARLOCK_MODE = \"remote\""), "{said}");
+    }
+}

@@ -1,0 +1,234 @@
+//! `ASYNC_JOB`: a fibre pauses while its operation is done elsewhere, and is resumed when a descriptor is readable.
+//! ASYNC_start_job(3), ASYNC_WAIT_CTX_new(3).
+//!
+//! A paused fibre may never be resumed: its connection was torn down. Nothing on its stack is dropped then, so what a paused
+//! operation owns lives in the wait context, which the application frees: the operation is cancelled there and its descriptor closed.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use oarlock_ffi::{Alarm, Event, Gate, guard};
+use rustix::event::{PollFd, PollFlags, poll};
+use zeroize::Zeroizing;
+
+use super::core::Core;
+use crate::config::Mode;
+use crate::error::Failure;
+use crate::work::{Flight, Provider};
+
+/// OpenSSL's functions for jobs, where the library that loaded this provider exports them.
+pub(crate) struct Waits(Option<Functions>);
+
+#[derive(Clone, Copy)]
+struct Functions {
+    current_job: unsafe extern "C" fn() -> *mut c_void,
+    wait_ctx: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    pause: unsafe extern "C" fn() -> c_int,
+    set_fd: unsafe extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void, Cleanup) -> c_int,
+    get_fd: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_int, *mut *mut c_void) -> c_int,
+}
+
+type Cleanup = extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void);
+
+/// A fibre that this code runs on.
+pub(crate) struct Fibre<'p> {
+    functions: Functions,
+    provider: &'p Provider,
+    /// `ASYNC_WAIT_CTX`.
+    context: *mut c_void,
+}
+
+/// What a wait context keeps for this provider: one descriptor for its whole life, and the operation in flight. Event loops keep
+/// tables by descriptor, so it is never closed and opened anew between operations.
+struct Slot {
+    event: Arc<Event>,
+    /// Where connections are waited for as well.
+    outside: Option<Outside>,
+    flight: Mutex<Option<Flight>>,
+}
+
+/// What a connection to the cryptoserver is waited for with. The gate is the descriptor then.
+struct Outside {
+    gate: Gate,
+    /// For when no answer comes.
+    alarm: Alarm,
+}
+
+/// Its address is the key of this provider's descriptor in a wait context.
+static KEY: u8 = 0;
+
+impl Waits {
+    /// Looks for the functions in the library that the core's functions are of, so that several libraries in one process are not mixed.
+    pub(crate) fn find(core: &Core) -> Self {
+        let mut about = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: any address may be asked about; the place is one for the answer.
+        let is_known = unsafe { libc::dladdr(core.some_function, about.as_mut_ptr()) } != 0;
+        // SAFETY: all zeros is a value of this type, and the call fills it in where it succeeds.
+        let file = unsafe { about.assume_init() }.dli_fname;
+        if !is_known || file.is_null() {
+            return Self(None);
+        }
+        // SAFETY: the name is that of a loaded object; it is not loaded anew.
+        let library = unsafe { libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if library.is_null() {
+            return Self(None);
+        }
+        // SAFETY: an object that is loaded, and a name that ends with zero.
+        let function = |name: &CStr| unsafe { libc::dlsym(library, name.as_ptr()) };
+        let all = [
+            c"ASYNC_get_current_job",
+            c"ASYNC_get_wait_ctx",
+            c"ASYNC_pause_job",
+            c"ASYNC_WAIT_CTX_set_wait_fd",
+            c"ASYNC_WAIT_CTX_get_fd",
+        ]
+        .map(function);
+        // The library stays loaded as long as its provider: the handle was only for the look.
+        // SAFETY: the handle of above, given back once.
+        unsafe { libc::dlclose(library) };
+        if all.contains(&std::ptr::null_mut()) {
+            return Self(None);
+        }
+        // SAFETY: functions of these types, in this order: `openssl/async.h`.
+        Self(Some(unsafe { std::mem::transmute::<[*mut c_void; 5], Functions>(all) }))
+    }
+
+    /// The fibre that this thread is on; None outside of jobs.
+    pub(crate) fn current<'p>(&self, provider: &'p Provider) -> Option<Fibre<'p>> {
+        let functions = self.0?;
+        // SAFETY: may be called anywhere; null outside of jobs.
+        let job = unsafe { (functions.current_job)() };
+        if job.is_null() {
+            return None;
+        }
+        // SAFETY: the job that runs this code.
+        let context = unsafe { (functions.wait_ctx)(job) };
+        (!context.is_null()).then_some(Fibre { functions, provider, context })
+    }
+}
+
+impl Fibre<'_> {
+    /// Pauses until the operation has ended. Without a descriptor it blocks, and says so once.
+    pub(crate) fn finish(&self, flight: Flight) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let slot = match self.slot() {
+            Ok(slot) => slot,
+            Err(error) => {
+                self.provider.say_blocking(&error);
+                return flight.wait();
+            }
+        };
+        slot.begin(flight, self.provider.patience());
+        let mut idle_resumes = 0;
+        loop {
+            if let Some(answer) = slot.poll() {
+                return answer;
+            }
+            // A job that may not pause, or is resumed over and over, waits instead of spinning.
+            if idle_resumes > MOST_IDLE_RESUMES {
+                slot.block();
+            }
+            idle_resumes += 1;
+            // SAFETY: on the fibre of a job, with nothing borrowed that another fibre of this thread could change.
+            unsafe { (self.functions.pause)() };
+        }
+    }
+
+    /// What the wait context keeps for this provider, made at its first pause.
+    fn slot(&self) -> std::io::Result<&Slot> {
+        let key = (&raw const KEY).cast();
+        let (mut fd, mut data) = (-1, std::ptr::null_mut());
+        // SAFETY: this job's wait context, and places for the answers.
+        if unsafe { (self.functions.get_fd)(self.context, key, &mut fd, &mut data) } == 1 && !data.is_null() {
+            // SAFETY: put there below, and dropped with the context, after which its job is not resumed.
+            return Ok(unsafe { &*data.cast::<Slot>() });
+        }
+        let slot = Box::new(Slot::new(self.provider.mode() == Mode::Service)?);
+        let fd = slot.fd().as_raw_fd();
+        let data = Box::into_raw(slot);
+        // SAFETY: this job's wait context; `forget` takes the slot back when the context is freed.
+        if unsafe { (self.functions.set_fd)(self.context, key, fd, data.cast(), forget) } != 1 {
+            // SAFETY: of `Box::into_raw` above, and given to nobody.
+            drop(unsafe { Box::from_raw(data) });
+            return Err(std::io::ErrorKind::OutOfMemory.into());
+        }
+        // SAFETY: as above.
+        Ok(unsafe { &*data })
+    }
+}
+
+/// After so many resumes without an answer a fibre blocks.
+const MOST_IDLE_RESUMES: u32 = 16;
+
+/// Called when a wait context is freed: ends what is in flight and closes the descriptor.
+extern "C" fn forget(_context: *mut c_void, _key: *const c_void, _fd: c_int, data: *mut c_void) {
+    let _ = guard(|| {
+        // SAFETY: of `Box::into_raw` in `Fibre::slot`; a context forgets its descriptors once.
+        drop(unsafe { Box::from_raw(data.cast::<Slot>()) });
+    });
+}
+
+impl Slot {
+    fn new(is_outside: bool) -> std::io::Result<Self> {
+        let event = Arc::new(Event::new()?);
+        let outside = is_outside.then(|| Outside::new(&event)).transpose()?;
+        Ok(Self { event, outside, flight: Mutex::new(None) })
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        match &self.outside {
+            Some(outside) => outside.gate.as_fd(),
+            None => self.event.as_fd(),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Flight>> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, flight: Flight, patience: Duration) {
+        if let (Flight::Service(_), Some(outside)) = (&flight, &self.outside) {
+            // A little later than the flight itself gives up, so that it has.
+            outside.alarm.set(patience + Duration::from_millis(1));
+        }
+        *self.lock() = Some(flight);
+    }
+
+    /// The answer; where there is none yet, the descriptor becomes readable with it.
+    fn poll(&self) -> Option<Result<Zeroizing<Vec<u8>>, Failure>> {
+        // Before the look, so that no signal behind it is lost.
+        self.event.reset();
+        let mut place = self.lock();
+        let flight = place.as_mut()?;
+        if let (Flight::Service(pending), Some(outside)) = (&*flight, &self.outside) {
+            outside.gate.leave(pending);
+        }
+        let mut answer = flight.poll(&self.event);
+        if let (None, Flight::Service(pending), Some(outside)) = (&answer, &*flight, &self.outside) {
+            // It may be another connection than before.
+            answer = outside.gate.watch(pending).err().map(|error| Err(error.into()));
+        }
+        if answer.is_some() {
+            *place = None;
+            if let Some(outside) = &self.outside {
+                outside.alarm.clear();
+            }
+        }
+        answer
+    }
+
+    fn block(&self) {
+        // Interrupted by a signal, the look comes early: no harm.
+        let _ = poll(&mut [PollFd::from_borrowed_fd(self.fd(), PollFlags::IN)], None);
+    }
+}
+
+impl Outside {
+    fn new(event: &Event) -> std::io::Result<Self> {
+        let outside = Self { gate: Gate::new()?, alarm: Alarm::new()? };
+        outside.gate.watch(event)?;
+        outside.gate.watch(&outside.alarm)?;
+        Ok(outside)
+    }
+}

@@ -1,0 +1,121 @@
+//! What OpenSSL's core does for a provider: the error queue, the configuration, reading of streams.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+
+use super::abi::{Dispatch, Param, UNMODIFIED, core, kind};
+use crate::error::Failure;
+
+/// The handle of this provider and the functions that it came with.
+#[derive(Clone, Copy)]
+pub(crate) struct Core {
+    handle: *const c_void,
+    get_params: Option<GetParams>,
+    errors: Option<Errors>,
+    bio_gets: Option<BioGets>,
+    /// Some function of the library that this is: where it was loaded from is where its other functions are.
+    pub(super) some_function: *const c_void,
+}
+
+// SAFETY: the core's functions may be called from any thread with this handle: provider-base(7).
+unsafe impl Send for Core {}
+// SAFETY: as above.
+unsafe impl Sync for Core {}
+
+#[derive(Clone, Copy)]
+struct Errors {
+    new: unsafe extern "C" fn(*const c_void),
+    set_debug: unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char),
+    vset: unsafe extern "C" fn(*const c_void, c_uint, *const c_char, *mut c_void),
+}
+
+type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
+type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
+
+/// `OSSL_CORE_BIO`, a stream.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(super) struct Bio(*mut c_void);
+
+impl Core {
+    /// Of what the initialisation function is given.
+    ///
+    /// # Safety
+    /// `functions` is null or the array of `OSSL_provider_init`, ended by number 0, with functions of the types that
+    /// `core_dispatch.h` gives their numbers.
+    pub(super) unsafe fn new(handle: *const c_void, mut functions: *const Dispatch) -> Self {
+        let mut found = [std::ptr::null::<()>(); 64];
+        // SAFETY: not behind the array's end, which number 0 marks.
+        while let Some(entry) = unsafe { functions.as_ref() }.filter(|entry| entry.id != 0) {
+            if let Some(place) = usize::try_from(entry.id).ok().and_then(|id| found.get_mut(id)) {
+                *place = entry.function;
+            }
+            // SAFETY: not the end of the array.
+            functions = unsafe { functions.add(1) };
+        }
+        let at = |id: c_int| found[id as usize];
+        // SAFETY: the types are those of `core_dispatch.h`; null becomes None.
+        unsafe {
+            let errors = [core::NEW_ERROR, core::SET_ERROR_DEBUG, core::VSET_ERROR].map(at);
+            Self {
+                handle,
+                get_params: std::mem::transmute::<*const (), Option<GetParams>>(at(core::GET_PARAMS)),
+                errors: (!errors.contains(&std::ptr::null()))
+                    .then(|| std::mem::transmute::<[*const (); 3], Errors>(errors)),
+                bio_gets: std::mem::transmute::<*const (), Option<BioGets>>(at(core::BIO_GETS)),
+                some_function: at(core::NEW_ERROR).cast(),
+            }
+        }
+    }
+
+    /// Puts what failed on the calling thread's error queue.
+    pub(crate) fn raise(&self, failure: &Failure) {
+        let Some(errors) = self.errors else { return };
+        // The text is the format, without arguments.
+        let text = failure.to_string().replace('%', "%%").replace('\0', " ");
+        let Ok(text) = CString::new(text) else { return };
+        // What C calls a `va_list` is passed as a pointer on the architectures that Oarlock has engines for; a format
+        // without conversions reads nothing of it.
+        let mut no_arguments = [0_u64; 8];
+        // SAFETY: the core's own functions and handle; texts end with zero and outlive the calls, the format has no conversion.
+        unsafe {
+            (errors.new)(self.handle);
+            (errors.set_debug)(self.handle, c"oarlock".as_ptr(), 0, c"".as_ptr());
+            (errors.vset)(self.handle, failure.reason(), text.as_ptr(), no_arguments.as_mut_ptr().cast());
+        }
+    }
+
+    /// What the provider's section of the configuration says under `name`.
+    pub(super) fn setting(&self, name: &CStr) -> Option<String> {
+        let mut value = std::ptr::null::<c_char>();
+        let mut params = [
+            Param {
+                key: name.as_ptr(),
+                kind: kind::UTF8_PTR,
+                data: (&raw mut value).cast(),
+                size: 0,
+                returned: UNMODIFIED,
+            },
+            Param::END,
+        ];
+        // SAFETY: the core's own function and handle, and a place for a pointer.
+        let is_known =
+            self.get_params.is_some_and(|get| unsafe { get(self.handle, params.as_mut_ptr()) } == 1);
+        if !is_known || params[0].returned == UNMODIFIED {
+            return None;
+        }
+        // SAFETY: the configuration's text ends with zero and lives as long as the provider.
+        unsafe { oarlock_ffi::text(value) }.map(str::to_owned)
+    }
+
+    /// The next line of a stream, with its end of line; None at the end of the stream. Lines longer than 255 bytes come in
+    /// parts.
+    pub(super) fn line(&self, bio: Bio) -> Option<Vec<u8>> {
+        let mut line = [0_u8; 256];
+        // SAFETY: the core's own function on the stream that it lent, and a place of the size that is stated.
+        let len = self
+            .bio_gets
+            .map(|gets| unsafe { gets(bio.0, line.as_mut_ptr().cast(), line.len() as c_int) })?;
+        let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
+        Some(line[..len].to_vec())
+    }
+}

@@ -1,0 +1,98 @@
+//! Files that name a key in a cryptoserver, for programs that only read PEM files. provider-decoder(7).
+
+use std::ffi::{c_int, c_void};
+
+use super::abi::{Dispatch, Table, decoder};
+use super::core::{Bio, Core};
+use super::keymgmt::{Ec, Ed25519, OfFamily, Rsa};
+use super::params::Callback;
+use super::{answer, dispatch, entry, object};
+use crate::key::Family;
+use crate::reference;
+use crate::work::Provider;
+
+pub(super) static RSA: Table<Dispatch> = dispatch! {
+    decoder::NEWCTX => newctx::<Rsa>,
+    decoder::FREECTX => freectx,
+    decoder::DOES_SELECTION => does_selection,
+    decoder::DECODE => decode,
+};
+
+pub(super) static EC: Table<Dispatch> = dispatch! {
+    decoder::NEWCTX => newctx::<Ec>,
+    decoder::FREECTX => freectx,
+    decoder::DOES_SELECTION => does_selection,
+    decoder::DECODE => decode,
+};
+
+pub(super) static ED25519: Table<Dispatch> = dispatch! {
+    decoder::NEWCTX => newctx::<Ed25519>,
+    decoder::FREECTX => freectx,
+    decoder::DOES_SELECTION => does_selection,
+    decoder::DECODE => decode,
+};
+
+/// The longest line and the most lines of a reference.
+const MOST_LINES: usize = 1024;
+
+struct Decoder {
+    provider: Provider,
+    family: Family,
+}
+
+entry! {
+    fn newctx<F: OfFamily>(provider: Option<&Provider>) -> Option<Box<Decoder>>, or None; {
+        provider.map(|provider| Box::new(Decoder { provider: provider.clone(), family: F::FAMILY }))
+    }
+}
+
+entry! {
+    fn freectx(decoder: Option<Box<Decoder>>) -> (), or (); { drop(decoder); }
+}
+
+entry! {
+    /// Private keys, with their public half. 0 asks for anything.
+    fn does_selection(_provider: *const c_void, selection: c_int) -> c_int, or 0; {
+        (selection == 0 || crate::key::Selection(selection).keypair()).into()
+    }
+}
+
+entry! {
+    /// Reads one PEM block. 1 where nothing was there for this decoder: others are asked then.
+    fn decode(
+        decoder: Option<&Decoder>,
+        stream: Bio,
+        _selection: c_int,
+        callback: Option<Callback>,
+        argument: *mut c_void,
+        _passphrase: *const c_void,
+        _passphrase_argument: *mut c_void,
+    ) -> c_int, or 0;
+    {
+        let Some(decoder) = decoder else { return 0 };
+        let Some(block) = pem_block(decoder.provider.core(), stream) else { return 1 };
+        match reference::key_in(&decoder.provider, &block, decoder.family) {
+            Ok(Some(key)) => object::give(&key, callback, argument).into(),
+            Ok(None) => 1,
+            Err(failure) => answer(&decoder.provider, Err(failure)),
+        }
+    }
+}
+
+/// The next block, from its BEGIN line to its END line, where it is a reference to a key. The stream stands behind it, so that
+/// whoever looks for another kind of block goes on from there.
+fn pem_block(core: &Core, stream: Bio) -> Option<Vec<u8>> {
+    let is_begin = |line: &[u8]| line.starts_with(b"-----BEGIN ");
+    let begin = std::iter::from_fn(|| core.line(stream)).find(|line| is_begin(line))?;
+    let is_reference = begin.starts_with(reference::BEGIN);
+    let mut block = begin;
+    for _ in 0..MOST_LINES {
+        let line = core.line(stream)?;
+        let is_end = line.starts_with(b"-----END ");
+        block.extend(line);
+        if is_end {
+            return is_reference.then_some(block);
+        }
+    }
+    None
+}

@@ -1,0 +1,66 @@
+//! Why something was not done, as OpenSSL's error queue says it.
+
+use std::ffi::{CStr, c_uint};
+
+use oarlock::JobError;
+use oarlock::keys::KeyError;
+use oarlock_wire::PoolError;
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{name} = {value:?}: expected {expected}")]
+    Setting { name: &'static str, value: String, expected: &'static str },
+    #[error("digest {0} is not offered by oarlock (property provider=default has it)")]
+    Digest(String),
+    #[error("{what} is not offered by oarlock (property provider=default has it)")]
+    Unsupported { what: String },
+    #[error("{what}: expected {expected}")]
+    Parameter { what: &'static str, expected: String },
+    #[error("no key was given")]
+    NoKey,
+    #[error("no digest was given, or no init function was called")]
+    NotInitialised,
+    #[error("the place for the output has {room} bytes, {needed} are needed")]
+    Room { needed: usize, room: usize },
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Job(#[from] JobError),
+    #[error("cryptoserver: {0}")]
+    Service(#[from] PoolError),
+    #[error("key {0:?} lives in a cryptoserver: expected mode = service")]
+    NoService(String),
+    #[error("{0}")]
+    Reference(String),
+    #[error("no descriptor to wait for: {0}")]
+    Descriptor(#[from] std::io::Error),
+    #[error("no accelerator: {0}")]
+    Accelerator(String),
+}
+
+/// Reasons by number, the texts of `ERR_reason_error_string`.
+pub(crate) const REASONS: [(c_uint, &CStr); 7] = [
+    (1, c"bad configuration"),
+    (2, c"not offered"),
+    (3, c"bad parameter"),
+    (4, c"bad key"),
+    (5, c"operation failed"),
+    (6, c"cryptoserver"),
+    (7, c"no resources"),
+];
+
+impl Failure {
+    /// One of [`REASONS`].
+    pub(crate) fn reason(&self) -> c_uint {
+        match self {
+            Self::Setting { .. } | Self::NoService(_) => 1,
+            Self::Digest(_) | Self::Unsupported { .. } => 2,
+            Self::Parameter { .. } | Self::NotInitialised | Self::Room { .. } => 3,
+            Self::NoKey | Self::Key(_) | Self::Reference(_) => 4,
+            Self::Job(_) => 5,
+            Self::Service(_) => 6,
+            Self::Descriptor(_) | Self::Accelerator(_) => 7,
+        }
+    }
+}

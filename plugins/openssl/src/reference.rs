@@ -1,0 +1,45 @@
+//! Keys that live in a cryptoserver, named by `oarlock:` URIs and by PEM files that carry one.
+
+use oarlock::Key;
+use oarlock::keys::reference::Reference;
+
+use crate::error::Failure;
+use crate::key::{Family, ProviderKey, held};
+use crate::work::Provider;
+
+/// The line that begins such a file.
+pub(crate) const BEGIN: &[u8] = b"-----BEGIN OARLOCK KEY REFERENCE-----";
+
+/// Whether a URI is one of a key.
+pub(crate) fn check_uri(uri: &str) -> Result<(), Failure> {
+    Ok(Reference::parse_uri(uri).map(|_| ())?)
+}
+
+/// The key at a URI. The cryptoserver is asked for its public half, which no other key under the name replaces afterwards.
+pub(crate) fn key_at(provider: &Provider, uri: &str) -> Result<ProviderKey, Failure> {
+    let name = Reference::parse_uri(uri)?.name;
+    let info = provider.key_info(&name)?;
+    of_family(held(&name, &info.public_key)?)
+}
+
+/// The key that a PEM block names; None where it is of another family. With the public half in the file the cryptoserver is asked
+/// only when the key is used, and a program starts without it.
+pub(crate) fn key_in(
+    provider: &Provider,
+    pem: &[u8],
+    family: Family,
+) -> Result<Option<ProviderKey>, Failure> {
+    let reference = Reference::parse_pem(pem)?;
+    let key = match &reference.spki {
+        Some(spki) => held(&reference.name, spki)?,
+        None => held(&reference.name, &provider.key_info(&reference.name)?.public_key)?,
+    };
+    let key = of_family(key)?;
+    Ok((key.family == family).then_some(key))
+}
+
+fn of_family(key: Key) -> Result<ProviderKey, Failure> {
+    let family = Family::of(&key)
+        .ok_or_else(|| Failure::Reference(format!("{:?} keys have no operation here", key.kind())))?;
+    Ok(ProviderKey::new(family, Some(key)))
+}

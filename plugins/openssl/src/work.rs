@@ -1,0 +1,292 @@
+//! Where operations are done: by the engines of this process, or by the cryptoserver.
+
+use std::io::Write as _;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use oarlock::contract::{Jobs, KeyKind, Operation, OperationSet, Outcomes};
+use oarlock::schemes::{compute_on, raw_result};
+use oarlock::{Accelerator, Job, JobError, Key, Options, Scheme, Single};
+use oarlock_ffi::Event;
+use oarlock_wire::proto::KeyInfo;
+use oarlock_wire::{KeySource, Pending, Pool, PoolConfig};
+use zeroize::Zeroizing;
+
+use crate::config::{Config, Mode};
+use crate::entry::async_job::{Fibre, Waits};
+use crate::entry::core::Core;
+use crate::error::Failure;
+use crate::key::held_name;
+
+/// One loaded provider; clones are the same.
+#[derive(Clone)]
+pub(crate) struct Provider(Arc<Inner>);
+
+struct Inner {
+    core: Core,
+    config: Config,
+    waits: Waits,
+    engines: OnceLock<Result<Arc<Accelerator>, String>>,
+    pool: OnceLock<Pool>,
+    outage: Mutex<Option<Instant>>,
+    is_blocking_said: AtomicBool,
+}
+
+/// For how long the cryptoserver is not asked again about keys that are here, once it could not be had.
+const OUTAGE: Duration = Duration::from_secs(1);
+
+/// Connections to the cryptoserver that are kept.
+const MOST_IDLE: usize = 64;
+
+/// An operation on its way.
+pub(crate) enum Flight {
+    Here(Single),
+    Service(Pending),
+}
+
+impl Provider {
+    pub(crate) fn new(core: Core, config: Config) -> Self {
+        Self(Arc::new(Inner {
+            core,
+            config,
+            waits: Waits::find(&core),
+            engines: OnceLock::new(),
+            pool: OnceLock::new(),
+            outage: Mutex::new(None),
+            is_blocking_said: AtomicBool::new(false),
+        }))
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.0.core
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.0.config.mode
+    }
+
+    /// How long the cryptoserver's answer may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.0.config.patience
+    }
+
+    /// Does a job, wherever its key and the settings want it. Inside an `ASYNC_JOB` the job pauses meanwhile.
+    pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let fibre = self.0.waits.current(self);
+        if job.scheme.is_verification() || job.scheme == Scheme::X25519 && held_name(job.key).is_none() {
+            return self.compute(job, fibre.is_some());
+        }
+        match (self.mode(), held_name(job.key)) {
+            (Mode::Local, Some(name)) => Err(Failure::NoService(name.to_owned())),
+            (Mode::Service, Some(name)) => {
+                let fingerprint = Some(job.key.fingerprint());
+                self.ask(job, KeySource::Resident { name, fingerprint }, fibre.as_ref())
+            }
+            (Mode::Service, None) if is_for_service(job) && !self.is_outage() => {
+                match self.ask(job, KeySource::Brought(job.key), fibre.as_ref()) {
+                    Err(Failure::Service(error)) if error.is_unavailable() => {
+                        self.begin_outage(&error.to_string());
+                        self.here(job, fibre.as_ref())
+                    }
+                    answer => {
+                        self.end_outage();
+                        answer
+                    }
+                }
+            }
+            _ => self.here(job, fibre.as_ref()),
+        }
+    }
+
+    /// The public operation of an RSA key, at the modulus's length.
+    pub(crate) fn rsa_public(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>, Failure> {
+        let shape = key.rsa_public_shape().ok_or(Failure::NoKey)?;
+        let engines = self.engines(self.0.waits.current(self).is_some())?;
+        let mut set = OperationSet::new(shape);
+        set.push(key, input, oarlock::contract::Extra::None)?;
+        let operations: Vec<Operation<'_>> = set.iter().collect();
+        let jobs = Jobs::Operations(shape, &operations);
+        let mut outcomes = Outcomes::for_jobs(&jobs);
+        engines
+            .referee()
+            .run(&jobs, &mut outcomes)
+            .map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })?;
+        Ok(raw_result(&outcomes, 0, shape)?.to_vec())
+    }
+
+    /// What the cryptoserver tells of a key.
+    pub(crate) fn key_info(&self, name: &str) -> Result<KeyInfo, Failure> {
+        if self.mode() == Mode::Local {
+            return Err(Failure::NoService(name.to_owned()));
+        }
+        Ok(self.pool(false)?.key_info(name)?)
+    }
+
+    /// What must not be waited for: too little to be worth a queue.
+    fn compute(&self, job: &Job<'_>, is_fibre: bool) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let engines = self.engines(is_fibre)?;
+        if is_fibre {
+            // An engine's batch would not fit on the stack of a fibre; the scalar engine needs no more than OpenSSL itself.
+            let answer = compute_on(engines.referee(), std::slice::from_ref(job)).pop();
+            return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
+        }
+        Ok(engines.submit(job, Options::default()).wait()?)
+    }
+
+    fn here(&self, job: &Job<'_>, fibre: Option<&Fibre>) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let engines = self.engines(fibre.is_some())?;
+        match fibre {
+            None => Ok(engines.submit(job, Options::default()).wait()?),
+            Some(fibre) => {
+                let options = Options { is_queued: true, ..Options::default() };
+                fibre.finish(Flight::Here(engines.submit(job, options)))
+            }
+        }
+    }
+
+    fn ask(
+        &self,
+        job: &Job<'_>,
+        source: KeySource<'_>,
+        fibre: Option<&Fibre>,
+    ) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let flight = Flight::Service(self.pool(fibre.is_some())?.start(job, source)?);
+        match fibre {
+            None => flight.wait(),
+            Some(fibre) => fibre.finish(flight),
+        }
+    }
+
+    fn pool(&self, is_fibre: bool) -> Result<&Pool, Failure> {
+        if let Some(pool) = self.0.pool.get() {
+            return Ok(pool);
+        }
+        let checker = Accelerator::clone(&*self.engines(is_fibre)?);
+        let config = &self.0.config;
+        let settings = PoolConfig {
+            path: config.socket.clone(),
+            server_uids: server_uids(&config.server_user),
+            patience: config.patience,
+            most_idle: MOST_IDLE,
+        };
+        Ok(self.0.pool.get_or_init(|| Pool::new(settings, checker)))
+    }
+
+    /// Engines of this process, found at first use; shared by all providers of this process with the same settings.
+    fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, Failure> {
+        let config = &self.0.config;
+        let engines = self.0.engines.get_or_init(|| match is_fibre {
+            false => shared_engines(config),
+            // The stack of a fibre is too short for what is done once.
+            true => std::thread::scope(|scope| {
+                scope.spawn(|| shared_engines(config)).join().unwrap_or_else(|_| Err("a panic".to_owned()))
+            }),
+        });
+        engines.clone().map_err(Failure::Accelerator)
+    }
+
+    fn is_outage(&self) -> bool {
+        let outage = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        outage.is_some_and(|since| since.elapsed() < OUTAGE)
+    }
+
+    fn begin_outage(&self, reason: &str) {
+        let before = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner).replace(Instant::now());
+        if before.is_none() {
+            say(&format!(
+                "{reason}; keys that are here are used in this process until the cryptoserver answers"
+            ));
+        }
+    }
+
+    fn end_outage(&self) {
+        let before = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if before.is_some() {
+            say("the cryptoserver answers again");
+        }
+    }
+
+    /// Says once that jobs block, as there is no descriptor to pause with.
+    pub(crate) fn say_blocking(&self, reason: &std::io::Error) {
+        if !self.0.is_blocking_said.swap(true, Ordering::Relaxed) {
+            say(&format!("jobs block instead of pausing: no descriptor to wait for: {reason}"));
+        }
+    }
+}
+
+impl Flight {
+    /// Blocks until it has ended.
+    pub(crate) fn wait(self) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        match self {
+            Self::Here(single) => Ok(single.wait()?),
+            Self::Service(pending) => Ok(Zeroizing::new(pending.wait()?.expose().to_vec())),
+        }
+    }
+
+    /// The answer, where it is there. Where not, `event` is signalled when it is, or the descriptor of the connection is readable.
+    pub(crate) fn poll(&mut self, event: &Arc<Event>) -> Option<Result<Zeroizing<Vec<u8>>, Failure>> {
+        match self {
+            Self::Here(single) => {
+                let waker = Waker::from(Arc::clone(event));
+                match Pin::new(single).poll(&mut Context::from_waker(&waker)) {
+                    Poll::Ready(answer) => Some(answer.map_err(Failure::from)),
+                    Poll::Pending => None,
+                }
+            }
+            Self::Service(pending) => match pending.try_take() {
+                Ok(answer) => answer.map(|answer| Ok(Zeroizing::new(answer.expose().to_vec()))),
+                Err(error) => Some(Err(error.into())),
+            },
+        }
+    }
+}
+
+/// RSA private operations that the protocol has: everything else costs less than asking.
+fn is_for_service(job: &Job<'_>) -> bool {
+    matches!(job.key.kind(), KeyKind::RsaPrivate(_)) && job.scheme != Scheme::RsaPkcs1SignEncoded
+}
+
+fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
+    type Settings = (Option<Vec<String>>, Option<usize>);
+    static SHARED: Mutex<Vec<(Settings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
+    let settings = match config.mode {
+        Mode::Local => (config.engines.clone(), config.threads),
+        // The service has the engines; here are verifications and what its absence leaves.
+        Mode::Service => (Some(vec!["scalar".to_owned()]), Some(1)),
+    };
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known =
+        shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade());
+    if let Some(engines) = known {
+        return Ok(engines);
+    }
+    let mut builder = Accelerator::builder().lazy();
+    if let Some(names) = &settings.0 {
+        builder = builder.engines(names.clone());
+    }
+    if let Some(threads) = settings.1 {
+        builder = builder.threads(threads);
+    }
+    let engines = Arc::new(builder.build().map_err(|error| error.to_string())?);
+    shared.retain(|(_, engines)| engines.strong_count() > 0);
+    shared.push((settings, Arc::downgrade(&engines)));
+    Ok(engines)
+}
+
+/// Users who may run the cryptoserver: root, this process's, and the one of the settings where it exists.
+fn server_uids(server_user: &str) -> Vec<u32> {
+    let own = rustix::process::geteuid().as_raw();
+    let named = server_user.parse().ok().or_else(|| crate::entry::user::uid_of(server_user));
+    let mut uids = vec![0, own];
+    uids.extend(named);
+    uids.dedup();
+    uids
+}
+
+/// One line on stderr, where there is one.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "oarlock: {text}");
+}

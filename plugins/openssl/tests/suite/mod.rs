@@ -1,0 +1,265 @@
+//! What every version of OpenSSL must do with the provider.
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+
+use crate::common::{KEYS, Place, Ran};
+
+const PSS: &str = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest";
+
+pub fn signatures(place: &Place) {
+    place.keys();
+    place.write("message", b"a message of no particular length".repeat(100));
+    for (key, digest, options) in [
+        ("rsa", "-sha256", ""),
+        ("rsa", "-sha1", ""),
+        ("rsa", "-sha224", ""),
+        ("rsa", "-sha512", ""),
+        ("rsa", "-sha3-256", ""),
+        ("rsa", "-sha256", PSS),
+        ("rsa", "-sha384", "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:max"),
+        (
+            "rsa",
+            "-sha512",
+            "-sigopt rsa_padding_mode:pss -sigopt rsa_mgf1_md:sha256 -sigopt rsa_pss_saltlen:20",
+        ),
+        ("p256", "-sha256", ""),
+        ("p256", "-sha512", ""),
+        ("p256", "-sha3-512", ""),
+        ("p384", "-sha384", ""),
+        ("p384", "-sha1", ""),
+    ] {
+        both_ways(place, key, digest, options);
+    }
+    for (key, options) in
+        [("ed25519", "-rawin"), ("rsa", ""), ("rsa", "-pkeyopt digest:sha256"), ("p256", ""), ("p384", "")]
+    {
+        // A digest of 32 bytes, or Ed25519's message.
+        place.write("digest", [7; 32]);
+        raw_both_ways(place, key, options);
+    }
+    recovered(place);
+}
+
+fn both_ways(place: &Place, key: &str, digest: &str, options: &str) {
+    let sign = format!("dgst {digest} {options} -sign {key} -out signature message");
+    let verify = format!("dgst {digest} {options} -verify {key}.pub -signature signature message");
+    place.openssl(&sign).ok();
+    place.plain(&verify).ok();
+    place.plain(&sign).ok();
+    place.openssl(&verify).ok();
+    spoil(place, "signature");
+    place.openssl(&verify).failed();
+}
+
+fn raw_both_ways(place: &Place, key: &str, options: &str) {
+    let sign = format!("pkeyutl -sign {options} -inkey {key} -in digest -out signature");
+    let verify = format!("pkeyutl -verify {options} -pubin -inkey {key}.pub -in digest -sigfile signature");
+    place.openssl(&sign).ok();
+    place.plain(&verify).ok();
+    place.plain(&sign).ok();
+    place.openssl(&verify).ok();
+    spoil(place, "signature");
+    place.openssl(&verify).failed();
+}
+
+fn recovered(place: &Place) {
+    place.plain("pkeyutl -sign -inkey rsa -in digest -out signature").ok();
+    place.openssl("pkeyutl -verifyrecover -pubin -inkey rsa.pub -in signature -out recovered").ok();
+    assert_eq!(place.read("recovered"), [7; 32]);
+}
+
+/// Changes one bit in the middle.
+fn spoil(place: &Place, name: &str) {
+    let mut content = place.read(name);
+    let middle = content.len() / 2;
+    content[middle] ^= 1;
+    place.write(name, content);
+}
+
+pub fn encryption(place: &Place) {
+    place.key("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
+    place.write("plain", b"a short secret");
+    for options in [
+        "",
+        "-pkeyopt rsa_padding_mode:oaep",
+        "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha256",
+        "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_label:6c6162656c",
+    ] {
+        let encrypt = format!("pkeyutl -encrypt {options} -pubin -inkey rsa.pub -in plain -out cipher");
+        let decrypt = format!("pkeyutl -decrypt {options} -inkey rsa -in cipher -out decrypted");
+        place.plain(&encrypt).ok();
+        place.openssl(&decrypt).ok();
+        assert_eq!(place.read("decrypted"), b"a short secret", "{options}");
+        place.openssl(&encrypt).ok();
+        place.plain(&decrypt).ok();
+        assert_eq!(place.read("decrypted"), b"a short secret", "{options}");
+    }
+    // Implicit rejection: some message, and no error.
+    place.plain("pkeyutl -encrypt -pubin -inkey rsa.pub -in plain -out cipher").ok();
+    let mut cipher = place.read("cipher");
+    let last = cipher.len() - 1;
+    cipher[last] ^= 1;
+    place.write("cipher", cipher);
+    place.openssl("pkeyutl -decrypt -inkey rsa -in cipher -out decrypted").ok();
+    assert_ne!(place.read("decrypted"), b"a short secret");
+}
+
+pub fn agreement(place: &Place) {
+    place.openssl("genpkey -algorithm X25519 -out own").ok();
+    place.openssl("pkey -in own -pubout -out own.pub").ok();
+    place.key("peer", "-algorithm X25519");
+    place.openssl("pkeyutl -derive -inkey own -peerkey peer.pub -out secret").ok();
+    place.plain("pkeyutl -derive -inkey peer -peerkey own.pub -out expected").ok();
+    assert_eq!(place.read("secret"), place.read("expected"));
+    assert_eq!(place.read("secret").len(), 32);
+}
+
+pub fn certificates(place: &Place) {
+    for (name, how) in KEYS {
+        place.key(name, how);
+        for options in if name == "rsa" { vec!["", PSS] } else { vec![""] } {
+            let request =
+                format!("req -x509 -new -key {name} {options} -subj /CN=localhost -days 2 -out signed.crt");
+            place.openssl(&request).ok();
+            // A certificate that signed itself.
+            place.plain("verify -check_ss_sig -CAfile signed.crt signed.crt").ok();
+            place.openssl("verify -check_ss_sig -CAfile signed.crt signed.crt").ok();
+            place.openssl(&format!("req -new -key {name} {options} -subj /CN=localhost -out request")).ok();
+            place.plain("req -verify -noout -in request").ok();
+        }
+    }
+}
+
+pub fn handshakes(place: &Place) {
+    place.keys();
+    for (name, _) in KEYS {
+        for (version, options) in [("-tls1_3", ""), ("-tls1_2", "")] {
+            connect(place, name, version, options);
+        }
+    }
+    // The server decrypts a premaster secret; the client encrypts it.
+    connect(place, "rsa", "-tls1_2", "-cipher AES128-GCM-SHA256");
+    // Another group than X25519 is the default provider's.
+    connect(place, "p256", "-tls1_3", "-groups P-256");
+}
+
+/// A server with the provider and a client without, then the other way.
+fn connect(place: &Place, key: &str, version: &str, options: &str) {
+    for (with_server, with_client) in [(true, false), (false, true)] {
+        let server = Server::start(place, with_server, key, &format!("{version} {options}"));
+        let arguments = format!(
+            "s_client -connect 127.0.0.1:{} -servername localhost -CAfile {key}.crt -verify_return_error \
+             -verify_hostname localhost {version} {options}",
+            server.port
+        );
+        let said = if with_client { place.openssl(&arguments) } else { place.plain(&arguments) }.ok();
+        assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
+    }
+}
+
+/// `openssl s_server` on a port of its own.
+pub struct Server {
+    child: Child,
+    pub port: u16,
+}
+
+impl Server {
+    pub fn start(place: &Place, has_provider: bool, key: &str, options: &str) -> Self {
+        let mut command: Command =
+            if has_provider { place.command(&place.openssl) } else { place.plain_command(&place.openssl) };
+        command.args([
+            "s_server",
+            "-accept",
+            "127.0.0.1:0",
+            "-cert",
+            &format!("{key}.crt"),
+            "-key",
+            key,
+            "-www",
+        ]);
+        command.args(options.split_whitespace()).stdin(Stdio::null());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let accept = output.lines().map_while(Result::ok).find(|line| line.starts_with("ACCEPT"));
+        let port = accept.as_ref().and_then(|line| line.rsplit(':').next()?.parse().ok());
+        let port = port.unwrap_or_else(|| panic!("{command:?} said no port: {accept:?}"));
+        Self { child, port }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn left_alone(place: &Place) {
+    place.write("message", b"a message");
+    for (name, how) in [
+        ("p521", "-algorithm EC -pkeyopt ec_paramgen_curve:P-521"),
+        ("pss", "-algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048"),
+        ("ed448", "-algorithm ED448"),
+        ("made", "-algorithm RSA -pkeyopt rsa_keygen_bits:1024"),
+        ("made256", "-algorithm EC -pkeyopt ec_paramgen_curve:P-256"),
+    ] {
+        place.openssl(&format!("genpkey {how} -out {name}")).ok();
+        place.openssl(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
+        let digest = if name == "ed448" { "" } else { "-pkeyopt digest:sha256" };
+        place
+            .openssl(&format!("pkeyutl -sign -rawin {digest} -inkey {name} -in message -out signature"))
+            .ok();
+        let verify = format!(
+            "pkeyutl -verify -rawin {digest} -pubin -inkey {name}.pub -in message -sigfile signature"
+        );
+        place.plain(&verify).ok();
+    }
+    place.openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ecdh").ok();
+    place.openssl("pkey -in ecdh -pubout -out ecdh.pub").ok();
+    place.openssl("pkeyutl -derive -inkey ecdh -peerkey ecdh.pub -out secret").ok();
+    place.openssl("dgst -sha256 -hmac key message").ok();
+}
+
+pub fn async_jobs(place: &Place) {
+    for algorithm in ["rsa2048", "ed25519", "ecdsap256", "ecdhx25519"] {
+        let said = place.openssl(&format!("speed -async_jobs 8 -seconds 1 {algorithm}"));
+        assert!(!said.said().contains("rror"), "{}", said.said());
+        said.ok();
+    }
+}
+
+pub fn bad_input(place: &Place) {
+    place.keys();
+    place.write("message", b"a message");
+    place.write("digest", [7; 32]);
+    for (arguments, expected) in [
+        ("dgst -md5 -sign rsa message", "digest MD5 is not offered by oarlock"),
+        ("dgst -sha512 -sigopt rsa_padding_mode:x931 -sign rsa message", "padding x931 is not offered"),
+        ("pkeyutl -sign -inkey rsa -in digest -pkeyopt rsa_padding_mode:none", "padding none is not offered"),
+        ("pkeyutl -sign -inkey rsa -in digest -pkeyopt digest:sha384", "expected 48"),
+        (
+            "pkeyutl -decrypt -inkey rsa -in digest -pkeyopt rsa_padding_mode:none",
+            "padding none is not offered",
+        ),
+        ("dgst -sha256 -sign oarlock:mail message", "lives in a cryptoserver: expected mode = service"),
+        ("dgst -sha256 -sign oarlock:%ZZ message", "oarlock"),
+    ] {
+        let said = place.openssl(arguments).failed();
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
+    for (section, expected) in [
+        ("mode = servce", "mode = \"servce\": expected local or service"),
+        ("threads = none", "threads = \"none\": expected a number from 1 to 1024"),
+        ("engines = gpu", "engines = \"gpu\": expected lanes, scalar or both"),
+    ] {
+        let other = Place::with(place.openssl.clone(), place.libraries.clone(), section);
+        let said = other.openssl("list -providers").said();
+        assert!(said.contains(expected), "{section}: {said}");
+    }
+    let said =
+        Ran::of(place.command(&place.openssl).args(["list", "-providers"]).env("OARLOCK_MODE", "both"));
+    assert!(said.said().contains("OARLOCK_MODE = \"both\""), "{}", said.said());
+    let _ = std::io::stderr().flush();
+}
