@@ -51,10 +51,6 @@ impl Selection {
         self.0 & 1 != 0
     }
 
-    pub(crate) fn public(self) -> bool {
-        self.0 & 2 != 0
-    }
-
     pub(crate) fn keypair(self) -> bool {
         self.0 & 3 != 0
     }

@@ -207,7 +207,7 @@ pub fn left_alone(place: &Place) {
     ] {
         place.openssl(&format!("genpkey {how} -out {name}")).ok();
         place.openssl(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
-        let digest = if name == "ed448" { "" } else { "-pkeyopt digest:sha256" };
+        let digest = if name == "ed448" { "" } else { "-digest sha256" };
         place
             .openssl(&format!("pkeyutl -sign -rawin {digest} -inkey {name} -in message -out signature"))
             .ok();
@@ -225,7 +225,8 @@ pub fn left_alone(place: &Place) {
 pub fn async_jobs(place: &Place) {
     for algorithm in ["rsa2048", "ed25519", "ecdsap256", "ecdhx25519"] {
         let said = place.openssl(&format!("speed -async_jobs 8 -seconds 1 {algorithm}"));
-        assert!(!said.said().contains("rror"), "{}", said.said());
+        let wrong = ["ERROR", "failure", "error:", "engine"].iter().find(|word| said.said().contains(**word));
+        assert_eq!(wrong, None, "{}", said.said());
         said.ok();
     }
 }
@@ -235,7 +236,7 @@ pub fn bad_input(place: &Place) {
     place.write("message", b"a message");
     place.write("digest", [7; 32]);
     for (arguments, expected) in [
-        ("dgst -md5 -sign rsa message", "digest MD5 is not offered by oarlock"),
+        ("dgst -md5 -sign rsa message", "digest md5 is not offered by oarlock"),
         ("dgst -sha512 -sigopt rsa_padding_mode:x931 -sign rsa message", "padding x931 is not offered"),
         ("pkeyutl -sign -inkey rsa -in digest -pkeyopt rsa_padding_mode:none", "padding none is not offered"),
         ("pkeyutl -sign -inkey rsa -in digest -pkeyopt digest:sha384", "expected 48"),
