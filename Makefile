@@ -3,19 +3,28 @@
 CARGO ?= cargo
 BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
 
-.PHONY: help run build test unit scalar-alone doctest house setup setup-build lint deny ci
+PROVIDER = $(dir $(BINARY))oarlock.so
+
+.PHONY: help run build provider test unit scalar-alone doctest house setup setup-build lint deny ci
 
 help:
-	@echo 'make run    build, then: oarlock serve on a development set-up, which says how to call it'
-	@echo 'make test   set up, then every test, the doc tests and the house rules'
-	@echo 'make lint   formatting, clippy, documentation, dependencies'
-	@echo 'make ci     everything that a change must pass (.ci/run)'
+	@echo 'make run        build, then: oarlock serve on a development set-up, which says how to call it'
+	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md says how it is used'
+	@echo 'make test       set up, then every test, the doc tests and the house rules'
+	@echo 'make lint       formatting, clippy, documentation, dependencies'
+	@echo 'make ci         everything that a change must pass (.ci/run)'
 
 run: build
 	$(BINARY) serve
 
 build: setup-build
 	$(CARGO) build --release --package oarlock-cli
+
+# Apart from the programs, so that it has nothing of what only they need.
+provider: setup-build
+	$(CARGO) build --release --package oarlock-openssl
+	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
+	@echo 'built $(PROVIDER)'
 
 test: unit scalar-alone doctest house
 

@@ -1,7 +1,7 @@
 //! Keys that live in a cryptoserver, named by `oarlock:` URIs and by PEM files that carry one.
 
 use oarlock::Key;
-use oarlock::keys::reference::Reference;
+use oarlock::keys::reference::{MAX_REFERENCE_LEN, Reference};
 
 use crate::error::Failure;
 use crate::key::{Family, ProviderKey, held};
@@ -22,14 +22,23 @@ pub(crate) fn key_at(provider: &Provider, uri: &str) -> Result<ProviderKey, Fail
     of_family(held(&name, &info.public_key)?)
 }
 
-/// The key that a PEM block names; None where it is of another family. With the public half in the file the cryptoserver is asked
-/// only when the key is used, and a program starts without it.
+/// The longest one.
+pub(crate) const MOST_LEN: usize = MAX_REFERENCE_LEN;
+
+/// The DER of a PEM block.
+pub(crate) fn der_in(pem: &[u8]) -> Result<Vec<u8>, Failure> {
+    Ok(Reference::parse_pem(pem)?.to_der()?)
+}
+
+/// The key that DER names; None where it is no reference, or names a key of another family. With the public half in it the
+/// cryptoserver is asked only when the key is used, and a program starts without it.
 pub(crate) fn key_in(
     provider: &Provider,
-    pem: &[u8],
+    der: &[u8],
     family: Family,
 ) -> Result<Option<ProviderKey>, Failure> {
-    let reference = Reference::parse_pem(pem)?;
+    // Whoever has DER of unknown kind asks every decoder.
+    let Ok(reference) = Reference::parse_der(der) else { return Ok(None) };
     let key = match &reference.spki {
         Some(spki) => held(&reference.name, spki)?,
         None => held(&reference.name, &provider.key_info(&reference.name)?.public_key)?,

@@ -287,6 +287,6 @@ fn server_uids(server_user: &str) -> Vec<u32> {
 }
 
 /// One line on stderr, where there is one.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "oarlock: {text}");
 }

@@ -40,6 +40,7 @@ fn certificates_and_requests_are_signed() {
 #[test]
 fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
     for place in places() {
+        place.keys();
         suite::handshakes(&place);
     }
 }

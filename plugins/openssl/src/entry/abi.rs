@@ -109,6 +109,7 @@ pub(super) mod core {
     pub(crate) const NEW_ERROR: c_int = 5;
     pub(crate) const SET_ERROR_DEBUG: c_int = 6;
     pub(crate) const VSET_ERROR: c_int = 7;
+    pub(crate) const BIO_READ_EX: c_int = 42;
     pub(crate) const BIO_GETS: c_int = 49;
 }
 

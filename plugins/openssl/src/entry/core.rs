@@ -12,6 +12,7 @@ pub(crate) struct Core {
     get_params: Option<GetParams>,
     errors: Option<Errors>,
     bio_gets: Option<BioGets>,
+    bio_read: Option<BioRead>,
     /// Some function of the library that this is: where it was loaded from is where its other functions are.
     pub(super) some_function: *const c_void,
 }
@@ -29,6 +30,7 @@ struct Errors {
 }
 
 type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
+type BioRead = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
 type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
 
 /// `OSSL_CORE_BIO`, a stream.
@@ -61,6 +63,7 @@ impl Core {
                 get_params: std::mem::transmute::<*const (), Option<GetParams>>(at(core::GET_PARAMS)),
                 errors: (!errors.contains(&std::ptr::null()))
                     .then(|| std::mem::transmute::<[*const (); 3], Errors>(errors)),
+                bio_read: std::mem::transmute::<*const (), Option<BioRead>>(at(core::BIO_READ_EX)),
                 bio_gets: std::mem::transmute::<*const (), Option<BioGets>>(at(core::BIO_GETS)),
                 some_function: at(core::NEW_ERROR).cast(),
             }
@@ -117,5 +120,24 @@ impl Core {
             .map(|gets| unsafe { gets(bio.0, line.as_mut_ptr().cast(), line.len() as c_int) })?;
         let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
         Some(line[..len].to_vec())
+    }
+
+    /// What is left of a stream, where that is at most so many bytes.
+    pub(super) fn rest(&self, bio: Bio, most: usize) -> Option<Vec<u8>> {
+        let (mut all, mut part) = (Vec::new(), [0_u8; 1024]);
+        loop {
+            let mut len = 0;
+            // SAFETY: the core's own function on the stream that it lent, and a place of the size that is stated.
+            let status = self
+                .bio_read
+                .map(|read| unsafe { read(bio.0, part.as_mut_ptr().cast(), part.len(), &mut len) })?;
+            if status != 1 || len == 0 {
+                return Some(all);
+            }
+            all.extend_from_slice(part.get(..len)?);
+            if all.len() > most {
+                return None;
+            }
+        }
     }
 }

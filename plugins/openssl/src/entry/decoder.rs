@@ -11,6 +11,13 @@ use crate::key::Family;
 use crate::reference;
 use crate::work::Provider;
 
+/// From PEM to the DER in it, for the decoders behind.
+pub(super) static DER: Table<Dispatch> = dispatch! {
+    decoder::NEWCTX => new_pem_ctx,
+    decoder::FREECTX => free_pem_ctx,
+    decoder::DECODE => decode_pem,
+};
+
 pub(super) static RSA: Table<Dispatch> = dispatch! {
     decoder::NEWCTX => newctx::<Rsa>,
     decoder::FREECTX => freectx,
@@ -32,7 +39,7 @@ pub(super) static ED25519: Table<Dispatch> = dispatch! {
     decoder::DECODE => decode,
 };
 
-/// The longest line and the most lines of a reference.
+/// The most lines of a block, of whatever kind.
 const MOST_LINES: usize = 1024;
 
 struct Decoder {
@@ -58,7 +65,38 @@ entry! {
 }
 
 entry! {
+    fn new_pem_ctx(provider: Option<&Provider>) -> Option<Box<Provider>>, or None; {
+        provider.map(|provider| Box::new(provider.clone()))
+    }
+}
+
+entry! {
+    fn free_pem_ctx(provider: Option<Box<Provider>>) -> (), or (); { drop(provider); }
+}
+
+entry! {
     /// Reads one PEM block. 1 where nothing was there for this decoder: others are asked then.
+    fn decode_pem(
+        provider: Option<&Provider>,
+        stream: Bio,
+        _selection: c_int,
+        callback: Option<Callback>,
+        argument: *mut c_void,
+        _passphrase: *const c_void,
+        _passphrase_argument: *mut c_void,
+    ) -> c_int, or 0;
+    {
+        let Some(provider) = provider else { return 0 };
+        let Some(block) = pem_block(provider.core(), stream) else { return 1 };
+        match reference::der_in(&block) {
+            Ok(der) => object::give_der(&der, callback, argument).into(),
+            Err(failure) => answer(provider, Err(failure)),
+        }
+    }
+}
+
+entry! {
+    /// The key that a reference in DER names. 1 where it is none, or one of another kind of key.
     fn decode(
         decoder: Option<&Decoder>,
         stream: Bio,
@@ -70,8 +108,8 @@ entry! {
     ) -> c_int, or 0;
     {
         let Some(decoder) = decoder else { return 0 };
-        let Some(block) = pem_block(decoder.provider.core(), stream) else { return 1 };
-        match reference::key_in(&decoder.provider, &block, decoder.family) {
+        let Some(der) = decoder.provider.core().rest(stream, reference::MOST_LEN) else { return 1 };
+        match reference::key_in(&decoder.provider, &der, decoder.family) {
             Ok(Some(key)) => object::give(&key, callback, argument).into(),
             Ok(None) => 1,
             Err(failure) => answer(&decoder.provider, Err(failure)),

@@ -16,6 +16,16 @@ pub(super) fn give(key: &ProviderKey, callback: Option<Callback>, argument: *mut
     made.give(callback, argument)
 }
 
+/// What the DER of a reference is called between the decoder that finds it and those that read it.
+pub(super) const STRUCTURE: &str = "oarlock-reference";
+
+/// Gives the DER of a reference to the decoders behind. False where none of them had a use for it.
+pub(super) fn give_der(der: &[u8], callback: Option<Callback>, argument: *mut c_void) -> bool {
+    let mut made = Made::default();
+    made.number(c"type", OBJECT_PKEY).text(c"data-structure", STRUCTURE).octets(c"data", der);
+    made.give(callback, argument)
+}
+
 /// The key that a reference of [`give`] is for.
 ///
 /// # Safety

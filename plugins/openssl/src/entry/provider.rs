@@ -8,7 +8,7 @@ use super::params::Wanted;
 use super::{cipher, decoder, describe, dispatch, entry, exchange, keymgmt, signature, store};
 use crate::config::Config;
 use crate::error::REASONS;
-use crate::work::Provider;
+use crate::work::{Provider, say};
 
 /// What OpenSSL prefers these algorithms by, as in `default_properties = ?provider=oarlock`.
 const PROPERTIES: &CStr = c"provider=oarlock";
@@ -60,17 +60,17 @@ static KEYEXCH: Table<Algorithm> = Table(&[
     Algorithm::END,
 ]);
 
+/// From PEM to DER, and from DER to the kinds of keys: what loads any file, such as a store, asks for DER first.
 static DECODER: Table<Algorithm> = Table(&[
-    Algorithm::new(c"RSA", c"provider=oarlock,input=pem", &decoder::RSA, c"Oarlock references to RSA keys"),
-    Algorithm::new(c"EC", c"provider=oarlock,input=pem", &decoder::EC, c"Oarlock references to EC keys"),
-    Algorithm::new(
-        c"ED25519",
-        c"provider=oarlock,input=pem",
-        &decoder::ED25519,
-        c"Oarlock references to Ed25519 keys",
-    ),
+    Algorithm::new(c"DER", c"provider=oarlock,input=pem", &decoder::DER, c"Oarlock references in PEM"),
+    Algorithm::new(c"RSA", REFERENCES, &decoder::RSA, c"Oarlock references to RSA keys"),
+    Algorithm::new(c"EC", REFERENCES, &decoder::EC, c"Oarlock references to EC keys"),
+    Algorithm::new(c"ED25519", REFERENCES, &decoder::ED25519, c"Oarlock references to Ed25519 keys"),
     Algorithm::END,
 ]);
+
+/// The structure is [`object::STRUCTURE`](super::object::STRUCTURE).
+const REFERENCES: &CStr = c"provider=oarlock,input=der,structure=oarlock-reference";
 
 static STORE: Table<Algorithm> = Table(&[
     Algorithm::new(c"oarlock", PROPERTIES, &store::OARLOCK, c"Keys in a cryptoserver"),
@@ -116,6 +116,8 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
         match Config::read(section, environment) {
             Ok(config) => Some(Box::new(Provider::new(core, config))),
             Err(failure) => {
+                // Most programs go on without a provider that they could not load, and look at no error.
+                say(&format!("not loaded: {failure}"));
                 core.raise(&failure);
                 None
             }

@@ -148,11 +148,9 @@ impl Ran {
 pub fn module() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let beside = test.parent().unwrap();
-    [beside.parent().unwrap_or(beside), beside]
-        .map(|directory| directory.join("liboarlock_openssl.so"))
-        .into_iter()
-        .find(|path| path.exists())
-        .expect("cargo builds the library beside its tests")
+    let module = beside.join("liboarlock_openssl.so");
+    assert!(module.exists(), "cargo builds the library beside its tests: {}", module.display());
+    module
 }
 
 /// An openssl.cnf that prefers the provider, whose section has these lines beside its module.

@@ -1,7 +1,7 @@
 //! What every version of OpenSSL must do with the provider.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 use crate::common::{KEYS, Place, Ran};
@@ -132,8 +132,8 @@ pub fn certificates(place: &Place) {
     }
 }
 
+/// With the keys of [`KEYS`], which are there.
 pub fn handshakes(place: &Place) {
-    place.keys();
     for (name, _) in KEYS {
         for (version, options) in [("-tls1_3", ""), ("-tls1_2", "")] {
             connect(place, name, version, options);
@@ -147,16 +147,37 @@ pub fn handshakes(place: &Place) {
 
 /// A server with the provider and a client without, then the other way.
 fn connect(place: &Place, key: &str, version: &str, options: &str) {
-    for (with_server, with_client) in [(true, false), (false, true)] {
-        let server = Server::start(place, with_server, key, &format!("{version} {options}"));
-        let arguments = format!(
-            "s_client -connect 127.0.0.1:{} -servername localhost -CAfile {key}.crt -verify_return_error \
-             -verify_hostname localhost {version} {options}",
-            server.port
-        );
-        let said = if with_client { place.openssl(&arguments) } else { place.plain(&arguments) }.ok();
-        assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
+    let options = format!("{version} {options}");
+    connect_to(place, key, &options);
+    let server = Server::start(place, false, key, &options);
+    let said = place.openssl(&client(&server, key, &options)).ok();
+    assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
+}
+
+/// A server with the provider and a client without.
+pub fn connect_to(place: &Place, key: &str, options: &str) {
+    let server = Server::start(place, true, key, options);
+    let said = place.plain(&client(&server, key, options)).ok();
+    assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
+}
+
+/// What one server with the provider says on stderr in two handshakes.
+pub fn two_connections(place: &Place, key: &str) -> String {
+    let mut server = Server::starting(place, true, key, "-naccept 2", Stdio::piped());
+    for _ in 0..2 {
+        place.plain(&client(&server, key, "")).ok();
     }
+    let mut said = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    said
+}
+
+fn client(server: &Server, key: &str, options: &str) -> String {
+    format!(
+        "s_client -connect 127.0.0.1:{} -servername localhost -CAfile {key}.crt -verify_return_error \
+         -verify_hostname localhost {options}",
+        server.port
+    )
 }
 
 /// `openssl s_server` on a port of its own.
@@ -167,6 +188,10 @@ pub struct Server {
 
 impl Server {
     pub fn start(place: &Place, has_provider: bool, key: &str, options: &str) -> Self {
+        Self::starting(place, has_provider, key, options, Stdio::inherit())
+    }
+
+    fn starting(place: &Place, has_provider: bool, key: &str, options: &str, stderr: Stdio) -> Self {
         let mut command: Command =
             if has_provider { place.command(&place.openssl) } else { place.plain_command(&place.openssl) };
         command.args([
@@ -180,7 +205,7 @@ impl Server {
             "-www",
         ]);
         command.args(options.split_whitespace()).stdin(Stdio::null());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let accept = output.lines().map_while(Result::ok).find(|line| line.starts_with("ACCEPT"));
         let port = accept.as_ref().and_then(|line| line.rsplit(':').next()?.parse().ok());
