@@ -44,7 +44,7 @@ const MOST_IDLE: usize = 64;
 /// An operation on its way.
 pub(crate) enum Flight {
     Here(Single),
-    Service(Pending),
+    Service(Box<Pending>),
 }
 
 impl Provider {
@@ -153,7 +153,7 @@ impl Provider {
         source: KeySource<'_>,
         fibre: Option<&Fibre>,
     ) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let flight = Flight::Service(self.pool(fibre.is_some())?.start(job, source)?);
+        let flight = Flight::Service(Box::new(self.pool(fibre.is_some())?.start(job, source)?));
         match fibre {
             None => flight.wait(),
             Some(fibre) => fibre.finish(flight),

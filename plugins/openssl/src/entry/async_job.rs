@@ -202,12 +202,12 @@ impl Slot {
         let mut place = self.lock();
         let flight = place.as_mut()?;
         if let (Flight::Service(pending), Some(outside)) = (&*flight, &self.outside) {
-            outside.gate.leave(pending);
+            outside.gate.leave(&**pending);
         }
         let mut answer = flight.poll(&self.event);
         if let (None, Flight::Service(pending), Some(outside)) = (&answer, &*flight, &self.outside) {
             // It may be another connection than before.
-            answer = outside.gate.watch(pending).err().map(|error| Err(error.into()));
+            answer = outside.gate.watch(&**pending).err().map(|error| Err(error.into()));
         }
         if answer.is_some() {
             *place = None;

@@ -24,7 +24,7 @@ impl Place {
 
     pub fn with(openssl: PathBuf, libraries: Option<PathBuf>, section: &str) -> Self {
         let place = Self { directory: tempfile::tempdir().unwrap(), openssl, libraries };
-        place.write("openssl.cnf", &configuration(section));
+        place.write("openssl.cnf", configuration(section));
         place.write("plain.cnf", "");
         place
     }
