@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use oarlock::{Accelerator, Builder};
 
+use crate::bench::BenchArgs;
 use crate::call::CallArgs;
 use crate::keys::KeysArgs;
 use crate::ladder::LadderArgs;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Call(Box<CallArgs>),
     /// What a server does for many clients at once
     Load(Box<LoadArgs>),
+    /// Other people's programs with and without Oarlock, side by side in one run
+    Bench(BenchArgs),
     /// Make, take in, list and show keys
     Keys(Box<KeysArgs>),
 }

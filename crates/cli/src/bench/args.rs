@@ -1,0 +1,110 @@
+//! Arguments of `oarlock bench`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::BenchError;
+use super::plan::Name;
+
+/// Arguments of `oarlock bench`.
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(super) command: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BenchCommand {
+    /// TLS handshakes of unmodified nginx and HAProxy, with OpenSSL alone and with Oarlock as its provider
+    Tls(TlsArgs),
+}
+
+/// Arguments of `oarlock bench tls`.
+#[derive(Args, Debug)]
+#[command(after_help = "Rows: full TLS 1.3 handshakes without resumption, a tiny request behind each.\n  \
+                  nginx-rsa2048      RSA-2048 certificate; default, oarlock-service, oarlock-held\n  \
+                  nginx-p256         P-256 certificate; default, oarlock-service\n  \
+                  nginx-rsa2048-one  RSA-2048 certificate, one connection at a time; default, oarlock-service\n  \
+                  haproxy-rsa2048    RSA-2048 certificate, one process, one thread; default, oarlock-local\n\
+                  Providers: default is OpenSSL alone; oarlock-service asks a cryptoserver and brings it the key from the file; \
+                  oarlock-held names a key that only the cryptoserver has; oarlock-local has the engines in the process, with \
+                  ssl-mode-async.\n\
+                  Servers, workers and cryptoserver share the first core of this process, clients have the others. server_cpu_us \
+                  is the CPU time of all of them together for the handshakes of all turns; cryptoserver_cpu_us is a part of it. \
+                  ratio compares with the default of the same turn and is the median over turns, larger being better: handshakes \
+                  per CPU second of the servers, or where ratio_of is \"latency\" the default's median latency divided by the \
+                  row's. p50_us is from connecting to the end of the handshake.")]
+pub(crate) struct TlsArgs {
+    /// Rows to measure [default: all]
+    #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
+    rows: Vec<Name>,
+    /// The provider's library [default: oarlock.so or liboarlock_openssl.so beside this program]
+    #[arg(long, value_name = "PATH", env = "OARLOCK_PROVIDER", hide_env_values = true)]
+    provider: Option<PathBuf>,
+    /// Seconds that each provider is measured in a turn, after a tenth of it to warm up
+    #[arg(long, value_name = "S", default_value_t = 5.0)]
+    pub(super) seconds: f64,
+    /// Times that the providers of a row are measured, in turn
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) turns: u32,
+    /// Connections at once
+    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    connections: u32,
+    /// Worker processes of nginx
+    #[arg(long, value_name = "N", default_value = "32", value_parser = clap::value_parser!(u32).range(1..=512))]
+    pub(super) workers: u32,
+    /// Leave keys, configurations and logs in this directory, which must be empty or new
+    #[arg(long, value_name = "DIR")]
+    pub(super) keep: Option<PathBuf>,
+}
+
+/// What the library is called: as it is installed, and as it is built.
+const LIBRARIES: [&str; 2] = ["oarlock.so", "liboarlock_openssl.so"];
+
+impl TlsArgs {
+    pub(super) fn check(&self) -> Result<(), BenchError> {
+        match self.seconds > 0.0 && self.seconds <= 86_400.0 {
+            true => Ok(()),
+            false => Err(BenchError::Usage("--seconds: expected a number above 0, and a day at most")),
+        }
+    }
+
+    /// What was asked for, each once, in the order of the table.
+    pub(super) fn rows(&self) -> Vec<Name> {
+        let is_wanted = |name: &Name| self.rows.is_empty() || self.rows.contains(name);
+        Name::ALL.into_iter().filter(is_wanted).collect()
+    }
+
+    pub(super) fn length(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+
+    pub(super) fn connections(&self, name: Name) -> usize {
+        if name.is_one_at_a_time() { 1 } else { self.connections as usize }
+    }
+
+    /// The provider's library, by its real path.
+    pub(super) fn module(&self) -> Result<PathBuf, BenchError> {
+        let found = match &self.provider {
+            Some(path) => path.clone(),
+            None => beside_this_program()?,
+        };
+        let failed = |error| BenchError::Provider { path: found.clone(), error };
+        let real = found.canonicalize().map_err(failed)?;
+        match real.is_file() {
+            true => Ok(real),
+            false => Err(failed(std::io::Error::other("it is no file"))),
+        }
+    }
+}
+
+fn beside_this_program() -> Result<PathBuf, BenchError> {
+    let own = std::env::current_exe().map_err(BenchError::Own)?;
+    let directory = own.parent().unwrap_or(Path::new("/"));
+    let mut candidates = LIBRARIES.iter().map(|name| directory.join(name));
+    candidates
+        .find(|path| path.is_file())
+        .ok_or_else(|| BenchError::NoProvider { directory: directory.to_owned() })
+}

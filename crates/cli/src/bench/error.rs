@@ -1,0 +1,65 @@
+//! Why there are no numbers.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use oarlock::keys::KeyError;
+
+use super::plan::{Name, Program, Provider};
+
+/// Why there are no numbers.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BenchError {
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error(
+        "expected the provider's library as --provider or in OARLOCK_PROVIDER: neither oarlock.so nor \
+         liboarlock_openssl.so is in {}",
+        directory.display()
+    )]
+    NoProvider { directory: PathBuf },
+    #[error("the provider's library {}: {error}", path.display())]
+    Provider { path: PathBuf, error: io::Error },
+    #[error("--keep {}: expected an empty directory, or none yet", path.display())]
+    Keep { path: PathBuf },
+    #[error("{}: expected a path of letters, digits and /._-, which needs no quotes in any configuration", path.display())]
+    Path { path: PathBuf },
+    #[error("{0} is neither in PATH nor in /usr/sbin: there is nothing to measure")]
+    NotInstalled(Program),
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: io::Error },
+    #[error("this program's own path: {0}")]
+    Own(io::Error),
+    #[error("the servers' key: {0}")]
+    Key(#[from] KeyError),
+    #[error("the servers' certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    #[error("the clients' TLS: {0}")]
+    Rustls(#[from] tokio_rustls::rustls::Error),
+    #[error("the clients: {0}")]
+    Clients(io::Error),
+    #[error("servers and clients cannot be put on cores of their own: {0}")]
+    Cores(io::Error),
+    #[error("cannot start {program}: {error}")]
+    Start { program: Program, error: io::Error },
+    #[error("{program} ended: {status}\n{log}")]
+    Ended { program: Program, status: String, log: String },
+    #[error("the CPU time of {program}: {error}")]
+    CpuTime { program: Program, error: io::Error },
+    #[error("{name} {provider}: {reason}\n{log}")]
+    Server { name: Name, provider: Provider, reason: String, log: String },
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl BenchError {
+    /// As of every command: 2 where the user's words or files are wrong, 3 where the machine or a server failed.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage(_) | Self::NoProvider { .. } | Self::Provider { .. } => 2,
+            Self::Keep { .. } | Self::Path { .. } => 2,
+            _ => 3,
+        })
+    }
+}

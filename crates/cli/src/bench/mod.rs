@@ -1,0 +1,138 @@
+//! `oarlock bench`: other people's programs with and without Oarlock, side by side in one run.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the commands' arguments |
+//! | `plan` | which rows there are: programs, providers, keys |
+//! | `place` | keys, certificates and configurations in a directory |
+//! | `settings` | the text of configurations |
+//! | `process`, `usage` | a program that was started; its CPU time |
+//! | `cores` | servers on one core, clients on the others |
+//! | `stack` | a TLS server, with its cryptoserver where it has one |
+//! | `client` | clients, which connect anew as soon as they have their answer |
+//! | `turns` | providers in turns, and what is made of these |
+//! | `report` | table and JSON |
+
+mod args;
+mod client;
+mod cores;
+mod error;
+mod place;
+mod plan;
+mod process;
+mod report;
+mod settings;
+mod stack;
+mod turns;
+mod usage;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+pub(crate) use self::args::BenchArgs;
+use self::args::{BenchCommand, TlsArgs};
+use self::client::Clients;
+use self::cores::Cores;
+use self::error::BenchError;
+use self::place::Place;
+use self::plan::Name;
+use self::report::Row;
+use self::stack::Stack;
+use self::turns::Turn;
+use crate::args::Global;
+
+/// Measures, and says where it could not.
+pub(crate) fn run(global: &Global, args: &BenchArgs) -> ExitCode {
+    let done = match &args.command {
+        BenchCommand::Tls(args) => tls(global, args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(BenchError::Stdout(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("oarlock: bench: {error}");
+            error.exit_code()
+        }
+    }
+}
+
+fn tls(global: &Global, args: &TlsArgs) -> Result<(), BenchError> {
+    args.check()?;
+    let module = args.module()?;
+    let names = installed(args.rows())?;
+    oarlock_server::raise_open_files();
+    let place = Place::new(args.keep.as_deref(), &module)?;
+    let cores = Cores::divide();
+    cores.leave()?;
+    let bar = progress(names.iter().map(|name| name.providers().len() * args.turns as usize).sum());
+    let bench = Bench { global, args, place: &place, cores: &cores, bar: &bar };
+    let mut rows = Vec::new();
+    let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
+    bar.finish_and_clear();
+    // What was measured before a failure stands.
+    if !rows.is_empty() {
+        report::print(global, &rows)?;
+    }
+    done
+}
+
+/// What all rows share.
+struct Bench<'a> {
+    global: &'a Global,
+    args: &'a TlsArgs,
+    place: &'a Place,
+    cores: &'a Cores,
+    bar: &'a ProgressBar,
+}
+
+impl Bench<'_> {
+    /// The rows of one name: all its servers are up, and are measured in turns.
+    fn rows(&self, name: Name) -> Result<Vec<Row>, BenchError> {
+        self.bar.set_message(format!("{name}: starting"));
+        let identity = self.place.identity(name)?;
+        let clients = Clients::new(&identity.certificate, self.args.connections(name))?;
+        let mut stacks = Vec::new();
+        for provider in name.providers() {
+            let mut stack = Stack::start(self, &identity, *provider)?;
+            stack.wait_until_ready(&clients)?;
+            self.global.note(|| format!("{name} {provider}: {}", stack.about()));
+            stacks.push(stack);
+        }
+        let mut turns: Vec<Vec<Turn>> = stacks.iter().map(|_| Vec::new()).collect();
+        for _ in 0..self.args.turns {
+            for (stack, turns) in stacks.iter_mut().zip(&mut turns) {
+                self.bar.set_message(format!("{name} {}", stack.provider));
+                turns.push(stack.measure(&clients, self.args.length())?);
+                self.bar.inc(1);
+            }
+        }
+        Ok(turns::rows(name, self.args, &turns))
+    }
+}
+
+/// Rows whose program is here; of the others it is said that they are left out.
+fn installed(names: Vec<Name>) -> Result<Vec<Name>, BenchError> {
+    let (here, missing): (Vec<_>, Vec<_>) =
+        names.into_iter().partition(|name| name.program().path().is_some());
+    for name in &missing {
+        eprintln!("oarlock: {name}: left out: {} is neither in PATH nor in /usr/sbin", name.program());
+    }
+    match (here.as_slice(), missing.first()) {
+        ([], Some(name)) => Err(BenchError::NotInstalled(name.program())),
+        _ => Ok(here),
+    }
+}
+
+fn progress(turns: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    let bar =
+        ProgressBar::new(turns as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}

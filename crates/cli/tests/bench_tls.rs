@@ -1,0 +1,116 @@
+//! Servers of others, measured with and without the provider.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod program;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use program::{code, command, stderr};
+
+/// The provider as this build made it; None, and said so, where it was not built.
+fn module() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_BIN_EXE_oarlock")).parent().unwrap();
+    let found = [beside.to_owned(), beside.join("deps")]
+        .into_iter()
+        .map(|directory| directory.join("liboarlock_openssl.so"))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("SKIPPED: liboarlock_openssl.so is not built");
+    }
+    found
+}
+
+/// Whether a program is installed; said where it is not.
+fn has(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    let is_here = directories.any(|directory| directory.join(name).is_file());
+    if !is_here {
+        eprintln!("SKIPPED: {name} is not installed");
+    }
+    is_here
+}
+
+/// Rows at a small scale, with what servers were set up with left in `keep`.
+fn rows(name: &str, module: &Path, keep: &Path) -> Vec<Value> {
+    let mut command =
+        command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.3", "--turns", "1"]);
+    command.args(["--connections", "2", "--workers", "2", "--provider"]).arg(module).arg("--keep").arg(keep);
+    // What would win over the settings of the rows.
+    let output = command.env("OARLOCK_MODE", "neither").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn check(rows: &[Value], name: &str, providers: &[&str]) {
+    let found: Vec<&str> = rows.iter().map(|row| row["provider"].as_str().unwrap()).collect();
+    assert_eq!(found, providers);
+    for row in rows {
+        assert_eq!(row["name"], name);
+        for field in ["handshakes", "server_cpu_us", "connections", "workers", "seconds", "p50_us", "ratio"] {
+            assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
+        }
+    }
+    assert_eq!(rows[0]["ratio"], 1.0);
+}
+
+#[test]
+fn nginx_has_a_row_for_each_provider() {
+    let (Some(module), true) = (module(), has("nginx")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let keep = place.path().join("kept");
+    let rows = rows("nginx-p256", &module, &keep);
+    check(&rows, "nginx-p256", &["default", "oarlock-service"]);
+    assert!(rows[0]["cryptoserver_cpu_us"].is_null() && rows[1]["cryptoserver_cpu_us"].is_u64());
+    assert!(keep.join("nginx-p256/oarlock-service/nginx.conf").is_file());
+}
+
+#[test]
+fn keys_of_servers_are_brought_and_held() {
+    let (Some(module), true) = (module(), has("nginx")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let rows = rows("nginx-rsa2048", &module, place.path());
+    check(&rows, "nginx-rsa2048", &["default", "oarlock-service", "oarlock-held"]);
+    let held = std::fs::read_to_string(place.path().join("nginx-rsa2048/oarlock-held/server.pem")).unwrap();
+    assert!(held.starts_with("-----BEGIN OARLOCK KEY REFERENCE-----"), "{held}");
+}
+
+#[test]
+fn wrong_usage_is_said() {
+    let full = tempfile::tempdir().unwrap();
+    std::fs::write(full.path().join("file"), "").unwrap();
+    let full = full.path().to_str().unwrap();
+    let own = env!("CARGO_BIN_EXE_oarlock");
+    for (arguments, expected) in [
+        (&["--rows", "apache"][..], "nginx-rsa2048"),
+        (&["--turns", "0"], "--turns"),
+        (&["--connections", "none"], "--connections"),
+        (&["--provider", own, "--seconds", "0"], "--seconds: expected a number above 0"),
+        (&["--provider", "/nonexistent/oarlock.so"], "/nonexistent/oarlock.so"),
+        (&["--provider", full], "it is no file"),
+    ] {
+        let output = command(&["bench", "tls"]).args(arguments).output().unwrap();
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    }
+    assert_eq!(code(&command(&["bench"]).output().unwrap()), 2);
+    if has("nginx") {
+        let kept = ["--rows", "nginx-p256", "--provider", own, "--keep", full];
+        let output = command(&["bench", "tls"]).args(kept).output().unwrap();
+        assert_eq!(code(&output), 2, "{}", stderr(&output));
+        assert!(stderr(&output).contains("expected an empty directory"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_library_that_is_no_provider_fails_with_the_servers_log() {
+    if !has("nginx") {
+        return;
+    }
+    let rows = ["--rows", "nginx-p256", "--workers", "1", "--provider", env!("CARGO_BIN_EXE_oarlock")];
+    let output = command(&["bench", "tls"]).args(rows).output().unwrap();
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    assert!(stderr(&output).contains("server.log"), "{}", stderr(&output));
+}
