@@ -149,7 +149,6 @@ fn a_socket_of_another_user_is_sent_nothing() {
         path.display()
     );
     std::os::unix::fs::chown(path.parent().unwrap(), Some(65534), None).unwrap();
-    let parent = std::fs::metadata(place.directory.path()).unwrap().permissions();
     std::fs::set_permissions(
         place.directory.path(),
         <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755),
@@ -170,7 +169,6 @@ fn a_socket_of_another_user_is_sent_nothing() {
     let mut got = String::new();
     child.stderr.take().unwrap().read_to_string(&mut got).unwrap();
     child.wait().unwrap();
-    drop(parent);
     assert!(said.contains("found one of uid 65534"), "{said}");
     assert!(brought.contains("found one of uid 65534"), "{brought}");
     assert!(!got.contains("got "), "{got}");
