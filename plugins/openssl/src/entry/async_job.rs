@@ -56,8 +56,8 @@ struct Outside {
     alarm: Alarm,
 }
 
-/// Its address is the key of this provider's descriptor in a wait context.
-static KEY: u8 = 0;
+/// Their addresses are the keys of descriptors in a wait context, one for each mode.
+static KEYS: [u8; 2] = [0; 2];
 
 impl Waits {
     /// Looks for the functions in the library that the core's functions are of, so that several libraries in one process are not mixed.
@@ -112,14 +112,16 @@ impl Waits {
 impl Fibre<'_> {
     /// Pauses until the operation has ended. Without a descriptor it blocks, and says so once.
     pub(crate) fn finish(&self, flight: Flight) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let slot = match self.slot() {
-            Ok(slot) => slot,
-            Err(error) => {
-                self.provider.say_blocking(&error);
-                return flight.wait();
+        let slot = match self.known() {
+            Some(slot) => {
+                slot.begin(flight, self.provider.patience());
+                slot
             }
+            None => match self.begin(flight) {
+                Ok(slot) => slot,
+                Err(ended) => return ended,
+            },
         };
-        slot.begin(flight, self.provider.patience());
         let mut idle_resumes = 0;
         loop {
             if let Some(answer) = slot.poll() {
@@ -130,31 +132,61 @@ impl Fibre<'_> {
                 slot.block();
             }
             idle_resumes += 1;
-            // SAFETY: on the fibre of a job, with nothing borrowed that another fibre of this thread could change.
-            unsafe { (self.functions.pause)() };
+            self.pause();
         }
     }
 
-    /// What the wait context keeps for this provider, made at its first pause.
-    fn slot(&self) -> std::io::Result<&Slot> {
-        let key = (&raw const KEY).cast();
+    /// The first operation of a connection that has to pause, and has paused once. What ends before needs no descriptor, and must not
+    /// have one: an application hears of descriptors when a job pauses, and closes those that it has never heard of wrongly (HAProxy).
+    fn begin(&self, flight: Flight) -> Result<&Slot, Result<Zeroizing<Vec<u8>>, Failure>> {
+        let slot = match Slot::new(self.provider.mode() == Mode::Service) {
+            Ok(slot) => Box::new(slot),
+            Err(error) => {
+                self.provider.say_blocking(&error);
+                return Err(flight.wait());
+            }
+        };
+        slot.begin(flight, self.provider.patience());
+        if let Some(answer) = slot.poll() {
+            return Err(answer);
+        }
+        let slot = self.register(slot)?;
+        self.pause();
+        Ok(slot)
+    }
+
+    /// What the wait context keeps for this provider.
+    fn known(&self) -> Option<&Slot> {
         let (mut fd, mut data) = (-1, std::ptr::null_mut());
         // SAFETY: this job's wait context, and places for the answers.
-        if unsafe { (self.functions.get_fd)(self.context, key, &mut fd, &mut data) } == 1 && !data.is_null() {
-            // SAFETY: put there below, and dropped with the context, after which its job is not resumed.
-            return Ok(unsafe { &*data.cast::<Slot>() });
-        }
-        let slot = Box::new(Slot::new(self.provider.mode() == Mode::Service)?);
+        let is_known = unsafe { (self.functions.get_fd)(self.context, self.key(), &mut fd, &mut data) } == 1;
+        // SAFETY: put there by `register`, and dropped with the context, after which its job is not resumed.
+        is_known.then(|| unsafe { data.cast::<Slot>().as_ref() }).flatten()
+    }
+
+    fn register(&self, slot: Box<Slot>) -> Result<&Slot, Result<Zeroizing<Vec<u8>>, Failure>> {
         let fd = slot.fd().as_raw_fd();
         let data = Box::into_raw(slot);
         // SAFETY: this job's wait context; `forget` takes the slot back when the context is freed.
-        if unsafe { (self.functions.set_fd)(self.context, key, fd, data.cast(), forget) } != 1 {
-            // SAFETY: of `Box::into_raw` above, and given to nobody.
-            drop(unsafe { Box::from_raw(data) });
-            return Err(std::io::ErrorKind::OutOfMemory.into());
+        if unsafe { (self.functions.set_fd)(self.context, self.key(), fd, data.cast(), forget) } == 1 {
+            // SAFETY: of `Box::into_raw`, as long as the context lives.
+            return Ok(unsafe { &*data });
         }
-        // SAFETY: as above.
-        Ok(unsafe { &*data })
+        // SAFETY: of `Box::into_raw` above, and given to nobody.
+        let slot = unsafe { Box::from_raw(data) };
+        self.provider.say_blocking(&std::io::ErrorKind::OutOfMemory.into());
+        let flight = slot.lock().take();
+        Err(flight.map_or_else(|| Err(oarlock::JobError::Cancelled.into()), Flight::wait))
+    }
+
+    /// Providers with different settings wait for different things.
+    fn key(&self) -> *const c_void {
+        (&raw const KEYS[usize::from(self.provider.mode() == Mode::Service)]).cast()
+    }
+
+    fn pause(&self) {
+        // SAFETY: on the fibre of a job, with nothing borrowed that another fibre of this thread could change.
+        unsafe { (self.functions.pause)() };
     }
 }
 
@@ -164,7 +196,7 @@ const MOST_IDLE_RESUMES: u32 = 16;
 /// Called when a wait context is freed: ends what is in flight and closes the descriptor.
 extern "C" fn forget(_context: *mut c_void, _key: *const c_void, _fd: c_int, data: *mut c_void) {
     let _ = guard(|| {
-        // SAFETY: of `Box::into_raw` in `Fibre::slot`; a context forgets its descriptors once.
+        // SAFETY: of `Box::into_raw` in `Fibre::register`; a context forgets its descriptors once.
         drop(unsafe { Box::from_raw(data.cast::<Slot>()) });
     });
 }
