@@ -457,7 +457,7 @@ fn a_file_that_is_no_key_is_named_with_the_reason() {
         ("keys show nobody --directory .", ". has no key named \"nobody\""),
         ("keys show ./gone.pem", "cannot read ./gone.pem: "),
         ("keys show secret", "secret: expected PEM or DER"),
-        ("--json keys show p256.pem --pem", "--pem and --json"),
+        ("--json keys show p256.pem --pem", "--pem or --reference, and --json"),
     ];
     for (words, expected) in cases {
         let said = folder.fails(2, words);

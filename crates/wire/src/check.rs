@@ -2,7 +2,8 @@
 
 #[cfg(feature = "grpc")]
 use oarlock::NonceRule;
-use oarlock::contract::HeldJob;
+use oarlock::contract::{Engine, HeldJob};
+use oarlock::schemes::compute_on;
 use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
 
 /// Which answers are verified with the public key before they are released.
@@ -32,6 +33,12 @@ impl Check {
         let verdicts = checker.run_all(&jobs);
         let verdicts = places.into_iter().zip(verdicts.iter());
         verdicts.filter(|(_, verdict)| verdict.is_err()).map(|(place, _)| place).collect()
+    }
+
+    /// Whether an answer is wrong for certain, by an engine that computes on this thread and takes little of its stack.
+    pub(crate) fn is_wrong(self, engine: &dyn Engine, job: &HeldJob, answer: &[u8]) -> bool {
+        let Some(verification) = self.of(job, answer) else { return false };
+        compute_on(engine, &[verification]).iter().any(Result::is_err)
     }
 
     /// The verification of an answer, where there is one and it is wanted.

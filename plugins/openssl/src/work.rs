@@ -8,8 +8,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use oarlock::contract::{Jobs, KeyKind, Operation, OperationSet, Outcomes};
-use oarlock::schemes::{compute_on, raw_result};
-use oarlock::{Accelerator, Job, JobError, Key, Options, Scheme, Single};
+use oarlock::schemes::{compute_on, raw_result, shape_of};
+use oarlock::selftest::{prove, representative};
+use oarlock::{Accelerator, Job, JobError, Key, Options, Scheme, Shape, Single};
 use oarlock_ffi::Event;
 use oarlock_wire::proto::KeyInfo;
 use oarlock_wire::{KeySource, Pending, Pool, PoolConfig};
@@ -33,6 +34,8 @@ struct Inner {
     pool: OnceLock<Pool>,
     outage: Mutex<Option<Instant>>,
     is_blocking_said: AtomicBool,
+    /// What the scalar engine has been proved for, where it computes without the dispatcher.
+    proved: Mutex<Vec<Shape>>,
 }
 
 /// For how long the cryptoserver is not asked again about keys that are here, once it could not be had.
@@ -57,6 +60,7 @@ impl Provider {
             pool: OnceLock::new(),
             outage: Mutex::new(None),
             is_blocking_said: AtomicBool::new(false),
+            proved: Mutex::new(Vec::new()),
         }))
     }
 
@@ -105,6 +109,7 @@ impl Provider {
     pub(crate) fn rsa_public(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>, Failure> {
         let shape = key.rsa_public_shape().ok_or(Failure::NoKey)?;
         let engines = self.engines(self.0.waits.current(self).is_some())?;
+        self.prove(&engines, shape)?;
         let mut set = OperationSet::new(shape);
         set.push(key, input, oarlock::contract::Extra::None)?;
         let operations: Vec<Operation<'_>> = set.iter().collect();
@@ -129,6 +134,7 @@ impl Provider {
     fn compute(&self, job: &Job<'_>, is_fibre: bool) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let engines = self.engines(is_fibre)?;
         if is_fibre {
+            self.prove(&engines, shape_of(job)?)?;
             // An engine's batch would not fit on the stack of a fibre; the scalar engine needs no more than OpenSSL itself.
             let answer = compute_on(engines.referee(), std::slice::from_ref(job)).pop();
             return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
@@ -153,6 +159,10 @@ impl Provider {
         source: KeySource<'_>,
         fibre: Option<&Fibre>,
     ) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        if let Some(shape) = job.key.rsa_public_shape() {
+            // The pool verifies with it.
+            self.prove(&*self.engines(fibre.is_some())?, shape)?;
+        }
         let flight = Flight::Service(Box::new(self.pool(fibre.is_some())?.start(job, source)?));
         match fibre {
             None => flight.wait(),
@@ -186,6 +196,25 @@ impl Provider {
             }),
         });
         engines.clone().map_err(Failure::Accelerator)
+    }
+
+    /// Has the scalar engine give known answers for a shape before its first use, on a thread of its own: fibres have short stacks.
+    fn prove(&self, engines: &Accelerator, shape: Shape) -> Result<(), Failure> {
+        let shape = representative(shape);
+        let mut proved = self.0.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        if proved.contains(&shape) {
+            return Ok(());
+        }
+        let scalar = engines.referee();
+        let verdict = std::thread::scope(|scope| scope.spawn(|| prove(scalar, scalar, shape)).join());
+        match verdict {
+            Ok(Ok(_)) => {
+                proved.push(shape);
+                Ok(())
+            }
+            Ok(Err(failure)) => Err(Failure::Accelerator(format!("self test of {shape}: {failure}"))),
+            Err(_) => Err(Failure::Accelerator(format!("self test of {shape}: a panic"))),
+        }
     }
 
     fn is_outage(&self) -> bool {

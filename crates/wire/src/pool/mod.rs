@@ -77,7 +77,8 @@ struct Inner {
 pub struct Pending(Exchange);
 
 impl Pool {
-    /// A pool that connects when it is asked for the first time. `checker` verifies answers, on the thread that takes them.
+    /// A pool that connects when it is asked for the first time. The scalar engine of `checker` verifies answers, on the thread that
+    /// takes them, which may have a short stack.
     #[must_use]
     pub fn new(config: PoolConfig, checker: Accelerator) -> Self {
         Self(Arc::new(Inner { config, checker, idle: Idle::default() }))
@@ -213,10 +214,9 @@ impl Inner {
     }
 
     fn check(&self, job: &HeldJob, answer: &SecretBytes) -> Result<(), PoolError> {
-        let wrong = Check::Rsa.wrong(&self.checker, std::iter::once((0, job, answer.expose())));
-        match wrong.is_empty() {
-            true => Ok(()),
-            false => Err(PoolError::WrongAnswer { path: self.config.path.clone() }),
+        match Check::Rsa.is_wrong(self.checker.referee(), job, answer.expose()) {
+            false => Ok(()),
+            true => Err(PoolError::WrongAnswer { path: self.config.path.clone() }),
         }
     }
 
