@@ -1,0 +1,255 @@
+//! Programs of Debian's as they are, with the provider and with keys of every origin.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+#[path = "programs/mod.rs"]
+mod programs;
+#[path = "common/server.rs"]
+mod server;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+
+use common::{Place, Ran, configuration, program};
+use programs::mute::MuteServer;
+use programs::{VISITS, Visit, apache, haproxy, has, nginx, place, postfix, signal_to, wait_for};
+use rustix::process::Signal;
+use server::CryptoServer;
+
+/// Certificates with their keys.
+const PAIRS: [(&str, &str); 2] = [("rsa.crt", "rsa"), ("p256.crt", "p256")];
+
+/// The same with the keys in the cryptoserver.
+const HELD: [(&str, &str); 2] = [("rsa.crt", "rsa.ref"), ("p256.crt", "p256.ref")];
+
+/// What a paused handshake waits for in local mode.
+const EVENT: &str = "anon_inode:[eventfd]";
+
+/// A cryptoserver that writes down what it did, for every user.
+const RECORDED: &str = "limits.may_bring_keys = true\naudit.file = \"audit\"\nlisten.unix_mode = \"0666\"\n\
+                        [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
+
+/// A place whose provider has this process's engines.
+fn local() -> Place {
+    place("mode = local\nthreads = 2")
+}
+
+/// A place whose provider asks a cryptoserver that holds both keys.
+fn service() -> (Place, CryptoServer) {
+    let place = place("");
+    let mut server = CryptoServer::with(&place, RECORDED);
+    server.stop();
+    for name in ["rsa", "p256"] {
+        server.hold(&place, name, name);
+        server.reference(&place, name, name, &format!("{name}.ref"));
+    }
+    server.begin();
+    place.write("openssl.cnf", configuration(&server.section()));
+    (place, server)
+}
+
+/// One client for each version and certificate.
+fn visit(place: &Place, port: u16) {
+    for (key, options) in VISITS {
+        Visit { port, key, options }.succeeds(place);
+    }
+}
+
+/// Waits until the cryptoserver has written down that it signed for certificates `count` times, with keys that it calls so.
+fn signed(place: &Place, key: impl Fn(&str) -> bool, count: usize) {
+    wait_for("signatures in the audit log", || {
+        let audit = String::from_utf8(place.read("server/audit")).unwrap();
+        let is_wanted = |line: &&str| line.contains("-sign\"") && line.contains("\"DONE\"") && key(line);
+        (audit.lines().filter(is_wanted).count() >= count).then_some(())
+    });
+}
+
+/// A key that a process brought has no name there.
+fn is_brought(line: &str) -> bool {
+    !is_held(line)
+}
+
+fn is_held(line: &str) -> bool {
+    line.contains("\"key\":\"rsa\"") || line.contains("\"key\":\"p256\"")
+}
+
+#[test]
+fn nginx_serves_both_certificates_through_reloads_and_lost_workers() {
+    let place = local();
+    let Some((daemon, port)) = nginx::start(&place, &PAIRS) else { return };
+    visit(&place, port);
+    while_clients_come(&place, port, || {
+        for reloads in 1..=2 {
+            nginx::reload(&place);
+            daemon.wait_for_log(|log| {
+                log.matches("start worker process ").count() == 2 + 2 * reloads
+                    && nginx::workers(log).len() == 2
+            });
+        }
+    });
+    for worker in nginx::workers(&daemon.log()) {
+        let count = daemon.log().matches("start worker process ").count();
+        signal_to(worker, Signal::KILL);
+        daemon.wait_for_log(|log| log.matches("start worker process ").count() == count + 1);
+        visit(&place, port);
+    }
+    daemon.signal(Signal::QUIT);
+    daemon.wait_for_log(|log| log.contains("exited with code 0") && nginx::workers(log).is_empty());
+    // One for each worker that was killed.
+    assert_eq!(daemon.log().matches("[alert]").count(), 2, "{}", daemon.log());
+}
+
+/// Has clients come, none of which fails, until `change` is done and each has come once more.
+fn while_clients_come(place: &Place, port: u16, change: impl FnOnce()) {
+    let (is_done, visits) = (AtomicBool::new(false), AtomicU32::new(0));
+    thread::scope(|scope| {
+        for (key, options) in &VISITS[..2] {
+            let (is_done, visits) = (&is_done, &visits);
+            scope.spawn(move || {
+                while !is_done.load(Ordering::Acquire) {
+                    Visit { port, key, options }.succeeds(place);
+                    visits.fetch_add(1, Ordering::Release);
+                }
+                Visit { port, key, options }.succeeds(place);
+            });
+        }
+        wait_for("the first clients", || (visits.load(Ordering::Acquire) > 2).then_some(()));
+        change();
+        is_done.store(true, Ordering::Release);
+    });
+}
+
+#[test]
+fn nginx_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+    for (pairs, is_from) in [(PAIRS, is_brought as fn(&str) -> bool), (HELD, is_held)] {
+        let (place, server) = service();
+        let Some((daemon, port)) = nginx::start(&place, &pairs) else { return };
+        visit(&place, port);
+        signed(&place, is_from, 2);
+        while_clients_come(&place, port, || {
+            nginx::reload(&place);
+            daemon.wait_for_log(|log| {
+                log.matches("start worker process ").count() == 4 && nginx::workers(log).len() == 2
+            });
+        });
+        drop(daemon);
+        drop(server);
+    }
+}
+
+#[test]
+fn nginx_starts_without_the_cryptoserver_and_recovers_with_it() {
+    let (place, mut server) = service();
+    server.stop();
+    let Some((daemon, port)) = nginx::start(&place, &HELD) else { return };
+    let (key, options) = VISITS[0];
+    Visit { port, key, options }.https(&place).failed();
+    daemon.wait_for_log(|log| log.contains("cryptoserver"));
+    server.begin();
+    visit(&place, port);
+}
+
+#[test]
+fn apache_serves_both_certificates() {
+    let place = local();
+    let Some((_daemon, port)) = apache::start(&place, &PAIRS) else { return };
+    visit(&place, port);
+}
+
+#[test]
+fn apache_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+    for (pairs, is_from) in [(PAIRS, is_brought as fn(&str) -> bool), (HELD, is_held)] {
+        let (place, server) = service();
+        let Some((daemon, port)) = apache::start(&place, &pairs) else { return };
+        visit(&place, port);
+        signed(&place, is_from, 2);
+        drop(daemon);
+        drop(server);
+    }
+}
+
+#[test]
+fn postfix_starts_tls() {
+    let place = local();
+    let Some((daemon, port)) = postfix::start(&place, "rsa.crt", "rsa") else { return };
+    for (key, options) in VISITS.into_iter().filter(|(key, _)| *key == "rsa") {
+        Visit { port, key, options }.starts_tls(&place);
+    }
+    assert!(daemon.log().contains("TLS connection established"), "{}", daemon.log());
+}
+
+#[test]
+fn postfix_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+    for (key, is_from) in [("rsa", is_brought as fn(&str) -> bool), ("rsa.ref", is_held)] {
+        let (place, server) = service();
+        let Some((daemon, port)) = postfix::start(&place, "rsa.crt", key) else { return };
+        let (key, options) = VISITS[0];
+        Visit { port, key, options }.starts_tls(&place);
+        signed(&place, is_from, 1);
+        drop(daemon);
+        drop(server);
+    }
+}
+
+#[test]
+fn haproxy_serves_others_while_a_handshake_waits() {
+    let place = place("");
+    let mut server = MuteServer::start(&place);
+    place.write("openssl.cnf", configuration(&server.section()));
+    let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
+    let (key, options) = VISITS[0];
+    thread::scope(|scope| {
+        let client = scope.spawn(|| Visit { port: proxy.port, key, options }.succeeds(&place));
+        wait_for("a question", || (server.connections() == 1).then_some(()));
+        // Its only thread has something else to do.
+        let mut other = TcpStream::connect(("127.0.0.1", proxy.plain_port)).unwrap();
+        other.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
+        let mut said = String::new();
+        other.read_to_string(&mut said).unwrap();
+        assert!(said.ends_with("hello"), "{said}");
+        assert!(!client.is_finished());
+        server.leave();
+    });
+    proxy.daemon.wait_for_log(|log| log.contains("keys that are here are used in this process"));
+}
+
+#[test]
+fn haproxy_forgets_clients_that_leave_in_the_middle() {
+    let place = local();
+    let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
+    let (_, options) = VISITS[0];
+    let hello = Visit::hello(&place, options);
+    visit(&place, proxy.port);
+    for _ in 0..200 {
+        TcpStream::connect(("127.0.0.1", proxy.port)).unwrap().write_all(&hello).unwrap();
+    }
+    visit(&place, proxy.port);
+    proxy.daemon.wait_for_descriptors(EVENT, 0);
+    // The two that it listens on, and HAProxy's own.
+    proxy.daemon.wait_for_descriptors("socket:", 2);
+}
+
+#[test]
+fn curl_checks_certificates_with_the_provider() {
+    if !has(&["curl", "openssl"]) {
+        return;
+    }
+    let place = local();
+    let Some((_daemon, port)) = nginx::start(&place, &PAIRS) else { return };
+    for (certificate, cipher) in
+        [("rsa", "ECDHE-RSA-AES128-GCM-SHA256"), ("p256", "ECDHE-ECDSA-AES128-GCM-SHA256")]
+    {
+        let curl = |authority: &str| {
+            let arguments = format!(
+                "-sS --tls-max 1.2 --ciphers {cipher} --cacert {authority}.crt --resolve localhost:{port}:127.0.0.1 \
+                 https://localhost:{port}/"
+            );
+            Ran::of(place.command(program("curl").unwrap()).args(arguments.split_whitespace()))
+        };
+        assert_eq!(curl(certificate).ok(), "hello");
+        let other = if certificate == "rsa" { "p256" } else { "rsa" };
+        assert!(curl(other).failed().contains("certificate"));
+    }
+}

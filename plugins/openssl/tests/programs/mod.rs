@@ -1,0 +1,270 @@
+//! Servers that know nothing of the provider, and clients that know neither.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+pub mod apache;
+pub mod haproxy;
+pub mod mute;
+pub mod nginx;
+pub mod postfix;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use crate::common::{Place, Ran, program};
+
+/// Nothing takes as long unless it hangs.
+const HANGS: Duration = Duration::from_secs(30);
+
+/// A server that runs until this is dropped, and what it says meanwhile.
+pub struct Daemon {
+    child: Child,
+    log: Arc<Mutex<String>>,
+    /// What ends it where its processes leave its group.
+    stop: Option<Command>,
+}
+
+/// What a client does beside the defaults of TLS 1.3.
+pub struct Visit {
+    pub port: u16,
+    /// Whose certificate is expected.
+    pub key: &'static str,
+    pub options: &'static str,
+}
+
+/// TLS 1.3 and 1.2, and each certificate that a server has where it has two.
+pub const VISITS: [(&str, &str); 4] = [
+    ("rsa", "-tls1_3 -sigalgs RSA-PSS+SHA256:RSA+SHA256"),
+    ("p256", "-tls1_3 -sigalgs ECDSA+SHA256"),
+    ("rsa", "-tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256"),
+    ("p256", "-tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256"),
+];
+
+/// A place that other users than the test's can look into: servers give root up.
+pub fn place(section: &str) -> Place {
+    let place = Place::new(section);
+    fs::set_permissions(&place.directory, PermissionsExt::from_mode(0o755)).unwrap();
+    for name in ["rsa", "p256"] {
+        let (_, how) = crate::common::KEYS.iter().find(|(known, _)| *known == name).unwrap();
+        place.key(name, how);
+        place.certificate(name);
+    }
+    place
+}
+
+/// Whether the tests' user is root, as which some servers have to start.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether all of these are installed.
+pub fn has(programs: &[&str]) -> bool {
+    programs.iter().all(|name| program(name).is_some())
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Asks again until there is an answer.
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(begin.elapsed() < HANGS, "{what}: not so");
+        thread::yield_now();
+    }
+}
+
+impl Daemon {
+    /// Starts a program that listens on the port that it is given, and waits until it does.
+    pub fn start(mut command: impl FnMut(u16) -> (Command, Option<Command>)) -> (Self, u16) {
+        for _ in 0..5 {
+            let port = free_port();
+            let (start, stop) = command(port);
+            let mut daemon = Self::spawn(start, stop);
+            let is_up = wait_for("a server that starts or fails", || {
+                let is_up = TcpStream::connect(("127.0.0.1", port)).is_ok();
+                (is_up || !daemon.is_running()).then_some(is_up)
+            });
+            if is_up {
+                return (daemon, port);
+            }
+            daemon.wait_for_log_end();
+            // Another program has got the port.
+            assert!(daemon.log().contains("in use"), "{}", daemon.log());
+        }
+        panic!("five ports were free and then were not");
+    }
+
+    fn spawn(mut command: Command, stop: Option<Command>) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let shown = format!("{command:?}");
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
+        let log = Arc::new(Mutex::new(String::new()));
+        collect::<ChildStdout>(child.stdout.take(), &log);
+        collect::<ChildStderr>(child.stderr.take(), &log);
+        Self { child, log, stop }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    #[track_caller]
+    pub fn wait_for_log(&self, what: impl Fn(&str) -> bool) {
+        let begin = Instant::now();
+        while !what(&self.log()) {
+            assert!(begin.elapsed() < HANGS, "not said: {}", self.log());
+            thread::yield_now();
+        }
+    }
+
+    fn wait_for_log_end(&self) {
+        // Both readers have let go of it.
+        wait_for("the end of a log", || (Arc::strong_count(&self.log) == 1).then_some(()));
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        signal_to(self.id(), signal);
+    }
+
+    /// How many descriptors the process has open whose kind begins so: `socket:`, `anon_inode:[eventfd]`.
+    pub fn descriptors(&self, kind: &str) -> usize {
+        let of = PathBuf::from(format!("/proc/{}/fd", self.id()));
+        let links = fs::read_dir(of).unwrap().flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+        links.filter(|link| link.to_string_lossy().starts_with(kind)).count()
+    }
+
+    /// Waits until there are so many.
+    #[track_caller]
+    pub fn wait_for_descriptors(&self, kind: &str, count: usize) {
+        let begin = Instant::now();
+        loop {
+            let now = self.descriptors(kind);
+            if now == count {
+                return;
+            }
+            assert!(begin.elapsed() < HANGS, "{kind}: {now}, not {count}: {}", self.log());
+            thread::yield_now();
+        }
+    }
+}
+
+pub fn signal_to(process: u32, signal: Signal) {
+    let pid = Pid::from_raw(process.try_into().unwrap()).unwrap();
+    // It fails for a process that has gone.
+    let _ = kill_process(pid, signal);
+}
+
+/// Reads what a program says on a thread of its own, as long as one of its processes has the other end.
+fn collect<R: Read + Send + 'static>(from: Option<R>, log: &Arc<Mutex<String>>) {
+    let (from, log) = (BufReader::new(from.unwrap()), Arc::clone(log));
+    thread::spawn(move || {
+        for line in from.lines().map_while(Result::ok) {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.push_str(&line);
+            log.push('\n');
+        }
+    });
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{}", self.log());
+        }
+        if let Some(stop) = &mut self.stop {
+            let _ = stop.output();
+        }
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Visit {
+    /// What a server answers to `openssl s_client` without the provider, which checks the certificate.
+    pub fn https(&self, place: &Place) -> Ran {
+        self.client(place, b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", "")
+    }
+
+    fn client(&self, place: &Place, request: &[u8], extra: &str) -> Ran {
+        let name = format!("request.{:?}", thread::current().id());
+        place.write(&name, request);
+        let Self { port, key, options } = self;
+        let arguments = format!(
+            "s_client -connect 127.0.0.1:{port} -servername localhost -CAfile {key}.crt -verify_return_error \
+             -verify_hostname localhost -ign_eof {options} {extra}"
+        );
+        let mut command = place.plain_command(&place.openssl);
+        command.args(arguments.split_whitespace()).stdin(fs::File::open(place.path(&name)).unwrap());
+        Ran::of(&mut command)
+    }
+
+    /// The answer of a server whose every page says "hello".
+    #[track_caller]
+    pub fn succeeds(&self, place: &Place) {
+        let said = self.https(place).ok();
+        assert!(said.contains("Verification: OK") && said.contains("hello"), "{said}");
+    }
+
+    /// A client that holds its session until it is killed.
+    pub fn stays(&self, place: &Place) -> Child {
+        let Self { port, key, options } = self;
+        let arguments = format!("s_client -connect 127.0.0.1:{port} -CAfile {key}.crt -quiet {options}");
+        let mut command = place.plain_command(&place.openssl);
+        command
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+
+    /// The first message of such a client.
+    pub fn hello(place: &Place, options: &'static str) -> Vec<u8> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut client = Visit { port, key: "rsa", options }.stays(place);
+        let (mut stream, _) = listener.accept().unwrap();
+        // RFC 8446 5.1: type, version and length of a record.
+        let mut hello = vec![0; 5];
+        stream.read_exact(&mut hello).unwrap();
+        let length = usize::from(u16::from_be_bytes([hello[3], hello[4]]));
+        hello.resize(5 + length, 0);
+        stream.read_exact(&mut hello[5..]).unwrap();
+        client.kill().unwrap();
+        client.wait().unwrap();
+        hello
+    }
+
+    /// A TLS session inside of SMTP.
+    #[track_caller]
+    pub fn starts_tls(&self, place: &Place) {
+        let said = self.client(place, b"QUIT\r\n", "-starttls smtp -quiet -crlf").ok();
+        assert!(said.contains("221 2.0.0 Bye"), "{said}");
+    }
+}

@@ -1,0 +1,64 @@
+//! nginx: a master that reads keys, and workers that use them.
+
+use std::process::Command;
+
+use super::Daemon;
+use crate::common::{Place, program};
+
+/// A master and two workers with these pairs of certificate and key.
+pub fn start(place: &Place, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
+    program("nginx")?;
+    let (daemon, port) = Daemon::start(|port| {
+        place.write("nginx.conf", configuration(place, port, pairs));
+        (command(place), None)
+    });
+    // A connection is taken in before there are workers.
+    daemon.wait_for_log(|log| workers(log).len() == 2);
+    Some((daemon, port))
+}
+
+fn command(place: &Place) -> Command {
+    let mut command = place.command(program("nginx").unwrap());
+    command.arg("-p").arg(place.path("")).arg("-c").arg(place.path("nginx.conf"));
+    command.args(["-e", "stderr"]);
+    command
+}
+
+/// Has the master read its files once more.
+pub fn reload(place: &Place) {
+    crate::common::Ran::of(command(place).args(["-s", "reload"])).ok();
+}
+
+/// Processes that the log says to have been started as workers and not to have ended.
+pub fn workers(log: &str) -> Vec<u32> {
+    let behind = |text: &str| -> Vec<u32> {
+        let rests = log.split(text).skip(1);
+        rests.filter_map(|rest| rest.split_whitespace().next()?.parse().ok()).collect()
+    };
+    let ended: Vec<u32> = log.lines().filter(|line| line.contains(" exited ")).filter_map(ended).collect();
+    behind("start worker process ").into_iter().filter(|worker| !ended.contains(worker)).collect()
+}
+
+fn ended(line: &str) -> Option<u32> {
+    line.split("worker process ").nth(1)?.split_whitespace().next()?.parse().ok()
+}
+
+fn configuration(place: &Place, port: u16, pairs: &[(&str, &str)]) -> String {
+    let directory = place.path("");
+    let directory = directory.display();
+    let pairs: String = pairs
+        .iter()
+        .map(|(certificate, key)| format!("ssl_certificate {certificate};\nssl_certificate_key {key};\n"))
+        .collect();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {directory}/temporary.{name};\n"))
+        .concat();
+    format!(
+        "daemon off;\nworker_processes 2;\npid {directory}/nginx.pid;\nerror_log stderr notice;\n\
+         events {{ worker_connections 64; }}\n\
+         http {{\naccess_log off;\n{temporary}\
+         server {{\nlisten 127.0.0.1:{port} ssl;\n{pairs}\
+         ssl_protocols TLSv1.2 TLSv1.3;\nssl_session_cache off;\nssl_session_tickets off;\n\
+         location / {{ return 200 \"hello\"; }}\n}}\n}}\n"
+    )
+}

@@ -1,0 +1,60 @@
+//! Postfix's `smtpd`, which speaks TLS once a client asks for it.
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::process::Command;
+
+use super::{Daemon, is_root};
+use crate::common::{Place, Ran, program};
+
+/// A mail system of its own with this pair of certificate and key.
+pub fn start(place: &Place, certificate: &str, key: &str) -> Option<(Daemon, u16)> {
+    program("postfix")?;
+    if !is_root() {
+        eprintln!("SKIPPED: only root can start Postfix");
+        return None;
+    }
+    for name in ["mail", "mail/queue", "mail/data"] {
+        fs::create_dir_all(place.path(name)).unwrap();
+    }
+    let postfix = Ran::of(Command::new("id").args(["-u", "postfix"])).ok().trim().parse().unwrap();
+    chown(place.path("mail/data"), Some(postfix), None).unwrap();
+    place.write("mail/main.cf", settings(place, certificate, key));
+    Some(Daemon::start(|port| {
+        place.write("mail/master.cf", services(port));
+        (command(place, "start-fg"), Some(command(place, "stop")))
+    }))
+}
+
+fn command(place: &Place, verb: &str) -> Command {
+    // The mail system reads the provider's configuration by a setting of its own.
+    let mut command = place.plain_command(program("postfix").unwrap());
+    command.arg("-c").arg(place.path("mail")).arg(verb);
+    command
+}
+
+fn settings(place: &Place, certificate: &str, key: &str) -> String {
+    let directory = place.path("");
+    let directory = directory.display();
+    format!(
+        "compatibility_level = 3.6\nmyhostname = localhost\nmydestination =\n\
+         inet_interfaces = 127.0.0.1\ninet_protocols = ipv4\n\
+         local_recipient_maps =\nalias_maps =\nmaillog_file = /dev/stdout\n\
+         queue_directory = {directory}/mail/queue\ndata_directory = {directory}/mail/data\n\
+         command_directory = /usr/sbin\ndaemon_directory = /usr/lib/postfix/sbin\n\
+         smtpd_tls_security_level = may\nsmtpd_tls_loglevel = 1\nsmtpd_tls_protocols = >=TLSv1.2\n\
+         smtpd_tls_cert_file = {directory}/{certificate}\nsmtpd_tls_key_file = {directory}/{key}\n\
+         tls_config_file = {directory}/openssl.cnf\n"
+    )
+}
+
+fn services(port: u16) -> String {
+    format!(
+        "127.0.0.1:{port} inet n - n - - smtpd\n\
+         tlsmgr unix - - n 1000? 1 tlsmgr\n\
+         anvil unix - - n - 1 anvil\n\
+         rewrite unix - - n - - trivial-rewrite\n\
+         cleanup unix n - n - 0 cleanup\n\
+         postlog unix-dgram n - n - 1 postlogd\n"
+    )
+}
