@@ -64,7 +64,7 @@ fn damaged_files_are_refused() {
         assert!(Reference::parse_der(&whole[..len]).is_err(), "{len}");
     }
     assert!(Reference::parse_der(&[&whole[..], &[0]].concat()).is_err());
-    let mut newer = whole.clone();
+    let mut newer = whole;
     newer[4] = 2;
     let refused = Reference::parse_der(&newer).unwrap_err();
     assert_eq!(refused, KeyError::Version { structure: "KeyReference", expected: 1, found: 2 });
