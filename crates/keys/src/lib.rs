@@ -7,7 +7,7 @@
 //! | [`raw`] | bare scalars, points, seeds and symmetric secrets |
 //! | [`rsa`] | RSA from its numbers, and modulus with secret exponent; the consistency checks |
 //! | [`held`] | keys whose private part lives with a holder |
-//! | [`reference`] | files that name a key which lives at a server |
+//! | [`mod@reference`] | files that name a key which lives at a server |
 //! | [`generate`] | new keys |
 //! | [`threshold`] | RSA keys split into shares, of which some sign together; their files |
 //! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private ones |
