@@ -215,7 +215,7 @@ fn while_its_engine_fails() {
 fn while_its_engine_hangs_and_after_it_was_abandoned() {
     for way in Way::ALL {
         let gated = Arc::new(Gated::new(DERIVE));
-        let hang_after = Duration::from_millis(if cfg!(miri) { 500 } else { 20 });
+        let hang_after = Duration::from_millis(if cfg!(miri) { 5_000 } else { 20 });
         let dispatcher = around(&gated, Config { hang_after, ..config() });
         let (hung, again) = (submit(&dispatcher, &set_of(DERIVE, 0, 2)), set_of(DERIVE, 2, 4));
         gated.gate().await_arrivals(1);
