@@ -7,6 +7,7 @@ use oarlock::contract::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 
+use crate::bench::BenchError;
 use crate::call::CallError;
 use crate::keys::KeysError;
 use crate::ladder::LadderError;
@@ -36,6 +37,8 @@ pub(crate) enum Failure {
     Call(#[from] CallError),
     #[error("load: {0}")]
     Load(#[from] LoadError),
+    #[error("bench: {0}")]
+    Bench(#[from] BenchError),
     #[error("keys: {0}")]
     Keys(#[from] KeysError),
     #[error("keys for {op}: {error}")]
@@ -72,6 +75,7 @@ impl Failure {
             Self::Ladder(error) if !error.is_users() => MACHINE,
             Self::Serve(error) if !error.is_users() => MACHINE,
             Self::Load(error) if !error.is_users() => MACHINE,
+            Self::Bench(error) if !error.is_users() => MACHINE,
             Self::Call(error) if error.is_no() => NO,
             Self::Call(error) if !error.is_users() => MACHINE,
             Self::Keys(error) if !error.is_users() => MACHINE,

@@ -5,6 +5,7 @@
 //! | `args`, `exit` | the command line; how a command ends |
 //! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load`, `bench`, `keys` | the commands |
 //! | `operation` | operation names, and public-key work for them |
+//! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot` | text tables and SVG pictures |
 #![deny(unsafe_code)]
@@ -12,6 +13,7 @@
 mod args;
 mod bench;
 mod call;
+mod cores;
 mod engines;
 mod exit;
 mod keys;
@@ -40,7 +42,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {
-        Ok(code) => code,
+        Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Stdout(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("oarlock: {failure}");
@@ -49,8 +51,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let done: Result<(), Failure> = match &cli.command {
+fn run(cli: &Cli) -> Result<(), Failure> {
+    match &cli.command {
         Command::Engines => engines::run(&cli.global),
         Command::Speed(args) => speed::run(&cli.global, args),
         Command::Latency(args) => latency::run(&cli.global, args).map_err(|error| match error {
@@ -77,12 +79,13 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             load::LoadError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
-        // Its failures have logs behind them: it says them itself.
-        Command::Bench(args) => return Ok(bench::run(&cli.global, args)),
+        Command::Bench(args) => bench::run(&cli.global, args).map_err(|error| match error {
+            bench::BenchError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
         Command::Keys(args) => keys::run(&cli.global, args).map_err(|error| match error {
             keys::KeysError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
-    };
-    done.map(|()| ExitCode::SUCCESS)
+    }
 }

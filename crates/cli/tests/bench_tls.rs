@@ -78,6 +78,24 @@ fn keys_of_servers_are_brought_and_held() {
 }
 
 #[test]
+fn reloads_and_killed_workers_fail_no_other_connection() {
+    let (Some(module), true) = (module(), has("nginx")) else { return };
+    let mut command = command(&["--json", "bench", "reloads", "--rows", "default,oarlock-held"]);
+    command.args(["--seconds", "2", "--reload-every", "0.7", "--kill-every", "0.4"]);
+    command.args(["--connections", "3", "--workers", "3", "--provider"]).arg(module);
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows.iter().map(|row| &row["provider"]).collect::<Vec<_>>(), ["default", "oarlock-held"]);
+    for row in rows {
+        assert_eq!(row["failed"], 0, "{row}");
+        for field in ["handshakes", "reloads", "memory_kib_start", "memory_kib_end"] {
+            assert!(row[field].as_u64().unwrap() > 0, "{field}: {row}");
+        }
+    }
+}
+
+#[test]
 fn wrong_usage_is_said() {
     let full = tempfile::tempdir().unwrap();
     std::fs::write(full.path().join("file"), "").unwrap();

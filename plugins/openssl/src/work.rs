@@ -41,6 +41,9 @@ struct Inner {
 /// For how long the cryptoserver is not asked again about keys that are here, once it could not be had.
 const OUTAGE: Duration = Duration::from_secs(1);
 
+/// Who calls OpenSSL outside of jobs waits for the answer: where nobody else does, a worker would only add its waking.
+const CALLER_BUDGET: Duration = Duration::from_secs(1);
+
 /// Connections to the cryptoserver that are kept.
 const MOST_IDLE: usize = 64;
 
@@ -292,7 +295,8 @@ fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
     if let Some(engines) = known {
         return Ok(engines);
     }
-    let mut builder = Accelerator::builder().lazy();
+    let config = oarlock::Config { caller_budget: CALLER_BUDGET, ..oarlock::Config::default() };
+    let mut builder = Accelerator::builder().config(config).lazy();
     if let Some(names) = &settings.0 {
         builder = builder.engines(names.clone());
     }

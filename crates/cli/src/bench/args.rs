@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::BenchError;
-use super::plan::Name;
+use super::plan::{Name, Provider};
 
 /// Arguments of `oarlock bench`.
 #[derive(Args, Debug)]
@@ -19,6 +19,19 @@ pub(crate) struct BenchArgs {
 pub(super) enum BenchCommand {
     /// TLS handshakes of unmodified nginx and HAProxy, with OpenSSL alone and with Oarlock as its provider
     Tls(TlsArgs),
+    /// TLS handshakes of nginx while it is reloaded and its workers are killed: which failed, and how much memory it takes
+    Reloads(ReloadsArgs),
+}
+
+/// What both need to set servers up.
+#[derive(Args, Debug)]
+pub(crate) struct SetUpArgs {
+    /// The provider's library [default: oarlock.so or liboarlock_openssl.so beside this program]
+    #[arg(long, value_name = "PATH", env = "OARLOCK_PROVIDER", hide_env_values = true)]
+    provider: Option<PathBuf>,
+    /// Leave keys, configurations and logs in this directory, which must be empty or new
+    #[arg(long, value_name = "DIR")]
+    pub(super) keep: Option<PathBuf>,
 }
 
 /// Arguments of `oarlock bench tls`.
@@ -40,9 +53,8 @@ pub(crate) struct TlsArgs {
     /// Rows to measure [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<Name>,
-    /// The provider's library [default: oarlock.so or liboarlock_openssl.so beside this program]
-    #[arg(long, value_name = "PATH", env = "OARLOCK_PROVIDER", hide_env_values = true)]
-    provider: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) set_up: SetUpArgs,
     /// Seconds that each provider is measured in a turn, after a tenth of it to warm up
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) seconds: f64,
@@ -55,9 +67,39 @@ pub(crate) struct TlsArgs {
     /// Worker processes of nginx
     #[arg(long, value_name = "N", default_value = "32", value_parser = clap::value_parser!(u32).range(1..=512))]
     pub(super) workers: u32,
-    /// Leave keys, configurations and logs in this directory, which must be empty or new
-    #[arg(long, value_name = "DIR")]
-    pub(super) keep: Option<PathBuf>,
+}
+
+/// Arguments of `oarlock bench reloads`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Clients make full TLS 1.3 handshakes with an RSA-2048 certificate, each connecting anew as soon as it has its \
+                  answer. Meanwhile nginx is told to reload in even intervals, and workers chosen at random are killed, at random \
+                  times.\n\
+                  A connection that was open when a worker was killed and failed counts as cut_off; any other that failed counts \
+                  as failed, and then the command fails too. memory_kib_* are proportional set sizes of nginx, its workers and \
+                  the cryptoserver together, after the first reload and after the last."
+)]
+pub(crate) struct ReloadsArgs {
+    /// Providers to run [default: all]
+    #[arg(long, value_enum, value_name = "PROVIDERS", value_delimiter = ',')]
+    rows: Vec<Provider>,
+    #[command(flatten)]
+    pub(super) set_up: SetUpArgs,
+    /// Seconds that each provider is run
+    #[arg(long, value_name = "S", default_value_t = 600.0)]
+    pub(super) seconds: f64,
+    /// Seconds between reloads
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    pub(super) reload_every: f64,
+    /// Seconds between killed workers, in the mean
+    #[arg(long, value_name = "S", default_value_t = 5.0)]
+    pub(super) kill_every: f64,
+    /// Connections at once
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) connections: u32,
+    /// Worker processes of nginx
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(2..=512))]
+    pub(super) workers: u32,
 }
 
 /// What the library is called: as it is installed, and as it is built.
@@ -65,10 +107,7 @@ const LIBRARIES: [&str; 2] = ["oarlock.so", "liboarlock_openssl.so"];
 
 impl TlsArgs {
     pub(super) fn check(&self) -> Result<(), BenchError> {
-        match self.seconds > 0.0 && self.seconds <= 86_400.0 {
-            true => Ok(()),
-            false => Err(BenchError::Usage("--seconds: expected a number above 0, and a day at most")),
-        }
+        is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")
     }
 
     /// What was asked for, each once, in the order of the table.
@@ -84,7 +123,30 @@ impl TlsArgs {
     pub(super) fn connections(&self, name: Name) -> usize {
         if name.is_one_at_a_time() { 1 } else { self.connections as usize }
     }
+}
 
+impl ReloadsArgs {
+    pub(super) fn check(&self) -> Result<(), BenchError> {
+        is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")?;
+        is_time(self.reload_every, "--reload-every: expected a number above 0, and a day at most")?;
+        is_time(self.kill_every, "--kill-every: expected a number above 0, and a day at most")
+    }
+
+    /// What was asked for, each once.
+    pub(super) fn rows(&self) -> Vec<Provider> {
+        let is_wanted = |provider: &Provider| self.rows.is_empty() || self.rows.contains(provider);
+        Provider::ALL.into_iter().filter(is_wanted).collect()
+    }
+}
+
+fn is_time(seconds: f64, otherwise: &'static str) -> Result<(), BenchError> {
+    match seconds > 0.0 && seconds <= 86_400.0 {
+        true => Ok(()),
+        false => Err(BenchError::Usage(otherwise)),
+    }
+}
+
+impl SetUpArgs {
     /// The provider's library, by its real path.
     pub(super) fn module(&self) -> Result<PathBuf, BenchError> {
         let found = match &self.provider {

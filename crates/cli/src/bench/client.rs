@@ -107,6 +107,30 @@ impl Clients {
         })
     }
 
+    /// Connects until `length` is over, whatever fails, while `disturb` runs.
+    pub(super) fn endure(
+        &self,
+        address: SocketAddr,
+        length: Duration,
+        disturb: impl Future<Output = Result<(), BenchError>>,
+    ) -> Result<Endured, BenchError> {
+        self.runtime.block_on(async {
+            let end = Instant::now() + length;
+            let mut browsers = JoinSet::new();
+            for _ in 0..self.connections {
+                browsers.spawn(persist(self.connector.clone(), address, end));
+            }
+            disturb.await?;
+            let mut endured = Endured::default();
+            while let Some(own) = browsers.join_next().await {
+                let own = own.map_err(|error| BenchError::Clients(io::Error::other(error)))?;
+                endured.handshakes += own.handshakes;
+                endured.lost.extend(own.lost);
+            }
+            Ok(endured)
+        })
+    }
+
     /// All at once, until the last has its last answer.
     async fn browse_all(&self, address: SocketAddr, length: Duration) -> Result<Seen, BenchError> {
         let end = Instant::now() + length;
@@ -120,6 +144,20 @@ impl Clients {
         }
         Ok(seen)
     }
+}
+
+/// What clients saw that went on whatever failed.
+#[derive(Default)]
+pub(super) struct Endured {
+    pub(super) handshakes: u64,
+    pub(super) lost: Vec<Lost>,
+}
+
+/// A connection that failed.
+pub(super) struct Lost {
+    pub(super) began: Instant,
+    pub(super) ended: Instant,
+    pub(super) reason: String,
 }
 
 impl Measured {
@@ -152,6 +190,23 @@ async fn browse(connector: TlsConnector, address: SocketAddr, end: Instant) -> S
             return seen;
         }
     }
+}
+
+/// Connects until `end`.
+async fn persist(connector: TlsConnector, address: SocketAddr, end: Instant) -> Endured {
+    let mut endured = Endured::default();
+    while Instant::now() < end {
+        let began = Instant::now();
+        match ask_in_time(&connector, address).await {
+            Ok(_) => endured.handshakes += 1,
+            Err(error) => {
+                endured.lost.push(Lost { began, ended: Instant::now(), reason: error.to_string() });
+                // Where nobody listens, failures come faster than anybody can keep them.
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        }
+    }
+    endured
 }
 
 async fn ask_in_time(connector: &TlsConnector, address: SocketAddr) -> io::Result<Duration> {

@@ -2,15 +2,15 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use oarlock::keys::KeyError;
+use rustix::io::Errno;
 
 use super::plan::{Name, Program, Provider};
 
 /// Why there are no numbers.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum BenchError {
+pub(crate) enum BenchError {
     #[error("{0}")]
     Usage(&'static str),
     #[error(
@@ -39,14 +39,18 @@ pub(super) enum BenchError {
     Rustls(#[from] tokio_rustls::rustls::Error),
     #[error("the clients: {0}")]
     Clients(io::Error),
-    #[error("servers and clients cannot be put on cores of their own: {0}")]
-    Cores(io::Error),
     #[error("cannot start {program}: {error}")]
     Start { program: Program, error: io::Error },
     #[error("{program} ended: {status}\n{log}")]
     Ended { program: Program, status: String, log: String },
     #[error("the CPU time of {program}: {error}")]
     CpuTime { program: Program, error: io::Error },
+    #[error("the memory of {program}: {error}")]
+    Memory { program: Program, error: io::Error },
+    #[error("{program} cannot be signalled: {error}")]
+    Signal { program: Program, error: Errno },
+    #[error("{provider}: {failed} connections failed while no worker was killed; the first: {first}")]
+    Failed { provider: Provider, failed: u64, first: String },
     #[error("{name} {provider}: {reason}\n{log}")]
     Server { name: Name, provider: Provider, reason: String, log: String },
     #[error("stdout: {0}")]
@@ -54,12 +58,9 @@ pub(super) enum BenchError {
 }
 
 impl BenchError {
-    /// As of every command: 2 where the user's words or files are wrong, 3 where the machine or a server failed.
-    pub(super) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Self::Usage(_) | Self::NoProvider { .. } | Self::Provider { .. } => 2,
-            Self::Keep { .. } | Self::Path { .. } => 2,
-            _ => 3,
-        })
+    /// True where the user's words or files are wrong, false where the machine or a server failed.
+    pub(crate) fn is_users(&self) -> bool {
+        let is_setting = matches!(self, Self::Usage(_) | Self::NoProvider { .. } | Self::Provider { .. });
+        is_setting || matches!(self, Self::Keep { .. } | Self::Path { .. })
     }
 }

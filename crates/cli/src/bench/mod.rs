@@ -6,20 +6,20 @@
 //! | `plan` | which rows there are: programs, providers, keys |
 //! | `place` | keys, certificates and configurations in a directory |
 //! | `settings` | the text of configurations |
-//! | `process`, `usage` | a program that was started; its CPU time |
-//! | `cores` | servers on one core, clients on the others |
+//! | `process`, `usage` | a program that was started; its CPU time and memory |
 //! | `stack` | a TLS server, with its cryptoserver where it has one |
 //! | `client` | clients, which connect anew as soon as they have their answer |
 //! | `turns` | providers in turns, and what is made of these |
+//! | `reloads` | nginx while it is reloaded and its workers are killed |
 //! | `report` | table and JSON |
 
 mod args;
 mod client;
-mod cores;
 mod error;
 mod place;
 mod plan;
 mod process;
+mod reloads;
 mod report;
 mod settings;
 mod stack;
@@ -27,7 +27,6 @@ mod turns;
 mod usage;
 
 use std::io::{self, IsTerminal};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,39 +34,32 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::Clients;
-use self::cores::Cores;
-use self::error::BenchError;
+pub(crate) use self::error::BenchError;
 use self::place::Place;
 use self::plan::Name;
 use self::report::Row;
-use self::stack::Stack;
+use self::stack::{Site, Stack};
 use self::turns::Turn;
 use crate::args::Global;
+use crate::cores::Cores;
 
-/// Measures, and says where it could not.
-pub(crate) fn run(global: &Global, args: &BenchArgs) -> ExitCode {
-    let done = match &args.command {
+pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<(), BenchError> {
+    match &args.command {
         BenchCommand::Tls(args) => tls(global, args),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(BenchError::Stdout(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("oarlock: bench: {error}");
-            error.exit_code()
-        }
+        BenchCommand::Reloads(args) => reloads::run(global, args),
     }
 }
 
 fn tls(global: &Global, args: &TlsArgs) -> Result<(), BenchError> {
     args.check()?;
-    let module = args.module()?;
+    let module = args.set_up.module()?;
     let names = installed(args.rows())?;
     oarlock_server::raise_open_files();
-    let place = Place::new(args.keep.as_deref(), &module)?;
+    let place = Place::new(args.set_up.keep.as_deref(), &module)?;
     let cores = Cores::divide();
-    cores.leave()?;
-    let bar = progress(names.iter().map(|name| name.providers().len() * args.turns as usize).sum());
+    cores.leave();
+    let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
+    let bar = progress(turns as u64);
     let bench = Bench { global, args, place: &place, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
@@ -93,10 +85,12 @@ impl Bench<'_> {
     fn rows(&self, name: Name) -> Result<Vec<Row>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
         let identity = self.place.identity(name)?;
-        let clients = Clients::new(&identity.certificate, self.args.connections(name))?;
+        let (workers, connections) = (self.args.workers, self.args.connections(name));
+        let clients = Clients::new(&identity.certificate, connections)?;
+        let site = Site { global: self.global, place: self.place, cores: self.cores, workers, connections };
         let mut stacks = Vec::new();
         for provider in name.providers() {
-            let mut stack = Stack::start(self, &identity, *provider)?;
+            let mut stack = Stack::start(&site, &identity, *provider)?;
             stack.wait_until_ready(&clients)?;
             self.global.note(|| format!("{name} {provider}: {}", stack.about()));
             stacks.push(stack);
@@ -126,13 +120,12 @@ fn installed(names: Vec<Name>) -> Result<Vec<Name>, BenchError> {
     }
 }
 
-fn progress(turns: usize) -> ProgressBar {
+fn progress(steps: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    let bar =
-        ProgressBar::new(turns as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }

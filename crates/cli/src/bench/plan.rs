@@ -24,18 +24,21 @@ pub(crate) enum Name {
 }
 
 /// Who does the server's cryptography.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 pub(crate) enum Provider {
-    /// OpenSSL alone.
+    /// OpenSSL alone
     #[serde(rename = "default")]
     Default,
-    /// A cryptoserver, with the key from the server's file.
+    /// A cryptoserver, with the key from the server's file
+    #[value(name = "oarlock-service")]
     #[serde(rename = "oarlock-service")]
     Service,
-    /// A cryptoserver, which alone has the key.
+    /// A cryptoserver, which alone has the key
+    #[value(name = "oarlock-held")]
     #[serde(rename = "oarlock-held")]
     Held,
-    /// Engines of the server's own process.
+    /// Engines of the server's own process
+    #[value(name = "oarlock-local")]
     #[serde(rename = "oarlock-local")]
     Local,
 }
@@ -101,6 +104,8 @@ impl Name {
 }
 
 impl Provider {
+    pub(super) const ALL: [Self; 4] = [Self::Default, Self::Service, Self::Held, Self::Local];
+
     pub(super) fn has_cryptoserver(self) -> bool {
         matches!(self, Self::Service | Self::Held)
     }

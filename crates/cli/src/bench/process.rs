@@ -6,11 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::cores::Cores;
 use super::plan::Program;
 use super::{BenchError, usage};
+use crate::cores::Cores;
 
 /// Ends with this.
 pub(super) struct Process {
@@ -47,7 +48,9 @@ impl Process {
             command.env_remove(name);
         }
         command.stdin(Stdio::null()).stderr(file);
-        let child = cores.there(|| command.spawn())?.map_err(|error| BenchError::Start { program, error })?;
+        let there = cores.visit();
+        let child = command.spawn().map_err(|error| BenchError::Start { program, error })?;
+        drop(there);
         Ok(Self { program, child, log })
     }
 
@@ -81,6 +84,24 @@ impl Process {
     /// CPU time of it and its children in microseconds.
     pub(super) fn cpu_us(&self) -> Result<u64, BenchError> {
         usage::cpu_us(self.child.id()).map_err(|error| self.unknown(error))
+    }
+
+    /// What it and its children take, in KiB.
+    pub(super) fn memory_kib(&self) -> Result<u64, BenchError> {
+        let unknown = |error| BenchError::Memory { program: self.program, error };
+        usage::memory_kib(self.child.id()).map_err(unknown)
+    }
+
+    pub(super) fn signal(&self, signal: Signal) -> Result<(), BenchError> {
+        send(self.child.id(), signal).map_err(|error| BenchError::Signal { program: self.program, error })
+    }
+
+    /// Kills one of its children, which may have ended meanwhile.
+    pub(super) fn kill_child(&self, child: u32) -> Result<(), BenchError> {
+        match send(child, Signal::KILL) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(error) => Err(BenchError::Signal { program: self.program, error }),
+        }
     }
 
     pub(super) fn children(&self) -> Result<Vec<u32>, BenchError> {
@@ -120,9 +141,14 @@ impl Drop for Process {
     fn drop(&mut self) {
         // A cryptoserver would wait for its clients. nginx ends its workers with it, and kills those that do not end.
         let signal = if self.program == Program::Cryptoserver { Signal::KILL } else { Signal::TERM };
-        if let (Ok(None), Ok(id)) = (self.child.try_wait(), i32::try_from(self.child.id())) {
-            let _ = Pid::from_raw(id).map(|id| kill_process(id, signal));
+        if let Ok(None) = self.child.try_wait() {
+            let _ = send(self.child.id(), signal);
             let _ = self.child.wait();
         }
     }
+}
+
+fn send(process: u32, signal: Signal) -> Result<(), Errno> {
+    let id = i32::try_from(process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+    kill_process(id, signal)
 }

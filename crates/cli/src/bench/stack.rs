@@ -5,13 +5,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::Signal;
+
+use super::BenchError;
 use super::client::{Clients, NotReady};
-use super::place::{HELD_KEY, Identity, make_directory, write};
+use super::place::{HELD_KEY, Identity, Place, make_directory, write};
 use super::plan::{Name, Program, Provider};
 use super::process::Process;
 use super::settings::{self, Server};
 use super::turns::{Turn, Used};
-use super::{Bench, BenchError};
+use crate::args::Global;
+use crate::cores::Cores;
+
+/// Where servers are started, and how large.
+pub(super) struct Site<'a> {
+    pub(super) global: &'a Global,
+    pub(super) place: &'a Place,
+    pub(super) cores: &'a Cores,
+    /// Worker processes of nginx.
+    pub(super) workers: u32,
+    /// Connections at once.
+    pub(super) connections: usize,
+}
 
 /// What a row's providers are measured in.
 pub(super) struct Stack {
@@ -20,7 +35,7 @@ pub(super) struct Stack {
     // It ends before what it asks.
     server: Process,
     cryptoserver: Option<Process>,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     /// The library that it must have loaded.
     module: Option<PathBuf>,
     /// Of nginx: by their numbers, once they are there.
@@ -34,33 +49,33 @@ const EXCUSE: &str = "oarlock: ";
 impl Stack {
     /// Starts the servers on their core.
     pub(super) fn start(
-        bench: &Bench<'_>,
+        site: &Site<'_>,
         identity: &Identity,
         provider: Provider,
     ) -> Result<Self, BenchError> {
         let directory = make_directory(identity.directory.join(provider.to_string()))?;
         let cryptoserver = match provider.has_cryptoserver() {
-            true => Some(cryptoserver(bench, identity, provider, &directory)?),
+            true => Some(cryptoserver(site, identity, provider, &directory)?),
             false => None,
         };
         let port = free_port()?;
         let openssl = directory.join("openssl.cnf");
         let socket = directory.join("oarlock.sock");
-        let text = settings::openssl(provider, &bench.place.module, &socket, bench.global);
+        let text = settings::openssl(provider, &site.place.module, &socket, site.global);
         write(&openssl, text.as_bytes())?;
-        let mut command = command(bench, identity, provider, &directory, port)?;
+        let mut command = command(site, identity, provider, &directory, port)?;
         command.env("OPENSSL_CONF", &openssl).stdout(Stdio::null());
         let program = identity.name.program();
         let log = directory.join("server.log");
         Ok(Self {
             name: identity.name,
             provider,
-            server: Process::start(program, &mut command, log, bench.cores)?,
+            server: Process::start(program, &mut command, log, site.cores)?,
             cryptoserver,
             address: (Ipv4Addr::LOCALHOST, port).into(),
-            module: (provider != Provider::Default).then(|| bench.place.real_module.clone()),
+            module: (provider != Provider::Default).then(|| site.place.real_module.clone()),
             workers: Vec::new(),
-            workers_expected: if program == Program::Nginx { bench.args.workers as usize } else { 0 },
+            workers_expected: if program == Program::Nginx { site.workers as usize } else { 0 },
         })
     }
 
@@ -99,10 +114,32 @@ impl Stack {
         if self.server.children()? != self.workers {
             return Err(self.failed("workers ended while they were measured".to_owned()));
         }
-        match self.server.log().lines().find(|line| line.starts_with(EXCUSE)) {
-            Some(line) => Err(self.failed(format!("the provider said: {line}"))),
-            None => Ok(measured.turn()),
-        }
+        self.excuse().map_or_else(|| Ok(measured.turn()), Err)
+    }
+
+    /// Has nginx read its configuration again.
+    pub(super) fn reload(&self) -> Result<(), BenchError> {
+        self.server.signal(Signal::HUP)
+    }
+
+    /// Kills one of nginx's workers, whichever `choose` takes of so many; which it was. None where there is none just now.
+    pub(super) fn kill_worker(&self, choose: impl FnOnce(usize) -> usize) -> Result<Option<u32>, BenchError> {
+        let workers = self.server.children()?;
+        let chosen = if workers.is_empty() { None } else { workers.get(choose(workers.len())) };
+        chosen.copied().map(|worker| self.server.kill_child(worker).map(|()| worker)).transpose()
+    }
+
+    /// What all of its processes take, in KiB.
+    pub(super) fn memory_kib(&self) -> Result<u64, BenchError> {
+        let cryptoserver = self.cryptoserver.as_ref().map(Process::memory_kib).transpose()?;
+        Ok(self.server.memory_kib()? + cryptoserver.unwrap_or_default())
+    }
+
+    /// What the provider has said in place of doing what it is set up for.
+    pub(super) fn excuse(&self) -> Option<BenchError> {
+        let log = self.server.log();
+        let line = log.lines().find(|line| line.starts_with(EXCUSE))?;
+        Some(self.failed(format!("the provider said: {line}")))
     }
 
     /// For people who want to look at it.
@@ -118,7 +155,7 @@ impl Stack {
     }
 
     /// Fails where one of them has ended.
-    fn check(&mut self) -> Result<(), BenchError> {
+    pub(super) fn check(&mut self) -> Result<(), BenchError> {
         if let Some(cryptoserver) = &mut self.cryptoserver {
             cryptoserver.check()?;
         }
@@ -136,7 +173,7 @@ impl Stack {
 
 /// This program as a cryptoserver, listening.
 fn cryptoserver(
-    bench: &Bench<'_>,
+    site: &Site<'_>,
     identity: &Identity,
     provider: Provider,
     directory: &Path,
@@ -147,11 +184,11 @@ fn cryptoserver(
     }
     let config = directory.join("oarlock.toml");
     let user = rustix::process::geteuid().as_raw();
-    write(&config, settings::cryptoserver(user, bench.global).as_bytes())?;
+    write(&config, settings::cryptoserver(user, site.global).as_bytes())?;
     let mut command = Command::new(std::env::current_exe().map_err(BenchError::Own)?);
     command.args(["--json", "serve", "--config"]).arg(&config).stdout(Stdio::piped());
     let log = directory.join("cryptoserver.log");
-    let mut process = Process::start(Program::Cryptoserver, &mut command, log, bench.cores)?;
+    let mut process = Process::start(Program::Cryptoserver, &mut command, log, site.cores)?;
     match process.first_line()?.is_empty() {
         true => Err(process.ended()),
         false => Ok(process),
@@ -160,7 +197,7 @@ fn cryptoserver(
 
 /// How the TLS server is started, its configuration written.
 fn command(
-    bench: &Bench<'_>,
+    site: &Site<'_>,
     identity: &Identity,
     provider: Provider,
     directory: &Path,
@@ -173,8 +210,8 @@ fn command(
         port,
         certificate: &identity.certificate_file(),
         key: &key_file(identity, provider, directory)?,
-        workers: bench.args.workers,
-        connections: bench.args.connections(identity.name),
+        workers: site.workers,
+        connections: site.connections,
     };
     let mut command = Command::new(path);
     if program == Program::Haproxy {

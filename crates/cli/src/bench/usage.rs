@@ -1,4 +1,4 @@
-//! CPU time of processes, from `/proc`.
+//! CPU time and memory of processes, from `/proc`.
 
 use std::fs;
 use std::io;
@@ -18,6 +18,24 @@ pub(super) fn cpu_us(process: u32) -> io::Result<u64> {
         ticks += stat(child)?.ticks;
     }
     Ok(ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
+/// The proportional set size of a process and of its children, in KiB: what they share counts once.
+pub(super) fn memory_kib(process: u32) -> io::Result<u64> {
+    let mut all = proportional(process)?;
+    for child in children(process)? {
+        // It may have ended meanwhile.
+        all += proportional(child).unwrap_or_default();
+    }
+    Ok(all)
+}
+
+fn proportional(process: u32) -> io::Result<u64> {
+    let path = format!("/proc/{process}/smaps_rollup");
+    let text = fs::read_to_string(&path)?;
+    let size =
+        text.lines().find_map(|line| line.strip_prefix("Pss:")?.strip_suffix("kB")?.trim().parse().ok());
+    size.ok_or_else(|| io::Error::other(format!("{path} has no Pss: {text}")))
 }
 
 /// The children of a process, by their numbers.
@@ -66,5 +84,6 @@ mod tests {
         let parent = stat(own).unwrap().parent;
         assert!(children(parent).unwrap().contains(&own));
         assert!(cpu_us(own).is_ok());
+        assert!(memory_kib(own).unwrap() > 100);
     }
 }

@@ -30,9 +30,10 @@ pub(crate) use self::args::LoadArgs;
 use self::args::{Home, Plan, Way};
 pub(crate) use self::error::LoadError;
 use self::report::Row;
-use self::spawn::{Cores, Spawned};
+use self::spawn::Spawned;
 use self::work::Work;
 use crate::args::Global;
+use crate::cores::Cores;
 
 pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
     if let Some(path) = &args.plot {

@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 
 use oarlock_server::development::Development;
 use oarlock_wire::{Credentials, Endpoint};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::LoadError;
 use super::args::Way;
 use crate::args::Global;
+use crate::cores::Cores;
 
 /// A server process, which ends with this.
 pub(super) struct Spawned {
@@ -24,12 +24,6 @@ pub(super) struct Spawned {
     _place: TempDir,
 }
 
-/// The cores of this process, divided between servers and load.
-pub(super) struct Cores {
-    server: Option<CpuSet>,
-    own: Option<CpuSet>,
-}
-
 impl Spawned {
     /// Starts one on the first core of this process, where it has several; with these engines, joined by `+`.
     pub(super) fn start(global: &Global, engines: Option<&str>, cores: &Cores) -> Result<Self, LoadError> {
@@ -37,10 +31,8 @@ impl Spawned {
         let development = Development::at(place.path());
         development.prepare()?;
         fs::write(development.config(), config(global, engines)).map_err(LoadError::Spawn)?;
-        if let Some(first) = &cores.server {
-            // What is started inherits it.
-            sched_setaffinity(None, first).map_err(|error| LoadError::Spawn(error.into()))?;
-        }
+        // What is started inherits it.
+        let there = cores.visit();
         let own = std::env::current_exe().map_err(LoadError::Spawn)?;
         let mut child = Command::new(own)
             .args(["--json", "serve", "--config"])
@@ -49,6 +41,7 @@ impl Spawned {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(LoadError::Spawn)?;
+        drop(there);
         let mut line = String::new();
         if let Some(out) = child.stdout.take() {
             BufReader::new(out).read_line(&mut line).map_err(LoadError::Spawn)?;
@@ -93,52 +86,6 @@ impl Drop for Spawned {
         // It has nothing to keep.
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-impl Cores {
-    /// The first of those that this process may use is for servers, the others are its own.
-    pub(super) fn divide() -> Self {
-        let none = Self { server: None, own: None };
-        let Ok(all) = sched_getaffinity(None) else { return none };
-        let Some(first) = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)) else { return none };
-        let (mut server, mut own) = (CpuSet::new(), all);
-        server.set(first);
-        own.unset(first);
-        if own.count() == 0 { none } else { Self { server: Some(server), own: Some(own) } }
-    }
-
-    /// Moves this thread to the servers' core.
-    pub(super) fn visit(&self) -> Visit {
-        match (&self.server, &self.own) {
-            (Some(server), Some(own)) if sched_setaffinity(None, server).is_ok() => Visit(Some(*own)),
-            _ => Visit(None),
-        }
-    }
-
-    /// Moves this process off the servers' core.
-    pub(super) fn leave(&self) {
-        match &self.own {
-            Some(cores) => {
-                if let Err(error) = sched_setaffinity(None, cores) {
-                    eprintln!("oarlock: load and server share their cores: {error}");
-                }
-            }
-            None => eprintln!("oarlock: there is one core: load and server share it"),
-        }
-    }
-}
-
-/// A thread on the servers' core, until this ends.
-#[must_use]
-pub(super) struct Visit(Option<CpuSet>);
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        if let Some(home) = &self.0 {
-            // Where it cannot go back, the rows behind this one share the servers' core: their rates show it.
-            let _ = sched_setaffinity(None, home);
-        }
     }
 }
 
