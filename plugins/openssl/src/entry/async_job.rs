@@ -62,21 +62,7 @@ static KEYS: [u8; 2] = [0; 2];
 impl Waits {
     /// Looks for the functions in the library that the core's functions are of, so that several libraries in one process are not mixed.
     pub(crate) fn find(core: &Core) -> Self {
-        let mut about = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-        // SAFETY: any address may be asked about; the place is one for the answer.
-        let is_known = unsafe { libc::dladdr(core.some_function, about.as_mut_ptr()) } != 0;
-        // SAFETY: all zeros is a value of this type, and the call fills it in where it succeeds.
-        let file = unsafe { about.assume_init() }.dli_fname;
-        if !is_known || file.is_null() {
-            return Self(None);
-        }
-        // SAFETY: the name is that of a loaded object; it is not loaded anew.
-        let library = unsafe { libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        if library.is_null() {
-            return Self(None);
-        }
-        // SAFETY: an object that is loaded, and a name that ends with zero.
-        let function = |name: &CStr| unsafe { libc::dlsym(library, name.as_ptr()) };
+        let Some(object) = Object::of(core.some_function) else { return Self(None) };
         let all = [
             c"ASYNC_get_current_job",
             c"ASYNC_get_wait_ctx",
@@ -84,10 +70,7 @@ impl Waits {
             c"ASYNC_WAIT_CTX_set_wait_fd",
             c"ASYNC_WAIT_CTX_get_fd",
         ]
-        .map(function);
-        // The library stays loaded as long as its provider: the handle was only for the look.
-        // SAFETY: the handle of above, given back once.
-        unsafe { libc::dlclose(library) };
+        .map(|name| object.function(name));
         if all.contains(&std::ptr::null_mut()) {
             return Self(None);
         }
@@ -107,6 +90,52 @@ impl Waits {
         let context = unsafe { (functions.wait_ctx)(job) };
         (!context.is_null()).then_some(Fibre { functions, provider, context })
     }
+}
+
+/// A loaded library, or the program itself where it has the library within and exports its functions.
+struct Object {
+    handle: *mut c_void,
+    base: *mut c_void,
+}
+
+impl Object {
+    /// The one that an address is in.
+    fn of(address: *const c_void) -> Option<Self> {
+        let (base, file) = place_of(address)?;
+        // SAFETY: the name is that of a loaded object; it is not loaded anew.
+        let mut handle = unsafe { libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if handle.is_null() {
+            // SAFETY: null stands for the program and what it was linked with.
+            handle = unsafe { libc::dlopen(std::ptr::null(), libc::RTLD_LAZY) };
+        }
+        (!handle.is_null()).then_some(Self { handle, base })
+    }
+
+    /// Null where it has none of this name: one of another object is not meant.
+    fn function(&self, name: &CStr) -> *mut c_void {
+        // SAFETY: a handle of `dlopen`, and a name that ends with zero.
+        let found = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        let is_own = !found.is_null() && place_of(found).is_some_and(|(base, _)| base == self.base);
+        if is_own { found } else { std::ptr::null_mut() }
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // The library stays loaded as long as its provider: the handle was only for the look.
+        // SAFETY: of `dlopen`, given back once.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
+/// Where the object that an address is in begins, and the name of its file.
+fn place_of(address: *const c_void) -> Option<(*mut c_void, *const std::ffi::c_char)> {
+    let mut about = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked about; the place is one for the answer.
+    let is_known = unsafe { libc::dladdr(address, about.as_mut_ptr()) } != 0;
+    // SAFETY: all zeros is a value of this type, and the call fills it in where it succeeds.
+    let about = unsafe { about.assume_init() };
+    (is_known && !about.dli_fname.is_null()).then_some((about.dli_fbase, about.dli_fname))
 }
 
 impl Fibre<'_> {

@@ -1,0 +1,159 @@
+//! The whole suite for the newest OpenSSL, built here from its sources: what has changed since 3.0 is found by running it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod common;
+mod suite;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use common::{Place, Ran, program};
+
+/// What no test here touches.
+const LEFT_OUT: [&str; 37] = [
+    "no-afalgeng",
+    "no-argon2",
+    "no-aria",
+    "no-bf",
+    "no-camellia",
+    "no-cast",
+    "no-cmp",
+    "no-cms",
+    "no-ct",
+    "no-docs",
+    "no-dtls",
+    "no-gost",
+    "no-idea",
+    "no-legacy",
+    "no-lms",
+    "no-md4",
+    "no-mdc2",
+    "no-ml-dsa",
+    "no-ml-kem",
+    "no-ocb",
+    "no-ocsp",
+    "no-quic",
+    "no-rc2",
+    "no-rc4",
+    "no-rfc3779",
+    "no-rmd160",
+    "no-scrypt",
+    "no-seed",
+    "no-slh-dsa",
+    "no-sm2",
+    "no-sm3",
+    "no-sm4",
+    "no-srp",
+    "no-tests",
+    "no-ts",
+    "no-whirlpool",
+    "no-zlib",
+];
+
+#[test]
+fn it_is_the_version_that_is_meant() {
+    let Some(place) = place() else { return };
+    let (_, meant) = openssl_src::version().split_once('+').unwrap();
+    let said = place.openssl("version -a").ok();
+    assert!(said.starts_with(&format!("OpenSSL {meant} ")), "{said}");
+    let said = place.openssl("list -providers -verbose").ok();
+    assert!(said.contains("name: Oarlock") && said.contains("status: active"), "{said}");
+}
+
+#[test]
+fn signatures_of_either_side_verify_at_the_other() {
+    place().iter().for_each(suite::signatures);
+}
+
+#[test]
+fn decryption_takes_what_plain_openssl_encrypted() {
+    place().iter().for_each(suite::encryption);
+}
+
+#[test]
+fn x25519_agrees_with_plain_openssl() {
+    place().iter().for_each(suite::agreement);
+}
+
+#[test]
+fn certificates_and_requests_are_signed() {
+    place().iter().for_each(suite::certificates);
+}
+
+#[test]
+fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
+    let Some(place) = place() else { return };
+    place.keys();
+    suite::handshakes(&place);
+}
+
+#[test]
+fn what_is_not_offered_is_left_to_the_default_provider() {
+    place().iter().for_each(suite::left_alone);
+}
+
+#[test]
+fn jobs_pause_and_their_signatures_are_right() {
+    place().iter().for_each(suite::async_jobs);
+}
+
+#[test]
+fn bad_input_is_said_on_the_error_queue() {
+    place().iter().for_each(suite::bad_input);
+}
+
+/// None, and said so, where it cannot be built.
+fn place() -> Option<Place> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let openssl = BUILT.get_or_init(build).clone()?;
+    Some(Place::with(openssl, None, "mode = local"))
+}
+
+/// Built once, and kept with what cargo builds: one program with its libraries within, which exports their functions.
+fn build() -> Option<PathBuf> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        eprintln!("SKIPPED: OpenSSL is built for x86-64 Linux only");
+        return None;
+    }
+    for name in ["perl", "make", "cc"] {
+        program(name)?;
+    }
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let built = kept.join(format!("openssl-{}", openssl_src::version()));
+    if built.is_file() {
+        return Some(built);
+    }
+    let sources = tempfile::tempdir_in(kept).unwrap();
+    copy(&openssl_src::source_dir(), sources.path());
+    let how = ["Configure", "linux-x86_64", "no-shared", "no-module", "-O0", "-Wl,--export-dynamic"];
+    step(Command::new("perl").args(how).args(LEFT_OUT), sources.path());
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let what = ["-s", &format!("-j{jobs}"), "build_generated", "apps/openssl"];
+    step(Command::new("make").args(what), sources.path());
+    // Whole or not at all: another process may look for it meanwhile.
+    fs::rename(sources.path().join("apps/openssl"), &built).unwrap();
+    Some(built)
+}
+
+fn step(command: &mut Command, directory: &Path) {
+    command.current_dir(directory).stdin(Stdio::null());
+    // What cargo tells its own makes is not for this one.
+    for name in ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"] {
+        command.env_remove(name);
+    }
+    Ran::of(command).ok();
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
