@@ -54,6 +54,11 @@ impl Selection {
     pub(crate) fn keypair(self) -> bool {
         self.0 & 3 != 0
     }
+
+    /// What keys of one group have in common.
+    pub(crate) fn domain(self) -> bool {
+        self.0 & 4 != 0
+    }
 }
 
 /// Names of parameters: `core_names.h`.
@@ -73,6 +78,7 @@ pub(crate) mod name {
     pub(crate) const PRIVATE: &CStr = c"priv";
     pub(crate) const ENCODED_PUBLIC: &CStr = c"encoded-pub-key";
     pub(crate) const BITS: &CStr = c"bits";
+    pub(crate) const PRIMES: &CStr = c"primes";
     pub(crate) const SECURITY_BITS: &CStr = c"security-bits";
     pub(crate) const MAX_SIZE: &CStr = c"max-size";
     pub(crate) const DEFAULT_DIGEST: &CStr = c"default-digest";
@@ -81,28 +87,60 @@ pub(crate) mod name {
     pub(crate) const ENCODING: &CStr = c"encoding";
 }
 
-/// What a key manager hands out: one key, or none yet.
+/// What a key manager hands out.
 #[derive(Debug)]
 pub(crate) struct ProviderKey {
     pub(crate) family: Family,
-    key: RwLock<Option<Key>>,
+    content: RwLock<Content>,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Nothing,
+    /// The parameters of a key that is to come.
+    Curve(Curve),
+    Key(Key),
 }
 
 impl ProviderKey {
     pub(crate) fn new(family: Family, key: Option<Key>) -> Self {
-        Self { family, key: RwLock::new(key) }
+        Self { family, content: RwLock::new(key.map_or(Content::Nothing, Content::Key)) }
+    }
+
+    /// The parameters of EC keys without a key.
+    pub(crate) fn of_curve(curve: Curve) -> Self {
+        Self { family: Family::Ec, content: RwLock::new(Content::Curve(curve)) }
     }
 
     pub(crate) fn get(&self) -> Option<Key> {
-        self.key.read().unwrap_or_else(PoisonError::into_inner).clone()
+        match self.content() {
+            Content::Key(key) => Some(key),
+            Content::Nothing | Content::Curve(_) => None,
+        }
     }
 
-    fn put(&self, key: Key) {
-        *self.key.write().unwrap_or_else(PoisonError::into_inner) = Some(key);
+    /// Of EC keys and of their parameters.
+    pub(crate) fn curve(&self) -> Option<Curve> {
+        match self.content() {
+            Content::Nothing => None,
+            Content::Curve(curve) => Some(curve),
+            Content::Key(key) => key.ec_public().map(|(curve, _)| curve),
+        }
     }
 
-    /// True where it has all the parts that are selected. Every key here has its parameters.
+    fn content(&self) -> Content {
+        self.content.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn put(&self, content: Content) {
+        *self.content.write().unwrap_or_else(PoisonError::into_inner) = content;
+    }
+
+    /// True where it has all the parts that are selected. All keys but those of curves have the same parameters.
     pub(crate) fn has(&self, selection: Selection) -> bool {
+        if selection.domain() && self.family == Family::Ec && self.curve().is_none() {
+            return false;
+        }
         match self.get() {
             _ if !selection.keypair() => true,
             None => false,
@@ -112,7 +150,7 @@ impl ProviderKey {
 
     /// True where both have the same key, as far as it is selected: fingerprints are of public halves.
     pub(crate) fn matches(&self, other: &Self, selection: Selection) -> bool {
-        if self.family != other.family {
+        if self.family != other.family || selection.domain() && self.curve() != other.curve() {
             return false;
         }
         match (self.get(), other.get()) {
@@ -124,7 +162,13 @@ impl ProviderKey {
     /// Takes over the key of another provider's numbers. False where it is of a kind that is left to that provider.
     pub(crate) fn import(&self, params: Params<'_>, selection: Selection) -> bool {
         if !selection.keypair() {
-            return true;
+            return match self.family {
+                Family::Ec if selection.domain() => {
+                    let curve = params.text(name::GROUP).and_then(curve_named);
+                    curve.map(|curve| self.put(Content::Curve(curve))).is_some()
+                }
+                _ => true,
+            };
         }
         let key = match self.family {
             Family::Rsa => import_rsa(params, selection),
@@ -132,19 +176,20 @@ impl ProviderKey {
             Family::Ed25519 => import_edwards(params, selection, raw::ed25519_private, raw::ed25519_public),
             Family::X25519 => import_edwards(params, selection, raw::x25519_private, raw::x25519_public),
         };
-        key.is_some_and(|key| {
-            self.put(key);
-            true
-        })
+        key.map(|key| self.put(Content::Key(key))).is_some()
     }
 
     /// Writes the selected parts; of a key that lives elsewhere, its public half. None without a key.
     pub(crate) fn export(&self, selection: Selection) -> Option<Made> {
         let mut made = Made::default();
-        let key = match self.get() {
-            Some(key) => key,
-            None if !selection.keypair() => return Some(made),
-            None => return None,
+        let key = match self.content() {
+            Content::Key(key) => key,
+            _ if selection.keypair() => return None,
+            Content::Nothing => return Some(made),
+            Content::Curve(curve) => {
+                made.text(name::GROUP, group(curve).to_str().unwrap_or_default());
+                return Some(made);
+            }
         };
         let private = key.parts().filter(|_| selection.private());
         match self.family {
@@ -181,11 +226,15 @@ impl ProviderKey {
 
     /// Fills in what is asked of the key. False where a place is too small.
     pub(crate) fn describe(&self, wanted: &mut Wanted<'_>) -> bool {
-        let Some(key) = self.get() else { return true };
-        let sizes = Sizes::of(&key);
-        let is_written = wanted.number(name::BITS, sizes.bits)
-            & wanted.number(name::SECURITY_BITS, sizes.security_bits)
-            & wanted.number(name::MAX_SIZE, sizes.max_len);
+        let key = match self.content() {
+            Content::Nothing => return true,
+            Content::Curve(curve) => {
+                return Sizes::of(KeyKind::EcPublic(curve)).describe(wanted)
+                    & wanted.text(name::GROUP, group(curve));
+            }
+            Content::Key(key) => key,
+        };
+        let is_written = Sizes::of(key.kind()).describe(wanted);
         let is_own_written = match self.family {
             Family::Rsa => key.rsa_public().is_none_or(|public| {
                 wanted.text(name::DEFAULT_DIGEST, c"SHA256")
@@ -225,19 +274,20 @@ impl ProviderKey {
         let key = match self.family {
             Family::X25519 => raw::x25519_public(bytes)?,
             Family::Ed25519 => raw::ed25519_public(bytes)?,
-            Family::Rsa | Family::Ec => {
+            Family::Ec => raw::ec_public(self.curve().ok_or(Failure::NoKey)?, bytes)?,
+            Family::Rsa => {
                 let what = format!("an encoded public key for {}", self.family.name());
                 return Err(Failure::Unsupported { what });
             }
         };
-        self.put(key);
+        self.put(Content::Key(key));
         Ok(())
     }
 }
 
 impl Clone for ProviderKey {
     fn clone(&self) -> Self {
-        Self::new(self.family, self.get())
+        Self { family: self.family, content: RwLock::new(self.content()) }
     }
 }
 
@@ -265,7 +315,8 @@ pub(crate) fn group(curve: Curve) -> &'static CStr {
     }
 }
 
-fn curve_named(name: &str) -> Option<Curve> {
+/// The curve that OpenSSL means by a name; None where it is not offered.
+pub(crate) fn curve_named(name: &str) -> Option<Curve> {
     let is_one_of = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     if is_one_of(&["prime256v1", "P-256", "secp256r1", "1.2.840.10045.3.1.7"]) {
         return Some(Curve::P256);
@@ -282,8 +333,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(key: &Key) -> Self {
-        let (bits, security_bits, max_len) = match key.kind() {
+    fn of(kind: KeyKind) -> Self {
+        let (bits, security_bits, max_len) = match kind {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => {
                 (bits.into(), rsa_security_bits(bits), i64::from(bits.div_ceil(8)))
             }
@@ -293,6 +344,13 @@ impl Sizes {
             _ => (253, 128, 32),
         };
         Self { bits, security_bits, max_len }
+    }
+
+    /// False where a place is too small.
+    fn describe(&self, wanted: &mut Wanted<'_>) -> bool {
+        wanted.number(name::BITS, self.bits)
+            & wanted.number(name::SECURITY_BITS, self.security_bits)
+            & wanted.number(name::MAX_SIZE, self.max_len)
     }
 }
 

@@ -18,6 +18,7 @@ mod der;
 mod digest;
 mod entry;
 mod error;
+mod generation;
 mod key;
 mod reference;
 mod signature;

@@ -46,6 +46,21 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 }
 
 #[test]
+fn every_group_of_tls_is_there() {
+    for place in places() {
+        place.keys();
+        suite::groups(&place);
+    }
+}
+
+#[test]
+fn keys_are_made_by_either_key_manager() {
+    for place in places() {
+        suite::generation(&place);
+    }
+}
+
+#[test]
 fn what_is_not_offered_is_left_to_the_default_provider() {
     for place in places() {
         suite::left_alone(&place);

@@ -90,6 +90,18 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 }
 
 #[test]
+fn every_group_of_tls_is_there() {
+    let Some(place) = place() else { return };
+    place.keys();
+    suite::groups(&place);
+}
+
+#[test]
+fn keys_are_made_by_either_key_manager() {
+    place().iter().for_each(suite::generation);
+}
+
+#[test]
 fn what_is_not_offered_is_left_to_the_default_provider() {
     place().iter().for_each(suite::left_alone);
 }
@@ -106,44 +118,46 @@ fn bad_input_is_said_on_the_error_queue() {
 
 /// None, and said so, where it cannot be built.
 fn place() -> Option<Place> {
-    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let openssl = BUILT.get_or_init(build).clone()?;
+    // Where it fails, it is not tried again by every test.
+    static BUILT: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
+    let openssl = BUILT.get_or_init(build).clone().unwrap()?;
     Some(Place::with(openssl, None, "mode = local"))
 }
 
 /// Built once, and kept with what cargo builds: one program with its libraries within, which exports their functions.
-fn build() -> Option<PathBuf> {
+fn build() -> Result<Option<PathBuf>, String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         eprintln!("SKIPPED: OpenSSL is built for x86-64 Linux only");
-        return None;
+        return Ok(None);
     }
-    for name in ["perl", "make", "cc"] {
-        program(name)?;
+    if ["perl", "make", "cc"].iter().any(|name| program(name).is_none()) {
+        return Ok(None);
     }
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let built = kept.join(format!("openssl-{}", openssl_src::version()));
     if built.is_file() {
-        return Some(built);
+        return Ok(Some(built));
     }
     let sources = tempfile::tempdir_in(kept).unwrap();
     copy(&openssl_src::source_dir(), sources.path());
     let how = ["Configure", "linux-x86_64", "no-shared", "no-module", "-O0", "-Wl,--export-dynamic"];
-    step(Command::new("perl").args(how).args(LEFT_OUT), sources.path());
+    step(Command::new("perl").args(how).args(LEFT_OUT), sources.path())?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let what = ["-s", &format!("-j{jobs}"), "build_generated", "apps/openssl"];
-    step(Command::new("make").args(what), sources.path());
+    step(Command::new("make").args(what), sources.path())?;
     // Whole or not at all: another process may look for it meanwhile.
     fs::rename(sources.path().join("apps/openssl"), &built).unwrap();
-    Some(built)
+    Ok(Some(built))
 }
 
-fn step(command: &mut Command, directory: &Path) {
+fn step(command: &mut Command, directory: &Path) -> Result<(), String> {
     command.current_dir(directory).stdin(Stdio::null());
     // What cargo tells its own makes is not for this one.
     for name in ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"] {
         command.env_remove(name);
     }
-    Ran::of(command).ok();
+    let ran = Ran::of(command);
+    if ran.output.status.success() { Ok(()) } else { Err(format!("{}\n{}", ran.command, ran.said())) }
 }
 
 fn copy(from: &Path, to: &Path) {

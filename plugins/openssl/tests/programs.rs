@@ -7,6 +7,7 @@ mod programs;
 #[path = "common/server.rs"]
 mod server;
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,6 +24,9 @@ const PAIRS: [(&str, &str); 2] = [("rsa.crt", "rsa"), ("p256.crt", "p256")];
 
 /// The same with the keys in the cryptoserver.
 const HELD: [(&str, &str); 2] = [("rsa.crt", "rsa.ref"), ("p256.crt", "p256.ref")];
+
+/// What a client's first message holds. HAProxy asks those for another one that come without this curve.
+const HELLO: &str = "-tls1_3 -groups P-256 -sigalgs RSA-PSS+SHA256:RSA+SHA256";
 
 /// What a paused handshake waits for in local mode.
 const EVENT: &str = "anon_inode:[eventfd]";
@@ -46,6 +50,14 @@ fn service() -> (Place, CryptoServer) {
         server.reference(&place, name, name, &format!("{name}.ref"));
     }
     server.begin();
+    place.write("openssl.cnf", configuration(&server.section()));
+    (place, server)
+}
+
+/// A place whose provider asks a cryptoserver for keys that live there, and gets no answer.
+fn mute() -> (Place, MuteServer) {
+    let (place, _) = service();
+    let server = MuteServer::start(&place);
     place.write("openssl.cnf", configuration(&server.section()));
     (place, server)
 }
@@ -195,13 +207,11 @@ fn postfix_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
 
 #[test]
 fn haproxy_serves_others_while_a_handshake_waits() {
-    let place = place("");
-    let mut server = MuteServer::start(&place);
-    place.write("openssl.cnf", configuration(&server.section()));
-    let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
+    let (place, mut server) = mute();
+    let Some(proxy) = haproxy::start(&place, &HELD, 60_000) else { return };
     let (key, options) = VISITS[0];
     thread::scope(|scope| {
-        let client = scope.spawn(|| Visit { port: proxy.port, key, options }.succeeds(&place));
+        let client = scope.spawn(|| Visit { port: proxy.port, key, options }.https(&place));
         wait_for("a question", || (server.connections() == 1).then_some(()));
         // Its only thread has something else to do.
         let mut other = TcpStream::connect(("127.0.0.1", proxy.plain_port)).unwrap();
@@ -211,20 +221,25 @@ fn haproxy_serves_others_while_a_handshake_waits() {
         assert!(said.ends_with("hello"), "{said}");
         assert!(!client.is_finished());
         server.leave();
+        client.join().unwrap().failed();
     });
-    proxy.daemon.wait_for_log(|log| log.contains("keys that are here are used in this process"));
 }
 
 #[test]
 fn haproxy_forgets_clients_that_leave_in_the_middle() {
     let place = local();
     let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
-    let (_, options) = VISITS[0];
-    let hello = Visit::hello(&place, options);
+    let hello = Visit::hello(&place, HELLO);
     visit(&place, proxy.port);
+    // A few are there at any time, so that some leave before their answer and some behind it.
+    let mut clients = VecDeque::new();
     for _ in 0..200 {
-        TcpStream::connect(("127.0.0.1", proxy.port)).unwrap().write_all(&hello).unwrap();
+        clients.push_back(greet(proxy.port, &hello));
+        if clients.len() > 6 {
+            clients.pop_front();
+        }
     }
+    drop(clients);
     visit(&place, proxy.port);
     proxy.daemon.wait_for_descriptors(EVENT, 0);
     // The two that it listens on, and HAProxy's own.
@@ -252,4 +267,61 @@ fn curl_checks_certificates_with_the_provider() {
         let other = if certificate == "rsa" { "p256" } else { "rsa" };
         assert!(curl(other).failed().contains("certificate"));
     }
+}
+
+/// A client that has said its first message.
+fn greet(port: u16, hello: &[u8]) -> TcpStream {
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    client.write_all(hello).unwrap();
+    client
+}
+
+#[test]
+fn haproxy_tears_connections_down_whose_jobs_are_under_way() {
+    const CLIENTS: usize = 40;
+    let (place, mut server) = mute();
+    let Some(mut proxy) = haproxy::start(&place, &HELD, 1000) else { return };
+    let hello = Visit::hello(&place, HELLO);
+    // It was connected to when it started.
+    proxy.daemon.wait_for_descriptors("socket:", 2);
+    let before = proxy.daemon.descriptors("anon_inode:");
+    let clients: Vec<TcpStream> = (0..CLIENTS).map(|_| greet(proxy.port, &hello)).collect();
+    wait_for("questions of all", || (server.connections() == CLIENTS).then_some(()));
+    drop(clients);
+    // HAProxy gives the clients up, and what they asked for is still not answered.
+    proxy.daemon.wait_for_descriptors("socket:", 2 + CLIENTS);
+    server.leave();
+    proxy.daemon.wait_for_descriptors("socket:", 2);
+    proxy.daemon.wait_for_descriptors("anon_inode:", before);
+    assert!(proxy.daemon.is_running(), "{}", proxy.daemon.log());
+}
+
+#[test]
+fn haproxy_uses_keys_of_the_cryptoserver() {
+    let (place, _server) = service();
+    let Some(proxy) = haproxy::start(&place, &HELD, 60_000) else { return };
+    visit(&place, proxy.port);
+    signed(&place, is_held, 2);
+}
+
+#[test]
+fn haproxy_pauses_handshakes() {
+    let place = local();
+    let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
+    visit(&place, proxy.port);
+    proxy.daemon.wait_for_descriptors(EVENT, 0);
+    // A session whose handshake paused keeps the descriptor that it was woken by. An answer that comes at once pauses nothing.
+    let (key, options) = VISITS[0];
+    let mut clients = Vec::new();
+    wait_for("a pause", || {
+        if clients.len() < 30 {
+            clients.push(Visit { port: proxy.port, key, options }.stays(&place));
+        }
+        (proxy.daemon.descriptors(EVENT) > 0).then_some(())
+    });
+    for mut client in clients {
+        client.kill().unwrap();
+        client.wait().unwrap();
+    }
+    proxy.daemon.wait_for_descriptors(EVENT, 0);
 }

@@ -2,12 +2,10 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use oarlock::keys::generate;
-
 use super::abi::{Dispatch, Param, Table, keymgmt, kind, operation};
 use super::params::{Callback, Params, Wanted};
 use super::{answer, describe, dispatch, entry, object};
-use crate::error::Failure;
+use crate::generation::Generation;
 use crate::key::{Family, ProviderKey, Selection, name};
 use crate::work::Provider;
 
@@ -48,6 +46,12 @@ pub(super) static RSA: Table<Dispatch> = dispatch! {
     keymgmt::EXPORT_TYPES => types,
     keymgmt::GET_PARAMS => get_params,
     keymgmt::GETTABLE_PARAMS => gettable_params,
+    keymgmt::GEN_INIT => gen_init::<Rsa>,
+    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
+    keymgmt::GEN_SET_PARAMS => gen_set_params,
+    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<Rsa>,
+    keymgmt::GEN => generate_key,
+    keymgmt::GEN_CLEANUP => gen_cleanup,
 };
 
 pub(super) static EC: Table<Dispatch> = dispatch! {
@@ -65,6 +69,14 @@ pub(super) static EC: Table<Dispatch> = dispatch! {
     keymgmt::GET_PARAMS => get_params,
     keymgmt::GETTABLE_PARAMS => gettable_params,
     keymgmt::QUERY_OPERATION_NAME => ec_operation_name,
+    keymgmt::SET_PARAMS => set_params,
+    keymgmt::SETTABLE_PARAMS => settable_params,
+    keymgmt::GEN_INIT => gen_init::<Ec>,
+    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
+    keymgmt::GEN_SET_PARAMS => gen_set_params,
+    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<Ec>,
+    keymgmt::GEN => generate_key,
+    keymgmt::GEN_CLEANUP => gen_cleanup,
 };
 
 pub(super) static ED25519: Table<Dispatch> = dispatch! {
@@ -81,6 +93,12 @@ pub(super) static ED25519: Table<Dispatch> = dispatch! {
     keymgmt::EXPORT_TYPES => types,
     keymgmt::GET_PARAMS => get_params,
     keymgmt::GETTABLE_PARAMS => gettable_params,
+    keymgmt::GEN_INIT => gen_init::<Ed25519>,
+    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
+    keymgmt::GEN_SET_PARAMS => gen_set_params,
+    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<Ed25519>,
+    keymgmt::GEN => generate_key,
+    keymgmt::GEN_CLEANUP => gen_cleanup,
 };
 
 pub(super) static X25519: Table<Dispatch> = dispatch! {
@@ -99,10 +117,10 @@ pub(super) static X25519: Table<Dispatch> = dispatch! {
     keymgmt::GETTABLE_PARAMS => gettable_params,
     keymgmt::SET_PARAMS => set_params,
     keymgmt::SETTABLE_PARAMS => settable_params,
-    keymgmt::GEN_INIT => gen_init,
+    keymgmt::GEN_INIT => gen_init::<X25519Keys>,
     keymgmt::GEN_SET_TEMPLATE => gen_set_template,
     keymgmt::GEN_SET_PARAMS => gen_set_params,
-    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params,
+    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<X25519Keys>,
     keymgmt::GEN => generate_key,
     keymgmt::GEN_CLEANUP => gen_cleanup,
 };
@@ -140,13 +158,14 @@ static GETTABLE: Table<Param> = describe! {
 
 static SETTABLE: Table<Param> = describe! { name::ENCODED_PUBLIC => kind::OCTETS };
 
-static GEN_SETTABLE: Table<Param> = describe! { name::GROUP => kind::UTF8 };
+/// Of RSA keys that are to be made, and of all others.
+static RSA_WISHES: Table<Param> = describe! {
+    name::BITS => kind::UNSIGNED,
+    name::PRIMES => kind::UNSIGNED,
+    name::E => kind::UNSIGNED,
+};
 
-/// What is asked of a new key.
-struct Generation {
-    provider: Provider,
-    selection: Selection,
-}
+static WISHES: Table<Param> = describe! { name::GROUP => kind::UTF8 };
 
 /// A number that [`generate_key`] and [`load`] return: a key that is given away.
 type Given = Option<Box<ProviderKey>>;
@@ -215,7 +234,8 @@ entry! {
 
 entry! {
     fn types(selection: c_int) -> *const Param, or std::ptr::null(); {
-        if Selection(selection).keypair() { TYPES.as_ptr() } else { std::ptr::null() }
+        let selection = Selection(selection);
+        if selection.keypair() || selection.domain() { TYPES.as_ptr() } else { std::ptr::null() }
     }
 }
 
@@ -252,45 +272,40 @@ entry! {
 }
 
 entry! {
-    fn gen_init(provider: Option<&Provider>, selection: c_int, params: Params<'_>) -> Option<Box<Generation>>, or None; {
-        let provider = provider?;
-        if answer(provider, only_x25519(params)) == 0 {
-            return None;
-        }
-        Some(Box::new(Generation { provider: provider.clone(), selection: Selection(selection) }))
+    fn gen_init<F: OfFamily>(provider: Option<&Provider>, selection: c_int, params: Params<'_>)
+        -> Option<Box<Generation>>, or None;
+    {
+        let mut generation = Generation::new(provider?.clone(), F::FAMILY, Selection(selection));
+        let is_taken = answer_setting(&mut generation, params) == 1;
+        is_taken.then(|| Box::new(generation))
     }
 }
 
 entry! {
-    /// There is nothing to learn from a template: all X25519 keys have the same parameters.
-    fn gen_set_template(_generation: Option<&Generation>, template: Option<&ProviderKey>) -> c_int, or 0; {
-        template.is_none_or(|key| key.family == Family::X25519).into()
+    fn gen_set_template(generation: Option<&mut Generation>, template: Option<&ProviderKey>) -> c_int, or 0; {
+        generation.is_some_and(|own| template.is_none_or(|key| own.take_template(key))).into()
     }
 }
 
 entry! {
-    fn gen_set_params(generation: Option<&Generation>, params: Params<'_>) -> c_int, or 0; {
-        generation.map_or(0, |generation| answer(&generation.provider, only_x25519(params)))
+    fn gen_set_params(generation: Option<&mut Generation>, params: Params<'_>) -> c_int, or 0; {
+        generation.map_or(0, |generation| answer_setting(generation, params))
     }
 }
 
 entry! {
-    fn gen_settable_params(_generation: *const c_void, _provider: *const c_void) -> *const Param,
+    fn gen_settable_params<F: OfFamily>(_generation: *const c_void, _provider: *const c_void) -> *const Param,
         or std::ptr::null();
-    { GEN_SETTABLE.as_ptr() }
+    { if F::FAMILY == Family::Rsa { RSA_WISHES.as_ptr() } else { WISHES.as_ptr() } }
 }
 
 entry! {
-    /// A new key; only its parameters, which are no more than its kind, where no key is selected.
     fn generate_key(generation: Option<&Generation>, _callback: *const c_void, _argument: *mut c_void) -> Given, or None; {
         let generation = generation?;
-        if !generation.selection.keypair() {
-            return Some(Box::new(ProviderKey::new(Family::X25519, None)));
-        }
-        match generate::x25519() {
-            Ok(key) => Some(Box::new(ProviderKey::new(Family::X25519, Some(key)))),
-            Err(error) => {
-                generation.provider.core().raise(&error.into());
+        match generation.make() {
+            Ok(key) => Some(Box::new(key)),
+            Err(failure) => {
+                generation.provider.core().raise(&failure);
                 None
             }
         }
@@ -301,14 +316,7 @@ entry! {
     fn gen_cleanup(generation: Option<Box<Generation>>) -> (), or (); { drop(generation); }
 }
 
-fn only_x25519(params: Params<'_>) -> Result<(), Failure> {
-    match params.text(name::GROUP) {
-        Some(group) if !group.eq_ignore_ascii_case("x25519") => {
-            Err(Failure::Parameter { what: "group", expected: format!("x25519, found {group}") })
-        }
-        _ if params.has(c"dhkem-ikm") => {
-            Err(Failure::Unsupported { what: "generation from input keying material".to_owned() })
-        }
-        _ => Ok(()),
-    }
+fn answer_setting(generation: &mut Generation, params: Params<'_>) -> c_int {
+    let done = generation.set(params);
+    answer(&generation.provider, done)
 }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::abi::{Algorithm, Dispatch, Item, Param, Table, kind, operation, provider};
 use super::core::Core;
-use super::params::Wanted;
+use super::params::{Callback, Made, Wanted};
 use super::{cipher, decoder, describe, dispatch, entry, exchange, keymgmt, signature, store};
 use crate::config::Config;
 use crate::error::REASONS;
@@ -13,8 +13,9 @@ use crate::work::{Provider, say};
 /// What OpenSSL prefers these algorithms by, as in `default_properties = ?provider=oarlock`.
 const PROPERTIES: &CStr = c"provider=oarlock";
 
-/// Key managers without generation of keys: named by no query that prefers this provider, they are found where an operation of this
-/// provider needs its own keys, and new keys are made by the default provider, which knows every size and curve.
+/// Key managers that no query prefers: they are found where an operation of this provider needs its own keys, and new keys are made by
+/// the default provider, which knows every size and curve. OpenSSL remembers what it found by name alone at times, so that new keys may
+/// be asked of these all the same.
 const KEYS_ONLY: &CStr = c"oarlock.keys=import";
 
 static FUNCTIONS: Table<Dispatch> = dispatch! {
@@ -23,6 +24,7 @@ static FUNCTIONS: Table<Dispatch> = dispatch! {
     provider::GET_PARAMS => get_params,
     provider::QUERY_OPERATION => query_operation,
     provider::GET_REASON_STRINGS => reason_strings,
+    provider::GET_CAPABILITIES => get_capabilities,
 };
 
 static KEYMGMT: Table<Algorithm> = Table(&[
@@ -91,6 +93,25 @@ static REASON_STRINGS: Table<Item> = {
     const END: Item = Item { id: 0, text: std::ptr::null() };
     Table(&[item(0), item(1), item(2), item(3), item(4), item(5), item(6), END])
 };
+
+/// A group of TLS, under one of its names.
+struct Group {
+    name: &'static str,
+    /// What its key manager calls it.
+    internal: &'static str,
+    algorithm: &'static str,
+    id: c_int,
+    security_bits: c_int,
+}
+
+/// RFC 8446 4.2.7; with the names that OpenSSL's configurations use.
+const GROUPS: [Group; 5] = [
+    Group { name: "x25519", internal: "X25519", algorithm: "X25519", id: 0x1D, security_bits: 128 },
+    Group { name: "secp256r1", internal: "prime256v1", algorithm: "EC", id: 0x17, security_bits: 128 },
+    Group { name: "P-256", internal: "prime256v1", algorithm: "EC", id: 0x17, security_bits: 128 },
+    Group { name: "secp384r1", internal: "secp384r1", algorithm: "EC", id: 0x18, security_bits: 192 },
+    Group { name: "P-384", internal: "secp384r1", algorithm: "EC", id: 0x18, security_bits: 192 },
+];
 
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
@@ -164,6 +185,38 @@ entry! {
             operation::STORE => STORE.as_ptr(),
             _ => std::ptr::null(),
         }
+    }
+}
+
+entry! {
+    /// TLS takes a group from the provider whose key manager it finds for it, and from no other: provider-base(7).
+    fn get_capabilities(_provider: *const c_void, wanted: Name, callback: Option<Callback>, argument: *mut c_void)
+        -> c_int, or 0;
+    {
+        // SAFETY: OpenSSL passes a name that ends with zero, or null.
+        let wanted = (!wanted.is_null()).then(|| unsafe { CStr::from_ptr(wanted) });
+        if !wanted.is_some_and(|wanted| wanted.to_bytes().eq_ignore_ascii_case(b"TLS-GROUP")) {
+            return 1;
+        }
+        GROUPS.iter().all(|group| group.made().give(callback, argument)).into()
+    }
+}
+
+impl Group {
+    fn made(&self) -> Made {
+        let mut made = Made::default();
+        made.text(c"tls-group-name", self.name)
+            .text(c"tls-group-name-internal", self.internal)
+            .text(c"tls-group-alg", self.algorithm)
+            .number(c"tls-group-id", self.id)
+            .number(c"tls-group-sec-bits", self.security_bits)
+            // From TLS 1.0 and DTLS 1.0 on.
+            .number(c"tls-min-tls", 0x0301)
+            .number(c"tls-max-tls", 0)
+            .number(c"tls-min-dtls", 0xFEFF)
+            .number(c"tls-max-dtls", 0)
+            .number(c"tls-group-is-kem", 0);
+        made
     }
 }
 

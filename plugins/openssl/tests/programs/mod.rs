@@ -234,7 +234,9 @@ impl Visit {
     /// A client that holds its session until it is killed.
     pub fn stays(&self, place: &Place) -> Child {
         let Self { port, key, options } = self;
-        let arguments = format!("s_client -connect 127.0.0.1:{port} -CAfile {key}.crt -quiet {options}");
+        let arguments = format!(
+            "s_client -connect 127.0.0.1:{port} -servername localhost -CAfile {key}.crt -quiet {options}"
+        );
         let mut command = place.plain_command(&place.openssl);
         command
             .args(arguments.split_whitespace())

@@ -141,8 +141,6 @@ pub fn handshakes(place: &Place) {
     }
     // The server decrypts a premaster secret; the client encrypts it.
     connect(place, "rsa", "-tls1_2", "-cipher AES128-GCM-SHA256");
-    // Another group than X25519 is the default provider's.
-    connect(place, "p256", "-tls1_3", "-groups P-256");
 }
 
 /// A server with the provider and a client without, then the other way.
@@ -170,6 +168,72 @@ pub fn two_connections(place: &Place, key: &str) -> String {
     let mut said = String::new();
     server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     said
+}
+
+/// Every group of TLS by name, and how a client calls what it got of it.
+const GROUPS: [(&str, &str); 4] = [
+    ("X25519", "Temp Key: X25519"),
+    ("P-256", "Temp Key: ECDH, prime256v1"),
+    ("P-384", "Temp Key: ECDH, secp384r1"),
+    ("P-521", "Temp Key: ECDH, secp521r1"),
+];
+
+/// Groups are there before and after the first signature, which has OpenSSL look for key managers.
+pub fn groups(place: &Place) {
+    // In TLS 1.2 a client's groups are those of certificates as well.
+    for (key, versions) in [("p256", &["-tls1_3"][..]), ("rsa", &["-tls1_2", "-tls1_3"])] {
+        let server = Server::start(place, true, key, "");
+        for (group, expected) in GROUPS.iter().cycle().take(2 * GROUPS.len()) {
+            for version in versions {
+                let said = place.plain(&client(&server, key, &format!("-groups {group} {version}"))).ok();
+                assert!(said.contains(expected), "{said}");
+            }
+        }
+        let server = Server::start(place, false, key, "");
+        for (group, expected) in GROUPS {
+            let said = place.openssl(&client(&server, key, &format!("-groups {group}"))).ok();
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+}
+
+/// New keys are made as well by this provider's key managers, where OpenSSL finds these and not the default ones.
+pub fn generation(place: &Place) {
+    const OWN: &str = "-propquery ?oarlock.keys=import";
+    place.write("message", b"a message");
+    for (name, how) in KEYS {
+        place.openssl(&format!("genpkey {OWN} {how} -out {name}")).ok();
+        place.plain(&format!("pkey -in {name} -check -noout")).ok();
+        place.plain(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
+        place.certificate(name);
+    }
+    let failed = place
+        .openssl(&format!("genpkey {OWN} -algorithm RSA -pkeyopt rsa_keygen_pubexp:3 -out other"))
+        .failed();
+    assert!(failed.contains("another exponent than 65537 is not offered by oarlock"), "{failed}");
+    let failed = place
+        .openssl(&format!("genpkey {OWN} -algorithm EC -pkeyopt ec_paramgen_curve:secp521r1 -out other"))
+        .failed();
+    assert!(failed.contains("secp521r1 is not offered by oarlock"), "{failed}");
+    place
+        .openssl(&format!(
+            "genpkey {OWN} -genparam -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out curve"
+        ))
+        .ok();
+    place.openssl(&format!("genpkey {OWN} -paramfile curve -out made")).ok();
+    assert!(place.plain("pkey -in made -text -noout").ok().contains("P-384"));
+    for key in ["p256", "rsa"] {
+        let server = Server::start(place, true, key, OWN);
+        for (group, expected) in GROUPS.iter().take(3) {
+            let said = place.plain(&client(&server, key, &format!("-groups {group}"))).ok();
+            assert!(said.contains(expected), "{said}");
+        }
+        let server = Server::start(place, false, key, "");
+        for (group, expected) in GROUPS.iter().take(3) {
+            let said = place.openssl(&client(&server, key, &format!("{OWN} -groups {group}"))).ok();
+            assert!(said.contains(expected), "{said}");
+        }
+    }
 }
 
 fn client(server: &Server, key: &str, options: &str) -> String {
