@@ -25,8 +25,8 @@ const PAIRS: [(&str, &str); 2] = [("rsa.crt", "rsa"), ("p256.crt", "p256")];
 /// The same with the keys in the cryptoserver.
 const HELD: [(&str, &str); 2] = [("rsa.crt", "rsa.ref"), ("p256.crt", "p256.ref")];
 
-/// What a client's first message holds. HAProxy asks those for another one that come without this curve.
-const HELLO: &str = "-tls1_3 -groups P-256 -sigalgs RSA-PSS+SHA256:RSA+SHA256";
+/// What a client's first message holds: enough for the server to answer with a signature by an RSA key.
+const HELLO: &str = "-tls1_3 -groups X25519 -sigalgs RSA-PSS+SHA256:RSA+SHA256";
 
 /// What a paused handshake waits for in local mode.
 const EVENT: &str = "anon_inode:[eventfd]";
