@@ -7,6 +7,9 @@ use std::time::Duration;
 pub struct Config {
     /// Worker threads, started at the first queued job.
     pub threads: usize,
+    /// How far workers stand back for other threads, 0 to 19, as nice(1) counts; on Linux only. Where those who bring jobs share
+    /// cores with the workers, the first job would otherwise be computed alone before the second one can be brought.
+    pub nice: u8,
     /// Operations that one tenant may have waiting in one queue before it is refused with `Overloaded`.
     pub tenant_bound: usize,
     /// What a single job may be predicted to cost to run on its caller's thread when all is idle; zero forbids it.
@@ -39,6 +42,7 @@ impl Default for Config {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             threads,
+            nice: 0,
             tenant_bound: 65_536,
             caller_budget: Duration::from_micros(500),
             target_latency: Duration::from_millis(10),

@@ -186,6 +186,7 @@ fn start_worker(inner: &Arc<Inner>, asker: Asker) -> std::io::Result<Post> {
     };
     let handle = Builder::new().name(name).spawn(move || {
         let _end = Ending { threads: &inner.threads, has_ended: &own.has_ended };
+        stand_back(inner.config().nice);
         work(&inner, &own);
     })?;
     Ok(Post { slot, handle })
@@ -203,6 +204,18 @@ impl Drop for Ending<'_> {
         drop(self.threads.lock());
         self.threads.one_less.notify_all();
     }
+}
+
+/// Lowers the calling thread's priority. It lasts as long as the thread.
+fn stand_back(nice: u8) {
+    #[cfg(target_os = "linux")]
+    if nice > 0 {
+        // Linux has priorities of threads, against POSIX: setpriority(2). Lowering one's own is always allowed.
+        let lowered = rustix::process::setpriority_process(None, i32::from(nice.min(19)));
+        debug_assert!(lowered.is_ok(), "{lowered:?}");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = nice;
 }
 
 /// A worker's life.

@@ -360,3 +360,26 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
     referee.gate.open();
     assert!(first.wait().get(0).is_ok());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+#[cfg_attr(miri, ignore = "reads what the system says of threads")]
+fn workers_stand_back_as_far_as_they_are_told() {
+    const NICE: u8 = 7;
+    let config =
+        Config { threads: 2, nice: NICE, caller_budget: Duration::ZERO, spins: SPINS, ..Config::default() };
+    let dispatcher = Builder::new(Invented::referee()).config(config).build();
+    let set = set_of(DERIVE, 0, 40);
+    assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    let nices = || {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let stats = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+        // proc_pid_stat(5): nice is field 19, the 17th behind the name.
+        let nice = |stat: &String| stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse::<u8>().ok();
+        stats.filter_map(|stat| nice(&stat)).filter(|nice| *nice == NICE).count()
+    };
+    while nices() < 2 {
+        std::thread::yield_now();
+    }
+    assert_eq!(nices(), 2, "workers and no others");
+}

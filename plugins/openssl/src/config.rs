@@ -26,6 +26,8 @@ pub(crate) struct Config {
     pub(crate) engines: Option<Vec<String>>,
     /// Threads of this process's engines; None for one per core.
     pub(crate) threads: Option<usize>,
+    /// How far this process's workers stand back for its other threads, as nice(1) counts.
+    pub(crate) nice: u8,
     /// How long an answer of the cryptoserver may take.
     pub(crate) patience: Duration,
 }
@@ -46,6 +48,7 @@ const ENGINES: Setting =
     Setting { name: "engines", variable: "OARLOCK_ENGINES", expected: "lanes, scalar or both, with a comma" };
 const THREADS: Setting =
     Setting { name: "threads", variable: "OARLOCK_THREADS", expected: "a number from 1 to 1024" };
+const NICE: Setting = Setting { name: "nice", variable: "OARLOCK_NICE", expected: "a number from 0 to 19" };
 const PATIENCE: Setting = Setting {
     name: "patience_ms",
     variable: "OARLOCK_PATIENCE_MS",
@@ -74,6 +77,8 @@ impl Config {
             engines: parsed(&ENGINES, value(&ENGINES), names)?,
             threads: parsed(&THREADS, value(&THREADS), |text| number(text, 1024))?
                 .map(|count| count as usize),
+            nice: parsed(&NICE, value(&NICE), |text| text.parse().ok().filter(|nice| *nice <= 19))?
+                .unwrap_or(10),
             patience: parsed(&PATIENCE, value(&PATIENCE), |text| number(text, 600_000))?
                 .map_or(Duration::from_secs(2), Duration::from_millis),
         })
@@ -132,6 +137,7 @@ mod tests {
     fn nothing_set_means_this_process() {
         let config = read(&[], &[]).unwrap();
         assert_eq!((config.mode, config.engines, config.threads), (Mode::Local, None, None));
+        assert_eq!(config.nice, 10);
         assert_eq!(config.socket, PathBuf::from("/run/oarlock/oarlock.sock"));
         assert_eq!(config.patience, Duration::from_secs(2));
     }
@@ -154,6 +160,8 @@ mod tests {
             ("engines", "gpu", "lanes, scalar or both"),
             ("threads", "0", "a number from 1"),
             ("threads", "two", "a number from 1"),
+            ("nice", "20", "a number from 0 to 19"),
+            ("nice", "-1", "a number from 0 to 19"),
             ("patience_ms", "600001", "milliseconds"),
         ] {
             let said = read(&[(name, value)], &[]).unwrap_err().to_string();

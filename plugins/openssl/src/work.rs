@@ -282,12 +282,12 @@ fn is_for_service(job: &Job<'_>) -> bool {
 }
 
 fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
-    type Settings = (Option<Vec<String>>, Option<usize>);
+    type Settings = (Option<Vec<String>>, Option<usize>, u8);
     static SHARED: Mutex<Vec<(Settings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
     let settings = match config.mode {
-        Mode::Local => (config.engines.clone(), config.threads),
+        Mode::Local => (config.engines.clone(), config.threads, config.nice),
         // The service has the engines; here are verifications and what its absence leaves.
-        Mode::Service => (Some(vec!["scalar".to_owned()]), Some(1)),
+        Mode::Service => (Some(vec!["scalar".to_owned()]), Some(1), config.nice),
     };
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let known =
@@ -295,8 +295,9 @@ fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
     if let Some(engines) = known {
         return Ok(engines);
     }
-    let config = oarlock::Config { caller_budget: CALLER_BUDGET, ..oarlock::Config::default() };
-    let mut builder = Accelerator::builder().config(config).lazy();
+    let own =
+        oarlock::Config { caller_budget: CALLER_BUDGET, nice: settings.2, ..oarlock::Config::default() };
+    let mut builder = Accelerator::builder().config(own).lazy();
     if let Some(names) = &settings.0 {
         builder = builder.engines(names.clone());
     }

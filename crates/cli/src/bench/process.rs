@@ -21,12 +21,13 @@ pub(super) struct Process {
 }
 
 /// Settings that would win over those of the rows.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
     "OARLOCK_MODE",
     "OARLOCK_SOCKET",
     "OARLOCK_SERVER_USER",
     "OARLOCK_ENGINES",
     "OARLOCK_THREADS",
+    "OARLOCK_NICE",
     "OARLOCK_PATIENCE_MS",
     "OPENSSL_MODULES",
 ];
