@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod lives;
 mod suite;
 
 use common::{Place, program};
@@ -71,6 +72,14 @@ fn what_is_not_offered_is_left_to_the_default_provider() {
 fn jobs_pause_and_their_signatures_are_right() {
     for place in places() {
         suite::async_jobs(&place);
+    }
+}
+
+#[test]
+fn programs_load_and_unload_it_fork_and_have_threads_and_contexts() {
+    for place in places() {
+        place.keys();
+        lives::lead(&place, &["rsa", "p256"]);
     }
 }
 

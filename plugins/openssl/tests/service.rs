@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
+mod lives;
 #[path = "common/server.rs"]
 mod server;
 mod suite;
@@ -84,6 +85,12 @@ fn servers_shake_hands_with_keys_that_they_do_not_have() {
         }
     }
     suite::connect_to(&place, "rsa", "-tls1_2 -cipher AES128-GCM-SHA256");
+}
+
+#[test]
+fn programs_fork_and_have_threads_and_contexts_with_a_cryptoserver() {
+    let Some((place, _server)) = house() else { return };
+    lives::lead(&place, &["rsa", "rsa.ref"]);
 }
 
 #[test]

@@ -1,0 +1,145 @@
+/* What programs do with libcrypto that `openssl` does not: contexts of their own, threads, forks, unloading and loading again.
+ * Usage: lives WHAT CONFIGURATION KEY. Ends with 0 where all was as it should be, else says what was not. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Declared here, so that no headers are needed: openssl/crypto.h, provider.h, bio.h, pem.h, evp.h of 3.0. */
+typedef void *Handle;
+extern Handle OSSL_LIB_CTX_new(void);
+extern int OSSL_LIB_CTX_load_config(Handle, const char *);
+extern void OSSL_LIB_CTX_free(Handle);
+extern const char *OSSL_PROVIDER_get0_name(Handle);
+extern Handle BIO_new_file(const char *, const char *);
+extern int BIO_free(Handle);
+extern Handle PEM_read_bio_PrivateKey_ex(Handle, Handle *, Handle, Handle, Handle, const char *);
+extern void EVP_PKEY_free(Handle);
+extern Handle EVP_PKEY_CTX_get0_provider(Handle);
+extern Handle EVP_MD_CTX_new(void);
+extern void EVP_MD_CTX_free(Handle);
+extern int EVP_DigestSignInit_ex(Handle, Handle *, const char *, Handle, const char *, Handle, Handle);
+extern int EVP_DigestSign(Handle, unsigned char *, size_t *, const unsigned char *, size_t);
+extern int EVP_DigestVerifyInit_ex(Handle, Handle *, const char *, Handle, const char *, Handle, Handle);
+extern int EVP_DigestVerify(Handle, const unsigned char *, size_t, const unsigned char *, size_t);
+extern void ERR_print_errors_fp(FILE *);
+
+static void expect(int is_so, const char *what) {
+    if (is_so) return;
+    fprintf(stderr, "not so: %s\n", what);
+    ERR_print_errors_fp(stderr);
+    exit(1);
+}
+
+static int entries(const char *path) {
+    int count = 0;
+    DIR *directory = opendir(path);
+    expect(directory != NULL, path);
+    while (readdir(directory) != NULL) count++;
+    closedir(directory);
+    return count - 2;
+}
+
+static int threads(void) { return entries("/proc/self/task"); }
+static int descriptors(void) { return entries("/proc/self/fd"); }
+
+struct life {
+    Handle context;
+    Handle key;
+};
+
+static struct life begin(const char *configuration, const char *key) {
+    struct life life = {OSSL_LIB_CTX_new(), NULL};
+    expect(OSSL_LIB_CTX_load_config(life.context, configuration), "the configuration is loaded");
+    Handle file = BIO_new_file(key, "r");
+    expect(file != NULL, "the key's file is read");
+    life.key = PEM_read_bio_PrivateKey_ex(file, NULL, NULL, NULL, life.context, NULL);
+    expect(life.key != NULL, "the key is read");
+    BIO_free(file);
+    return life;
+}
+
+static void end(struct life life) {
+    EVP_PKEY_free(life.key);
+    OSSL_LIB_CTX_free(life.context);
+}
+
+/* Signs by the provider, and has plain OpenSSL verify it. */
+static void sign(struct life life, int number) {
+    unsigned char message[32] = {(unsigned char)number, (unsigned char)(number >> 8)}, signature[1024];
+    size_t len = sizeof signature;
+    Handle context = EVP_MD_CTX_new(), used = NULL;
+    expect(EVP_DigestSignInit_ex(context, &used, "SHA256", life.context, NULL, life.key, NULL) == 1, "signing begins");
+    expect(strcmp(OSSL_PROVIDER_get0_name(EVP_PKEY_CTX_get0_provider(used)), "oarlock") == 0, "the provider signs");
+    expect(EVP_DigestSign(context, signature, &len, message, sizeof message) == 1, "a signature is made");
+    EVP_MD_CTX_free(context);
+    context = EVP_MD_CTX_new();
+    expect(EVP_DigestVerifyInit_ex(context, NULL, "SHA256", life.context, "provider=default", life.key, NULL) == 1,
+           "verifying begins");
+    expect(EVP_DigestVerify(context, signature, len, message, sizeof message) == 1, "the signature verifies");
+    message[9] ^= 1;
+    expect(EVP_DigestVerify(context, signature, len, message, sizeof message) != 1, "another message does not");
+    EVP_MD_CTX_free(context);
+}
+
+static void *signs(void *life) {
+    for (int number = 0; number < 40; number++) sign(*(struct life *)life, number);
+    return NULL;
+}
+
+/* Nothing is started before the first job, and nothing is left behind the last context. */
+static void loading(const char *configuration, const char *key) {
+    int descriptors_before = descriptors();
+    for (int round = 0; round < 5; round++) {
+        struct life life = begin(configuration, key);
+        expect(threads() == 1, "there is no thread before the first job");
+        for (int number = 0; number < 3; number++) sign(life, number);
+        end(life);
+        expect(threads() == 1, "no thread is left");
+        expect(descriptors() == descriptors_before, "no descriptor is left");
+    }
+}
+
+/* Contexts, each with the provider loaded anew, and threads in each; one ends while the other goes on. */
+static void contexts(const char *configuration, const char *key) {
+    struct life lives[2] = {begin(configuration, key), begin(configuration, key)};
+    pthread_t handles[8];
+    for (int at = 0; at < 8; at++) expect(pthread_create(&handles[at], NULL, signs, &lives[at % 2]) == 0, "a thread starts");
+    for (int at = 0; at < 8; at++) pthread_join(handles[at], NULL);
+    end(lives[0]);
+    sign(lives[1], 7);
+    end(lives[1]);
+    expect(threads() == 1, "no thread is left");
+}
+
+/* Children of a process that has signed sign too and end as programs do, and so does their parent. */
+static void forks(const char *configuration, const char *key) {
+    struct life life = begin(configuration, key);
+    sign(life, 1);
+    for (int child = 0; child < 3; child++) {
+        pid_t id = fork();
+        if (id == 0) {
+            expect(threads() == 1, "a fork has one thread");
+            for (int number = 0; number < 3; number++) sign(life, number);
+            end(life);
+            exit(0);
+        }
+        int status = 1;
+        expect(waitpid(id, &status, 0) == id && WIFEXITED(status) && WEXITSTATUS(status) == 0, "a child signs");
+        sign(life, child);
+    }
+    /* Neither key nor context is freed: the process ends with them. */
+}
+
+int main(int count, char **words) {
+    expect(count == 4, "usage: lives WHAT CONFIGURATION KEY");
+    if (strcmp(words[1], "loading") == 0) loading(words[2], words[3]);
+    else if (strcmp(words[1], "contexts") == 0) contexts(words[2], words[3]);
+    else if (strcmp(words[1], "forks") == 0) forks(words[2], words[3]);
+    else expect(0, "WHAT is loading, contexts or forks");
+    return 0;
+}

@@ -1,0 +1,34 @@
+//! A program that uses libcrypto as libraries and servers do.
+#![allow(unreachable_pub)]
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Place, Ran, program};
+
+const WHAT: [&str; 3] = ["loading", "contexts", "forks"];
+
+/// Everything that such a program does, with these keys.
+pub fn lead(place: &Place, keys: &[&str]) {
+    if program("cc").is_none() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lives/lives.c");
+    let built = place.path("lives");
+    let mut build = Command::new("cc");
+    // Debian has the library in one package, and what programs are usually linked by in another.
+    build
+        .args(["-O1", "-Wall", "-Werror", "-o"])
+        .arg(&built)
+        .arg(source)
+        .args(["-l:libcrypto.so.3", "-pthread"]);
+    Ran::of(&mut build).ok();
+    for key in keys {
+        for what in WHAT {
+            // Its contexts load the provider; the one that libcrypto makes by itself does not.
+            let mut command = place.plain_command(&built);
+            command.args([what, "openssl.cnf", key]);
+            Ran::of(&mut command).ok();
+        }
+    }
+}
