@@ -18,6 +18,9 @@ pub(crate) struct Generation {
     curve: Option<Curve>,
 }
 
+/// Lengths of RSA keys that are made here.
+const MADE: [u16; 5] = [1024, 2048, 3072, 4096, 8192];
+
 /// What OpenSSL makes where nothing is said.
 const DEFAULT_BITS: u16 = 2048;
 
@@ -53,17 +56,15 @@ impl Generation {
 
     fn set_rsa(&mut self, params: Params<'_>) -> Result<(), Failure> {
         if let Some(bits) = params.number(name::BITS) {
-            let wrong =
-                || Failure::Parameter { what: "bits", expected: format!("at most 16384, found {bits}") };
-            self.bits = u16::try_from(bits).ok().filter(|bits| *bits <= 16384).ok_or_else(wrong)?;
+            let other = || Failure::Unsupported { what: format!("a new RSA key of {bits} bits") };
+            self.bits = MADE.into_iter().find(|made| i64::from(*made) == bits).ok_or_else(other)?;
         }
         if let Some(primes) = params.number(name::PRIMES).filter(|primes| *primes != 2) {
             return Err(Failure::Unsupported { what: format!("an RSA key of {primes} primes") });
         }
-        let exponent = params.integer(name::E);
-        match exponent.as_ref().map(|e| e.iter().skip_while(|byte| **byte == 0).copied().collect::<Vec<_>>())
-        {
-            Some(e) if e != [1, 0, 1] => Err(Failure::Unsupported {
+        let is_usual = |e: &[u8]| e.iter().skip_while(|byte| **byte == 0).eq(&[1, 0, 1]);
+        match params.integer(name::E) {
+            Some(e) if !is_usual(&e) => Err(Failure::Unsupported {
                 what: "a new RSA key with another exponent than 65537".to_owned(),
             }),
             _ => Ok(()),

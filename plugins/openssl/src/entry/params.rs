@@ -175,15 +175,23 @@ impl Param {
         unsafe { bytes(self.data.cast(), self.size) }
     }
 
+    /// A whole number of any width, as OSSL_PARAM(3) allows: those made from text are as short as they can be.
     fn number(&self) -> Option<i64> {
-        let data = self.data();
-        match (self.kind, data.len()) {
-            (kind::INTEGER, 4) => Some(i32::from_ne_bytes(data.try_into().ok()?).into()),
-            (kind::INTEGER, 8) => Some(i64::from_ne_bytes(data.try_into().ok()?)),
-            (kind::UNSIGNED, 4) => Some(u32::from_ne_bytes(data.try_into().ok()?).into()),
-            (kind::UNSIGNED, 8) => i64::try_from(u64::from_ne_bytes(data.try_into().ok()?)).ok(),
-            _ => None,
+        let mut little_endian = self.data().to_vec();
+        if cfg!(target_endian = "big") {
+            little_endian.reverse();
         }
+        let (kept, above) = little_endian.split_at(little_endian.len().min(8));
+        let is_negative =
+            self.kind == kind::INTEGER && little_endian.last().is_some_and(|byte| byte & 0x80 != 0);
+        let filler = if is_negative { 0xFF } else { 0 };
+        if !matches!(self.kind, kind::INTEGER | kind::UNSIGNED) || above.iter().any(|byte| *byte != filler) {
+            return None;
+        }
+        let mut wide = [filler; 8];
+        wide[..kept.len()].copy_from_slice(kept);
+        let number = i64::from_le_bytes(wide);
+        ((number < 0) == is_negative).then_some(number)
     }
 
     /// Writes the value, or says how long it is where there is no place for it. False where the place is too small.
@@ -256,5 +264,43 @@ impl Made {
         params.push(Param::END);
         // SAFETY: the array ends with a parameter without name, and lives as long as the call: OSSL_CALLBACK(3).
         callback.is_some_and(|callback| unsafe { callback(params.as_ptr(), argument) } == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(kind: c_uint, bytes: &[u8]) -> Option<i64> {
+        let mut data = bytes.to_vec();
+        if cfg!(target_endian = "big") {
+            data.reverse();
+        }
+        let mut params = [
+            Param { key: c"n".as_ptr(), kind, data: data.as_mut_ptr().cast(), size: data.len(), returned: 0 },
+            Param::END,
+        ];
+        Params(params.as_mut_ptr(), PhantomData).number(c"n")
+    }
+
+    #[test]
+    fn numbers_of_every_width_are_read() {
+        assert_eq!(number(kind::UNSIGNED, &[8, 8]), Some(2056));
+        assert_eq!(number(kind::UNSIGNED, &[0xFF]), Some(255));
+        assert_eq!(number(kind::UNSIGNED, &[0xFF; 4]), Some(0xFFFF_FFFF));
+        assert_eq!(number(kind::UNSIGNED, &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some(1));
+        assert_eq!(number(kind::INTEGER, &[0xFE]), Some(-2));
+        assert_eq!(number(kind::INTEGER, &[0xFE, 0xFF, 0xFF, 0xFF]), Some(-2));
+        assert_eq!(number(kind::INTEGER, &[0xFF; 12]), Some(-1));
+        assert_eq!(number(kind::INTEGER, &[0x7F, 0, 0, 0, 0, 0, 0, 0]), Some(127));
+        assert_eq!(number(kind::UNSIGNED, &[]), Some(0));
+    }
+
+    #[test]
+    fn what_fits_no_number_is_none() {
+        assert_eq!(number(kind::UNSIGNED, &[0xFF; 8]), None);
+        assert_eq!(number(kind::UNSIGNED, &[0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
+        assert_eq!(number(kind::INTEGER, &[0, 0, 0, 0, 0, 0, 0, 0x80, 0]), None);
+        assert_eq!(number(kind::UTF8, b"12"), None);
     }
 }

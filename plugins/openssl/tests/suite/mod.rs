@@ -212,6 +212,10 @@ pub fn generation(place: &Place) {
         .failed();
     assert!(failed.contains("another exponent than 65537 is not offered by oarlock"), "{failed}");
     let failed = place
+        .openssl(&format!("genpkey {OWN} -algorithm RSA -pkeyopt rsa_keygen_bits:2056 -out other"))
+        .failed();
+    assert!(failed.contains("a new RSA key of 2056 bits is not offered by oarlock"), "{failed}");
+    let failed = place
         .openssl(&format!("genpkey {OWN} -algorithm EC -pkeyopt ec_paramgen_curve:secp521r1 -out other"))
         .failed();
     assert!(failed.contains("secp521r1 is not offered by oarlock"), "{failed}");
