@@ -28,6 +28,8 @@ struct Seen {
     /// Nanoseconds.
     latencies: Histogram<u64>,
     operations: u64,
+    /// Operations that were answered at any time, before the counting and after it too.
+    answered: u64,
     errors: u64,
     first_error: String,
 }
@@ -50,6 +52,9 @@ pub(super) async fn measure(
     for work in works.iter().cycle().take(plan.clients) {
         links.push((work, open(plan, endpoint, work).await?));
     }
+    // What crosses is counted from silence to silence, so that no batch is cut, less what asking for it takes.
+    let unasked = usage(&observer).await?;
+    let silent = usage(&observer).await?;
     let now = Instant::now();
     let begin = now + args.warm_up();
     let span = Span { begin, end: begin + args.length() };
@@ -74,14 +79,16 @@ pub(super) async fn measure(
     if ended.is_err() {
         seen.fail(1, "answers were missing at the end".into());
     }
-    let operations = seen.operations.max(1) as f64;
-    let share = |after: u64, before: u64| after.saturating_sub(before) as f64 / operations;
     let bytes = |usage: &proto::Usage| usage.received_bytes + usage.sent_bytes;
+    let asking = bytes(&silent).saturating_sub(bytes(&unasked));
+    // The two of `counted` and this one.
+    let crossed = bytes(&usage(&observer).await?).saturating_sub(bytes(&silent) + 3 * asking);
+    let cpu_us = after.cpu_us.saturating_sub(before.cpu_us);
     Ok(Row {
         operations: seen.operations,
         rate_per_s: seen.operations as f64 / args.length().as_secs_f64(),
-        server_cpu_us_per_op: Some(share(after.cpu_us, before.cpu_us)),
-        wire_bytes_per_op: Some(share(bytes(&after), bytes(&before))),
+        server_cpu_us_per_op: Some(cpu_us as f64 / seen.operations.max(1) as f64),
+        wire_bytes_per_op: Some(crossed as f64 / seen.answered.max(1) as f64),
         p50_us: Some(seen.latencies.value_at_quantile(0.5) as f64 / 1e3),
         p99_us: Some(seen.latencies.value_at_quantile(0.99) as f64 / 1e3),
         errors: seen.errors,
@@ -143,6 +150,7 @@ async fn client(plan: &Plan, work: &Work, link: &Link, span: Span, seed: u64) ->
             answer = under_way.next() => match answer {
                 Some((due, answer)) => {
                     let now = Instant::now();
+                    seen.answered += work.operations as u64;
                     if now >= span.begin && now < span.end {
                         seen.take(work, answer, now - due);
                     } else if let Err(error) = answer {
@@ -215,7 +223,7 @@ impl Seen {
         #[allow(clippy::expect_used)]
         // unreachable because three digits are allowed
         let latencies = Histogram::new(3).expect("three digits");
-        Self { latencies, operations: 0, errors: 0, first_error: String::new() }
+        Self { latencies, operations: 0, answered: 0, errors: 0, first_error: String::new() }
     }
 
     fn take(&mut self, work: &Work, answer: Result<response::Body, String>, taken: Duration) {
@@ -243,6 +251,7 @@ impl Seen {
         // Both have the same bounds.
         let _ = self.latencies.add(other.latencies);
         self.operations += other.operations;
+        self.answered += other.answered;
         if other.errors > 0 {
             self.fail(other.errors, other.first_error);
         }
