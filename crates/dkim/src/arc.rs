@@ -1,0 +1,10 @@
+//! The Authenticated Received Chain: sets of header fields by which those who handed a message on vouch for what they saw.
+//! RFC 8617.
+
+mod chain;
+mod seal;
+mod sets;
+
+pub use self::chain::{Chain, ChainFault};
+pub use self::seal::{SealError, Sealed, Sealer, Sealing};
+pub(crate) use self::sets::{Found, find_sets, write_sealed};

@@ -1,0 +1,307 @@
+//! Sets added. RFC 8617 5.1.
+
+use oarlock::{Accelerator, Answers, Job, JobError, Options};
+
+use super::chain::{Chain, ChainFault};
+use super::sets::{MESSAGE, MOST_SETS, RESULTS, SEAL, Set, find_sets, highest_instance};
+use crate::canon::{Form, canonicalize_header};
+use crate::fold::Folded;
+use crate::hash::{Bodies, BodyHasher, BodyNeed, Digests, Gather, HashId, HashedBody, WholeBody, find_body};
+use crate::message::{Header, Message, name_hash};
+use crate::results;
+use crate::sign::{Head, Name, Signer, names_of, sign_job, signed, signed_headers, unsigned};
+use crate::verdict::{SignatureResult, Verdict};
+
+/// Why a message was not sealed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// Somebody has sealed the chain as broken, so that nobody adds to it. RFC 8617 5.1.2.
+    #[error("the chain was sealed as broken, nothing is added to it")]
+    Closed,
+    /// The chain is as long as it can be.
+    #[error("the chain has {MOST_SETS} sets, which is the most")]
+    TooLong,
+    /// The key could not sign.
+    #[error("{0}")]
+    Job(#[from] JobError),
+}
+
+/// Three fields from the top, seal first, each with its CRLF; or why there are none.
+pub type Sealed = Result<String, SealError>;
+
+/// Adds sets for one domain under one selector.
+#[derive(Clone, Debug)]
+pub struct Sealer(Signer);
+
+impl Sealer {
+    /// Seals with the signer's key, forms and fields, and with DKIM signatures among the fields.
+    #[must_use]
+    pub fn new(mut signer: Signer) -> Self {
+        // RFC 8617 4.1.2: seals are never among the signed fields.
+        signer.names.retain(|name| !name.name.as_bytes().eq_ignore_ascii_case(SEAL));
+        let field = "DKIM-Signature";
+        if !signer.names.iter().any(|name| name.name.eq_ignore_ascii_case(field)) {
+            let hash = name_hash(field.as_bytes());
+            signer.names.push(Name { name: field.into(), hash, is_oversigned: false });
+        }
+        Self(signer)
+    }
+
+    /// Which hash of the body its signatures need.
+    #[must_use]
+    pub fn body_need(&self) -> BodyNeed {
+        self.0.body_need()
+    }
+
+    /// Under which domain it seals.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        self.0.domain()
+    }
+}
+
+/// Messages that are sealed together, by one sealer.
+#[derive(Debug)]
+pub struct Sealing<'m> {
+    sealer: &'m Sealer,
+    now_s: u64,
+    gather: Gather,
+    requests: Vec<Result<Request<'m>, SealError>>,
+}
+
+#[derive(Debug)]
+struct Request<'m> {
+    headers: Vec<Header<'m>>,
+    body: HashedBody,
+    number: usize,
+    verdict: Verdict,
+    results: String,
+}
+
+impl<'m> Sealing<'m> {
+    /// Nothing yet. `now_s` is the time in seconds since 1970.
+    #[must_use]
+    pub fn new(sealer: &'m Sealer, now_s: u64) -> Self {
+        Self { sealer, now_s, gather: Gather::default(), requests: Vec::new() }
+    }
+
+    /// Adds a message, with what was found when it was verified, chain included.
+    ///
+    /// # Errors
+    /// The batch is at 4 GiB.
+    pub fn push(
+        &mut self,
+        message: Message<'m>,
+        authserv_id: &str,
+        signatures: &[SignatureResult],
+        chain: &Chain,
+    ) -> Result<(), JobError> {
+        let mut whole = WholeBody::new(message.body);
+        let body = whole.hashed(&mut self.gather, self.sealer.body_need())?;
+        self.add(message.headers, body, authserv_id, signatures, chain);
+        Ok(())
+    }
+
+    /// Adds a message whose body was hashed as it came, for [`Sealer::body_need`].
+    ///
+    /// # Errors
+    /// As [`push`](Self::push), or the body could not be hashed.
+    pub fn push_hashed(
+        &mut self,
+        headers: Vec<Header<'m>>,
+        bodies: impl IntoIterator<Item = BodyHasher>,
+        authserv_id: &str,
+        signatures: &[SignatureResult],
+        chain: &Chain,
+    ) -> Result<(), JobError> {
+        let gather = &mut self.gather;
+        let bodies: Bodies =
+            bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
+        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
+        let body = find_body(&bodies, self.sealer.body_need()).cloned().ok_or(missing)?;
+        self.add(headers, body, authserv_id, signatures, chain);
+        Ok(())
+    }
+
+    /// Seals on this thread. Sets come in the order of the messages.
+    ///
+    /// # Errors
+    /// No engine could hash.
+    pub fn seal(self, accelerator: &Accelerator) -> Result<Vec<Sealed>, JobError> {
+        let signer = &self.sealer.0;
+        let digests = self.gather.run(accelerator)?;
+        let mut stage = Stage::messages(signer, self.now_s, self.requests, &digests)?;
+        for step in [Stage::seals, Stage::sets] {
+            let hashed = stage.gather.run(accelerator)?;
+            let answers = accelerator.run_all(&stage.jobs(signer, &hashed));
+            stage = step(stage, signer, self.now_s, &answers)?;
+        }
+        Ok(stage.finish())
+    }
+
+    /// Seals beside what others have submitted.
+    ///
+    /// # Errors
+    /// No engine could hash, or there is no room in the queue.
+    pub async fn submit(self, accelerator: &Accelerator) -> Result<Vec<Sealed>, JobError> {
+        let signer = &self.sealer.0;
+        let digests = self.gather.submit(accelerator).await?;
+        let mut stage = Stage::messages(signer, self.now_s, self.requests, &digests)?;
+        for step in [Stage::seals, Stage::sets] {
+            let hashed = std::mem::take(&mut stage.gather).submit(accelerator).await?;
+            let many = accelerator.submit_many(&stage.jobs(signer, &hashed), Options::default());
+            stage = step(stage, signer, self.now_s, &many.await)?;
+        }
+        Ok(stage.finish())
+    }
+
+    fn add(
+        &mut self,
+        headers: Vec<Header<'m>>,
+        body: HashedBody,
+        authserv_id: &str,
+        signatures: &[SignatureResult],
+        chain: &Chain,
+    ) {
+        let number = highest_instance(&headers) + 1;
+        self.requests.push(if matches!(chain.fault, Some(ChainFault::SealedAsFailed(_))) {
+            Err(SealError::Closed)
+        } else if number > MOST_SETS {
+            Err(SealError::TooLong)
+        } else {
+            let mut field = Folded::new(text(RESULTS));
+            field.glued(&format!(": i={number}; "));
+            results::write(&mut field, authserv_id, signatures, Some(chain));
+            Ok(Request { headers, body, number, verdict: chain.verdict(), results: field.finish() })
+        });
+    }
+}
+
+/// What is hashed and signed next of each message.
+struct Stage<'m> {
+    gather: Gather,
+    parts: Vec<Result<Part<'m>, SealError>>,
+}
+
+struct Part<'m> {
+    request: Request<'m>,
+    /// The field before its signature.
+    unsigned: String,
+    hash: HashId,
+    /// The message signature, once it is made.
+    message: String,
+}
+
+impl<'m> Stage<'m> {
+    fn messages(
+        signer: &Signer,
+        now_s: u64,
+        requests: Vec<Result<Request<'m>, SealError>>,
+        digests: &Digests,
+    ) -> Result<Self, JobError> {
+        let mut gather = Gather::default();
+        let mut part = |request: Request<'m>| {
+            let Request { headers, body, number, .. } = &request;
+            let names = names_of(signer, headers);
+            let head = Head { field: text(MESSAGE), first: &format!("i={number};") };
+            let unsigned = unsigned(head, signer, headers, &names, body.hash.get(digests), body.len, now_s);
+            let hash = signed_headers(&mut gather, signer, headers, &names, &unsigned)?;
+            Ok(Part { request, unsigned, hash, message: String::new() })
+        };
+        let parts = requests.into_iter().map(|request| request.and_then(&mut part)).collect();
+        Ok(Self { gather, parts })
+    }
+
+    fn seals(self, signer: &Signer, now_s: u64, answers: &Answers) -> Result<Self, JobError> {
+        let mut gather = Gather::default();
+        let seal = |part: Part<'m>, answer: Result<&[u8], JobError>| {
+            let message = signed(part.unsigned, answer?);
+            let unsigned = seal_of(signer, &part.request, now_s);
+            let start = gather.data.len();
+            write_all(&part.request, &message, &unsigned, &mut gather.data);
+            let end = gather.data.len();
+            let hash = gather.add(signer.algorithm().digest(), start..end)?;
+            Ok(Part { request: part.request, unsigned, hash, message })
+        };
+        let parts = each(self.parts, answers, seal);
+        Ok(Self { gather, parts })
+    }
+
+    fn sets(self, _: &Signer, _: u64, answers: &Answers) -> Result<Self, JobError> {
+        let set = |part: Part<'m>, answer: Result<&[u8], JobError>| {
+            Ok(Part { unsigned: signed(part.unsigned, answer?), ..part })
+        };
+        Ok(Self { gather: Gather::default(), parts: each(self.parts, answers, set) })
+    }
+
+    fn jobs<'a>(&self, signer: &'a Signer, digests: &'a Digests) -> Vec<Job<'a>> {
+        self.parts.iter().flatten().map(|part| sign_job(signer, digests.get(part.hash))).collect()
+    }
+
+    fn finish(self) -> Vec<Sealed> {
+        let set = |part: Part<'_>| {
+            [&part.unsigned, "\r\n", &part.message, "\r\n", &part.request.results, "\r\n"].concat()
+        };
+        self.parts.into_iter().map(|part| part.map(set)).collect()
+    }
+}
+
+/// Each part with its answer; those that failed before have none.
+fn each<'m>(
+    parts: Vec<Result<Part<'m>, SealError>>,
+    answers: &Answers,
+    mut step: impl FnMut(Part<'m>, Result<&[u8], JobError>) -> Result<Part<'m>, SealError>,
+) -> Vec<Result<Part<'m>, SealError>> {
+    let mut answers = answers.iter();
+    let mut next = || answers.next().unwrap_or(Err(JobError::Cancelled));
+    parts.into_iter().map(|part| part.and_then(|part| step(part, next()))).collect()
+}
+
+/// The seal before its signature. RFC 8617 4.1.3.
+fn seal_of(signer: &Signer, request: &Request<'_>, now_s: u64) -> String {
+    let claim = match request.verdict {
+        Verdict::None => "none",
+        Verdict::Pass => "pass",
+        _ => "fail",
+    };
+    let mut field = Folded::new(text(SEAL));
+    field.glued(":");
+    for tag in [
+        format!("i={};", request.number),
+        format!("a={};", signer.algorithm()),
+        format!("t={now_s};"),
+        format!("cv={claim};"),
+        format!("d={};", signer.domain()),
+        format!("s={};", signer.selector()),
+        "b=".into(),
+    ] {
+        field.word(&tag);
+    }
+    field.finish()
+}
+
+/// What the new seal signs: all sets, or of a broken chain its own alone. RFC 8617 5.1.1 and 5.1.2.
+fn write_all(request: &Request<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
+    let older = match request.verdict {
+        Verdict::Pass => find_sets(&request.headers).unwrap_or_default(),
+        _ => Default::default(),
+    };
+    for Set { results, message, seal, .. } in &older {
+        for header in [results, message, seal] {
+            canonicalize_header(Form::Relaxed, header, out);
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+    for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
+        // It was written with name and colon.
+        if let Ok(header) = Header::new(field.as_bytes()) {
+            canonicalize_header(Form::Relaxed, &header, out);
+            out.extend_from_slice(end.as_bytes());
+        }
+    }
+}
+
+fn text(name: &'static [u8]) -> &'static str {
+    std::str::from_utf8(name).unwrap_or_default()
+}

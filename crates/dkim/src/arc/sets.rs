@@ -1,0 +1,194 @@
+//! Sets found in a message. RFC 8617 4.2 and 5.2.
+
+use smallvec::SmallVec;
+
+use super::chain::ChainFault;
+use crate::canon::{Form, canonicalize_header};
+use crate::message::{Header, Limits, name_hash};
+use crate::signature::{Kind, Signature, SignatureError, required, text};
+use crate::tags::{TagList, shown, trimmed};
+use crate::verify::write_unsigned;
+
+/// Most sets of a message. RFC 8617 4.2.1.
+pub(crate) const MOST_SETS: usize = 50;
+
+pub(crate) const RESULTS: &[u8] = b"ARC-Authentication-Results";
+pub(crate) const MESSAGE: &[u8] = b"ARC-Message-Signature";
+pub(crate) const SEAL: &[u8] = b"ARC-Seal";
+
+/// What one who handed the message on has added.
+#[derive(Clone, Debug)]
+pub(crate) struct Set<'m> {
+    pub(crate) results: Header<'m>,
+    pub(crate) message: Header<'m>,
+    pub(crate) seal: Header<'m>,
+    /// The seal, whose body hash and names are empty.
+    pub(crate) seal_signature: Signature<'m>,
+}
+
+/// Sets of a message, the first one first.
+pub(crate) type Found<'m> = SmallVec<[Set<'m>; 4]>;
+
+/// The three fields of a set, as far as they were found.
+#[derive(Clone, Copy, Default)]
+struct Parts<'m> {
+    results: Option<Header<'m>>,
+    message: Option<Header<'m>>,
+    seal: Option<Header<'m>>,
+}
+
+impl<'m> Parts<'m> {
+    fn field(&mut self, name: &[u8]) -> &mut Option<Header<'m>> {
+        match name {
+            RESULTS => &mut self.results,
+            MESSAGE => &mut self.message,
+            _ => &mut self.seal,
+        }
+    }
+}
+
+/// All sets, which must be whole, numbered without gaps, and in agreement about the chain. Empty where there is none.
+pub(crate) fn find_sets<'m>(headers: &[Header<'m>]) -> Result<Found<'m>, ChainFault> {
+    let mut parts: Vec<Parts<'m>> = Vec::new();
+    let [results, message, seal] = [RESULTS, MESSAGE, SEAL].map(name_hash);
+    for header in headers {
+        let name = match header.hash {
+            hash if hash == results => RESULTS,
+            hash if hash == message => MESSAGE,
+            hash if hash == seal => SEAL,
+            _ => continue,
+        };
+        if !header.is(name) {
+            continue;
+        }
+        let number = instance(header, name == RESULTS)?;
+        if parts.len() < number {
+            parts.resize(number, Parts::default());
+        }
+        if parts[number - 1].field(name).replace(*header).is_some() {
+            return Err(ChainFault::Double(number));
+        }
+    }
+    parts.iter().zip(1..).map(|(parts, number)| set(parts, number)).collect()
+}
+
+fn set<'m>(parts: &Parts<'m>, number: usize) -> Result<Set<'m>, ChainFault> {
+    let Parts { results: Some(results), message: Some(message), seal: Some(seal) } = *parts else {
+        return Err(ChainFault::Missing(number));
+    };
+    let broken = |fault| ChainFault::Seal(number, fault);
+    let tags = TagList::parse(seal.value()).map_err(|fault| broken(fault.into()))?;
+    let seal_signature = Signature::of_seal(&tags).map_err(broken)?;
+    match (number, required(&tags, "cv").map_err(broken)?) {
+        (1, b"none") | (2.., b"pass") => Ok(Set { results, message, seal, seal_signature }),
+        (_, b"fail") => Err(ChainFault::SealedAsFailed(number)),
+        (_, other) => Err(ChainFault::Claim(number, shown(other))),
+    }
+}
+
+/// The highest number that any field of a set has, 0 where there is none.
+pub(crate) fn highest_instance(headers: &[Header<'_>]) -> usize {
+    let of = |header: &Header<'_>| {
+        let is = |name| header.is(name);
+        let is_of_set = is(RESULTS) || is(MESSAGE) || is(SEAL);
+        if is_of_set { instance(header, is(RESULTS)).ok() } else { None }
+    };
+    headers.iter().filter_map(of).max().unwrap_or(0)
+}
+
+/// `i=`, of results the first thing in the field. RFC 8617 4.1.1.
+fn instance(header: &Header<'_>, is_results: bool) -> Result<usize, ChainFault> {
+    let wrong = |value: &[u8]| ChainFault::Instance(shown(value));
+    let value = if is_results {
+        let first = header.value().split(|byte| *byte == b';').next().unwrap_or_default();
+        let (name, value) = first.split_at(first.iter().position(|byte| *byte == b'=').unwrap_or(0));
+        if trimmed(name) != b"i" {
+            return Err(wrong(first));
+        }
+        trimmed(&value[1..])
+    } else {
+        let tags = TagList::parse(header.value()).map_err(|fault| ChainFault::Tags(fault.to_string()))?;
+        tags.get("i").ok_or_else(|| wrong(b""))?
+    };
+    let number = text(value).parse().ok().filter(|number| (1..=MOST_SETS).contains(number));
+    number.filter(|_| value.iter().all(u8::is_ascii_digit)).ok_or_else(|| wrong(value))
+}
+
+impl<'a> Signature<'a> {
+    /// A seal, which signs neither body nor fields by name. RFC 8617 4.1.3.
+    pub(crate) fn of_seal(tags: &TagList<'a>) -> Result<Self, SignatureError> {
+        if tags.get("h").is_some() {
+            return Err(SignatureError::SealWithNames);
+        }
+        Self::without_content(tags)
+    }
+
+    /// A message signature of a set. RFC 8617 4.1.2.
+    pub(crate) fn of_set(value: &'a [u8], limits: &Limits) -> Result<Self, SignatureError> {
+        let signature = Self::of(Kind::Arc, &TagList::parse(value)?, limits)?;
+        match signature.names.iter().find(|name| name.name.eq_ignore_ascii_case(SEAL)) {
+            Some(name) => Err(SignatureError::SignedName(shown(name.name))),
+            None => Ok(signature),
+        }
+    }
+}
+
+/// What the seal of the last of `sets` signs: every set, and of itself all but the value of `b=`. RFC 8617 5.1.1.
+pub(crate) fn write_sealed(sets: &[Set<'_>], out: &mut Vec<u8>) {
+    for (place, set) in sets.iter().enumerate() {
+        for header in [&set.results, &set.message] {
+            canonicalize_header(Form::Relaxed, header, out);
+            out.extend_from_slice(b"\r\n");
+        }
+        if place + 1 == sets.len() {
+            write_unsigned(Form::Relaxed, &set.seal, set.seal_signature.signature_place.clone(), out);
+        } else {
+            canonicalize_header(Form::Relaxed, &set.seal, out);
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEAL_TAGS: &str = "a=rsa-sha256; d=a.example; s=s; b=aGVsbG8=";
+
+    fn find(fields: &[String]) -> Result<usize, ChainFault> {
+        let headers: Vec<Header<'_>> =
+            fields.iter().map(|field| Header::new(field.as_bytes()).unwrap()).collect();
+        find_sets(&headers).map(|sets| sets.len())
+    }
+
+    fn fields(number: &str, cv: &str) -> Vec<String> {
+        vec![
+            format!("ARC-Seal: i={number}; cv={cv}; {SEAL_TAGS}"),
+            format!("ARC-Message-Signature: i={number}; b=x"),
+            format!("ARC-Authentication-Results: i={number}; mx.example; dkim=pass"),
+        ]
+    }
+
+    #[test]
+    fn sets_are_whole_and_numbered_without_gaps() {
+        let [one, two] = [fields("1", "none"), fields("2", "pass")];
+        assert_eq!(find(&[]), Ok(0));
+        assert_eq!(find(&one), Ok(1));
+        assert_eq!(find(&[two.clone(), one.clone()].concat()), Ok(2));
+        assert_eq!(find(&two), Err(ChainFault::Missing(1)));
+        assert_eq!(find(&one[1..]), Err(ChainFault::Missing(1)));
+        assert_eq!(find(&[one.clone(), one[..1].to_vec()].concat()), Err(ChainFault::Double(1)));
+        for bad in ["0", "51", "x", "", "+1", "99999999999999999999999"] {
+            assert_eq!(find(&fields(bad, "none")), Err(ChainFault::Instance(bad.into())), "{bad}");
+        }
+        assert_eq!(find(&fields("1", "pass")), Err(ChainFault::Claim(1, "pass".into())));
+        assert_eq!(
+            find(&[one.clone(), fields("2", "none")].concat()),
+            Err(ChainFault::Claim(2, "none".into()))
+        );
+        assert_eq!(find(&[one.clone(), fields("2", "fail")].concat()), Err(ChainFault::SealedAsFailed(2)));
+        let named = format!("ARC-Seal: i=1; cv=none; h=from; {SEAL_TAGS}");
+        let named = [vec![named], one[1..].to_vec()].concat();
+        assert_eq!(find(&named), Err(ChainFault::Seal(1, SignatureError::SealWithNames)));
+    }
+}

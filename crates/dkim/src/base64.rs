@@ -1,0 +1,40 @@
+//! Base64 with folds in it. RFC 6376 2.10: `base64string`.
+
+use base64ct::{Base64, Base64Unpadded, Encoding};
+
+use crate::tags::is_space;
+
+/// Decodes, whatever white space stands between characters; padding may be missing, as it often is in hand-made records.
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let mut packed: Vec<u8> = text.iter().copied().filter(|byte| !is_space(*byte)).collect();
+    let padding = packed.iter().rev().take_while(|byte| **byte == b'=').count();
+    if padding > 2 || (padding > 0 && !packed.len().is_multiple_of(4)) {
+        return None;
+    }
+    packed.truncate(packed.len() - padding);
+    let len = Base64Unpadded::decode_in_place(&mut packed).ok()?.len();
+    packed.truncate(len);
+    Some(packed)
+}
+
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    Base64::encode_string(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_nothing_and_garbage_is_garbage() {
+        assert_eq!(decode(b"aGVs\r\n\t bG8=").as_deref(), Some(&b"hello"[..]));
+        assert_eq!(decode(b"aGVsbG8").as_deref(), Some(&b"hello"[..]));
+        assert_eq!(decode(b"").as_deref(), Some(&b""[..]));
+        assert_eq!(encode(b"hello"), "aGVsbG8=");
+        for garbage in
+            [&b"aGVsbG8=="[..], b"aG=VsbG8", b"aGVsb*8=", b"a", b"====", b"aGVsbG8=aGVsbG8=", b"aGVs\0"]
+        {
+            assert_eq!(decode(garbage), None, "{}", garbage.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Keys kept for the next message: each asked for once, however many wait for it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::Mutex;
+
+use crate::key_answer::{KeyAnswer, KeyName};
+
+/// How long answers are kept, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheLimits {
+    /// Most names.
+    pub names: usize,
+    /// Longest time for records, in seconds, whatever their TTL.
+    pub most_s: u64,
+    /// Longest time for names that do not exist, in seconds.
+    pub most_negative_s: u64,
+    /// How long it is remembered that DNS could not say, in seconds: so that a dead server is not asked for every message.
+    pub failure_s: u64,
+}
+
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self { names: 100_000, most_s: 86_400, most_negative_s: 3_600, failure_s: 10 }
+    }
+}
+
+/// What is known of a name.
+#[derive(Debug)]
+pub enum Lookup<W> {
+    /// The answer.
+    Known(KeyAnswer),
+    /// Nobody has asked: ask now, and [`store`](KeyCache::store) what comes, or [`give_up`](KeyCache::give_up).
+    Ask(W),
+    /// Somebody is asking. The waiter was kept and comes back with the answer.
+    Waits,
+}
+
+/// Keys by their names, with those who wait for keys that somebody is asking for (single flight). `W` is what is kept of somebody
+/// who waits, such as a channel's sender. Time is given in, in seconds of any clock that does not go back.
+pub struct KeyCache<W> {
+    limits: CacheLimits,
+    entries: Mutex<HashMap<KeyName, Known<W>>>,
+}
+
+enum Known<W> {
+    Until(u64, KeyAnswer),
+    Asked(Vec<W>),
+}
+
+impl<W> KeyCache<W> {
+    /// An empty one.
+    #[must_use]
+    pub fn new(limits: CacheLimits) -> Self {
+        Self { limits, entries: Mutex::new(HashMap::new()) }
+    }
+
+    /// The answer, where it is here and still good; else somebody asks and all others wait.
+    pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> Lookup<W> {
+        let mut entries = self.lock();
+        match entries.get_mut(name) {
+            Some(Known::Until(end_s, answer)) if now_s < *end_s => return Lookup::Known(answer.clone()),
+            Some(Known::Asked(waiters)) => {
+                waiters.push(waiter);
+                return Lookup::Waits;
+            }
+            _ => {}
+        }
+        if entries.len() >= self.limits.names {
+            make_room(&mut entries, now_s, self.limits.names);
+        }
+        entries.insert(name.clone(), Known::Asked(Vec::new()));
+        Lookup::Ask(waiter)
+    }
+
+    /// Keeps an answer for as long as DNS lets it, and returns those who waited.
+    pub fn store(&self, name: &KeyName, answer: &KeyAnswer, ttl_s: u64, now_s: u64) -> Vec<W> {
+        let limits = &self.limits;
+        let kept_s = match answer {
+            KeyAnswer::Records(_) => ttl_s.min(limits.most_s),
+            KeyAnswer::NoRecord => ttl_s.min(limits.most_negative_s),
+            KeyAnswer::Unknown(_) => limits.failure_s,
+        };
+        let known = Known::Until(now_s.saturating_add(kept_s), answer.clone());
+        match self.lock().insert(name.clone(), known) {
+            Some(Known::Asked(waiters)) => waiters,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Nobody asks any more, without an answer: those who waited come back, and the next one asks.
+    pub fn give_up(&self, name: &KeyName) -> Vec<W> {
+        match self.lock().entry(name.clone()) {
+            Entry::Occupied(entry) if matches!(entry.get(), Known::Asked(_)) => match entry.remove() {
+                Known::Asked(waiters) => waiters,
+                Known::Until(..) => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// Names that are known or asked for.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// True where nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<KeyName, Known<W>>> {
+        // Entries are whole at all times, so that a panic elsewhere leaves nothing broken.
+        self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Drops what is over; where that is not enough, the quarter that would be over first.
+fn make_room<W>(entries: &mut HashMap<KeyName, Known<W>>, now_s: u64, most: usize) {
+    let end_of = |known: &Known<W>| match known {
+        Known::Until(end_s, _) => *end_s,
+        Known::Asked(_) => u64::MAX,
+    };
+    entries.retain(|_, known| end_of(known) > now_s);
+    let wanted = most - most / 4;
+    if entries.len() > wanted {
+        let mut ends: Vec<u64> = entries.values().map(end_of).collect();
+        let over = entries.len() - wanted;
+        let (_, last, _) = ends.select_nth_unstable(over - 1);
+        let last = *last;
+        let mut left = over;
+        entries.retain(|_, known| {
+            let goes = left > 0 && end_of(known) <= last && end_of(known) != u64::MAX;
+            left -= usize::from(goes);
+            !goes
+        });
+    }
+}
+
+impl<W> fmt::Debug for KeyCache<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyCache({} names)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(number: usize) -> KeyName {
+        KeyName::new(&format!("s{number}"), "example.com")
+    }
+
+    fn records() -> KeyAnswer {
+        KeyAnswer::of_records(["v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="])
+    }
+
+    #[test]
+    fn one_asks_and_the_others_wait() {
+        let cache = KeyCache::new(CacheLimits::default());
+        assert!(matches!(cache.look(&name(1), 0, 'a'), Lookup::Ask('a')));
+        assert!(matches!(cache.look(&name(1), 0, 'b'), Lookup::Waits));
+        assert!(matches!(cache.look(&name(2), 0, 'c'), Lookup::Ask('c')));
+        assert!(matches!(cache.look(&name(1), 0, 'd'), Lookup::Waits));
+        assert_eq!(cache.store(&name(1), &records(), 60, 0), ['b', 'd']);
+        assert!(matches!(cache.look(&name(1), 59, 'e'), Lookup::Known(KeyAnswer::Records(_))));
+        assert!(matches!(cache.look(&name(1), 60, 'f'), Lookup::Ask('f')));
+        assert!(matches!(cache.look(&name(1), 60, 'g'), Lookup::Waits));
+        assert_eq!(cache.give_up(&name(1)), ['g']);
+        assert!(matches!(cache.look(&name(1), 60, 'h'), Lookup::Ask('h')));
+    }
+
+    #[test]
+    fn every_kind_of_answer_has_its_time() {
+        let cache = KeyCache::new(CacheLimits::default());
+        let until = |answer: &KeyAnswer, ttl_s, end_s| {
+            cache.look(&name(1), u64::MAX - 1, ());
+            cache.store(&name(1), answer, ttl_s, 0);
+            let at = |now_s| matches!(cache.look(&name(1), now_s, ()), Lookup::Known(_));
+            assert!((end_s == 0 || at(end_s - 1)) && !at(end_s), "{answer:?}");
+            cache.give_up(&name(1));
+        };
+        until(&records(), 30, 30);
+        until(&records(), 1 << 40, 86_400);
+        until(&records(), 0, 0);
+        until(&KeyAnswer::NoRecord, 1 << 40, 3_600);
+        until(&KeyAnswer::Unknown("x".into()), 9_999, 10);
+    }
+
+    #[test]
+    fn a_full_cache_drops_what_is_over_first_and_nobody_who_waits() {
+        let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
+        for number in 0..8 {
+            cache.look(&name(number), 0, number);
+            if number != 3 {
+                cache.store(&name(number), &records(), 100 + number as u64, 0);
+            }
+        }
+        cache.look(&name(3), 0, 33);
+        assert!(matches!(cache.look(&name(8), 50, 8), Lookup::Ask(8)));
+        assert_eq!(cache.len(), 7);
+        assert!(matches!(cache.look(&name(7), 50, 7), Lookup::Known(_)));
+        assert_eq!(cache.store(&name(3), &records(), 1, 50), [33]);
+        assert!(matches!(cache.look(&name(0), 50, 0), Lookup::Ask(0)));
+    }
+}

@@ -1,0 +1,346 @@
+//! Canonical bodies, in one piece and as streams. RFC 6376 3.4.3 and 3.4.4.
+//!
+//! Empty lines at the end are dropped, so that a stream holds back every CRLF at its end until something comes behind it: it keeps
+//! their number and nothing else.
+
+use std::ops::Range;
+
+use super::Form;
+use super::classes::{BLOCK, Classes};
+
+/// Input that is made canonical at a time, so that a stream's scratch stays small.
+const PIECE: usize = 32 << 10;
+
+/// CRLFs that were held back, sixteen at a time.
+const LINES: [u8; 32] = *b"\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
+
+/// Makes a body canonical as it comes, in memory that does not grow with it.
+#[derive(Clone, Debug)]
+pub struct BodyCanonicalizer {
+    form: Form,
+    /// White space that becomes one space, unless a line ends behind it.
+    has_space: bool,
+    /// A CR that may be half of a CRLF.
+    has_cr: bool,
+    /// CRLFs that are dropped unless something comes behind them.
+    held: u64,
+    /// True once something was given out.
+    is_begun: bool,
+    scratch: Vec<u8>,
+}
+
+impl BodyCanonicalizer {
+    /// A body of which nothing is known yet.
+    #[must_use]
+    pub fn new(form: Form) -> Self {
+        Self { form, has_space: false, has_cr: false, held: 0, is_begun: false, scratch: Vec::new() }
+    }
+
+    /// Which form it makes.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Takes the next bytes of the body, and gives canonical ones to `out`.
+    pub fn push(&mut self, body: &[u8], out: &mut impl FnMut(&[u8])) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for piece in body.chunks(PIECE) {
+            scratch.clear();
+            self.convert(piece, &mut scratch);
+            self.give(&scratch, out);
+        }
+        self.scratch = scratch;
+    }
+
+    /// Ends the body. One that is empty stays empty where it is relaxed, and is one CRLF where it is simple.
+    pub fn finish(mut self, out: &mut impl FnMut(&[u8])) {
+        let mut rest = Vec::new();
+        self.flush(&mut rest);
+        self.give(&rest, out);
+        if self.is_begun || self.form == Form::Simple {
+            out(b"\r\n");
+        }
+    }
+
+    /// Canonical but for CRLFs at the end.
+    fn convert(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        match self.form {
+            Form::Relaxed => self.relax(piece, out),
+            Form::Simple => {
+                self.flush(out);
+                let (kept, last) = match piece {
+                    [kept @ .., b'\r'] => (kept, true),
+                    _ => (piece, false),
+                };
+                out.extend_from_slice(kept);
+                self.has_cr = last;
+            }
+        }
+    }
+
+    /// What waited for the next byte is not changed by it. White space at the end of a body that no CRLF ends is at the end of a
+    /// line, too.
+    fn flush(&mut self, out: &mut Vec<u8>) {
+        if self.has_cr {
+            if std::mem::take(&mut self.has_space) {
+                out.push(b' ');
+            }
+            out.push(b'\r');
+        }
+        (self.has_cr, self.has_space) = (false, false);
+    }
+
+    fn give(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
+        let mut kept = canonical;
+        while let [rest @ .., b'\r', b'\n'] = kept {
+            kept = rest;
+        }
+        // The CR of the last CRLF may have been given out before its LF came.
+        if !kept.is_empty() {
+            self.release(out);
+            out(kept);
+            self.is_begun = true;
+        }
+        self.held += (canonical.len() - kept.len()) as u64 / 2;
+    }
+
+    fn release(&mut self, out: &mut impl FnMut(&[u8])) {
+        let mut lines = std::mem::take(&mut self.held);
+        while lines > 0 {
+            let now = lines.min(LINES.len() as u64 / 2);
+            out(&LINES[..2 * now as usize]);
+            lines -= now;
+        }
+    }
+
+    /// Runs of white space become one space, or nothing at the end of a line.
+    fn relax(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        out.reserve(input.len() + 2);
+        let mut at = 0;
+        while at < input.len() {
+            if !self.has_space && !self.has_cr {
+                let same = unchanged(input, at);
+                out.extend_from_slice(&input[at..same]);
+                at = same;
+            }
+            if let Some(byte) = input.get(at) {
+                self.step(*byte, out);
+                at += 1;
+            }
+        }
+    }
+
+    /// One byte where the one before it matters, or its successor does.
+    fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if self.has_cr && byte == b'\n' {
+            (self.has_cr, self.has_space) = (false, false);
+            out.extend_from_slice(b"\r\n");
+            return;
+        }
+        if self.has_cr {
+            self.flush(out);
+        }
+        match byte {
+            b' ' | b'\t' => self.has_space = true,
+            b'\r' => self.has_cr = true,
+            _ => {
+                if std::mem::take(&mut self.has_space) {
+                    out.push(b' ');
+                }
+                out.push(byte);
+            }
+        }
+    }
+}
+
+/// Where the bytes from `at` on end that stay as they are, whatever follows: before a tab, before white space that more of it or a
+/// CR follows, before a byte whose successor is not here yet.
+#[inline]
+fn unchanged(input: &[u8], mut at: usize) -> usize {
+    while let Some(block) = input[at..].first_chunk::<BLOCK>() {
+        let Some(next) = input.get(at + BLOCK) else { break };
+        let Classes { space, tab, cr } = Classes::of(block);
+        let is_followed = |bits: u64, by: bool| bits >> 1 | u64::from(by) << (BLOCK - 1);
+        let matters = space | tab | cr;
+        let changes = tab | (space & is_followed(matters, matches!(next, b' ' | b'\t' | b'\r')));
+        // A CR in the last place waits for its LF, like every CR at the end of a piece.
+        if changes != 0 {
+            return at + changes.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    let changes = |place: &usize| match input[*place] {
+        b'\t' => true,
+        b' ' | b'\r' => input.get(place + 1).is_none_or(|next| matches!(next, b' ' | b'\t' | b'\r')),
+        _ => false,
+    };
+    (at..input.len()).find(changes).unwrap_or(input.len())
+}
+
+/// A whole body, written behind what is in `out`.
+pub(crate) fn canonicalize_body(form: Form, body: &[u8], out: &mut Vec<u8>) -> Range<usize> {
+    let start = out.len();
+    let mut canonicalizer = BodyCanonicalizer::new(form);
+    canonicalizer.convert(body, out);
+    canonicalizer.flush(out);
+    let mut end = out.len();
+    while end - start >= 2 && out[end - 2..end] == *b"\r\n" {
+        end -= 2;
+    }
+    out.truncate(end);
+    if end > start || form == Form::Simple {
+        out.extend_from_slice(b"\r\n");
+    }
+    start..out.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rules word by word, line by line.
+    fn reference(form: Form, body: &[u8]) -> Vec<u8> {
+        let mut lines: Vec<Vec<u8>> = vec![vec![]];
+        let mut rest = body;
+        while let [first, others @ ..] = rest {
+            if let Some(behind) = rest.strip_prefix(b"\r\n") {
+                lines.push(vec![]);
+                rest = behind;
+            } else {
+                lines.last_mut().unwrap().push(*first);
+                rest = others;
+            }
+        }
+        if form == Form::Relaxed {
+            for line in &mut lines {
+                while matches!(line.last(), Some(b' ' | b'\t')) {
+                    line.pop();
+                }
+                let mut relaxed: Vec<u8> = vec![];
+                for byte in line.iter() {
+                    match byte {
+                        b' ' | b'\t' if relaxed.last() == Some(&b' ') => {}
+                        b'\t' => relaxed.push(b' '),
+                        _ => relaxed.push(*byte),
+                    }
+                }
+                *line = relaxed;
+            }
+        }
+        while lines.last().is_some_and(Vec::is_empty) {
+            lines.pop();
+        }
+        let empty = if form == Form::Simple { &b"\r\n"[..] } else { b"" };
+        if lines.is_empty() { empty.into() } else { [lines.join(&b"\r\n"[..]), b"\r\n".into()].concat() }
+    }
+
+    fn streamed(form: Form, body: &[u8], pieces: &[usize]) -> Vec<u8> {
+        let mut out = vec![];
+        let mut give = |bytes: &[u8]| out.extend_from_slice(bytes);
+        let mut canonicalizer = BodyCanonicalizer::new(form);
+        let mut rest = body;
+        let mut sizes = pieces.iter().cycle();
+        while !rest.is_empty() {
+            let (piece, others) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+            canonicalizer.push(piece, &mut give);
+            rest = others;
+        }
+        canonicalizer.finish(&mut give);
+        out
+    }
+
+    fn whole(form: Form, body: &[u8]) -> Vec<u8> {
+        let mut out = b"before".to_vec();
+        let place = canonicalize_body(form, body, &mut out);
+        assert!(out.starts_with(b"before") && place == (6..out.len()));
+        out.split_off(6)
+    }
+
+    #[test]
+    fn the_examples_of_the_rfc() {
+        // RFC 6376 3.4.5 and 3.4.6.
+        let body = b" C \r\nD \t E\r\n\r\n\r\n";
+        assert_eq!(whole(Form::Relaxed, body), b" C\r\nD E\r\n");
+        assert_eq!(whole(Form::Simple, body), b" C \r\nD \t E\r\n");
+        assert_eq!(whole(Form::Simple, b""), b"\r\n");
+        assert_eq!(whole(Form::Relaxed, b""), b"");
+        assert_eq!(whole(Form::Simple, b"\r\n\r\n"), b"\r\n");
+    }
+
+    #[test]
+    fn last_lines_of_white_space_are_empty_lines() {
+        assert_eq!(whole(Form::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
+        assert_eq!(whole(Form::Relaxed, b" \r\n \r\n \t"), b"");
+        assert_eq!(whole(Form::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
+    }
+
+    #[test]
+    fn every_text_of_six_bytes_in_one_piece_and_cut_anywhere() {
+        let alphabet = b"a \t\r\n";
+        for number in 0..alphabet.len().pow(6) {
+            let digits = (0..6).scan(number, |rest, _| {
+                let digit = *rest % alphabet.len();
+                *rest /= alphabet.len();
+                Some(alphabet[digit])
+            });
+            let text: Vec<u8> = digits.collect();
+            for form in [Form::Simple, Form::Relaxed] {
+                let expected = reference(form, &text);
+                assert_eq!(whole(form, &text), expected, "{form} {}", text.escape_ascii());
+                for pieces in [&[1][..], &[2], &[3], &[1, 2, 4]] {
+                    let streamed = streamed(form, &text, pieces);
+                    assert_eq!(streamed, expected, "{form} {pieces:?} {}", text.escape_ascii());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_texts_and_the_seams_of_blocks() {
+        let mut state = 1_u32;
+        let mut next = |bound: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % bound
+        };
+        for round in 0..400 {
+            let len = next(700) as usize;
+            let rare = 2 + next(60);
+            let text: Vec<u8> = (0..len)
+                .flat_map(|_| match next(rare) {
+                    0 => &b"\r\n"[..],
+                    1 => [&b" "[..], b"\t", b"\r", b"\n", b"  ", b" \r\n"][next(6) as usize],
+                    _ => b"x",
+                })
+                .copied()
+                .collect();
+            for form in [Form::Simple, Form::Relaxed] {
+                let expected = reference(form, &text);
+                assert_eq!(whole(form, &text), expected, "round {round} {form}");
+                assert_eq!(
+                    streamed(form, &text, &[1 + next(90) as usize, 64, 63, 65]),
+                    expected,
+                    "round {round} {form}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_million_empty_lines_are_a_number() {
+        let mut canonicalizer = BodyCanonicalizer::new(Form::Relaxed);
+        let (mut given, mut longest) = (0, 0);
+        let mut give = |bytes: &[u8]| {
+            given += bytes.len();
+            longest = longest.max(bytes.len());
+        };
+        let lines = b" \r\n".repeat(1000);
+        for _ in 0..1000 {
+            canonicalizer.push(&lines, &mut give);
+        }
+        canonicalizer.push(b"x", &mut give);
+        assert!(canonicalizer.scratch.capacity() < 2 * PIECE);
+        canonicalizer.finish(&mut give);
+        assert_eq!((given, longest), (2_000_003, LINES.len()));
+    }
+}

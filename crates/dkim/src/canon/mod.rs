@@ -1,0 +1,99 @@
+//! Canonical forms of header fields and bodies. RFC 6376 3.4.
+
+mod body;
+mod classes;
+mod header;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use self::body::BodyCanonicalizer;
+pub(crate) use self::body::canonicalize_body;
+pub(crate) use self::header::canonicalize_header;
+
+/// How much a part of a message may change on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// Nothing but empty lines at the end of a body. RFC 6376 3.4.1 and 3.4.3.
+    Simple,
+    /// White space, folds, and the case of field names. RFC 6376 3.4.2 and 3.4.4.
+    Relaxed,
+}
+
+/// The forms of a signature, written `header/body`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Canonicalization {
+    /// Of header fields.
+    pub header: Form,
+    /// Of the body.
+    pub body: Form,
+}
+
+impl Canonicalization {
+    /// What signatures without `c=` have.
+    pub const SIMPLE: Self = Self { header: Form::Simple, body: Form::Simple };
+    /// What this crate signs with unless told.
+    pub const RELAXED: Self = Self { header: Form::Relaxed, body: Form::Relaxed };
+}
+
+impl Default for Canonicalization {
+    fn default() -> Self {
+        Self::RELAXED
+    }
+}
+
+/// A text names no form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no canonicalisation; there are simple and relaxed, and pairs of them as relaxed/simple")]
+pub struct UnknownForm(pub String);
+
+impl FromStr for Form {
+    type Err = UnknownForm;
+
+    fn from_str(text: &str) -> Result<Self, UnknownForm> {
+        match text {
+            "simple" => Ok(Self::Simple),
+            "relaxed" => Ok(Self::Relaxed),
+            _ => Err(UnknownForm(text.into())),
+        }
+    }
+}
+
+/// A body's form that is not named is simple. RFC 6376 3.5, `c=`.
+impl FromStr for Canonicalization {
+    type Err = UnknownForm;
+
+    fn from_str(text: &str) -> Result<Self, UnknownForm> {
+        let (header, body) = text.split_once('/').unwrap_or((text, "simple"));
+        Ok(Self { header: header.parse()?, body: body.parse()? })
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Simple => "simple",
+            Self::Relaxed => "relaxed",
+        })
+    }
+}
+
+impl fmt::Display for Canonicalization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.header, self.body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_read_and_written() {
+        let of = |text: &str| text.parse::<Canonicalization>().map(|forms| forms.to_string());
+        assert_eq!(of("relaxed"), Ok("relaxed/simple".into()));
+        assert_eq!(of("simple/relaxed"), Ok("simple/relaxed".into()));
+        assert_eq!(of("nowsp"), Err(UnknownForm("nowsp".into())));
+        assert_eq!(of("relaxed/"), Err(UnknownForm(String::new())));
+    }
+}

@@ -1,0 +1,53 @@
+//! Domain names as signatures have them. RFC 6376 3.5, RFC 8616 5.
+
+use std::borrow::Cow;
+
+/// Longest name in characters. RFC 1035 2.3.4.
+const LONGEST: usize = 253;
+
+/// A name in the form in which it is looked up and compared: lower case, A-labels. None where it is no domain name.
+pub(crate) fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
+    if name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'_'))
+    {
+        return is_name(name).then_some(Cow::Borrowed(name));
+    }
+    let form = if name.is_ascii() { name.to_ascii_lowercase() } else { idna::domain_to_ascii(name).ok()? };
+    is_name(&form).then_some(Cow::Owned(form))
+}
+
+/// Labels of 1 to 63 letters, digits, hyphens and underscores.
+fn is_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    name.len() <= LONGEST && name.split('.').all(is_label)
+}
+
+/// True where `name` is `parent` or below it. Both in their ASCII form.
+pub(crate) fn is_same_or_below(name: &str, parent: &str) -> bool {
+    name.strip_suffix(parent).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_as_they_are_looked_up() {
+        assert_eq!(ascii_form("Example.COM").as_deref(), Some("example.com"));
+        assert_eq!(ascii_form("bücher.example").as_deref(), Some("xn--bcher-kva.example"));
+        assert_eq!(ascii_form("s1._x.example").as_deref(), Some("s1._x.example"));
+        for bad in ["", ".", "a..b", "example.com.", "a b", "a;b", &"x".repeat(64), &"abc.".repeat(64)] {
+            assert_eq!(ascii_form(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn below_means_at_a_dot() {
+        assert!(is_same_or_below("example.com", "example.com"));
+        assert!(is_same_or_below("a.example.com", "example.com"));
+        assert!(!is_same_or_below("badexample.com", "example.com"));
+        assert!(!is_same_or_below("com", "example.com"));
+    }
+}

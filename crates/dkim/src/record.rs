@@ -1,0 +1,236 @@
+//! Key records as they stand in DNS. RFC 6376 3.6.1, RFC 8301, RFC 8463 4.
+
+use std::fmt::Write as _;
+
+use oarlock::Key;
+use oarlock::keys::{self, KeyError, export};
+
+use crate::algorithm::Algorithm;
+use crate::base64;
+use crate::tags::{TagError, TagList, shown, trimmed};
+
+/// Why a record holds no key for a signature. RFC 6376 6.1.2.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// It is no list of tags.
+    #[error("the key record is malformed: {0}")]
+    Tags(#[from] TagError),
+    /// A version that is not DKIM1, or `v=` that is not the first tag.
+    #[error("the key record is not of version DKIM1")]
+    Version,
+    /// There is no `p=`.
+    #[error("the key record has no `p=`")]
+    NoKey,
+    /// `p=` is empty.
+    #[error("the key has been revoked")]
+    Revoked,
+    /// A key type that nobody knows.
+    #[error("key type `{0}` is not known")]
+    KeyType(String),
+    /// `p=` is no base64.
+    #[error("the value of `p=` is not base64")]
+    Base64,
+    /// `p=` is not one public key, for this reason.
+    #[error("the value of `p=` is no public key: {0}")]
+    Key(String),
+    /// `k=` says another type than the key has.
+    #[error("the key is not of type {0}")]
+    OtherType(&'static str),
+    /// `s=` names neither mail nor everything.
+    #[error("the key is not for mail, but for `{0}`")]
+    Service(String),
+}
+
+/// A public key with what its record allows.
+#[derive(Clone, Debug)]
+pub struct KeyRecord {
+    /// The key.
+    pub key: Key,
+    /// `t=y`: the domain only tests, its mail is as if it had no signature.
+    pub is_testing: bool,
+    /// `t=s`: the identity is of the domain itself and not of one below.
+    pub is_strict: bool,
+    /// `h=`: names of hashes, where there are any.
+    pub hashes: Option<Vec<String>>,
+    /// `n=`: for people who look at it.
+    pub notes: Option<String>,
+}
+
+impl KeyRecord {
+    /// Reads one record, of which DNS may have sent several strings, in their order and nothing between them.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn parse(record: &[u8]) -> Result<Self, RecordError> {
+        let tags = TagList::parse(record)?;
+        if tags.get("v").is_some_and(|version| version != b"DKIM1" || !tags.begins_with("v")) {
+            return Err(RecordError::Version);
+        }
+        let public = tags.get("p").ok_or(RecordError::NoKey)?;
+        let list = |name| tags.get(name).map(|value: &[u8]| value.split(|byte| *byte == b':').map(trimmed));
+        if let Some(mut services) = list("s")
+            && !services.any(|service| matches!(service, b"*" | b"email"))
+        {
+            return Err(RecordError::Service(shown(tags.get("s").unwrap_or_default())));
+        }
+        if public.is_empty() {
+            return Err(RecordError::Revoked);
+        }
+        let key = key_of(tags.get("k").unwrap_or(b"rsa"), public)?;
+        let has_flag = |flag: &[u8]| list("t").is_some_and(|mut flags| flags.any(|own| own == flag));
+        Ok(Self {
+            key,
+            is_testing: has_flag(b"y"),
+            is_strict: has_flag(b"s"),
+            hashes: list("h").map(|hashes| hashes.map(|hash| String::from_utf8_lossy(hash).into()).collect()),
+            notes: tags.get("n").map(|notes| String::from_utf8_lossy(notes).into()),
+        })
+    }
+
+    /// True where the record lets `algorithm` be used and its key is of that type.
+    #[must_use]
+    pub fn serves(&self, algorithm: Algorithm) -> bool {
+        let is_type = Algorithm::of_key(&self.key).is_some_and(|own| own.key_type() == algorithm.key_type());
+        is_type && self.allows_hash(algorithm)
+    }
+
+    pub(crate) fn allows_hash(&self, algorithm: Algorithm) -> bool {
+        self.hashes.as_ref().is_none_or(|hashes| hashes.iter().any(|hash| hash == algorithm.hash()))
+    }
+}
+
+/// RSA keys are written as SubjectPublicKeyInfo by everybody, and as RSAPublicKey by the RFC's grammar. Ed25519 keys are 32 bytes.
+fn key_of(key_type: &[u8], public: &[u8]) -> Result<Key, RecordError> {
+    let reason = |error: KeyError| RecordError::Key(error.to_string());
+    let bytes = || base64::decode(public).ok_or(RecordError::Base64);
+    match key_type {
+        b"rsa" => {
+            let der = bytes()?;
+            let key = keys::import::spki_der(&der)
+                .or_else(|error| keys::import::pkcs1_public_der(&der).map_err(|_| error));
+            let key = key.map_err(reason)?;
+            if key.rsa_public().is_some() { Ok(key) } else { Err(RecordError::OtherType("rsa")) }
+        }
+        b"ed25519" => keys::raw::ed25519_public(&bytes()?).map_err(reason),
+        other => Err(RecordError::KeyType(shown(other))),
+    }
+}
+
+/// What a record says beside the key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordOptions {
+    /// `t=y`.
+    pub is_testing: bool,
+    /// `t=s`.
+    pub is_strict: bool,
+    /// `n=`, in which semicolons are left out.
+    pub notes: Option<String>,
+}
+
+/// The record of a key's public half, in one piece.
+///
+/// # Errors
+/// A key that is neither RSA nor Ed25519.
+pub fn record_text(key: &Key, options: &RecordOptions) -> Result<String, KeyError> {
+    let (name, public) = match (key.ed25519_public(), key.rsa_public()) {
+        (Some(public), _) => ("ed25519", public.to_vec()),
+        (None, _) => ("rsa", export::spki_der(key)?),
+    };
+    let mut text = format!("v=DKIM1; k={name}; ");
+    let flags = [(options.is_testing, "y"), (options.is_strict, "s")];
+    let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| *flag).collect();
+    if !flags.is_empty() {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "t={}; ", flags.join(":"));
+    }
+    if let Some(notes) = &options.notes {
+        let notes: String = notes.chars().filter(|char| *char != ';' && !char.is_control()).collect();
+        let _ = write!(text, "n={}; ", notes.trim());
+    }
+    Ok(text + "p=" + &base64::encode(&public))
+}
+
+/// A record's line for a zone file, its text cut into strings of at most 255 bytes. RFC 1035 3.3.14.
+#[must_use]
+pub fn zone_line(selector: &str, domain: &str, record: &str) -> String {
+    let mut line = format!("{selector}._domainkey.{domain}. IN TXT (");
+    let mut rest = record;
+    while !rest.is_empty() {
+        let mut len = rest.len().min(255);
+        while !rest.is_char_boundary(len) {
+            len -= 1;
+        }
+        let (string, others) = rest.split_at(len);
+        let quoted = string.replace('\\', "\\\\").replace('"', "\\\"");
+        // Writing to a text cannot fail.
+        let _ = write!(line, "\n    \"{quoted}\"");
+        rest = others;
+    }
+    line + " )"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ED: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+    fn error(text: &str) -> RecordError {
+        KeyRecord::parse(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn records_say_what_their_key_is_for() {
+        let text = format!("v=DKIM1; k=ed25519; t=y : s; h=sha256:sha1; s=email:x; n=for you; p={ED}");
+        let record = KeyRecord::parse(text.as_bytes()).unwrap();
+        assert!(record.is_testing && record.is_strict && record.serves(Algorithm::Ed25519Sha256));
+        assert!(!record.serves(Algorithm::RsaSha256));
+        assert_eq!(record.notes.as_deref(), Some("for you"));
+        let sha1 = KeyRecord::parse(format!("k=ed25519; h=sha1; p={ED}").as_bytes()).unwrap();
+        assert!(!sha1.serves(Algorithm::Ed25519Sha256));
+    }
+
+    #[test]
+    fn records_that_hold_no_key_say_why() {
+        assert_eq!(error("v=DKIM1; p="), RecordError::Revoked);
+        assert_eq!(error("v=DKIM2; p=x"), RecordError::Version);
+        assert_eq!(error("p=x; v=DKIM1"), RecordError::Version);
+        assert_eq!(error("v=DKIM1"), RecordError::NoKey);
+        assert_eq!(error("v=spf1 -all"), RecordError::Version);
+        assert_eq!(error("v=DKIM1; k=dsa; p=x"), RecordError::KeyType("dsa".into()));
+        assert_eq!(error("v=DKIM1; s=tlsrpt; p=x"), RecordError::Service("tlsrpt".into()));
+        assert_eq!(error("v=DKIM1; p=*"), RecordError::Base64);
+        assert!(matches!(error(&format!("v=DKIM1; p={ED}")), RecordError::Key(_)));
+        assert!(matches!(error("v=DKIM1; k=ed25519; p=AAAA"), RecordError::Key(_)));
+    }
+
+    #[test]
+    fn a_key_s_record_is_read_back() {
+        for key in [keys::generate::ed25519().unwrap(), keys::generate::rsa(2048).unwrap()] {
+            let options = RecordOptions { is_testing: true, is_strict: true, notes: Some("a;b".into()) };
+            let text = record_text(&key, &options).unwrap();
+            let record = KeyRecord::parse(text.as_bytes()).unwrap();
+            assert_eq!(record.key.fingerprint(), key.fingerprint());
+            assert!(record.is_testing && record.is_strict && record.notes.as_deref() == Some("ab"));
+            let line = zone_line("s1", "example.com", &text);
+            assert!(line.starts_with("s1._domainkey.example.com. IN TXT (\n    \"v=DKIM1; k="));
+            assert!(line.lines().skip(1).all(|string| string.trim().len() <= 259));
+            let joined: String = line.split('"').skip(1).step_by(2).collect();
+            assert_eq!(joined, text);
+        }
+    }
+
+    #[test]
+    fn two_keys_in_one_are_none_and_spaces_are_nothing() {
+        let key = keys::generate::rsa(1024).unwrap();
+        let public = base64::encode(&export::spki_der(&key).unwrap());
+        let spaced = public.as_bytes().chunks(7).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
+        let spaced = spaced.collect::<Vec<String>>().join(" ");
+        assert!(KeyRecord::parse(format!("p={spaced}").as_bytes()).is_ok());
+        let double = [export::spki_der(&key).unwrap(), export::spki_der(&key).unwrap()].concat();
+        assert!(matches!(error(&format!("p={}", base64::encode(&double))), RecordError::Key(_)));
+        let joined = error(&format!("p={public}{public}"));
+        assert!(matches!(joined, RecordError::Base64 | RecordError::Key(_)), "{joined}");
+    }
+}

@@ -1,0 +1,241 @@
+//! `Authentication-Results` fields: written, and found where they are forged. RFC 8601.
+
+use crate::arc::Chain;
+use crate::domain;
+use crate::fold::Folded;
+use crate::verdict::{SignatureResult, Verdict};
+
+const NAME: &str = "Authentication-Results";
+
+/// The field without the CRLF at its end: a result for each signature, `dkim=none` where there is none, and one for the ARC chain
+/// where it was looked at. `authserv_id` is the name by which readers know who says so.
+#[must_use]
+pub fn authentication_results(
+    authserv_id: &str,
+    signatures: &[SignatureResult],
+    chain: Option<&Chain>,
+) -> String {
+    let mut field = Folded::new(NAME);
+    field.glued(": ");
+    write(&mut field, authserv_id, signatures, chain);
+    field.finish()
+}
+
+/// The value of such a field.
+pub(crate) fn write(
+    field: &mut Folded,
+    authserv_id: &str,
+    signatures: &[SignatureResult],
+    chain: Option<&Chain>,
+) {
+    field.glued(&value(authserv_id));
+    if signatures.is_empty() {
+        field.glued(";");
+        field.word("dkim=none");
+    }
+    for signature in signatures {
+        field.glued(";");
+        field.fold();
+        method(field, signature);
+    }
+    if let Some(chain) = chain {
+        field.glued(";");
+        field.fold();
+        field.glued(&format!("arc={}", chain.verdict()));
+        if let Some(reason) = chain.reason() {
+            field.word(&format!("reason={}", quoted(&reason)));
+        }
+    }
+}
+
+/// RFC 8601 2.7.1, RFC 6008 for `header.b`, RFC 8601 2.7.1 for `header.a` and `header.s`.
+fn method(field: &mut Folded, signature: &SignatureResult) {
+    field.glued(&format!("dkim={}", signature.verdict()));
+    let bits = signature.key_bits.map(|bits| format!("{bits}-bit key"));
+    let testing = signature.is_testing.then(|| "test mode".to_owned());
+    let comments: Vec<String> = bits.into_iter().chain(testing).collect();
+    if !comments.is_empty() {
+        field.word(&format!("({})", comments.join(", ")));
+    }
+    if let Some(reason) = &signature.reason {
+        field.word(&format!("reason={}", quoted(&reason.to_string())));
+    }
+    let algorithm = signature.algorithm.map(|algorithm| algorithm.name());
+    let properties = [
+        ("d", signature.domain.as_deref()),
+        ("s", signature.selector.as_deref()),
+        ("a", algorithm),
+        ("i", signature.identity.as_deref()),
+        ("b", signature.signature_start.as_deref()),
+    ];
+    for (name, property) in properties {
+        if let Some(property) = property {
+            field.word(&format!("header.{name}={}", value(property)));
+        }
+    }
+}
+
+/// As it is where every character may stand by itself (RFC 2045 5.1, and `@` as in addresses), else quoted.
+fn value(text: &str) -> String {
+    let is_plain = |byte: u8| match byte {
+        b'(' | b')' | b'<' | b'>' | b',' | b';' | b':' | b'\\' | b'"' | b'/' | b'[' | b']' | b'?' | b'=' => {
+            false
+        }
+        b'!'..=b'~' | 0x80.. => true,
+        _ => false,
+    };
+    let is_token = !text.is_empty() && text.bytes().all(is_plain);
+    if is_token { text.into() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for char in text.chars().filter(|char| !char.is_control()) {
+        if matches!(char, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(char);
+    }
+    out.push('"');
+    out
+}
+
+/// True where a field's value claims to come from `authserv_id`, or cannot be read: one that a stranger sent must be removed
+/// before anybody believes it. RFC 8601 5.
+#[must_use]
+pub fn claims_to_be(value: &[u8], authserv_id: &str) -> bool {
+    let Some(claimed) = authserv_id_of(value) else { return true };
+    let same_text = claimed.eq_ignore_ascii_case(authserv_id);
+    let form = |name: &str| domain::ascii_form(name).map(String::from);
+    same_text || form(&claimed).is_some_and(|claimed| Some(claimed) == form(authserv_id))
+}
+
+/// The name behind comments and white space. None where there is none that could be read.
+fn authserv_id_of(value: &[u8]) -> Option<String> {
+    let rest = behind_comments(value)?;
+    let name = match rest {
+        [b'"', rest @ ..] => unquoted(rest)?,
+        _ => {
+            let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b'"');
+            rest[..rest.iter().position(is_end).unwrap_or(rest.len())].to_vec()
+        }
+    };
+    String::from_utf8(name).ok().filter(|name| !name.is_empty() && !name.contains(char::is_control))
+}
+
+/// Comments nest. RFC 5322 3.2.2.
+fn behind_comments(mut text: &[u8]) -> Option<&[u8]> {
+    let mut depth = 0_usize;
+    loop {
+        match text {
+            [b'(', rest @ ..] => {
+                depth += 1;
+                text = rest;
+            }
+            [b'\\', _, rest @ ..] if depth > 0 => text = rest,
+            [b')', rest @ ..] if depth > 0 => {
+                depth -= 1;
+                text = rest;
+            }
+            [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] => text = rest,
+            [_, rest @ ..] if depth > 0 => text = rest,
+            [] if depth > 0 => return None,
+            _ => return Some(text),
+        }
+    }
+}
+
+fn unquoted(mut text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    loop {
+        match text {
+            [b'"', ..] => return Some(out),
+            [b'\\', byte, rest @ ..] | [byte, rest @ ..] => {
+                out.push(*byte);
+                text = rest;
+            }
+            [] => return None,
+        }
+    }
+}
+
+/// Whether a message passes for those who only want one word: its best signature.
+#[must_use]
+pub fn best(signatures: &[SignatureResult]) -> Verdict {
+    let rank = |verdict: Verdict| match verdict {
+        Verdict::Pass => 0,
+        Verdict::Temperror => 1,
+        Verdict::Fail => 2,
+        Verdict::Policy => 3,
+        Verdict::Neutral => 4,
+        Verdict::Permerror => 5,
+        Verdict::None => 6,
+    };
+    signatures
+        .iter()
+        .map(SignatureResult::verdict)
+        .min_by_key(|verdict| rank(*verdict))
+        .unwrap_or(Verdict::None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::verdict::Reason;
+
+    fn result(reason: Option<Reason>) -> SignatureResult {
+        SignatureResult {
+            reason,
+            domain: Some("example.com".into()),
+            selector: Some("s1".into()),
+            identity: Some("a b@example.com".into()),
+            algorithm: Some(Algorithm::RsaSha256),
+            signature_start: Some("abc+/def".into()),
+            key_bits: Some(2048),
+            is_testing: true,
+        }
+    }
+
+    #[test]
+    fn results_are_written_as_the_rfc_has_them() {
+        let text = authentication_results("mx.example.net", &[], None);
+        assert_eq!(text, "Authentication-Results: mx.example.net; dkim=none");
+        let results = [result(None), result(Some(Reason::Lookup("a \"b\"\r\n\\".into())))];
+        let text = authentication_results("mx.example.net", &results, None).replace("\r\n\t", " ");
+        let property = "header.d=example.com header.s=s1 header.a=rsa-sha256 header.i=\"a b@example.com\" header.b=\"abc+/def\"";
+        let expected = format!(
+            "Authentication-Results: mx.example.net; dkim=pass (2048-bit key, test mode) {property}; \
+             dkim=temperror (2048-bit key, test mode) \
+             reason=\"the key could not be looked up: a \\\"b\\\"\\\\\" {property}"
+        );
+        assert_eq!(text, expected);
+        assert_eq!((best(&results), best(&[])), (Verdict::Pass, Verdict::None));
+    }
+
+    #[test]
+    fn forged_results_are_found_in_every_disguise() {
+        let forged = [
+            " mx.example.net; dkim=pass",
+            "mx.example.net",
+            "\r\n\tMX.example.NET 1; dkim=pass",
+            " (a (nested \\) one) ) mx.example.net(x);",
+            " \"mx.example.net\"; dkim=pass",
+            " \"mx\\.example.net\" ;",
+            " (never closed",
+            " \"never closed",
+            "",
+            " ; dkim=pass",
+            " m\u{7}x; ",
+        ];
+        for value in forged {
+            assert!(claims_to_be(value.as_bytes(), "mx.example.net"), "{value}");
+        }
+        assert!(claims_to_be(b" \xff; dkim=pass", "mx.example.net"));
+        assert!(claims_to_be("b\u{fc}cher.example; x".as_bytes(), "xn--bcher-kva.example"));
+        for value in [" other.example.net; dkim=pass", "mx.example.net.evil;", "(mx.example.net) other"] {
+            assert!(!claims_to_be(value.as_bytes(), "mx.example.net"), "{value}");
+        }
+    }
+}

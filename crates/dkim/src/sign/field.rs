@@ -1,0 +1,120 @@
+//! The header field of a signature, as it is written. RFC 6376 3.5.
+
+use std::fmt::Write as _;
+
+use super::signer::{Name, Signer};
+use crate::base64;
+use crate::fold::Folded;
+use crate::message::Header;
+
+/// How a field of signatures begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    /// Its name.
+    pub(crate) field: &'a str,
+    /// Its first tag.
+    pub(crate) first: &'a str,
+}
+
+impl Head<'_> {
+    pub(crate) const DKIM: Self = Self { field: "DKIM-Signature", first: "v=1;" };
+}
+
+/// The names in `h=`: each as often as its field is there, and once more where it is oversigned.
+pub(crate) fn names_of<'s>(signer: &'s Signer, headers: &[Header<'_>]) -> Vec<&'s Name> {
+    let mut names = Vec::with_capacity(2 * signer.names.len());
+    for name in &signer.names {
+        let is_name = |header: &&Header<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
+        let count = headers.iter().filter(is_name).count() + usize::from(name.is_oversigned);
+        names.extend(std::iter::repeat_n(name, count));
+    }
+    names
+}
+
+/// The field up to `b=`, whose value is to follow.
+pub(crate) fn unsigned(
+    head: Head<'_>,
+    signer: &Signer,
+    headers: &[Header<'_>],
+    names: &[&Name],
+    body_hash: &[u8],
+    body_len: u64,
+    now_s: u64,
+) -> String {
+    let mut field = Folded::new(head.field);
+    field.glued(":");
+    let mut tag = String::with_capacity(128);
+    let mut number = |field: &mut Folded, name: &str, number: u64| {
+        tag.clear();
+        // Writing to a text cannot fail.
+        let _ = write!(tag, "{name}={number};");
+        field.word(&tag);
+    };
+    field.word(head.first);
+    for (name, value) in [("a=", signer.algorithm.name()), ("c=", &signer.canonicalization.to_string())] {
+        field.word(&[name, value, ";"].concat());
+    }
+    for (name, value) in [("d=", &signer.domain), ("s=", &signer.selector)] {
+        field.word(&[name, value, ";"].concat());
+    }
+    if let Some(identity) = &signer.identity {
+        field.word(&["i=", identity, ";"].concat());
+    }
+    if signer.has_timestamp {
+        number(&mut field, "t", now_s);
+    }
+    if let Some(lifetime_s) = signer.lifetime_s {
+        number(&mut field, "x", now_s.saturating_add(lifetime_s));
+    }
+    if signer.has_length {
+        number(&mut field, "l", body_len);
+    }
+    let mut between = "h=";
+    for name in names {
+        if between == "h=" {
+            field.word(&[between, &name.name].concat());
+        } else {
+            field.glued(between);
+            field.part(&name.name);
+        }
+        between = ":";
+    }
+    field.glued(";");
+    if signer.copies_fields {
+        field.word("z=");
+        field.pieces(&copies(names, headers));
+        field.glued(";");
+    }
+    field.word(&["bh=", &base64::encode(body_hash), ";"].concat());
+    field.word("b=");
+    field.finish()
+}
+
+/// `b=`'s value behind it.
+pub(crate) fn signed(unsigned: String, signature: &[u8]) -> String {
+    let mut field = Folded::resume(unsigned);
+    field.pieces(&base64::encode(signature));
+    field.finish()
+}
+
+/// Copied fields, in quoted-printable with everything quoted that has a meaning here. RFC 6376 2.11 and 3.5, `z=`.
+fn copies(names: &[&Name], headers: &[Header<'_>]) -> String {
+    let is_signed = |header: &&Header<'_>| {
+        names.iter().any(|name| name.hash == header.hash && header.is(name.name.as_bytes()))
+    };
+    let mut text = String::new();
+    for header in headers.iter().filter(is_signed) {
+        if !text.is_empty() {
+            text.push('|');
+        }
+        let value = header.value();
+        for byte in header.name().iter().chain(b":").chain(value) {
+            match byte {
+                b'!'..=b'~' if !matches!(byte, b';' | b'=' | b'|') => text.push(char::from(*byte)),
+                // Writing to a text cannot fail.
+                _ => drop(write!(text, "={byte:02X}")),
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,295 @@
+//! The first stage: signatures found, and what they sign made canonical.
+
+use std::ops::Range;
+
+use oarlock::{Accelerator, JobError};
+
+use super::judge::{ChainParts, Hashed, Parts, Pending};
+use crate::arc::{Found, find_sets, write_sealed};
+use crate::canon::{Form, canonicalize_header};
+use crate::hash::{Bodies, BodyHasher, BodyNeed, Gather, HashId, HashedBody, WholeBody, find_body};
+use crate::message::{Header, Message, name_hash};
+use crate::policy::Policy;
+use crate::select::write_signed;
+use crate::signature::Signature;
+use crate::tags::TagList;
+use crate::verdict::{Reason, SignatureResult};
+
+const FIELD: &[u8] = b"DKIM-Signature";
+
+/// Messages whose signatures are verified together.
+#[derive(Debug)]
+pub struct Intake<'m> {
+    policy: Policy,
+    now_s: u64,
+    gather: Gather,
+    messages: Vec<Parts<'m>>,
+}
+
+impl<'m> Intake<'m> {
+    /// Nothing yet. `now_s` is the time in seconds since 1970 at which signatures must be valid.
+    #[must_use]
+    pub fn new(policy: &Policy, now_s: u64) -> Self {
+        Self { policy: policy.clone(), now_s, gather: Gather::default(), messages: Vec::new() }
+    }
+
+    /// Bytes to be hashed so far, by which a batch's size is bounded.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.gather.data.len()
+    }
+
+    /// Messages so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// True where there is no message.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Adds a whole message. Its results will be at the same place among the messages.
+    ///
+    /// # Errors
+    /// The batch is at 4 GiB.
+    pub fn push(&mut self, message: &Message<'m>) -> Result<(), JobError> {
+        let mut whole = WholeBody::new(message.body);
+        self.message(&message.headers, |gather, need| whole.hashed(gather, need))
+    }
+
+    /// Adds a message whose body was hashed as it came, for everything that [`body_needs`] told.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push), or a body could not be hashed.
+    pub fn push_hashed(
+        &mut self,
+        headers: &[Header<'m>],
+        bodies: impl IntoIterator<Item = BodyHasher>,
+    ) -> Result<(), JobError> {
+        let gather = &mut self.gather;
+        let bodies: Bodies =
+            bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
+        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
+        self.message(headers, |_, need| find_body(&bodies, need).cloned().ok_or(missing.clone()))
+    }
+
+    /// Hashes everything on this thread.
+    ///
+    /// # Errors
+    /// No engine could.
+    pub fn hash(self, accelerator: &Accelerator) -> Result<Hashed<'m>, JobError> {
+        let digests = self.gather.run(accelerator)?;
+        Ok(Hashed::new(self.policy, self.messages, &digests))
+    }
+
+    /// Hashes everything beside what others have submitted.
+    ///
+    /// # Errors
+    /// No engine could, or there is no room in the queue.
+    pub async fn submit(self, accelerator: &Accelerator) -> Result<Hashed<'m>, JobError> {
+        let Self { policy, gather, messages, .. } = self;
+        let digests = gather.submit(accelerator).await?;
+        Ok(Hashed::new(policy, messages, &digests))
+    }
+
+    fn message(
+        &mut self,
+        headers: &[Header<'m>],
+        mut body_of: impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<(), JobError> {
+        let mut parts = Parts::default();
+        for (place, field) in signatures(headers).enumerate() {
+            let signature = self.read(place, field);
+            parts.signatures.push(self.pending(headers, field, signature, &mut body_of)?);
+        }
+        if self.policy.verifies_chains {
+            parts.chain = Some(self.chain(headers, &mut body_of)?);
+        }
+        self.messages.push(parts);
+        Ok(())
+    }
+
+    fn pending(
+        &mut self,
+        headers: &[Header<'m>],
+        field: &Header<'m>,
+        signature: Result<Signature<'m>, Box<SignatureResult>>,
+        body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<Pending<'m>, JobError> {
+        Ok(match signature {
+            Ok(signature) => {
+                let body = Some(body_of(&mut self.gather, need_of(&signature))?);
+                let hash = self.signed_headers(headers, field, &signature)?;
+                Pending::Hashed { signature, hash, body }
+            }
+            Err(result) => Pending::Done(result),
+        })
+    }
+
+    /// The newest message signature and every seal. RFC 8617 5.2.
+    fn chain(
+        &mut self,
+        headers: &[Header<'m>],
+        body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<ChainParts<'m>, JobError> {
+        let sets: Found<'m> = match find_sets(headers) {
+            Ok(sets) => sets,
+            Err(fault) => return Ok(ChainParts { sets: 0, fault: Some(fault), signatures: Vec::new() }),
+        };
+        let mut signatures = Vec::with_capacity(sets.len() + 1);
+        if let Some(newest) = sets.last() {
+            let signature = self.read_of_set(&newest.message);
+            signatures.push(self.pending(headers, &newest.message, signature, body_of)?);
+        }
+        for count in (1..=sets.len()).rev() {
+            let signature = sets[count - 1].seal_signature.clone();
+            let start = self.gather.data.len();
+            write_sealed(&sets[..count], &mut self.gather.data);
+            let end = self.gather.data.len();
+            let hash = self.gather.add(signature.algorithm.digest(), start..end)?;
+            signatures.push(match self.refusal(&signature) {
+                Some(reason) => Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason)))),
+                None => Pending::Hashed { signature, hash, body: None },
+            });
+        }
+        Ok(ChainParts { sets: sets.len(), fault: None, signatures })
+    }
+
+    fn read_of_set(&self, field: &Header<'m>) -> Result<Signature<'m>, Box<SignatureResult>> {
+        let signature = Signature::of_set(field.value(), &self.policy.limits)
+            .map_err(|error| SignatureResult::unread(field, error.into()))?;
+        match self.refusal(&signature) {
+            Some(reason) => Err(Box::new(SignatureResult::of(&signature, Some(reason)))),
+            None => Ok(signature),
+        }
+    }
+
+    /// A signature that is worth hashing for.
+    fn read(&self, place: usize, field: &Header<'m>) -> Result<Signature<'m>, Box<SignatureResult>> {
+        let Policy { limits, .. } = &self.policy;
+        if place >= limits.signatures {
+            return Err(SignatureResult::unread(field, Reason::TooManySignatures(limits.signatures)));
+        }
+        let signature = Signature::parse(field.value(), limits)
+            .map_err(|error| SignatureResult::unread(field, error.into()))?;
+        match self.refusal(&signature) {
+            Some(reason) => Err(Box::new(SignatureResult::of(&signature, Some(reason)))),
+            None => Ok(signature),
+        }
+    }
+
+    fn refusal(&self, signature: &Signature<'_>) -> Option<Reason> {
+        let Policy { accepts_sha1, clock_skew_s, .. } = self.policy;
+        if signature.algorithm.hash() == "sha1" && !accepts_sha1 {
+            return Some(Reason::Sha1);
+        }
+        let late = signature.expires.and_then(|expires| self.now_s.checked_sub(expires));
+        if let Some(late_s) = late.filter(|late_s| *late_s > clock_skew_s) {
+            return Some(Reason::Expired(late_s));
+        }
+        let early = signature.timestamp.and_then(|timestamp| timestamp.checked_sub(self.now_s));
+        early.filter(|early_s| *early_s > clock_skew_s).map(Reason::Future)
+    }
+
+    /// The signed fields, and the signature's own without the value of `b=` and the CRLF. RFC 6376 3.7.
+    fn signed_headers(
+        &mut self,
+        headers: &[Header<'m>],
+        field: &Header<'m>,
+        signature: &Signature<'m>,
+    ) -> Result<HashId, JobError> {
+        let data = &mut self.gather.data;
+        let start = data.len();
+        let form = signature.canonicalization.header;
+        write_signed(form, headers, signature.names.iter().copied(), data);
+        write_unsigned(form, field, signature.signature_place.clone(), data);
+        let end = data.len();
+        self.gather.add(signature.algorithm.digest(), start..end)
+    }
+}
+
+/// A signature's field as it was before it was signed.
+pub(crate) fn write_unsigned(form: Form, field: &Header<'_>, place: Range<usize>, out: &mut Vec<u8>) {
+    let raw = field.raw();
+    let value_at = raw.len() - field.value().len();
+    let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
+    // It was one with that value, and the name has not changed.
+    if let Ok(header) = Header::new(&unsigned) {
+        canonicalize_header(form, &header, out);
+    }
+}
+
+fn signatures<'h, 'm>(headers: &'h [Header<'m>]) -> impl Iterator<Item = &'h Header<'m>> {
+    let hash = name_hash(FIELD);
+    headers.iter().filter(move |header| header.hash == hash && header.is(FIELD))
+}
+
+fn need_of(signature: &Signature<'_>) -> BodyNeed {
+    BodyNeed {
+        form: signature.canonicalization.body,
+        digest: signature.algorithm.digest(),
+        limit: signature.body_length,
+    }
+}
+
+/// Which hashes of its body a message's signatures need, each once: for those who hash it as it comes.
+#[must_use]
+pub fn body_needs(headers: &[Header<'_>], policy: &Policy, now_s: u64) -> Vec<BodyNeed> {
+    let intake = Intake::new(policy, now_s);
+    let mut needs = Vec::new();
+    for (place, field) in signatures(headers).enumerate() {
+        if let Ok(signature) = intake.read(place, field)
+            && !needs.contains(&need_of(&signature))
+        {
+            needs.push(need_of(&signature));
+        }
+    }
+    let sets = if policy.verifies_chains { find_sets(headers).unwrap_or_default() } else { Found::new() };
+    if let Some(Ok(signature)) = sets.last().map(|set| intake.read_of_set(&set.message))
+        && !needs.contains(&need_of(&signature))
+    {
+        needs.push(need_of(&signature));
+    }
+    needs
+}
+
+impl SignatureResult {
+    pub(crate) fn of(signature: &Signature<'_>, reason: Option<Reason>) -> Self {
+        Self {
+            reason,
+            domain: Some(signature.domain.clone()),
+            selector: Some(signature.selector.clone()),
+            identity: signature.identity.map(Into::into),
+            algorithm: Some(signature.algorithm),
+            signature_start: Some(start_of(&crate::base64::encode(
+                &signature.signature[..6.min(signature.signature.len())],
+            ))),
+            key_bits: None,
+            is_testing: false,
+        }
+    }
+
+    /// Of a field that was not read, with what of it could be.
+    fn unread(field: &Header<'_>, reason: Reason) -> Box<Self> {
+        let tags = TagList::parse(field.value()).ok();
+        let tag = |name| tags.as_ref().and_then(|tags| tags.get(name)).map(crate::signature::text);
+        let name = |tag: Option<&str>| Some(crate::domain::ascii_form(tag?)?.into_owned());
+        Box::new(Self {
+            reason: Some(reason),
+            domain: name(tag("d")),
+            selector: name(tag("s")),
+            identity: None,
+            algorithm: tag("a").and_then(|name| name.parse().ok()),
+            signature_start: None,
+            key_bits: None,
+            is_testing: false,
+        })
+    }
+}
+
+fn start_of(text: &str) -> String {
+    text.chars().take(8).collect()
+}

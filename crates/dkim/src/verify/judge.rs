@@ -1,0 +1,287 @@
+//! The later stages: body hashes compared, keys chosen, signatures verified.
+
+use std::collections::HashSet;
+
+use oarlock::{Accelerator, Answers, Job, JobError, Key, Options};
+use smallvec::SmallVec;
+
+use crate::algorithm::Algorithm;
+use crate::arc::{Chain, ChainFault};
+use crate::hash::{Digests, Hash, HashId, HashedBody};
+use crate::key_answer::{KeyAnswer, KeyName};
+use crate::policy::Policy;
+use crate::record::KeyRecord;
+use crate::signature::Signature;
+use crate::verdict::{Reason, SignatureResult};
+
+/// A signature before its hashes are known.
+#[derive(Debug)]
+// Nearly all of them are of the large kind.
+#[allow(clippy::large_enum_variant)]
+pub(super) enum Pending<'m> {
+    Done(Box<SignatureResult>),
+    /// Seals have no body.
+    Hashed {
+        signature: Signature<'m>,
+        hash: HashId,
+        body: Option<HashedBody>,
+    },
+}
+
+/// Everything of one message before its hashes are known.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'m> {
+    pub(super) signatures: SmallVec<[Pending<'m>; 2]>,
+    pub(super) chain: Option<ChainParts<'m>>,
+}
+
+/// The signatures of an ARC chain, in the order of [`Chain::signatures`].
+#[derive(Debug)]
+pub(super) struct ChainParts<'m> {
+    pub(super) sets: usize,
+    pub(super) fault: Option<ChainFault>,
+    pub(super) signatures: Vec<Pending<'m>>,
+}
+
+/// What is known of one message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Of each signature from the top.
+    pub signatures: SmallVec<[SignatureResult; 2]>,
+    /// Of the ARC chain, where the policy looks at it.
+    pub chain: Option<Chain>,
+}
+
+/// The second stage: everything is hashed, and keys are wanted.
+#[derive(Debug)]
+pub struct Hashed<'m> {
+    policy: Policy,
+    results: Vec<Verified>,
+    open: Vec<Open<'m>>,
+}
+
+/// Where a signature's result goes.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    message: usize,
+    is_of_chain: bool,
+    index: usize,
+}
+
+impl Place {
+    fn of(self, results: &mut [Verified]) -> Option<&mut SignatureResult> {
+        let Verified { signatures, chain } = results.get_mut(self.message)?;
+        if self.is_of_chain {
+            chain.as_mut()?.signatures.get_mut(self.index)
+        } else {
+            signatures.get_mut(self.index)
+        }
+    }
+}
+
+/// A signature that needs its key.
+#[derive(Debug)]
+struct Open<'m> {
+    place: Place,
+    name: KeyName,
+    signature: Signature<'m>,
+    hash: Hash,
+}
+
+impl<'m> Hashed<'m> {
+    pub(super) fn new(policy: Policy, messages: Vec<Parts<'m>>, digests: &Digests) -> Self {
+        let mut hashed = Self { policy, results: Vec::with_capacity(messages.len()), open: Vec::new() };
+        for (message, parts) in messages.into_iter().enumerate() {
+            let mut of = |signatures: &mut dyn Iterator<Item = Pending<'m>>, is_of_chain| {
+                let places = (0..).map(|index| Place { message, is_of_chain, index });
+                places
+                    .zip(signatures)
+                    .map(|(place, pending)| hashed.judge(pending, place, digests))
+                    .collect::<Vec<_>>()
+            };
+            let signatures = of(&mut parts.signatures.into_iter(), false).into();
+            let chain = parts.chain.map(|ChainParts { sets, fault, signatures }| Chain {
+                sets,
+                fault,
+                signatures: of(&mut signatures.into_iter(), true),
+            });
+            hashed.results.push(Verified { signatures, chain });
+        }
+        hashed
+    }
+
+    /// Names of the records that are wanted, each once.
+    pub fn queries(&self) -> impl Iterator<Item = &KeyName> {
+        let mut seen = HashSet::new();
+        self.open.iter().map(|open| &open.name).filter(move |name| seen.insert(*name))
+    }
+
+    /// Takes the keys. `answer` is called once for each signature that needs one.
+    #[must_use]
+    pub fn answer(self, mut answer: impl FnMut(&KeyName) -> KeyAnswer) -> Keyed<'m> {
+        let Self { policy, mut results, open } = self;
+        let mut keyed = Vec::with_capacity(open.len());
+        for open in open {
+            let Some(result) = open.place.of(&mut results) else { continue };
+            match choose(&answer(&open.name), &open, &policy, result) {
+                Ok(key) => keyed.push((open, key)),
+                Err(reason) => result.reason = Some(reason),
+            }
+        }
+        Keyed { results, keyed }
+    }
+
+    fn judge(&mut self, pending: Pending<'m>, place: Place, digests: &Digests) -> SignatureResult {
+        let (signature, hash, body) = match pending {
+            Pending::Done(result) => return *result,
+            Pending::Hashed { signature, hash, body } => (signature, hash, body),
+        };
+        let reason = body.and_then(|body| body_fault(&signature, &body, digests, &self.policy));
+        let result = SignatureResult::of(&signature, reason);
+        if result.reason.is_none() {
+            let name = KeyName::new(&signature.selector, &signature.domain);
+            self.open.push(Open { place, name, signature, hash: digests.get(hash).into() });
+        }
+        result
+    }
+}
+
+fn body_fault(
+    signature: &Signature<'_>,
+    body: &HashedBody,
+    digests: &Digests,
+    policy: &Policy,
+) -> Option<Reason> {
+    if let Some(signed) = signature.body_length {
+        if signed > body.len {
+            return Some(Reason::BodyTooShort { signed, found: body.len });
+        }
+        if signed < body.len && !policy.accepts_partial_body {
+            return Some(Reason::PartialBody(body.len - signed));
+        }
+    }
+    (body.hash.get(digests) != signature.body_hash.as_slice()).then_some(Reason::BodyHash)
+}
+
+/// The first record that serves the signature; where none does, the first one's fault is told. RFC 6376 6.1.2.
+fn choose(
+    answer: &KeyAnswer,
+    open: &Open<'_>,
+    policy: &Policy,
+    result: &mut SignatureResult,
+) -> Result<Key, Reason> {
+    let records = match answer {
+        KeyAnswer::NoRecord => return Err(Reason::NoRecord(open.name.to_string())),
+        KeyAnswer::Unknown(reason) => return Err(Reason::Lookup(reason.clone())),
+        KeyAnswer::Records(records) => records,
+    };
+    let mut first = None;
+    for record in records.iter() {
+        let fault = match record {
+            Ok(record) => match fault(record, &open.signature, policy) {
+                None => {
+                    result.key_bits = Some(bits(&record.key));
+                    result.is_testing = record.is_testing;
+                    return Ok(record.key.clone());
+                }
+                Some(reason) => {
+                    if first.is_none() {
+                        result.key_bits = Some(bits(&record.key));
+                        result.is_testing = record.is_testing;
+                    }
+                    reason
+                }
+            },
+            Err(error) => error.clone().into(),
+        };
+        first.get_or_insert(fault);
+    }
+    Err(first.unwrap_or_else(|| Reason::NoRecord(open.name.to_string())))
+}
+
+fn fault(record: &KeyRecord, signature: &Signature<'_>, policy: &Policy) -> Option<Reason> {
+    let algorithm = signature.algorithm;
+    let found = Algorithm::of_key(&record.key).map_or("another", Algorithm::key_type);
+    if found != algorithm.key_type() {
+        return Some(Reason::KeyType { found, wanted: algorithm.key_type() });
+    }
+    if !record.allows_hash(algorithm) {
+        return Some(Reason::HashNotAllowed(algorithm.hash()));
+    }
+    if record.is_strict && !is_of_domain_itself(signature) {
+        return Some(Reason::StrictIdentity);
+    }
+    if found != "rsa" {
+        return None;
+    }
+    let Policy { least_rsa_bits: least, most_rsa_bits: most, .. } = *policy;
+    match bits(&record.key) {
+        found if found < least => Some(Reason::WeakKey { found, least }),
+        found if found > most => Some(Reason::LongKey { found, most }),
+        _ => None,
+    }
+}
+
+fn is_of_domain_itself(signature: &Signature<'_>) -> bool {
+    let host = signature.identity.and_then(|identity| identity.rsplit_once('@'));
+    host.is_none_or(|(_, host)| crate::domain::ascii_form(host).as_deref() == Some(&signature.domain))
+}
+
+/// Bits of the modulus, or of the field.
+fn bits(key: &Key) -> u32 {
+    let of_modulus = |n: &[u8]| {
+        let leading = n.iter().take_while(|byte| **byte == 0).count();
+        let first = n.get(leading).map_or(0, |byte| byte.leading_zeros());
+        8 * (n.len() - leading) as u32 - first
+    };
+    key.rsa_public().map_or(256, |public| of_modulus(&public.n))
+}
+
+/// The third stage: the keys are there.
+#[derive(Debug)]
+pub struct Keyed<'m> {
+    results: Vec<Verified>,
+    keyed: Vec<(Open<'m>, Key)>,
+}
+
+impl Keyed<'_> {
+    /// Verifies on this thread. Results are in the order in which messages came.
+    #[must_use]
+    pub fn verify(self, accelerator: &Accelerator) -> Vec<Verified> {
+        let answers = accelerator.run_all(&self.jobs());
+        self.judged(&answers)
+    }
+
+    /// Verifies beside what others have submitted.
+    pub async fn submit(self, accelerator: &Accelerator) -> Vec<Verified> {
+        let many = accelerator.submit_many(&self.jobs(), Options::default());
+        let answers = many.await;
+        self.judged(&answers)
+    }
+
+    fn jobs(&self) -> Vec<Job<'_>> {
+        self.keyed.iter().map(|(open, key)| job(open, key)).collect()
+    }
+
+    fn judged(mut self, answers: &Answers) -> Vec<Verified> {
+        for ((open, _), answer) in self.keyed.iter().zip(answers.iter()) {
+            if let Some(result) = open.place.of(&mut self.results) {
+                result.reason = answer.err().map(refusal);
+            }
+        }
+        self.results
+    }
+}
+
+fn job<'a>(open: &'a Open<'_>, key: &'a Key) -> Job<'a> {
+    let Signature { algorithm, signature, .. } = &open.signature;
+    Job::verify(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
+}
+
+/// A signature that is too long or too short for its key is a wrong one, whatever it is called below.
+fn refusal(error: JobError) -> Reason {
+    match error.blame() {
+        oarlock::contract::Blame::Machine => Reason::Machine(error),
+        oarlock::contract::Blame::Caller | oarlock::contract::Blame::Peer => Reason::Rejected,
+    }
+}

@@ -1,0 +1,161 @@
+//! Chains that are sealed here and verified here.
+
+mod common;
+
+use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
+use oarlock::Accelerator;
+use oarlock_dkim::{
+    BodyHasher, Chain, ChainFault, Limits, Message, Policy, SealError, Sealer, Sealing, Signer, Verdict,
+    Verified, body_needs,
+};
+
+const MAIL: &str = "From: a@example.com\nTo: list@example.net\nSubject: hello\n\nHow  are you? \n\n";
+
+fn zone() -> Zone {
+    Zone::of("s._domainkey.example.com", record(ed25519()))
+        .with("a._domainkey.list.example.net", record(rsa2048()))
+        .with("b._domainkey.next.example.org", record(ed25519()))
+}
+
+fn sealers() -> [Sealer; 2] {
+    [("list.example.net", "a", rsa2048()), ("next.example.org", "b", ed25519())]
+        .map(|(domain, selector, key)| Sealer::new(Signer::new(domain, selector, key.clone()).unwrap()))
+}
+
+fn policy() -> Policy {
+    Policy { verifies_chains: true, ..Policy::default() }
+}
+
+fn check(accelerator: &Accelerator, mail: &[u8]) -> Verified {
+    verify_at(accelerator, &[mail], &zone(), &policy(), NOW).remove(0)
+}
+
+fn chain(accelerator: &Accelerator, mail: &[u8]) -> Chain {
+    check(accelerator, mail).chain.unwrap()
+}
+
+/// Verifies, seals, and gives the message with its new set.
+fn seal(accelerator: &Accelerator, mail: &[u8], sealer: &Sealer) -> Result<Vec<u8>, SealError> {
+    seal_as(accelerator, mail, sealer, &check(accelerator, mail))
+}
+
+fn seal_as(
+    accelerator: &Accelerator,
+    mail: &[u8],
+    sealer: &Sealer,
+    found: &Verified,
+) -> Result<Vec<u8>, SealError> {
+    let mut sealing = Sealing::new(sealer, NOW);
+    let message = Message::parse(mail, &Limits::default()).unwrap();
+    sealing.push(message, "mx.example.net", &found.signatures, found.chain.as_ref().unwrap()).unwrap();
+    let set = sealing.seal(accelerator).unwrap().remove(0)?;
+    Ok([set.as_bytes(), mail].concat())
+}
+
+fn with_list_footer(mail: &[u8]) -> Vec<u8> {
+    [mail, b"-- \r\nA list\r\n"].concat()
+}
+
+#[test]
+fn a_chain_passes_as_long_as_it_is_whole() {
+    for accelerator in engines() {
+        let signer = Signer::new("example.com", "s", ed25519().clone()).unwrap();
+        let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
+        assert_eq!(chain(accelerator, &mail).verdict(), Verdict::None);
+        let mut mail = seal(accelerator, &mail, &sealers()[0]).unwrap();
+        let text = String::from_utf8(mail.clone()).unwrap();
+        assert!(text.starts_with("ARC-Seal: i=1; a=rsa-sha256; "), "{text}");
+        assert!(text.contains("cv=none") && text.contains("i=1; mx.example.net;\r\n\tdkim=pass"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        for hop in 2..5 {
+            let found = chain(accelerator, &mail);
+            assert_eq!((found.verdict(), found.sets, found.reason()), (Verdict::Pass, hop - 1, None));
+            mail = seal(accelerator, &mail, &sealers()[hop % 2]).unwrap();
+            let found = check(accelerator, &mail);
+            assert_eq!(found.chain.unwrap().signatures.len(), hop + 1);
+            assert_eq!(found.signatures[0].verdict(), Verdict::Pass);
+        }
+    }
+}
+
+#[test]
+fn who_changes_a_body_vouches_for_what_was_before() {
+    let accelerator = &engines()[0];
+    let signer = Signer::new("example.com", "s", ed25519().clone()).unwrap();
+    let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
+    let found = check(accelerator, &mail);
+    let changed = seal_as(accelerator, &with_list_footer(&mail), &sealers()[0], &found).unwrap();
+    let found = check(accelerator, &changed);
+    assert_eq!(found.signatures[0].verdict(), Verdict::Fail);
+    assert_eq!(found.chain.unwrap().verdict(), Verdict::Pass);
+}
+
+#[test]
+fn a_broken_chain_is_told_and_sealed_as_broken_once() {
+    let accelerator = &engines()[0];
+    let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
+    let mail = seal(accelerator, &mail, &sealers()[1]).unwrap();
+    let broken = with_list_footer(&mail);
+    let found = chain(accelerator, &broken);
+    assert_eq!(found.verdict(), Verdict::Fail);
+    assert_eq!(
+        found.reason().unwrap(),
+        "message signature 2: the body has been changed (its hash is another one)"
+    );
+    let text = String::from_utf8(mail.clone()).unwrap();
+    let found = chain(accelerator, text.replacen("i=1; mx.example.net", "i=1; my.example.net", 1).as_bytes());
+    let reason = found.reason().unwrap();
+    assert!(found.verdict() == Verdict::Fail && reason.starts_with("seal 2: "), "{reason}");
+
+    let last = seal(accelerator, &broken, &sealers()[0]).unwrap();
+    assert!(String::from_utf8(last.clone()).unwrap().contains("cv=fail"));
+    let found = chain(accelerator, &last);
+    assert_eq!(found.verdict(), Verdict::Fail);
+    assert_eq!(found.reason().unwrap(), ChainFault::SealedAsFailed(3).to_string());
+    assert_eq!(seal(accelerator, &last, &sealers()[0]), Err(SealError::Closed));
+}
+
+#[test]
+fn keys_that_cannot_be_had_leave_the_chain_open() {
+    let accelerator = &engines()[0];
+    let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
+    let mut intake = oarlock_dkim::Intake::new(&policy(), NOW);
+    intake.push(&Message::parse(&mail, &Limits::default()).unwrap()).unwrap();
+    let hashed = intake.hash(accelerator).unwrap();
+    assert_eq!(hashed.queries().count(), 1);
+    let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::Unknown("timeout".into())).verify(accelerator);
+    let found = found[0].chain.clone().unwrap();
+    assert_eq!(found.verdict(), Verdict::Temperror);
+    assert_eq!(found.reason().unwrap(), "message signature 1: the key could not be looked up: timeout");
+}
+
+#[test]
+fn chains_of_bodies_that_were_hashed_as_they_came() {
+    for accelerator in engines() {
+        let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
+        let message = Message::parse(&mail, &Limits::default()).unwrap();
+        let hash = |needs: Vec<_>| -> Vec<BodyHasher> {
+            let mut hashers: Vec<_> =
+                needs.into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
+            hashers.iter_mut().for_each(|hasher| hasher.push(message.body));
+            hashers
+        };
+        let mut intake = oarlock_dkim::Intake::new(&policy(), NOW);
+        intake.push_hashed(&message.headers, hash(body_needs(&message.headers, &policy(), NOW))).unwrap();
+        let zone = zone();
+        let hashed = intake.hash(accelerator).unwrap();
+        let found = hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator).remove(0);
+        let found_chain = found.chain.unwrap();
+        assert_eq!(found_chain.verdict(), Verdict::Pass);
+
+        let sealers = sealers();
+        let mut sealing = Sealing::new(&sealers[1], NOW);
+        let bodies = hash(vec![sealers[1].body_need()]);
+        sealing
+            .push_hashed(message.headers.clone(), bodies, "mx.example.net", &found.signatures, &found_chain)
+            .unwrap();
+        let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
+        let mail = [set.as_bytes(), &mail].concat();
+        assert_eq!(chain(accelerator, &mail).verdict(), Verdict::Pass);
+    }
+}

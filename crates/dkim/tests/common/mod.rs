@@ -1,0 +1,101 @@
+//! What the tests of this crate share: engines, keys, and both halves in one call.
+#![allow(dead_code, unreachable_pub)]
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use oarlock::{Accelerator, Key};
+use oarlock_dkim::{
+    Intake, KeyAnswer, Limits, Message, Policy, RecordOptions, SignIntake, SignatureResult, Signed, Signer,
+    Verified, record_text,
+};
+
+/// What the clock says in tests.
+pub const NOW: u64 = 1_700_000_000;
+
+/// One accelerator for each engine of this machine alone.
+pub fn engines() -> &'static [Accelerator] {
+    static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
+        let alone = |name: &&str| Accelerator::builder().engines([*name]).lazy().build().unwrap();
+        oarlock::KNOWN_ENGINES.iter().map(alone).collect()
+    });
+    &ENGINES
+}
+
+pub fn rsa2048() -> &'static Key {
+    static KEY: LazyLock<Key> = LazyLock::new(|| oarlock::keys::generate::rsa(2048).unwrap());
+    &KEY
+}
+
+pub fn rsa1024() -> &'static Key {
+    static KEY: LazyLock<Key> = LazyLock::new(|| oarlock::keys::generate::rsa(1024).unwrap());
+    &KEY
+}
+
+pub fn ed25519() -> &'static Key {
+    static KEY: LazyLock<Key> = LazyLock::new(|| oarlock::keys::generate::ed25519().unwrap());
+    &KEY
+}
+
+pub fn record(key: &Key) -> String {
+    record_text(key, &RecordOptions::default()).unwrap()
+}
+
+/// Records by the names under which they stand.
+#[derive(Clone, Debug, Default)]
+pub struct Zone(pub HashMap<String, Vec<String>>);
+
+impl Zone {
+    pub fn with(mut self, name: &str, record: impl Into<String>) -> Self {
+        self.0.entry(name.into()).or_default().push(record.into());
+        self
+    }
+
+    pub fn of(name: &str, record: impl Into<String>) -> Self {
+        Self::default().with(name, record)
+    }
+
+    pub fn answer(&self, name: &str) -> KeyAnswer {
+        self.0.get(name).map_or(KeyAnswer::NoRecord, KeyAnswer::of_records)
+    }
+}
+
+pub fn crlf(text: &str) -> Vec<u8> {
+    text.replace('\n', "\r\n").into_bytes()
+}
+
+pub fn sign(accelerator: &Accelerator, mail: &[u8], signers: &[&Signer]) -> Vec<Signed> {
+    let mut intake = SignIntake::new(NOW);
+    intake.push(Message::parse(mail, &Limits::default()).unwrap(), signers.iter().copied()).unwrap();
+    intake.sign(accelerator).unwrap()
+}
+
+/// The message with the signatures before it.
+pub fn signed(accelerator: &Accelerator, mail: &[u8], signers: &[&Signer]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    for field in sign(accelerator, mail, signers) {
+        whole.extend_from_slice(field.unwrap().as_bytes());
+        whole.extend_from_slice(b"\r\n");
+    }
+    whole.extend_from_slice(mail);
+    whole
+}
+
+pub fn verify_at(
+    accelerator: &Accelerator,
+    mails: &[&[u8]],
+    zone: &Zone,
+    policy: &Policy,
+    now_s: u64,
+) -> Vec<Verified> {
+    let mut intake = Intake::new(policy, now_s);
+    for mail in mails {
+        intake.push(&Message::parse(mail, &policy.limits).unwrap()).unwrap();
+    }
+    let hashed = intake.hash(accelerator).unwrap();
+    hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator)
+}
+
+pub fn verify(accelerator: &Accelerator, mail: &[u8], zone: &Zone) -> Vec<SignatureResult> {
+    verify_at(accelerator, &[mail], zone, &Policy::default(), NOW).remove(0).signatures.into_vec()
+}
