@@ -122,10 +122,8 @@ impl Client {
             let after = "where the negotiation should be";
             return Err(ProtocolError::OutOfOrder { code: code::OPTNEG, after }.into());
         };
-        for (found, offered) in [
-            (chosen.actions.bits(), actions.bits()),
-            (chosen.steps.bits(), steps.bits()),
-        ] {
+        for (found, offered) in [(chosen.actions.bits(), actions.bits()), (chosen.steps.bits(), steps.bits())]
+        {
             if found & !offered != 0 {
                 return Err(ProtocolError::NotOffered { found, offered }.into());
             }

@@ -17,7 +17,6 @@ pub mod server;
 pub mod session;
 pub mod socket;
 
-
 pub use client::Client;
 pub use counters::Counters;
 pub use server::{Server, ServerError, Settings};

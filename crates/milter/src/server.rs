@@ -199,7 +199,10 @@ async fn draining(is_draining: &mut watch::Receiver<bool>) {
 fn admit<F: Filters>(stream: Box<dyn Stream>, shared: &Arc<Shared<F>>, connections: &mut JoinSet<()>) {
     let Ok(permit) = Arc::clone(&shared.seats).try_acquire_owned() else {
         count(&shared.counters.refused_connections, 1);
-        warn!(most = shared.settings.connections, "a connection was refused: there are as many as there may be");
+        warn!(
+            most = shared.settings.connections,
+            "a connection was refused: there are as many as there may be"
+        );
         return;
     };
     let seat = Seat::new(Arc::clone(&shared.counters), permit);

@@ -165,8 +165,7 @@ impl<F: Filters> Session<F> {
         }
         let wants = self.filters.wants();
         // Who offers nothing means what there was before there was anything to offer, as libmilter has it.
-        let offered_actions =
-            if offer.actions == Actions::NONE { Actions::VERSION_1 } else { offer.actions };
+        let offered_actions = if offer.actions == Actions::NONE { Actions::VERSION_1 } else { offer.actions };
         let offered_steps = if offer.steps == Steps::NONE { Steps::VERSION_1 } else { offer.steps };
         let sets_macros = !wants.macros.is_empty() && offered_actions.contains(Actions::SET_MACROS);
         let mut actions = wants.actions & offered_actions & !Actions::SET_MACROS;
@@ -276,8 +275,7 @@ impl<F: Filters> Session<F> {
 
     /// Says it now, or keeps it for a step where it can be said.
     fn answer(&mut self, step: Step, action: Action, out: &mut Vec<u8>) -> Result<(), SessionError> {
-        let has_reply =
-            step == Step::EndOfMessage || !self.agreed.steps.contains(step.without_reply());
+        let has_reply = step == Step::EndOfMessage || !self.agreed.steps.contains(step.without_reply());
         let is_too_early = action == Action::Discard && step.is_of_connection();
         if action.is_final() && (!has_reply || is_too_early) {
             self.keep(step, action);

@@ -107,7 +107,9 @@ fn bare(host: &str) -> Option<&str> {
     let host = inner.unwrap_or(host);
     let is_good = match is_literal {
         true => host.parse::<std::net::Ipv6Addr>().is_ok(),
-        false => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b":[]@/".contains(&byte)),
+        false => {
+            !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b":[]@/".contains(&byte))
+        }
     };
     is_good.then_some(host)
 }
@@ -174,11 +176,18 @@ mod tests {
         for text in ["", "8891", "unix:", "local:", "8891@localhost", "smtp:8891@localhost"] {
             assert!(matches!(error(text), SocketError::Form { .. }), "{text}");
         }
-        for text in ["inet:", "inet:@localhost", "inet:65536@localhost", "inet:+1@localhost", "localhost:", "localhost:smtp"]
-        {
+        for text in [
+            "inet:",
+            "inet:@localhost",
+            "inet:65536@localhost",
+            "inet:+1@localhost",
+            "localhost:",
+            "localhost:smtp",
+        ] {
             assert!(matches!(error(text), SocketError::Port { .. }), "{text}");
         }
-        for text in ["inet:1@", "inet::1", "inet:1@a b", "inet:1@[::1", "inet:1@[localhost]", "a:b:1", "[]:1"] {
+        for text in ["inet:1@", "inet::1", "inet:1@a b", "inet:1@[::1", "inet:1@[localhost]", "a:b:1", "[]:1"]
+        {
             assert!(matches!(error(text), SocketError::Host { .. }), "{text}");
         }
     }

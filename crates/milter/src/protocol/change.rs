@@ -1,10 +1,10 @@
 //! What a filter asks an MTA to do to a message, at its end.
 
+use super::CHUNK_BYTES;
 use super::code;
 use super::error::EncodeError;
 use super::flags::Actions;
 use super::frame::{put, put_string};
-use super::CHUNK_BYTES;
 
 /// One change. Header values are what stands behind the colon, the space there included, with LF where they are folded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +80,8 @@ impl Change {
     /// # Errors
     /// A string holds a NUL, or all is longer than 4 GiB.
     pub fn encode(&self, has_leading_space: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let behind = |value: &'_ [u8]| -> usize { usize::from(!has_leading_space && value.first() == Some(&b' ')) };
+        let behind =
+            |value: &'_ [u8]| -> usize { usize::from(!has_leading_space && value.first() == Some(&b' ')) };
         match self {
             Self::AddHeader { name, value } => {
                 put_header(out, code::ADD_HEADER, None, name, &value[behind(value)..])
@@ -100,7 +101,9 @@ impl Change {
             Self::ChangeFrom { address, arguments } => {
                 put_address(out, code::CHANGE_FROM, address, arguments.as_deref())
             }
-            Self::Quarantine(reason) => put(out, code::QUARANTINE, |out| put_string(out, reason, "the reason")),
+            Self::Quarantine(reason) => {
+                put(out, code::QUARANTINE, |out| put_string(out, reason, "the reason"))
+            }
         }
     }
 }

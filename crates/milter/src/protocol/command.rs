@@ -168,10 +168,9 @@ impl<'a> Command<'a> {
         let mut reader = Reader::new(code, data);
         Ok(match code {
             code::OPTNEG => Self::Negotiate(Options::read(data)?),
-            code::MACRO => Self::Macros {
-                of: reader.byte("the command of macros")?,
-                pairs: reader.pairs("a macro")?,
-            },
+            code::MACRO => {
+                Self::Macros { of: reader.byte("the command of macros")?, pairs: reader.pairs("a macro")? }
+            }
             code::CONNECT => Self::Connect(Connect::read(reader)?),
             code::HELO => Self::Helo(reader.string("the argument")?),
             code::MAIL => Self::Mail(Envelope(reader.strings("the sender")?)),

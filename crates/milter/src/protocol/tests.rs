@@ -14,7 +14,8 @@ fn connect(family: Family, port: u16, address: &'static [u8]) -> Connect<'static
 }
 
 fn options() -> Options {
-    let macros = vec![(MacroStage::Mail, b"{auth_authen} i".to_vec()), (MacroStage::EndOfHeaders, Vec::new())];
+    let macros =
+        vec![(MacroStage::Mail, b"{auth_authen} i".to_vec()), (MacroStage::EndOfHeaders, Vec::new())];
     Options { version: 6, actions: Actions::ALL, steps: Steps::SKIP | Steps::LEADING_SPACE, macros }
 }
 
@@ -23,8 +24,14 @@ fn commands() -> Vec<(Command<'static>, &'static [u8])> {
     vec![
         (Command::Macros { of: code::MAIL, pairs }, b"DMi\x004XYZ\0{daemon_name}\0\0"),
         (Command::Macros { of: code::EOH, pairs: Pairs::default() }, b"DN"),
-        (Command::Connect(connect(Family::Inet, 0x1234, b"192.0.2.1")), b"Cmx.example\x004\x12\x34192.0.2.1\0"),
-        (Command::Connect(connect(Family::Inet6, 25, b"IPv6:2001:db8::1")), b"Cmx.example\x006\0\x19IPv6:2001:db8::1\0"),
+        (
+            Command::Connect(connect(Family::Inet, 0x1234, b"192.0.2.1")),
+            b"Cmx.example\x004\x12\x34192.0.2.1\0",
+        ),
+        (
+            Command::Connect(connect(Family::Inet6, 25, b"IPv6:2001:db8::1")),
+            b"Cmx.example\x006\0\x19IPv6:2001:db8::1\0",
+        ),
         (Command::Connect(connect(Family::Unix, 0, b"/run/x")), b"Cmx.example\0L\0\0/run/x\0"),
         (Command::Connect(connect(Family::Unknown, 0, b"")), b"Cmx.example\0U"),
         (Command::Helo(b"mx.example"), b"Hmx.example\0"),
@@ -61,12 +68,18 @@ fn replies() -> Vec<(Reply, &'static [u8])> {
         (Reply::ConnectionFailure, b"f"),
         (Reply::from(&SmtpReply::new(550, Some((5, 7, 1)), "5 % off").unwrap()), b"y550 5.7.1 5 %% off\0"),
         (change(Change::AddHeader { name: header.0, value: header.1 }), b"hN\0 v\0"),
-        (change(Change::InsertHeader { index: 1, name: name.clone(), value: value.clone() }), b"i\0\0\0\x01N\0 v\0"),
+        (
+            change(Change::InsertHeader { index: 1, name: name.clone(), value: value.clone() }),
+            b"i\0\0\0\x01N\0 v\0",
+        ),
         (change(Change::ChangeHeader { index: 258, name, value: Vec::new() }), b"m\0\0\x01\x02N\0\0"),
         (change(Change::ReplaceBody(b"a\r\n".to_vec())), b"ba\r\n"),
         (change(Change::ReplaceBody(Vec::new())), b"b"),
         (change(Change::AddRecipient { address: address.clone(), arguments: None }), b"+<a@b>\0"),
-        (change(Change::AddRecipient { address: address.clone(), arguments: Some(b"X=1".to_vec()) }), b"2<a@b>\0X=1\0"),
+        (
+            change(Change::AddRecipient { address: address.clone(), arguments: Some(b"X=1".to_vec()) }),
+            b"2<a@b>\0X=1\0",
+        ),
         (change(Change::DeleteRecipient(address.clone())), b"-<a@b>\0"),
         (change(Change::ChangeFrom { address: address.clone(), arguments: None }), b"e<a@b>\0"),
         (change(Change::ChangeFrom { address, arguments: Some(Vec::new()) }), b"e<a@b>\0\0"),
@@ -125,7 +138,8 @@ fn commands_cut_anywhere_are_refused_or_shorter() {
             assert_ne!(read, Ok(command.clone()));
             let may_be_cut = matches!(command, Command::Body(_) | Command::EndOfMessage(_));
             let is_shorter_list = matches!(read, Ok(Command::Mail(_) | Command::Macros { .. }));
-            let is_unknown_family = matches!(read, Ok(Command::Connect(Connect { family: Family::Unknown, .. })));
+            let is_unknown_family =
+                matches!(read, Ok(Command::Connect(Connect { family: Family::Unknown, .. })));
             assert!(read.is_err() || may_be_cut || is_shorter_list || is_unknown_family, "{command:?} {end}");
         }
     }

@@ -82,11 +82,16 @@ fn take_over(path: &Path) -> Result<(), ServerError> {
     let failed = |error| ServerError::Listen { socket: Socket::Unix(path.into()), error };
     let Ok(about) = path.symlink_metadata() else { return Ok(()) };
     if !about.file_type().is_socket() {
-        return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "a file that is no socket is there")));
+        return Err(failed(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "a file that is no socket is there",
+        )));
     }
     match std::os::unix::net::UnixStream::connect(path) {
         Ok(_) => Err(ServerError::Taken(path.into())),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path).map_err(failed),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed)
+        }
         Err(error) => Err(failed(error)),
     }
 }

@@ -203,7 +203,7 @@ async fn what_is_agreed_on_is_wanted_and_offered() {
     let chosen = async |version, actions, steps| {
         let mut stage = Stage::new(Play { wants: wants.clone(), ..Play::default() });
         match stage.says(&[offer(version, actions, steps)]).await?.pop() {
-            Some(Reply::Negotiate(options)) => Ok(options),
+            Some(Reply::Negotiate(options)) => Ok::<_, SessionError>(options),
             other => panic!("{other:?}"),
         }
     };
