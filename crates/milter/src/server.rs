@@ -9,6 +9,7 @@
 mod connection;
 mod listen;
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
@@ -88,12 +89,20 @@ pub enum ServerError {
 }
 
 /// A server that listens and does not answer yet.
-#[derive(Debug)]
 pub struct Server<F> {
     filters: Arc<F>,
     counters: Arc<Counters>,
     listeners: Vec<Listener>,
     settings: Settings,
+}
+
+impl<F> fmt::Debug for Server<F> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Server")
+            .field("listeners", &self.listeners)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What all connections of a server share.

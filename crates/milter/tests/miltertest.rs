@@ -77,7 +77,7 @@ message(conn, "reject")
 wants("reject", conn, SMFIR_REJECT)
 message(conn, "words")
 wants("words", conn, SMFIR_REPLYCODE)
-if not mt.eom_check(conn, MT_SMTPREPLY, "550", "5.7.1") then error_at("words", "not these") end
+if not mt.eom_check(conn, MT_SMTPREPLY, "550", "5.7.1", "100%% no") then error_at("words", "not these") end
 message(conn, "all")
 wants("all", conn, SMFIR_ACCEPT)
 for _, op in ipairs({ MT_HDRADD, MT_HDRINSERT, MT_HDRCHANGE, MT_RCPTADD, MT_RCPTDELETE, MT_BODYCHANGE, MT_QUARANTINE }) do

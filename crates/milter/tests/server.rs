@@ -6,7 +6,6 @@ mod house;
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use house::{House, every_change, read, seen, send};
 use oarlock_milter::client::ClientError;
