@@ -107,7 +107,7 @@ async fn every_verdict_arrives() {
     let house = House::plain(TCP).await;
     let mut client = house.client().await;
     let all = send(&mut client, "all", 10).await.unwrap();
-    assert_eq!((all.changes, all.reply), (every_change(), Reply::Accept));
+    assert_eq!((all.changes, all.reply), (every_change(150_000), Reply::Accept));
     assert_eq!(send(&mut client, "reject", 1).await.unwrap().reply, Reply::Reject);
     let words = send(&mut client, "words", 1).await.unwrap();
     assert_eq!(words.reply, Reply::Smtp(b"550 5.7.1 100%% no".to_vec()));
