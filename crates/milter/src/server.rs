@@ -41,7 +41,8 @@ pub struct Settings {
     pub idle: Duration,
     /// How long messages under way may take once the server is to stop.
     pub drain: Duration,
-    /// How often an MTA is asked for patience at the end of a message. Sendmail waits for 10 s by default without that.
+    /// How often an MTA is asked for patience at the end of a message. Postfix and Sendmail wait for five minutes by default without
+    /// that. At least 1 ms.
     pub progress: Duration,
     /// Bytes of a frame, at most.
     pub frame_bytes: u32,

@@ -68,10 +68,7 @@ fn replies() -> Vec<(Reply, &'static [u8])> {
         (Reply::ConnectionFailure, b"f"),
         (Reply::from(&SmtpReply::new(550, Some((5, 7, 1)), "5 % off").unwrap()), b"y550 5.7.1 5 %% off\0"),
         (change(Change::AddHeader { name: header.0, value: header.1 }), b"hN\0 v\0"),
-        (
-            change(Change::InsertHeader { index: 1, name: name.clone(), value: value.clone() }),
-            b"i\0\0\0\x01N\0 v\0",
-        ),
+        (change(Change::InsertHeader { index: 1, name: name.clone(), value }), b"i\0\0\0\x01N\0 v\0"),
         (change(Change::ChangeHeader { index: 258, name, value: Vec::new() }), b"m\0\0\x01\x02N\0\0"),
         (change(Change::ReplaceBody(b"a\r\n".to_vec())), b"ba\r\n"),
         (change(Change::ReplaceBody(Vec::new())), b"b"),
