@@ -71,3 +71,37 @@ printf '{"v":"0011","w":[1,{}]}\n{ "w" : null , "v" : "\\u0030\\u0031" }\n' > co
 printf '{"v":"0011"}\r\n{}\n{"v":1}\n{"v":"0","v":"0"}' > corpus/records_ndjson/bad
 printf '{"name":"a","type":"tdes2","hex":"0123456789abcdeffedcba9876543210","ivs":["random"],"max_uses":7}\n' > corpus/records_keys/tdes2
 printf '{"type":"aes128","base64":"AAECAwQFBgcICQoLDA0ODw==","operations":["mac"],"weak_keys":"allow"}\n' > corpus/records_keys/aes128
+
+# A message as Postfix sends it, and the replies to one. The first byte says how many bytes come at a time.
+mkdir -p corpus/milter_frames
+frame() { # BYTES: with their length before them; escapes are printf's
+    len=$(printf "$1" | wc -c)
+    printf "\\000\\000\\$(printf '%03o' $((len / 256)))\\$(printf '%03o' $((len % 256)))$1"
+}
+{
+    printf '\007'
+    frame 'O\000\000\000\006\000\000\001\377\000\037\377\377'
+    frame 'DCj\000mx\000'
+    frame 'Cmx\0004\000\031192.0.2.1\000'
+    frame 'Hmx\000'
+    frame 'M<a@b>\000SIZE=1\000'
+    frame 'R<c@d>\000'
+    frame 'T'
+    frame 'DLi\0004XYZ\000'
+    frame 'LSubject\000 hello\000'
+    frame 'N'
+    frame 'Bhello\r\n'
+    frame 'E'
+    frame 'A'
+    frame 'K'
+    frame 'Cmx\000U'
+    frame 'Uxyzzy\000'
+    frame 'Q'
+} > corpus/milter_frames/message
+{
+    printf '\001'
+    for reply in p 'hA\000b\000' 'i\000\000\000\001A\000b\000' 'm\000\000\000\001A\000\000' '+<a>\000' '2<a>\000B\000' '-<a>\000' 'e<a>\000' \
+        'bbody' 'qodd\000' 'y550 5.7.1 no\000' a c d f r s t 4; do
+        frame "$reply"
+    done
+} > corpus/milter_frames/replies

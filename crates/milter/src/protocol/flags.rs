@@ -1,0 +1,237 @@
+//! What MTA and filter negotiate: changes that the filter may ask for, and steps of the protocol that are left out or added.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{BitAnd, BitOr, Not};
+
+/// A set of bits of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Flags<K> {
+    bits: u32,
+    kind: PhantomData<K>,
+}
+
+/// What the filter may ask for at the end of a message: `SMFIF_*`.
+pub type Actions = Flags<OfActions>;
+
+/// What the MTA leaves out or adds: `SMFIP_*`.
+pub type Steps = Flags<OfSteps>;
+
+/// Which bits there are.
+pub trait Kind {
+    /// Their names.
+    const NAMES: &'static [(u32, &'static str)];
+}
+
+/// Bits of [`Actions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OfActions {}
+
+/// Bits of [`Steps`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OfSteps {}
+
+impl<K> Flags<K> {
+    /// None of them.
+    pub const NONE: Self = Self::from_bits(0);
+
+    /// As they are on the wire, those without a name too.
+    #[must_use]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self { bits, kind: PhantomData }
+    }
+
+    /// As they are on the wire.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// True where all of `others` are among these.
+    #[must_use]
+    pub const fn contains(self, others: Self) -> bool {
+        self.bits & others.bits == others.bits
+    }
+
+    /// These and those.
+    #[must_use]
+    pub const fn with(self, others: Self) -> Self {
+        Self::from_bits(self.bits | others.bits)
+    }
+}
+
+impl Actions {
+    /// Headers are added and inserted.
+    pub const ADD_HEADERS: Self = Self::from_bits(0x001);
+    /// The body is replaced.
+    pub const CHANGE_BODY: Self = Self::from_bits(0x002);
+    /// Recipients are added.
+    pub const ADD_RECIPIENTS: Self = Self::from_bits(0x004);
+    /// Recipients are removed.
+    pub const DELETE_RECIPIENTS: Self = Self::from_bits(0x008);
+    /// Headers are changed and removed.
+    pub const CHANGE_HEADERS: Self = Self::from_bits(0x010);
+    /// The message is held.
+    pub const QUARANTINE: Self = Self::from_bits(0x020);
+    /// The envelope's sender is changed.
+    pub const CHANGE_FROM: Self = Self::from_bits(0x040);
+    /// Recipients are added with ESMTP arguments.
+    pub const ADD_RECIPIENTS_WITH_ARGUMENTS: Self = Self::from_bits(0x080);
+    /// The filter says which macros it wants.
+    pub const SET_MACROS: Self = Self::from_bits(0x100);
+    /// What an MTA means that offers none: `SMFI_V1_ACTS`.
+    pub const VERSION_1: Self = Self::from_bits(0x00f);
+    /// All that have a name: `SMFI_CURR_ACTS`.
+    pub const ALL: Self = Self::from_bits(0x1ff);
+}
+
+impl Steps {
+    /// Connections are not told.
+    pub const NO_CONNECT: Self = Self::from_bits(0x00_0001);
+    /// HELO is not told.
+    pub const NO_HELO: Self = Self::from_bits(0x00_0002);
+    /// MAIL is not told.
+    pub const NO_MAIL: Self = Self::from_bits(0x00_0004);
+    /// RCPT is not told.
+    pub const NO_RECIPIENT: Self = Self::from_bits(0x00_0008);
+    /// The body is not told.
+    pub const NO_BODY: Self = Self::from_bits(0x00_0010);
+    /// Headers are not told.
+    pub const NO_HEADERS: Self = Self::from_bits(0x00_0020);
+    /// The end of headers is not told.
+    pub const NO_END_OF_HEADERS: Self = Self::from_bits(0x00_0040);
+    /// Headers get no reply.
+    pub const NO_REPLY_HEADER: Self = Self::from_bits(0x00_0080);
+    /// Unknown commands are not told.
+    pub const NO_UNKNOWN: Self = Self::from_bits(0x00_0100);
+    /// DATA is not told.
+    pub const NO_DATA: Self = Self::from_bits(0x00_0200);
+    /// The MTA understands "skip".
+    pub const SKIP: Self = Self::from_bits(0x00_0400);
+    /// Recipients that the MTA has refused are told too.
+    pub const REJECTED_RECIPIENTS: Self = Self::from_bits(0x00_0800);
+    /// Connections get no reply.
+    pub const NO_REPLY_CONNECT: Self = Self::from_bits(0x00_1000);
+    /// HELO gets no reply.
+    pub const NO_REPLY_HELO: Self = Self::from_bits(0x00_2000);
+    /// MAIL gets no reply.
+    pub const NO_REPLY_MAIL: Self = Self::from_bits(0x00_4000);
+    /// RCPT gets no reply.
+    pub const NO_REPLY_RECIPIENT: Self = Self::from_bits(0x00_8000);
+    /// DATA gets no reply.
+    pub const NO_REPLY_DATA: Self = Self::from_bits(0x01_0000);
+    /// Unknown commands get no reply.
+    pub const NO_REPLY_UNKNOWN: Self = Self::from_bits(0x02_0000);
+    /// The end of headers gets no reply.
+    pub const NO_REPLY_END_OF_HEADERS: Self = Self::from_bits(0x04_0000);
+    /// Body chunks get no reply.
+    pub const NO_REPLY_BODY: Self = Self::from_bits(0x08_0000);
+    /// Header values begin right behind the colon, both ways; else an MTA takes and adds one space.
+    pub const LEADING_SPACE: Self = Self::from_bits(0x10_0000);
+    /// What an MTA means that offers none: `SMFI_V1_PROT`.
+    pub const VERSION_1: Self = Self::from_bits(0x00_003f);
+    /// All that have a name: `SMFI_CURR_PROT`.
+    pub const ALL: Self = Self::from_bits(0x1f_ffff);
+}
+
+impl Kind for OfActions {
+    const NAMES: &'static [(u32, &'static str)] = &[
+        (0x001, "ADDHDRS"),
+        (0x002, "CHGBODY"),
+        (0x004, "ADDRCPT"),
+        (0x008, "DELRCPT"),
+        (0x010, "CHGHDRS"),
+        (0x020, "QUARANTINE"),
+        (0x040, "CHGFROM"),
+        (0x080, "ADDRCPT_PAR"),
+        (0x100, "SETSYMLIST"),
+    ];
+}
+
+impl Kind for OfSteps {
+    const NAMES: &'static [(u32, &'static str)] = &[
+        (0x00_0001, "NOCONNECT"),
+        (0x00_0002, "NOHELO"),
+        (0x00_0004, "NOMAIL"),
+        (0x00_0008, "NORCPT"),
+        (0x00_0010, "NOBODY"),
+        (0x00_0020, "NOHDRS"),
+        (0x00_0040, "NOEOH"),
+        (0x00_0080, "NR_HDR"),
+        (0x00_0100, "NOUNKNOWN"),
+        (0x00_0200, "NODATA"),
+        (0x00_0400, "SKIP"),
+        (0x00_0800, "RCPT_REJ"),
+        (0x00_1000, "NR_CONN"),
+        (0x00_2000, "NR_HELO"),
+        (0x00_4000, "NR_MAIL"),
+        (0x00_8000, "NR_RCPT"),
+        (0x01_0000, "NR_DATA"),
+        (0x02_0000, "NR_UNKN"),
+        (0x04_0000, "NR_EOH"),
+        (0x08_0000, "NR_BODY"),
+        (0x10_0000, "HDR_LEADSPC"),
+    ];
+}
+
+impl<K> BitOr for Flags<K> {
+    type Output = Self;
+
+    fn bitor(self, others: Self) -> Self {
+        self.with(others)
+    }
+}
+
+impl<K> BitAnd for Flags<K> {
+    type Output = Self;
+
+    fn bitand(self, others: Self) -> Self {
+        Self::from_bits(self.bits & others.bits)
+    }
+}
+
+impl<K> Not for Flags<K> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::from_bits(!self.bits)
+    }
+}
+
+impl<K> Default for Flags<K> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl<K: Kind> fmt::Debug for Flags<K> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = out.debug_set();
+        let mut unnamed = self.bits;
+        for &(bit, name) in K::NAMES.iter().filter(|(bit, _)| self.bits & bit != 0) {
+            set.entry(&format_args!("{name}"));
+            unnamed &= !bit;
+        }
+        if unnamed != 0 {
+            set.entry(&format_args!("{unnamed:#x}"));
+        }
+        set.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: &[(u32, &str)]) -> u32 {
+        names.iter().fold(0, |bits, (bit, _)| bits | bit)
+    }
+
+    #[test]
+    fn every_bit_has_a_name() {
+        assert_eq!(named(OfActions::NAMES), Actions::ALL.bits());
+        assert_eq!(named(OfSteps::NAMES), Steps::ALL.bits());
+        assert_eq!(format!("{:?}", Actions::ADD_HEADERS | Actions::from_bits(0x8000)), "{ADDHDRS, 0x8000}");
+        assert_eq!(format!("{:?}", Steps::LEADING_SPACE | Steps::SKIP), "{SKIP, HDR_LEADSPC}");
+    }
+}

@@ -1,0 +1,140 @@
+//! What a filter answers: `SMFIR_*`.
+
+use super::change::Change;
+use super::code;
+use super::error::{EncodeError, ProtocolError};
+use super::frame::{Frame, put, put_string};
+use super::options::Options;
+use super::smtp::SmtpReply;
+use super::text::Reader;
+
+/// A reply, owned: an MTA keeps what a filter asked for until it has it all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// What the filter chose of what was offered.
+    Negotiate(Options),
+    /// Go on.
+    Continue,
+    /// Take this message, or all of this connection, without asking further.
+    Accept,
+    /// Refuse it for good.
+    Reject,
+    /// Refuse it for now.
+    Tempfail,
+    /// Take it and throw it away.
+    Discard,
+    /// No more of this step for this message.
+    Skip,
+    /// Still working: wait again as long as before.
+    Progress,
+    /// 421, and hang up.
+    Shutdown,
+    /// Cut the client's connection.
+    ConnectionFailure,
+    /// Refuse it with this reply, as it lies on the wire: with `%` doubled, and no NUL.
+    Smtp(Vec<u8>),
+    /// What is to be done to the message, at its end. Of a body, one piece.
+    Change(Change),
+}
+
+impl Reply {
+    /// Reads a frame.
+    ///
+    /// # Errors
+    /// There is no such reply, it is cut short, or it goes on too long: Postfix hangs up for that.
+    pub fn read(frame: Frame<'_>) -> Result<Self, ProtocolError> {
+        let Frame { code, data } = frame;
+        let mut reader = Reader::new(code, data);
+        let reply = match code {
+            code::OPTNEG => return Ok(Self::Negotiate(Options::read(data)?)),
+            code::CONTINUE => Self::Continue,
+            code::ACCEPT => Self::Accept,
+            code::REJECT => Self::Reject,
+            code::TEMPFAIL => Self::Tempfail,
+            code::DISCARD => Self::Discard,
+            code::SKIP => Self::Skip,
+            code::PROGRESS => Self::Progress,
+            code::SHUTDOWN => Self::Shutdown,
+            code::CONNECTION_FAILURE => Self::ConnectionFailure,
+            code::REPLY_CODE => Self::Smtp(reader.string("the SMTP reply")?.to_vec()),
+            code::REPLACE_BODY => return Ok(Self::Change(Change::ReplaceBody(reader.rest().to_vec()))),
+            _ => Self::Change(read_change(code, &mut reader)?),
+        };
+        reader.end().map(|()| reply)
+    }
+
+    /// Appends it as a frame, header values as they are; where that fails nothing is appended.
+    ///
+    /// # Errors
+    /// A string holds a NUL, or all is longer than 4 GiB.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let code = match self {
+            Self::Negotiate(options) => return options.encode(out),
+            Self::Change(change) => return change.encode(true, out),
+            Self::Smtp(text) => {
+                return put(out, code::REPLY_CODE, |out| put_string(out, text, "the SMTP reply"));
+            }
+            Self::Continue => code::CONTINUE,
+            Self::Accept => code::ACCEPT,
+            Self::Reject => code::REJECT,
+            Self::Tempfail => code::TEMPFAIL,
+            Self::Discard => code::DISCARD,
+            Self::Skip => code::SKIP,
+            Self::Progress => code::PROGRESS,
+            Self::Shutdown => code::SHUTDOWN,
+            Self::ConnectionFailure => code::CONNECTION_FAILURE,
+        };
+        put(out, code, |_| Ok(()))
+    }
+}
+
+impl From<&SmtpReply> for Reply {
+    fn from(reply: &SmtpReply) -> Self {
+        Self::Smtp(reply.for_wire())
+    }
+}
+
+fn read_change(code: u8, reader: &mut Reader<'_>) -> Result<Change, ProtocolError> {
+    Ok(match code {
+        code::ADD_HEADER => {
+            let (name, value) = read_header(reader)?;
+            Change::AddHeader { name, value }
+        }
+        code::INSERT_HEADER => {
+            let index = reader.u32("the index")?;
+            let (name, value) = read_header(reader)?;
+            Change::InsertHeader { index, name, value }
+        }
+        code::CHANGE_HEADER => {
+            let index = reader.u32("the index")?;
+            let (name, value) = read_header(reader)?;
+            Change::ChangeHeader { index, name, value }
+        }
+        code::ADD_RCPT => Change::AddRecipient { address: read_address(reader)?, arguments: None },
+        code::ADD_RCPT_PAR => {
+            Change::AddRecipient { address: read_address(reader)?, arguments: read_arguments(reader)? }
+        }
+        code::DELETE_RCPT => Change::DeleteRecipient(read_address(reader)?),
+        code::CHANGE_FROM => {
+            Change::ChangeFrom { address: read_address(reader)?, arguments: read_arguments(reader)? }
+        }
+        code::QUARANTINE => Change::Quarantine(reader.string("the reason")?.to_vec()),
+        unknown => return Err(ProtocolError::UnknownCode(unknown)),
+    })
+}
+
+fn read_header(reader: &mut Reader<'_>) -> Result<(Vec<u8>, Vec<u8>), ProtocolError> {
+    let name = reader.string("the header's name")?.to_vec();
+    Ok((name, reader.string("the header's value")?.to_vec()))
+}
+
+fn read_address(reader: &mut Reader<'_>) -> Result<Vec<u8>, ProtocolError> {
+    Ok(reader.string("the address")?.to_vec())
+}
+
+fn read_arguments(reader: &mut Reader<'_>) -> Result<Option<Vec<u8>>, ProtocolError> {
+    match reader.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(reader.string("ESMTP arguments")?.to_vec())),
+    }
+}

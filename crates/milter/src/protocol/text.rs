@@ -1,0 +1,141 @@
+//! Strings that end with a NUL, as they lie in a frame.
+
+use super::error::ProtocolError;
+
+/// Reads data of a frame from front to back.
+pub(super) struct Reader<'a> {
+    code: u8,
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(code: u8, data: &'a [u8]) -> Self {
+        Self { code, rest: data }
+    }
+
+    /// The next string, without its NUL.
+    pub(super) fn string(&mut self, what: &'static str) -> Result<&'a [u8], ProtocolError> {
+        let code = self.code;
+        if self.rest.is_empty() {
+            return Err(ProtocolError::Truncated { code, what });
+        }
+        let nul = self.rest.iter().position(|byte| *byte == 0);
+        let end = nul.ok_or(ProtocolError::Unterminated { code, what })?;
+        let (string, rest) = (&self.rest[..end], &self.rest[end + 1..]);
+        self.rest = rest;
+        Ok(string)
+    }
+
+    pub(super) fn byte(&mut self, what: &'static str) -> Result<u8, ProtocolError> {
+        self.array::<1>(what).map(|[byte]| byte)
+    }
+
+    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, ProtocolError> {
+        self.array(what).map(u16::from_be_bytes)
+    }
+
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, ProtocolError> {
+        self.array(what).map(u32::from_be_bytes)
+    }
+
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], ProtocolError> {
+        let (array, rest) =
+            self.rest.split_first_chunk().ok_or(ProtocolError::Truncated { code: self.code, what })?;
+        self.rest = rest;
+        Ok(*array)
+    }
+
+    /// One or more strings to the end.
+    pub(super) fn strings(self, what: &'static str) -> Result<Strings<'a>, ProtocolError> {
+        let code = self.code;
+        match self.rest {
+            [] => Err(ProtocolError::Truncated { code, what }),
+            [.., 0] => Ok(Strings(self.rest)),
+            _ => Err(ProtocolError::Unterminated { code, what }),
+        }
+    }
+
+    /// Pairs of strings to the end, or none.
+    pub(super) fn pairs(self, what: &'static str) -> Result<Pairs<'a>, ProtocolError> {
+        let pairs = Pairs(self.rest);
+        match self.rest {
+            [] => Ok(pairs),
+            [.., 0] if Strings(self.rest).count() % 2 == 0 => Ok(pairs),
+            [.., 0] => Err(ProtocolError::OddMacros),
+            _ => Err(ProtocolError::Unterminated { code: self.code, what }),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(super) fn rest(self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// That nothing is left.
+    pub(super) fn end(&self) -> Result<(), ProtocolError> {
+        match self.rest.len() {
+            0 => Ok(()),
+            bytes => Err(ProtocolError::Excess { code: self.code, bytes }),
+        }
+    }
+}
+
+/// Strings one behind the other, each with a NUL at its end. Iterates over them without their NULs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strings<'a>(pub(super) &'a [u8]);
+
+impl<'a> Strings<'a> {
+    /// As they lie there, with their NULs.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.0
+    }
+}
+
+impl<'a> Iterator for Strings<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = self.0.iter().position(|byte| *byte == 0)?;
+        let string = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Some(string)
+    }
+}
+
+/// Names and values in turn, each with a NUL at its end. Iterates over pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pairs<'a>(pub(super) &'a [u8]);
+
+impl<'a> Pairs<'a> {
+    /// Of names and values one behind the other, each with a NUL at its end; None where one lacks its other half.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
+        Reader::new(super::code::MACRO, bytes).pairs("a macro").ok()
+    }
+
+    /// As they lie there, with their NULs.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// What was read and kept before.
+    pub(crate) fn kept(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut strings = Strings(self.0);
+        let pair = (strings.next()?, strings.next()?);
+        self.0 = strings.0;
+        Some(pair)
+    }
+}

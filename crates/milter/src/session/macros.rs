@@ -1,0 +1,106 @@
+//! What an MTA says beside its commands: names and values, by stage.
+
+use std::fmt;
+
+use crate::protocol::{MacroStage, Pairs};
+
+/// Macros of a connection as they stand: those of a stage last until the next time that stage is reached.
+#[derive(Default)]
+pub struct Macros {
+    /// As they came, by the place of their stage in [`ORDER`].
+    stages: [Vec<u8>; ORDER.len()],
+}
+
+/// Stages in the order in which they are reached, which is not that of their numbers.
+const ORDER: [MacroStage; 7] = [
+    MacroStage::Connect,
+    MacroStage::Helo,
+    MacroStage::Mail,
+    MacroStage::Recipient,
+    MacroStage::Data,
+    MacroStage::EndOfHeaders,
+    MacroStage::EndOfMessage,
+];
+
+impl Macros {
+    /// The value that was sent last under this name, with braces around it or without: `i`, `{auth_type}`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        let name = bare(name.as_bytes());
+        let found = |stage: &'_ Vec<u8>| -> Option<usize> {
+            Pairs::kept(stage).position(|(candidate, _)| bare(candidate) == name)
+        };
+        self.stages.iter().rev().find_map(|stage| {
+            let index = found(stage)?;
+            Pairs::kept(stage).nth(index).map(|(_, value)| value)
+        })
+    }
+
+    /// All of a stage.
+    #[must_use]
+    pub fn of(&self, stage: MacroStage) -> Pairs<'_> {
+        Pairs::kept(&self.stages[place(stage)])
+    }
+
+    pub(super) fn set(&mut self, stage: MacroStage, pairs: Pairs<'_>) {
+        let kept = &mut self.stages[place(stage)];
+        kept.clear();
+        kept.extend_from_slice(pairs.as_bytes());
+    }
+
+    /// Forgets what was sent for later stages.
+    pub(super) fn clear_after(&mut self, stage: MacroStage) {
+        self.stages[place(stage) + 1..].iter_mut().for_each(Vec::clear);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.stages.iter_mut().for_each(Vec::clear);
+    }
+}
+
+impl fmt::Debug for Macros {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.stages.iter().flat_map(|stage| Pairs::kept(stage));
+        out.debug_map()
+            .entries(all.map(|(name, value)| (String::from_utf8_lossy(name), String::from_utf8_lossy(value))))
+            .finish()
+    }
+}
+
+fn place(stage: MacroStage) -> usize {
+    // unreachable because every stage stands in the order
+    ORDER.iter().position(|candidate| *candidate == stage).unwrap_or_default()
+}
+
+fn bare(name: &[u8]) -> &[u8] {
+    match name {
+        [b'{', bare @ .., b'}'] => bare,
+        bare => bare,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(bytes: &[u8]) -> Pairs<'_> {
+        Pairs::new(bytes).unwrap()
+    }
+
+    #[test]
+    fn the_latest_stage_counts_and_braces_do_not() {
+        let mut macros = Macros::default();
+        macros.set(MacroStage::Connect, pairs(b"j\0mx\0{daemon_name}\0smtpd\0"));
+        macros.set(MacroStage::EndOfMessage, pairs(b"i\0QUEUED\0"));
+        macros.set(MacroStage::EndOfHeaders, pairs(b"i\0EARLIER\0{i}\0NEVER\0"));
+        assert_eq!(macros.get("i"), Some(&b"QUEUED"[..]));
+        assert_eq!(macros.get("{j}"), Some(&b"mx"[..]));
+        assert_eq!(macros.get("daemon_name"), macros.get("{daemon_name}"));
+        assert_eq!((macros.get("daemon_name"), macros.get("")), (Some(&b"smtpd"[..]), None));
+        macros.set(MacroStage::EndOfMessage, pairs(b""));
+        assert_eq!(macros.get("i"), Some(&b"EARLIER"[..]));
+        macros.clear_after(MacroStage::Helo);
+        assert_eq!((macros.get("i"), macros.get("j")), (None, Some(&b"mx"[..])));
+        assert_eq!(macros.of(MacroStage::Connect).count(), 2);
+    }
+}

@@ -1,0 +1,194 @@
+//! Where to listen or connect, as Sendmail and Postfix write it.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use tokio::net::lookup_host;
+
+/// A socket's address.
+///
+/// | written | meaning |
+/// |---|---|
+/// | `inet:PORT@HOST`, `inet:HOST:PORT`, `HOST:PORT` | TCP; of a name's addresses one of IPv4 where there is one |
+/// | `inet6:PORT@HOST`, `inet6:[HOST]:PORT` | TCP; of a name's addresses one of IPv6 |
+/// | `inet:PORT`, `inet6:PORT` | TCP at every address of this machine, as `libmilter` has it |
+/// | `unix:PATH`, `local:PATH`, `/PATH` | UNIX socket |
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Socket {
+    /// TCP.
+    Inet {
+        /// A name or an address without brackets; None for every address of this machine.
+        host: Option<String>,
+        /// 0 leaves the choice to the system.
+        port: u16,
+        /// Of a name's addresses one of version 6.
+        is_v6: bool,
+    },
+    /// UNIX socket.
+    Unix(PathBuf),
+}
+
+/// Why a text names no socket.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// Nothing before or behind the colon.
+    #[error("{text:?}: expected inet:PORT@HOST, inet6:PORT@HOST, unix:PATH, HOST:PORT or /PATH")]
+    Form {
+        /// As written.
+        text: String,
+    },
+    /// A port is 0 to 65535.
+    #[error("{text:?}: {port:?} is no port")]
+    Port {
+        /// As written.
+        text: String,
+        /// What stands where the port should.
+        port: String,
+    },
+    /// A host is a name or an address, that of version 6 in brackets where a port follows.
+    #[error("{text:?}: {host:?} is no host")]
+    Host {
+        /// As written.
+        text: String,
+        /// What stands where the host should.
+        host: String,
+    },
+}
+
+impl FromStr for Socket {
+    type Err = SocketError;
+
+    fn from_str(text: &str) -> Result<Self, SocketError> {
+        let form = || SocketError::Form { text: text.into() };
+        let unix = |path: &str| match path {
+            "" => Err(form()),
+            path => Ok(Self::Unix(path.into())),
+        };
+        if text.starts_with('/') {
+            return unix(text);
+        }
+        match text.split_once(':').ok_or_else(form)? {
+            ("unix" | "local", path) => unix(path),
+            ("inet", place) => inet(text, place, false),
+            ("inet6", place) => inet(text, place, true),
+            _ if text.contains('@') => Err(form()),
+            _ => inet(text, text, false),
+        }
+    }
+}
+
+fn inet(text: &str, place: &str, is_v6: bool) -> Result<Socket, SocketError> {
+    let (host, port) = match place.split_once('@') {
+        Some((port, host)) => (Some(host), port),
+        None => match place.rsplit_once(':') {
+            Some((host, port)) => (Some(host), port),
+            None => (None, place),
+        },
+    };
+    let refused = |host: &str| SocketError::Host { text: text.into(), host: host.into() };
+    let host = match host {
+        Some(host) => Some(bare(host).ok_or_else(|| refused(host))?.to_owned()),
+        None => None,
+    };
+    let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let number = port.parse().ok().filter(|_| is_number);
+    let port = number.ok_or_else(|| SocketError::Port { text: text.into(), port: port.into() })?;
+    Ok(Socket::Inet { host, port, is_v6 })
+}
+
+/// A host without its brackets.
+fn bare(host: &str) -> Option<&str> {
+    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_literal = inner.is_some() || host.parse::<std::net::Ipv6Addr>().is_ok();
+    let host = inner.unwrap_or(host);
+    let is_good = match is_literal {
+        true => host.parse::<std::net::Ipv6Addr>().is_ok(),
+        false => {
+            !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b":[]@/".contains(&byte))
+        }
+    };
+    is_good.then_some(host)
+}
+
+impl fmt::Display for Socket {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(out, "unix:{}", path.display()),
+            Self::Inet { host, port, is_v6 } => {
+                write!(out, "inet{}:{port}", if *is_v6 { "6" } else { "" })?;
+                host.as_ref().map_or(Ok(()), |host| write!(out, "@{host}"))
+            }
+        }
+    }
+}
+
+impl From<SocketAddr> for Socket {
+    fn from(address: SocketAddr) -> Self {
+        Self::Inet { host: Some(address.ip().to_string()), port: address.port(), is_v6: address.is_ipv6() }
+    }
+}
+
+/// The address of a TCP socket.
+pub(crate) async fn resolve(host: Option<&str>, port: u16, is_v6: bool) -> io::Result<SocketAddr> {
+    let any = if is_v6 { "::" } else { "0.0.0.0" };
+    let found: Vec<SocketAddr> = lookup_host((host.unwrap_or(any), port)).await?.collect();
+    let wanted = found.iter().find(|address| address.is_ipv6() == is_v6).or(found.first());
+    wanted.copied().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(host: Option<&str>, port: u16, is_v6: bool) -> Socket {
+        Socket::Inet { host: host.map(Into::into), port, is_v6 }
+    }
+
+    #[test]
+    fn sockets_are_read_as_mail_servers_write_them() {
+        for (text, socket) in [
+            ("inet:8891@localhost", tcp(Some("localhost"), 8891, false)),
+            ("inet:localhost:8891", tcp(Some("localhost"), 8891, false)),
+            ("inet:127.0.0.1:8891", tcp(Some("127.0.0.1"), 8891, false)),
+            ("inet:[::1]:8891", tcp(Some("::1"), 8891, false)),
+            ("inet6:8891@::1", tcp(Some("::1"), 8891, true)),
+            ("inet6:8891@[::1]", tcp(Some("::1"), 8891, true)),
+            ("inet:8891", tcp(None, 8891, false)),
+            ("inet6:0", tcp(None, 0, true)),
+            ("mail.example:65535", tcp(Some("mail.example"), 65535, false)),
+            ("[2001:db8::1]:25", tcp(Some("2001:db8::1"), 25, false)),
+            ("unix:/run/milter/socket", Socket::Unix("/run/milter/socket".into())),
+            ("local:run/socket", Socket::Unix("run/socket".into())),
+            ("/run/so:ck@et", Socket::Unix("/run/so:ck@et".into())),
+        ] {
+            assert_eq!(text.parse(), Ok(socket.clone()), "{text}");
+            assert_eq!(socket.to_string().parse(), Ok(socket), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_socket_says_why() {
+        let error = |text: &str| text.parse::<Socket>().unwrap_err();
+        for text in ["", "8891", "unix:", "local:", "8891@localhost", "smtp:8891@localhost"] {
+            assert!(matches!(error(text), SocketError::Form { .. }), "{text}");
+        }
+        for text in [
+            "inet:",
+            "inet:@localhost",
+            "inet:65536@localhost",
+            "inet:+1@localhost",
+            "localhost:",
+            "localhost:smtp",
+        ] {
+            assert!(matches!(error(text), SocketError::Port { .. }), "{text}");
+        }
+        for text in ["inet:1@", "inet::1", "inet:1@a b", "inet:1@[::1", "inet:1@[localhost]", "a:b:1", "[]:1"]
+        {
+            assert!(matches!(error(text), SocketError::Host { .. }), "{text}");
+        }
+    }
+}

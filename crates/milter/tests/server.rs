@@ -1,0 +1,364 @@
+//! The server over TCP and UNIX sockets, with MTAs that behave and others.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod house;
+
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+
+use house::{House, every_change, read, seen, send};
+use oarlock_milter::client::ClientError;
+use oarlock_milter::counters::Outcome;
+use oarlock_milter::protocol::{Actions, Command, ErrorKind as Kind, Reply, Steps};
+use oarlock_milter::{Client, Server, ServerError, Settings, Socket};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixStream};
+
+const TCP: &str = "inet:0@127.0.0.1";
+
+fn directory() -> (TempDir, String, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    (directory, format!("unix:{}", path.display()), path)
+}
+
+/// A connection by hand.
+async fn raw(socket: &Socket) -> TcpStream {
+    let Socket::Inet { port, .. } = socket else { panic!("{socket}") };
+    TcpStream::connect(("127.0.0.1", *port)).await.unwrap()
+}
+
+/// That the other side has closed, whatever it said before.
+async fn is_closed(stream: &mut (impl AsyncReadExt + Unpin)) {
+    let mut rest = Vec::new();
+    match stream.read_to_end(&mut rest).await {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+    }
+}
+
+fn was_hung_up<T: std::fmt::Debug>(result: Result<T, ClientError>) {
+    match result {
+        Err(ClientError::Io(error)) => assert!(
+            [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset, ErrorKind::BrokenPipe]
+                .contains(&error.kind()),
+            "{error}"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn messages_pass(socket: &str, steps: Steps) {
+    let house = House::start(socket, steps, Settings::default()).await;
+    let mut client = house.client().await;
+    for (subject, bytes) in [("one", 0), ("two", 1), ("three", 65_535), ("four", 65_536), ("five", 500_000)] {
+        let answer = send(&mut client, subject, bytes).await.unwrap();
+        assert_eq!(answer.reply, Reply::Continue);
+        let space = if steps.contains(Steps::LEADING_SPACE) { " " } else { "" };
+        assert_eq!(seen(&answer.changes), format!("{space}id=4ABC headers=3 body={bytes}"));
+    }
+    client.quit().await.unwrap();
+    house.counts(|counters| read(&counters.open_connections), 0).await;
+    assert_eq!(read(&house.counters.messages), 5);
+    assert_eq!(house.counters.outcomes(Outcome::Continue), 5);
+    assert_eq!(read(&house.counters.lost_connections), 0);
+    assert!(read(&house.counters.received_bytes) > 631_072);
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn messages_pass_over_tcp() {
+    messages_pass(TCP, Steps::LEADING_SPACE).await;
+}
+
+#[tokio::test]
+async fn messages_pass_over_a_unix_socket_without_replies_to_wait_for() {
+    let (_directory, socket, _) = directory();
+    let silent = Steps::NO_REPLY_CONNECT
+        | Steps::NO_REPLY_HELO
+        | Steps::NO_REPLY_MAIL
+        | Steps::NO_REPLY_RECIPIENT
+        | Steps::NO_REPLY_DATA
+        | Steps::NO_REPLY_HEADER
+        | Steps::NO_REPLY_END_OF_HEADERS
+        | Steps::NO_REPLY_BODY;
+    messages_pass(&socket, silent).await;
+}
+
+#[tokio::test]
+async fn many_connections_are_served_at_once() {
+    let house = House::plain(TCP).await;
+    let mut clients = Vec::new();
+    for _ in 0..50 {
+        clients.push(house.client().await);
+    }
+    for (index, client) in clients.iter_mut().enumerate() {
+        let answer = send(client, "hello", index).await.unwrap();
+        assert_eq!(seen(&answer.changes), format!(" id=4ABC headers=3 body={index}"));
+    }
+    assert_eq!(read(&house.counters.open_connections), 50);
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn every_verdict_arrives() {
+    let house = House::plain(TCP).await;
+    let mut client = house.client().await;
+    let all = send(&mut client, "all", 10).await.unwrap();
+    assert_eq!((all.changes, all.reply), (every_change(150_000), Reply::Accept));
+    assert_eq!(send(&mut client, "reject", 1).await.unwrap().reply, Reply::Reject);
+    let words = send(&mut client, "words", 1).await.unwrap();
+    assert_eq!(words.reply, Reply::Smtp(b"550 5.7.1 100%% no".to_vec()));
+    let skipped = send(&mut client, "skip", 300_000).await.unwrap();
+    assert_eq!(seen(&skipped.changes), " id=4ABC headers=3 body=65535");
+    // An MTA of version 2 that offers what there was then.
+    let mut old = Client::connect(&house.socket).await.unwrap();
+    let agreed = old.offer(2, Actions::NONE, Steps::NONE).await;
+    assert!(
+        matches!(agreed, Err(ClientError::Protocol(_))),
+        "it was given what it meant, and said nothing of"
+    );
+    let mut old = Client::connect(&house.socket).await.unwrap();
+    let agreed = old.offer(2, Actions::VERSION_1, Steps::VERSION_1).await.unwrap();
+    assert_eq!((agreed.version, agreed.actions, agreed.steps), (2, Actions::VERSION_1, Steps::NONE));
+    old.greet(b"").await.unwrap();
+    assert_eq!(seen(&send(&mut old, "old", 5).await.unwrap().changes), "id=4ABC headers=3 body=5");
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn a_message_may_be_given_up_and_another_client_follow() {
+    let house = House::plain(TCP).await;
+    let mut client = house.client().await;
+    let header = Command::Header { name: b"Subject", value: b" reject" };
+    for given_up in 1..=3 {
+        let from = oarlock_milter::protocol::Envelope::new(b"<a>\0").unwrap();
+        for command in [Command::Mail(from), Command::Recipient(from), header.clone()] {
+            assert_eq!(client.say(&command, b"").await.unwrap(), Reply::Continue);
+        }
+        client.abort().await.unwrap();
+        client.renew().await.unwrap();
+        client.greet(b"").await.unwrap();
+        assert_eq!(read(&house.aborts), given_up);
+    }
+    assert_eq!(send(&mut client, "hello", 1).await.unwrap().reply, Reply::Continue);
+    assert_eq!(read(&house.counters.connections), 1);
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn garbage_costs_its_connection_only() {
+    let house = House::plain(TCP).await;
+    let mut good = house.client().await;
+    let negotiated = b"\0\0\0\x0dO\0\0\0\x06\0\0\x01\xff\0\x1f\xff\xff".as_slice();
+    let garbage: [(&[u8], Kind); 8] = [
+        (b"GET / HTTP/1.1\r\n\r\n", Kind::TooLong),
+        (b"\xff\xff\xff\xff", Kind::TooLong),
+        (b"\0\0\0\0", Kind::Malformed),
+        (b"\0\0\0\x01O", Kind::Malformed),
+        (b"\0\0\0\x01z", Kind::UnknownCode),
+        (b"\0\0\0\x01N", Kind::OutOfOrder),
+        (b"\0\0\0\x0dO\0\0\0\x01\0\0\0\0\0\0\0\0", Kind::Negotiation),
+        (&[negotiated, b"\0\0\0\x03CxU"].concat(), Kind::Malformed),
+    ];
+    for (sent, (bytes, kind)) in garbage.iter().enumerate() {
+        let before = house.counters.protocol_errors(*kind);
+        let mut stream = raw(&house.socket).await;
+        stream.write_all(bytes).await.unwrap();
+        is_closed(&mut stream).await;
+        house.counts(|counters| counters.protocol_errors(*kind), before + 1).await;
+        assert!(
+            seen(&send(&mut good, "hello", sent).await.unwrap().changes).ends_with(&format!("body={sent}"))
+        );
+    }
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn bytes_of_chance_harm_nobody() {
+    let house = House::plain(TCP).await;
+    let mut state = 3_u64;
+    for _ in 0..200 {
+        let mut bytes = Vec::new();
+        for _ in 0..200 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            bytes.push((state >> 56) as u8);
+        }
+        bytes[..3].fill(0);
+        let mut stream = raw(&house.socket).await;
+        // The other side may have closed before it took all.
+        let _ = stream.write_all(&bytes).await;
+        let _ = stream.shutdown().await;
+        is_closed(&mut stream).await;
+    }
+    house.counts(|counters| read(&counters.open_connections), 0).await;
+    assert_eq!(read(&house.counters.panics), 0);
+    assert_eq!(send(&mut house.client().await, "hello", 0).await.unwrap().reply, Reply::Continue);
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn who_hangs_up_is_forgotten() {
+    let house = House::plain(TCP).await;
+    // At once, in the middle of a frame, and in the middle of a message.
+    drop(raw(&house.socket).await);
+    let mut stream = raw(&house.socket).await;
+    stream.write_all(b"\0\0\0\x0dO\0").await.unwrap();
+    drop(stream);
+    let mut client = house.client().await;
+    let from = oarlock_milter::protocol::Envelope::new(b"<a>\0").unwrap();
+    client.say(&Command::Mail(from), b"").await.unwrap();
+    drop(client);
+    house.counts(|counters| read(&counters.lost_connections), 3).await;
+    house.counts(|counters| read(&counters.open_connections), 0).await;
+    assert_eq!((read(&house.aborts), read(&house.counters.aborted_messages)), (1, 1));
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn a_half_closed_connection_gets_its_answer_first() {
+    let house = House::plain(TCP).await;
+    let mut stream = raw(&house.socket).await;
+    stream.write_all(b"\0\0\0\x0dO\0\0\0\x06\0\0\x01\xff\0\x1f\xff\xff").await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    assert_eq!(answer, b"\0\0\0\x0dO\0\0\0\x06\0\0\0\xff\0\x10\x04\0");
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn a_filter_that_panics_costs_its_connection_only() {
+    let house = House::plain(TCP).await;
+    let mut good = house.client().await;
+    was_hung_up(send(&mut house.client().await, "panic", 1).await);
+    house.counts(|counters| read(&counters.panics), 1).await;
+    was_hung_up(send(&mut house.client().await, "nul", 1).await);
+    house.counts(|counters| read(&counters.filter_faults), 1).await;
+    house.counts(|counters| read(&counters.open_connections), 1).await;
+    assert_eq!(send(&mut good, "hello", 1).await.unwrap().reply, Reply::Continue);
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn one_connection_too_many_is_refused() {
+    let house = House::start(TCP, Steps::NONE, Settings { connections: 2, ..Settings::default() }).await;
+    let (first, _second) = (house.client().await, house.client().await);
+    is_closed(&mut raw(&house.socket).await).await;
+    house.counts(|counters| read(&counters.refused_connections), 1).await;
+    first.quit().await.unwrap();
+    house.counts(|counters| read(&counters.open_connections), 1).await;
+    let mut third = house.client().await;
+    assert_eq!(send(&mut third, "hello", 1).await.unwrap().reply, Reply::Continue);
+    house.stopped().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn patience_is_asked_for_while_a_filter_works() {
+    let (_directory, socket, _) = directory();
+    let house = House::plain(&socket).await;
+    let mut client = house.client().await;
+    let answer = send(&mut client, "slow", 7).await.unwrap();
+    assert_eq!(seen(&answer.changes), " id=4ABC headers=3 body=7");
+    assert_eq!((client.progress(), read(&house.counters.progress)), (3, 3));
+    house.stopped().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_ends_a_connection() {
+    let (_directory, socket, path) = directory();
+    let house = House::plain(&socket).await;
+    let mut stream = UnixStream::connect(&path).await.unwrap();
+    stream.write_all(b"\0\0\0\x0d").await.unwrap();
+    is_closed(&mut stream).await;
+    assert_eq!(read(&house.counters.timed_out_connections), 1);
+    house.stopped().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_read_is_not_waited_for() {
+    let (_directory, socket, path) = directory();
+    let house = House::plain(&socket).await;
+    let mut stream = UnixStream::connect(&path).await.unwrap();
+    let mut bytes = b"\0\0\0\x0dO\0\0\0\x06\0\0\x01\xff\0\x1f\xff\xff\0\0\0\x04Cx\0U".to_vec();
+    for _ in 0..100_000 {
+        bytes.extend(b"\0\0\0\x03Hx\0");
+    }
+    let _ = stream.write_all(&bytes).await;
+    house.counts(|counters| read(&counters.timed_out_connections), 1).await;
+    house.stopped().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_finishes_messages() {
+    let (_directory, socket, path) = directory();
+    let mut house = House::plain(&socket).await;
+    let (mut idle, mut busy) = (house.client().await, house.client().await);
+    let from = oarlock_milter::protocol::Envelope::new(b"<a>\0").unwrap();
+    busy.say(&Command::Mail(from), b"").await.unwrap();
+    house.stop();
+    was_hung_up(idle.reply().await);
+    for command in [Command::Recipient(from), Command::EndOfHeaders, Command::Body(b"abc")] {
+        assert_eq!(busy.say(&command, b"").await.unwrap(), Reply::Continue);
+    }
+    assert!(!path.exists());
+    let seen = busy.say(&Command::EndOfMessage(b""), b"").await.unwrap();
+    assert!(matches!(seen, Reply::Change(_)));
+    assert_eq!(busy.reply().await.unwrap(), Reply::Continue);
+    was_hung_up(busy.reply().await);
+    let counters = house.counters.clone();
+    house.stopped().await;
+    assert_eq!((read(&counters.cut_connections), read(&counters.open_connections)), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_waits_until_its_deadline() {
+    let (_directory, socket, _) = directory();
+    let mut house = House::plain(&socket).await;
+    let mut client = house.client().await;
+    let sent = tokio::spawn(async move { send(&mut client, "never", 1).await.map(|answer| answer.reply) });
+    house.counts(|counters| read(&counters.messages), 1).await;
+    house.stop();
+    was_hung_up(sent.await.unwrap());
+    let counters = house.counters.clone();
+    house.stopped().await;
+    assert_eq!((read(&counters.cut_connections), read(&counters.open_connections)), (1, 0));
+}
+
+#[tokio::test]
+async fn a_dead_servers_socket_is_taken_over_and_a_living_ones_not() {
+    let (_directory, socket, path) = directory();
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let settings = Settings { unix_mode: 0o620, unix_group: Some("0".into()), ..Settings::default() };
+    let house = House::start(&socket, Steps::NONE, settings.clone()).await;
+    let about = path.symlink_metadata().unwrap();
+    assert!(about.file_type().is_socket());
+    assert_eq!((about.permissions().mode() & 0o7777, about.gid()), (0o620, 0));
+    let bind = async |socket: &str, settings| {
+        Server::bind(&[socket.parse().unwrap()], house::Subjects::default(), settings).await.unwrap_err()
+    };
+    assert!(matches!(bind(&socket, settings.clone()).await, ServerError::Taken(_)));
+    let nobody = Settings { unix_group: Some("no such group".into()), ..settings.clone() };
+    let other = format!("{socket}2");
+    assert!(matches!(bind(&other, nobody).await, ServerError::Group(_)));
+    std::fs::write(path.with_file_name("socket2"), "mail").unwrap();
+    assert!(matches!(bind(&other, settings.clone()).await, ServerError::Listen { .. }));
+    let taken = house.socket.to_string();
+    assert!(matches!(bind("inet:1@256.0.0.1", settings).await, ServerError::Listen { .. }));
+    assert_eq!(taken, socket);
+    house.stopped().await;
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_server_leaves_the_socket_of_another_alone() {
+    let (_directory, socket, path) = directory();
+    let house = House::plain(&socket).await;
+    std::fs::remove_file(&path).unwrap();
+    let successor = House::plain(&socket).await;
+    house.stopped().await;
+    assert_eq!(send(&mut successor.client().await, "hello", 1).await.unwrap().reply, Reply::Continue);
+    successor.stopped().await;
+}
