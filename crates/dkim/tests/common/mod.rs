@@ -1,5 +1,5 @@
 //! What the tests of this crate share: engines, keys, and both halves in one call.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
