@@ -1,5 +1,7 @@
 //! Chains that are sealed here and verified here.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};

@@ -1,5 +1,7 @@
 //! The examples of RFC 6376 (with errata 3192 and 4926) and RFC 8463, on every engine.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Zone, crlf, engines, verify, verify_at};

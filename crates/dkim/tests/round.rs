@@ -1,5 +1,7 @@
 //! What is signed here verifies here, and what is changed on the way does not.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa1024, rsa2048, sign, signed, verify, verify_at};
