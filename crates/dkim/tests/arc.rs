@@ -104,7 +104,7 @@ fn a_broken_chain_is_told_and_sealed_as_broken_once() {
         found.reason().unwrap(),
         "message signature 2: the body has been changed (its hash is another one)"
     );
-    let text = String::from_utf8(mail.clone()).unwrap();
+    let text = String::from_utf8(mail).unwrap();
     let found = chain(accelerator, text.replacen("i=1; mx.example.net", "i=1; my.example.net", 1).as_bytes());
     let reason = found.reason().unwrap();
     assert!(found.verdict() == Verdict::Fail && reason.starts_with("seal 2: "), "{reason}");

@@ -75,7 +75,7 @@ fn sha1_signs_for_benchmarks_and_passes_only_where_it_is_accepted() {
 fn whatever_is_changed_is_found() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, &crlf(MAIL), &[&signers()[1]]);
-    let text = String::from_utf8(mail.clone()).unwrap();
+    let text = String::from_utf8(mail).unwrap();
     let reason = |text: String| verify(accelerator, text.as_bytes(), &zone()).remove(0).reason;
     assert_eq!(reason(text.clone()), None);
     assert_eq!(reason(text.replace("Hello", "hello")), Some(Reason::BodyHash));
