@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
 //! | [`Stamp`] | whether a file has changed |
+//! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 #![forbid(unsafe_code)]
 
 mod key_directory;
+pub mod mail;
 mod stamp;
 
 pub use key_directory::{
