@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills corpus/keys_* from the test keys: PEM for the text targets, the DER within for the others; and corpus/lanes_* with
-# a start for each shape; and corpus/records_* with small files. Needs openssl.
+# a start for each shape; and corpus/records_*, mail_mbox and dns_keys_file with small files. Needs openssl.
 set -eu
 cd "$(dirname "$0")"
 data=../crates/keys/tests/data
@@ -105,3 +105,11 @@ frame() { # BYTES: with their length before them; escapes are printf's
         frame "$reply"
     done
 } > corpus/milter_frames/replies
+
+# Separators, quoting, empty messages and both ends of lines; records in each form.
+mkdir -p corpus/mail_mbox corpus/dns_keys_file
+printf 'From a\nA: 1\n\nFrom x\n>From y\n\nFrom b\n\n\nFrom c\n>>From z\n' > corpus/mail_mbox/lf
+printf 'From a\r\nA: 1\r\n\r\nx\n\r\n\r\nFrom b\r\n\r\n' > corpus/mail_mbox/crlf
+printf 'A: 1\r\nB: 2\n\nx\r' > corpus/mail_mbox/mixed
+printf '$ORIGIN example.com.\n$TTL 1d\ns._domainkey 300 IN TXT ( "v=DKIM1; " ; x\n "p=\\065\\;" )\n TXT b # y\n' > corpus/dns_keys_file/zone
+printf 's._domainkey.b\303\274cher.example = v=DKIM1; p=AA\ns.a "x\\"y" "z"\n' > corpus/dns_keys_file/plain

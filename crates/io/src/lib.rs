@@ -4,9 +4,14 @@
 //! |---|---|
 //! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
 //! | [`Stamp`] | whether a file has changed |
+//! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
+//! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "dns")]
+pub mod dns;
 mod key_directory;
+pub mod mail;
 mod stamp;
 
 pub use key_directory::{

@@ -1,5 +1,6 @@
 //! Whether a file has changed.
 
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -21,14 +22,19 @@ impl Stamp {
     /// # Errors
     /// There is nothing there, or it may not be looked at.
     pub fn of(path: &Path) -> io::Result<Self> {
-        let about = path.metadata()?;
-        let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
-        Ok(Self { device: about.dev(), inode: about.ino(), len: about.len(), times, mode: about.mode() })
+        Ok(Self::from(&path.metadata()?))
     }
 
     /// True where others than the owner and the group may read or write it.
     #[must_use]
     pub fn is_open_to_all(&self) -> bool {
         self.mode & 0o007 != 0
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(about: &Metadata) -> Self {
+        let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
+        Self { device: about.dev(), inode: about.ino(), len: about.len(), times, mode: about.mode() }
     }
 }

@@ -1,0 +1,268 @@
+//! Messages of an mbox, one after the other.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memmem};
+
+use super::quoting::FROM;
+use super::{Options, Quoting};
+
+/// Reads an mbox: a message begins after a line `From ...`, which stands at the start of the file or after an empty line. What
+/// follows `From ` is not looked at, and neither is `Content-Length`. The empty line before the next message is no part of a message.
+#[derive(Debug)]
+pub struct Mbox<R> {
+    input: R,
+    quoting: Quoting,
+    most_bytes: u64,
+    chunk_bytes: u64,
+    buffer: Vec<u8>,
+    /// Where in the buffer the next message begins, with its `From ` line.
+    start: usize,
+    /// Where in the file the buffer begins.
+    offset: u64,
+    is_at_end: bool,
+    number: u64,
+}
+
+/// One message of an mbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// From 1 on.
+    pub number: u64,
+    /// Where it begins in the file, after its `From ` line.
+    pub start: u64,
+    /// Its length in the file, in bytes.
+    pub len_bytes: u64,
+    /// The line before it, without its end.
+    pub envelope: Vec<u8>,
+    /// The message without its quoting; `None` where it is too long to be kept.
+    pub message: Option<Vec<u8>>,
+}
+
+/// What is read at once.
+const CHUNK_BYTES: u64 = 256 << 10;
+
+/// More than an empty line and `From ` take: what stays of a message that is too long to be kept.
+const SEAM_BYTES: usize = 16;
+
+/// A `From ` line that is longer counts as a part of its message.
+const MOST_ENVELOPE_BYTES: u64 = 4096;
+
+impl<R: Read> Mbox<R> {
+    /// Reads from the first byte of an mbox on.
+    pub fn new(input: R, options: Options) -> Self {
+        Self {
+            input,
+            quoting: options.quoting,
+            most_bytes: options.most_bytes,
+            chunk_bytes: CHUNK_BYTES,
+            buffer: Vec::new(),
+            start: 0,
+            offset: 0,
+            is_at_end: false,
+            number: 0,
+        }
+    }
+
+    /// Bytes of the file before the next message.
+    #[must_use]
+    pub fn done_bytes(&self) -> u64 {
+        self.offset + self.start as u64
+    }
+
+    fn piece(&mut self) -> io::Result<Option<Piece>> {
+        if self.unread().is_empty() && !self.is_at_end {
+            self.fill()?;
+        }
+        if self.unread().is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        let begin = self.done_bytes();
+        let (mut searched, mut head) = (0, None);
+        let len = loop {
+            match separator(self.unread(), searched) {
+                Some(at) => break at,
+                None if self.is_at_end => break self.unread().len(),
+                None => searched = self.unread().len().saturating_sub(SEAM_BYTES),
+            }
+            if self.is_too_long() {
+                head.get_or_insert(envelope(self.unread()));
+                self.start += std::mem::take(&mut searched);
+            }
+            self.fill()?;
+        };
+        let (envelope_len, envelope, is_cut) = match head {
+            Some((len, line)) => (len, line, true),
+            None => {
+                let (len, line) = envelope(&self.unread()[..len]);
+                (len, line, false)
+            }
+        };
+        let last = &self.unread()[..len];
+        let len_bytes = self.done_bytes() + without_empty_line(last).len() as u64 - begin;
+        let len_bytes = len_bytes.saturating_sub(envelope_len as u64);
+        let message = (!is_cut && len_bytes <= self.most_bytes)
+            .then(|| self.quoting.undo(without_empty_line(&last[envelope_len..]).to_vec()));
+        self.start += len;
+        let start = begin + envelope_len as u64;
+        Ok(Some(Piece { number: self.number, start, len_bytes, envelope, message }))
+    }
+
+    /// True where what is kept is surely more than a message may have, whatever it ends with.
+    fn is_too_long(&self) -> bool {
+        let around = self.chunk_bytes + SEAM_BYTES as u64;
+        let most_bytes = self.most_bytes.saturating_add(around);
+        let len_bytes = self.unread().len() as u64;
+        len_bytes > most_bytes
+            && len_bytes - most_bytes > (envelope(self.unread()).0 as u64).min(MOST_ENVELOPE_BYTES)
+    }
+
+    fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.drain(..self.start);
+        self.offset += std::mem::take(&mut self.start) as u64;
+        let read = (&mut self.input).take(self.chunk_bytes).read_to_end(&mut self.buffer)?;
+        self.is_at_end = (read as u64) < self.chunk_bytes;
+        Ok(())
+    }
+}
+
+impl<R: Read> Iterator for Mbox<R> {
+    type Item = io::Result<Piece>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let piece = self.piece().transpose();
+        if matches!(piece, Some(Err(_))) {
+            // What comes after is no longer known to be a message.
+            (self.start, self.is_at_end) = (self.buffer.len(), true);
+        }
+        piece
+    }
+}
+
+/// The length up to the next `From ` after an empty line.
+fn separator(text: &[u8], searched: usize) -> Option<usize> {
+    memmem::find_iter(&text[searched..], b"\nFrom ")
+        .map(|at| searched + at)
+        .find(|at| matches!(text[..*at], [.., b'\n'] | [.., b'\n', b'\r']))
+        .map(|at| at + 1)
+}
+
+/// The length of the `From ` line, and the line without its end.
+fn envelope(text: &[u8]) -> (usize, Vec<u8>) {
+    let len = memchr(b'\n', text).map_or(text.len(), |at| at + 1);
+    let line = &text[..len];
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    (len, line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+}
+
+fn without_empty_line(text: &[u8]) -> &[u8] {
+    let Some(rest) = text.strip_suffix(b"\n") else { return text };
+    let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
+    if rest.is_empty() || rest.ends_with(b"\n") { rest } else { text }
+}
+
+/// True where a file that begins so is an mbox.
+pub(super) fn is_mbox(beginning: &[u8]) -> bool {
+    beginning.starts_with(FROM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8], chunk_bytes: u64, most_bytes: u64) -> Vec<Piece> {
+        let options = Options { most_bytes, ..Options::default() };
+        let mbox = Mbox { chunk_bytes, ..Mbox::new(text, options) };
+        mbox.map(Result::unwrap).collect()
+    }
+
+    fn messages(text: &[u8]) -> Vec<String> {
+        let text_of = |piece: Piece| piece.message.unwrap().escape_ascii().to_string();
+        read(text, CHUNK_BYTES, 1000).into_iter().map(text_of).collect()
+    }
+
+    const THREE: &[u8] =
+        b"From a Mon\nA: 1\n\nx\nFrom here\n>From there\n\nFrom b\nB: 2\n\n\n\nFrom c\nC: 3\n";
+
+    #[test]
+    fn from_separates_after_an_empty_line_only() {
+        assert_eq!(messages(THREE), ["A: 1\\n\\nx\\nFrom here\\nFrom there\\n", "B: 2\\n\\n\\n", "C: 3\\n"]);
+        let pieces = read(THREE, CHUNK_BYTES, 1000);
+        assert_eq!(pieces[0].envelope, b"From a Mon");
+        for piece in pieces {
+            let (start, end) = (piece.start as usize, (piece.start + piece.len_bytes) as usize);
+            assert_eq!(Quoting::Mboxrd.undo(THREE[start..end].to_vec()), piece.message.unwrap());
+        }
+    }
+
+    #[test]
+    fn lines_may_end_with_crlf() {
+        let text = b"From a\r\nA: 1\r\n\r\nx\r\n\r\nFrom b\r\nB: 2\r\n\r\n";
+        assert_eq!(messages(text), ["A: 1\\r\\n\\r\\nx\\r\\n", "B: 2\\r\\n"]);
+        assert_eq!(read(text, 1, 1000)[1].envelope, b"From b");
+    }
+
+    #[test]
+    fn messages_of_nothing_are_messages() {
+        assert!(messages(b"").is_empty());
+        assert_eq!(messages(b"From "), [""]);
+        assert_eq!(messages(b"From a\n"), [""]);
+        assert_eq!(messages(b"From a\n\nFrom b\n\n\nFrom c\nx"), ["", "\\n", "x"]);
+    }
+
+    #[test]
+    fn seams_change_nothing() {
+        let crlf = THREE.to_vec().into_iter().flat_map(|byte| match byte {
+            b'\n' => vec![b'\r', b'\n'],
+            _ => vec![byte],
+        });
+        for text in [THREE.to_vec(), crlf.collect()] {
+            for len in 0..=text.len() {
+                let whole = read(&text[..len], CHUNK_BYTES, 1000);
+                for chunk_bytes in 1..=text.len() as u64 + 1 {
+                    assert_eq!(read(&text[..len], chunk_bytes, 1000), whole);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_passed_over() {
+        let long = format!("From b\nB: {}\n\n>From me\n{}", "x".repeat(500), "\nFro\n\nFro".repeat(50));
+        let text = format!("From a\nA: 1\n\nFrom b2\n\n{long}\n\nFrom c\nC: 3\n");
+        let whole = read(text.as_bytes(), 7, 10_000);
+        assert_eq!(whole.len(), 4);
+        for chunk_bytes in 1..=80 {
+            for most_bytes in [6, 100, 600, 959, 960, 961] {
+                let pieces = read(text.as_bytes(), chunk_bytes, most_bytes);
+                let is_kept = |piece: &Piece| piece.len_bytes <= most_bytes;
+                let expected = whole.iter().cloned().map(|piece| match is_kept(&piece) {
+                    true => piece,
+                    false => Piece { message: None, ..piece },
+                });
+                assert!(pieces.iter().eq(expected.collect::<Vec<_>>().iter()), "{chunk_bytes} {most_bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_ends_the_file() {
+        let failing = io::Read::chain(&b"From a\nx\n\nFrom b\n"[..], Failing);
+        let mut mbox = Mbox::new(failing, Options::default());
+        assert!(mbox.next().unwrap().is_err());
+        assert!(mbox.next().is_none());
+    }
+
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Where a message is.
+
+use std::ffi::OsStr;
+use std::fmt::{self, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Quoting;
+use super::quoting::UnquotedReader;
+
+/// The path that stands for standard input.
+pub(super) const STDIN: &str = "-";
+
+/// Where a message is: shown as its path, `-` for standard input, with `:17` for the seventeenth message of an mbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    path: Arc<Path>,
+    /// How many components of the path lead to what was asked for.
+    depth: usize,
+    is_stream: bool,
+    part: Option<Part>,
+}
+
+/// Where in an mbox a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) number: u64,
+    pub(super) start: u64,
+    pub(super) len_bytes: u64,
+    pub(super) quoting: Quoting,
+}
+
+impl Source {
+    /// What a path leads to, found below the first `depth` components of it.
+    pub(super) fn file(path: impl Into<Arc<Path>>, depth: usize) -> Self {
+        Self { path: path.into(), depth, is_stream: false, part: None }
+    }
+
+    pub(super) fn stream(path: &Path) -> Self {
+        Self { is_stream: true, ..Self::file(path, 0) }
+    }
+
+    pub(super) fn part(&self, part: Part) -> Self {
+        Self { part: Some(part), ..self.clone() }
+    }
+
+    /// The path, as it was given or found.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of the message in an mbox, from 1 on.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        self.part.map(|part| part.number)
+    }
+
+    /// True for standard input, pipes and the like, which can be read once.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+
+    /// True where the message is a file of its own.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        !self.is_stream && self.part.is_none()
+    }
+
+    /// Reads the message again, as a stream: for what is too long to be kept. Lines end as in the file, see
+    /// [`CrlfReader`](super::CrlfReader).
+    ///
+    /// # Errors
+    /// The file cannot be opened any more, or is a stream, which can be read once.
+    pub fn open(&self) -> io::Result<Box<dyn BufRead + Send>> {
+        if self.is_stream {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "a stream can be read once"));
+        }
+        let mut file = File::open(&self.path)?;
+        let Some(part) = self.part else { return Ok(Box::new(BufReader::new(file))) };
+        file.seek(SeekFrom::Start(part.start))?;
+        let quoted = BufReader::new(file.take(part.len_bytes));
+        Ok(Box::new(BufReader::new(UnquotedReader::new(quoted, part.quoting))))
+    }
+
+    /// Where the message goes below a directory for results: as in the directory that was asked for, or its file's name.
+    pub(super) fn below(&self) -> PathBuf {
+        let mut below: PathBuf = match self.is_stream {
+            true => "stream".into(),
+            false => self.path.components().skip(self.depth).collect(),
+        };
+        if let Some(part) = self.part {
+            let mut name = below.file_name().unwrap_or(OsStr::new("mbox")).to_owned();
+            name.push(format!(".{}.eml", part.number));
+            below.set_file_name(name);
+        }
+        below
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A name may hold what a terminal would obey.
+        for character in self.path.to_string_lossy().chars() {
+            match character.is_control() {
+                true => write!(f, "{}", character.escape_default())?,
+                false => f.write_char(character)?,
+            }
+        }
+        self.part.map_or(Ok(()), |part| write!(f, ":{}", part.number))
+    }
+}

@@ -1,0 +1,320 @@
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::*;
+
+const MESSAGE: &str = "From: a@example.com\n\nhello\n";
+const MBOX: &str = "From a\nA: 1\n\nx\n>From y\n\nFrom b\nB: 2\n\n\nFrom c\nC: 3\n";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with(self, name: &str, text: &str) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    /// `names` in a Maildir.
+    fn with_maildir(mut self, name: &str, names: &[&str]) -> Self {
+        for folder in ["cur", "new", "tmp"] {
+            fs::create_dir_all(self.path(name).join(folder)).unwrap();
+        }
+        for file in names {
+            self = self.with(&format!("{name}/{file}"), MESSAGE);
+        }
+        self
+    }
+
+    /// What is found in all of it, as path below it and either length or error.
+    fn found(&self) -> Vec<(String, Result<usize, String>)> {
+        self.found_with(Options::default())
+    }
+
+    fn found_with(&self, options: Options) -> Vec<(String, Result<usize, String>)> {
+        let mails = discover([self.0.path()], options).mails();
+        let found = (&mails).enumerate().map(|(at, item)| {
+            assert_eq!(at as u64, item.index);
+            match item.mail {
+                Ok(mail) => (self.below(&mail.source), Ok(mail.bytes.len())),
+                Err(error) => (self.below(&error.place), Err(error.fault.to_string())),
+            }
+        });
+        found.collect()
+    }
+
+    fn below(&self, source: &Source) -> String {
+        let place = format!("{}/", self.0.path().display());
+        source.to_string().strip_prefix(&place).unwrap().to_owned()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.found().into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn mail(&self, name: &str) -> Mail {
+        discover([self.path(name)], Options::default()).mails().pull().unwrap().mail.unwrap()
+    }
+}
+
+#[test]
+fn directories_are_read_in_order_but_for_what_is_hidden() {
+    let place = Place::new()
+        .with("b/2.eml", MESSAGE)
+        .with("b/10.eml", MESSAGE)
+        .with("a.mbox", MBOX)
+        .with(".hidden", MESSAGE)
+        .with(".git/x", MESSAGE)
+        .with("empty", "")
+        .with("c", "x");
+    let lens = [("a.mbox:1", 15), ("a.mbox:2", 6), ("a.mbox:3", 5)];
+    let len = MESSAGE.len();
+    let rest = [("b/10.eml", len), ("b/2.eml", len), ("c", 1)];
+    let expected = lens.into_iter().chain(rest).map(|(name, len)| (name.to_owned(), Ok(len)));
+    assert_eq!(place.found(), expected.collect::<Vec<_>>());
+    let totals = discover([place.0.path()], Options::default()).totals();
+    let bytes = (2 * len + MBOX.len() + 1) as u64;
+    assert_eq!(totals, Totals { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
+    assert_eq!((totals.messages(), Totals { mboxes: 0, ..totals }.messages()), (None, Some(3)));
+}
+
+#[test]
+fn a_maildir_is_cur_and_new_and_the_maildirs_in_it() {
+    let place = Place::new()
+        .with_maildir("m", &["cur/1:2,S", "new/2", "tmp/3", "cur/.nfs", "subscriptions", "cur/sub/4"])
+        .with_maildir("m/.Sent", &["cur/5:2,"])
+        .with_maildir("m/Folder", &["new/6"])
+        .with("m/attic/7", MESSAGE)
+        .with("m/cur/mbox", "From a\nno: mbox\n");
+    let expected = ["m/cur/1:2,S", "m/cur/mbox", "m/new/2", "m/.Sent/cur/5:2,", "m/Folder/new/6"];
+    assert_eq!(place.names(), expected);
+    assert_eq!(discover([place.path("m")], Options::default()).totals().messages(), Some(5));
+}
+
+#[test]
+fn links_are_followed_once() {
+    let place = Place::new().with("a/1", MESSAGE).with("z/2", MESSAGE);
+    symlink("..", place.path("a/up")).unwrap();
+    symlink("../z", place.path("a/z")).unwrap();
+    symlink("1", place.path("a/same")).unwrap();
+    symlink("self", place.path("a/self")).unwrap();
+    let found = place.found();
+    let names: Vec<_> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a/1", "a/same", "a/self", "a/z/2"]);
+    assert!(found[2].1.is_err());
+}
+
+#[test]
+fn what_cannot_be_read_is_said_in_its_place() {
+    let place = Place::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
+    let paths = ["a", "b", "missing", "d", "c"].map(|name| place.path(name));
+    let mails = discover(&paths, Options::default()).mails();
+    // Gone after it was found, which root cannot read either.
+    fs::remove_file(&paths[1]).unwrap();
+    fs::remove_file(&paths[3]).unwrap();
+    let is_ok: Vec<_> = (&mails).map(|item| item.mail.is_ok()).collect();
+    assert_eq!(is_ok, [true, false, false, false, true]);
+    let error =
+        discover(["/missing/\u{1b}[0m"], Options::default()).mails().pull().unwrap().mail.unwrap_err();
+    assert!(error.to_string().starts_with("/missing/\\u{1b}[0m: No such file"), "{error}");
+}
+
+#[test]
+fn threads_get_each_message_once() {
+    let mut place = Place::new();
+    for number in 0..200 {
+        place = place.with(&format!("{number:03}"), &MESSAGE.repeat(number));
+    }
+    place = place.with("100a.mbox", &"From a\nA: 1\n\n".repeat(300));
+    let mails = discover([place.0.path()], Options::default()).mails();
+    let taken = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for item in &mails {
+                    let source = place.below(&item.mail.unwrap().source);
+                    taken.lock().unwrap().push((item.index, source));
+                }
+            });
+        }
+    });
+    let mut taken = taken.into_inner().unwrap();
+    taken.sort();
+    assert!(taken.iter().map(|(index, _)| *index).eq(0..499));
+    // The first of the files is empty.
+    assert_eq!(taken.into_iter().map(|(_, name)| name).collect::<Vec<_>>(), place.names());
+    assert_eq!(mails.bytes_done(), mails.totals().bytes);
+}
+
+#[test]
+fn what_is_too_long_is_read_as_a_stream() {
+    let long = format!("From x\nA: 1\n\n>From here\n{}\nFrom y\nB: 2\n", "0123456789\n".repeat(100));
+    let place = Place::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
+    let options = Options { most_bytes: 1000, ..Options::default() };
+    let found = place.found_with(options);
+    let limit = |len: usize| Err(format!("expected at most 1000 bytes, found {len}"));
+    let expected = [("a", Ok(27)), ("b:1", limit(1117)), ("b:2", Ok(5)), ("c", limit(1350))];
+    assert_eq!(found, expected.map(|(name, len)| (name.to_owned(), len)));
+    let mails = discover([place.0.path()], options).mails();
+    let large: Vec<_> = (&mails).map(|item| item.mail.err()).collect();
+    let read = |at: usize| {
+        let mut text = String::new();
+        let source = &large[at].as_ref().unwrap().place;
+        CrlfReader::new(source.open().unwrap()).read_to_string(&mut text).unwrap();
+        text
+    };
+    let body = "0123456789\r\n".repeat(100);
+    assert_eq!(read(1), format!("A: 1\r\n\r\nFrom here\r\n{body}"));
+    assert_eq!(read(3), MESSAGE.repeat(50).replace('\n', "\r\n"));
+    assert_eq!(large[1].as_ref().unwrap().place.number(), Some(1));
+}
+
+/// A stream with a name: `/proc/self/fd/N` of a pipe.
+fn piped(text: &'static str, options: Options) -> Vec<Item> {
+    use std::os::fd::AsRawFd;
+    let (reader, mut writer) = io::pipe().unwrap();
+    let feeding = std::thread::spawn(move || io::Write::write_all(&mut writer, text.as_bytes()));
+    let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
+    let folders = discover([path], options);
+    assert_eq!((folders.totals().streams, folders.totals().messages()), (1, None));
+    let items = (&folders.mails()).collect();
+    feeding.join().unwrap().unwrap();
+    items
+}
+
+#[test]
+fn a_stream_is_a_message_or_an_mbox() {
+    let one = piped(MESSAGE, Options::default());
+    assert_eq!(one[0].mail.as_ref().unwrap().bytes, MESSAGE.as_bytes());
+    assert!(one[0].mail.as_ref().unwrap().source.open().is_err());
+    let many = piped(MBOX, Options::default());
+    assert_eq!(many.len(), 3);
+    assert!(many[2].mail.as_ref().unwrap().source.to_string().ends_with(":3"));
+    assert_eq!(piped("Fro", Options::default()).len(), 1);
+    assert_eq!(piped("", Options::default())[0].mail.as_ref().unwrap().bytes, b"");
+    let short = Options { most_bytes: 3, ..Options::default() };
+    assert!(matches!(
+        piped(MESSAGE, short)[0].mail.as_ref().unwrap_err().fault,
+        MailFault::TooLarge { len_bytes: 4, most_bytes: 3 }
+    ));
+}
+
+const HEADER: &[u8] = b"DKIM-Signature: a;\r\n\tb\r\n";
+
+#[test]
+fn header_fields_take_the_end_of_lines_of_the_message() {
+    for (message, expected) in [
+        ("A: 1\n\nx\n", "DKIM-Signature: a;\n\tb\nA: 1\n\nx\n"),
+        ("A: 1\r\n\r\nx\n", "DKIM-Signature: a;\r\n\tb\r\nA: 1\r\n\r\nx\n"),
+        ("", "DKIM-Signature: a;\n\tb\n"),
+    ] {
+        let mut out = Vec::new();
+        write_signed(&mut out, HEADER, message.as_bytes()).unwrap();
+        assert_eq!(out, expected.as_bytes());
+    }
+}
+
+#[test]
+fn what_goes_into_an_mbox_comes_out_of_it() {
+    let messages: [&[u8]; 8] = [
+        b"",
+        b"\n",
+        b"A: 1\n\nFrom x\n>From y\n>>From z\n\n\n",
+        b"A: 1\r\n\r\n\r\nFrom x\r\n",
+        b">From a\n\n",
+        b"\r\n",
+        b"A: 1\n\r\n",
+        b"From b\n",
+    ];
+    let mut text = Vec::new();
+    for message in messages {
+        write_mbox(&mut text, Some(b"From somebody"), b"", message).unwrap();
+    }
+    let pieces: Vec<_> = Mbox::new(&*text, Options::default()).map(Result::unwrap).collect();
+    let read: Vec<_> = pieces.iter().map(|piece| piece.message.as_deref().unwrap()).collect();
+    assert_eq!(read, messages);
+    assert!(pieces.iter().all(|piece| piece.envelope == b"From somebody"));
+}
+
+#[test]
+fn a_directory_gets_what_the_other_has() {
+    let place = Place::new()
+        .with("in/a/1.eml", MESSAGE)
+        .with("in/all.mbox", MBOX)
+        .with_maildir("in/m", &["cur/5:2,S"]);
+    fs::set_permissions(place.path("in/a/1.eml"), fs::Permissions::from_mode(0o640)).unwrap();
+    let destination = Destination::Directory(place.path("out"));
+    let mails = discover([place.path("in")], Options::default()).mails();
+    let written: Vec<_> =
+        (&mails).map(|item| destination.write(&item.mail.unwrap(), HEADER).unwrap()).collect();
+    let names = ["a/1.eml", "all.mbox.1.eml", "all.mbox.2.eml", "all.mbox.3.eml", "m/cur/5:2,S"];
+    assert_eq!(written, names.map(|name| place.path("out").join(name)));
+    assert!(fs::read_to_string(&written[0]).unwrap().ends_with(MESSAGE));
+    assert_eq!(fs::metadata(&written[0]).unwrap().permissions().mode() & 0o777, 0o640);
+    // A file that was named itself goes by its name alone, and nothing is replaced.
+    let mail = place.mail("in/a/1.eml");
+    assert_eq!(destination.write(&mail, HEADER).unwrap(), place.path("out/1.eml"));
+    let error = destination.write(&mail, HEADER).unwrap_err();
+    assert!(matches!(error.fault, MailFault::Exists(path) if path == place.path("out/1.eml")));
+    assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), 6);
+}
+
+#[test]
+fn a_file_is_signed_in_place() {
+    let place = Place::new().with("a", MESSAGE);
+    fs::set_permissions(place.path("a"), fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("a", place.path("link")).unwrap();
+    let path = Destination::InPlace.write(&place.mail("link"), HEADER).unwrap();
+    assert_eq!(path, place.path("a").canonicalize().unwrap());
+    assert!(fs::read_to_string(&path).unwrap().starts_with("DKIM-Signature: a;\n\tb\nFrom: a@"));
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o604);
+    assert!(place.path("link").is_symlink());
+    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_maildir_keeps_the_time_of_delivery() {
+    let place = Place::new().with_maildir("m", &["cur/1:2,S", "new/2,S=27"]);
+    let path = place.path("m/cur/1:2,S");
+    let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    assert_eq!(
+        Destination::InPlace.write(&place.mail("m/cur/1:2,S"), HEADER).unwrap(),
+        path.canonicalize().unwrap()
+    );
+    assert_eq!(path.metadata().unwrap().modified().unwrap(), time);
+    assert_eq!(fs::read_dir(place.path("m/tmp")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(place.path("m/cur")).unwrap().count(), 1);
+    let error = Destination::InPlace.write(&place.mail("m/new/2,S=27"), HEADER).unwrap_err();
+    assert!(matches!(error.fault, MailFault::SizeInName));
+}
+
+#[test]
+fn what_somebody_else_changed_is_left_alone() {
+    let place = Place::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
+    let refused = |mail: &Mail| Destination::InPlace.write(mail, HEADER).unwrap_err().fault;
+    let mail = place.mail("a");
+    fs::write(place.path("a"), "other").unwrap();
+    assert!(matches!(refused(&mail), MailFault::Changed));
+    assert_eq!(fs::read_to_string(place.path("a")).unwrap(), "other");
+    let mail = place.mail("m/cur/1:2,");
+    fs::rename(place.path("m/cur/1:2,"), place.path("m/cur/1:2,S")).unwrap();
+    assert!(matches!(refused(&mail), MailFault::Changed));
+    assert_eq!(place.names().iter().filter(|name| name.starts_with("m/")).count(), 1);
+    assert!(matches!(refused(&place.mail("box")), MailFault::NotInPlace));
+    assert_eq!(fs::read_to_string(place.path("box")).unwrap(), MBOX);
+    assert!(Path::new(&place.path("m/tmp")).read_dir().unwrap().next().is_none());
+}

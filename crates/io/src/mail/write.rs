@@ -1,0 +1,157 @@
+//! Messages with a header field before them, back into files.
+
+use std::fs::{self, File, FileTimes};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+
+use memchr::memchr_iter;
+use tempfile::NamedTempFile;
+
+use super::discover::maildir_of;
+use super::quoting::FROM;
+use super::{LineEnding, Mail, MailError, MailFault};
+use crate::Stamp;
+
+/// Writes a message with header fields before it. The fields end their lines with CRLF and get the message's own end of lines.
+///
+/// # Errors
+/// As the writer.
+pub fn write_signed(out: &mut impl Write, header: &[u8], message: &[u8]) -> io::Result<()> {
+    match LineEnding::of(message) {
+        LineEnding::CrLf => out.write_all(header)?,
+        LineEnding::Lf => out.write_all(&without_cr(header))?,
+    }
+    out.write_all(message)
+}
+
+/// Writes a message with header fields before it, as one of an mbox (mboxrd): after a `From ` line, quoted, and with an empty line
+/// behind it. Without an `envelope` the line is that of a sender nobody knows.
+///
+/// # Errors
+/// As the writer.
+pub fn write_mbox(
+    out: &mut impl Write,
+    envelope: Option<&[u8]>,
+    header: &[u8],
+    message: &[u8],
+) -> io::Result<()> {
+    let end = LineEnding::of(message).as_bytes();
+    let mut signed = Vec::with_capacity(header.len() + message.len());
+    write_signed(&mut signed, header, message)?;
+    out.write_all(envelope.unwrap_or(b"From MAILER-DAEMON Thu Jan  1 00:00:00 1970"))?;
+    out.write_all(end)?;
+    for line in signed.split_inclusive(|byte| *byte == b'\n') {
+        let quotes = line.iter().take_while(|byte| **byte == b'>').count();
+        if line[quotes..].starts_with(FROM) {
+            out.write_all(b">")?;
+        }
+        out.write_all(line)?;
+    }
+    if !signed.is_empty() && !signed.ends_with(b"\n") {
+        out.write_all(end)?;
+    }
+    out.write_all(end)
+}
+
+/// Where signed messages go. Files are there whole or not at all.
+#[derive(Clone, Debug)]
+pub enum Destination {
+    /// Below this directory, as below the directory that was asked for; a message of an mbox as `mbox.17.eml`, one of a stream as
+    /// `stream`. No file is ever replaced.
+    Directory(PathBuf),
+    /// Into the file that it was read from, with its owner and permissions, and in a Maildir the time of its delivery.
+    InPlace,
+}
+
+impl Destination {
+    /// Writes a message with header fields before it, as [`write_signed`] does, and says where it is.
+    ///
+    /// # Errors
+    /// There is a file already where a new one should go; the message cannot be written in place, or has changed since it was
+    /// read; or the system says no.
+    pub fn write(&self, mail: &Mail, header: &[u8]) -> Result<PathBuf, MailError> {
+        let written = match self {
+            Self::Directory(directory) => into_directory(directory, mail, header),
+            Self::InPlace => in_place(mail, header),
+        };
+        written.map_err(|fault| MailError::new(mail.source.clone(), fault))
+    }
+}
+
+fn into_directory(directory: &Path, mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
+    let path = directory.join(mail.source.below());
+    let folder = path.parent().unwrap_or(directory);
+    fs::create_dir_all(folder)?;
+    let file = written(folder, mail, header)?;
+    if mail.source.is_file() {
+        file.as_file().set_permissions(fs::metadata(mail.source.path())?.permissions())?;
+    }
+    match file.persist_noclobber(&path) {
+        Ok(_) => Ok(path),
+        Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Err(MailFault::Exists(path)),
+        Err(failed) => Err(failed.error.into()),
+    }
+}
+
+fn in_place(mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
+    let (true, Some(stamp)) = (mail.source.is_file(), mail.stamp) else { return Err(MailFault::NotInPlace) };
+    // A link stays one.
+    let path = mail.source.path().canonicalize().map_err(as_change)?;
+    let folder = path.parent().ok_or(MailFault::NotInPlace)?;
+    let maildir = maildir_of(&path);
+    if maildir.is_some() && has_size(&path) {
+        return Err(MailFault::SizeInName);
+    }
+    let scratch = maildir.as_ref().map_or(folder.to_owned(), |maildir| maildir.join("tmp"));
+    let file = written(&scratch, mail, header)?;
+    let about = fs::metadata(&path).map_err(as_change)?;
+    let own = file.as_file().metadata()?;
+    if (own.uid(), own.gid()) != (about.uid(), about.gid()) {
+        fchown(file.as_file(), Some(about.uid()), Some(about.gid()))?;
+    }
+    // After the owner, whose change takes bits away.
+    file.as_file().set_permissions(about.permissions())?;
+    if maildir.is_some() {
+        file.as_file().set_times(FileTimes::new().set_modified(about.modified()?))?;
+    }
+    file.as_file().sync_all()?;
+    // Last, so that little time is left in which a mail program may rename what it marks as read.
+    if Stamp::of(&path).map_err(as_change)? != stamp {
+        return Err(MailFault::Changed);
+    }
+    file.persist(&path).map_err(|failed| failed.error)?;
+    File::open(folder)?.sync_all()?;
+    Ok(path)
+}
+
+fn written(folder: &Path, mail: &Mail, header: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new_in(folder)?;
+    write_signed(&mut file, header, &mail.bytes)?;
+    Ok(file)
+}
+
+fn as_change(error: io::Error) -> MailFault {
+    match error.kind() {
+        io::ErrorKind::NotFound => MailFault::Changed,
+        _ => error.into(),
+    }
+}
+
+/// True where the name has the length of the message, as Maildir++ and Dovecot note it.
+fn has_size(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| memchr::memmem::find(name.as_encoded_bytes(), b",S=").is_some())
+}
+
+fn without_cr(header: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(header.len());
+    let mut from = 0;
+    for at in memchr_iter(b'\n', header) {
+        let line = &header[from..at];
+        out.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+        out.push(b'\n');
+        from = at + 1;
+    }
+    out.extend_from_slice(&header[from..]);
+    out
+}

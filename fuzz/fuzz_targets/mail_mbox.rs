@@ -1,0 +1,44 @@
+//! Mail from outside: the bytes of an mbox are messages or what stands between them; what is written to one comes back; a stream
+//! gives the wire's lines as memory does.
+#![no_main]
+
+use std::io::{BufReader, Read};
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_io::mail::{CrlfReader, Mbox, Options, Piece, Quoting, to_crlf, write_mbox};
+
+fuzz_target!(|text: &[u8]| {
+    check_lines(text);
+    let pieces = read(text, Options { quoting: Quoting::Keep, ..Options::default() });
+    for piece in &pieces {
+        let (start, len) = (piece.start as usize, piece.len_bytes as usize);
+        assert_eq!(Some(&text[start..start + len]), piece.message.as_deref());
+    }
+    check_round_trip(&pieces);
+});
+
+fn read(text: &[u8], options: Options) -> Vec<Piece> {
+    Mbox::new(text, options).map(|piece| piece.expect("memory can be read")).collect()
+}
+
+fn check_lines(text: &[u8]) {
+    let capacity = text.first().map_or(1, |byte| usize::from(*byte) + 1);
+    let mut streamed = Vec::new();
+    CrlfReader::new(BufReader::with_capacity(capacity, text))
+        .read_to_end(&mut streamed)
+        .expect("memory can be read");
+    assert_eq!(streamed, *to_crlf(text));
+}
+
+/// All but a last line without an end comes back.
+fn check_round_trip(pieces: &[Piece]) {
+    let mut written = Vec::new();
+    let messages = pieces.iter().filter_map(|piece| piece.message.as_deref());
+    let messages: Vec<_> =
+        messages.filter(|message| message.is_empty() || message.ends_with(b"\n")).collect();
+    for message in &messages {
+        write_mbox(&mut written, None, b"", message).expect("memory can be written");
+    }
+    let back = read(&written, Options::default());
+    assert!(back.iter().map(|piece| piece.message.as_deref()).eq(messages.into_iter().map(Some)));
+}
