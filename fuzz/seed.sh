@@ -113,3 +113,12 @@ printf 'From a\r\nA: 1\r\n\r\nx\n\r\n\r\nFrom b\r\n\r\n' > corpus/mail_mbox/crlf
 printf 'A: 1\r\nB: 2\n\nx\r' > corpus/mail_mbox/mixed
 printf '$ORIGIN example.com.\n$TTL 1d\ns._domainkey 300 IN TXT ( "v=DKIM1; " ; x\n "p=\\065\\;" )\n TXT b # y\n' > corpus/dns_keys_file/zone
 printf 's._domainkey.b\303\274cher.example = v=DKIM1; p=AA\ns.a "x\\"y" "z"\n' > corpus/dns_keys_file/plain
+
+# A signed message with an ARC set, key records, and bodies with every kind of white space.
+mkdir -p corpus/dkim_message corpus/dkim_record corpus/dkim_canon
+printf 'DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/simple; d=example.com;\r\n\ts=s; h=from : to; t=5; x=6; l=3; i=@example.com; bh=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=;\r\n\tb=aGVs\r\n bG8=\r\nAuthentication-Results: (x) mx.example.net; dkim=pass\r\nFrom: a@example.com\r\n\r\nhi\r\n' > corpus/dkim_message/signed
+printf 'ARC-Seal: i=1; a=rsa-sha256; cv=none; d=a.example; s=s; b=aGVsbG8=\r\nARC-Message-Signature: i=1; a=rsa-sha256; d=a.example; s=s; h=from; bh=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=; b=aGVsbG8=\r\nARC-Authentication-Results: i=1; mx.example; none\r\nFrom: a\r\n\r\n' > corpus/dkim_message/arc
+printf 'v=DKIM1; k=ed25519; t=y:s; h=sha256; s=email; n=note; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=' > corpus/dkim_record/ed25519
+printf 'v=DKIM1; p=' > corpus/dkim_record/revoked
+printf '\003a \t b \r\n\r\n \t\r\n c\r\r\n\nd' > corpus/dkim_canon/spaces
+printf '\100%%0200d  \r\n\r\n' 0 > corpus/dkim_canon/long

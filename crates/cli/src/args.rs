@@ -7,6 +7,7 @@ use oarlock::{Accelerator, Builder};
 
 use crate::bench::BenchArgs;
 use crate::call::CallArgs;
+use crate::dkim::DkimArgs;
 use crate::keys::KeysArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     Load(Box<LoadArgs>),
     /// Other people's programs with and without Oarlock, side by side in one run
     Bench(BenchArgs),
+    /// Sign and verify mail
+    Dkim(DkimArgs),
     /// Make, take in, list and show keys
     Keys(Box<KeysArgs>),
 }

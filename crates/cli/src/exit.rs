@@ -9,6 +9,7 @@ use oarlock::{BuildError, JobError};
 
 use crate::bench::BenchError;
 use crate::call::CallError;
+use crate::dkim::DkimError;
 use crate::keys::KeysError;
 use crate::ladder::LadderError;
 use crate::latency::LatencyError;
@@ -41,6 +42,8 @@ pub(crate) enum Failure {
     Bench(#[from] BenchError),
     #[error("keys: {0}")]
     Keys(#[from] KeysError),
+    #[error("dkim: {0}")]
+    Dkim(#[from] DkimError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -78,6 +81,8 @@ impl Failure {
             Self::Bench(error) if !error.is_users() => MACHINE,
             Self::Call(error) if error.is_no() => NO,
             Self::Call(error) if !error.is_users() => MACHINE,
+            Self::Dkim(error) if error.is_no() => NO,
+            Self::Dkim(error) if !error.is_users() => MACHINE,
             Self::Keys(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load`, `bench`, `keys` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load`, `bench`, `keys`, `dkim` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
@@ -14,6 +14,7 @@ mod args;
 mod bench;
 mod call;
 mod cores;
+mod dkim;
 mod engines;
 mod exit;
 mod keys;
@@ -81,6 +82,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Bench(args) => bench::run(&cli.global, args).map_err(|error| match error {
             bench::BenchError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Dkim(args) => dkim::run(&cli.global, args).map_err(|error| match error {
+            dkim::DkimError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
         Command::Keys(args) => keys::run(&cli.global, args).map_err(|error| match error {

@@ -88,6 +88,17 @@ impl KeyRecord {
         })
     }
 
+    /// Bits of an RSA modulus, or 256 for Ed25519.
+    #[must_use]
+    pub fn key_bits(&self) -> u32 {
+        let of_modulus = |n: &[u8]| {
+            let leading = n.iter().take_while(|byte| **byte == 0).count();
+            let first = n.get(leading).map_or(0, |byte| byte.leading_zeros());
+            8 * (n.len() - leading) as u32 - first
+        };
+        self.key.rsa_public().map_or(256, |public| of_modulus(&public.n))
+    }
+
     /// True where the record lets `algorithm` be used and its key is of that type.
     #[must_use]
     pub fn serves(&self, algorithm: Algorithm) -> bool {

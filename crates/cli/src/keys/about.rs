@@ -136,7 +136,7 @@ pub(super) fn is_public(key: &Key) -> bool {
 }
 
 /// Says on stderr what is wrong with a key that nevertheless works.
-pub(super) fn warn(name: &str, key: &Key) {
+pub(crate) fn warn(name: &str, key: &Key) {
     if let KeyKind::RsaPrivate(bits @ ..2048) | KeyKind::RsaPublic(bits @ ..2048) = key.kind() {
         eprintln!("oarlock: {name}: an RSA key of {bits} bits is too short to be safe");
     }

@@ -9,7 +9,7 @@ use super::KeysError;
 
 /// What may stand at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Over {
+pub(crate) enum Over {
     Nothing,
     AnyFile,
 }

@@ -10,7 +10,7 @@
 //! | `draft` | files that are there whole or not at all |
 //! | `error` | why there is no key |
 
-mod about;
+pub(crate) mod about;
 mod args;
 mod draft;
 mod error;
@@ -18,13 +18,14 @@ mod generate;
 mod import;
 mod kind;
 mod list;
-mod place;
+pub(crate) mod place;
 mod records;
 mod show;
 mod split;
 
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
+pub(crate) use self::draft::Over;
 pub(crate) use self::error::KeysError;
 use crate::args::Global;
 

@@ -64,7 +64,7 @@ pub(super) fn check_name(name: &str, hint: &'static str) -> Result<(), KeysError
 }
 
 /// A key of any format; `-` is stdin.
-pub(super) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
+pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
     import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
 }
 
@@ -81,7 +81,7 @@ fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
 }
 
 /// Writes a key: PKCS#8, encrypted where there is a passphrase, or SPKI.
-pub(super) fn write(
+pub(crate) fn write(
     path: &Path,
     key: &Key,
     passphrase: Option<&Passphrase>,
@@ -100,7 +100,7 @@ fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>,
 }
 
 /// The passphrase in a file, where one was named.
-pub(super) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
+pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
     let read =
         |path: &Path| read_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error });
     path.map(read).transpose()

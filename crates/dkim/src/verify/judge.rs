@@ -180,13 +180,13 @@ fn choose(
         let fault = match record {
             Ok(record) => match fault(record, &open.signature, policy) {
                 None => {
-                    result.key_bits = Some(bits(&record.key));
+                    result.key_bits = Some(record.key_bits());
                     result.is_testing = record.is_testing;
                     return Ok(record.key.clone());
                 }
                 Some(reason) => {
                     if first.is_none() {
-                        result.key_bits = Some(bits(&record.key));
+                        result.key_bits = Some(record.key_bits());
                         result.is_testing = record.is_testing;
                     }
                     reason
@@ -215,7 +215,7 @@ fn fault(record: &KeyRecord, signature: &Signature<'_>, policy: &Policy) -> Opti
         return None;
     }
     let Policy { least_rsa_bits: least, most_rsa_bits: most, .. } = *policy;
-    match bits(&record.key) {
+    match record.key_bits() {
         found if found < least => Some(Reason::WeakKey { found, least }),
         found if found > most => Some(Reason::LongKey { found, most }),
         _ => None,
@@ -225,16 +225,6 @@ fn fault(record: &KeyRecord, signature: &Signature<'_>, policy: &Policy) -> Opti
 fn is_of_domain_itself(signature: &Signature<'_>) -> bool {
     let host = signature.identity.and_then(|identity| identity.rsplit_once('@'));
     host.is_none_or(|(_, host)| crate::domain::ascii_form(host).as_deref() == Some(&signature.domain))
-}
-
-/// Bits of the modulus, or of the field.
-fn bits(key: &Key) -> u32 {
-    let of_modulus = |n: &[u8]| {
-        let leading = n.iter().take_while(|byte| **byte == 0).count();
-        let first = n.get(leading).map_or(0, |byte| byte.leading_zeros());
-        8 * (n.len() - leading) as u32 - first
-    };
-    key.rsa_public().map_or(256, |public| of_modulus(&public.n))
 }
 
 /// The third stage: the keys are there.

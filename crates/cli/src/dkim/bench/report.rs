@@ -1,0 +1,72 @@
+//! Rows as table and JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Rate;
+use super::corpus::Sizes;
+use super::ours::Ours;
+use crate::args::Global;
+use crate::dkim::DkimError;
+use crate::dkim::args::BenchArgs;
+use crate::table::{Align, Cell, Table, thousands, wants_colour};
+
+/// As every trade's bench prints it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    name: String,
+    engine: &'static str,
+    threads: usize,
+    sizes: &'static str,
+    rate_per_s: f64,
+    rate_per_cpu_s: f64,
+    peer: Option<&'static str>,
+    peer_rate_per_cpu_s: Option<f64>,
+    ratio: Option<f64>,
+}
+
+impl Row {
+    pub(super) fn of(work: &Ours, sizes: Sizes, rate: Rate) -> Self {
+        Self {
+            name: work.task.name(),
+            engine: work.engine,
+            threads: 1,
+            sizes: sizes.name(),
+            rate_per_s: rate.per_s,
+            rate_per_cpu_s: rate.per_cpu_s,
+            peer: None,
+            peer_rate_per_cpu_s: None,
+            ratio: None,
+        }
+    }
+}
+
+pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(), DkimError> {
+    let mut out = io::stdout().lock();
+    if global.json {
+        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    writeln!(
+        out,
+        "{} messages in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} turns of {} s",
+        args.messages, args.batch, args.turns, args.seconds
+    )?;
+    let mut table = Table::new([
+        ("row", Align::Left),
+        ("sizes", Align::Left),
+        ("engine", Align::Left),
+        ("messages/CPU s", Align::Right),
+    ]);
+    for row in rows {
+        table.row([
+            Cell::from(row.name.clone()),
+            row.sizes.into(),
+            row.engine.into(),
+            thousands(row.rate_per_cpu_s.round() as u64).into(),
+        ]);
+    }
+    write!(out, "{}", table.render(wants_colour()))?;
+    Ok(out.flush()?)
+}

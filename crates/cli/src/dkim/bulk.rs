@@ -1,0 +1,200 @@
+//! Messages taken in batches by any number of threads, and what came of them in the order of the messages.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use indicatif::{ProgressBar, ProgressStyle};
+use oarlock_io::mail::{self, Mail, MailError, Mails};
+use serde::Serialize;
+
+use super::DkimError;
+use super::args::MailArgs;
+use crate::args::Global;
+
+/// Messages of a batch: enough to fill every lane with bodies of like length several times.
+const BATCH_MESSAGES: usize = 128;
+/// Bytes of a batch: what the caches of a core hold.
+const BATCH_BYTES: usize = 2 << 20;
+
+/// A message with its place among all.
+pub(super) struct Loaded {
+    pub(super) index: u64,
+    pub(super) mail: Mail,
+}
+
+/// What came of a message: what is to be written, or why there is nothing.
+pub(super) struct Done<T> {
+    index: u64,
+    result: Result<T, MailError>,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Totals {
+    pub(super) messages: u64,
+    pub(super) unreadable: u64,
+    pub(super) bytes: u64,
+    pub(super) threads: usize,
+    pub(super) seconds: f64,
+    pub(super) cpu_seconds: f64,
+    pub(super) messages_per_s: f64,
+    pub(super) messages_per_cpu_s: f64,
+}
+
+/// Has `work` done on batches, and gives what came of each message to `take` in their order. What cannot be read goes to stderr.
+///
+/// # Errors
+/// The first of `work` and `take`; the others then stop.
+pub(super) fn run<T: Send>(
+    global: &Global,
+    args: &MailArgs,
+    work: impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
+    mut take: impl FnMut(T) -> Result<(), DkimError>,
+) -> Result<Totals, DkimError> {
+    let mails = mail::discover(&args.paths, args.options()).mails();
+    let threads = global.threads.map_or_else(cores, usize::from);
+    let (started, cpu) = (Instant::now(), ProcessTime::now());
+    let bar = progress_bar(&mails);
+    let is_stopped = AtomicBool::new(false);
+    let mut order = Order { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
+    let done = std::thread::scope(|scope| {
+        // What is done waits for its turn here; threads wait when too much does.
+        let (sender, receiver) = mpsc::sync_channel(4 * threads);
+        for _ in 0..threads {
+            let (sender, work, mails, is_stopped) = (sender.clone(), &work, &mails, &is_stopped);
+            scope.spawn(move || thread(mails, work, is_stopped, &sender));
+        }
+        drop(sender);
+        let mut first = Ok(());
+        for batch in receiver {
+            let result = batch.and_then(|batch| order.add(batch, &bar, &mut take));
+            bar.set_position(mails.bytes_done());
+            if first.is_ok() && result.is_err() {
+                first = result;
+                is_stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        first
+    });
+    bar.finish_and_clear();
+    done?;
+    let (seconds, cpu_seconds) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    let rate = |time: f64| order.messages as f64 / time.max(f64::EPSILON);
+    Ok(Totals {
+        messages: order.messages,
+        unreadable: order.unreadable,
+        bytes: mails.bytes_done(),
+        threads,
+        seconds,
+        cpu_seconds,
+        messages_per_s: rate(seconds),
+        messages_per_cpu_s: rate(cpu_seconds),
+    })
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+type Batch<T> = Result<Vec<Done<T>>, DkimError>;
+
+/// One thread's work until there is no more.
+fn thread<T>(
+    mails: &Mails,
+    work: &(impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
+    is_stopped: &AtomicBool,
+    sender: &mpsc::SyncSender<Batch<T>>,
+) {
+    while !is_stopped.load(Ordering::Relaxed) {
+        let (loaded, mut done) = load(mails);
+        if loaded.is_empty() && done.is_empty() {
+            return;
+        }
+        let batch = work(loaded).map(|results| {
+            done.extend(results.into_iter().map(|(index, result)| Done { index, result: Ok(result) }));
+            done
+        });
+        if sender.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+/// The messages of a batch, and those that cannot be read.
+fn load<T>(mails: &Mails) -> (Vec<Loaded>, Vec<Done<T>>) {
+    let (mut loaded, mut failed) = (Vec::with_capacity(BATCH_MESSAGES), Vec::new());
+    let mut bytes = 0;
+    while loaded.len() < BATCH_MESSAGES && bytes < BATCH_BYTES {
+        let Some(mail::Item { index, mail }) = mails.pull() else { break };
+        match mail {
+            Ok(mail) => {
+                bytes += mail.bytes.len();
+                loaded.push(Loaded { index, mail });
+            }
+            Err(error) => failed.push(Done { index, result: Err(error) }),
+        }
+    }
+    (loaded, failed)
+}
+
+/// Puts results back into order.
+struct Order<T> {
+    next: u64,
+    waiting: BTreeMap<u64, Result<T, MailError>>,
+    messages: u64,
+    unreadable: u64,
+}
+
+impl<T> Order<T> {
+    fn add(
+        &mut self,
+        batch: Vec<Done<T>>,
+        bar: &ProgressBar,
+        take: &mut impl FnMut(T) -> Result<(), DkimError>,
+    ) -> Result<(), DkimError> {
+        self.waiting.extend(batch.into_iter().map(|done| (done.index, done.result)));
+        while let Some(result) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            match result {
+                Ok(result) => {
+                    self.messages += 1;
+                    take(result)?;
+                }
+                Err(error) => {
+                    self.unreadable += 1;
+                    bar.suspend(|| eprintln!("oarlock: {error}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Totals {
+    /// On stderr, for people.
+    pub(super) fn tell(&self, what: &str) {
+        let Self { messages, seconds, messages_per_s, messages_per_cpu_s, threads, unreadable, .. } = self;
+        eprintln!(
+            "oarlock: {messages} messages{}: {what}; {seconds:.2} s, {messages_per_s:.0}/s on {threads} threads, \
+             {messages_per_cpu_s:.0} per CPU second, reading and writing included",
+            if *unreadable > 0 { format!(", {unreadable} not readable") } else { String::new() }
+        );
+    }
+}
+
+/// On stderr, and only where somebody watches; of a stream nobody knows the length.
+fn progress_bar(mails: &Mails) -> ProgressBar {
+    let totals = mails.totals();
+    if totals.bytes == 0 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(totals.bytes);
+    let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}

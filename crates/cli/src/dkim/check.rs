@@ -1,0 +1,115 @@
+//! `oarlock dkim check`.
+
+use std::io::Write;
+
+use oarlock::Key;
+use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, RecordError, domain_form};
+use serde::Serialize;
+
+use super::DkimError;
+use super::args::CheckArgs;
+use super::lookup::Records;
+use crate::args::Global;
+use crate::keys::place;
+
+/// Shortest RSA key that is not warned about. RFC 8301 3.2.
+const ADVISED_BITS: u32 = 2048;
+
+/// What was found, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Report {
+    name: String,
+    records: usize,
+    key_type: Option<&'static str>,
+    key_bits: Option<u32>,
+    /// Whether the private key belongs to the record; null where none was given.
+    matches: Option<bool>,
+    faults: Vec<String>,
+    warnings: Vec<String>,
+}
+
+pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), DkimError> {
+    let form = |name: &str| domain_form(name).ok_or_else(|| DkimError::Domain(name.to_owned()));
+    let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;
+    let answers = Records::open(&args.lookup)?.find(std::iter::once(&name));
+    let mut report = Report::new(&name);
+    match answers.get(&name) {
+        Some(KeyAnswer::Records(records)) => report.read(records, key.as_ref()),
+        Some(KeyAnswer::Unknown(reason)) => return Err(DkimError::Lookup(reason.clone())),
+        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no such record".into()),
+    }
+    report.print(global)?;
+    match report.faults.as_slice() {
+        [] => Ok(()),
+        faults => Err(DkimError::No(format!("{name}: {}", faults.join("; ")))),
+    }
+}
+
+impl Report {
+    fn new(name: &KeyName) -> Self {
+        Self {
+            name: name.to_string(),
+            records: 0,
+            key_type: None,
+            key_bits: None,
+            matches: None,
+            faults: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, records: &[Result<KeyRecord, RecordError>], key: Option<&Key>) {
+        self.records = records.len();
+        if records.len() > 1 {
+            self.warnings
+                .push(format!("there are {} records, of which verifiers may take any", records.len()));
+        }
+        match records.iter().find_map(|record| record.as_ref().ok()) {
+            Some(record) => self.judge(record, key),
+            None => self
+                .faults
+                .extend(records.iter().filter_map(|record| record.as_ref().err()).map(ToString::to_string)),
+        }
+    }
+
+    fn judge(&mut self, record: &KeyRecord, key: Option<&Key>) {
+        let bits = record.key_bits();
+        self.key_bits = Some(bits);
+        self.key_type = oarlock_dkim::Algorithm::of_key(&record.key).map(oarlock_dkim::Algorithm::key_type);
+        if self.key_type == Some("rsa") && bits < ADVISED_BITS {
+            self.warnings.push(format!("the key has {bits} bits, and {ADVISED_BITS} are advised"));
+        }
+        if record.is_testing {
+            self.warnings.push("the record says that the domain only tests (t=y)".into());
+        }
+        if let Some(key) = key {
+            let is_same = key.fingerprint() == record.key.fingerprint();
+            self.matches = Some(is_same);
+            if !is_same {
+                self.faults.push("the record has another key than the file".into());
+            }
+        }
+    }
+
+    fn print(&self, global: &Global) -> Result<(), DkimError> {
+        let mut out = std::io::stdout().lock();
+        if global.json {
+            let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
+            return Ok(writeln!(out, "{text}")?);
+        }
+        for warning in &self.warnings {
+            eprintln!("oarlock: warning: {}: {warning}", self.name);
+        }
+        if self.faults.is_empty() {
+            let what = match self.matches {
+                Some(_) => ", the same as in the file",
+                None => "",
+            };
+            let (bits, kind) = (self.key_bits.unwrap_or(0), self.key_type.unwrap_or("unknown"));
+            writeln!(out, "{}: a key of type {kind} with {bits} bits{what}", self.name)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! `oarlock dkim keygen`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use oarlock::keys::generate;
+use oarlock_dkim::{RecordOptions, Signer, record_text, zone_line};
+use serde::Serialize;
+
+use super::DkimError;
+use super::args::{KeyKind, KeygenArgs};
+use crate::args::Global;
+use crate::keys::{Over, about, place};
+
+/// What was made, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Made<'a> {
+    path: PathBuf,
+    name: String,
+    record: &'a str,
+    zone_line: String,
+}
+
+pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DkimError> {
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let key = match args.kind {
+        KeyKind::Rsa => generate::rsa(args.bits)?,
+        KeyKind::Ed25519 => generate::ed25519()?,
+    };
+    let path = args.out.clone().unwrap_or_else(|| format!("{}.{}.pem", args.selector, args.domain).into());
+    let signer = Signer::new(&args.domain, &args.selector, key.clone())
+        .map_err(|error| DkimError::Signer { path: path.clone(), error })?;
+    let options = RecordOptions { is_testing: args.test, is_strict: args.strict, notes: args.notes.clone() };
+    let record = record_text(&key, &options)?;
+    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    place::write(&path, &key, passphrase.as_ref(), over)?;
+    about::warn(signer.selector(), &key);
+    let made = Made {
+        path,
+        name: format!("{}._domainkey.{}", signer.selector(), signer.domain()),
+        record: &record,
+        zone_line: zone_line(signer.selector(), signer.domain(), &record),
+    };
+    let mut out = std::io::stdout().lock();
+    if global.json {
+        let text = serde_json::to_string_pretty(&made).map_err(std::io::Error::other)?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    writeln!(out, "{}", made.zone_line)?;
+    eprintln!("oarlock: the private key is in {}; the lines above are for DNS", made.path.display());
+    Ok(())
+}

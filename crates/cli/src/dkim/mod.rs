@@ -1,0 +1,45 @@
+//! `oarlock dkim`: signs and verifies mail in bulk, makes keys for it, and compares them with what stands in DNS.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the command's arguments |
+//! | `sign`, `verify`, `keygen`, `check`, `bench` | the subcommands |
+//! | `bulk` | messages taken in batches by any number of threads, and what came of them in order |
+//! | `lookup` | key records, from DNS or from a file |
+//! | `error` | why there is no output, or not all of it |
+
+mod args;
+mod bench;
+mod bulk;
+mod check;
+mod error;
+mod keygen;
+mod lookup;
+mod sign;
+mod verify;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(crate) use self::args::DkimArgs;
+use self::args::DkimCommand;
+pub(crate) use self::error::DkimError;
+use crate::args::Global;
+
+/// Runs the command.
+///
+/// # Errors
+/// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
+pub(crate) fn run(global: &Global, args: &DkimArgs) -> Result<(), DkimError> {
+    match &args.command {
+        DkimCommand::Sign(own) => sign::run(global, own),
+        DkimCommand::Verify(own) => verify::run(global, own),
+        DkimCommand::Keygen(own) => keygen::run(global, own),
+        DkimCommand::Check(own) => check::run(global, own),
+        DkimCommand::Bench(own) => bench::run(global, own),
+    }
+}
+
+/// Seconds since 1970.
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,264 @@
+//! `oarlock dkim verify`.
+
+use std::io::Write;
+
+use oarlock::Accelerator;
+use oarlock_dkim::{Chain, Intake, Message, Policy, SignatureResult, Verdict, Verified, best};
+use oarlock_io::mail::to_crlf;
+use serde::Serialize;
+
+use super::args::VerifyArgs;
+use super::bulk::{self, Loaded, Totals};
+use super::lookup::Records;
+use super::{DkimError, now_s};
+use crate::args::Global;
+
+pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
+    let verifier = Verifier {
+        accelerator: global.builder().build()?,
+        records: Records::open(&args.lookup)?,
+        policy: args.policy(),
+        now_s: args.time.unwrap_or_else(now_s),
+    };
+    if global.verbose || global.engines.is_some() {
+        global.tell_absent(&verifier.accelerator);
+    }
+    let mut counts = Counts::default();
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let take = |found: Found| {
+        counts.add(&found);
+        Ok(found.print(&mut out, global.json)?)
+    };
+    let totals = bulk::run(global, &args.mail, |batch| verifier.verify(&batch), take)?;
+    if global.json {
+        let summary = Summary { totals, counts };
+        let text = serde_json::to_string(&Tail { summary }).map_err(std::io::Error::other)?;
+        writeln!(out, "{text}")?;
+    }
+    out.flush()?;
+    totals.tell(&counts.to_string());
+    counts.verdict(&totals)
+}
+
+struct Verifier {
+    accelerator: Accelerator,
+    records: Records,
+    policy: Policy,
+    now_s: u64,
+}
+
+/// What was found of a message.
+struct Found {
+    source: String,
+    /// Or why it is no message.
+    verified: Result<Verified, String>,
+}
+
+impl Verifier {
+    fn verify(&self, batch: &[Loaded]) -> Result<Vec<(u64, Found)>, DkimError> {
+        let wires: Vec<_> = batch.iter().map(|loaded| to_crlf(&loaded.mail.bytes)).collect();
+        let mut intake = Intake::new(&self.policy, self.now_s);
+        let mut errors = Vec::with_capacity(batch.len());
+        for wire in &wires {
+            errors.push(match Message::parse(wire, &self.policy.limits) {
+                Ok(message) => {
+                    intake.push(&message)?;
+                    None
+                }
+                Err(error) => Some(error.to_string()),
+            });
+        }
+        let hashed = intake.hash(&self.accelerator)?;
+        let keys = self.records.find(hashed.queries());
+        let keyed = hashed.answer(|name| {
+            let unknown = || oarlock_dkim::KeyAnswer::Unknown("nobody asked".into());
+            keys.get(name).cloned().unwrap_or_else(unknown)
+        });
+        let mut verified = keyed.verify(&self.accelerator).into_iter();
+        let found = batch.iter().zip(errors).map(|(loaded, error)| {
+            let verified = match error {
+                Some(error) => Err(error),
+                None => Ok(verified.next().unwrap_or_default()),
+            };
+            (loaded.index, Found { source: loaded.mail.source.to_string(), verified })
+        });
+        Ok(found.collect())
+    }
+}
+
+/// A signature as `--json` prints it, or a message that has none.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    source: &'a str,
+    kind: &'static str,
+    result: &'static str,
+    reason: Option<String>,
+    domain: Option<&'a str>,
+    selector: Option<&'a str>,
+    identity: Option<&'a str>,
+    algorithm: Option<&'static str>,
+    key_bits: Option<u32>,
+    testing: bool,
+}
+
+impl Found {
+    fn lines(&self) -> Vec<Line<'_>> {
+        let bare = |kind, verdict: Verdict, reason| Line {
+            source: &self.source,
+            kind,
+            result: verdict.name(),
+            reason,
+            domain: None,
+            selector: None,
+            identity: None,
+            algorithm: None,
+            key_bits: None,
+            testing: false,
+        };
+        let Verified { signatures, chain } = match &self.verified {
+            Ok(verified) => verified,
+            Err(error) => return vec![bare("message", Verdict::Permerror, Some(error.clone()))],
+        };
+        let mut lines: Vec<_> = signatures.iter().map(|signature| self.line(signature)).collect();
+        if lines.is_empty() {
+            lines.push(bare("signature", Verdict::None, None));
+        }
+        lines.extend(chain.as_ref().map(|chain: &Chain| bare("arc", chain.verdict(), chain.reason())));
+        lines
+    }
+
+    fn line<'a>(&'a self, signature: &'a SignatureResult) -> Line<'a> {
+        Line {
+            source: &self.source,
+            kind: "signature",
+            result: signature.verdict().name(),
+            reason: signature.reason.as_ref().map(ToString::to_string),
+            domain: signature.domain.as_deref(),
+            selector: signature.selector.as_deref(),
+            identity: signature.identity.as_deref(),
+            algorithm: signature.algorithm.map(|algorithm| algorithm.name()),
+            key_bits: signature.key_bits,
+            testing: signature.is_testing,
+        }
+    }
+
+    fn print(&self, out: &mut impl Write, is_json: bool) -> std::io::Result<()> {
+        for line in self.lines() {
+            if is_json {
+                let text = serde_json::to_string(&line).map_err(std::io::Error::other)?;
+                writeln!(out, "{text}")?;
+            } else {
+                line.print(out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Line<'_> {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        write!(out, "{:9}  {}", self.result, self.source)?;
+        if self.kind == "arc" {
+            write!(out, "  ARC chain")?;
+        }
+        if let Some(domain) = self.domain {
+            write!(out, "  {domain}")?;
+        }
+        for part in [self.selector, self.algorithm].into_iter().flatten() {
+            write!(out, " {part}")?;
+        }
+        if let Some(bits) = self.key_bits {
+            write!(out, " {bits} bits")?;
+        }
+        if self.testing {
+            write!(out, " (test mode)")?;
+        }
+        match &self.reason {
+            Some(reason) => writeln!(out, ": {reason}"),
+            None => writeln!(out),
+        }
+    }
+}
+
+/// Messages by their best signature.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Counts {
+    signatures: u64,
+    pass: u64,
+    fail: u64,
+    policy: u64,
+    neutral: u64,
+    temperror: u64,
+    permerror: u64,
+    none: u64,
+    malformed: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    totals: Totals,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Debug, Serialize)]
+struct Tail {
+    summary: Summary,
+}
+
+impl Counts {
+    fn add(&mut self, found: &Found) {
+        let Ok(verified) = &found.verified else {
+            self.malformed += 1;
+            return;
+        };
+        self.signatures += verified.signatures.len() as u64;
+        let count = match best(&verified.signatures) {
+            Verdict::Pass => &mut self.pass,
+            Verdict::Fail => &mut self.fail,
+            Verdict::Policy => &mut self.policy,
+            Verdict::Neutral => &mut self.neutral,
+            Verdict::Temperror => &mut self.temperror,
+            Verdict::Permerror => &mut self.permerror,
+            Verdict::None => &mut self.none,
+        };
+        *count += 1;
+    }
+
+    fn verdict(&self, totals: &Totals) -> Result<(), DkimError> {
+        let others = totals.messages - self.pass;
+        if totals.unreadable > 0 && totals.messages == 0 {
+            return Err(DkimError::Usage("nothing could be read"));
+        }
+        match (others, self.temperror) {
+            (0, _) => Ok(()),
+            (_, 0) => Err(DkimError::No(format!(
+                "{others} of {} messages have no signature that passes",
+                totals.messages
+            ))),
+            (_, unknown) => {
+                Err(DkimError::Lookup(format!("keys of {unknown} messages could not be looked up")))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} pass", self.pass)?;
+        let others = [
+            (self.fail, "fail"),
+            (self.policy, "policy"),
+            (self.neutral, "neutral"),
+            (self.temperror, "temperror"),
+            (self.permerror, "permerror"),
+            (self.none, "not signed"),
+            (self.malformed, "malformed"),
+        ];
+        others
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .try_for_each(|(count, name)| write!(f, ", {count} {name}"))
+    }
+}

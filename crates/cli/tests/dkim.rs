@@ -1,0 +1,347 @@
+//! `oarlock dkim` as its users run it.
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use program::{code, command, oarlock, stderr};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MAIL: &str = "From: a@example.com\nTo: b@example.net\nSubject: hello\n\nHow  are you? \n\n";
+
+/// A directory with two keys and a file of their records.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { dir: TempDir::new().unwrap() };
+        let mut records = String::new();
+        for (selector, kind) in [("s1", "rsa"), ("ed", "ed25519")] {
+            let made = oarlock(&[
+                "--json",
+                "dkim",
+                "keygen",
+                "example.com",
+                selector,
+                "--type",
+                kind,
+                "--out",
+                &place.path(selector),
+            ]);
+            assert_eq!(code(&made), 0, "{}", stderr(&made));
+            let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+            assert_eq!(made["name"], format!("{selector}._domainkey.example.com"));
+            records += made["zone_line"].as_str().unwrap();
+            records += "\n";
+        }
+        fs::write(place.path("records"), records).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = PathBuf::from(self.path(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        self.path(name)
+    }
+
+    fn sign(&self, more: &[&str]) -> std::process::Output {
+        let keys = [format!("s1={}", self.path("s1")), format!("ed={}", self.path("ed"))];
+        let start = ["dkim", "sign", "--domain", "example.com", "--key", &keys[0], "--key", &keys[1]];
+        oarlock(&[&start, more].concat())
+    }
+
+    fn verify(&self, more: &[&str]) -> std::process::Output {
+        oarlock(&[&["--json", "dkim", "verify", "--keys-file", &self.path("records")], more].concat())
+    }
+}
+
+fn lines(output: &std::process::Output) -> Vec<Value> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn results(output: &std::process::Output) -> Vec<String> {
+    lines(output).iter().filter_map(|line| Some(line.get("result")?.as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn one_message_goes_through_a_pipe_and_comes_back_signed_twice() {
+    let place = Place::new();
+    for mail in [MAIL.to_owned(), MAIL.replace('\n', "\r\n")] {
+        let signed = place.sign(&[&place.write("mail", &mail)]);
+        assert_eq!(code(&signed), 0, "{}", stderr(&signed));
+        let text = String::from_utf8(signed.stdout).unwrap();
+        assert!(text.ends_with(&mail) && text.starts_with("DKIM-Signature: v=1; a=rsa-sha256;"));
+        assert_eq!(text.contains("\r\n"), mail.contains("\r\n"));
+        let found = place.verify(&[&place.write("signed", &text)]);
+        assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 2]), "{}", stderr(&found));
+        let summary = &lines(&found)[2]["summary"];
+        assert_eq!(
+            (&summary["messages"], &summary["pass"], &summary["signatures"]),
+            (&1.into(), &1.into(), &2.into())
+        );
+    }
+    let mut child = command(&["dkim", "verify", "--keys-file", &place.path("records"), "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(MAIL.as_bytes()).unwrap();
+    let found = child.wait_with_output().unwrap();
+    assert_eq!(code(&found), 1);
+    assert!(String::from_utf8_lossy(&found.stdout).starts_with("none"), "{}", stderr(&found));
+    assert!(stderr(&found).contains("1 of 1 messages have no signature that passes"), "{}", stderr(&found));
+}
+
+#[test]
+fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
+    let place = Place::new();
+    for number in 0..300 {
+        place.write(
+            &format!("mails/{number:03}"),
+            &MAIL.replace("hello", &format!("{number} {}", "x".repeat(number * 7))),
+        );
+    }
+    let signed = place.sign(&["--into", &place.path("out"), &place.path("mails")]);
+    assert_eq!(code(&signed), 0, "{}", stderr(&signed));
+    assert!(stderr(&signed).contains("300 messages: 600 signatures"), "{}", stderr(&signed));
+    let found = place.verify(&[&place.path("out")]);
+    assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 600]));
+    // In the order of the names, whatever thread was first.
+    let sources: Vec<String> =
+        lines(&found).iter().filter_map(|line| Some(line.get("source")?.as_str()?.to_owned())).collect();
+    assert!(sources.is_sorted() && sources.len() == 600);
+
+    let again = place.sign(&["--into", &place.path("out"), &place.path("mails/000")]);
+    assert_eq!(code(&again), 0, "{}", stderr(&again));
+    let signed = place.sign(&["--in-place", &place.path("mails")]);
+    assert_eq!(code(&signed), 0, "{}", stderr(&signed));
+    assert_eq!(results(&place.verify(&[&place.path("mails")])).len(), 600);
+
+    let mbox = format!("From a Thu\n{MAIL}From b Thu\n{MAIL}From c Thu\nno header\n\n");
+    let signed = place.sign(&[&place.write("mbox", &mbox)]);
+    assert_eq!(code(&signed), 1);
+    assert!(
+        stderr(&signed)
+            .contains("mbox:3: the message is malformed: header field 1: `no header` has no colon"),
+        "{}",
+        stderr(&signed)
+    );
+    let text = String::from_utf8(signed.stdout).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("From ")).count(), 3);
+    let found = place.verify(&[&place.write("signed", &text)]);
+    assert_eq!(results(&found), ["pass", "pass", "pass", "pass", "permerror"]);
+}
+
+#[test]
+fn a_record_is_compared_with_its_key() {
+    let place = Place::new();
+    let check = |selector: &str, more: &[&str]| {
+        oarlock(
+            &[&["dkim", "check", "example.com", selector, "--keys-file", &place.path("records")], more]
+                .concat(),
+        )
+    };
+    let same = check("s1", &["--key", &place.path("s1")]);
+    assert_eq!(code(&same), 0, "{}", stderr(&same));
+    let text = String::from_utf8(same.stdout).unwrap();
+    assert_eq!(
+        text,
+        "s1._domainkey.example.com: a key of type rsa with 2048 bits, the same as in the file\n"
+    );
+    let other = check("s1", &["--key", &place.path("ed")]);
+    assert_eq!(code(&other), 1);
+    assert!(stderr(&other).contains("another key than the file"), "{}", stderr(&other));
+    let missing = check("none", &[]);
+    assert_eq!(code(&missing), 1);
+    assert!(
+        stderr(&missing).contains("none._domainkey.example.com: there is no such record"),
+        "{}",
+        stderr(&missing)
+    );
+    assert_eq!(code(&oarlock(&["dkim", "check", "a b", "s", "--keys-file", &place.path("records")])), 2);
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let place = Place::new();
+    let mail = place.write("mail", MAIL);
+    let said = |arguments: &[&str], expected: i32, text: &str| {
+        let output = oarlock(arguments);
+        assert_eq!(code(&output), expected, "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(text), "{arguments:?}: {}", stderr(&output));
+    };
+    let key = format!("s1={}", place.path("s1"));
+    let nothing = place.path("nothing");
+    said(&["dkim", "sign", "--domain", "example.com", "--key", "s1", &mail], 2, "expected SELECTOR=FILE");
+    said(&["dkim", "sign", "--domain", "exa mple", "--key", &key, &mail], 2, "`exa mple` is no domain name");
+    said(&["dkim", "sign", "--domain", "a.example", "--key", &format!("s={mail}"), &mail], 2, "mail");
+    said(&["dkim", "sign", "--domain", "a.example", "--key", &format!("s={nothing}"), &mail], 2, "nothing");
+    said(
+        &["dkim", "sign", "--domain", "a.example", "--key", &key, "--headers", "To", &mail],
+        2,
+        "From must be signed",
+    );
+    said(&["dkim", "sign", "--domain", "a.example", "--key", &key, &nothing], 2, "nothing could be read");
+    said(&["dkim", "verify", "--keys-file", &nothing, &mail], 2, "nothing");
+    said(&["dkim", "verify", "--dns", "nonsense", &mail], 2, "expected an address");
+    let records = place.write("bad", "s1._domainkey.example.com IN TXT ( \"v=DKIM1\n");
+    said(&["dkim", "verify", "--keys-file", &records, &mail], 2, "bad");
+    said(&["dkim", "keygen", "example.com", "s1", "--out", &place.path("s1")], 2, "s1");
+    said(&["dkim", "keygen", "example.com", "s1", "--bits", "512"], 2, "512");
+    // A name server that is not there: port 1 of this machine.
+    let signed = place.sign(&[&mail]);
+    let signed = place.write("signed", &String::from_utf8(signed.stdout).unwrap());
+    said(
+        &["dkim", "verify", "--dns", "127.0.0.1:1", "--dns-timeout", "1", &signed],
+        3,
+        "could not be looked up",
+    );
+}
+
+/// Runs a peer's program with this on its standard input. None, said aloud, where the program is missing.
+fn peer(program: &str, arguments: &[&str], input: &[u8]) -> Option<std::process::Output> {
+    let child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        eprintln!("SKIPPED: {program} is not installed");
+        return None;
+    };
+    // A peer that has seen enough closes its end.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    Some(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
+    let place = Place::new();
+    let record = fs::read_to_string(place.path("records")).unwrap();
+    let text: String = record.split("ed._domainkey").next().unwrap().split('"').skip(1).step_by(2).collect();
+    place.write("record", &text);
+    let mail = MAIL.replace('\n', "\r\n");
+    let key = format!("s1={}", place.path("s1"));
+    for form in ["relaxed/relaxed", "simple/simple", "relaxed/simple", "simple/relaxed"] {
+        let signed = oarlock(&[
+            "dkim",
+            "sign",
+            "--domain",
+            "example.com",
+            "--key",
+            &key,
+            "--canonicalization",
+            form,
+            &place.write("mail", &mail),
+        ]);
+        let script = "use Mail::DKIM::Verifier; use Mail::DKIM::PublicKey; local $/; open F, '<', $ARGV[0]; $r = <F>;
+            no warnings 'redefine'; *Mail::DKIM::Signature::get_public_key = sub { Mail::DKIM::PublicKey->parse($r) };
+            *Mail::DKIM::Signature::fetch_public_key = sub {}; $v = Mail::DKIM::Verifier->new;
+            $v->PRINT(<STDIN>); $v->CLOSE; print $v->result_detail;";
+        let Some(found) =
+            peer("perl", &["-MMail::DKIM", "-e", script, &place.path("record")], &signed.stdout)
+        else {
+            return;
+        };
+        if stderr(&found).contains("Can't locate Mail/DKIM") {
+            eprintln!("SKIPPED: libmail-dkim-perl is not installed");
+            return;
+        }
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "pass", "{form} {}", stderr(&found));
+
+        let script = "use Mail::DKIM::Signer; $s = Mail::DKIM::Signer->new(Algorithm => 'rsa-sha256', Method => $ARGV[1],
+            Domain => 'example.com', Selector => 's1', KeyFile => $ARGV[0]); local $/; $m = <STDIN>; $s->PRINT($m);
+            $s->CLOSE; print $s->signature->as_string, \"\\r\\n\", $m;";
+        let signed =
+            peer("perl", &["-MMail::DKIM", "-e", script, &place.path("s1"), form], mail.as_bytes()).unwrap();
+        let path = place.write("theirs", std::str::from_utf8(&signed.stdout).unwrap());
+        let found = place.verify(&[&path]);
+        assert_eq!(
+            results(&found),
+            ["pass"],
+            "{form} {} {}",
+            stderr(&signed),
+            String::from_utf8_lossy(&signed.stdout)
+        );
+    }
+}
+
+#[test]
+fn dkimpy_verifies_our_signatures_and_signs_for_us() {
+    let place = Place::new();
+    let records = fs::read_to_string(place.path("records")).unwrap();
+    let record = |part: &str| -> String { part.split('"').skip(1).step_by(2).collect() };
+    let (rsa, ed) = records.split_once("ed._domainkey").unwrap();
+    place.write("s1.txt", &record(rsa));
+    place.write("ed.txt", &record(ed));
+    let mail = MAIL.replace('\n', "\r\n");
+    let script = "
+import sys, dkim
+place = sys.argv[1]
+def txt(name, timeout=5):
+    return open(place + '/' + name.decode().split('.')[0] + '.txt', 'rb').read()
+message = sys.stdin.buffer.read()
+checks = [dkim.DKIM(message).verify(idx=i, dnsfunc=txt) for i in range(2)]
+assert checks == [True, True], checks
+message = message[message.index(b'From:'):]
+for form in [b'simple', b'relaxed']:
+    field = dkim.sign(message, b's1', b'example.com', open(place + '/s1', 'rb').read(), canonicalize=(form, form))
+    sys.stdout.buffer.write(b'From x Thu\\r\\n' + field + message)
+";
+    for form in ["relaxed/relaxed", "simple/simple"] {
+        let signed = place.sign(&["--canonicalization", form, &place.write("mail", &mail)]);
+        let Some(found) =
+            peer("/usr/bin/python3", &["-c", script, place.dir.path().to_str().unwrap()], &signed.stdout)
+        else {
+            return;
+        };
+        if stderr(&found).contains("No module named") {
+            eprintln!("SKIPPED: python3-dkim or python3-nacl is not installed");
+            return;
+        }
+        assert_eq!(code(&found), 0, "{form} {}", stderr(&found));
+        let theirs = place.write("theirs", std::str::from_utf8(&found.stdout).unwrap());
+        let found = place.verify(&[&theirs]);
+        assert_eq!(results(&found), ["pass", "pass"], "{}", fs::read_to_string(theirs).unwrap());
+    }
+}
+
+#[test]
+fn opendkim_verifies_our_signatures() {
+    let place = Place::new();
+    let records = fs::read_to_string(place.path("records")).unwrap();
+    let text: String = records.split("ed._domainkey").next().unwrap().split('"').skip(1).step_by(2).collect();
+    let keys = place.write("testkeys", &format!("s1._domainkey.example.com {text}\n"));
+    let settings = place.write("opendkim.conf", &format!("Mode v\nTestPublicKeys {keys}\n"));
+    let mail = place.write("mail", &MAIL.replace('\n', "\r\n"));
+    let key = format!("s1={}", place.path("s1"));
+    let signed = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, &mail]);
+    let text = String::from_utf8(signed.stdout).unwrap();
+    for (mail, is_good) in [(text.clone(), true), (text.replace("How", "Who"), false)] {
+        let path = place.write("signed", &mail);
+        let Some(found) = peer("/usr/sbin/opendkim", &["-x", &settings, "-v", "-v", "-t", &path], b"") else {
+            return;
+        };
+        let said = format!("{}{}", String::from_utf8_lossy(&found.stdout), stderr(&found));
+        assert_eq!(
+            said.contains("verification (s=s1, d=example.com, 2048-bit key) succeeded"),
+            is_good,
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Key records: a key that can be used, or a reason.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_dkim::{Algorithm, KeyRecord};
+
+fuzz_target!(|text: &[u8]| match KeyRecord::parse(text) {
+    Ok(record) => {
+        assert!(record.key_bits() >= 256);
+        let _ = Algorithm::ALL.map(|algorithm| record.serves(algorithm));
+    }
+    Err(error) => assert!(!error.to_string().is_empty()),
+});
