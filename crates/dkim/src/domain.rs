@@ -6,7 +6,8 @@ use std::borrow::Cow;
 const LONGEST: usize = 253;
 
 /// A name in the form in which it is looked up and compared: lower case, A-labels. None where it is no domain name.
-pub(crate) fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
+#[must_use]
+pub fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
     if name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'_'))
     {
         return is_name(name).then_some(Cow::Borrowed(name));
