@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load`, `bench`, `keys` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `milter`, `call`, `load`, `bench`, `keys` | the commands |
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
@@ -20,6 +20,7 @@ mod keys;
 mod ladder;
 mod latency;
 mod load;
+mod milter;
 mod operation;
 mod peer;
 mod plot;
@@ -69,6 +70,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Serve(args) => serve::run(&cli.global, args).map_err(|error| match error {
             serve::ServeError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Milter(args) => milter::run(&cli.global, args).map_err(|error| match error {
+            milter::MilterError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
         Command::Call(args) => call::run(&cli.global, args).map_err(|error| match error {

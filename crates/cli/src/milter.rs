@@ -1,0 +1,152 @@
+//! `oarlock milter`: the mail filter.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use oarlock_milter::Socket;
+use oarlock_milter::dkim::{
+    Config, ConfigError, FixedRecords, KeyFault, RecordsError, Service, ServiceError, TxtLookup,
+};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::Global;
+use crate::serve::{Log, harden, log, stopped};
+
+/// Arguments of `oarlock milter`.
+#[derive(Args, Debug)]
+#[command(after_help = "Without --config it listens at inet:8891@127.0.0.1, verifies, and signs nothing.\n\
+                  SIGHUP has the signing table read again. SIGTERM and SIGINT drain: messages under way are finished.")]
+pub(crate) struct MilterArgs {
+    /// The configuration [default: every setting at its default]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Check the configuration, the signing table and every key, and say what would be done
+    #[arg(long)]
+    check: bool,
+    /// Key records in a file, NAME RECORD on a line, which stands for DNS
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
+    /// How the log on stderr is written
+    #[arg(long, value_enum, default_value_t = Log::Text)]
+    log: Log,
+}
+
+/// Why no mail is filtered.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MilterError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    #[error("{}", list(.0))]
+    Keys(Vec<KeyFault>),
+    #[error("cannot start the runtime: {0}")]
+    Runtime(io::Error),
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl MilterError {
+    /// True where the user's words or files are wrong, false where the machine failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::Config(_) | Self::Records(_) | Self::Keys(_) => true,
+            Self::Service(error) => !matches!(
+                error,
+                ServiceError::Server(_)
+                    | ServiceError::Metrics { .. }
+                    | ServiceError::Remote(_)
+                    | ServiceError::Start(_)
+            ),
+            _ => false,
+        }
+    }
+}
+
+fn list(faults: &[KeyFault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError> {
+    let config = match &args.config {
+        Some(path) => Config::read(path)?,
+        None => Config::default(),
+    };
+    let lookups = lookups(args)?;
+    log(args.log, global.verbose);
+    harden(config.limits.connections);
+    let runtime = Runtime::new().map_err(MilterError::Runtime)?;
+    runtime.block_on(async {
+        let service = Service::open(config.clone(), global.builder(), lookups).await?;
+        if args.check {
+            let faults = service.check_keys().await;
+            if !faults.is_empty() {
+                return Err(MilterError::Keys(faults));
+            }
+            let sockets = config.listen.sockets.clone();
+            return Ok(say(global, args, &service, &sockets, config.listen.metrics)?);
+        }
+        let bound = service.bind().await?;
+        let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
+        say(global, args, &service, &sockets, bound.metrics())?;
+        let hangups = tokio::spawn(hear_hangups(service));
+        bound.run(stopped()).await;
+        hangups.abort();
+        Ok(())
+    })
+}
+
+/// Who knows key records.
+fn lookups(args: &MilterArgs) -> Result<Arc<dyn TxtLookup>, RecordsError> {
+    // Without a file nothing is known: every lookup says that DNS could not be asked.
+    Ok(match &args.records {
+        Some(path) => Arc::new(FixedRecords::read(path)?),
+        None => Arc::new(oarlock_milter::dkim::NoDns),
+    })
+}
+
+async fn hear_hangups(service: Service) {
+    let Ok(mut hangups) = signal(SignalKind::hangup()) else {
+        tracing::warn!("SIGHUP cannot be heard: the signing table is read again only when it changes");
+        return;
+    };
+    while hangups.recv().await.is_some() {
+        service.reload(true).await;
+    }
+}
+
+fn say(
+    global: &Global,
+    args: &MilterArgs,
+    service: &Service,
+    sockets: &[String],
+    metrics: Option<SocketAddr>,
+) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let (name, lines) = (service.authserv_id(), service.signing_lines());
+    if global.json {
+        let value = serde_json::json!({
+            "config": args.config, "sockets": sockets, "authserv_id": name, "signing_lines": lines,
+            "metrics": metrics,
+        });
+        writeln!(out, "{value}")?;
+        return out.flush();
+    }
+    writeln!(out, "oarlock {} as {name}", if args.check { "would filter mail" } else { "filters mail" })?;
+    for socket in sockets {
+        writeln!(out, "  {socket}")?;
+    }
+    if let Some(address) = metrics {
+        writeln!(out, "  http://{address}/metrics  for Prometheus; /healthz")?;
+    }
+    writeln!(out, "  {lines} lines in the signing table")?;
+    let config = args.config.as_deref().unwrap_or(Path::new("defaults"));
+    writeln!(out, "with the configuration {}", config.display())?;
+    out.flush()
+}
