@@ -11,7 +11,7 @@ use oarlock_milter::dkim::{
     Config, ConfigError, FixedRecords, KeyFault, RecordsError, Service, ServiceError, TxtLookup,
 };
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::Global;
 use crate::serve::{Log, harden, log, stopped};
@@ -93,9 +93,10 @@ pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError>
             return Ok(say(global, args, &service, &sockets, config.listen.metrics)?);
         }
         let bound = service.bind().await?;
+        // Heard from now on: until then the signal would end the process.
+        let hangups = tokio::spawn(hear_hangups(signal(SignalKind::hangup()), service.clone()));
         let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
         say(global, args, &service, &sockets, bound.metrics())?;
-        let hangups = tokio::spawn(hear_hangups(service));
         bound.run(stopped()).await;
         hangups.abort();
         Ok(())
@@ -111,8 +112,8 @@ fn lookups(args: &MilterArgs) -> Result<Arc<dyn TxtLookup>, RecordsError> {
     })
 }
 
-async fn hear_hangups(service: Service) {
-    let Ok(mut hangups) = signal(SignalKind::hangup()) else {
+async fn hear_hangups(hangups: io::Result<Signal>, service: Service) {
+    let Ok(mut hangups) = hangups else {
         tracing::warn!("SIGHUP cannot be heard: the signing table is read again only when it changes");
         return;
     };

@@ -144,6 +144,7 @@ async fn modes_leave_the_rest_alone() {
     let post = place.post("mode = \"sign\"").await;
     let answer = post.receive(&Mail::plain()).await;
     assert_eq!((answer.changes.len(), answer.reply), (0, Reply::Accept), "before the body is sent");
+    assert_eq!(post.receive(&Mail::plain().with("a b", " c")).await.reply, Reply::Accept);
     assert_eq!(inserted(&post.submit(&Mail::plain()).await).len(), 2);
     post.stopped().await;
     let post = place.post("mode = \"verify\"").await;

@@ -59,7 +59,7 @@ impl Tables {
     }
 }
 
-/// The first bytes of every SQLite database. https://www.sqlite.org/fileformat.html 1.3
+/// The first bytes of every SQLite database: <https://www.sqlite.org/fileformat.html> 1.3
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
 fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, TableError> {
