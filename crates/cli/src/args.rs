@@ -12,6 +12,7 @@ use crate::keys::KeysArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
 use crate::load::LoadArgs;
+use crate::milter::MilterArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
 use crate::speed::SpeedArgs;
@@ -62,6 +63,8 @@ pub(crate) enum Command {
     Ladder(LadderArgs),
     /// Serve keys and engines to other programs and machines
     Serve(ServeArgs),
+    /// Filter an MTA's mail: sign and verify DKIM and ARC
+    Milter(MilterArgs),
     /// Call a server: sign, verify, decrypt, derive, list keys and engines
     Call(Box<CallArgs>),
     /// What a server does for many clients at once

@@ -14,6 +14,7 @@ use crate::keys::KeysError;
 use crate::ladder::LadderError;
 use crate::latency::LatencyError;
 use crate::load::LoadError;
+use crate::milter::MilterError;
 use crate::operation::OperationError;
 use crate::peer::PeerError;
 use crate::records::RecordsError;
@@ -34,6 +35,8 @@ pub(crate) enum Failure {
     Ladder(#[from] LadderError),
     #[error("serve: {0}")]
     Serve(#[from] ServeError),
+    #[error("milter: {0}")]
+    Milter(#[from] MilterError),
     #[error("call: {0}")]
     Call(#[from] CallError),
     #[error("load: {0}")]
@@ -77,6 +80,7 @@ impl Failure {
             Self::Records(error) if !error.is_users() => MACHINE,
             Self::Ladder(error) if !error.is_users() => MACHINE,
             Self::Serve(error) if !error.is_users() => MACHINE,
+            Self::Milter(error) if !error.is_users() => MACHINE,
             Self::Load(error) if !error.is_users() => MACHINE,
             Self::Bench(error) if !error.is_users() => MACHINE,
             Self::Call(error) if error.is_no() => NO,

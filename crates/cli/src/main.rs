@@ -3,7 +3,8 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `call`, `load`, `bench`, `keys`, `dkim` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `milter`, `call`, `load`, `bench`, `keys`, `dkim` | the commands |
+//! | `key_records` | who knows the keys of mail |
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
@@ -17,10 +18,12 @@ mod cores;
 mod dkim;
 mod engines;
 mod exit;
+mod key_records;
 mod keys;
 mod ladder;
 mod latency;
 mod load;
+mod milter;
 mod operation;
 mod peer;
 mod plot;
@@ -70,6 +73,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Serve(args) => serve::run(&cli.global, args).map_err(|error| match error {
             serve::ServeError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Milter(args) => milter::run(&cli.global, args).map_err(|error| match error {
+            milter::MilterError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
         Command::Call(args) => call::run(&cli.global, args).map_err(|error| match error {

@@ -35,7 +35,7 @@ pub(crate) struct ServeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Log {
+pub(crate) enum Log {
     /// For people
     Text,
     /// A JSON object a line
@@ -98,7 +98,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
     })
 }
 
-fn log(form: Log, is_verbose: bool) {
+pub(crate) fn log(form: Log, is_verbose: bool) {
     let level = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
     match form {
@@ -108,7 +108,7 @@ fn log(form: Log, is_verbose: bool) {
 }
 
 /// Room for connections; and keys are not for core dumps, nor for a swap disk where the system lets us say so.
-fn harden(connections: usize) {
+pub(crate) fn harden(connections: usize) {
     let most = oarlock_server::raise_open_files();
     // A few files are no connections: listeners, logs, keys that are being read.
     if most.is_some_and(|most| most < connections as u64 + 32) {
@@ -124,7 +124,7 @@ fn harden(connections: usize) {
 }
 
 /// Ready when the process is asked to end.
-async fn stopped() {
+pub(crate) async fn stopped() {
     let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     match (terminate, interrupt) {
         (Ok(mut terminate), Ok(mut interrupt)) => {

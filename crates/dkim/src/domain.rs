@@ -8,12 +8,7 @@ const LONGEST: usize = 253;
 /// A name as it is looked up and compared: in lower case and A-labels (RFC 8616 5). None where it is no domain name; a selector
 /// is one, too.
 #[must_use]
-pub fn domain_form(name: &str) -> Option<String> {
-    ascii_form(name).map(Into::into)
-}
-
-/// A name in the form in which it is looked up and compared: lower case, A-labels. None where it is no domain name.
-pub(crate) fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
+pub fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
     if name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'_'))
     {
         return is_name(name).then_some(Cow::Borrowed(name));

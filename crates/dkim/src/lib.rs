@@ -64,7 +64,7 @@ pub use self::algorithm::{Algorithm, UnknownAlgorithm};
 pub use self::arc::{Chain, ChainFault, SealError, Sealed, Sealer, Sealing};
 pub use self::cache::{CacheLimits, KeyCache, Lookup};
 pub use self::canon::{BodyCanonicalizer, Canonicalization, Form, UnknownForm};
-pub use self::domain::domain_form;
+pub use self::domain::ascii_form;
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
 pub use self::message::{Header, Limits, Message, MessageError};

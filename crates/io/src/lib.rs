@@ -6,12 +6,15 @@
 //! | [`Stamp`] | whether a file has changed |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
+//! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "dns")]
 pub mod dns;
 mod key_directory;
 pub mod mail;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod stamp;
 
 pub use key_directory::{

@@ -4,12 +4,8 @@
 //! |---|---|
 //! | `metrics` | what the server itself counts: without locks, and once per request |
 //! | `metrics/page` | that, and what engines, keys and audit log have to say, under Prometheus's names |
-//! | `metrics/text` | Prometheus's text format |
-//! | `metrics/http` | the listener |
 
-pub(crate) mod http;
 mod page;
-mod text;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

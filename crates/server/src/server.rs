@@ -25,7 +25,7 @@ use crate::config::{Config, ConfigError};
 use crate::grpc::Grpc;
 use crate::identity::Identity;
 use crate::keyring::{KeySources, KeysError, Refreshed};
-use crate::metrics::{count, http};
+use crate::metrics::count;
 use crate::null::Null;
 use crate::service::Service;
 use crate::tls::{self, TlsError};
@@ -168,7 +168,7 @@ impl Server {
         // Watched until the very end: that the server drains is something to see.
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {
-            watched.spawn(http::serve(listener, Arc::clone(&service)));
+            watched.spawn(oarlock_io::metrics::serve(listener, Arc::clone(&service)));
         }
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
         stop.await;

@@ -1,11 +1,12 @@
 //! The arguments of `oarlock dkim`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, Policy};
 use oarlock_io::mail::{self, Quoting};
+
+use crate::key_records::LookupArgs;
 
 /// Sign and verify mail
 #[derive(Debug, Args)]
@@ -114,26 +115,6 @@ fn selector_and_file(text: &str) -> Result<(String, PathBuf), String> {
             Ok((selector.into(), path.into()))
         }
         _ => Err("expected SELECTOR=FILE, as s1=key.pem".into()),
-    }
-}
-
-/// Where key records are.
-#[derive(Debug, Args)]
-pub(super) struct LookupArgs {
-    /// Key records from this file and not from DNS: zone file lines, or `name record`
-    #[arg(long, value_name = "FILE", conflicts_with = "dns")]
-    pub(super) keys_file: Option<PathBuf>,
-    /// Name servers to ask, with or without port [default: those of /etc/resolv.conf]
-    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
-    pub(super) dns: Vec<String>,
-    /// Seconds to wait for each of two attempts
-    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=300))]
-    pub(super) dns_timeout: u64,
-}
-
-impl LookupArgs {
-    pub(super) fn timeout(&self) -> Duration {
-        Duration::from_secs(self.dns_timeout)
     }
 }
 

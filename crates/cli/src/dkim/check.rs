@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use oarlock::Key;
-use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, RecordError, domain_form};
+use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, RecordError, ascii_form};
 use serde::Serialize;
 
 use super::DkimError;
@@ -29,7 +29,8 @@ struct Report {
 }
 
 pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), DkimError> {
-    let form = |name: &str| domain_form(name).ok_or_else(|| DkimError::Domain(name.to_owned()));
+    let form =
+        |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;

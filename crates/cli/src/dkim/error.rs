@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dkim::SignerError;
-use oarlock_io::dns::{KeysFileError, ResolverError};
 
+use crate::key_records::SourceError;
 use crate::keys::KeysError;
 
 /// Why mail was not signed or verified, or the answer is no.
@@ -22,9 +22,7 @@ pub(crate) enum DkimError {
     #[error("{}: {error}", path.display())]
     Signer { path: PathBuf, error: SignerError },
     #[error(transparent)]
-    KeysFile(#[from] KeysFileError),
-    #[error("DNS: {0}")]
-    Resolver(#[from] ResolverError),
+    Source(#[from] SourceError),
     #[error("DNS: {0}")]
     Lookup(String),
     #[error("cannot start threads: {0}")]
@@ -53,7 +51,7 @@ impl DkimError {
         match self {
             Self::Build(error) => !matches!(error, BuildError::NoReferee),
             Self::Key(error) => error.is_users(),
-            Self::Resolver(error) => matches!(error, ResolverError::NoServers | ResolverError::Address(_)),
+            Self::Source(error) => error.is_users(),
             Self::Lookup(_) | Self::Threads(_) | Self::Job(_) | Self::Stdout(_) => false,
             _ => true,
         }

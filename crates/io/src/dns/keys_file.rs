@@ -42,13 +42,23 @@ pub enum KeysFileError {
         error: io::Error,
     },
     /// The caller: one of its lines is none.
-    #[error("line {line}: {fault}")]
+    #[error("{}: {error}", path.display())]
     Line {
-        /// From 1 on; where something is left open, the line that opened it.
-        line: usize,
-        /// What is wrong.
-        fault: KeysFault,
+        /// Which.
+        path: PathBuf,
+        /// Which line, and what is wrong.
+        error: KeysLineError,
     },
+}
+
+/// A line that is no record.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct KeysLineError {
+    /// From 1 on; where something is left open, the line that opened it.
+    pub line: usize,
+    /// What is wrong.
+    pub fault: KeysFault,
 }
 
 /// What is wrong with a line.
@@ -103,20 +113,20 @@ impl KeysFile {
     /// It cannot be read, or one of its lines is no record.
     pub fn read(path: &Path) -> Result<Self, KeysFileError> {
         let text = fs::read(path).map_err(|error| KeysFileError::Io { path: path.to_owned(), error })?;
-        Self::parse(&text)
+        Self::parse(&text).map_err(|error| KeysFileError::Line { path: path.to_owned(), error })
     }
 
     /// Takes the text of a file.
     ///
     /// # Errors
     /// One of its lines is no record.
-    pub fn parse(text: &[u8]) -> Result<Self, KeysFileError> {
+    pub fn parse(text: &[u8]) -> Result<Self, KeysLineError> {
         let mut file = Self::default();
         let mut parser = Parser::new(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
         while !parser.is_at_end() {
             parser.fault_line = parser.line;
             let line = parser.line(&mut file);
-            line.map_err(|fault| KeysFileError::Line { line: parser.fault_line, fault })?;
+            line.map_err(|fault| KeysLineError { line: parser.fault_line, fault })?;
         }
         Ok(file)
     }
@@ -512,12 +522,8 @@ mod tests {
             ("a TXT x\\", 1, KeysFault::Escape),
             (&long, 1, KeysFault::Long(65_536)),
         ] {
-            match KeysFile::parse(text.as_bytes()).unwrap_err() {
-                KeysFileError::Line { line: at, fault: found } => {
-                    assert_eq!((at, found), (line, fault), "{text}");
-                }
-                other => panic!("{other}"),
-            }
+            let found = KeysFile::parse(text.as_bytes()).unwrap_err();
+            assert_eq!((found.line, found.fault), (line, fault), "{text}");
         }
         let bytes = KeysFile::parse(b"\xff TXT x").unwrap_err();
         assert_eq!(bytes.to_string(), "line 1: expected a name in UTF-8");

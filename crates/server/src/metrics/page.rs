@@ -3,21 +3,29 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock::{Accelerator, Family, Histogram, Histograms, Shape};
+use oarlock::Family;
+use oarlock_io::metrics::{Page, Scale, Text, engines};
 use oarlock_wire::proto::Code;
 
-use super::text::{Scale, Text};
 use super::{ByCode, Metrics};
 use crate::service::Service;
 
-/// The page of metrics as it is now.
-pub(super) fn page(service: &Service) -> String {
+impl Page for Service {
+    fn page(&self) -> String {
+        page(self)
+    }
+
+    fn is_draining(&self) -> bool {
+        Service::is_draining(self)
+    }
+}
+
+fn page(service: &Service) -> String {
     let mut text = Text::default();
     about(&mut text, service);
     connections(&mut text, &service.metrics);
     operations(&mut text, &service.metrics);
     engines(&mut text, &service.accelerator);
-    histograms(&mut text, &service.accelerator.histograms());
     text.finish()
 }
 
@@ -98,76 +106,3 @@ fn by_name<K: ToString + Clone + Eq>(family: &Family<K, ByCode>) -> BTreeMap<(St
 
 /// What stands for all that has no place of its own.
 const OTHER: &str = "other";
-
-fn engines(text: &mut Text, accelerator: &Accelerator) {
-    for (counter, value) in accelerator.counters().entries() {
-        let name = format!("oarlock_dispatcher_{counter}_total");
-        text.counter(&name, "See docs/cryptoserver.md.");
-        text.sample(&name, &[], value);
-    }
-    text.gauge("oarlock_prepared_bytes", "Tables that engines have built for keys that recur.");
-    text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
-    text.gauge("oarlock_engine_aside", "1 for each engine put aside, and for which shape.");
-    for aside in accelerator.aside() {
-        let shape = aside.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
-        text.sample("oarlock_engine_aside", &[("engine", aside.engine), ("shape", &shape)], 1);
-    }
-    text.gauge("oarlock_queue_operations", "Operations that wait now, by shape.");
-    for (queue, operations) in queues(accelerator.queued()) {
-        text.sample("oarlock_queue_operations", &[("shape", &queue)], operations);
-    }
-}
-
-/// Queues that are shown apart.
-const QUEUES: usize = 96;
-
-/// Queues by name; the latest of very many together.
-fn queues(queued: Vec<(String, usize)>) -> BTreeMap<String, usize> {
-    let mut shown = BTreeMap::new();
-    for (at, (name, operations)) in queued.into_iter().enumerate() {
-        let name = if at < QUEUES { name } else { OTHER.to_owned() };
-        *shown.entry(name).or_default() += operations;
-    }
-    shown
-}
-
-fn histograms(text: &mut Text, own: &Histograms) {
-    let runs = || own.runs.iter().map(|runs| (runs, name_of(runs.shape)));
-    let name = "oarlock_batch_operations";
-    text.histogram(name, "Operations in a batch that an engine computed.");
-    for (runs, shape) in runs() {
-        let labels = [("engine", runs.engine), ("shape", &*shape)];
-        text.samples(name, &labels, &runs.operations, Scale::NUMBER);
-    }
-    let name = "oarlock_engine_run_seconds";
-    text.histogram(name, "What an engine took for a batch.");
-    for (runs, shape) in runs() {
-        text.samples(name, &[("engine", runs.engine), ("shape", &*shape)], &runs.run_ns, Scale::SECONDS);
-    }
-    let times = |name: &str, help: &str, text: &mut Text, of: fn(&oarlock::AnswerTimes) -> &Histogram| {
-        text.histogram(name, help);
-        for times in &own.answers {
-            text.samples(name, &[("shape", &*name_of(times.shape))], of(times), Scale::SECONDS);
-        }
-    };
-    times("oarlock_waiting_seconds", "What an operation waited in the queue.", text, |own| &own.waiting_ns);
-    let help = "From an operation's submission to the engines to its answer.";
-    times("oarlock_answer_seconds", help, text, |own| &own.answer_ns);
-}
-
-fn name_of(shape: Option<Shape>) -> String {
-    shape.map_or_else(|| OTHER.to_owned(), |shape| shape.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_latest_of_very_many_queues_are_shown_together() {
-        let queued = (0..QUEUES + 3).map(|number| (format!("rsa{number}-private"), number)).collect();
-        let shown = queues(queued);
-        assert_eq!(shown.len(), QUEUES + 1);
-        assert_eq!(shown.get(OTHER), Some(&(3 * QUEUES + 3)));
-    }
-}

@@ -8,15 +8,15 @@ use oarlock::Histogram;
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Names and values of what distinguishes samples.
-pub(super) type Labels<'a> = &'a [(&'a str, &'a str)];
+pub type Labels<'a> = &'a [(&'a str, &'a str)];
 
 /// A page being written.
 #[derive(Debug, Default)]
-pub(super) struct Text(String);
+pub struct Text(String);
 
 /// How a histogram's whole numbers are shown: which buckets, and what a number is worth.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub struct Scale {
     least: u64,
     most: u64,
     unit: f64,
@@ -24,24 +24,24 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Nanoseconds as seconds, from a microsecond to seventeen seconds.
-    pub(super) const SECONDS: Self = Self { least: 1 << 10, most: 1 << 34, unit: 1e-9 };
+    pub const SECONDS: Self = Self { least: 1 << 10, most: 1 << 34, unit: 1e-9 };
     /// Numbers of things.
-    pub(super) const NUMBER: Self = Self { least: 1, most: 1 << 17, unit: 1.0 };
+    pub const NUMBER: Self = Self { least: 1, most: 1 << 17, unit: 1.0 };
 }
 
 impl Text {
     /// Begins a metric that only grows; its samples follow.
-    pub(super) fn counter(&mut self, name: &str, help: &str) {
+    pub fn counter(&mut self, name: &str, help: &str) {
         self.begin(name, "counter", help);
     }
 
     /// Begins a metric that goes up and down.
-    pub(super) fn gauge(&mut self, name: &str, help: &str) {
+    pub fn gauge(&mut self, name: &str, help: &str) {
         self.begin(name, "gauge", help);
     }
 
     /// Begins a histogram.
-    pub(super) fn histogram(&mut self, name: &str, help: &str) {
+    pub fn histogram(&mut self, name: &str, help: &str) {
         self.begin(name, "histogram", help);
     }
 
@@ -50,12 +50,12 @@ impl Text {
     }
 
     /// A value of the metric that was begun last.
-    pub(super) fn sample(&mut self, name: &str, labels: Labels<'_>, value: impl Display) {
+    pub fn sample(&mut self, name: &str, labels: Labels<'_>, value: impl Display) {
         self.line(format_args!("{name}{} {value}", braces(labels)));
     }
 
     /// All samples of a histogram.
-    pub(super) fn samples(&mut self, name: &str, labels: Labels<'_>, own: &Histogram, scale: Scale) {
+    pub fn samples(&mut self, name: &str, labels: Labels<'_>, own: &Histogram, scale: Scale) {
         let bucket = format!("{name}_bucket");
         let shown = own.cumulative().filter(|(bound, _)| (scale.least..=scale.most).contains(bound));
         for (bound, below) in shown {
@@ -67,7 +67,9 @@ impl Text {
         self.sample(&format!("{name}_count"), labels, own.count());
     }
 
-    pub(super) fn finish(self) -> String {
+    /// The page.
+    #[must_use]
+    pub fn finish(self) -> String {
         self.0
     }
 

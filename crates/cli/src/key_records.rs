@@ -1,0 +1,76 @@
+//! Whoever knows key records: name servers, or a file.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use oarlock_io::dns::{
+    KeysFile, KeysFileError, ResolverError, Settings, TxtLookup, TxtResolver, server_address,
+};
+
+/// How often a name server is asked.
+const ATTEMPTS: u32 = 2;
+
+/// Where key records are.
+#[derive(Debug, Args)]
+pub(crate) struct LookupArgs {
+    /// Key records from this file and not from DNS: zone file lines, or `name record`
+    #[arg(long, value_name = "FILE", conflicts_with = "dns")]
+    keys_file: Option<PathBuf>,
+    /// Name servers to ask, with or without port [default: those of /etc/resolv.conf]
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    dns: Vec<String>,
+    /// Seconds to wait for each of two attempts
+    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=300))]
+    dns_timeout: u64,
+}
+
+/// Why nobody knows any.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SourceError {
+    #[error(transparent)]
+    File(#[from] KeysFileError),
+    #[error("DNS: {0}")]
+    Resolver(#[from] ResolverError),
+}
+
+impl SourceError {
+    /// True where the user's words or files are wrong, false where the machine failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::File(_) => true,
+            Self::Resolver(error) => matches!(error, ResolverError::NoServers | ResolverError::Address(_)),
+        }
+    }
+}
+
+impl LookupArgs {
+    /// Needs a tokio runtime.
+    pub(crate) fn open(&self) -> Result<Arc<dyn TxtLookup>, SourceError> {
+        let servers: Vec<_> = self.dns.iter().map(|text| server_address(text)).collect::<Result<_, _>>()?;
+        open(self.keys_file.as_deref(), &servers, Duration::from_secs(self.dns_timeout) * ATTEMPTS)
+    }
+}
+
+/// A file where there is one, these name servers, or those of the system. A question is given up after `patience`. Needs a tokio
+/// runtime.
+pub(crate) fn open(
+    file: Option<&Path>,
+    servers: &[SocketAddr],
+    patience: Duration,
+) -> Result<Arc<dyn TxtLookup>, SourceError> {
+    if let Some(path) = file {
+        return Ok(Arc::new(KeysFile::read(path)?));
+    }
+    let settings = Settings {
+        timeout: Some(patience / ATTEMPTS),
+        attempts: usize::try_from(ATTEMPTS).ok(),
+        ..Settings::default()
+    };
+    Ok(Arc::new(match servers {
+        [] => TxtResolver::from_system(settings)?,
+        servers => TxtResolver::with_servers(servers, settings)?,
+    }))
+}

@@ -1,0 +1,27 @@
+//! Whoever knows TXT records.
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+
+use super::{KeysFile, TxtAnswer, TxtResolver};
+
+/// An answer on its way.
+pub type Asked<'a> = Pin<Box<dyn Future<Output = TxtAnswer> + Send + 'a>>;
+
+/// Whoever knows TXT records: name servers, or a file.
+pub trait TxtLookup: Send + Sync + 'static {
+    /// Asks for the TXT records of a name.
+    fn lookup<'a>(&'a self, name: &'a str) -> Asked<'a>;
+}
+
+impl TxtLookup for TxtResolver {
+    fn lookup<'a>(&'a self, name: &'a str) -> Asked<'a> {
+        Box::pin(Self::lookup(self, name))
+    }
+}
+
+impl TxtLookup for KeysFile {
+    fn lookup<'a>(&'a self, name: &'a str) -> Asked<'a> {
+        Box::pin(ready(Self::lookup(self, name)))
+    }
+}

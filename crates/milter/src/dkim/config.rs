@@ -1,0 +1,507 @@
+//! `milter.toml`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use oarlock::Builder;
+use oarlock_dkim::{CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, UnknownForm};
+use oarlock_io::dns::{ResolverError, server_address};
+use serde::Deserialize;
+
+use super::network::Network;
+use super::outcome::Responses;
+use crate::server::Settings;
+use crate::socket::{Socket, SocketError};
+
+/// Everything that can be set about the filter.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// What is done at all.
+    pub mode: Mode,
+    /// The name in `Authentication-Results`; the host's where absent.
+    pub authserv_id: Option<String>,
+    /// Whose messages are signed without authentication, beside those of UNIX sockets.
+    pub internal_networks: Vec<Network>,
+    /// Where to listen.
+    pub listen: Listen,
+    /// How messages are signed.
+    pub signing: Signing,
+    /// What passes when messages are verified.
+    pub verifying: Verifying,
+    /// Chains of those who handed a message on.
+    pub arc: Arc,
+    /// What is done with messages that something is wrong with.
+    pub on: Responses,
+    /// Key records.
+    pub dns: Dns,
+    /// Bounds.
+    pub limits: Limits,
+    /// Where keys live that are not here.
+    pub cryptoserver: Option<Cryptoserver>,
+    /// Which engines.
+    pub engines: Engines,
+}
+
+/// What is done at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Own messages are signed, others pass.
+    Sign,
+    /// All messages are verified.
+    Verify,
+    /// Own messages are signed, others verified.
+    #[default]
+    Both,
+}
+
+impl Mode {
+    /// True where messages are signed.
+    #[must_use]
+    pub fn signs(self) -> bool {
+        self != Self::Verify
+    }
+
+    /// True where messages are verified.
+    #[must_use]
+    pub fn verifies(self) -> bool {
+        self != Self::Sign
+    }
+}
+
+/// Where to listen.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Listen {
+    /// For MTAs.
+    pub sockets: Vec<String>,
+    /// Permissions of UNIX sockets, in octal.
+    pub unix_mode: String,
+    /// Group of UNIX sockets, by name or number.
+    pub unix_group: Option<String>,
+    /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// How messages are signed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Signing {
+    /// The signing table, a text file or a SQLite database. Nothing is signed without one.
+    pub table: Option<PathBuf>,
+    /// How often it is looked at whether the table has changed; 0 for never.
+    pub reload_seconds: u64,
+    /// `c=`
+    pub canonicalization: String,
+    /// Fields that are signed wherever they are there; those of RFC 6376 5.4.1 where absent.
+    pub signed_headers: Option<Vec<String>>,
+    /// Those that nobody can add another of; what mail programs show or act upon where absent.
+    pub oversigned_headers: Option<Vec<String>>,
+    /// `x=`: how long signatures hold; 0 for ever.
+    pub lifetime_seconds: u64,
+    /// Whether private keys may be used that others than their owner can read.
+    pub allows_open_keys: bool,
+}
+
+/// What passes when messages are verified.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Verifying {
+    /// Shortest RSA modulus in bits, 1024 to 4096.
+    pub least_rsa_bits: u32,
+    /// Whether rsa-sha1 can pass.
+    pub accepts_sha1: bool,
+    /// Whether a signature can pass whose `l=` leaves some of the body unsigned.
+    pub accepts_partial_body: bool,
+    /// Most signatures of a message that are verified.
+    pub most_signatures: usize,
+    /// By how much clocks may differ.
+    pub clock_skew_seconds: u64,
+}
+
+/// Chains of those who handed a message on. RFC 8617.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Arc {
+    /// Whether chains are verified.
+    pub verify: bool,
+    /// With what verified messages are sealed; chains are verified then, too.
+    pub seal: Option<Seal>,
+}
+
+/// With what messages are sealed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seal {
+    /// `d=`
+    pub domain: String,
+    /// `s=`
+    pub selector: String,
+    /// The key file.
+    pub key: PathBuf,
+}
+
+/// Key records.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dns {
+    /// Name servers, with or without port; those of `/etc/resolv.conf` where absent.
+    pub servers: Vec<String>,
+    /// How long a lookup may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// Names that are kept.
+    pub cached_names: usize,
+    /// How long records are kept, at most.
+    pub most_seconds: u64,
+    /// How long it is kept that there is no record, at most.
+    pub most_negative_seconds: u64,
+    /// How long it is kept that DNS could not say.
+    pub failure_seconds: u64,
+}
+
+/// Bounds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Connections of MTAs at once.
+    pub connections: usize,
+    /// Header fields of a message.
+    pub headers: usize,
+    /// Bytes of all header fields of a message together.
+    pub header_bytes: usize,
+    /// How long a connection may be silent.
+    pub idle_seconds: u64,
+    /// How long messages under way have to end when the filter stops.
+    pub drain_seconds: u64,
+    /// How often an MTA is asked for patience at the end of a message.
+    pub progress_seconds: u64,
+}
+
+/// Where keys live that are not here.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cryptoserver {
+    /// `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket; all of them have the keys.
+    pub servers: Vec<String>,
+    /// The authority of the servers' certificates; must be there for `https`, as the next two.
+    pub server_ca: Option<PathBuf>,
+    /// Our certificate and its chain.
+    pub certificate: Option<PathBuf>,
+    /// Our private key.
+    pub private_key: Option<PathBuf>,
+    /// How long a server may take before another one is asked.
+    #[serde(default = "patience")]
+    pub patience_ms: u64,
+}
+
+fn patience() -> u64 {
+    2000
+}
+
+/// Which engines, and how they are used.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Engines {
+    /// Names of those that may answer; all where absent.
+    pub allowed: Option<Vec<String>>,
+    /// Worker threads; as many as cores where absent.
+    pub threads: Option<usize>,
+    /// Share of results that is computed again on another engine, 0 to 1.
+    pub cross_check: Option<f64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let local = ["127.0.0.0/8", "::1"];
+        Self {
+            mode: Mode::default(),
+            authserv_id: None,
+            internal_networks: local.iter().filter_map(|network| network.parse().ok()).collect(),
+            listen: Listen::default(),
+            signing: Signing::default(),
+            verifying: Verifying::default(),
+            arc: Arc::default(),
+            on: Responses::default(),
+            dns: Dns::default(),
+            limits: Limits::default(),
+            cryptoserver: None,
+            engines: Engines::default(),
+        }
+    }
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            sockets: vec!["inet:8891@127.0.0.1".to_owned()],
+            unix_mode: "0660".to_owned(),
+            unix_group: None,
+            metrics: None,
+        }
+    }
+}
+
+impl Default for Signing {
+    fn default() -> Self {
+        Self {
+            table: None,
+            reload_seconds: 5,
+            canonicalization: "relaxed/relaxed".to_owned(),
+            signed_headers: None,
+            oversigned_headers: None,
+            lifetime_seconds: 0,
+            allows_open_keys: false,
+        }
+    }
+}
+
+impl Default for Verifying {
+    fn default() -> Self {
+        let Policy { limits, least_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
+            Policy::default();
+        Self {
+            least_rsa_bits,
+            accepts_sha1,
+            accepts_partial_body,
+            most_signatures: limits.signatures,
+            clock_skew_seconds: clock_skew_s,
+        }
+    }
+}
+
+impl Default for Dns {
+    fn default() -> Self {
+        let CacheLimits { names, most_s, most_negative_s, failure_s } = CacheLimits::default();
+        Self {
+            servers: Vec::new(),
+            timeout_ms: 10_000,
+            cached_names: names,
+            most_seconds: most_s,
+            most_negative_seconds: most_negative_s,
+            failure_seconds: failure_s,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let Settings { connections, idle, drain, progress, .. } = Settings::default();
+        let MessageLimits { headers, header_bytes, .. } = MessageLimits::default();
+        Self {
+            connections,
+            headers,
+            header_bytes,
+            idle_seconds: idle.as_secs(),
+            drain_seconds: drain.as_secs(),
+            progress_seconds: progress.as_secs(),
+        }
+    }
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It is no such file.
+    #[error("{}: {error}", path.display())]
+    Syntax {
+        /// Which file.
+        path: PathBuf,
+        /// Where and what.
+        error: Box<toml::de::Error>,
+    },
+    /// A socket that is none.
+    #[error("[listen] sockets: {0}")]
+    Socket(#[from] SocketError),
+    /// A form that is none.
+    #[error("[signing] canonicalization: {0}")]
+    Form(#[from] UnknownForm),
+    /// A name server that is none.
+    #[error("[dns] servers: {0}")]
+    NameServer(ResolverError),
+    /// A value that cannot work.
+    #[error("{field}: expected {expected}, found {found}")]
+    Value {
+        /// Which setting.
+        field: &'static str,
+        /// What would do.
+        expected: &'static str,
+        /// What was there.
+        found: String,
+    },
+}
+
+impl Config {
+    /// Reads and checks a file. Relative paths in it count from its directory.
+    ///
+    /// # Errors
+    /// It cannot be read, or something in it cannot work.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
+        let mut config: Self = toml::from_str(&text)
+            .map_err(|error| ConfigError::Syntax { path: path.to_owned(), error: Box::new(error) })?;
+        config.anchor(path.parent().unwrap_or(Path::new("")));
+        config.check()?;
+        Ok(config)
+    }
+
+    fn anchor(&mut self, base: &Path) {
+        let seal = self.arc.seal.iter_mut().map(|seal| &mut seal.key);
+        let server = self.cryptoserver.iter_mut().flat_map(|server| {
+            [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
+        });
+        for path in self.signing.table.iter_mut().chain(seal).chain(server) {
+            *path = base.join(&*path);
+        }
+    }
+
+    /// Checks what can be checked without touching anything.
+    ///
+    /// # Errors
+    /// What cannot work.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let number = |field, expected, is_good: bool, found: String| {
+            if is_good { Ok(()) } else { Err(ConfigError::Value { field, expected, found }) }
+        };
+        self.sockets()?;
+        self.settings()?;
+        self.name_servers()?;
+        self.canonicalization()?;
+        let (limits, verifying) = (&self.limits, &self.verifying);
+        let sockets = &self.listen.sockets;
+        number("[listen] sockets", "at least one", !sockets.is_empty(), format!("{sockets:?}"))?;
+        for (field, found) in [
+            ("[limits] connections", limits.connections),
+            ("[limits] headers", limits.headers),
+            ("[limits] header_bytes", limits.header_bytes),
+            ("[dns] cached_names", self.dns.cached_names),
+        ] {
+            number(field, "1 or more", found > 0, found.to_string())?;
+        }
+        number("[limits] progress_seconds", "1 or more", limits.progress_seconds > 0, "0".into())?;
+        number("[dns] timeout_ms", "1 or more", self.dns.timeout_ms > 0, "0".into())?;
+        let bits = verifying.least_rsa_bits;
+        number(
+            "[verifying] least_rsa_bits",
+            "1024 to 4096",
+            (1024..=4096).contains(&bits),
+            bits.to_string(),
+        )?;
+        let share = self.engines.cross_check.unwrap_or(0.0);
+        number("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), share.to_string())?;
+        let id = self.authserv_id.as_deref().unwrap_or("localhost");
+        let is_name =
+            !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"\";()".contains(&byte));
+        number(
+            "authserv_id",
+            "a name without spaces, quotes, semicolons and parentheses",
+            is_name,
+            format!("{id:?}"),
+        )
+    }
+
+    /// Where to listen.
+    pub(super) fn sockets(&self) -> Result<Vec<Socket>, SocketError> {
+        self.listen.sockets.iter().map(|socket| socket.parse()).collect()
+    }
+
+    /// Name servers to ask; those of the system where there are none.
+    ///
+    /// # Errors
+    /// One that is none.
+    pub fn name_servers(&self) -> Result<Vec<SocketAddr>, ConfigError> {
+        let servers = self.dns.servers.iter().map(|text| server_address(text));
+        servers.collect::<Result<_, _>>().map_err(ConfigError::NameServer)
+    }
+
+    /// How the server behaves.
+    pub(super) fn settings(&self) -> Result<Settings, ConfigError> {
+        let (listen, limits) = (&self.listen, &self.limits);
+        let mode = u32::from_str_radix(&listen.unix_mode, 8).ok().filter(|mode| *mode <= 0o777);
+        let unix_mode = mode.ok_or_else(|| ConfigError::Value {
+            field: "[listen] unix_mode",
+            expected: "octal digits such as \"0660\"",
+            found: format!("{:?}", listen.unix_mode),
+        })?;
+        Ok(Settings {
+            connections: limits.connections,
+            idle: Duration::from_secs(limits.idle_seconds.max(1)),
+            drain: Duration::from_secs(limits.drain_seconds),
+            progress: Duration::from_secs(limits.progress_seconds),
+            unix_mode,
+            unix_group: listen.unix_group.clone(),
+            ..Settings::default()
+        })
+    }
+
+    pub(super) fn canonicalization(&self) -> Result<Canonicalization, UnknownForm> {
+        let text = &self.signing.canonicalization;
+        let (header, body) = text.split_once('/').unwrap_or((text, "simple"));
+        Ok(Canonicalization { header: header.parse()?, body: body.parse()? })
+    }
+
+    pub(super) fn coverage(&self) -> Coverage {
+        let Signing { signed_headers, oversigned_headers, .. } = &self.signing;
+        let Coverage { signed, oversigned } = Coverage::default();
+        Coverage {
+            signed: signed_headers.clone().unwrap_or(signed),
+            oversigned: oversigned_headers.clone().unwrap_or(oversigned),
+        }
+    }
+
+    /// What is accepted of messages.
+    pub(super) fn policy(&self) -> Policy {
+        let (verifying, limits) = (&self.verifying, &self.limits);
+        let Policy { limits: default, .. } = Policy::default();
+        Policy {
+            limits: MessageLimits {
+                headers: limits.headers,
+                header_bytes: limits.header_bytes,
+                signatures: verifying.most_signatures,
+                ..default
+            },
+            least_rsa_bits: verifying.least_rsa_bits,
+            accepts_sha1: verifying.accepts_sha1,
+            accepts_partial_body: verifying.accepts_partial_body,
+            verifies_chains: self.arc.verify || self.arc.seal.is_some(),
+            clock_skew_s: verifying.clock_skew_seconds,
+            ..Policy::default()
+        }
+    }
+
+    pub(super) fn cache_limits(&self) -> CacheLimits {
+        let Dns { cached_names, most_seconds, most_negative_seconds, failure_seconds, .. } = &self.dns;
+        CacheLimits {
+            names: *cached_names,
+            most_s: *most_seconds,
+            most_negative_s: *most_negative_seconds,
+            failure_s: *failure_seconds,
+        }
+    }
+}
+
+impl Engines {
+    /// An accelerator's builder with these settings, where `builder` leaves room for them.
+    pub(super) fn builder(&self, builder: Builder) -> Builder {
+        let builder = match &self.allowed {
+            Some(names) => builder.engines(names.iter().map(String::as_str)),
+            None => builder,
+        };
+        let builder = self.threads.into_iter().fold(builder, Builder::threads);
+        self.cross_check.into_iter().fold(builder, Builder::cross_check)
+    }
+}
+
+#[cfg(test)]
+mod tests;

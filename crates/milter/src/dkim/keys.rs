@@ -1,0 +1,180 @@
+//! Private keys, read when they are first needed and shared by all lines of a table that name them.
+
+use std::fmt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use oarlock::Key;
+use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
+use oarlock::keys::{KeyError, held, import};
+use oarlock_io::{Stamp, read_secret};
+use oarlock_wire::{Remote, RemoteError};
+use tokio::sync::OnceCell;
+use tracing::warn;
+
+use crate::counters::count;
+
+/// The holder of keys that live at a cryptoserver.
+pub(super) const HOLDER: &str = "cryptoserver";
+
+/// What no verifier has to take, and what keys should have. RFC 8301 3.2.
+const ADVISED_RSA_BITS: u16 = 2048;
+
+/// Why a key cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFault {
+    /// The file cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// Others may read the file.
+    #[error(
+        "{}: mode {mode:04o} lets others than its owner read this private key (chmod 600, or signing.allows_open_keys)",
+        path.display()
+    )]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It holds no key that signs.
+    #[error("{}: {error}", path.display())]
+    Key {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        error: KeyError,
+    },
+    /// It names a key at a server, and there is none.
+    #[error("{}: the key {name:?} lives at a cryptoserver: expected a section [cryptoserver]", path.display())]
+    NoServer {
+        /// Which file.
+        path: PathBuf,
+        /// What the key is called there.
+        name: String,
+    },
+    /// The server does not tell of it.
+    #[error("{}: {reason}", path.display())]
+    Server {
+        /// Which file.
+        path: PathBuf,
+        /// What it said.
+        reason: String,
+    },
+}
+
+/// How keys are read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeyReader {
+    pub(super) remote: Option<Remote>,
+    pub(super) allows_open_keys: bool,
+    /// How many were read.
+    pub(super) reads: Arc<AtomicU64>,
+}
+
+/// One key file, which may not have been read yet.
+pub(super) struct KeyFile {
+    path: PathBuf,
+    key: OnceCell<(Option<Stamp>, Key)>,
+}
+
+impl KeyFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, key: OnceCell::new() }
+    }
+
+    /// The key, read at first; whoever comes meanwhile waits. A failure is not kept: the file may come.
+    pub(super) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, KeyFault> {
+        let read = || async {
+            let (file, reader) = (Arc::clone(self), reader.clone());
+            let read = tokio::task::spawn_blocking(move || file.read(&reader));
+            read.await.unwrap_or_else(|error| Err(self.unread(&error)))
+        };
+        self.key.get_or_try_init(read).await.map(|(_, key)| key.clone())
+    }
+
+    /// Reads the key now, on this thread.
+    pub(super) fn read(&self, reader: &KeyReader) -> Result<(Option<Stamp>, Key), KeyFault> {
+        // Taken before: a file that is replaced meanwhile is read once more later.
+        let stamp = Stamp::of(&self.path).ok();
+        count(&reader.reads, 1);
+        let bytes =
+            read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
+        let key = match is_reference(&bytes) {
+            true => self.held(&bytes, reader)?,
+            false => self.local(&bytes, reader)?,
+        };
+        if key.rsa_public_shape().is_some() && rsa_bits(&key) < ADVISED_RSA_BITS {
+            warn!(key = %self.path.display(), bits = rsa_bits(&key), "an RSA key of fewer than 2048 bits signs");
+        }
+        Ok((stamp, key))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True where it has been read, and the file is still what it was.
+    pub(super) fn is_current(&self) -> bool {
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == Stamp::of(&self.path).ok())
+    }
+
+    fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
+        let about = self.path.metadata().map_err(|error| self.unread(&error))?;
+        let mode = about.mode() & 0o7777;
+        if mode & 0o077 != 0 && !reader.allows_open_keys {
+            return Err(KeyFault::Open { path: self.path.clone(), mode });
+        }
+        import::any(bytes, None).map_err(|error| self.malformed(error))
+    }
+
+    fn held(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
+        let Reference { name, spki } = Reference::parse_pem(bytes).map_err(|error| self.malformed(error))?;
+        let Some(remote) = &reader.remote else {
+            return Err(KeyFault::NoServer { path: self.path.clone(), name });
+        };
+        match spki {
+            Some(spki) => held::from_spki(&spki, HOLDER, &name).map_err(|error| self.malformed(error)),
+            None => remote.key(&name).map_err(|error: RemoteError| self.refused(&error)),
+        }
+    }
+
+    fn unread(&self, error: &dyn fmt::Display) -> KeyFault {
+        KeyFault::Read { path: self.path.clone(), reason: error.to_string() }
+    }
+
+    fn malformed(&self, error: KeyError) -> KeyFault {
+        KeyFault::Key { path: self.path.clone(), error }
+    }
+
+    fn refused(&self, error: &dyn fmt::Display) -> KeyFault {
+        KeyFault::Server { path: self.path.clone(), reason: error.to_string() }
+    }
+}
+
+impl fmt::Debug for KeyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyFile({})", self.path.display())
+    }
+}
+
+fn is_reference(bytes: &[u8]) -> bool {
+    let label = format!("-----BEGIN {REFERENCE_LABEL}-----");
+    bytes.windows(label.len()).any(|window| window == label.as_bytes())
+}
+
+fn rsa_bits(key: &Key) -> u16 {
+    use oarlock::contract::KeyKind;
+    match key.kind() {
+        KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => bits,
+        _ => u16::MAX,
+    }
+}

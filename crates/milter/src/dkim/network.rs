@@ -1,0 +1,94 @@
+//! Networks by address and length.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// Addresses that begin alike, written `192.0.2.0/24`, `2001:db8::/32`, or as one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Network {
+    base: IpAddr,
+    bits: u8,
+}
+
+/// A text names no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?}: expected an address, or an address and its length as in 192.0.2.0/24")]
+pub struct NetworkError(String);
+
+impl Network {
+    /// True where the address belongs to it. Addresses of version 4 in the clothes of version 6 count as what they are.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let shared = |own: u128, other: u128, width: u8| {
+            let rest = u32::from(width - self.bits);
+            own.checked_shr(rest).unwrap_or(0) == other.checked_shr(rest).unwrap_or(0)
+        };
+        match (self.base, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => shared(own.to_bits().into(), other.to_bits().into(), 32),
+            (IpAddr::V6(own), IpAddr::V6(other)) => shared(own.to_bits(), other.to_bits(), 128),
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = NetworkError;
+
+    fn from_str(text: &str) -> Result<Self, NetworkError> {
+        let wrong = || NetworkError(text.to_owned());
+        let (base, bits) = match text.split_once('/') {
+            Some((base, bits)) => (base, Some(bits.parse::<u8>().map_err(|_| wrong())?)),
+            None => (text, None),
+        };
+        let base: IpAddr = base.parse().map_err(|_| wrong())?;
+        let width = if base.is_ipv4() { 32 } else { 128 };
+        match bits.unwrap_or(width) {
+            bits if bits <= width => Ok(Self { base, bits }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl TryFrom<String> for Network {
+    type Error = NetworkError;
+
+    fn try_from(text: String) -> Result<Self, NetworkError> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.base, self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(network: &str, address: &str) -> bool {
+        network.parse::<Network>().unwrap().contains(address.parse().unwrap())
+    }
+
+    #[test]
+    fn addresses_that_begin_alike_belong_together() {
+        assert!(has("127.0.0.0/8", "127.9.9.9") && !has("127.0.0.0/8", "128.0.0.1"));
+        assert!(has("192.0.2.128/25", "192.0.2.200") && !has("192.0.2.128/25", "192.0.2.1"));
+        assert!(has("0.0.0.0/0", "8.8.8.8") && !has("0.0.0.0/0", "::1"));
+        assert!(has("::/0", "2001:db8::1") && has("::1", "::1") && !has("::1", "::2"));
+        assert!(has("2001:db8::/33", "2001:db8:7fff::1") && !has("2001:db8::/33", "2001:db8:8000::1"));
+        assert!(has("127.0.0.0/8", "::ffff:127.0.0.1") && has("10.1.1.1", "10.1.1.1"));
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        for text in ["", "x", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/-1"] {
+            assert_eq!(text.parse::<Network>(), Err(NetworkError(text.into())));
+        }
+    }
+}

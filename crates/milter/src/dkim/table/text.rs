@@ -1,0 +1,42 @@
+//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN]`, `#` before comments.
+
+use std::path::Path;
+
+use super::{LineFault, Row, SigningTable, TableError};
+
+/// Reads a file.
+pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, TableError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| TableError::Read { path: path.to_owned(), reason: error.to_string() })?;
+    let lines = text
+        .lines()
+        .zip(1..)
+        .filter(|(line, _)| !matches!(line.trim_start().chars().next(), None | Some('#')));
+    let mut rows = Vec::new();
+    for (text, line) in lines {
+        let row = row(text, line).map_err(|fault| TableError::Line { path: path.to_owned(), line, fault })?;
+        rows.push(row);
+    }
+    SigningTable::build(rows, path, before)
+}
+
+fn row(text: &str, number: usize) -> Result<Row, LineFault> {
+    let mut words = text.split_whitespace().map(String::from);
+    let (Some(pattern), Some(selector), Some(key)) = (words.next(), words.next(), words.next()) else {
+        return Err(LineFault::Words);
+    };
+    let mut row = Row { pattern, selector, key, number, ..Row::default() };
+    for word in words {
+        let place = match word.split_once('=') {
+            Some(("domain", _)) => &mut row.domain,
+            Some(("identity", _)) => &mut row.identity,
+            None if row.domain.is_none() && row.identity.is_none() => &mut row.state,
+            _ => return Err(LineFault::Option(word)),
+        };
+        let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+        if place.replace(value.to_owned()).is_some() {
+            return Err(LineFault::Option(word));
+        }
+    }
+    Ok(row)
+}
