@@ -22,14 +22,13 @@ mod rounds;
 mod saturation;
 mod setup;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use oarlock::{BuildError, Builder, JobError};
 
 use crate::args::{Global, check_writable};
 use crate::operation::{Operation, OperationError};
+use crate::progress;
 use crate::table::wants_colour;
 
 pub(crate) use args::LatencyArgs;
@@ -88,7 +87,8 @@ pub(crate) fn run(global: &Global, args: &LatencyArgs) -> Result<(), LatencyErro
             args.op
         );
     }
-    let bar = progress_bar(rounds::count_slices(&setup, args));
+    let slices = rounds::count_slices(&setup, args);
+    let bar = progress::bar(slices as u64, "{wide_bar} {pos}/{len} rounds, {eta} left");
     let rows = rounds::measure(&setup, args, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let report = Report { setup: &setup, args, rows: &rows };
@@ -109,18 +109,6 @@ fn saturate(global: &Global, builder: &Builder, args: &LatencyArgs) -> Result<()
         false => saturation::write_table(&rows, &mut out, wants_colour())?,
     }
     Ok(())
-}
-
-/// On stderr, and only where somebody watches.
-fn progress_bar(steps: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(steps as u64);
-    match ProgressStyle::with_template("{wide_bar} {pos}/{len} rounds, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
-//! | `table`, `plot` | text tables and SVG pictures |
+//! | `table`, `plot`, `progress` | text tables, SVG pictures, how far long work is |
 #![deny(unsafe_code)]
 
 mod args;
@@ -27,6 +27,7 @@ mod milter;
 mod operation;
 mod peer;
 mod plot;
+mod progress;
 mod records;
 mod serve;
 mod speed;

@@ -20,11 +20,10 @@ mod pipeline;
 mod source;
 mod target;
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use oarlock_records::Plan;
 use serde::Serialize;
 
@@ -36,6 +35,8 @@ use self::pipeline::Shared;
 use self::source::Source;
 use self::target::Target;
 use crate::args::Global;
+use crate::progress;
+use indicatif::ProgressBar;
 
 /// Runs the command.
 ///
@@ -62,7 +63,10 @@ pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsErro
     global.note(|| format!("{threads} threads"));
 
     let started = Instant::now();
-    let bar = progress_bar(source.len_bytes());
+    // Of a pipe nobody knows the length.
+    let bar = source.len_bytes().map_or_else(ProgressBar::hidden, |len| {
+        progress::bar(len, "{wide_bar} {bytes} of {total_bytes}, {eta} left")
+    });
     let order = Order::new(&plan, output, rejects, header, &bar)?;
     let shared = Shared { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
     let totals = shared.run(threads);
@@ -111,18 +115,6 @@ impl Summary {
             writeln!(std::io::stdout().lock(), "{text}")?;
         }
         Ok(())
-    }
-}
-
-/// On stderr, and only where somebody watches; of a pipe nobody knows the length.
-fn progress_bar(len_bytes: Option<u64>) -> ProgressBar {
-    let Some(len_bytes) = len_bytes.filter(|_| std::io::stderr().is_terminal()) else {
-        return ProgressBar::hidden();
-    };
-    let bar = ProgressBar::new(len_bytes);
-    match ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 

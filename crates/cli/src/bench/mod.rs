@@ -26,10 +26,7 @@ mod stack;
 mod turns;
 mod usage;
 
-use std::io::{self, IsTerminal};
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 pub(crate) use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
@@ -42,6 +39,10 @@ use self::stack::{Site, Stack};
 use self::turns::Turn;
 use crate::args::Global;
 use crate::cores::Cores;
+use crate::progress;
+
+/// How progress is shown.
+const BAR: &str = "{bar:30} {pos}/{len} {msg}";
 
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<(), BenchError> {
     match &args.command {
@@ -59,7 +60,7 @@ fn tls(global: &Global, args: &TlsArgs) -> Result<(), BenchError> {
     let cores = Cores::divide();
     cores.leave();
     let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
-    let bar = progress(turns as u64);
+    let bar = progress::bar(turns as u64, BAR);
     let bench = Bench { global, args, place: &place, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
@@ -118,14 +119,4 @@ fn installed(names: Vec<Name>) -> Result<Vec<Name>, BenchError> {
         ([], Some(name)) => Err(BenchError::NotInstalled(name.program())),
         _ => Ok(here),
     }
-}
-
-fn progress(steps: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    let bar = ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
 }

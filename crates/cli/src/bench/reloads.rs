@@ -13,9 +13,10 @@ use super::client::{Clients, Endured, Lost};
 use super::place::Place;
 use super::plan::{Name, Provider};
 use super::stack::{Site, Stack};
-use super::{BenchError, progress};
+use super::{BAR, BenchError};
 use crate::args::Global;
 use crate::cores::Cores;
+use crate::progress;
 use crate::table::{Align, Table, duration, thousands, wants_colour};
 
 /// What one provider went through.
@@ -61,7 +62,7 @@ pub(super) fn run(global: &Global, args: &ReloadsArgs) -> Result<(), BenchError>
     let clients = Clients::new(&identity.certificate, connections)?;
     let site = Site { global, place: &place, cores: &cores, workers, connections };
     let providers = args.rows();
-    let bar = progress(providers.len() as u64 * args.seconds.ceil() as u64);
+    let bar = progress::bar(providers.len() as u64 * args.seconds.ceil() as u64, BAR);
     let mut rows = Vec::new();
     let mut failure = None;
     for provider in providers {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, Policy};
 use oarlock_io::mail::{self, Quoting};
 
+use super::bench::Task;
 use crate::key_records::LookupArgs;
 
 /// Sign and verify mail
@@ -222,6 +223,9 @@ pub(super) struct BenchArgs {
     /// Turns of each row, of which the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
+    /// What is measured, as sign-rsa2048 [default: everything]
+    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = Task::from_name)]
+    pub(super) tasks: Vec<Task>,
     /// Different messages
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count)]
     pub(super) messages: usize,

@@ -1,19 +1,19 @@
 //! Messages taken in batches by any number of threads, and what came of them in the order of the messages.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use oarlock_io::mail::{self, Mail, MailError, Mails};
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::MailArgs;
 use crate::args::Global;
+use crate::progress;
 
 /// Messages of a batch: enough to fill every lane with bodies of like length several times.
 const BATCH_MESSAGES: usize = 128;
@@ -58,7 +58,11 @@ pub(super) fn run<T: Send>(
     let mails = mail::discover(&args.paths, args.options()).mails();
     let threads = global.threads.map_or_else(cores, usize::from);
     let (started, cpu) = (Instant::now(), ProcessTime::now());
-    let bar = progress_bar(&mails);
+    // Of a stream nobody knows the length.
+    let bar = match mails.totals().bytes {
+        0 => ProgressBar::hidden(),
+        bytes => progress::bar(bytes, "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"),
+    };
     let is_stopped = AtomicBool::new(false);
     let mut order = Order { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
     let done = std::thread::scope(|scope| {
@@ -184,17 +188,4 @@ impl Totals {
             if *unreadable > 0 { format!(", {unreadable} not readable") } else { String::new() }
         );
     }
-}
-
-/// On stderr, and only where somebody watches; of a stream nobody knows the length.
-fn progress_bar(mails: &Mails) -> ProgressBar {
-    let totals = mails.totals();
-    if totals.bytes == 0 || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(totals.bytes);
-    let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
 }

@@ -28,10 +28,8 @@ mod report;
 mod steps;
 mod workload;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use oarlock::contract::{EngineFault, Status};
 use oarlock::keys::KeyError;
 use oarlock::table::TableError;
@@ -46,6 +44,7 @@ use steps::STEPS;
 use workload::{Order, Workload};
 
 use crate::args::{Global, check_writable};
+use crate::progress;
 use crate::table::wants_colour;
 
 /// Why there are no figures.
@@ -122,7 +121,8 @@ pub(crate) fn run(global: &Global, args: &LadderArgs) -> Result<(), LadderError>
 }
 
 fn measure_all(bench: &Bench, args: &LadderArgs) -> Result<Vec<Row>, LadderError> {
-    let bar = progress_bar(args.lengths.len() * args.batches.len() * STEPS.len());
+    let steps = args.lengths.len() * args.batches.len() * STEPS.len();
+    let bar = progress::bar(steps as u64, "{msg:32} {wide_bar} {pos}/{len} steps, {eta} left");
     let mut rows = Vec::new();
     for lengths in &args.lengths {
         for batch in &args.batches {
@@ -163,18 +163,6 @@ fn measure_one(
         Row::new(args, entrant.step, lengths, batch).set(seconds, entrant.expected.len(), engines)
     };
     Ok(entrants.iter().zip(seconds).map(row).collect())
-}
-
-/// On stderr, and only where somebody watches.
-fn progress_bar(steps: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(steps as u64);
-    match ProgressStyle::with_template("{msg:32} {wide_bar} {pos}/{len} steps, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 #[cfg(test)]

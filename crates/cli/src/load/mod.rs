@@ -19,10 +19,7 @@ mod spawn;
 mod turns;
 mod work;
 
-use std::io::IsTerminal;
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use oarlock::Accelerator;
 use tokio::runtime::Runtime;
 
@@ -34,6 +31,7 @@ use self::spawn::Spawned;
 use self::work::Work;
 use crate::args::Global;
 use crate::cores::Cores;
+use crate::progress;
 
 pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
     if let Some(path) = &args.plot {
@@ -45,7 +43,11 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
     let (sets, cores) = (args.sets(), Cores::divide());
-    let bar = progress(plans.len() * sets.len() * args.turns as usize);
+    let turns = plans.len() * sets.len() * args.turns as usize;
+    let bar = match turns {
+        0 | 1 => ProgressBar::hidden(),
+        turns => progress::bar(turns as u64, "{bar:30} {pos}/{len} {msg}"),
+    };
     let mut rows = Vec::new();
     for set in &sets {
         let spawned = match args.spawn {
@@ -125,15 +127,4 @@ fn fail_on_errors(rows: &[Row]) -> Result<(), LoadError> {
         }),
         None => Ok(()),
     }
-}
-
-fn progress(rows: usize) -> ProgressBar {
-    if rows < 2 || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    let bar =
-        ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
 }

@@ -4,9 +4,8 @@
 //! with lanes takes as long for one operation as for a group of them, which the model does not know: its error shows
 //! that, and the last column what is left of it when operations are counted in whole groups.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use oarlock::{Accelerator, Fit, Grid, Shape};
 use serde::Serialize;
 
@@ -14,6 +13,7 @@ use crate::args::Global;
 use crate::engines::print_rows;
 use crate::exit::Failure;
 use crate::operation::Operation;
+use crate::progress;
 use crate::table::{Align, Cell, Table, duration, wants_colour};
 
 /// One engine and shape. Times in nanoseconds, deviations relative to the time.
@@ -66,7 +66,7 @@ fn measure(global: &Global, accelerator: &Accelerator, operations: &[Operation])
         let proved = engine.shapes.iter().filter(|own| own.verdict.is_ok() && is_wanted(own.shape));
         todo.extend(proved.map(|own| (engine.name, own.shape, own.lanes.best)));
     }
-    let bar = progress_bar(todo.len());
+    let bar = progress::bar(todo.len() as u64, "{msg:32} {wide_bar} {pos}/{len} shapes, {eta} left");
     let mut rows = Vec::new();
     for (engine, shape, lanes) in todo {
         bar.set_message(format!("{engine} {shape}"));
@@ -129,18 +129,6 @@ fn table(rows: &[Row]) -> Table {
         ]);
     }
     table
-}
-
-/// On stderr, and only where somebody watches.
-fn progress_bar(steps: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(steps as u64);
-    match ProgressStyle::with_template("{msg:32} {wide_bar} {pos}/{len} shapes, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 #[cfg(test)]

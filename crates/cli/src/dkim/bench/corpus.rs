@@ -12,6 +12,7 @@ pub(super) enum Sizes {
 }
 
 impl Sizes {
+    pub(super) const ALL: [Self; 2] = [Self::Uniform, Self::Paper];
     const UNIFORM: f64 = 8_900.0;
     const MEDIAN: f64 = 7_000.0;
     const MEAN: f64 = 8_800.0;

@@ -1,41 +1,84 @@
-//! `oarlock dkim bench`: messages signed and verified per second of CPU, engine by engine, in turns.
+//! `oarlock dkim bench`: messages signed and verified per second of CPU, engine by engine and by a peer, in turns.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `corpus` | messages of one size, and of sizes like those of the paper |
+//! | `task` | what is done with them |
 //! | `ours` | a row's work through the mail trade |
+//! | `mail_auth` | the same by a peer (feature `mail-auth`) |
 //! | `report` | rows as table and JSON |
 
 mod corpus;
+#[cfg(feature = "mail-auth")]
+mod mail_auth;
 mod ours;
 mod report;
+mod task;
 
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
 use self::corpus::{Corpus, Sizes};
-use self::ours::{Ours, Task};
+use self::ours::Ours;
 use self::report::Row;
+use self::task::Input;
+pub(super) use self::task::Task;
 use super::DkimError;
 use super::args::BenchArgs;
 use crate::args::Global;
+use crate::progress;
+
+/// How the peer is called.
+const PEER: &str = "mail-auth 0.13";
+
+/// Somebody who does a row's work.
+trait Work {
+    /// Does the next messages, and says how many.
+    fn batch(&mut self) -> Result<usize, DkimError>;
+}
 
 pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<(), DkimError> {
     let all = global.builder().build()?;
     global.tell_absent(&all);
+    if cfg!(not(feature = "mail-auth")) {
+        eprintln!("oarlock: built without the feature mail-auth: there is no peer to compare with");
+    }
+    let engines = global.measured(&all);
+    let tasks = if args.tasks.is_empty() { &Task::ALL[..] } else { &args.tasks };
+    let steps = (Sizes::ALL.len() * tasks.len()) as u64;
+    let progress = progress::bar(steps, "{msg:24} {wide_bar} {pos}/{len} rows, {eta} left");
     let mut rows = Vec::new();
-    for sizes in [Sizes::Uniform, Sizes::Paper] {
+    for sizes in Sizes::ALL {
         let corpus = Corpus::new(sizes, args.messages);
-        for task in Task::ALL {
-            let works =
-                global.measured(&all).into_iter().map(|engine| Ours::new(engine, task, &corpus, args.batch));
-            let mut works: Vec<Ours> = works.collect::<Result<_, _>>()?;
+        for &task in tasks {
+            progress.set_message(format!("{} {}", task.name(), sizes.name()));
+            let input = Input::new(task, &corpus, &all)?;
+            let ours = engines.iter().map(|engine| Ours::new(engine, &input, args.batch));
+            let mut ours: Vec<Ours> = ours.collect::<Result<_, _>>()?;
+            let mut works: Vec<&mut dyn Work> = ours.iter_mut().map(|ours| ours as _).collect();
+            let mut peer = peer(&input)?;
+            works.extend(peer.iter_mut().map(|peer| &mut **peer as &mut dyn Work));
             let rates = turns(&mut works, args)?;
-            rows.extend(works.iter().zip(rates).map(|(work, rate)| Row::of(work, sizes, rate)));
+            let peer = rates.get(engines.len()).copied();
+            let of_engines = engines.iter().zip(rates);
+            rows.extend(of_engines.map(|(engine, rate)| Row::of(engine, task, sizes, rate, peer)));
+            progress.inc(1);
         }
     }
+    progress.finish_and_clear();
     report::print(global, args, &rows)
+}
+
+/// The peer and its name, where one was built in.
+#[cfg(feature = "mail-auth")]
+fn peer<'i>(input: &'i Input) -> Result<Option<Box<dyn Work + 'i>>, DkimError> {
+    Ok(Some(Box::new(mail_auth::MailAuth::new(input)?)))
+}
+
+#[cfg(not(feature = "mail-auth"))]
+fn peer<'i>(_input: &'i Input) -> Result<Option<Box<dyn Work + 'i>>, DkimError> {
+    Ok(None)
 }
 
 /// Messages per second of the clock and of CPU.
@@ -44,13 +87,12 @@ struct Rate {
     per_s: f64,
     per_cpu_s: f64,
 }
-
 /// Each in turn, for as long as each other: the median turn of each by CPU.
-fn turns(works: &mut [Ours], args: &BenchArgs) -> Result<Vec<Rate>, DkimError> {
+fn turns(works: &mut [&mut dyn Work], args: &BenchArgs) -> Result<Vec<Rate>, DkimError> {
     let mut rates = vec![Vec::new(); works.len()];
     for turn in 0..=args.turns {
         for (work, rates) in works.iter_mut().zip(&mut rates) {
-            let rate = timed(work, Duration::from_secs_f64(args.seconds))?;
+            let rate = timed(*work, Duration::from_secs_f64(args.seconds))?;
             // The first turn warms caches and builds tables of keys.
             if turn > 0 {
                 rates.push(rate);
@@ -60,7 +102,7 @@ fn turns(works: &mut [Ours], args: &BenchArgs) -> Result<Vec<Rate>, DkimError> {
     Ok(rates.into_iter().map(median).collect())
 }
 
-fn timed(work: &mut Ours, length: Duration) -> Result<Rate, DkimError> {
+fn timed(work: &mut dyn Work, length: Duration) -> Result<Rate, DkimError> {
     let (began, cpu) = (Instant::now(), ThreadTime::now());
     let mut messages = 0;
     while began.elapsed() < length {

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Rate;
 use super::corpus::Sizes;
-use super::ours::Ours;
+use super::task::Task;
+use super::{PEER, Rate};
 use crate::args::Global;
 use crate::dkim::DkimError;
 use crate::dkim::args::BenchArgs;
-use crate::table::{Align, Cell, Table, thousands, wants_colour};
+use crate::table::{Align, Cell, Table, ratio, thousands, wants_colour};
 
 /// As every trade's bench prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -27,17 +27,18 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(work: &Ours, sizes: Sizes, rate: Rate) -> Self {
+    pub(super) fn of(engine: &'static str, task: Task, sizes: Sizes, rate: Rate, peer: Option<Rate>) -> Self {
+        let peer_rate_per_cpu_s = peer.map(|peer| peer.per_cpu_s);
         Self {
-            name: work.task.name(),
-            engine: work.engine,
+            name: task.name(),
+            engine,
             threads: 1,
             sizes: sizes.name(),
             rate_per_s: rate.per_s,
             rate_per_cpu_s: rate.per_cpu_s,
-            peer: None,
-            peer_rate_per_cpu_s: None,
-            ratio: None,
+            peer: peer.map(|_| PEER),
+            peer_rate_per_cpu_s,
+            ratio: peer_rate_per_cpu_s.map(|peer| rate.per_cpu_s / peer),
         }
     }
 }
@@ -58,6 +59,8 @@ pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(
         ("sizes", Align::Left),
         ("engine", Align::Left),
         ("messages/CPU s", Align::Right),
+        (PEER, Align::Right),
+        ("ratio", Align::Right),
     ]);
     for row in rows {
         table.row([
@@ -65,6 +68,8 @@ pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(
             row.sizes.into(),
             row.engine.into(),
             thousands(row.rate_per_cpu_s.round() as u64).into(),
+            row.peer_rate_per_cpu_s.map_or(Cell::none(), |rate| thousands(rate.round() as u64).into()),
+            row.ratio.map_or(Cell::none(), |value| ratio(value).into()),
         ]);
     }
     write!(out, "{}", table.render(wants_colour()))?;
