@@ -1,24 +1,29 @@
-//! Base64 with folds in it. RFC 6376 2.10: `base64string`.
+//! Base64 with folds in it. RFC 6376 2.10: `base64string`. Nothing of it is secret: signatures, hashes and public keys.
 
-use base64ct::{Base64, Base64Unpadded, Encoding};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
 use crate::tags::is_space;
 
 /// Decodes, whatever white space stands between characters; padding may be missing, as it often is in hand-made records.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut packed: Vec<u8> = text.iter().copied().filter(|byte| !is_space(*byte)).collect();
+    let mut packed = vec![0; text.len()];
+    let mut len = 0;
+    for byte in text {
+        packed[len] = *byte;
+        len += usize::from(!is_space(*byte));
+    }
+    packed.truncate(len);
     let padding = packed.iter().rev().take_while(|byte| **byte == b'=').count();
     if padding > 2 || (padding > 0 && !packed.len().is_multiple_of(4)) {
         return None;
     }
     packed.truncate(packed.len() - padding);
-    let len = Base64Unpadded::decode_in_place(&mut packed).ok()?.len();
-    packed.truncate(len);
-    Some(packed)
+    STANDARD_NO_PAD.decode(&packed).ok()
 }
 
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    Base64::encode_string(bytes)
+    STANDARD.encode(bytes)
 }
 
 #[cfg(test)]

@@ -100,8 +100,11 @@ fn tag(text: &[u8], place: Range<usize>) -> Result<Tag<'_>, TagError> {
         return Err(TagError::Name(shown(name)));
     }
     let value = trimmed(&spec[equals + 1..]);
-    let is_value_byte = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n' | b' '..=b'~' | 0x80..);
-    if !value.iter().all(is_value_byte) || (!value.is_ascii() && std::str::from_utf8(value).is_err()) {
+    // All of them, even behind one that is none: so it goes by blocks.
+    let is_value_byte = |byte: u8| matches!(byte, b'\t' | b'\r' | b'\n' | b' '..=b'~' | 0x80..);
+    if !value.iter().fold(true, |is_value, byte| is_value & is_value_byte(*byte))
+        || (!value.is_ascii() && std::str::from_utf8(value).is_err())
+    {
         return Err(TagError::Value(shown(name)));
     }
     Ok(Tag { name, value, place: place.start + equals + 1..place.end })

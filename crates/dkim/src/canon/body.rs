@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Form;
-use super::classes::{BLOCK, Classes};
+use super::blanks::{BLOCK, Blanks};
 
 /// Input that is made canonical at a time, so that a stream's scratch stays small.
 const PIECE: usize = 32 << 10;
@@ -116,13 +116,11 @@ impl BodyCanonicalizer {
 
     /// Runs of white space become one space, or nothing at the end of a line.
     fn relax(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        out.reserve(input.len() + 2);
+        out.reserve(input.len() + BLOCK);
         let mut at = 0;
         while at < input.len() {
             if !self.has_space && !self.has_cr {
-                let same = unchanged(input, at);
-                out.extend_from_slice(&input[at..same]);
-                at = same;
+                at += relax_blocks(&input[at..], out);
             }
             if let Some(byte) = input.get(at) {
                 self.step(*byte, out);
@@ -154,28 +152,61 @@ impl BodyCanonicalizer {
     }
 }
 
-/// Where the bytes from `at` on end that stay as they are, whatever follows: before a tab, before white space that more of it or a
-/// CR follows, before a byte whose successor is not here yet.
-#[inline]
-fn unchanged(input: &[u8], mut at: usize) -> usize {
-    while let Some(block) = input[at..].first_chunk::<BLOCK>() {
-        let Some(next) = input.get(at + BLOCK) else { break };
-        let Classes { space, tab, cr } = Classes::of(block);
-        let is_followed = |bits: u64, by: bool| bits >> 1 | u64::from(by) << (BLOCK - 1);
-        let matters = space | tab | cr;
-        let changes = tab | (space & is_followed(matters, matches!(next, b' ' | b'\t' | b'\r')));
-        // A CR in the last place waits for its LF, like every CR at the end of a piece.
-        if changes != 0 {
-            return at + changes.trailing_zeros() as usize;
-        }
+/// Bytes behind a block by which its last byte is judged: of white space it matters whether more of it or a CRLF follows.
+const BEHIND: usize = 2;
+
+/// Makes block after block canonical, as long as enough follows it, and gives how many bytes that were. What is behind them
+/// depends on none of them.
+fn relax_blocks(input: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    while let Some((block, behind)) = input[at..].split_first_chunk::<BLOCK>()
+        && let Some(behind) = behind.first_chunk::<BEHIND>()
+    {
+        relax_block(block, *behind, out);
         at += BLOCK;
     }
-    let changes = |place: &usize| match input[*place] {
-        b'\t' => true,
-        b' ' | b'\r' => input.get(place + 1).is_none_or(|next| matches!(next, b' ' | b'\t' | b'\r')),
-        _ => false,
+    at
+}
+
+#[inline]
+fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
+    let Blanks { low, has_tab } = Blanks::of(block);
+    // Places whose successor is white space or a control character, too: ends of lines, and all that may be dropped.
+    let candidates = low & (low >> 1 | u64::from(behind[0] <= b' ') << (BLOCK - 1));
+    if candidates == 0 && !has_tab {
+        out.extend_from_slice(block);
+        return;
+    }
+    let mut window = [0; 2 * BLOCK];
+    window[..BLOCK].copy_from_slice(block);
+    window[BLOCK..][..BEHIND].copy_from_slice(&behind);
+    let is_dropped = |place: usize| {
+        let next = &window[place + 1..];
+        matches!(window[place], b' ' | b'\t')
+            && (matches!(next[0], b' ' | b'\t') || next.starts_with(b"\r\n"))
     };
-    (at..input.len()).find(changes).unwrap_or(input.len())
+    let mut dropped = 0_u64;
+    let mut rest = candidates;
+    while rest != 0 {
+        let place = rest.trailing_zeros();
+        dropped |= u64::from(is_dropped(place as usize)) << place;
+        rest &= rest - 1;
+    }
+    if has_tab {
+        for byte in &mut window[..BLOCK] {
+            *byte = if *byte == b'\t' { b' ' } else { *byte };
+        }
+    }
+    let mut from = 0;
+    while from < BLOCK {
+        // Whole blocks are copied and cut afterwards, which is faster than to copy as many bytes as there are.
+        let kept = ((dropped >> from).trailing_zeros() as usize).min(BLOCK - from);
+        let len = out.len();
+        out.extend_from_slice(&window[from..from + BLOCK]);
+        out.truncate(len + kept);
+        from += kept;
+        from += ((!(dropped >> (from & (BLOCK - 1)))).trailing_zeros() as usize).min(BLOCK - from);
+    }
 }
 
 /// A whole body, written behind what is in `out`.

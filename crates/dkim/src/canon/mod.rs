@@ -1,7 +1,7 @@
 //! Canonical forms of header fields and bodies. RFC 6376 3.4.
 
+mod blanks;
 mod body;
-mod classes;
 mod header;
 
 use std::fmt;

@@ -243,7 +243,8 @@ impl Signer {
     /// # Errors
     /// A name that is none, or no `From`.
     pub fn covering(self, coverage: &Coverage) -> Result<Self, SignerError> {
-        let over: HashSet<u32> = coverage.oversigned.iter().map(|name| name_hash(name.as_bytes())).collect();
+        let over: HashSet<String> =
+            coverage.oversigned.iter().map(|name| name.to_ascii_lowercase()).collect();
         let mut seen = HashSet::new();
         let mut names = Vec::new();
         for name in coverage.signed.iter().chain(&coverage.oversigned) {
@@ -252,9 +253,10 @@ impl Signer {
             if !is_name {
                 return Err(SignerError::Name(name.clone()));
             }
-            let hash = name_hash(name.as_bytes());
-            if seen.insert(name.to_ascii_lowercase()) {
-                names.push(Name { name: name.clone(), hash, is_oversigned: over.contains(&hash) });
+            let lower = name.to_ascii_lowercase();
+            let is_oversigned = over.contains(&lower);
+            if seen.insert(lower) {
+                names.push(Name { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
             }
         }
         if !seen.contains("from") {

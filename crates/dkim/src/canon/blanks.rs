@@ -1,0 +1,47 @@
+//! Where a block has white space, told for 64 bytes at once.
+
+use wide::u8x16;
+
+/// Bytes of a block.
+pub(super) const BLOCK: usize = 64;
+
+/// White space of a block, and what looks like it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blanks {
+    /// A bit for each byte that is a space or a control character, the lowest for the first.
+    pub(super) low: u64,
+    /// True where one of them is a tab.
+    pub(super) has_tab: bool,
+}
+
+impl Blanks {
+    #[inline]
+    pub(super) fn of(block: &[u8; BLOCK]) -> Self {
+        let (quarters, _) = block.as_chunks::<16>();
+        let (space, tab) = (u8x16::splat(b' '), u8x16::splat(b'\t'));
+        let (mut low, mut tabs) = (0, u8x16::ZERO);
+        for (place, quarter) in quarters.iter().enumerate() {
+            let bytes = u8x16::new(*quarter);
+            low |= u64::from(bytes.min(space).simd_eq(bytes).to_bitmask()) << (16 * place);
+            tabs |= bytes.simd_eq(tab);
+        }
+        Self { low, has_tab: tabs.to_bitmask() != 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_has_its_bit() {
+        for place in 0..BLOCK {
+            for byte in 0..=u8::MAX {
+                let mut block = [b'a'; BLOCK];
+                block[place] = byte;
+                let low = u64::from(byte <= b' ') << place;
+                assert_eq!(Blanks::of(&block), Blanks { low, has_tab: byte == b'\t' }, "{byte} at {place}");
+            }
+        }
+    }
+}

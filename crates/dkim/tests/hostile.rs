@@ -1,0 +1,210 @@
+//! Messages and records that others have stumbled over, and those that somebody writes to make them.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verify_at};
+use oarlock::Accelerator;
+use oarlock_dkim::{
+    BodyHasher, Canonicalization, Form, Intake, Limits, Message, Policy, Reason, RecordError, Signer,
+    Verdict, body_needs,
+};
+
+fn zone() -> Zone {
+    Zone::of("r2._domainkey.example.com", record(rsa2048()))
+        .with("ed._domainkey.example.com", record(ed25519()))
+}
+
+fn signer() -> Signer {
+    Signer::new("example.com", "ed", ed25519().clone()).unwrap()
+}
+
+fn rsa_signer() -> Signer {
+    Signer::new("example.com", "r2", rsa2048().clone()).unwrap()
+}
+
+fn is_pass(accelerator: &Accelerator, mail: &[u8]) -> bool {
+    verify(accelerator, mail, &zone())[0].verdict() == Verdict::Pass
+}
+
+#[test]
+fn a_hundred_signatures_cost_as_much_as_five() {
+    let accelerator = &engines()[0];
+    let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
+    let end = mail.windows(6).position(|bytes| bytes == b"\r\nFrom").unwrap() + 2;
+    let flood = [&mail[..end].repeat(100)[..], &mail[end..]].concat();
+    let policy = Policy::default();
+    let needs = {
+        let message = Message::parse(&flood, &policy.limits).unwrap();
+        body_needs(&message.headers, &policy, NOW)
+    };
+    assert_eq!(needs.len(), 1, "one body, hashed once");
+    let mut asked = 0;
+    let mut intake = Intake::new(&policy, NOW);
+    intake.push(&Message::parse(&flood, &policy.limits).unwrap()).unwrap();
+    let keyed = intake.hash(accelerator).unwrap().answer(|name| {
+        asked += 1;
+        zone().answer(name.as_str())
+    });
+    let results = keyed.verify(accelerator).remove(0).signatures;
+    assert_eq!((asked, results.len()), (5, 100));
+    for (place, result) in results.iter().enumerate() {
+        let expected = (place >= 5).then_some(Reason::TooManySignatures(5));
+        assert_eq!(
+            (result.reason.clone(), result.domain.as_deref()),
+            (expected, Some("example.com")),
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn fifty_megabytes_in_lines_of_one_are_a_body() {
+    let line = |byte: u8| [&[byte; 1 << 20][..], b" \t \r\n"].concat();
+    let body = (0..50).map(|number| line(b'a' + number % 26)).collect::<Vec<_>>().concat();
+    let mail = [b"From: a@example.com\r\n\r\n", &body[..]].concat();
+    for accelerator in engines() {
+        let mail = signed(accelerator, &mail, &[&signer()]);
+        assert!(is_pass(accelerator, &mail));
+        let message = Message::parse(&mail, &Limits::default()).unwrap();
+        let policy = Policy::default();
+        let mut hashers: Vec<_> = body_needs(&message.headers, &policy, NOW)
+            .into_iter()
+            .map(|need| BodyHasher::new(accelerator, need))
+            .collect();
+        for piece in message.body.chunks(65_535) {
+            hashers.iter_mut().for_each(|hasher| hasher.push(piece));
+        }
+        let mut intake = Intake::new(&policy, NOW);
+        intake.push_hashed(&message.headers, hashers).unwrap();
+        let keyed = intake.hash(accelerator).unwrap().answer(|name| zone().answer(name.as_str()));
+        assert_eq!(keyed.verify(accelerator)[0].signatures[0].verdict(), Verdict::Pass);
+        let mut changed = mail;
+        let last = changed.len() - 6;
+        changed[last] ^= 1;
+        assert_eq!(verify(accelerator, &changed, &zone())[0].reason, Some(Reason::BodyHash));
+    }
+}
+
+#[test]
+fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
+    let accelerator = &engines()[0];
+    let long = [b"From: a@example.com\r\nSubject: ", &[b'x'; 1 << 20][..], b"\r\n\r\nbody\r\n"].concat();
+    let mut many = b"From: a@example.com\r\n".to_vec();
+    for number in 0..10_000 {
+        many.extend_from_slice(format!("To: {number}@example.net\r\n").as_bytes());
+    }
+    many.extend_from_slice(b"\r\nbody\r\n");
+    assert!(is_pass(accelerator, &signed(accelerator, &long, &[&signer()])));
+    // Every one of the fields is signed, and that is more names than a verifier takes: h= names it once for each.
+    let all = signed(accelerator, &many, &[&signer()]);
+    let reason = verify(accelerator, &all, &zone())[0].reason.clone();
+    assert!(matches!(reason, Some(Reason::Signature(_))), "{reason:?}");
+    let lax = Limits { signed_names: 20_000, ..Limits::default() };
+    let policy = Policy { limits: lax, ..Policy::default() };
+    let results = verify_at(accelerator, &[&all], &zone(), &policy, NOW);
+    assert_eq!(results[0].signatures[0].verdict(), Verdict::Pass);
+    let fields = String::from_utf8(many).unwrap().replace("To:", "X-To:");
+    assert!(is_pass(accelerator, &signed(accelerator, fields.as_bytes(), &[&signer()])));
+}
+
+#[test]
+fn bytes_of_every_kind_are_signed_as_they_are() {
+    let every: Vec<u8> = (0..=255).collect();
+    let stray = b"a\rb\nc\r\rd\n\ne\0f";
+    let subject = [b"Subject: ", &every[32..], stray].concat();
+    let body = [&every[..], b"\r\n", stray, b"\r\n", &every].concat();
+    let mail = [b"From: a@example.com\r\n", &subject[..], b"\r\n\r\n", &body].concat();
+    for accelerator in engines() {
+        for form in [Form::Simple, Form::Relaxed] {
+            let signer = signer().with_canonicalization(Canonicalization { header: form, body: form });
+            let mail = signed(accelerator, &mail, &[&signer]);
+            assert!(is_pass(accelerator, &mail), "{form}");
+            // None of them may be mended on the way: a CR becomes a CRLF, an 8-bit byte loses its bit, a NUL goes.
+            for (was, becomes) in
+                [(&b"a\rb"[..], &b"a\r\nb"[..]), (b"b\nc", b"b\r\nc"), (b"\0f", b"f"), (b"\xff", b"\x7f")]
+            {
+                let place = mail.windows(was.len()).rposition(|bytes| bytes == was).unwrap();
+                let changed = [&mail[..place], becomes, &mail[place + was.len()..]].concat();
+                assert!(!is_pass(accelerator, &changed), "{form} {}", was.escape_ascii());
+            }
+        }
+    }
+}
+
+#[test]
+fn bodies_end_in_whatever_way() {
+    for accelerator in engines() {
+        for body in
+            ["", "\r\n", "\r\n\r\n", " ", "\t\r\n \r\n", "x", "x\r\n \t\r\n\t\r\n", "x \t", "x\r", "x\r\n\r"]
+        {
+            for form in [Form::Simple, Form::Relaxed] {
+                let canonicalization = Canonicalization { header: Form::Relaxed, body: form };
+                let whole = signer().with_canonicalization(canonicalization);
+                let mail = format!("From: a@example.com\r\n\r\n{body}");
+                let mail = signed(accelerator, mail.as_bytes(), &[&whole, &whole.clone().with_body_length()]);
+                let results = verify(accelerator, &mail, &zone());
+                assert!(results.iter().all(|result| result.verdict() == Verdict::Pass), "{form} {body:?}");
+            }
+        }
+        // l= counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
+        let mail =
+            signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer().with_body_length()]);
+        assert!(is_pass(accelerator, &mail) && is_pass(accelerator, mail.strip_suffix(b"\r\n").unwrap()));
+    }
+}
+
+#[test]
+fn of_several_records_each_is_tried_and_the_order_is_nothing() {
+    let accelerator = &engines()[0];
+    let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&rsa_signer()]);
+    let name = "r2._domainkey.example.com";
+    let (good, other) = (record(rsa2048()), "v=spf1 -all");
+    for records in [[&good[..], other], [other, &good]] {
+        let zone = Zone::of(name, records[0]).with(name, records[1]);
+        assert_eq!(verify(accelerator, &mail, &zone)[0].reason, None, "{records:?}");
+    }
+    let reason = |record: &str| verify(accelerator, &mail, &Zone::of(name, record))[0].reason.clone();
+    assert_eq!(reason("v=DKIM1; p="), Some(Reason::Record(RecordError::Revoked)));
+    assert_eq!(reason("v=DKIM2; p=AAAA").map(|reason| reason.verdict()), Some(Verdict::Permerror));
+    assert!(matches!(reason(&record(ed25519())), Some(Reason::KeyType { .. })));
+    assert_eq!(verify(accelerator, &mail, &Zone::default())[0].verdict(), Verdict::Permerror);
+}
+
+#[test]
+fn tags_that_are_odd_have_a_reason_that_names_them() {
+    let accelerator = &engines()[0];
+    let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
+    let text = String::from_utf8(mail).unwrap();
+    let of = |was: &str, becomes: &str| {
+        assert!(text.contains(was), "{was} {text}");
+        let changed = text.replacen(was, becomes, 1);
+        let result = verify(accelerator, changed.as_bytes(), &zone()).remove(0);
+        (result.verdict(), result.reason.map(|reason| reason.to_string()).unwrap_or_default())
+    };
+    let hash = text[text.find("bh=").unwrap() + 3..].split(';').next().unwrap();
+    for (was, becomes, verdict, word) in [
+        ("d=example.com", "d=example.com; d=example.org", Verdict::Neutral, "tag `d=` is there twice"),
+        ("s=ed", "s=e d", Verdict::Neutral, "`s=`"),
+        ("v=1", "v=2", Verdict::Neutral, "version `2`"),
+        ("v=1", "v=1; t=99999999999999999999999", Verdict::Neutral, "t="),
+        ("v=1", "v=1; l=-1", Verdict::Neutral, "l="),
+        ("v=1", "v=1; x=12 13", Verdict::Neutral, "x="),
+        ("a=ed25519-sha256", "a=md5", Verdict::Neutral, "md5"),
+        (hash, "!!!!", Verdict::Neutral, "bh="),
+        (hash, "AAAA", Verdict::Neutral, "the body hash has 3 bytes"),
+    ] {
+        let (found, reason) = of(was, becomes);
+        assert!(found == verdict && reason.contains(word), "{becomes}: {found:?} {reason}");
+    }
+    // What nobody knows is signed and otherwise nothing.
+    assert_eq!(of("v=1;", "v=1; unknown=tag;").0, Verdict::Fail);
+    // White space within Base64 and folds anywhere are none of the value.
+    let (start, end) = hash.split_at(9);
+    assert_eq!(
+        of(hash, &format!("{start}\r\n\t {end}")).0,
+        Verdict::Fail,
+        "it is another header, and readable"
+    );
+}
