@@ -224,6 +224,32 @@ fn what_cannot_be_done_is_said() {
     );
 }
 
+#[test]
+fn engines_are_compared_on_messages_as_the_paper_did() {
+    let place = Place::new();
+    let (mail, bare) = (place.write("mail", MAIL), place.write("bare", "Subject: nobody's\n\nbody\n"));
+    let plot = place.path("gains.svg");
+    let output =
+        oarlock(&["--json", "dkim", "verify", "--compare", "--turns", "1", "--plot", &plot, &mail, &bare]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["messages"], &report["left_out"]), (&1.into(), &1.into()));
+    let rows = report["rows"].as_array().unwrap();
+    let tables: Vec<_> = rows.iter().map(|row| row["table"].as_u64()).collect();
+    let expected = [Some(2), Some(3), Some(4), Some(5), None].map(|table| [table; 2]);
+    assert_eq!(tables, expected.as_flattened());
+    let paper = rows[0]["paper_gain_percent"].as_f64().unwrap();
+    assert!((paper - 63.82).abs() < 0.01, "{paper}");
+    assert!(rows.iter().all(|row| row["software_us"].as_f64().unwrap() > 0.0), "{rows:?}");
+    assert!(fs::read_to_string(plot).unwrap().starts_with("<svg"));
+    let text = oarlock(&["--engines", "scalar", "dkim", "sign", "--compare", "--turns", "1", &mail]);
+    let said = String::from_utf8(text.stdout.clone()).unwrap();
+    assert!(said.contains("Table 2: RSA-1024 with SHA-1") && said.contains("Table 6"), "{said}");
+    assert!(stderr(&text).contains("scalar is the only engine here"), "{}", stderr(&text));
+    assert_eq!(code(&oarlock(&["dkim", "sign", "--compare", &bare])), 2);
+    assert_eq!(code(&oarlock(&["dkim", "sign", "--plot", "x.svg", &mail])), 2);
+}
+
 /// Runs a peer's program with this on its standard input. None, said aloud, where the program is missing.
 fn peer(program: &str, arguments: &[&str], input: &[u8]) -> Option<std::process::Output> {
     let child = Command::new(program)

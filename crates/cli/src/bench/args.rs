@@ -1,9 +1,12 @@
 //! Arguments of `oarlock bench`.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use oarlock_milter::Socket;
+use serde::Serialize;
 
 use super::BenchError;
 use super::plan::{Name, Provider};
@@ -21,6 +24,8 @@ pub(super) enum BenchCommand {
     Tls(TlsArgs),
     /// TLS handshakes of nginx while it is reloaded and its workers are killed: which failed, and how much memory it takes
     Reloads(ReloadsArgs),
+    /// Messages that a mail filter signs and verifies, as MTAs send them
+    Milter(MilterArgs),
 }
 
 /// What both need to set servers up.
@@ -100,6 +105,100 @@ pub(crate) struct ReloadsArgs {
     /// Worker processes of nginx
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(2..=512))]
     pub(super) workers: u32,
+}
+
+/// Arguments of `oarlock bench milter`.
+#[derive(Args, Debug)]
+#[command(after_help = "Rows: messages of 8.9 KB, relaxed/relaxed, one key, whose record is at hand.\n  \
+                  verify-rsa2048, verify-ed25519  messages with one signature, from anybody\n  \
+                  sign-rsa2048, sign-ed25519      messages of an authenticated client\n  \
+                  accept                          a filter that has everything sent to it and accepts it\n\
+                  The filters share the first core of this process, the MTAs have the others. A session sends its next message as soon \
+                  as the one before is answered, and every answer is checked. p50_us and p99_us are from MAIL to the end of the answer; \
+                  added_p50_us is the median over turns of what the row's median is above that of accept in the same turn.")]
+pub(crate) struct MilterArgs {
+    /// Rows to measure [default: all]
+    #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
+    rows: Vec<MilterRow>,
+    /// Sessions at once; several numbers give a row each
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,100", value_parser = sessions)]
+    pub(super) sessions: Vec<usize>,
+    /// How long messages are
+    #[arg(long, value_enum, default_value_t = MilterSizes::Uniform)]
+    pub(super) sizes: MilterSizes,
+    /// Different messages
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = sessions)]
+    pub(super) messages: usize,
+    /// Seconds of each turn, after a tenth of it to warm up
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
+    pub(super) seconds: f64,
+    /// Times that each row is measured
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) turns: u32,
+    /// A filter that runs already, as inet:PORT@HOST or unix:PATH: load for other people's. Its answers are checked as ours are, so
+    /// it must know a key, or be measured with the row accept
+    #[arg(long, value_name = "SOCKET", requires = "rows")]
+    pub(super) connect: Option<Socket>,
+    /// That filter's process, whose CPU time is counted
+    #[arg(long, value_name = "PID", requires = "connect")]
+    pub(super) process: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MilterRow {
+    VerifyRsa2048,
+    VerifyEd25519,
+    SignRsa2048,
+    SignEd25519,
+    Accept,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MilterSizes {
+    /// All of 8.9 KB
+    Uniform,
+    /// Median 7 KB, average 8.8 KB, none over 180 KB
+    Paper,
+}
+
+fn sessions(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count: &usize| (1..=1 << 16).contains(count));
+    count.ok_or_else(|| "expected a number from 1 to 65536".into())
+}
+
+impl MilterArgs {
+    pub(super) fn check(&self) -> Result<(), BenchError> {
+        is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")
+    }
+
+    /// What was asked for, each once, in the order of the table.
+    pub(super) fn rows(&self) -> Vec<MilterRow> {
+        let is_wanted = |row: &MilterRow| self.rows.is_empty() || self.rows.contains(row);
+        MilterRow::value_variants().iter().copied().filter(is_wanted).collect()
+    }
+}
+
+impl fmt::Display for MilterRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::VerifyRsa2048 => "verify-rsa2048",
+            Self::VerifyEd25519 => "verify-ed25519",
+            Self::SignRsa2048 => "sign-rsa2048",
+            Self::SignEd25519 => "sign-ed25519",
+            Self::Accept => "accept",
+        })
+    }
+}
+
+impl fmt::Display for MilterSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Uniform => "all of 8.9 KB",
+            Self::Paper => "of median 7 KB and average 8.8 KB",
+        })
+    }
 }
 
 /// What the library is called: as it is installed, and as it is built.

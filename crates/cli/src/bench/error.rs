@@ -3,8 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use oarlock::BuildError;
 use oarlock::keys::KeyError;
 use rustix::io::Errno;
+
+use crate::dkim::DkimError;
 
 use super::plan::{Name, Program, Provider};
 
@@ -53,6 +56,12 @@ pub(crate) enum BenchError {
     Failed { provider: Provider, failed: u64, first: String },
     #[error("{name} {provider}: {reason}\n{log}")]
     Server { name: Name, provider: Provider, reason: String, log: String },
+    #[error("messages: {0}")]
+    Mail(Box<DkimError>),
+    #[error(transparent)]
+    Engines(BuildError),
+    #[error("the filter at {socket}: {reason}")]
+    Filter { socket: String, reason: String },
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }

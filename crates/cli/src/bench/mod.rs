@@ -12,10 +12,12 @@
 //! | `turns` | providers in turns, and what is made of these |
 //! | `reloads` | nginx while it is reloaded and its workers are killed |
 //! | `report` | table and JSON |
+//! | `milter` | MTAs at a mail filter |
 
 mod args;
 mod client;
 mod error;
+mod milter;
 mod place;
 mod plan;
 mod process;
@@ -48,6 +50,7 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<(), BenchError> {
     match &args.command {
         BenchCommand::Tls(args) => tls(global, args),
         BenchCommand::Reloads(args) => reloads::run(global, args),
+        BenchCommand::Milter(args) => milter::run(global, args),
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) enum Program {
     Nginx,
     Haproxy,
     Cryptoserver,
+    Milter,
 }
 
 /// What a row's ratio compares.
@@ -117,7 +118,7 @@ impl Program {
         let name = match self {
             Self::Nginx => "nginx",
             Self::Haproxy => "haproxy",
-            Self::Cryptoserver => return std::env::current_exe().ok(),
+            Self::Cryptoserver | Self::Milter => return std::env::current_exe().ok(),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         // Debian has servers where only root's PATH looks.
@@ -154,6 +155,7 @@ impl fmt::Display for Program {
             Self::Nginx => "nginx",
             Self::Haproxy => "haproxy",
             Self::Cryptoserver => "cryptoserver",
+            Self::Milter => "the mail filter",
         })
     }
 }

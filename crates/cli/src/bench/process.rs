@@ -65,6 +65,11 @@ impl Process {
         Ok(line)
     }
 
+    /// Its number.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Fails where it has ended.
     pub(super) fn check(&mut self) -> Result<(), BenchError> {
         let status = match self.child.try_wait() {

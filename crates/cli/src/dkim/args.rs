@@ -62,15 +62,32 @@ impl MailArgs {
     }
 }
 
+/// Messages as something to measure with.
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// Write nothing, but measure: sign and verify the messages with keys made for it, by the scalar engine and by the
+    /// fastest one, and print tables 2 to 6 of the paper on accelerated DKIM for them
+    #[arg(long)]
+    pub(super) compare: bool,
+    /// Draw the gains as SVG
+    #[arg(long, value_name = "FILE.svg", requires = "compare")]
+    pub(super) plot: Option<PathBuf>,
+    /// Turns of each row, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) turns: u32,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct SignArgs {
     #[command(flatten)]
     pub(super) mail: MailArgs,
+    #[command(flatten)]
+    pub(super) compare: CompareArgs,
     /// Who signs: `d=`
-    #[arg(long, value_name = "DOMAIN")]
-    pub(super) domain: String,
+    #[arg(long, value_name = "DOMAIN", required_unless_present = "compare")]
+    pub(super) domain: Option<String>,
     /// A selector and its private key; several make several signatures
-    #[arg(long = "key", required = true, value_name = "SELECTOR=FILE", value_parser = selector_and_file)]
+    #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = selector_and_file)]
     pub(super) keys: Vec<(String, PathBuf)>,
     /// Passphrase of encrypted keys
     #[arg(long, value_name = "FILE")]
@@ -123,6 +140,8 @@ fn selector_and_file(text: &str) -> Result<(String, PathBuf), String> {
 pub(super) struct VerifyArgs {
     #[command(flatten)]
     pub(super) mail: MailArgs,
+    #[command(flatten)]
+    pub(super) compare: CompareArgs,
     #[command(flatten)]
     pub(super) lookup: LookupArgs,
     /// Shortest RSA key that is accepted, in bits

@@ -1,6 +1,7 @@
 //! Messages taken in batches by any number of threads, and what came of them in the order of the messages.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -178,7 +179,27 @@ impl<T> Order<T> {
     }
 }
 
+/// The last line of `--json`.
+#[derive(Debug, Serialize)]
+struct Tail<C> {
+    summary: Summary<C>,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary<C> {
+    #[serde(flatten)]
+    totals: Totals,
+    #[serde(flatten)]
+    counts: C,
+}
+
 impl Totals {
+    /// As the last line of `--json`, with what a command has counted.
+    pub(super) fn print(self, counts: impl Serialize, out: &mut impl Write) -> io::Result<()> {
+        let tail = Tail { summary: Summary { totals: self, counts } };
+        writeln!(out, "{}", serde_json::to_string(&tail).map_err(io::Error::other)?)
+    }
+
     /// On stderr, for people.
     pub(super) fn tell(&self, what: &str) {
         let Self { messages, seconds, messages_per_s, messages_per_cpu_s, threads, unreadable, .. } = self;

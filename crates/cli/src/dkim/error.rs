@@ -29,6 +29,8 @@ pub(crate) enum DkimError {
     Threads(io::Error),
     #[error("{0}")]
     Job(#[from] JobError),
+    #[error("{}: {error}", path.display())]
+    Plot { path: PathBuf, error: io::Error },
     #[error("{0}")]
     Usage(&'static str),
     #[error("`{0}` is no domain name")]

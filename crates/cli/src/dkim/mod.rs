@@ -22,6 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
+pub(crate) use self::bench::{Corpus, DOMAIN, Input, Kind, SELECTOR, Sizes, Task};
 pub(crate) use self::error::DkimError;
 use crate::args::Global;
 

@@ -9,12 +9,16 @@ use oarlock_io::mail::{self, Destination, Mail, MailError, to_crlf};
 use serde::Serialize;
 
 use super::args::SignArgs;
-use super::bulk::{self, Loaded, Totals};
+use super::bench::compare;
+use super::bulk::{self, Loaded};
 use super::{DkimError, now_s};
 use crate::args::Global;
 use crate::keys::{about, place};
 
 pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
+    if args.compare.compare {
+        return compare::run(global, &args.mail, &args.compare);
+    }
     let work = Work {
         signers: args.signers()?,
         accelerator: global.builder().build()?,
@@ -36,9 +40,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
     };
     let totals = bulk::run(global, &args.mail, |batch| work.sign(&batch), take)?;
     if global.json {
-        let summary = Summary { totals, counts };
-        let text = serde_json::to_string(&Tail { summary }).map_err(std::io::Error::other)?;
-        writeln!(out, "{text}")?;
+        totals.print(counts, &mut out)?;
     }
     out.flush()?;
     if global.json || global.verbose || !matches!(work.target, Target::Stdout) {
@@ -63,7 +65,7 @@ impl SignArgs {
     }
 
     fn signer(&self, selector: &str, key: oarlock::Key) -> Result<Signer, oarlock_dkim::SignerError> {
-        let mut signer = Signer::new(&self.domain, selector, key)?
+        let mut signer = Signer::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
             .with_canonicalization(self.canonicalization)
             .with_lifetime_s(self.expire)
             .covering(&self.coverage())?;
@@ -249,19 +251,6 @@ impl Done {
 struct Counts {
     signatures: u64,
     unsigned: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Summary {
-    #[serde(flatten)]
-    totals: Totals,
-    #[serde(flatten)]
-    counts: Counts,
-}
-
-#[derive(Debug, Serialize)]
-struct Tail {
-    summary: Summary,
 }
 
 impl Counts {

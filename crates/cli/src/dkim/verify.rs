@@ -8,12 +8,16 @@ use oarlock_io::mail::to_crlf;
 use serde::Serialize;
 
 use super::args::VerifyArgs;
+use super::bench::compare;
 use super::bulk::{self, Loaded, Totals};
 use super::lookup::Records;
 use super::{DkimError, now_s};
 use crate::args::Global;
 
 pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
+    if args.compare.compare {
+        return compare::run(global, &args.mail, &args.compare);
+    }
     let verifier = Verifier {
         accelerator: global.builder().build()?,
         records: Records::open(&args.lookup)?,
@@ -31,9 +35,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
     };
     let totals = bulk::run(global, &args.mail, |batch| verifier.verify(&batch), take)?;
     if global.json {
-        let summary = Summary { totals, counts };
-        let text = serde_json::to_string(&Tail { summary }).map_err(std::io::Error::other)?;
-        writeln!(out, "{text}")?;
+        totals.print(counts, &mut out)?;
     }
     out.flush()?;
     totals.tell(&counts.to_string());
@@ -192,19 +194,6 @@ struct Counts {
     permerror: u64,
     none: u64,
     malformed: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Summary {
-    #[serde(flatten)]
-    totals: Totals,
-    #[serde(flatten)]
-    counts: Counts,
-}
-
-#[derive(Debug, Serialize)]
-struct Tail {
-    summary: Summary,
 }
 
 impl Counts {

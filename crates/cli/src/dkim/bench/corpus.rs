@@ -4,7 +4,7 @@ use crate::operation::SplitMix64;
 
 /// How long messages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sizes {
+pub(crate) enum Sizes {
     /// All of 8.9 KB.
     Uniform,
     /// As in the paper: median 7 KB, average 8.8 KB, none over 180 KB. Logarithms of sizes are normal.
@@ -41,12 +41,12 @@ impl Sizes {
 }
 
 /// Messages with header fields like those of mail that has passed some servers, and text in lines.
-pub(super) struct Corpus {
-    pub(super) messages: Vec<Vec<u8>>,
+pub(crate) struct Corpus {
+    pub(crate) messages: Vec<Vec<u8>>,
 }
 
 impl Corpus {
-    pub(super) fn new(sizes: Sizes, count: usize) -> Self {
+    pub(crate) fn new(sizes: Sizes, count: usize) -> Self {
         let mut random = SplitMix64::new(0x6f61_726c_6f63_6b21);
         let messages = (0..count).map(|number| {
             let len = sizes.draw(&mut random);

@@ -15,7 +15,7 @@ use mail_auth::{AuthenticatedMessage, DkimResult, MessageAuthenticator, Paramete
 use oarlock::keys::export;
 use oarlock_dkim::{Coverage, RecordOptions, record_text};
 
-use super::task::{DOMAIN, Input, KeyType, SELECTOR, Task};
+use super::task::{DOMAIN, Input, Kind, SELECTOR, Task};
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
 use super::{PEER, Work};
@@ -23,7 +23,7 @@ use crate::dkim::DkimError;
 
 /// `mail-auth` at one task.
 pub(super) struct MailAuth<'i> {
-    input: &'i Input,
+    input: &'i Input<'i>,
     /// Absent where it verifies.
     signer: Option<Signer>,
     authenticator: MessageAuthenticator,
@@ -37,7 +37,7 @@ enum Signer {
 }
 
 impl<'i> MailAuth<'i> {
-    pub(super) fn new(input: &'i Input) -> Result<Self, DkimError> {
+    pub(super) fn new(input: &'i Input<'i>) -> Result<Self, DkimError> {
         let text = record_text(&input.key, &RecordOptions::default())?;
         let record = DomainKey::parse(text.as_bytes()).map_err(wrong)?;
         let signer = match input.task {
@@ -79,17 +79,17 @@ impl Work for MailAuth<'_> {
 }
 
 impl Signer {
-    fn new(input: &Input) -> Result<Self, DkimError> {
+    fn new(input: &Input<'_>) -> Result<Self, DkimError> {
         let key = export::private_pkcs8_der(&input.key)?;
         // The fields that are there of those that ours signs.
         let fields = Coverage::default().signed;
-        Ok(match input.task.key() {
-            KeyType::Rsa1024 | KeyType::Rsa2048 => {
+        Ok(match input.task.kind() {
+            Kind::Rsa1024 | Kind::Rsa2048 | Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1 => {
                 let key = RsaKey::from_key_der(PrivatePkcs8KeyDer::from(&key[..]).into()).map_err(wrong)?;
                 let signer = DkimSigner::from_key(key).domain(DOMAIN).selector(SELECTOR);
                 Self::Rsa(signer.headers(fields))
             }
-            KeyType::Ed25519 => {
+            Kind::Ed25519 => {
                 let key = Ed25519Key::from_pkcs8_maybe_unchecked_der(&key).map_err(wrong)?;
                 let signer = DkimSigner::from_key(key).domain(DOMAIN).selector(SELECTOR);
                 Self::Ed25519(signer.headers(fields))

@@ -2,12 +2,14 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `compare` | the same for messages of the caller, as the tables of the paper have it |
 //! | `corpus` | messages of one size, and of sizes like those of the paper |
 //! | `task` | what is done with them |
 //! | `ours` | a row's work through the mail trade |
 //! | `mail_auth` | the same by a peer (feature `mail-auth`) |
 //! | `report` | rows as table and JSON |
 
+pub(super) mod compare;
 mod corpus;
 #[cfg(feature = "mail-auth")]
 mod mail_auth;
@@ -18,14 +20,12 @@ mod task;
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
+use oarlock::Accelerator;
 
-use self::corpus::{Corpus, Sizes};
+pub(crate) use self::corpus::{Corpus, Sizes};
 use self::ours::Ours;
 use self::report::Row;
-use self::task::Input;
-#[cfg(feature = "mail-auth")]
-use self::task::KeyType;
-pub(super) use self::task::Task;
+pub(crate) use self::task::{DOMAIN, Input, Kind, SELECTOR, Task};
 use super::DkimError;
 use super::args::BenchArgs;
 use crate::args::Global;
@@ -47,7 +47,9 @@ pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<(), DkimError> {
         eprintln!("oarlock: built without the feature mail-auth: there is no peer to compare with");
     }
     let engines = global.measured(&all);
-    let tasks = if args.tasks.is_empty() { &Task::ALL[..] } else { &args.tasks };
+    let alone: Vec<Accelerator> =
+        engines.iter().map(|engine| ours::alone(engine)).collect::<Result<_, _>>()?;
+    let tasks = if args.tasks.is_empty() { &Task::USUAL[..] } else { &args.tasks };
     let steps = (Sizes::ALL.len() * tasks.len()) as u64;
     let progress = progress::bar(steps, "{msg:24} {wide_bar} {pos}/{len} rows, {eta} left");
     let mut rows = Vec::new();
@@ -55,8 +57,8 @@ pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<(), DkimError> {
         let corpus = Corpus::new(sizes, args.messages);
         for &task in tasks {
             progress.set_message(format!("{} {}", task.name(), sizes.name()));
-            let input = Input::new(task, &corpus, &all)?;
-            let ours = engines.iter().map(|engine| Ours::new(engine, &input, args.batch));
+            let input = Input::new(task, &corpus.messages, &all)?;
+            let ours = alone.iter().map(|engine| Ours::new(engine, &input, args.batch));
             let mut ours: Vec<Ours> = ours.collect::<Result<_, _>>()?;
             let mut works: Vec<&mut dyn Work> = ours.iter_mut().map(|ours| ours as _).collect();
             let mut peer = peer(&input)?;
@@ -74,16 +76,17 @@ pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<(), DkimError> {
 
 /// The peer, where one was built in and can do this.
 #[cfg(feature = "mail-auth")]
-fn peer<'i>(input: &'i Input) -> Result<Option<Box<dyn Work + 'i>>, DkimError> {
-    // It signs with no RSA key shorter than 2048 bits.
-    if input.task == Task::Sign(KeyType::Rsa1024) {
+fn peer<'i>(input: &'i Input<'i>) -> Result<Option<Box<dyn Work + 'i>>, DkimError> {
+    // It knows no SHA-1, and signs with no RSA key shorter than 2048 bits.
+    let task = input.task;
+    if task == Task::Sign(Kind::Rsa1024) || matches!(task.kind(), Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1) {
         return Ok(None);
     }
     Ok(Some(Box::new(mail_auth::MailAuth::new(input)?)))
 }
 
 #[cfg(not(feature = "mail-auth"))]
-fn peer<'i>(_input: &'i Input) -> Result<Option<Box<dyn Work + 'i>>, DkimError> {
+fn peer<'i>(_input: &'i Input<'i>) -> Result<Option<Box<dyn Work + 'i>>, DkimError> {
     Ok(None)
 }
 
@@ -105,7 +108,7 @@ fn turns(works: &mut [&mut dyn Work], args: &BenchArgs) -> Result<Vec<Rate>, Dki
             }
         }
     }
-    Ok(rates.into_iter().map(median).collect())
+    Ok(rates.into_iter().map(|rates| median_by(rates, |rate| rate.per_cpu_s)).collect())
 }
 
 fn timed(work: &mut dyn Work, length: Duration) -> Result<Rate, DkimError> {
@@ -118,7 +121,8 @@ fn timed(work: &mut dyn Work, length: Duration) -> Result<Rate, DkimError> {
     Ok(Rate { per_s: rate(began.elapsed()), per_cpu_s: rate(cpu.elapsed()) })
 }
 
-fn median(mut rates: Vec<Rate>) -> Rate {
-    rates.sort_by(|one, other| one.per_cpu_s.total_cmp(&other.per_cpu_s));
-    rates[rates.len() / 2]
+/// The one in the middle by this measure, the upper one of two.
+fn median_by<T: Copy>(mut values: Vec<T>, measure: impl Fn(&T) -> f64) -> T {
+    values.sort_by(|one, other| measure(one).total_cmp(&measure(other)));
+    values[values.len() / 2]
 }

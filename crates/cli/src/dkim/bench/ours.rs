@@ -4,12 +4,17 @@ use oarlock::Accelerator;
 use oarlock_dkim::{Intake, KeyAnswer, Policy, RecordOptions, Signer, Verdict, Verified, record_text};
 
 use super::Work;
-use super::task::{Input, NOW_S, Task, parsed, sign, signer};
+use super::task::{Input, NOW_S, Task, parsed, sign};
 use crate::dkim::DkimError;
+
+/// The engine of this name alone.
+pub(super) fn alone(engine: &str) -> Result<Accelerator, DkimError> {
+    Ok(Accelerator::builder().engines([engine]).build()?)
+}
 
 /// One engine at one task.
 pub(super) struct Ours<'i> {
-    input: &'i Input,
+    input: &'i Input<'i>,
     batch: usize,
     accelerator: Accelerator,
     signer: Signer,
@@ -19,20 +24,24 @@ pub(super) struct Ours<'i> {
 }
 
 impl<'i> Ours<'i> {
-    pub(super) fn new(engine: &'static str, input: &'i Input, batch: usize) -> Result<Self, DkimError> {
+    pub(super) fn new(
+        accelerator: &Accelerator,
+        input: &'i Input<'i>,
+        batch: usize,
+    ) -> Result<Self, DkimError> {
         let record = record_text(&input.key, &RecordOptions::default())?;
         Ok(Self {
             input,
             batch,
-            accelerator: Accelerator::builder().engines([engine]).build()?,
-            signer: signer(&input.key)?,
+            accelerator: accelerator.clone(),
+            signer: input.signer()?,
             answer: KeyAnswer::of_records([record]),
             next: 0,
         })
     }
 
     fn verify(&self, batch: &[Vec<u8>]) -> Result<(), DkimError> {
-        let policy = Policy::default();
+        let policy = Policy { accepts_sha1: true, ..Policy::default() };
         let mut intake = Intake::new(&policy, NOW_S);
         for mail in batch {
             intake.push(&parsed(mail, &policy.limits)?)?;

@@ -1,0 +1,144 @@
+//! What MTAs send, and how they know that the answer is right.
+
+use std::sync::Arc;
+
+use oarlock::{Accelerator, Key};
+use oarlock_dkim::{Limits, Message};
+use oarlock_milter::client::{Answer, Message as Sent};
+use oarlock_milter::protocol::{Change, Reply};
+
+use super::super::BenchError;
+use super::super::args::{MilterRow, MilterSizes};
+use crate::dkim::{Corpus, DkimError, Input, Kind, Sizes, Task};
+
+/// Messages for the sessions, each of which begins with another one.
+#[derive(Clone)]
+pub(super) struct Mails {
+    mails: Arc<[Mail]>,
+    pub(super) key: Option<Key>,
+    expected: Expected,
+}
+
+/// A message as a filter gets it.
+struct Mail {
+    /// Names, and values from the colon on, with LF where they are folded.
+    headers: Vec<(Vec<u8>, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    /// Whatever it is.
+    Anything,
+    /// A signature is inserted.
+    Signature,
+    /// Results are inserted, and they are good.
+    Pass,
+}
+
+impl MilterRow {
+    fn task(self) -> Option<Task> {
+        match self {
+            Self::VerifyRsa2048 => Some(Task::Verify(Kind::Rsa2048)),
+            Self::VerifyEd25519 => Some(Task::Verify(Kind::Ed25519)),
+            Self::SignRsa2048 => Some(Task::Sign(Kind::Rsa2048)),
+            Self::SignEd25519 => Some(Task::Sign(Kind::Ed25519)),
+            Self::Accept => None,
+        }
+    }
+
+    /// True where messages are the filter's own.
+    pub(super) fn signs(self) -> bool {
+        matches!(self.task(), Some(Task::Sign(_)))
+    }
+}
+
+impl Mails {
+    pub(super) fn new(
+        row: MilterRow,
+        count: usize,
+        sizes: MilterSizes,
+        accelerator: &Accelerator,
+    ) -> Result<Self, BenchError> {
+        let sizes = match sizes {
+            MilterSizes::Uniform => Sizes::Uniform,
+            MilterSizes::Paper => Sizes::Paper,
+        };
+        let corpus = Corpus::new(sizes, count);
+        let Some(task) = row.task() else {
+            return Ok(Self { mails: read(&corpus.messages)?, key: None, expected: Expected::Anything });
+        };
+        let input = Input::new(task, &corpus.messages, accelerator).map_err(mail)?;
+        let expected = if row.signs() { Expected::Signature } else { Expected::Pass };
+        Ok(Self { mails: read(&input.messages)?, expected, key: Some(input.key) })
+    }
+
+    /// The same messages for a filter that does nothing with them.
+    pub(super) fn unanswered(&self) -> Self {
+        Self { expected: Expected::Anything, ..self.clone() }
+    }
+
+    /// Sends the message at this place, counted round, and checks what comes back.
+    pub(super) async fn send(&self, client: &mut oarlock_milter::Client, place: usize) -> Result<(), String> {
+        let mail = &self.mails[place % self.mails.len()];
+        let headers: Vec<(&[u8], &[u8])> =
+            mail.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        // Who has authenticated itself sends what is to be signed.
+        let own: &[u8] = b"i\x00QUEUED\0{auth_authen}\0sender\0";
+        let macros = if self.expected == Expected::Signature { own } else { b"i\x00QUEUED\0" };
+        let sent = Sent {
+            from: b"<sender@example.com>",
+            recipients: &[b"<receiver@example.net>"],
+            headers: &headers,
+            body: &mail.body,
+            mail_macros: macros,
+            ..Sent::default()
+        };
+        let answer = client.send(&sent).await.map_err(|error| error.to_string())?;
+        self.check(&answer)
+    }
+
+    fn check(&self, answer: &Answer) -> Result<(), String> {
+        let inserted = |wanted: &[u8], part: &[u8]| {
+            let is_it = |change: &Change| match change {
+                Change::InsertHeader { name, value, .. } => {
+                    name.eq_ignore_ascii_case(wanted) && has(value, part)
+                }
+                _ => false,
+            };
+            answer.changes.iter().any(is_it)
+        };
+        let is_right = match self.expected {
+            Expected::Anything => true,
+            Expected::Signature => inserted(b"DKIM-Signature", b"d=example.com"),
+            Expected::Pass => inserted(b"Authentication-Results", b"dkim=pass"),
+        };
+        match (&answer.reply, is_right) {
+            (Reply::Continue | Reply::Accept, true) => Ok(()),
+            (reply, _) => Err(format!("{reply:?} with the changes {:?}", answer.changes)),
+        }
+    }
+}
+
+fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+fn read(messages: &[Vec<u8>]) -> Result<Arc<[Mail]>, BenchError> {
+    let limits = Limits::default();
+    let read = |bytes: &Vec<u8>| {
+        let message =
+            Message::parse(bytes, &limits).map_err(|error| mail(DkimError::No(error.to_string())))?;
+        let header = |header: &oarlock_dkim::Header<'_>| {
+            let mut value = header.value().to_vec();
+            value.retain(|byte| *byte != b'\r');
+            (header.name().to_vec(), value)
+        };
+        Ok(Mail { headers: message.headers.iter().map(header).collect(), body: message.body.to_vec() })
+    };
+    messages.iter().map(read).collect()
+}
+
+fn mail(error: DkimError) -> BenchError {
+    BenchError::Mail(Box::new(error))
+}

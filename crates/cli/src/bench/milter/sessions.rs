@@ -1,0 +1,108 @@
+//! MTAs, each sending its next message as soon as the one before is answered.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use oarlock_milter::{Client, Socket};
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use super::super::{BenchError, usage};
+use super::mails::Mails;
+
+/// How much of a turn goes by before anything counts.
+const WARM_UP: f64 = 0.1;
+
+/// Sessions at one filter.
+pub(super) struct Sessions<'a> {
+    pub(super) socket: &'a Socket,
+    /// Whose CPU time is counted.
+    pub(super) process: Option<u32>,
+    pub(super) count: usize,
+}
+
+/// What one turn gave.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) messages: u64,
+    pub(super) seconds: f64,
+    pub(super) cpu_us: Option<u64>,
+    /// From MAIL to the end of the answer, in microseconds.
+    pub(super) p50_us: f64,
+    pub(super) p99_us: f64,
+}
+
+/// What all sessions of a turn share.
+struct Shared {
+    counts: AtomicBool,
+    stops: AtomicBool,
+    next: AtomicUsize,
+}
+
+impl Sessions<'_> {
+    pub(super) fn measure(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
+        Runtime::new().map_err(BenchError::Clients)?.block_on(self.turn(mails, length))
+    }
+
+    async fn turn(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
+        let shared = std::sync::Arc::new(Shared {
+            counts: AtomicBool::new(false),
+            stops: AtomicBool::new(false),
+            next: AtomicUsize::new(0),
+        });
+        let mut sessions = JoinSet::new();
+        for _ in 0..self.count {
+            let mut client = Client::connect(self.socket).await.map_err(BenchError::Clients)?;
+            let (shared, mails) = (shared.clone(), mails.clone());
+            sessions.spawn(async move {
+                client.negotiate().await.map_err(|error| error.to_string())?;
+                client.greet(b"").await.map_err(|error| error.to_string())?;
+                session(&mut client, &mails, &shared).await
+            });
+        }
+        tokio::time::sleep(length.mul_f64(WARM_UP)).await;
+        let (began, cpu) = (Instant::now(), self.cpu_us()?);
+        shared.counts.store(true, Ordering::Relaxed);
+        tokio::time::sleep(length).await;
+        shared.counts.store(false, Ordering::Relaxed);
+        let (seconds, cpu_after) = (began.elapsed().as_secs_f64(), self.cpu_us()?);
+        shared.stops.store(true, Ordering::Relaxed);
+        let mut times = histogram();
+        while let Some(session) = sessions.join_next().await {
+            let own = session.unwrap_or_else(|error| Err(error.to_string()));
+            let own = own.map_err(|reason| BenchError::Filter { socket: self.socket.to_string(), reason })?;
+            // Both are of the same range.
+            let _ = times.add(own);
+        }
+        Ok(Measured {
+            messages: times.len(),
+            seconds,
+            cpu_us: cpu_after.zip(cpu).map(|(after, before)| after.saturating_sub(before)),
+            p50_us: times.value_at_quantile(0.5) as f64 / 1e3,
+            p99_us: times.value_at_quantile(0.99) as f64 / 1e3,
+        })
+    }
+
+    fn cpu_us(&self) -> Result<Option<u64>, BenchError> {
+        self.process.map(usage::cpu_us).transpose().map_err(BenchError::Clients)
+    }
+}
+
+/// Nanoseconds up to an hour, exact to three digits.
+fn histogram() -> Histogram<u64> {
+    Histogram::new(3).unwrap_or_else(|_| unreachable!("three digits are allowed"))
+}
+
+async fn session(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<Histogram<u64>, String> {
+    let mut times = histogram();
+    while !shared.stops.load(Ordering::Relaxed) {
+        let place = shared.next.fetch_add(1, Ordering::Relaxed);
+        let began = Instant::now();
+        mails.send(client, place).await?;
+        if shared.counts.load(Ordering::Relaxed) {
+            times.saturating_record(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+    Ok(times)
+}
