@@ -45,7 +45,7 @@ pub(crate) struct LoadArgs {
     /// Operations in a batch
     #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
     batch: Vec<u32>,
-    /// Seconds that each row is measured, after a tenth of it (5 at most) to warm up
+    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
     /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per operation

@@ -1,5 +1,6 @@
 //! Clients of a server.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use hdrhistogram::Histogram;
 use oarlock_wire::proto::{self, Code, request, response};
 use oarlock_wire::{Endpoint, Link, LinkError};
+use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
 use super::LoadError;
@@ -34,11 +36,24 @@ struct Seen {
     first_error: String,
 }
 
-/// When counting begins, and when nothing more is sent.
-#[derive(Clone, Copy)]
+/// When counting begins, and when it ends and nothing more is sent: at `end`, or with the first answer if that is later.
 struct Span {
     begin: Instant,
     end: Instant,
+    counted: Cell<bool>,
+    /// Notified at the first answer that counts, and when no more can come.
+    first: Notify,
+}
+
+impl Span {
+    fn counts(&self, now: Instant) -> bool {
+        now >= self.begin && (now < self.end || !self.counted.get())
+    }
+
+    fn count(&self) {
+        self.counted.set(true);
+        self.first.notify_one();
+    }
 }
 
 pub(super) async fn measure(
@@ -57,24 +72,28 @@ pub(super) async fn measure(
     let silent = usage(&observer).await?;
     let now = Instant::now();
     let begin = now + args.warm_up();
-    let span = Span { begin, end: begin + args.length() };
+    let span = Span { begin, end: begin + args.length(), counted: Cell::new(false), first: Notify::new() };
     let mut clients: FuturesUnordered<_> =
-        (0_u64..).zip(&links).map(|(seed, (work, link))| client(plan, work, link, span, seed)).collect();
+        (0_u64..).zip(&links).map(|(seed, (work, link))| client(plan, work, link, &span, seed)).collect();
     let mut seen = Seen::new();
     let counted = async {
         sleep_until(begin.into()).await;
         let before = usage(&observer).await?;
         sleep_until(span.end.into()).await;
+        // Without any, it is said below that answers were missing.
+        let _ = timeout_at((span.end + PATIENCE).into(), span.first.notified()).await;
+        let length = begin.elapsed();
         let after = usage(&observer).await?;
-        Ok::<_, LoadError>((before, after))
+        Ok::<_, LoadError>((before, after, length))
     };
     let all = async {
         while let Some(own) = clients.next().await {
             seen.add(own);
         }
+        span.first.notify_one();
     };
     let (usages, ended) = tokio::join!(counted, timeout_at((span.end + PATIENCE).into(), all));
-    let (before, after) = usages?;
+    let (before, after, length) = usages?;
     drop(clients);
     if ended.is_err() {
         seen.fail(1, "answers were missing at the end".into());
@@ -86,7 +105,7 @@ pub(super) async fn measure(
     let cpu_us = after.cpu_us.saturating_sub(before.cpu_us);
     Ok(Row {
         operations: seen.operations,
-        rate_per_s: seen.operations as f64 / args.length().as_secs_f64(),
+        rate_per_s: seen.operations as f64 / length.as_secs_f64(),
         server_cpu_us_per_op: Some(cpu_us as f64 / seen.operations.max(1) as f64),
         wire_bytes_per_op: Some(crossed as f64 / seen.answered.max(1) as f64),
         p50_us: Some(seen.latencies.value_at_quantile(0.5) as f64 / 1e3),
@@ -127,7 +146,7 @@ async fn usage(link: &Link) -> Result<proto::Usage, LoadError> {
 type Answer<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
 
 /// One client until the end: as many batches under way as it may have, or sent by the clock.
-async fn client(plan: &Plan, work: &Work, link: &Link, span: Span, seed: u64) -> Seen {
+async fn client(plan: &Plan, work: &Work, link: &Link, span: &Span, seed: u64) -> Seen {
     let ask = |due: Instant| -> Answer<'_> {
         Box::pin(async move { (due, answer(plan, work, link).await.map_err(|error| error.to_string())) })
     };
@@ -151,7 +170,8 @@ async fn client(plan: &Plan, work: &Work, link: &Link, span: Span, seed: u64) ->
                 Some((due, answer)) => {
                     let now = Instant::now();
                     seen.answered += work.operations as u64;
-                    if now >= span.begin && now < span.end {
+                    if span.counts(now) {
+                        span.count();
                         seen.take(work, answer, now - due);
                     } else if let Err(error) = answer {
                         seen.fail(work.operations as u64, error);

@@ -33,17 +33,19 @@ pub(super) fn measure(
     };
     let repeat = |length: Duration| {
         let (end, mut batches) = (Instant::now() + length, 0_u64);
-        while Instant::now() < end {
+        loop {
             run()?;
             batches += 1;
+            if Instant::now() >= end {
+                return Ok::<_, JobError>(batches);
+            }
         }
-        Ok::<_, JobError>(batches)
     };
     let length = args.length();
     repeat(args.warm_up())?;
     let (began, cpu) = (Instant::now(), ThreadTime::now());
     let operations = repeat(length)? * work.operations as u64;
-    let per_op = |time: Duration| time.as_secs_f64() * 1e6 / operations.max(1) as f64;
+    let per_op = |time: Duration| time.as_secs_f64() * 1e6 / operations as f64;
     Ok(Row {
         operations,
         rate_per_s: 1e6 / per_op(began.elapsed()),
