@@ -17,7 +17,8 @@ pub struct Config {
     /// When a job without a deadline of its own should be done: it ranks queues and measures the CPU's backlog for far
     /// engines, it refuses nothing.
     pub target_latency: Duration,
-    /// A batch that would take longer does not start while another queue waits and a smaller unit is possible.
+    /// A batch that would take longer is made smaller while another queue waits, down to one group of lanes, and to a single
+    /// operation where that keeps another queue in time.
     pub longest_batch: Duration,
     /// The least time after which a running batch is held to hang (more where its prediction is long).
     pub hang_after: Duration,

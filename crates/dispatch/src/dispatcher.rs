@@ -51,6 +51,10 @@ pub struct Options {
     /// OpenSSL's `ASYNC_JOB` fibres with 32 KiB: an engine's batch takes more than that. Submitting itself stays shallow: it
     /// copies inputs, takes a lock and, the first time, starts threads; its errors come the same way.
     pub is_queued: bool,
+    /// Queued, and no worker is called yet: the first poll of the answer wakes its own task, and the second one calls. By then the
+    /// other tasks that were ready in the executor have brought their jobs too, and a batch is made of them where each alone would
+    /// have been computed at once. For tasks that are many on few threads. Where [`wait`](Ticket::wait) is used, that calls.
+    pub is_gathered: bool,
 }
 
 /// Makes a [`Dispatcher`].
@@ -182,7 +186,7 @@ impl Dispatcher {
             return Err(unsupported(shape));
         }
         let group = Group::new(Payload::Operations(set), Lane::Engines(shape), options.tenant);
-        let may_run_here = ops > 0 && !options.is_queued;
+        let may_run_here = ops > 0 && !options.is_queued && !options.is_gathered;
         if may_run_here && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
             return Ok(Ticket::new(group, Arc::clone(inner)));
         }
@@ -315,9 +319,10 @@ impl Dispatcher {
             inner.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
         };
         if group.len() > 0 {
-            inner.enqueue(&group, options.deadline.map(after))?;
+            inner.enqueue(&group, options.deadline.map(after), options.is_gathered)?;
         }
-        Ok(Ticket::new(group, Arc::clone(inner)))
+        let ticket = Ticket::new(group, Arc::clone(inner));
+        Ok(if options.is_gathered { ticket.uncalled() } else { ticket })
     }
 
     fn holder_of(&self, jobs: &[HeldJob]) -> Result<usize, JobError> {

@@ -159,11 +159,13 @@ impl Inner {
         offers.collect()
     }
 
-    /// Puts a submission into its queue and wakes who may serve it.
+    /// Puts a submission into its queue and wakes who may serve it; near workers only where `is_gathered` does not leave that to
+    /// [`call_near`](Self::call_near).
     pub(crate) fn enqueue(
         self: &Arc<Self>,
         group: &Arc<Group>,
         deadline: Option<Nanos>,
+        is_gathered: bool,
     ) -> Result<(), JobError> {
         self.threads.ensure_started(self)?;
         let now = self.now();
@@ -182,7 +184,10 @@ impl Inner {
         group.enter_queue(ops);
         state.queued += u64::from(ops);
         let is_far_wanted = state.scheduler.has_surplus(queue, self.config().threads);
-        let is_near_wanted = self.note_pending(&mut state);
+        let is_near_wanted = !is_gathered && self.note_pending(&mut state);
+        if is_gathered {
+            self.pending.store(state.scheduler.live(), Ordering::Release);
+        }
         drop(state);
         if is_near_wanted {
             self.work.notify_one();
@@ -194,6 +199,17 @@ impl Inner {
             self.timers.add(deadline, group);
         }
         Ok(())
+    }
+
+    /// Calls a worker to what was gathered, if anything of it still waits.
+    pub(crate) fn call_near(&self) {
+        if self.pending.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let is_wanted = self.note_pending(&mut self.lock());
+        if is_wanted {
+            self.work.notify_one();
+        }
     }
 
     /// Publishes how much waits; true where a sleeping worker has to be called beside those already looking.

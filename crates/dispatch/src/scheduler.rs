@@ -364,19 +364,21 @@ impl<W: Work> Scheduler<W> {
             }
         };
         match unit {
-            Some((choice, ops)) => self.smaller_where_others_wait(queue, choice, ops, referee),
+            Some((choice, ops)) => self.smaller_where_others_wait(queue, choice, ops, referee, now),
             None if usable(queue, |choice| choice.is_far).next().is_some() => Chosen::LeaveToFar,
             None => Chosen::Nobody,
         }
     }
 
-    /// No batch over the longest starts while another queue waits and a smaller unit is possible.
+    /// While another queue waits, a batch over the longest becomes as many groups of lanes as fit, one at least. That one gives way
+    /// to a single operation only where another queue is in time and would not be after it: singles cost all queues more.
     fn smaller_where_others_wait(
         &self,
         queue: &Queue<W>,
         choice: Choice,
         ops: usize,
         referee: Option<Choice>,
+        now: Nanos,
     ) -> Chosen {
         let longest = self.config.longest_batch.as_nanos() as f64;
         let cost = |choice: Choice, ops: usize| {
@@ -391,9 +393,21 @@ impl<W: Work> Scheduler<W> {
             return Chosen::Unit(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
         }
         match referee {
-            Some(referee) if cost(referee, 1) < cost(choice, group) => Chosen::Unit(referee, 1),
+            Some(referee)
+                if cost(referee, 1) < cost(choice, group)
+                    && self.delays_another(queue, now, cost(choice, group)) =>
+            {
+                Chosen::Unit(referee, 1)
+            }
             _ => Chosen::Unit(choice, group),
         }
+    }
+
+    /// True where another queue that is in time now would be late after so long.
+    fn delays_another(&self, queue: &Queue<W>, now: Nanos, cost_ns: f64) -> bool {
+        let slack = |index: &usize| self.slack_key(&self.queues[*index]) - i128::from(now);
+        let is_other = |index: &&usize| self.queues[**index].lane != queue.lane;
+        self.active.iter().filter(is_other).map(slack).any(|slack| (0..cost_ns as i128).contains(&slack))
     }
 
     /// The referee where it offers the shape.

@@ -19,6 +19,18 @@ pub struct Ticket {
     /// None once the answers have been taken.
     group: Option<Arc<Group>>,
     inner: Arc<Inner>,
+    call: Call,
+}
+
+/// Who calls a worker to the jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    /// Nobody has to.
+    Made,
+    /// The poll after the next one.
+    Later,
+    /// The next poll.
+    Due,
 }
 
 /// Looks at the answer before a waiting thread goes to sleep.
@@ -26,7 +38,13 @@ const LOOKS: u32 = if cfg!(miri) { 5 } else { 500 };
 
 impl Ticket {
     pub(crate) fn new(group: Arc<Group>, inner: Arc<Inner>) -> Self {
-        Self { group: Some(group), inner }
+        Self { group: Some(group), inner, call: Call::Made }
+    }
+
+    /// Of jobs to which no worker was called.
+    pub(crate) fn uncalled(mut self) -> Self {
+        self.call = Call::Later;
+        self
     }
 
     /// Blocks until every job is answered, cancelled or past its deadline.
@@ -34,6 +52,9 @@ impl Ticket {
         let Some(group) = self.group.take() else { return taken_already() };
         if self.inner.is_foreign() {
             return Results::refused(group.len(), JobError::Forked);
+        }
+        if self.call != Call::Made {
+            self.inner.call_near();
         }
         for _ in 0..LOOKS {
             if group.end() != End::Live {
@@ -67,6 +88,17 @@ impl Future for Ticket {
             return Poll::Ready(Results::refused(group.len(), JobError::Forked));
         }
         if group.end() == End::Live && group.watch_by_task(context.waker()) {
+            match self.call {
+                Call::Made => {}
+                Call::Later => {
+                    context.waker().wake_by_ref();
+                    self.call = Call::Due;
+                }
+                Call::Due => {
+                    self.inner.call_near();
+                    self.call = Call::Made;
+                }
+            }
             return Poll::Pending;
         }
         let results = group.take_results();

@@ -7,13 +7,13 @@ mod common;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use common::*;
 use oarlock_core::{Extra, HeldJob, JobError, Outcomes, Scheme, Shape};
-use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
+use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Results, Ticket};
 
 fn config() -> Config {
     Config { threads: 1, caller_budget: Duration::ZERO, cross_check: 0.0, spins: SPINS, ..Config::default() }
@@ -116,26 +116,77 @@ fn waiting_jobs_share_a_batch() {
 
 #[test]
 fn tickets_are_futures() {
-    let (referee, _dispatcher, ticket) = blocked();
-    let mut ticket = pin!(ticket);
-    let signal = Arc::new(Signal(std::thread::current()));
-    let waker = Waker::from(signal);
-    let mut context = Context::from_waker(&waker);
-    assert!(ticket.as_mut().poll(&mut context).is_pending());
+    let (referee, _dispatcher, mut ticket) = blocked();
+    let signal = Signal::here();
+    assert!(signal.poll(&mut ticket).is_pending());
     referee.gate.open();
-    let results = loop {
-        match ticket.as_mut().poll(&mut context) {
-            Poll::Ready(results) => break results,
-            Poll::Pending => std::thread::park(),
-        }
-    };
-    assert!(results.get(0).is_ok());
+    assert!(signal.answer(ticket).get(0).is_ok());
+    assert_eq!(signal.wakes(), 1);
 }
 
-struct Signal(std::thread::Thread);
+#[test]
+fn gathered_jobs_call_a_worker_when_other_tasks_have_had_their_turn() {
+    let (referee, dispatcher, first) = blocked();
+    let options = Options { is_gathered: true, ..Options::default() };
+    let gathered = |n| dispatcher.submit_many(set_of(DERIVE, 10 * n, 2), options).unwrap();
+    let mut early = gathered(1);
+    let signal = Signal::here();
+    for wakes in [1, 1, 1] {
+        assert!(signal.poll(&mut early).is_pending());
+        assert_eq!(signal.wakes(), wakes, "it asks for its second turn, and for no other");
+    }
+    referee.gate.open();
+    assert!(first.wait().get(0).is_ok());
+    assert_true(&set_of(DERIVE, 10, 2), &signal.answer(early));
+    // The worker sleeps by now or will: answers come only where it is called.
+    for n in 2..sized(100, 5) {
+        assert_true(&set_of(DERIVE, 10 * n, 2), &Signal::here().answer(gathered(n)));
+        assert_true(&set_of(DERIVE, 10 * n, 2), &gathered(n).wait());
+    }
+}
+
+#[test]
+fn a_cheap_job_that_is_gathered_runs_on_a_worker() {
+    let config = Config { caller_budget: Duration::from_secs(1), ..config() };
+    let dispatcher = around(Invented::referee(), config);
+    let options = Options { is_gathered: true, ..Options::default() };
+    // Whose task has gone calls nobody, and takes its jobs along.
+    drop(dispatcher.submit_many(set_of(DERIVE, 0, 3), options).unwrap());
+    let set = set_of(DERIVE, 0, 1);
+    assert_true(&set, &dispatcher.submit_many(set.clone(), options).unwrap().wait());
+    assert_eq!(dispatcher.counters().on_caller, 0);
+}
+
+/// Counts wakes, and unparks the thread that it was made on.
+struct Signal(std::thread::Thread, AtomicUsize);
+
+impl Signal {
+    fn here() -> Arc<Self> {
+        Arc::new(Self(std::thread::current(), AtomicUsize::new(0)))
+    }
+
+    fn wakes(&self) -> usize {
+        self.1.load(Ordering::SeqCst)
+    }
+
+    fn poll(self: &Arc<Self>, ticket: &mut Ticket) -> Poll<Results> {
+        let waker = Waker::from(Arc::clone(self));
+        pin!(ticket).poll(&mut Context::from_waker(&waker))
+    }
+
+    fn answer(self: &Arc<Self>, mut ticket: Ticket) -> Results {
+        loop {
+            match self.poll(&mut ticket) {
+                Poll::Ready(results) => return results,
+                Poll::Pending => std::thread::park(),
+            }
+        }
+    }
+}
 
 impl Wake for Signal {
     fn wake(self: Arc<Self>) {
+        self.1.fetch_add(1, Ordering::SeqCst);
         self.0.unpark();
     }
 }

@@ -69,11 +69,15 @@ impl Gather {
     }
 
     /// Hashes beside what others have submitted.
-    pub(crate) async fn submit(self, accelerator: &Accelerator) -> Result<Digests, JobError> {
+    pub(crate) async fn submit(
+        self,
+        accelerator: &Accelerator,
+        options: Options,
+    ) -> Result<Digests, JobError> {
         let Self { data, sha1, sha256 } = self;
         let kept = if sha1.is_empty() { Vec::new() } else { data.clone() };
-        let sha256 = submit(accelerator, DigestAlg::Sha256, data, sha256).await?;
-        Ok(Digests { sha1: submit(accelerator, DigestAlg::Sha1, kept, sha1).await?, sha256 })
+        let sha256 = submit(accelerator, options, DigestAlg::Sha256, data, sha256).await?;
+        Ok(Digests { sha1: submit(accelerator, options, DigestAlg::Sha1, kept, sha1).await?, sha256 })
     }
 }
 
@@ -102,6 +106,7 @@ fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [Source]) -> Records<
 
 async fn submit(
     accelerator: &Accelerator,
+    options: Options,
     alg: DigestAlg,
     data: Vec<u8>,
     inputs: Vec<Source>,
@@ -122,7 +127,7 @@ async fn submit(
         input: Column::Each(inputs.into()),
         ..Records::default()
     };
-    let results = accelerator.submit_records(shape, records, Options::default())?.await;
+    let results = accelerator.submit_records(shape, records, options)?.await;
     for index in 0..results.len() {
         results.get(index)?;
     }

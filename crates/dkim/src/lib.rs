@@ -71,7 +71,7 @@ pub use self::message::{Header, Limits, Message, MessageError};
 pub use self::policy::Policy;
 pub use self::record::{KeyRecord, RecordError, RecordOptions, record_text, zone_line};
 pub use self::results::{authentication_results, best, claims_to_be};
-pub use self::sign::{Coverage, SignError, SignIntake, Signed, Signer, SignerError};
+pub use self::sign::{Coverage, SignError, SignIntake, Signed, SignedFields, Signer, SignerError};
 pub use self::signature::{Signature, SignatureError};
 pub use self::tags::{TagError, TagList};
 pub use self::verdict::{Reason, SignatureResult, Verdict};

@@ -6,6 +6,6 @@ mod stages;
 
 pub(crate) use self::field::{Head, names_of, signed, unsigned};
 pub(crate) use self::signer::Name;
-pub use self::signer::{Coverage, SignError, Signer, SignerError};
+pub use self::signer::{Coverage, SignError, SignedFields, Signer, SignerError};
 pub use self::stages::{SignIntake, Signed};
 pub(crate) use self::stages::{sign_job, signed_headers};

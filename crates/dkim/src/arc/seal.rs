@@ -9,7 +9,7 @@ use crate::fold::Folded;
 use crate::hash::{Bodies, BodyHasher, BodyNeed, Digests, Gather, HashId, HashedBody, WholeBody, find_body};
 use crate::message::{Header, Message, name_hash};
 use crate::results;
-use crate::sign::{Head, Name, Signer, names_of, sign_job, signed, signed_headers, unsigned};
+use crate::sign::{Head, Name, SignedFields, Signer, names_of, sign_job, signed, signed_headers, unsigned};
 use crate::verdict::{SignatureResult, Verdict};
 
 /// Why a message was not sealed.
@@ -37,15 +37,16 @@ pub struct Sealer(Signer);
 impl Sealer {
     /// Seals with the signer's key, forms and fields, and with DKIM signatures among the fields.
     #[must_use]
-    pub fn new(mut signer: Signer) -> Self {
+    pub fn new(signer: Signer) -> Self {
         // RFC 8617 4.1.2: seals are never among the signed fields.
-        signer.names.retain(|name| !name.name.as_bytes().eq_ignore_ascii_case(SEAL));
+        let is_other = |name: &&Name| !name.name.as_bytes().eq_ignore_ascii_case(SEAL);
+        let mut names: Vec<Name> = signer.fields.0.iter().filter(is_other).cloned().collect();
         let field = "DKIM-Signature";
-        if !signer.names.iter().any(|name| name.name.eq_ignore_ascii_case(field)) {
+        if !names.iter().any(|name| name.name.eq_ignore_ascii_case(field)) {
             let hash = name_hash(field.as_bytes());
-            signer.names.push(Name { name: field.into(), hash, is_oversigned: false });
+            names.push(Name { name: field.into(), hash, is_oversigned: false });
         }
-        Self(signer)
+        Self(signer.with_fields(SignedFields(names.into())))
     }
 
     /// Which hash of the body its signatures need.
@@ -144,13 +145,13 @@ impl<'m> Sealing<'m> {
     ///
     /// # Errors
     /// No engine could hash, or there is no room in the queue.
-    pub async fn submit(self, accelerator: &Accelerator) -> Result<Vec<Sealed>, JobError> {
+    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Vec<Sealed>, JobError> {
         let signer = &self.sealer.0;
-        let digests = self.gather.submit(accelerator).await?;
+        let digests = self.gather.submit(accelerator, options).await?;
         let mut stage = Stage::messages(signer, self.now_s, self.requests, &digests)?;
         for step in [Stage::seals, Stage::sets] {
-            let hashed = std::mem::take(&mut stage.gather).submit(accelerator).await?;
-            let many = accelerator.submit_many(&stage.jobs(signer, &hashed), Options::default());
+            let hashed = std::mem::take(&mut stage.gather).submit(accelerator, options).await?;
+            let many = accelerator.submit_many(&stage.jobs(signer, &hashed), options);
             stage = step(stage, signer, self.now_s, &many.await)?;
         }
         Ok(stage.finish())

@@ -22,8 +22,8 @@ impl Head<'_> {
 
 /// The names in `h=`: each as often as its field is there, and once more where it is oversigned.
 pub(crate) fn names_of<'s>(signer: &'s Signer, headers: &[Header<'_>]) -> Vec<&'s Name> {
-    let mut names = Vec::with_capacity(2 * signer.names.len());
-    for name in &signer.names {
+    let mut names = Vec::with_capacity(2 * signer.fields.0.len());
+    for name in &*signer.fields.0 {
         let is_name = |header: &&Header<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
         let count = headers.iter().filter(is_name).count() + usize::from(name.is_oversigned);
         names.extend(std::iter::repeat_n(name, count));

@@ -1,6 +1,7 @@
 //! Who signs, with what, and which header fields.
 
 use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
 
 use oarlock::contract::KeyKind;
 use oarlock::{JobError, Key};
@@ -125,6 +126,49 @@ impl Default for Coverage {
     }
 }
 
+impl Coverage {
+    /// The names checked and prepared, once for any number of signers.
+    ///
+    /// # Errors
+    /// A name that is none, or no `From`.
+    pub fn fields(&self) -> Result<SignedFields, SignerError> {
+        let over: HashSet<String> = self.oversigned.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let mut seen = HashSet::new();
+        let mut names = Vec::new();
+        for name in self.signed.iter().chain(&self.oversigned) {
+            let is_name = !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b':' | b';'));
+            if !is_name {
+                return Err(SignerError::Name(name.clone()));
+            }
+            let lower = name.to_ascii_lowercase();
+            let is_oversigned = over.contains(&lower);
+            if seen.insert(lower) {
+                names.push(Name { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
+            }
+        }
+        if !seen.contains("from") {
+            return Err(SignerError::FromNotSigned);
+        }
+        Ok(SignedFields(names.into()))
+    }
+}
+
+/// A [`Coverage`] whose names were checked.
+#[derive(Clone, Debug)]
+pub struct SignedFields(pub(crate) Arc<[Name]>);
+
+impl Default for SignedFields {
+    /// Those of [`Coverage::default`].
+    fn default() -> Self {
+        #[allow(clippy::expect_used)]
+        // unreachable because these are names, and From is among them
+        static USUAL: LazyLock<SignedFields> =
+            LazyLock::new(|| Coverage::default().fields().expect("the usual names"));
+        USUAL.clone()
+    }
+}
+
 /// Signs for one domain under one selector. Made once, for any number of messages.
 #[derive(Clone, Debug)]
 pub struct Signer {
@@ -138,7 +182,7 @@ pub struct Signer {
     pub(super) has_timestamp: bool,
     pub(super) has_length: bool,
     pub(super) copies_fields: bool,
-    pub(crate) names: Vec<Name>,
+    pub(crate) fields: SignedFields,
 }
 
 /// A name that is signed, prepared to be found.
@@ -168,7 +212,7 @@ impl Signer {
         let (domain, selector) = (name(domain)?, name(selector)?);
         let algorithm = Algorithm::of_key(&key).unwrap_or(Algorithm::RsaSha256);
         check_key(&key, algorithm)?;
-        let signer = Self {
+        Ok(Self {
             domain,
             selector,
             key,
@@ -179,9 +223,8 @@ impl Signer {
             has_timestamp: true,
             has_length: false,
             copies_fields: false,
-            names: Vec::new(),
-        };
-        signer.covering(&Coverage::default())
+            fields: SignedFields::default(),
+        })
     }
 
     /// Signs with another algorithm of the key's type: rsa-sha1, which only benchmarks should.
@@ -241,28 +284,15 @@ impl Signer {
     /// Other fields than the default ones.
     ///
     /// # Errors
-    /// A name that is none, or no `From`.
+    /// As [`Coverage::fields`].
     pub fn covering(self, coverage: &Coverage) -> Result<Self, SignerError> {
-        let over: HashSet<String> =
-            coverage.oversigned.iter().map(|name| name.to_ascii_lowercase()).collect();
-        let mut seen = HashSet::new();
-        let mut names = Vec::new();
-        for name in coverage.signed.iter().chain(&coverage.oversigned) {
-            let is_name = !name.is_empty()
-                && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b':' | b';'));
-            if !is_name {
-                return Err(SignerError::Name(name.clone()));
-            }
-            let lower = name.to_ascii_lowercase();
-            let is_oversigned = over.contains(&lower);
-            if seen.insert(lower) {
-                names.push(Name { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
-            }
-        }
-        if !seen.contains("from") {
-            return Err(SignerError::FromNotSigned);
-        }
-        Ok(Self { names, ..self })
+        Ok(self.with_fields(coverage.fields()?))
+    }
+
+    /// The same with names that were checked before.
+    #[must_use]
+    pub fn with_fields(self, fields: SignedFields) -> Self {
+        Self { fields, ..self }
     }
 
     /// The signing domain, as it is looked up.

@@ -110,12 +110,12 @@ impl<'m> SignIntake<'m> {
     ///
     /// # Errors
     /// No engine could hash, or there is no room in the queue.
-    pub async fn submit(self, accelerator: &Accelerator) -> Result<Vec<Signed>, JobError> {
+    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Vec<Signed>, JobError> {
         let Self { now_s, gather, messages, requests } = self;
-        let digests = gather.submit(accelerator).await?;
+        let digests = gather.submit(accelerator, options).await?;
         let mut written = Written::new(now_s, messages, requests, Gather::default(), &digests)?;
-        let hashed = std::mem::take(&mut written.gather).submit(accelerator).await?;
-        let many = accelerator.submit_many(&written.jobs(&hashed), Options::default());
+        let hashed = std::mem::take(&mut written.gather).submit(accelerator, options).await?;
+        let many = accelerator.submit_many(&written.jobs(&hashed), options);
         Ok(written.finish(&many.await))
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oarlock::{Accelerator, JobError};
+use oarlock::{Accelerator, JobError, Options};
 
 use super::judge::{ChainParts, Hashed, Parts, Pending};
 use crate::arc::{Found, find_sets, write_sealed};
@@ -89,9 +89,9 @@ impl<'m> Intake<'m> {
     ///
     /// # Errors
     /// No engine could, or there is no room in the queue.
-    pub async fn submit(self, accelerator: &Accelerator) -> Result<Hashed<'m>, JobError> {
+    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Hashed<'m>, JobError> {
         let Self { policy, gather, messages, .. } = self;
-        let digests = gather.submit(accelerator).await?;
+        let digests = gather.submit(accelerator, options).await?;
         Ok(Hashed::new(policy, messages, &digests))
     }
 

@@ -243,8 +243,8 @@ impl Keyed<'_> {
     }
 
     /// Verifies beside what others have submitted.
-    pub async fn submit(self, accelerator: &Accelerator) -> Vec<Verified> {
-        let many = accelerator.submit_many(&self.jobs(), Options::default());
+    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Vec<Verified> {
+        let many = accelerator.submit_many(&self.jobs(), options);
         let answers = many.await;
         self.judged(&answers)
     }

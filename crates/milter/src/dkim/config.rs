@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::Builder;
-use oarlock_dkim::{CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, UnknownForm};
+use oarlock_dkim::{
+    CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, SignedFields, SignerError,
+    UnknownForm,
+};
 use oarlock_io::dns::{ResolverError, server_address};
 use serde::Deserialize;
 
@@ -326,6 +329,9 @@ pub enum ConfigError {
     /// A form that is none.
     #[error("[signing] canonicalization: {0}")]
     Form(#[from] UnknownForm),
+    /// Fields that cannot be signed, or without `From`.
+    #[error("[signing] signed_headers and oversigned_headers: {0}")]
+    Fields(SignerError),
     /// A name server that is none.
     #[error("[dns] servers: {0}")]
     NameServer(ResolverError),
@@ -378,6 +384,7 @@ impl Config {
         self.settings()?;
         self.name_servers()?;
         self.canonicalization()?;
+        self.signed_fields()?;
         let (limits, verifying) = (&self.limits, &self.verifying);
         let sockets = &self.listen.sockets;
         number("[listen] sockets", "at least one", !sockets.is_empty(), format!("{sockets:?}"))?;
@@ -451,7 +458,11 @@ impl Config {
         Ok(Canonicalization { header: header.parse()?, body: body.parse()? })
     }
 
-    pub(super) fn coverage(&self) -> Coverage {
+    pub(super) fn signed_fields(&self) -> Result<SignedFields, ConfigError> {
+        self.coverage().fields().map_err(ConfigError::Fields)
+    }
+
+    fn coverage(&self) -> Coverage {
         let Signing { signed_headers, oversigned_headers, .. } = &self.signing;
         let Coverage { signed, oversigned } = Coverage::default();
         Coverage {

@@ -10,7 +10,7 @@ use super::author::Author;
 use super::collect::{Collected, author};
 use super::outcome::{Fault, Outcome};
 use super::report::Report;
-use super::service::Shared;
+use super::service::{Shared, UnderWay};
 use super::table::{Line, SigningTable, State};
 use super::{sign, verify};
 use crate::counters::count;
@@ -38,6 +38,7 @@ struct Message {
     plan: Plan,
     bodies: Bodies,
     now_s: u64,
+    under_way: Option<UnderWay>,
 }
 
 /// What is hashed as it comes: nothing of a body is kept.
@@ -117,7 +118,8 @@ impl Filter for DkimFilter {
     }
 
     fn mail(&mut self, _from: &Envelope<'_>, _macros: &Macros) -> Action {
-        self.message = Message::default();
+        let under_way = Some(UnderWay::new(&self.shared));
+        self.message = Message { under_way, ..Message::default() };
         Action::Continue
     }
 
@@ -135,6 +137,7 @@ impl Filter for DkimFilter {
         (message.plan, message.bodies) = (plan, bodies);
         match message.plan {
             Plan::Pass => {
+                self.message = Message::default();
                 self.done(&Report::of(Outcome::Ignored), macros);
                 Action::Accept
             }
@@ -194,7 +197,7 @@ impl DkimFilter {
 
 impl Message {
     async fn conclude(self, shared: &Shared) -> Report {
-        let Self { collected, plan, bodies, now_s } = self;
+        let Self { collected, plan, bodies, now_s, under_way: _under_way } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
             (Plan::Sign { table, author }, Ok(headers)) => {

@@ -6,11 +6,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use oarlock::{Accelerator, BuildError, Builder};
-use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Coverage, Policy, Sealer, Signer, SignerError};
+use oarlock::{Accelerator, BuildError, Builder, Options};
+use oarlock_dkim::{
+    BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer, SignerError,
+};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig, RemoteError};
 use tokio::net::TcpListener;
@@ -97,19 +99,43 @@ pub(super) struct Shared {
     pub(super) lookups: Arc<Lookups>,
     pub(super) accelerator: Accelerator,
     pub(super) metrics: Arc<Metrics>,
+    /// Messages from MAIL to their answers.
+    under_way: AtomicUsize,
+}
+
+/// A message that counts among those under way.
+#[derive(Debug)]
+pub(super) struct UnderWay(Arc<Shared>);
+
+impl UnderWay {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        shared.under_way.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What all signatures of ours have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     pub(super) canonicalization: Canonicalization,
-    pub(super) coverage: Coverage,
+    pub(super) fields: SignedFields,
     pub(super) lifetime_s: Option<u64>,
 }
 
 impl Shared {
     pub(super) fn hashers(&self, needs: &[BodyNeed]) -> Vec<BodyHasher> {
         needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
+    }
+
+    /// A message alone has its jobs computed at once. Several gather theirs.
+    pub(super) fn options(&self) -> Options {
+        Options { is_gathered: self.under_way.load(Ordering::Relaxed) > 1, ..Options::default() }
     }
 }
 
@@ -147,7 +173,7 @@ impl Service {
             parts.await.map_err(|error| ServiceError::Start(error.to_string()))??;
         let style = Style {
             canonicalization: config.canonicalization().map_err(ConfigError::from)?,
-            coverage: config.coverage(),
+            fields: config.signed_fields()?,
             lifetime_s: Some(config.signing.lifetime_seconds).filter(|seconds| *seconds > 0),
         };
         let patience = Duration::from_millis(config.dns.timeout_ms);
@@ -165,6 +191,7 @@ impl Service {
             lookups: Arc::new(lookups),
             accelerator,
             metrics,
+            under_way: AtomicUsize::new(0),
         };
         Ok(Self { shared: Arc::new(shared), config })
     }
@@ -382,8 +409,8 @@ fn sealer(config: &Config, seal: &Seal, keys: &KeyReader) -> Result<Sealer, Serv
     let (_, key) = KeyFile::new(seal.key.clone()).read(keys)?;
     let canonicalization = config.canonicalization().map_err(ConfigError::from)?;
     let signer = Signer::new(&seal.domain, &seal.selector, key)
-        .and_then(|signer| signer.with_canonicalization(canonicalization).covering(&config.coverage()));
-    signer.map(Sealer::new).map_err(|error| ServiceError::Signer { place: "[arc] seal", error })
+        .map_err(|error| ServiceError::Signer { place: "[arc] seal", error })?;
+    Ok(Sealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
 }
 
 /// As the system calls itself.

@@ -72,7 +72,7 @@ async fn signer(shared: &Shared, line: &Line, author: &Author) -> Result<Signer,
         let signer = signer
             .with_canonicalization(style.canonicalization)
             .with_lifetime_s(style.lifetime_s)
-            .covering(&style.coverage)?;
+            .with_fields(style.fields.clone());
         match &line.identity {
             Some(identity) => signer.with_identity(identity),
             None => Ok(signer),
@@ -91,7 +91,7 @@ async fn signatures(
 ) -> Vec<Signed> {
     let mut intake = SignIntake::new(now_s);
     let signed = match intake.push_hashed(headers, bodies.signatures, signers) {
-        Ok(()) => intake.submit(&shared.accelerator).await,
+        Ok(()) => intake.submit(&shared.accelerator, shared.options()).await,
         Err(error) => Err(error),
     };
     signed.unwrap_or_else(|error| vec![Err(error.into()); signers.len()])

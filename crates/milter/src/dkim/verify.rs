@@ -69,13 +69,13 @@ async fn judge(
 ) -> Result<Verified, JobError> {
     let mut intake = Intake::new(&shared.policy, now_s);
     intake.push_hashed(headers, bodies)?;
-    let hashed = intake.submit(&shared.accelerator).await?;
+    let hashed = intake.submit(&shared.accelerator, shared.options()).await?;
     let names: Vec<KeyName> = hashed.queries().cloned().collect();
     let answers = join_all(names.iter().map(|name| shared.lookups.key(name))).await;
     let answers: HashMap<KeyName, _> = names.into_iter().zip(answers).collect();
     let unasked = || KeyAnswer::Unknown("nobody asked for it".to_owned());
     let keyed = hashed.answer(|name| answers.get(name).cloned().unwrap_or_else(unasked));
-    Ok(keyed.submit(&shared.accelerator).await.pop().unwrap_or_default())
+    Ok(keyed.submit(&shared.accelerator, shared.options()).await.pop().unwrap_or_default())
 }
 
 fn report(shared: &Shared, verified: &Verified) -> Report {
@@ -115,8 +115,11 @@ async fn seal(
 ) -> Result<Vec<Change>, SealError> {
     let mut sealing = Sealing::new(sealer, now_s);
     sealing.push_hashed(headers, bodies, &shared.authserv_id, signatures, chain)?;
-    let sealed =
-        sealing.submit(&shared.accelerator).await?.pop().unwrap_or(Err(JobError::Cancelled.into()))?;
+    let sealed = sealing
+        .submit(&shared.accelerator, shared.options())
+        .await?
+        .pop()
+        .unwrap_or(Err(JobError::Cancelled.into()))?;
     let set = Message::parse(sealed.as_bytes(), &Limits::default()).map_err(|_| JobError::Cancelled)?;
     let change = |header: &Header<'_>| insertion(&String::from_utf8_lossy(header.raw()));
     Ok(set.headers.iter().rev().map(change).collect())

@@ -91,7 +91,8 @@ impl Sessions<'_> {
 
 /// Nanoseconds up to an hour, exact to three digits.
 fn histogram() -> Histogram<u64> {
-    Histogram::new(3).unwrap_or_else(|_| unreachable!("three digits are allowed"))
+    Histogram::new_with_bounds(1, 3_600_000_000_000, 3)
+        .unwrap_or_else(|_| unreachable!("such bounds are allowed"))
 }
 
 async fn session(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<Histogram<u64>, String> {
