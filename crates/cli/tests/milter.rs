@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
+mod served;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,8 +10,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use oarlock_dkim::{RecordOptions, record_text};
+use oarlock_milter::Client;
+use oarlock_milter::client::{Answer, Message};
+use oarlock_milter::protocol::{Change, Reply};
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
+use served::Served;
 
 /// Settings, a table and a key.
 fn prepare(directory: &Path) -> String {
@@ -80,4 +86,67 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
     assert!(page.contains("\noarlock_milter_signing_lines 2\n"), "{page}");
     signal("-TERM");
     assert!(child.wait().unwrap().success());
+}
+
+/// A message of one's own, as an MTA brings it.
+async fn submit(socket: &str) -> Answer {
+    let mut client = Client::connect(&socket.parse().unwrap()).await.unwrap();
+    client.negotiate().await.unwrap();
+    client.greet(b"").await.unwrap();
+    let message = Message {
+        from: b"<joe@example.com>",
+        recipients: &[b"<jane@example.net>"],
+        headers: &[(b"From", b" joe@example.com"), (b"Subject", b" lunch")],
+        body: b"At noon?\r\n",
+        mail_macros: b"{auth_authen}\0joe\0",
+        ..Message::default()
+    };
+    client.send(&message).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Served::start(&place.path().join("server"));
+    let (key, socket) = (server.state.join("keys/rsa2048.pem"), server.socket());
+    let reference = oarlock(&["keys", "show", key.to_str().unwrap(), "--reference"]);
+    let file = |name: &str| place.path().join(name);
+    fs::write(file("mail.ref"), reference.stdout).unwrap();
+    fs::write(file("signing.table"), "example.com s1 mail.ref\n").unwrap();
+    let settings = format!(
+        "signing.table = \"signing.table\"\nlisten.sockets = [\"inet:0@127.0.0.1\"]\n\
+         cryptoserver.servers = [\"{}\"]\ncryptoserver.patience_ms = 300\n",
+        socket.display()
+    );
+    fs::write(file("milter.toml"), settings).unwrap();
+    let mut filter = command(&["--json", "milter", "--config"])
+        .arg(file("milter.toml"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let filter_socket = said["sockets"][0].as_str().unwrap();
+    let answer = submit(filter_socket).await;
+    let [Change::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
+    assert_eq!(name, b"DKIM-Signature");
+    let value = String::from_utf8_lossy(value).replace('\n', "\r\n");
+    let signed =
+        format!("DKIM-Signature:{value}\r\nFrom: joe@example.com\r\nSubject: lunch\r\n\r\nAt noon?\r\n");
+    fs::write(file("signed.eml"), signed).unwrap();
+    let own = oarlock::keys::import::pem(&fs::read(key).unwrap(), None).unwrap();
+    let record = record_text(&own, &RecordOptions::default()).unwrap();
+    fs::write(file("records"), format!("s1._domainkey.example.com {record}\n")).unwrap();
+    let verified = command(&["dkim", "verify", "--keys-file"])
+        .arg(file("records"))
+        .arg(file("signed.eml"))
+        .output()
+        .unwrap();
+    assert_eq!(code(&verified), 0, "{}", stderr(&verified));
+    drop(server);
+    assert!(matches!(submit(filter_socket).await.reply, Reply::Smtp(_) | Reply::Tempfail));
+    filter.kill().unwrap();
+    filter.wait().unwrap();
 }
