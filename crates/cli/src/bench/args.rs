@@ -129,7 +129,7 @@ pub(crate) struct MilterArgs {
     /// Different messages
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = sessions)]
     pub(super) messages: usize,
-    /// Seconds of each turn, after a tenth of it to warm up
+    /// Seconds of each turn, and until there is an answer, after a tenth of it to warm up
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(super) seconds: f64,
     /// Times that each row is measured

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use oarlock_milter::{Client, Socket};
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
+use tokio::sync::Notify;
+use tokio::task::{JoinError, JoinSet};
 
 use super::super::{BenchError, usage};
 use super::mails::Mails;
@@ -36,6 +37,8 @@ pub(super) struct Measured {
 /// What all sessions of a turn share.
 struct Shared {
     counts: AtomicBool,
+    /// Notified at the first message that counts.
+    first: Notify,
     stops: AtomicBool,
     next: AtomicUsize,
 }
@@ -48,6 +51,7 @@ impl Sessions<'_> {
     async fn turn(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
         let shared = std::sync::Arc::new(Shared {
             counts: AtomicBool::new(false),
+            first: Notify::new(),
             stops: AtomicBool::new(false),
             next: AtomicUsize::new(0),
         });
@@ -65,15 +69,25 @@ impl Sessions<'_> {
         let (began, cpu) = (Instant::now(), self.cpu_us()?);
         shared.counts.store(true, Ordering::Relaxed);
         tokio::time::sleep(length).await;
-        shared.counts.store(false, Ordering::Relaxed);
-        let (seconds, cpu_after) = (began.elapsed().as_secs_f64(), self.cpu_us()?);
-        shared.stops.store(true, Ordering::Relaxed);
         let mut times = histogram();
-        while let Some(session) = sessions.join_next().await {
+        let mut add = |session: Result<Result<Histogram<u64>, String>, JoinError>| {
             let own = session.unwrap_or_else(|error| Err(error.to_string()));
             let own = own.map_err(|reason| BenchError::Filter { socket: self.socket.to_string(), reason })?;
             // Both are of the same range.
             let _ = times.add(own);
+            Ok::<_, BenchError>(())
+        };
+        // However slow the filter is, a turn has a message.
+        tokio::select! {
+            () = shared.first.notified() => {}
+            // Until they are told to stop, sessions end by failing.
+            Some(session) = sessions.join_next() => add(session)?,
+        }
+        shared.counts.store(false, Ordering::Relaxed);
+        let (seconds, cpu_after) = (began.elapsed().as_secs_f64(), self.cpu_us()?);
+        shared.stops.store(true, Ordering::Relaxed);
+        while let Some(session) = sessions.join_next().await {
+            add(session)?;
         }
         Ok(Measured {
             messages: times.len(),
@@ -103,6 +117,7 @@ async fn session(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<
         mails.send(client, place).await?;
         if shared.counts.load(Ordering::Relaxed) {
             times.saturating_record(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+            shared.first.notify_one();
         }
     }
     Ok(times)
