@@ -11,7 +11,7 @@ use oarlock::keys::generate;
 use oarlock_io::dns::{Asked, TempReason, TxtAnswer, TxtLookup};
 use oarlock_milter::client::Answer;
 use oarlock_milter::dkim::{Fault, Outcome, Reload, Service};
-use oarlock_milter::protocol::{Change, Command, Connect, Family, Reply, Steps};
+use oarlock_milter::protocol::{Change, Command, Connect, Envelope, Family, Reply, Steps};
 use oarlock_milter::{Client, Socket};
 use post::{Mail, Place, Post, engines, scalar, text};
 
@@ -135,6 +135,30 @@ async fn own_messages_are_told_by_client_and_author() {
     none.headers.retain(|(name, _)| name != "From");
     assert_eq!(post.submit(&none).await.changes.len(), 0);
     assert_eq!(post.service.metrics().messages(Outcome::Faulty(Fault::Malformed)), 2);
+    post.stopped().await;
+}
+
+#[tokio::test]
+async fn messages_gather_their_jobs_while_others_are_under_way() {
+    let place = Place::of_example();
+    let post = place.post("").await;
+    let mail = Mail::plain();
+    let round = async || {
+        let signed = mail.changed(&post.submit(&mail).await);
+        assert!(signed.changed(&post.receive(&signed).await).results().contains("dkim=pass"));
+        post.service.accelerator().counters()
+    };
+    // By then it is known what each job costs, so that one alone could be computed by who submits it.
+    let alone = round().await;
+    let mut other = post.client().await;
+    let from = Envelope::new(b"<jane@example.net>\0").unwrap();
+    other.say(&Command::Mail(from), b"").await.unwrap();
+    other.say(&Command::Header { name: b"From", value: b" jane@example.net" }, b"").await.unwrap();
+    assert_eq!(other.say(&Command::EndOfHeaders, b"").await.unwrap(), Reply::Continue);
+    let beside = round().await;
+    assert!(beside.completed > alone.completed, "{beside:?}");
+    assert_eq!(beside.on_caller, alone.on_caller, "{beside:?}");
+    other.quit().await.unwrap();
     post.stopped().await;
 }
 
