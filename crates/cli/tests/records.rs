@@ -229,7 +229,9 @@ fn tags_and_paddings_that_are_wrong_give_nothing() {
         "decrypt sealed.ndjson -o back.ndjson --column v --cipher aes128-gcm --key-file key --rejects bad",
     );
     assert_eq!(code(&output), 1);
-    assert!(folder.get("back.ndjson").contains("0011") && !folder.get("back.ndjson").contains("2233"));
+    // Its IV and tag are random, and may look like anything.
+    let back = folder.get("back.ndjson");
+    assert!(back.starts_with("{\"v\":\"0011\",") && back.lines().count() == 1, "{back}");
     assert_eq!(folder.get("bad"), "{\"line\":2,\"reason\":\"verification failed\"}\n");
 
     folder.put("in", "v\n00112233445566778899aabbccddeeff\n");
