@@ -8,6 +8,7 @@ use oarlock::{Accelerator, Builder};
 use crate::bench::BenchArgs;
 use crate::call::CallArgs;
 use crate::dkim::DkimArgs;
+use crate::dnssec::DnssecArgs;
 use crate::keys::KeysArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Sign and verify mail
     Dkim(DkimArgs),
+    /// Verify and sign zones, make keys for them, and weigh a resolver's load against this machine
+    Dnssec(DnssecArgs),
     /// Make, take in, list and show keys
     Keys(Box<KeysArgs>),
 }

@@ -10,6 +10,7 @@ use oarlock::{BuildError, JobError};
 use crate::bench::BenchError;
 use crate::call::CallError;
 use crate::dkim::DkimError;
+use crate::dnssec::DnssecError;
 use crate::keys::KeysError;
 use crate::ladder::LadderError;
 use crate::latency::LatencyError;
@@ -47,6 +48,8 @@ pub(crate) enum Failure {
     Keys(#[from] KeysError),
     #[error("dkim: {0}")]
     Dkim(#[from] DkimError),
+    #[error("dnssec: {0}")]
+    Dnssec(#[from] DnssecError),
     #[error("keys for {op}: {error}")]
     Key { op: String, error: KeyError },
     #[error("{op}: {count} records of {len} bytes do not fit into 4 GiB")]
@@ -87,6 +90,8 @@ impl Failure {
             Self::Call(error) if !error.is_users() => MACHINE,
             Self::Dkim(error) if error.is_no() => NO,
             Self::Dkim(error) if !error.is_users() => MACHINE,
+            Self::Dnssec(error) if error.is_no() => NO,
+            Self::Dnssec(error) if !error.is_users() => MACHINE,
             Self::Keys(error) if !error.is_users() => MACHINE,
             _ => USAGE,
         };

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `milter`, `call`, `load`, `bench`, `keys`, `dkim` | the commands |
+//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `milter`, `call`, `load`, `bench`, `keys`, `dkim`, `dnssec` | the commands |
 //! | `key_records` | who knows the keys of mail |
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
@@ -16,6 +16,7 @@ mod bench;
 mod call;
 mod cores;
 mod dkim;
+mod dnssec;
 mod engines;
 mod exit;
 mod key_records;
@@ -94,6 +95,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }),
         Command::Dkim(args) => dkim::run(&cli.global, args).map_err(|error| match error {
             dkim::DkimError::Stdout(error) => Failure::Stdout(error),
+            error => Failure::from(error),
+        }),
+        Command::Dnssec(args) => dnssec::run(&cli.global, args).map_err(|error| match error {
+            dnssec::DnssecError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
         Command::Keys(args) => keys::run(&cli.global, args).map_err(|error| match error {

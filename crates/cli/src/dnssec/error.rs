@@ -1,0 +1,50 @@
+//! Why there is no output, or not all of it.
+
+use std::io;
+use std::path::PathBuf;
+
+use oarlock::keys::KeyError;
+use oarlock::{BuildError, JobError};
+
+use crate::keys::KeysError;
+
+/// Why a zone was not verified or signed, or the answer is no.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DnssecError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Key(#[from] KeysError),
+    #[error(transparent)]
+    KeyParts(#[from] KeyError),
+    #[error("cannot read {}: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("{0}")]
+    Job(#[from] JobError),
+    #[error("{0}")]
+    Usage(String),
+    /// What was wrong was said where it was.
+    #[error("{0}")]
+    No(String),
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl DnssecError {
+    /// True where the answer is no.
+    pub(crate) fn is_no(&self) -> bool {
+        matches!(self, Self::No(_))
+    }
+
+    /// True where the user's words or files are wrong, false where the machine or a peer failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::Build(error) => !matches!(error, BuildError::NoReferee),
+            Self::Key(error) => error.is_users(),
+            Self::Job(_) | Self::Write { .. } | Self::Stdout(_) => false,
+            _ => true,
+        }
+    }
+}

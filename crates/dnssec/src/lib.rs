@@ -1,0 +1,17 @@
+//! The DNS trade of Oarlock: zones parsed, verified and signed, many signatures at a time, and what a resolver's load asks of a
+//! machine. No I/O: whoever has files and traffic gives them in and takes answers out.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`name`](Name) | domain names in wire format, their text and their canonical order |
+//! | [`rtype`](Type) | types of records and their mnemonics |
+//! | [`records`](Records) | the records of a zone, in flat buffers |
+#![forbid(unsafe_code)]
+
+mod name;
+mod records;
+mod rtype;
+
+pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
+pub use self::records::{OwnerId, Record, Records, RecordsError};
+pub use self::rtype::{Type, UnknownType};

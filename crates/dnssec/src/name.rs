@@ -1,0 +1,465 @@
+//! Domain names in wire format, uncompressed and absolute. RFC 1035 3.1 and 5.1, RFC 4034 6.1 and 6.2.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use smallvec::SmallVec;
+
+/// Most bytes of a name, the root's included. RFC 1035 2.3.4.
+pub const MAX_NAME: usize = 255;
+const MAX_LABEL: usize = 63;
+
+/// A whole name in wire format, borrowed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Name<'a>(&'a [u8]);
+
+/// A whole name in wire format, owned.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct NameBuf(SmallVec<[u8; 32]>);
+
+/// What becomes of capital letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// They stay.
+    Kept,
+    /// They become small, as in canonical form. RFC 4034 6.2.
+    Lower,
+}
+
+/// Why something is no name. The caller's, or their file's, fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Nothing at all.
+    #[error("an empty name; the root is written `.`")]
+    Empty,
+    /// Two dots in a row, or one at the start.
+    #[error("an empty label")]
+    EmptyLabel,
+    /// More than 63 bytes between dots.
+    #[error("a label of more than 63 bytes")]
+    LongLabel,
+    /// More than 255 bytes.
+    #[error("a name of more than 255 bytes")]
+    Long,
+    /// A backslash with neither a character nor three digits up to 255 after it.
+    #[error("`\\` that is followed by neither a character nor three digits up to 255")]
+    Escape,
+    /// Not in wire format: a length that leads beyond the end, a pointer, or bytes after the root.
+    #[error("a name that is not in wire format")]
+    Wire,
+}
+
+impl<'a> Name<'a> {
+    /// The name of everything.
+    pub const ROOT: Name<'static> = Name(&[0]);
+
+    /// A name that fills `wire`.
+    ///
+    /// # Errors
+    /// [`NameError::Wire`], or too long.
+    pub fn new(wire: &'a [u8]) -> Result<Self, NameError> {
+        match Self::at_front(wire)? {
+            (name, []) => Ok(name),
+            _ => Err(NameError::Wire),
+        }
+    }
+
+    /// The name at the front of `wire`, and what comes after it. Pointers (RFC 1035 4.1.4) are refused.
+    ///
+    /// # Errors
+    /// [`NameError::Wire`], or too long.
+    pub fn at_front(wire: &'a [u8]) -> Result<(Self, &'a [u8]), NameError> {
+        let mut at = 0;
+        loop {
+            let len = usize::from(*wire.get(at).ok_or(NameError::Wire)?);
+            at += 1;
+            if len == 0 {
+                break;
+            }
+            if len > MAX_LABEL {
+                return Err(NameError::Wire);
+            }
+            at += len;
+        }
+        if at > MAX_NAME {
+            return Err(NameError::Long);
+        }
+        let (name, rest) = wire.split_at(at);
+        Ok((Self(name), rest))
+    }
+
+    /// A name that is known to be one, from where only names are kept.
+    pub(crate) fn trusted(wire: &'a [u8]) -> Self {
+        debug_assert!(Self::new(wire).is_ok());
+        Self(wire)
+    }
+
+    /// In wire format.
+    #[must_use]
+    pub fn as_bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// A copy.
+    #[must_use]
+    pub fn to_buf(self) -> NameBuf {
+        NameBuf(SmallVec::from_slice(self.0))
+    }
+
+    /// A copy in small letters.
+    #[must_use]
+    pub fn to_lower(self) -> NameBuf {
+        let mut bytes = SmallVec::from_slice(self.0);
+        // Lengths are at most 63, and so no letters.
+        bytes.make_ascii_lowercase();
+        NameBuf(bytes)
+    }
+
+    /// True for `.`.
+    #[must_use]
+    pub fn is_root(self) -> bool {
+        self.0.len() == 1
+    }
+
+    /// True where the first label is `*`. RFC 4592 2.1.1.
+    #[must_use]
+    pub fn is_wildcard(self) -> bool {
+        self.0.starts_with(b"\x01*")
+    }
+
+    /// Labels from the left, without the root.
+    #[must_use]
+    pub fn labels(self) -> Labels<'a> {
+        Labels(self.0)
+    }
+
+    /// Number of labels without the root.
+    #[must_use]
+    pub fn label_count(self) -> usize {
+        self.labels().count()
+    }
+
+    /// The name without its first label; none of the root.
+    #[must_use]
+    pub fn parent(self) -> Option<Name<'a>> {
+        match usize::from(self.0[0]) {
+            0 => None,
+            len => Some(Name(&self.0[len + 1..])),
+        }
+    }
+
+    /// The name's last `count` labels; the whole name where it has no more.
+    #[must_use]
+    pub fn last_labels(self, count: usize) -> Name<'a> {
+        let mut name = self;
+        for _ in count..self.label_count() {
+            name = name.parent().unwrap_or(name);
+        }
+        name
+    }
+
+    /// True where this is `other` or stands below it. Both in the same case.
+    #[must_use]
+    pub fn is_at_or_below(self, other: Name<'_>) -> bool {
+        let Some(start) = self.0.len().checked_sub(other.0.len()) else { return false };
+        if self.0[start..] != *other.0 {
+            return false;
+        }
+        // The end of a label may look like a name.
+        let mut at = 0;
+        while at < start {
+            at += 1 + usize::from(self.0[at]);
+        }
+        at == start
+    }
+
+    /// Canonical order: by labels from the right, each as bytes in small letters. RFC 4034 6.1.
+    #[must_use]
+    pub fn canonical_cmp(self, other: Name<'_>) -> Ordering {
+        let own: SmallVec<[&[u8]; 16]> = self.labels().collect();
+        let others: SmallVec<[&[u8]; 16]> = other.labels().collect();
+        let lower = |label: &[u8]| label.iter().map(u8::to_ascii_lowercase).collect::<SmallVec<[u8; 64]>>();
+        for (one, two) in own.iter().rev().zip(others.iter().rev()) {
+            let order = lower(one).cmp(&lower(two));
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        own.len().cmp(&others.len())
+    }
+
+    /// Appends bytes whose order, as bytes, is the canonical order of names. The name has to be in small letters.
+    ///
+    /// Labels stand from the right, each ended by 0; 0 and 1 in a label become 1 0 and 1 1, and 2 stays, so that an end comes first.
+    pub fn write_key(self, out: &mut Vec<u8>) {
+        let labels: SmallVec<[&[u8]; 16]> = self.labels().collect();
+        for label in labels.iter().rev() {
+            for &byte in *label {
+                match byte {
+                    0 | 1 => out.extend_from_slice(&[1, byte]),
+                    _ => out.push(byte),
+                }
+            }
+            out.push(0);
+        }
+    }
+}
+
+impl NameBuf {
+    /// A name of a text, as in a zone file: relative ones end in `origin`, `@` is `origin`.
+    ///
+    /// # Errors
+    /// Not a name, or too long with the origin.
+    pub fn parse(text: &[u8], origin: Name<'_>, case: Case) -> Result<Self, NameError> {
+        let mut out = SmallVec::new();
+        write_text(text, origin, case, &mut out)?;
+        Ok(Self(out))
+    }
+
+    /// Borrowed.
+    #[must_use]
+    pub fn name(&self) -> Name<'_> {
+        Name(&self.0)
+    }
+}
+
+/// Appends the wire format of a name's text. Out is as before where it fails.
+pub(crate) fn write_text<A: smallvec::Array<Item = u8>>(
+    text: &[u8],
+    origin: Name<'_>,
+    case: Case,
+    out: &mut SmallVec<A>,
+) -> Result<(), NameError> {
+    let before = out.len();
+    let result = write_labels(text, origin, case, out);
+    if result.is_err() {
+        out.truncate(before);
+    }
+    result
+}
+
+fn write_labels<A: smallvec::Array<Item = u8>>(
+    text: &[u8],
+    origin: Name<'_>,
+    case: Case,
+    out: &mut SmallVec<A>,
+) -> Result<(), NameError> {
+    let start = out.len();
+    match text {
+        [] => return Err(NameError::Empty),
+        b"@" => return Ok(out.extend_from_slice(origin.as_bytes())),
+        b"." => return Ok(out.push(0)),
+        _ => {}
+    }
+    let mut rest = text;
+    let mut length_at = start;
+    out.push(0);
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        let byte = match byte {
+            b'.' => {
+                end_label(out, length_at)?;
+                length_at = out.len();
+                out.push(0);
+                continue;
+            }
+            b'\\' => unescape(&mut rest)?,
+            byte => *byte,
+        };
+        out.push(if case == Case::Lower { byte.to_ascii_lowercase() } else { byte });
+    }
+    // The last length pushed is the root's where the text ends in a dot.
+    if out.len() - length_at > 1 {
+        end_label(out, length_at)?;
+        out.extend_from_slice(origin.as_bytes());
+    }
+    if out.len() - start > MAX_NAME { Err(NameError::Long) } else { Ok(()) }
+}
+
+fn end_label<A: smallvec::Array<Item = u8>>(
+    out: &mut SmallVec<A>,
+    length_at: usize,
+) -> Result<(), NameError> {
+    match out.len() - length_at - 1 {
+        0 => Err(NameError::EmptyLabel),
+        len @ 1..=MAX_LABEL => {
+            out[length_at] = len as u8;
+            Ok(())
+        }
+        _ => Err(NameError::LongLabel),
+    }
+}
+
+/// What stands after a backslash: three digits, or a character that stands for itself. RFC 1035 5.1.
+pub(crate) fn unescape(rest: &mut &[u8]) -> Result<u8, NameError> {
+    match *rest {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', after @ ..] => {
+            let value = [a, b, c].iter().fold(0, |value, digit| 10 * value + u16::from(**digit - b'0'));
+            *rest = after;
+            u8::try_from(value).map_err(|_| NameError::Escape)
+        }
+        [b'0'..=b'9', ..] | [] => Err(NameError::Escape),
+        [byte, after @ ..] => {
+            *rest = after;
+            Ok(*byte)
+        }
+    }
+}
+
+/// Labels of a name from the left, without the root.
+#[derive(Clone, Debug)]
+pub struct Labels<'a>(&'a [u8]);
+
+impl<'a> Iterator for Labels<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (&len, rest) = self.0.split_first()?;
+        if len == 0 {
+            return None;
+        }
+        let (label, rest) = rest.split_at(usize::from(len));
+        self.0 = rest;
+        Some(label)
+    }
+}
+
+/// In presentation format, with a dot at the end.
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return f.write_str(".");
+        }
+        for label in self.labels() {
+            for &byte in label {
+                match byte {
+                    b'.' | b'\\' | b'"' | b';' | b'(' | b')' | b'@' | b'$' => {
+                        write!(f, "\\{}", char::from(byte))?;
+                    }
+                    0x21..=0x7e => write!(f, "{}", char::from(byte))?,
+                    _ => write!(f, "\\{byte:03}")?,
+                }
+            }
+            f.write_str(".")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Name({self})")
+    }
+}
+
+impl fmt::Display for NameBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name().fmt(f)
+    }
+}
+
+impl fmt::Debug for NameBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> NameBuf {
+        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    }
+
+    #[test]
+    fn texts_become_wire_format_and_texts_again() {
+        let origin = name("example.com.");
+        let cases: [(&str, &[u8], &str); 7] = [
+            (".", b"\0", "."),
+            ("@", b"\x07example\x03com\0", "example.com."),
+            ("WWW", b"\x03www\x07example\x03com\0", "www.example.com."),
+            ("a.b.", b"\x01a\x01b\0", "a.b."),
+            (r"a\.b.", b"\x03a.b\0", r"a\.b."),
+            (r"\065\000.", b"\x02a\0\0", r"a\000."),
+            (r"\*.x.", b"\x01*\x01x\0", "*.x."),
+        ];
+        for (text, wire, shown) in cases {
+            let parsed = NameBuf::parse(text.as_bytes(), origin.name(), Case::Lower).unwrap();
+            assert_eq!(parsed.name().as_bytes(), wire, "{text}");
+            assert_eq!(parsed.to_string(), shown);
+            assert_eq!(name(shown), parsed);
+        }
+        let kept = NameBuf::parse(b"WWW.", Name::ROOT, Case::Kept).unwrap();
+        assert_eq!(kept.to_string(), "WWW.");
+        assert_eq!(kept.name().to_lower(), name("www."));
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        let long = "a.".repeat(128);
+        let label = "a".repeat(64);
+        let cases = [
+            ("", NameError::Empty),
+            ("a..b", NameError::EmptyLabel),
+            (".a", NameError::EmptyLabel),
+            (label.as_str(), NameError::LongLabel),
+            (long.as_str(), NameError::Long),
+            (r"a\", NameError::Escape),
+            (r"a\25", NameError::Escape),
+            (r"a\256", NameError::Escape),
+        ];
+        for (text, error) in cases {
+            assert_eq!(NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower), Err(error), "{text}");
+        }
+        assert!(NameBuf::parse("a.".repeat(127).as_bytes(), Name::ROOT, Case::Lower).is_ok());
+        for wire in [&b""[..], b"\x01", b"\x01a", b"\xc0\x0c", b"\0\0"] {
+            assert_eq!(Name::new(wire), Err(NameError::Wire));
+        }
+    }
+
+    /// RFC 4034 6.1.
+    #[test]
+    fn the_order_is_that_of_the_standard() {
+        let order = [
+            "example.",
+            "a.example.",
+            "yljkjljk.a.example.",
+            "Z.a.example.",
+            "zABC.a.EXAMPLE.",
+            "z.example.",
+            r"\001.z.example.",
+            "*.z.example.",
+            r"\200.z.example.",
+        ];
+        let names = order.map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Kept).unwrap());
+        let key = |name: &NameBuf| {
+            let mut key = Vec::new();
+            name.name().to_lower().name().write_key(&mut key);
+            key
+        };
+        for pair in names.windows(2) {
+            assert_eq!(pair[0].name().canonical_cmp(pair[1].name()), Ordering::Less, "{pair:?}");
+            assert!(key(&pair[0]) < key(&pair[1]), "{pair:?}");
+        }
+        let odd = [r"\000.a.", r"\000\000.a.", r"\001.a.", r"\002.a."].map(name);
+        for pair in odd.windows(2) {
+            assert_eq!(pair[0].name().canonical_cmp(pair[1].name()), Ordering::Less, "{pair:?}");
+            assert!(key(&pair[0]) < key(&pair[1]), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn names_know_their_ancestors() {
+        let (www, com) = (name("www.example.com."), name("com."));
+        assert!(www.name().is_at_or_below(com.name()) && com.name().is_at_or_below(com.name()));
+        assert!(www.name().is_at_or_below(Name::ROOT) && !com.name().is_at_or_below(www.name()));
+        // The end of the label `x\003com` looks like `com`.
+        assert!(!name(r"x\003com.").name().is_at_or_below(com.name()));
+        assert_eq!(www.name().last_labels(2).to_buf(), name("example.com."));
+        assert_eq!(www.name().last_labels(9), www.name());
+        assert_eq!(www.name().last_labels(0), Name::ROOT);
+        assert_eq!((www.name().label_count(), Name::ROOT.label_count()), (3, 0));
+        assert!(name("*.a.").name().is_wildcard() && !name("*a.").name().is_wildcard());
+    }
+}

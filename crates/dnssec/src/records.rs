@@ -1,0 +1,245 @@
+//! The records of a zone, in flat buffers: 20 bytes a record, and names and data one behind the other. Both are canonical as they
+//! are kept (RFC 4034 6.2): owners in small letters, and names in data where the type says so.
+
+use std::fmt;
+
+use crate::name::Name;
+use crate::rtype::Type;
+
+/// Names and data start at multiples of this, so that 32 bits find them in 32 GiB.
+const UNIT: usize = 8;
+
+/// A zone's records, in the order in which they came.
+#[derive(Clone, Default)]
+pub struct Records {
+    rows: Vec<Row>,
+    /// Names, each after its length, and data.
+    bytes: Vec<u8>,
+    /// From which row on records stand in which file.
+    files: Vec<(u32, Box<str>)>,
+}
+
+/// An owner's name among the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OwnerId(u32);
+
+#[derive(Clone, Copy)]
+struct Row {
+    owner: u32,
+    data: u32,
+    ttl: u32,
+    line: u32,
+    rtype: Type,
+    len: u16,
+}
+
+/// One record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Where its owner's name is kept; records of one owner that follow each other share it.
+    pub owner_id: OwnerId,
+    /// Whose it is, in small letters.
+    pub owner: Name<'a>,
+    /// Its type. The class is IN.
+    pub rtype: Type,
+    /// Its time to live in seconds.
+    pub ttl: u32,
+    /// Where it stands in its file, from 1; 0 where it was made here.
+    pub line: u32,
+    /// Its data in wire format and canonical form.
+    pub data: &'a [u8],
+}
+
+/// Why there is no room for a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordsError {
+    /// Data whose length does not fit into 16 bits.
+    #[error("{0} bytes of data, of which a record holds 65535")]
+    LongData(usize),
+    /// Records of more than 32 GiB.
+    #[error("more than 32 GiB of records")]
+    Full,
+}
+
+impl Records {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// True where there is no record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Bytes of memory that the records take.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> usize {
+        self.bytes.capacity() + self.rows.capacity() * size_of::<Row>()
+    }
+
+    /// Gives back memory that was set aside for more records.
+    pub fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.rows.shrink_to_fit();
+    }
+
+    /// Records that are added from now on stand in this file.
+    pub fn begin_file(&mut self, name: &str) {
+        self.files.push((self.rows.len() as u32, name.into()));
+    }
+
+    /// The file in which a record stands, where one was named.
+    #[must_use]
+    pub fn file(&self, index: usize) -> Option<&str> {
+        let after = self.files.partition_point(|(first, _)| *first as usize <= index);
+        after.checked_sub(1).map(|at| &*self.files[at].1)
+    }
+
+    /// Adds a name, in small letters, under which records can be added.
+    ///
+    /// # Errors
+    /// [`RecordsError::Full`].
+    pub fn add_owner(&mut self, name: Name<'_>) -> Result<OwnerId, RecordsError> {
+        let id = self.place()?;
+        // unreachable because a name has at most 255 bytes
+        self.bytes.push(name.as_bytes().len() as u8);
+        self.bytes.extend_from_slice(name.as_bytes());
+        Ok(OwnerId(id))
+    }
+
+    /// Adds a record whose data, canonical, is what `write` appends to the bytes it is given. Nothing is added where it fails.
+    ///
+    /// # Errors
+    /// What `write` says, or no room.
+    pub fn add<E: From<RecordsError>>(
+        &mut self,
+        owner: OwnerId,
+        rtype: Type,
+        ttl: u32,
+        line: u32,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let before = self.bytes.len();
+        let data = self.place()?;
+        let start = self.bytes.len();
+        let written = write(&mut self.bytes).and_then(|()| {
+            let len = self.bytes.len() - start;
+            u16::try_from(len).map_err(|_| RecordsError::LongData(len).into())
+        });
+        match written {
+            Ok(len) => self.rows.push(Row { owner: owner.0, data, ttl, line, rtype, len }),
+            Err(_) => self.bytes.truncate(before),
+        }
+        written.map(drop)
+    }
+
+    /// Changes a record's time to live.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`len`](Self::len).
+    pub fn set_ttl(&mut self, index: usize, ttl: u32) {
+        self.rows[index].ttl = ttl;
+    }
+
+    /// The record at `index`.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn get(&self, index: usize) -> Record<'_> {
+        let row = &self.rows[index];
+        let owner_id = OwnerId(row.owner);
+        let start = row.data as usize * UNIT;
+        Record {
+            owner_id,
+            owner: self.owner(owner_id),
+            rtype: row.rtype,
+            ttl: row.ttl,
+            line: row.line,
+            data: &self.bytes[start..start + usize::from(row.len)],
+        }
+    }
+
+    /// The records in the order in which they came.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
+        (0..self.rows.len()).map(|index| self.get(index))
+    }
+
+    /// An owner's name.
+    ///
+    /// # Panics
+    /// Where `id` is of other records.
+    #[must_use]
+    pub fn owner(&self, id: OwnerId) -> Name<'_> {
+        let start = id.0 as usize * UNIT;
+        let len = usize::from(self.bytes[start]);
+        Name::trusted(&self.bytes[start + 1..start + 1 + len])
+    }
+
+    /// Fills up to where the next name or data starts, and says where in units.
+    fn place(&mut self) -> Result<u32, RecordsError> {
+        let start = self.bytes.len().next_multiple_of(UNIT);
+        let place = u32::try_from(start / UNIT).map_err(|_| RecordsError::Full)?;
+        self.bytes.resize(start, 0);
+        Ok(place)
+    }
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Records({})", self.rows.len())
+    }
+}
+
+impl fmt::Debug for Record<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {} {} ({} bytes, line {})",
+            self.owner,
+            self.ttl,
+            self.rtype,
+            self.data.len(),
+            self.line
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::{Case, NameBuf};
+
+    #[test]
+    fn records_come_back_as_they_went_in() {
+        let mut records = Records::new();
+        let names = ["a.", "www.example.com."]
+            .map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap());
+        let ids = [0, 1].map(|at: usize| records.add_owner(names[at].name()).unwrap());
+        records.begin_file("zone");
+        let add = |records: &mut Records, owner, data: &[u8]| {
+            records.add(owner, Type::TXT, 7, 3, |out| {
+                out.extend_from_slice(data);
+                Ok::<_, RecordsError>(())
+            })
+        };
+        add(&mut records, ids[0], b"").unwrap();
+        add(&mut records, ids[1], &[9; 65_535]).unwrap();
+        assert_eq!(add(&mut records, ids[1], &[9; 65_536]), Err(RecordsError::LongData(65_536)));
+        records.begin_file("other");
+        add(&mut records, ids[0], b"last").unwrap();
+        let all: Vec<_> = records.iter().map(|record| (record.owner.to_buf(), record.data.len())).collect();
+        assert_eq!(all, [(names[0].clone(), 0), (names[1].clone(), 65_535), (names[0].clone(), 4)]);
+        assert_eq!((records.get(2).line, records.get(2).ttl, records.get(2).data), (3, 7, &b"last"[..]));
+        assert_eq!([0, 1, 2].map(|at| records.file(at).unwrap()), ["zone", "zone", "other"]);
+    }
+}

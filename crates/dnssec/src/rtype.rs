@@ -1,0 +1,119 @@
+//! Types of records and their mnemonics (IANA, Domain Name System Parameters).
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A type of record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Type(pub u16);
+
+/// A text that is no type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a type of record")]
+pub struct UnknownType;
+
+macro_rules! types {
+    ($($name:ident $text:literal $number:literal)*) => {
+        #[allow(missing_docs, reason = "each is its mnemonic")]
+        impl Type {
+            $(pub const $name: Type = Type($number);)*
+
+            /// The mnemonic, of a type that has one here.
+            #[must_use]
+            pub fn mnemonic(self) -> Option<&'static str> {
+                match self.0 {
+                    $($number => Some($text),)*
+                    _ => None,
+                }
+            }
+
+            /// The type of a mnemonic in capital letters.
+            fn of_mnemonic(text: &[u8]) -> Option<Type> {
+                $(const $name: &[u8] = $text.as_bytes();)*
+                match text {
+                    $($name => Some(Type::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+types! {
+    A "A" 1 NS "NS" 2 MD "MD" 3 MF "MF" 4 CNAME "CNAME" 5 SOA "SOA" 6 MB "MB" 7 MG "MG" 8 MR "MR" 9 NULL "NULL" 10
+    WKS "WKS" 11 PTR "PTR" 12 HINFO "HINFO" 13 MINFO "MINFO" 14 MX "MX" 15 TXT "TXT" 16 RP "RP" 17 AFSDB "AFSDB" 18
+    X25 "X25" 19 ISDN "ISDN" 20 RT "RT" 21 NSAP "NSAP" 22 SIG "SIG" 24 KEY "KEY" 25 PX "PX" 26 GPOS "GPOS" 27
+    AAAA "AAAA" 28 LOC "LOC" 29 NXT "NXT" 30 SRV "SRV" 33 NAPTR "NAPTR" 35 KX "KX" 36 CERT "CERT" 37 DNAME "DNAME" 39
+    OPT "OPT" 41 APL "APL" 42 DS "DS" 43 SSHFP "SSHFP" 44 IPSECKEY "IPSECKEY" 45 RRSIG "RRSIG" 46 NSEC "NSEC" 47
+    DNSKEY "DNSKEY" 48 DHCID "DHCID" 49 NSEC3 "NSEC3" 50 NSEC3PARAM "NSEC3PARAM" 51 TLSA "TLSA" 52 SMIMEA "SMIMEA" 53
+    HIP "HIP" 55 TALINK "TALINK" 58 CDS "CDS" 59 CDNSKEY "CDNSKEY" 60 OPENPGPKEY "OPENPGPKEY" 61 CSYNC "CSYNC" 62
+    ZONEMD "ZONEMD" 63 SVCB "SVCB" 64 HTTPS "HTTPS" 65 DSYNC "DSYNC" 66 SPF "SPF" 99 NID "NID" 104 L32 "L32" 105
+    L64 "L64" 106 LP "LP" 107 EUI48 "EUI48" 108 EUI64 "EUI64" 109 TKEY "TKEY" 249 TSIG "TSIG" 250 IXFR "IXFR" 251
+    AXFR "AXFR" 252 MAILB "MAILB" 253 MAILA "MAILA" 254 ANY "ANY" 255 URI "URI" 256 CAA "CAA" 257 AVC "AVC" 258
+    DOA "DOA" 259 AMTRELAY "AMTRELAY" 260 RESINFO "RESINFO" 261 WALLET "WALLET" 262 DLV "DLV" 32769
+}
+
+impl Type {
+    /// True for types that no zone may hold: questions and what belongs to messages. RFC 6895 3.1.
+    #[must_use]
+    pub fn is_meta(self) -> bool {
+        matches!(self.0, 0 | 41 | 128..=255)
+    }
+
+    /// The type of a mnemonic in any case, or of `TYPE` and a number. RFC 3597 section 5.
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        let mut capital = [0; 16];
+        let capital = capital.get_mut(..text.len())?;
+        capital.copy_from_slice(text);
+        capital.make_ascii_uppercase();
+        if let Some(known) = Self::of_mnemonic(capital) {
+            return Some(known);
+        }
+        let digits = capital.strip_prefix(b"TYPE")?;
+        if digits.is_empty() || digits.len() > 5 || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        std::str::from_utf8(digits).ok()?.parse().ok().map(Self)
+    }
+}
+
+impl FromStr for Type {
+    type Err = UnknownType;
+
+    fn from_str(text: &str) -> Result<Self, UnknownType> {
+        Self::parse(text.as_bytes()).ok_or(UnknownType)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mnemonic() {
+            Some(mnemonic) => f.write_str(mnemonic),
+            None => write!(f, "TYPE{}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mnemonics_and_numbers_are_types_in_any_case() {
+        for (text, number) in
+            [("A", 1), ("rrsig", 46), ("Type65280", 65280), ("TYPE1", 1), ("nsec3param", 51)]
+        {
+            assert_eq!(text.parse(), Ok(Type(number)));
+        }
+        for text in ["", "TYPE", "TYPE65536", "TYPE+1", "TYPE000001", "NSEC3PARAMETERSXX", "B"] {
+            assert_eq!(text.parse::<Type>(), Err(UnknownType), "{text}");
+        }
+        assert_eq!((Type(46).to_string(), Type(65280).to_string()), ("RRSIG".into(), "TYPE65280".into()));
+    }
+}
