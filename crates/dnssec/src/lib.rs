@@ -6,12 +6,18 @@
 //! | [`name`](Name) | domain names in wire format, their text and their canonical order |
 //! | [`rtype`](Type) | types of records and their mnemonics |
 //! | [`records`](Records) | the records of a zone, in flat buffers |
+//! | [`sets`](Sets) | records in canonical order, grouped by name and type, with their signatures |
+//! | [`rrsig`](Rrsig) | what a signature says, when it holds, and the bytes that it signs |
 #![forbid(unsafe_code)]
 
 mod name;
 mod records;
+mod rrsig;
 mod rtype;
+mod sets;
 
 pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
 pub use self::records::{OwnerId, Record, Records, RecordsError};
+pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
 pub use self::rtype::{Type, UnknownType};
+pub use self::sets::{Set, Sets};

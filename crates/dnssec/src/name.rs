@@ -247,8 +247,14 @@ fn write_labels<A: smallvec::Array<Item = u8>>(
     let start = out.len();
     match text {
         [] => return Err(NameError::Empty),
-        b"@" => return Ok(out.extend_from_slice(origin.as_bytes())),
-        b"." => return Ok(out.push(0)),
+        b"@" => {
+            out.extend_from_slice(origin.as_bytes());
+            return Ok(());
+        }
+        b"." => {
+            out.push(0);
+            return Ok(());
+        }
         _ => {}
     }
     let mut rest = text;

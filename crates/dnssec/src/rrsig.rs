@@ -1,0 +1,210 @@
+//! Signatures: what an RRSIG record says, when it is valid, and the bytes that it signs. RFC 4034 3 and 3.1.8.1.
+
+use std::cmp::Ordering;
+
+use crate::name::Name;
+use crate::rtype::Type;
+
+/// Bytes of an RRSIG's data before the signer's name.
+const FIXED: usize = 18;
+const CLASS_IN: [u8; 2] = [0, 1];
+
+/// What an RRSIG record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rrsig<'a> {
+    /// The type that it signs.
+    pub covered: Type,
+    /// The algorithm's number.
+    pub algorithm: u8,
+    /// Labels of the owner's name, without the root and a leading `*`. RFC 4034 3.1.3.
+    pub labels: u8,
+    /// The time to live that was signed, in seconds.
+    pub original_ttl: u32,
+    /// The last second in which it holds, in serial numbers of RFC 1982.
+    pub expiration: u32,
+    /// The first one.
+    pub inception: u32,
+    /// Which keys may have made it.
+    pub key_tag: u16,
+    /// Whose keys.
+    pub signer: Name<'a>,
+    /// What they made.
+    pub signature: &'a [u8],
+    /// All of it before the signature, as it was signed.
+    pub head: &'a [u8],
+}
+
+/// Why data is no RRSIG's. Whose zone it is, is at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RrsigError {
+    /// It ends before the signature.
+    #[error("{0} bytes, which is too short")]
+    Short(usize),
+    /// The signer's name is none.
+    #[error("a signer that is no name")]
+    Signer,
+}
+
+/// When a signature holds, seen from a point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validity {
+    /// It holds.
+    Valid,
+    /// It held once.
+    Expired,
+    /// It will.
+    NotYet,
+}
+
+impl<'a> Rrsig<'a> {
+    /// Reads an RRSIG's data.
+    ///
+    /// # Errors
+    /// Too short, or without a signer's name.
+    pub fn read(data: &'a [u8]) -> Result<Self, RrsigError> {
+        let (fixed, rest) = data.split_first_chunk::<FIXED>().ok_or(RrsigError::Short(data.len()))?;
+        let (signer, signature) = Name::at_front(rest).map_err(|_| RrsigError::Signer)?;
+        let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        Ok(Self {
+            covered: Type(u16::from_be_bytes([fixed[0], fixed[1]])),
+            algorithm: fixed[2],
+            labels: fixed[3],
+            original_ttl: word(4),
+            expiration: word(8),
+            inception: word(12),
+            key_tag: u16::from_be_bytes([fixed[16], fixed[17]]),
+            signer,
+            signature,
+            head: &data[..data.len() - signature.len()],
+        })
+    }
+
+    /// Whether it holds at `now`, seconds since 1970 modulo 2^32. RFC 4034 3.1.5.
+    #[must_use]
+    pub fn validity(&self, now: u32) -> Validity {
+        if serial_cmp(now, self.inception) == Ordering::Less {
+            Validity::NotYet
+        } else if serial_cmp(now, self.expiration) == Ordering::Greater {
+            Validity::Expired
+        } else {
+            Validity::Valid
+        }
+    }
+
+    /// Appends the bytes that it signs: its own data without the signature, and the records with `data` in canonical order, under
+    /// `owner` or, where it has fewer labels than that, under the wildcard that made it. RFC 4034 3.1.8.1, RFC 4035 5.3.2.
+    pub fn write_signed<'d>(
+        &self,
+        owner: Name<'_>,
+        data: impl IntoIterator<Item = &'d [u8]>,
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(self.head);
+        let start = out.len();
+        let labels = usize::from(self.labels);
+        if labels < signed_labels(owner) {
+            out.extend_from_slice(b"\x01*");
+            out.extend_from_slice(owner.last_labels(labels).as_bytes());
+        } else {
+            out.extend_from_slice(owner.as_bytes());
+        }
+        out.extend_from_slice(&self.covered.0.to_be_bytes());
+        out.extend_from_slice(&CLASS_IN);
+        out.extend_from_slice(&self.original_ttl.to_be_bytes());
+        let before_data = start..out.len();
+        for (index, data) in data.into_iter().enumerate() {
+            if index > 0 {
+                out.extend_from_within(before_data.clone());
+            }
+            // unreachable because a record's data has at most 65,535 bytes
+            out.extend_from_slice(&(data.len() as u16).to_be_bytes());
+            out.extend_from_slice(data);
+        }
+    }
+}
+
+/// Labels of an owner's name as an RRSIG counts them: without the root and a leading `*`. RFC 4034 3.1.3.
+#[must_use]
+pub fn signed_labels(owner: Name<'_>) -> usize {
+    owner.label_count() - usize::from(owner.is_wildcard())
+}
+
+/// The order of serial numbers; numbers 2^31 apart, which have none, count as later. RFC 1982 3.2.
+#[must_use]
+pub fn serial_cmp(one: u32, two: u32) -> Ordering {
+    match one.wrapping_sub(two) {
+        0 => Ordering::Equal,
+        1..=0x8000_0000 => Ordering::Greater,
+        _ => Ordering::Less,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::{Case, NameBuf};
+
+    fn name(text: &str) -> NameBuf {
+        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    }
+
+    fn data(labels: u8, inception: u32, expiration: u32) -> Vec<u8> {
+        let mut data = vec![0, 1, 13, labels, 0, 0, 0x0e, 0x10];
+        data.extend_from_slice(&expiration.to_be_bytes());
+        data.extend_from_slice(&inception.to_be_bytes());
+        data.extend_from_slice(&[0x12, 0x34]);
+        data.extend_from_slice(name("example.").name().as_bytes());
+        data.extend_from_slice(b"signature");
+        data
+    }
+
+    #[test]
+    fn what_is_too_short_is_refused() {
+        let whole = data(2, 1, 2);
+        let read = Rrsig::read(&whole).unwrap();
+        assert_eq!((read.covered, read.algorithm, read.labels, read.original_ttl), (Type::A, 13, 2, 3600));
+        assert_eq!((read.key_tag, read.signer.to_string()), (0x1234, "example.".into()));
+        assert_eq!(read.signature, b"signature");
+        assert_eq!(Rrsig::read(&whole[..17]), Err(RrsigError::Short(17)));
+        assert_eq!(Rrsig::read(&whole[..20]), Err(RrsigError::Signer));
+        assert_eq!(Rrsig::read(&whole[..27]).unwrap().signature, b"");
+    }
+
+    /// RFC 4034 3.1.5: the numbers wrap.
+    #[test]
+    fn times_are_compared_as_serial_numbers() {
+        let cases = [
+            (100, 200, 99, Validity::NotYet),
+            (100, 200, 100, Validity::Valid),
+            (100, 200, 200, Validity::Valid),
+            (100, 200, 201, Validity::Expired),
+            (0xffff_ff00, 0x100, 0x80, Validity::Valid),
+            (0xffff_ff00, 0x100, 0xffff_fe00, Validity::NotYet),
+            (0xffff_ff00, 0x100, 0x101, Validity::Expired),
+        ];
+        for (inception, expiration, now, expected) in cases {
+            let data = data(2, inception, expiration);
+            assert_eq!(Rrsig::read(&data).unwrap().validity(now), expected, "{inception} {now}");
+        }
+    }
+
+    /// RFC 4035 5.3.2.
+    #[test]
+    fn a_signature_with_fewer_labels_signs_the_wildcard() {
+        let owner = name("a.b.example.");
+        for (labels, under) in [(3, "a.b.example."), (2, "*.b.example."), (1, "*.example.")] {
+            let data = data(labels, 1, 2);
+            let rrsig = Rrsig::read(&data).unwrap();
+            let mut out = Vec::new();
+            rrsig.write_signed(owner.name(), [&b"one"[..], b"two!"], &mut out);
+            let front = [name(under).name().as_bytes(), b"\0\x01\0\x01\0\0\x0e\x10"].concat();
+            let expected = [rrsig.head, &front, b"\0\x03one", &front, b"\0\x04two!"].concat();
+            assert_eq!(out, expected);
+        }
+        assert_eq!(signed_labels(name("*.example.").name()), 1);
+        let data = data(1, 1, 2);
+        let mut out = Vec::new();
+        Rrsig::read(&data).unwrap().write_signed(name("*.example.").name(), [&b""[..]], &mut out);
+        assert!(out.ends_with(b"\x01*\x07example\0\0\x01\0\x01\0\0\x0e\x10\0\0"));
+    }
+}

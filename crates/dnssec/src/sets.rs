@@ -1,0 +1,437 @@
+//! Records put in canonical order and grouped: by name, and in a name by type, each set with the signatures that cover it.
+//! RFC 4034 6.1 and 6.3.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Range;
+
+use crate::name::Name;
+use crate::records::{OwnerId, Records};
+use crate::rtype::Type;
+
+/// A zone's sets (RRsets) in canonical order.
+pub struct Sets<'z> {
+    records: &'z Records,
+    /// Records without copies of each other, in canonical order; in a name the signatures of a type follow its records.
+    order: Vec<u32>,
+    sets: Vec<SetRow>,
+    names: Vec<NameRow>,
+    /// Records that repeat another one.
+    duplicates: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct SetRow {
+    /// Where its records begin in the order, where its signatures do; those end where the next set begins.
+    first: u32,
+    signatures: u32,
+    rtype: Type,
+}
+
+#[derive(Clone, Copy)]
+struct NameRow {
+    owner: OwnerId,
+    first_set: u32,
+}
+
+/// All records of one name and type, and the signatures of that type.
+#[derive(Clone, Copy)]
+pub struct Set<'z> {
+    /// The zone's records.
+    zone: &'z Records,
+    /// Whose they are.
+    pub owner: Name<'z>,
+    /// Their type.
+    pub rtype: Type,
+    /// Indices of the records, in canonical order of their data; none where there are only signatures.
+    pub records: &'z [u32],
+    /// Indices of the RRSIG records that say they cover this type.
+    pub signatures: &'z [u32],
+}
+
+impl<'z> Sets<'z> {
+    /// Groups a zone's records. Quick where they come sorted; else a sort of the names.
+    #[must_use]
+    pub fn new(records: &'z Records) -> Self {
+        let mut sets = Self {
+            records,
+            order: Vec::with_capacity(records.len()),
+            sets: Vec::with_capacity(records.len() / 2 + 1),
+            names: Vec::new(),
+            duplicates: Vec::new(),
+        };
+        let runs = sorted_runs(records);
+        let mut rows = Vec::new();
+        for same in runs.chunk_by(|one, two| records.owner(one.owner) == records.owner(two.owner)) {
+            rows.clear();
+            rows.extend(same.iter().flat_map(|run| run.rows.clone()));
+            sets.add_name(same[0].owner, &mut rows);
+        }
+        sets.sets.shrink_to_fit();
+        sets
+    }
+
+    /// The records that were grouped.
+    #[must_use]
+    pub fn records(&self) -> &'z Records {
+        self.records
+    }
+
+    /// Number of names.
+    #[must_use]
+    pub fn name_count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Number of sets.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// True where there is no set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// The name at `index` of the canonical order.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`name_count`](Self::name_count).
+    #[must_use]
+    pub fn name(&self, index: usize) -> Name<'z> {
+        self.records.owner(self.names[index].owner)
+    }
+
+    /// Where a name stands in the canonical order; where it would stand, if it is not there. In small letters.
+    ///
+    /// # Errors
+    /// The place of a name that is not there.
+    pub fn find(&self, name: Name<'_>) -> Result<usize, usize> {
+        self.names.binary_search_by(|row| canonical_cmp(self.records.owner(row.owner), name))
+    }
+
+    /// Indices of the sets of the name at `index`.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`name_count`](Self::name_count).
+    #[must_use]
+    pub fn sets_of(&self, index: usize) -> Range<usize> {
+        let end = self.names.get(index + 1).map_or(self.sets.len(), |next| next.first_set as usize);
+        self.names[index].first_set as usize..end
+    }
+
+    /// The sets of the name at `index`, by type.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`name_count`](Self::name_count).
+    pub fn of_name(&self, index: usize) -> impl ExactSizeIterator<Item = Set<'_>> + Clone {
+        let owner = self.name(index);
+        self.sets_of(index).map(move |set| self.set(owner, set))
+    }
+
+    /// The set of a type of the name at `index`, if it has records.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`name_count`](Self::name_count).
+    #[must_use]
+    pub fn of_type(&self, index: usize, rtype: Type) -> Option<Set<'_>> {
+        self.of_name(index).find(|set| set.rtype == rtype && !set.records.is_empty())
+    }
+
+    /// Records that say what another one says, in the order of the zone's names.
+    #[must_use]
+    pub fn duplicates(&self) -> &[u32] {
+        &self.duplicates
+    }
+
+    fn set(&self, owner: Name<'z>, index: usize) -> Set<'_> {
+        let row = self.sets[index];
+        let end = self.sets.get(index + 1).map_or(self.order.len(), |next| next.first as usize);
+        let (first, signatures) = (row.first as usize, row.signatures as usize);
+        Set {
+            zone: self.records,
+            owner,
+            rtype: row.rtype,
+            records: &self.order[first..signatures],
+            signatures: &self.order[signatures..end],
+        }
+    }
+
+    /// Takes a name's records in any order.
+    fn add_name(&mut self, owner: OwnerId, rows: &mut Vec<u32>) {
+        let records = self.records;
+        let place = |row: &u32| {
+            let record = records.get(*row as usize);
+            (covered(record.rtype, record.data), record.rtype == Type::RRSIG, record.data)
+        };
+        // A file's order comes first among equal ones, so that the later one counts as the copy.
+        if !rows.is_sorted_by(|one, two| place(one) < place(two)) {
+            rows.sort_by(|one, two| place(one).cmp(&place(two)));
+            let mut last = None;
+            rows.retain(|row| {
+                let this = place(row);
+                let is_copy = last.replace(this) == Some(this);
+                if is_copy {
+                    self.duplicates.push(*row);
+                }
+                !is_copy
+            });
+        }
+        self.names.push(NameRow { owner, first_set: self.sets.len() as u32 });
+        for set in rows.chunk_by(|one, two| place(one).0 == place(two).0) {
+            let first = self.order.len() as u32;
+            let unsigned = set.partition_point(|row| !place(row).1) as u32;
+            self.order.extend_from_slice(set);
+            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: place(&set[0]).0 });
+        }
+    }
+}
+
+impl<'z> Set<'z> {
+    /// Its time to live in seconds: that of its first record, or of its first signature where it has none.
+    #[must_use]
+    pub fn ttl(&self) -> u32 {
+        let first = self.records.first().or(self.signatures.first());
+        first.map_or(0, |row| self.zone.get(*row as usize).ttl)
+    }
+
+    /// Data of its records, in canonical order.
+    pub fn data(&self) -> impl ExactSizeIterator<Item = &'z [u8]> + Clone {
+        let zone = self.zone;
+        self.records.iter().map(move |row| zone.get(*row as usize).data)
+    }
+
+    /// The index of its first record, or of its first signature where it has none.
+    #[must_use]
+    pub fn first(&self) -> Option<usize> {
+        self.records.first().or(self.signatures.first()).map(|row| *row as usize)
+    }
+}
+
+/// The type that a signature says it covers, or a record's own.
+fn covered(rtype: Type, data: &[u8]) -> Type {
+    match (rtype, data) {
+        (Type::RRSIG, [high, low, ..]) => Type(u16::from_be_bytes([*high, *low])),
+        _ => rtype,
+    }
+}
+
+/// Records of one name that follow each other.
+#[derive(Clone)]
+struct Run {
+    owner: OwnerId,
+    rows: Range<u32>,
+}
+
+/// Runs of records in canonical order of their names.
+fn sorted_runs(records: &Records) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (row, record) in (0..).zip(records.iter()) {
+        match runs.last_mut() {
+            Some(run) if run.owner == record.owner_id => run.rows.end = row + 1,
+            _ => runs.push(Run { owner: record.owner_id, rows: row..row + 1 }),
+        }
+    }
+    let compare = |one: &Run, two: &Run| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
+    if runs.is_sorted_by(|one, two| compare(one, two) != Ordering::Greater) {
+        return runs;
+    }
+    let shared = shared_labels(records, &runs);
+    // Most comparisons are decided by eight bytes; runs of one name stay in their order.
+    let mut keyed: Vec<(u64, Run)> =
+        runs.into_iter().map(|run| (prefix(records.owner(run.owner), shared), run)).collect();
+    keyed.sort_by(|(one_key, one), (two_key, two)| one_key.cmp(two_key).then_with(|| compare(one, two)));
+    keyed.into_iter().map(|(_, run)| run).collect()
+}
+
+/// Labels from the right that all names have in common.
+fn shared_labels(records: &Records, runs: &[Run]) -> usize {
+    let Some(first) = runs.first().map(|run| records.owner(run.owner)) else { return 0 };
+    let mut shared = first;
+    for run in runs {
+        while !records.owner(run.owner).is_at_or_below(shared) {
+            shared = shared.parent().unwrap_or(Name::ROOT);
+        }
+    }
+    shared.label_count()
+}
+
+/// The first bytes of a name's key behind the labels that all names share: names in order have prefixes in order.
+fn prefix(name: Name<'_>, shared_labels: usize) -> u64 {
+    let count = name.label_count();
+    let mut bytes = [0; 8];
+    let mut at = 0;
+    // As `Name::write_key`, as far as eight bytes go.
+    for label in (0..count - shared_labels.min(count)).rev() {
+        for &byte in name.labels().nth(label).unwrap_or_default() {
+            if byte < 2 && at < 8 {
+                bytes[at] = 1;
+                at += 1;
+            }
+            if at >= 8 {
+                return u64::from_be_bytes(bytes);
+            }
+            bytes[at] = byte;
+            at += 1;
+        }
+        at += 1;
+    }
+    u64::from_be_bytes(bytes)
+}
+
+/// Canonical order of names in small letters, without looking at labels that the ends have in common.
+pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
+    if one == two {
+        return Ordering::Equal;
+    }
+    let (ones, twos) = (one.label_count(), two.label_count());
+    let (mut left, mut right) = (one.last_labels(ones.min(twos)), two.last_labels(ones.min(twos)));
+    // The last pair of labels that differ is the one that decides.
+    let mut order = ones.cmp(&twos);
+    let mut decided = Ordering::Equal;
+    while left != right {
+        let (Some(label), Some(other)) = (left.labels().next(), right.labels().next()) else { break };
+        match label.cmp(other) {
+            Ordering::Equal => {}
+            unequal => decided = unequal,
+        }
+        left = left.parent().unwrap_or(Name::ROOT);
+        right = right.parent().unwrap_or(Name::ROOT);
+    }
+    if decided != Ordering::Equal {
+        order = decided;
+    }
+    order
+}
+
+impl fmt::Debug for Sets<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sets({} of {} names)", self.sets.len(), self.names.len())
+    }
+}
+
+impl fmt::Debug for Set<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (records, signatures) = (self.records.len(), self.signatures.len());
+        write!(f, "Set({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::{Case, NameBuf};
+    use crate::records::RecordsError;
+
+    fn zone(rows: &[(&str, Type, &[u8])]) -> Records {
+        let mut records = Records::new();
+        for (name, rtype, data) in rows {
+            let name = NameBuf::parse(name.as_bytes(), Name::ROOT, Case::Lower).unwrap();
+            let owner = records.add_owner(name.name()).unwrap();
+            let add = |out: &mut Vec<u8>| {
+                out.extend_from_slice(data);
+                Ok::<_, RecordsError>(())
+            };
+            records.add(owner, *rtype, 1, 0, add).unwrap();
+        }
+        records
+    }
+
+    #[test]
+    fn sets_come_in_canonical_order_whatever_the_order_of_the_file() {
+        let rows: [(&str, Type, &[u8]); 9] = [
+            ("example.", Type::SOA, b"soa"),
+            ("example.", Type::RRSIG, b"\0\x06sig"),
+            ("a.example.", Type::A, b"1111"),
+            ("a.example.", Type::A, b"2222"),
+            ("a.example.", Type::RRSIG, b"\0\x01one"),
+            ("a.example.", Type::RRSIG, b"\0\x01two"),
+            ("a.example.", Type::TXT, b"\x01x"),
+            ("z.a.example.", Type::A, b"3333"),
+            ("b.example.", Type::RRSIG, b"\0\x01lost"),
+        ];
+        let expected: Vec<(String, Type, usize, usize)> = [
+            ("example.", Type::SOA, 1, 1),
+            ("a.example.", Type::A, 2, 2),
+            ("a.example.", Type::TXT, 1, 0),
+            ("z.a.example.", Type::A, 1, 0),
+            ("b.example.", Type::A, 0, 1),
+        ]
+        .map(|(name, rtype, records, signatures)| (name.into(), rtype, records, signatures))
+        .into();
+        for turn in 0..rows.len() {
+            for step in [1, 2, 4, 5] {
+                let turned: Vec<_> = (0..9).map(|at| rows[(turn + step * at) % 9]).collect();
+                let records = zone(&turned);
+                let sets = Sets::new(&records);
+                let found: Vec<_> = (0..sets.name_count())
+                    .flat_map(|name| sets.of_name(name).collect::<Vec<_>>())
+                    .map(|set| (set.owner.to_string(), set.rtype, set.records.len(), set.signatures.len()))
+                    .collect();
+                assert_eq!(found, expected, "{turned:?}");
+                assert_eq!(sets.of_type(1, Type::A).unwrap().data().collect::<Vec<_>>(), [b"1111", b"2222"]);
+                assert!(sets.of_type(2, Type::A).is_some() && sets.of_type(3, Type::A).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn copies_are_set_aside() {
+        let records = zone(&[
+            ("a.", Type::A, b"1"),
+            ("b.", Type::A, b"1"),
+            ("a.", Type::A, b"2"),
+            ("a.", Type::A, b"1"),
+            ("a.", Type::AAAA, b"1"),
+        ]);
+        let sets = Sets::new(&records);
+        assert_eq!(sets.duplicates(), [3]);
+        assert_eq!(sets.of_type(0, Type::A).unwrap().records, [0, 2]);
+    }
+
+    #[test]
+    fn names_are_found() {
+        let records = zone(&[("a.", Type::A, b""), ("b.a.", Type::A, b""), ("c.", Type::A, b"")]);
+        let sets = Sets::new(&records);
+        let find =
+            |text: &str| sets.find(NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap().name());
+        assert_eq!([find("a."), find("b.a."), find("c.")], [Ok(0), Ok(1), Ok(2)]);
+        assert_eq!([find("."), find("a.a."), find("b."), find("d.")], [Err(0), Err(1), Err(2), Err(3)]);
+    }
+
+    #[test]
+    fn the_quick_order_is_the_canonical_one() {
+        let texts = [
+            ".",
+            "a.",
+            "aa.",
+            "b.",
+            "a.b.",
+            "b.a.",
+            r"\000.a.",
+            r"\001.a.",
+            r"\002.a.",
+            "abcdefgh.",
+            "abcdefghi.",
+            "x.abcdefgh.",
+            "a.b.c.d.",
+            "b.c.d.",
+            r"a\000.",
+            r"a\.b.",
+            "a-b.",
+            r"\255.a.",
+            "*.a.",
+        ];
+        let names = texts.map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap());
+        for one in &names {
+            for two in &names {
+                let order = one.name().canonical_cmp(two.name());
+                assert_eq!(canonical_cmp(one.name(), two.name()), order, "{one} {two}");
+                let keys = prefix(one.name(), 0).cmp(&prefix(two.name(), 0));
+                assert!(keys == order || keys == Ordering::Equal, "{one} {two}");
+            }
+        }
+    }
+}
