@@ -8,6 +8,7 @@
 //! | [`records`](Records) | the records of a zone, in flat buffers |
 //! | [`sets`](Sets) | records in canonical order, grouped by name and type, with their signatures |
 //! | [`rrsig`](Rrsig) | what a signature says, when it holds, and the bytes that it signs |
+//! | [`zone_cut`](Places) | which names are the zone's own, where it delegates, which names are empty |
 #![forbid(unsafe_code)]
 
 mod name;
@@ -15,9 +16,11 @@ mod records;
 mod rrsig;
 mod rtype;
 mod sets;
+mod zone_cut;
 
 pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
 pub use self::records::{OwnerId, Record, Records, RecordsError};
 pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
 pub use self::rtype::{Type, UnknownType};
 pub use self::sets::{Set, Sets};
+pub use self::zone_cut::{EmptyName, Place, Places, empty_names};

@@ -1,0 +1,247 @@
+//! What a zone says of its names: which are its own, where it hands over to others, and what lies behind that.
+//! RFC 1034 4.2.1, RFC 4035 2, RFC 6672 2.4.
+
+use crate::name::Name;
+use crate::rtype::Type;
+use crate::sets::{Set, Sets};
+
+/// What a name is in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The zone's own name.
+    Apex,
+    /// A name that the zone speaks for.
+    Inside,
+    /// A delegation: only what is said of the way to the child, and its DS records, is the zone's.
+    Cut,
+    /// An owner of NSEC3 records and nothing else: a hash in the form of a name.
+    Hashed,
+    /// Below a delegation or a DNAME: glue, or nothing that anybody asks for here.
+    Below,
+    /// Neither the zone's own name nor below it.
+    Outside,
+}
+
+impl Place {
+    /// True for names of which a chain of NSEC records, or of hashes, has to speak.
+    #[must_use]
+    pub fn is_in_chain(self) -> bool {
+        matches!(self, Self::Apex | Self::Inside | Self::Cut)
+    }
+
+    /// True where records of this type are signed. RFC 4035 2.2.
+    #[must_use]
+    pub fn signs(self, rtype: Type) -> bool {
+        match self {
+            Self::Apex | Self::Inside => rtype != Type::RRSIG,
+            Self::Cut => matches!(rtype, Type::DS | Type::NSEC),
+            Self::Hashed => rtype == Type::NSEC3,
+            Self::Below | Self::Outside => false,
+        }
+    }
+
+    /// True where a type belongs into the bitmap of the name's NSEC or NSEC3 record, as far as it has records and not counting what a
+    /// signature and the chain itself add. RFC 4035 2.3.
+    #[must_use]
+    pub fn lists(self, rtype: Type) -> bool {
+        match self {
+            Self::Cut => matches!(rtype, Type::NS | Type::DS | Type::NSEC),
+            _ => self.signs(rtype),
+        }
+    }
+}
+
+/// The place of every name of a zone, in canonical order.
+#[derive(Clone, Debug)]
+pub struct Places {
+    apex: usize,
+    places: Vec<Place>,
+}
+
+impl Places {
+    /// Looks at all names; none where there is no name `apex`, which is in small letters.
+    #[must_use]
+    pub fn new(sets: &Sets<'_>, apex: Name<'_>) -> Option<Self> {
+        let at = sets.find(apex).ok()?;
+        let mut places = Vec::with_capacity(sets.name_count());
+        // Names below a name follow it.
+        let mut end: Option<Name<'_>> = None;
+        for index in 0..sets.name_count() {
+            let name = sets.name(index);
+            let place = match end {
+                _ if !name.is_at_or_below(apex) => Place::Outside,
+                _ if index == at => Place::Apex,
+                Some(end) if name.is_at_or_below(end) => Place::Below,
+                _ => place_of(sets, index, name, apex),
+            };
+            let ends_here = place == Place::Cut
+                || matches!(place, Place::Inside | Place::Apex) && has(sets, index, Type::DNAME);
+            if ends_here {
+                end = Some(name);
+            }
+            places.push(place);
+        }
+        Some(Self { apex: at, places })
+    }
+
+    /// Where the zone's own name stands among its names.
+    #[must_use]
+    pub fn apex(&self) -> usize {
+        self.apex
+    }
+
+    /// The place of the name at `index`.
+    ///
+    /// # Panics
+    /// Where there is no such name.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Place {
+        self.places[index]
+    }
+
+    /// All places.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Place> {
+        self.places.iter().copied()
+    }
+}
+
+/// A name that is neither the apex nor below another one's end.
+fn place_of(sets: &Sets<'_>, index: usize, name: Name<'_>, apex: Name<'_>) -> Place {
+    if has(sets, index, Type::NS) {
+        return Place::Cut;
+    }
+    let has_hash_only = |set: Set<'_>| set.rtype == Type::NSEC3;
+    if name.parent() == Some(apex) && sets.of_name(index).all(has_hash_only) {
+        return Place::Hashed;
+    }
+    Place::Inside
+}
+
+fn has(sets: &Sets<'_>, index: usize, rtype: Type) -> bool {
+    sets.of_type(index, rtype).is_some()
+}
+
+/// A name without records between the apex and a name that has some: an empty non-terminal. RFC 5155 1.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmptyName<'z> {
+    /// The name.
+    pub name: Name<'z>,
+    /// True where it has only insecure delegations below it, so that opt-out may leave it out. RFC 5155 7.1.
+    pub may_be_left_out: bool,
+}
+
+/// Calls `found` with each empty non-terminal of the names in the chain, after all names below it.
+pub fn empty_names<'z>(sets: &Sets<'z>, places: &Places, mut found: impl FnMut(EmptyName<'z>)) {
+    let apex = sets.name(places.apex());
+    let mut open: Vec<EmptyName<'z>> = Vec::new();
+    let mut previous = apex;
+    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
+        let name = sets.name(index);
+        while let Some(last) = open.pop_if(|last| !name.is_at_or_below(last.name)) {
+            found(last);
+        }
+        let shared = shared_labels(previous, name);
+        for labels in shared + 1..name.label_count() {
+            open.push(EmptyName { name: name.last_labels(labels), may_be_left_out: true });
+        }
+        if place != Place::Cut || has(sets, index, Type::DS) {
+            open.iter_mut().for_each(|empty| empty.may_be_left_out = false);
+        }
+        previous = name;
+    }
+    while let Some(last) = open.pop() {
+        found(last);
+    }
+}
+
+/// Labels from the right that two names have in common.
+fn shared_labels(one: Name<'_>, two: Name<'_>) -> usize {
+    let mut shared = one;
+    while !two.is_at_or_below(shared) {
+        shared = shared.parent().unwrap_or(Name::ROOT);
+    }
+    shared.label_count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::{Case, NameBuf};
+    use crate::records::{Records, RecordsError};
+
+    fn name(text: &str) -> NameBuf {
+        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    }
+
+    fn zone(rows: &[(&str, Type)]) -> Records {
+        let mut records = Records::new();
+        for (owner, rtype) in rows {
+            let owner = records.add_owner(name(owner).name()).unwrap();
+            records.add(owner, *rtype, 1, 0, |_| Ok::<_, RecordsError>(())).unwrap();
+        }
+        records
+    }
+
+    #[test]
+    fn every_name_has_its_place() {
+        let rows = [
+            ("other.", Type::A, Place::Outside),
+            ("example.", Type::NS, Place::Apex),
+            ("a.example.", Type::NS, Place::Cut),
+            ("ns.a.example.", Type::A, Place::Below),
+            ("sub.ns.a.example.", Type::NS, Place::Below),
+            ("b.example.", Type::A, Place::Inside),
+            ("d.example.", Type::DNAME, Place::Inside),
+            ("x.d.example.", Type::A, Place::Below),
+            ("hash.example.", Type::NSEC3, Place::Hashed),
+            ("hash.b.example.", Type::NSEC3, Place::Inside),
+        ];
+        let records = zone(&rows.map(|(owner, rtype, _)| (owner, rtype)));
+        let sets = Sets::new(&records);
+        let places = Places::new(&sets, name("example.").name()).unwrap();
+        for (owner, _, place) in rows {
+            assert_eq!(places.get(sets.find(name(owner).name()).unwrap()), place, "{owner}");
+        }
+        assert!(Places::new(&sets, name("nowhere.").name()).is_none());
+    }
+
+    #[test]
+    fn only_what_is_the_zones_own_is_signed() {
+        let signed = |place: Place| {
+            [Type::A, Type::NS, Type::DS, Type::NSEC, Type::NSEC3, Type::RRSIG]
+                .map(|rtype| place.signs(rtype))
+        };
+        assert_eq!(signed(Place::Apex), [true, true, true, true, true, false]);
+        assert_eq!(signed(Place::Cut), [false, false, true, true, false, false]);
+        assert_eq!(signed(Place::Hashed), [false, false, false, false, true, false]);
+        assert_eq!((signed(Place::Below), signed(Place::Outside)), ([false; 6], [false; 6]));
+        assert!(Place::Cut.lists(Type::NS) && !Place::Cut.lists(Type::A) && Place::Inside.lists(Type::A));
+    }
+
+    #[test]
+    fn empty_names_are_found_once() {
+        let records = zone(&[
+            ("example.", Type::SOA),
+            ("a.b.c.example.", Type::A),
+            ("x.b.c.example.", Type::A),
+            ("d.c.example.", Type::NS),
+            ("e.f.example.", Type::NS),
+            ("glue.e.f.example.", Type::A),
+            ("g.f.g.example.", Type::NS),
+            ("g.f.g.example.", Type::DS),
+            ("g.f.example.", Type::NS),
+        ]);
+        let sets = Sets::new(&records);
+        let places = Places::new(&sets, name("example.").name()).unwrap();
+        let mut found = Vec::new();
+        empty_names(&sets, &places, |empty| found.push((empty.name.to_string(), empty.may_be_left_out)));
+        let expected = [
+            ("b.c.example.", false),
+            ("c.example.", false),
+            ("f.example.", true),
+            ("f.g.example.", false),
+            ("g.example.", false),
+        ];
+        assert_eq!(found, expected.map(|(name, left_out)| (name.to_string(), left_out)));
+    }
+}
