@@ -1,0 +1,47 @@
+//! What can be wrong with a compressed stream.
+
+use std::io;
+
+use super::Format;
+
+/// A compressed stream that cannot be read to its end. It travels inside an [`io::Error`]: see [`DamagedError::of`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("damaged {format} stream, about {at_byte} bytes in: {damage}")]
+pub struct DamagedError {
+    /// What the first bytes said it is.
+    pub format: Format,
+    /// What is wrong.
+    pub damage: Damage,
+    /// Compressed bytes read until then, at most one buffer beyond the place.
+    pub at_byte: u64,
+}
+
+/// What is wrong with a compressed stream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damage {
+    /// It ends before its end.
+    #[error("it ends too early")]
+    Truncated,
+    /// A checksum or a field is wrong, it needs more memory than is given, or something else follows it.
+    #[error("{0}")]
+    Malformed(String),
+}
+
+impl DamagedError {
+    /// The damage that an error of [`Input`](super::Input) tells of, if it does.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl From<DamagedError> for io::Error {
+    fn from(damaged: DamagedError) -> Self {
+        let kind = match damaged.damage {
+            Damage::Truncated => io::ErrorKind::UnexpectedEof,
+            Damage::Malformed(_) => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, damaged)
+    }
+}

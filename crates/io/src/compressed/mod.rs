@@ -1,0 +1,156 @@
+//! Files that may be compressed: read as a stream, recognised by their first bytes (feature `compressed`).
+//!
+//! | item | what it does |
+//! |---|---|
+//! | [`open`] | a file or standard input, decompressed where its first bytes say so |
+//! | [`Input`] | the stream; [`Input::consumed`] tells how far it is in the file, [`Input::len_bytes`] how long that is |
+//! | [`DamagedError`] | a compressed stream that ends too early or is not what it says |
+
+mod damaged;
+mod format;
+mod source;
+#[cfg(test)]
+mod tests;
+mod zstd;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+pub use self::damaged::{Damage, DamagedError};
+pub use self::format::Format;
+pub use self::source::Consumed;
+use self::source::{Source, Watched};
+use self::zstd::ZstdReader;
+
+/// The path that stands for standard input.
+pub const STDIN: &str = "-";
+
+/// Most memory that the dictionary of an xz stream may take, in KiB: four times what `xz -9` asks for.
+const MOST_XZ_KIB: u32 = 256 << 10;
+/// Bytes asked of the xz decoder at once: it drops what one call has decoded where the call meets a fault.
+const XZ_READ_BYTES: usize = 4 << 10;
+/// Bytes read from the file at once.
+const BUFFER_BYTES: usize = 128 << 10;
+
+/// What a file holds, decompressed while it is read. Whatever the format, several streams after each other are read as one.
+///
+/// A compressed stream that is damaged gives all that comes before the damage, then an error around a [`DamagedError`], and the
+/// same at every later call.
+pub struct Input {
+    decoder: Decoder,
+    watched: Arc<Watched>,
+    len_bytes: Option<u64>,
+    damaged: Option<DamagedError>,
+}
+
+enum Decoder {
+    Plain(BufReader<Source>),
+    Gzip(Box<MultiGzDecoder<BufReader<Source>>>),
+    Xz(Box<XzReader<BufReader<Source>>>),
+    Zstd(Box<ZstdReader<BufReader<Source>>>),
+}
+
+/// Opens a file, or standard input where the path is `-`.
+///
+/// # Errors
+/// It cannot be opened, or its first bytes cannot be read.
+pub fn open(path: &Path) -> io::Result<Input> {
+    if path == Path::new(STDIN) {
+        return Input::new(io::stdin());
+    }
+    let file = File::open(path)?;
+    let about = file.metadata()?;
+    let len_bytes = about.is_file().then_some(about.len());
+    Ok(Input { len_bytes, ..Input::new(file)? })
+}
+
+impl Input {
+    /// A stream that comes from elsewhere. Its length is not known.
+    ///
+    /// # Errors
+    /// The first bytes cannot be read.
+    pub fn new(inner: impl Read + Send + 'static) -> io::Result<Self> {
+        let (source, watched, format) = Source::new(Box::new(inner))?;
+        let source = BufReader::with_capacity(BUFFER_BYTES, source);
+        let decoder = match format {
+            None => Decoder::Plain(source),
+            Some(Format::Gzip) => Decoder::Gzip(Box::new(MultiGzDecoder::new(source))),
+            Some(Format::Xz) => Decoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MOST_XZ_KIB))),
+            Some(Format::Zstd) => Decoder::Zstd(Box::new(ZstdReader::new(source))),
+        };
+        Ok(Self { decoder, watched, len_bytes: None, damaged: None })
+    }
+
+    /// How it is compressed; `None` where it is not.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        match self.decoder {
+            Decoder::Plain(_) => None,
+            Decoder::Gzip(_) => Some(Format::Gzip),
+            Decoder::Xz(_) => Some(Format::Xz),
+            Decoder::Zstd(_) => Some(Format::Zstd),
+        }
+    }
+
+    /// The length of the file as it lies there, compressed; `None` for pipes, devices and standard input.
+    #[must_use]
+    pub fn len_bytes(&self) -> Option<u64> {
+        self.len_bytes
+    }
+
+    /// How much of the file is read, to be asked while somebody else reads.
+    #[must_use]
+    pub fn consumed(&self) -> Consumed {
+        Consumed::new(Arc::clone(&self.watched))
+    }
+
+    /// Whose fault an error of the decoder is.
+    fn fault(&mut self, format: Format, error: io::Error) -> io::Error {
+        if let Some(own) = self.watched.take_error() {
+            return own;
+        }
+        let damage = match self.watched.is_at_end() {
+            true => Damage::Truncated,
+            false => Damage::Malformed(error.to_string()),
+        };
+        let damaged = DamagedError { format, damage, at_byte: self.watched.bytes() };
+        self.damaged = Some(damaged.clone());
+        damaged.into()
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(damaged) = &self.damaged {
+            return Err(damaged.clone().into());
+        }
+        let read = match &mut self.decoder {
+            Decoder::Plain(source) => return source.read(buffer),
+            Decoder::Gzip(decoder) => decoder.read(buffer),
+            Decoder::Xz(decoder) => {
+                let most = buffer.len().min(XZ_READ_BYTES);
+                decoder.read(&mut buffer[..most])
+            }
+            Decoder::Zstd(decoder) => decoder.read(buffer),
+        };
+        match (read, self.format()) {
+            (Err(error), Some(format)) => Err(self.fault(format, error)),
+            (read, _) => read,
+        }
+    }
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input")
+            .field("format", &self.format())
+            .field("consumed_bytes", &self.watched.bytes())
+            .field("len_bytes", &self.len_bytes)
+            .finish_non_exhaustive()
+    }
+}

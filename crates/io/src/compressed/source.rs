@@ -1,0 +1,110 @@
+//! What is read, and how much of it was.
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Format;
+
+/// The bytes as they lie in the file, those that told the format included.
+pub(super) struct Source {
+    inner: Box<dyn Read + Send>,
+    beginning: [u8; Format::MAGIC_LEN],
+    /// Of the beginning, what is still to be given.
+    left: std::ops::Range<usize>,
+    watched: Arc<Watched>,
+}
+
+/// What is known of a source behind its decoder, which hides it.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    bytes: AtomicU64,
+    is_at_end: AtomicBool,
+    /// The machine's error, which decoders wrap or lose.
+    error: Mutex<Option<io::Error>>,
+}
+
+/// How much of a file is read.
+#[derive(Clone, Debug)]
+pub struct Consumed(Arc<Watched>);
+
+impl Consumed {
+    pub(super) fn new(watched: Arc<Watched>) -> Self {
+        Self(watched)
+    }
+
+    /// Bytes of the file, compressed, that are read; at most one buffer ahead of what is decompressed.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+}
+
+impl Source {
+    /// Reads the first bytes and tells their format.
+    pub(super) fn new(mut inner: Box<dyn Read + Send>) -> io::Result<(Self, Arc<Watched>, Option<Format>)> {
+        let mut beginning = Vec::with_capacity(Format::MAGIC_LEN);
+        (&mut inner).take(Format::MAGIC_LEN as u64).read_to_end(&mut beginning)?;
+        let format = Format::of(&beginning);
+        let watched = Arc::new(Watched::default());
+        let mut kept = [0; Format::MAGIC_LEN];
+        kept[..beginning.len()].copy_from_slice(&beginning);
+        let source = Self { inner, beginning: kept, left: 0..beginning.len(), watched: Arc::clone(&watched) };
+        Ok((source, watched, format))
+    }
+
+    fn read_beginning(&mut self, buffer: &mut [u8]) -> usize {
+        let len = buffer.len().min(self.left.len());
+        let start = self.left.start;
+        buffer[..len].copy_from_slice(&self.beginning[start..start + len]);
+        self.left.start += len;
+        len
+    }
+
+    fn read_inner(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.inner.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.watched.keep(error)),
+                Ok(0) if !buffer.is_empty() => {
+                    self.watched.is_at_end.store(true, Ordering::Relaxed);
+                    return Ok(0);
+                }
+                read => return read,
+            }
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = match self.left.is_empty() {
+            true => self.read_inner(buffer)?,
+            false => self.read_beginning(buffer),
+        };
+        self.watched.bytes.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}
+
+impl Watched {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// True where somebody asked for more than there is.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_at_end.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn take_error(&self) -> Option<io::Error> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Keeps the error and gives one of its kind to the decoder.
+    fn keep(&self, error: io::Error) -> io::Error {
+        let kind = error.kind();
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        kind.into()
+    }
+}
