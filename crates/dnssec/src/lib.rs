@@ -9,16 +9,24 @@
 //! | [`sets`](Sets) | records in canonical order, grouped by name and type, with their signatures |
 //! | [`rrsig`](Rrsig) | what a signature says, when it holds, and the bytes that it signs |
 //! | [`zone_cut`](Places) | which names are the zone's own, where it delegates, which names are empty |
+//! | [`bitmap`](Bitmap) | which types a name has, as records of chains list them |
+//! | [`nsec3_hash`](hash_names), [`base32hex`](write_base32hex) | hashed names of NSEC3, many at a time, and their text |
 #![forbid(unsafe_code)]
 
+mod base32hex;
+mod bitmap;
 mod name;
+mod nsec3_hash;
 mod records;
 mod rrsig;
 mod rtype;
 mod sets;
 mod zone_cut;
 
+pub use self::base32hex::{base32hex_len, read_base32hex, write_base32hex};
+pub use self::bitmap::{Bitmap, BitmapError, write_bitmap};
 pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
+pub use self::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
 pub use self::records::{OwnerId, Record, Records, RecordsError};
 pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
 pub use self::rtype::{Type, UnknownType};

@@ -1,0 +1,170 @@
+//! Hashed names, many at a time: SHA-1 over a name and a salt, again over the digest and the salt as often as the zone says.
+//! RFC 5155 section 5.
+
+use oarlock::contract::{Column, Outcomes, Sink, Source, Span};
+use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
+
+use crate::name::Name;
+
+/// Bytes of a hashed name.
+pub const NSEC3_HASH_LEN: usize = 20;
+
+/// A hashed name.
+pub type Nsec3Hash = [u8; NSEC3_HASH_LEN];
+
+/// The only algorithm there is, SHA-1. RFC 5155 section 11.
+pub const NSEC3_SHA1: u8 = 1;
+
+/// Names that are hashed side by side: they and their digests fit into a core's cache.
+const NAMES: usize = 2048;
+
+/// Hashes names, which have to be in small letters, on this thread. The salt has at most 255 bytes.
+///
+/// # Errors
+/// No engine hashes.
+pub fn hash_names<'n>(
+    accelerator: &Accelerator,
+    names: impl IntoIterator<Item = Name<'n>>,
+    salt: &[u8],
+    iterations: u16,
+) -> Result<Vec<Nsec3Hash>, JobError> {
+    let mut hasher = Hasher::new(accelerator, salt);
+    let mut names = names.into_iter();
+    let mut hashes = Vec::with_capacity(names.size_hint().0);
+    while hasher.take(&mut names) > 0 {
+        hasher.hash()?;
+        for _ in 0..iterations {
+            hasher.take_digests();
+            hasher.hash()?;
+        }
+        hashes.extend_from_slice(hasher.outcomes.bytes().as_chunks::<NSEC3_HASH_LEN>().0);
+    }
+    Ok(hashes)
+}
+
+/// Inputs of some names, each with the salt behind it, and their digests.
+struct Hasher<'a> {
+    accelerator: &'a Accelerator,
+    salt: &'a [u8],
+    data: Vec<u8>,
+    inputs: Vec<Source>,
+    outcomes: Outcomes,
+}
+
+impl<'a> Hasher<'a> {
+    fn new(accelerator: &'a Accelerator, salt: &'a [u8]) -> Self {
+        Self { accelerator, salt, data: Vec::new(), inputs: Vec::new(), outcomes: Outcomes::default() }
+    }
+
+    /// Takes the next names, and says how many there were.
+    fn take<'n>(&mut self, names: &mut impl Iterator<Item = Name<'n>>) -> usize {
+        let names = names.take(NAMES).map(Name::as_bytes);
+        gather(names, self.salt, &mut self.data, &mut self.inputs);
+        self.inputs.len()
+    }
+
+    /// Takes the last digests.
+    fn take_digests(&mut self) {
+        let digests = self.outcomes.bytes().chunks(NSEC3_HASH_LEN);
+        gather(digests, self.salt, &mut self.data, &mut self.inputs);
+    }
+
+    fn hash(&mut self) -> Result<(), JobError> {
+        let shape = Shape::Digest { alg: DigestAlg::Sha1 };
+        let (len, stride) = (self.inputs.len(), NSEC3_HASH_LEN as u32);
+        let records = Records {
+            len,
+            data: self.data.as_slice().into(),
+            output_len: len * NSEC3_HASH_LEN,
+            input: Column::Each(self.inputs.as_slice().into()),
+            output: Column::Stride { first: Sink::Output(Span { start: 0, len: stride }), stride },
+            ..Records::default()
+        };
+        self.accelerator.run_records_into(shape, &records, &mut self.outcomes)?;
+        let failed = self.outcomes.statuses().iter().find_map(|status| status.error(shape));
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Writes each value with the salt behind it.
+fn gather<'v>(
+    values: impl Iterator<Item = &'v [u8]>,
+    salt: &[u8],
+    data: &mut Vec<u8>,
+    inputs: &mut Vec<Source>,
+) {
+    data.clear();
+    inputs.clear();
+    for value in values {
+        let start = data.len();
+        data.extend_from_slice(value);
+        data.extend_from_slice(salt);
+        // unreachable because the inputs of a turn have at most 510 bytes each
+        inputs.push(Source::Data(Span::new(start, data.len() - start).unwrap_or_default()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base32hex::write_base32hex;
+    use crate::name::{Case, NameBuf};
+
+    fn name(text: &str) -> NameBuf {
+        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    }
+
+    fn engines() -> [Accelerator; 2] {
+        ["scalar", "lanes"].map(|name| Accelerator::builder().engines([name]).lazy().build().unwrap())
+    }
+
+    /// RFC 5155 appendix A.
+    #[test]
+    fn the_examples_of_the_standard() {
+        let examples = [
+            ("example.", "0p9mhaveqvm6t7vbl5lop2u3t2rp3tom"),
+            ("a.example.", "35mthgpgcu1qg68fab165klnsnk3dpvl"),
+            ("ai.example.", "gjeqe526plbf1g8mklp59enfd789njgi"),
+            ("ns1.example.", "2t7b4g4vsa5smi47k61mv5bv1a22bojr"),
+            ("ns2.example.", "q04jkcevqvmu85r014c7dkba38o0ji5r"),
+            ("w.example.", "k8udemvp1j2f7eg6jebps17vp3n8i58h"),
+            ("*.w.example.", "r53bq7cc2uvmubfu5ocmm6pers9tk9en"),
+            ("x.w.example.", "b4um86eghhds6nea196smvmlo4ors995"),
+            ("y.w.example.", "ji6neoaepv8b5o6k4ev33abha8ht9fgc"),
+            ("x.y.w.example.", "2vptu5timamqttgl4luu9kg21e0aor3s"),
+            ("xx.example.", "t644ebqk9bibcna874givr6joj62mlhv"),
+        ];
+        let names = examples.map(|(text, _)| name(text));
+        for accelerator in engines() {
+            let salt = [0xaa, 0xbb, 0xcc, 0xdd];
+            let hashes = hash_names(&accelerator, names.iter().map(NameBuf::name), &salt, 12).unwrap();
+            assert_eq!(hashes.len(), examples.len());
+            for (hash, (_, text)) in hashes.iter().zip(examples) {
+                let mut shown = Vec::new();
+                write_base32hex(hash, &mut shown);
+                assert_eq!(shown, text.as_bytes());
+            }
+        }
+    }
+
+    /// At the seams of turns every name has the hash that it has alone.
+    #[test]
+    fn hashes_do_not_depend_on_neighbours() {
+        let names: Vec<NameBuf> =
+            (0..NAMES + 1).map(|at| name(&format!("{}{at}.", "x".repeat(at % 60)))).collect();
+        for accelerator in engines() {
+            for count in [0, 1, NAMES - 1, NAMES, NAMES + 1] {
+                for (salt, iterations) in [(&b""[..], 0), (&[7; 255], 2)] {
+                    let all =
+                        hash_names(&accelerator, names[..count].iter().map(NameBuf::name), salt, iterations);
+                    let all = all.unwrap();
+                    assert_eq!(all.len(), count);
+                    for at in [0, count / 2, count.saturating_sub(1)].into_iter().filter(|at| *at < count) {
+                        let alone = hash_names(&accelerator, [names[at].name()], salt, iterations).unwrap();
+                        assert_eq!(alone, [all[at]]);
+                    }
+                }
+            }
+        }
+    }
+}
