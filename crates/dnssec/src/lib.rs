@@ -11,10 +11,19 @@
 //! | [`zone_cut`](Places) | which names are the zone's own, where it delegates, which names are empty |
 //! | [`bitmap`](Bitmap) | which types a name has, as records of chains list them |
 //! | [`nsec3_hash`](hash_names), [`base32hex`](write_base32hex) | hashed names of NSEC3, many at a time, and their text |
+//! | [`algorithm`](Algorithm) | algorithms of keys and signatures, and the hall's schemes for them |
+//! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys of zones, their tags; the one algorithm that the hall does not have |
+//! | [`ds`](Ds) | digests of keys |
 #![forbid(unsafe_code)]
 
+mod algorithm;
 mod base32hex;
 mod bitmap;
+mod dnskey;
+mod ds;
+mod ed448;
+#[cfg(test)]
+mod examples;
 mod name;
 mod nsec3_hash;
 mod records;
@@ -23,8 +32,14 @@ mod rtype;
 mod sets;
 mod zone_cut;
 
+pub use self::algorithm::{Algorithm, UnknownAlgorithm};
 pub use self::base32hex::{base32hex_len, read_base32hex, write_base32hex};
 pub use self::bitmap::{Bitmap, BitmapError, write_bitmap};
+pub use self::dnskey::{
+    DELETE_CDNSKEY, Dnskey, DnskeyError, PublicKey, REVOKE, SECURE_ENTRY_POINT, ZONE_KEY, dnskey_rdata,
+};
+pub use self::ds::{DELETE_CDS, DigestType, Ds, DsError, UnknownDigest, ds_rdata};
+pub use self::ed448::Ed448Key;
 pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
 pub use self::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
 pub use self::records::{OwnerId, Record, Records, RecordsError};

@@ -1,0 +1,222 @@
+//! Digests of keys, as a parent has them: DS and CDS. RFC 4034 section 5, RFC 4509, RFC 6605 section 2, RFC 8078 section 4.
+
+use std::fmt;
+use std::str::FromStr;
+
+use oarlock::contract::{Column, Sink, Source, Span, Status};
+use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
+
+use crate::algorithm::Algorithm;
+use crate::dnskey::Dnskey;
+use crate::name::Name;
+
+/// Data of the CDS that asks a parent to delete the DS records. RFC 8078 section 4.
+pub const DELETE_CDS: [u8; 5] = [0; 5];
+
+/// A digest's number (IANA, DS RR Type Digest Algorithms). One that nobody knows here is a value too: a DS with it counts as
+/// absent. RFC 4509 section 3.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DigestType(pub u8);
+
+/// A text that is no type of digest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is neither a number up to 255 nor one of sha1, sha256 and sha384")]
+pub struct UnknownDigest(pub String);
+
+/// A DS's data, in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ds<'a> {
+    /// Of the key.
+    pub key_tag: u16,
+    /// Of the key.
+    pub algorithm: Algorithm,
+    /// Which digest.
+    pub digest_type: DigestType,
+    /// The digest of the key's owner and data.
+    pub digest: &'a [u8],
+}
+
+/// Why there is no DS, or no answer from it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DsError {
+    /// Fewer bytes than tag, algorithm and type take.
+    #[error("a DS of {found} bytes: it has at least 5")]
+    Short {
+        /// What is there.
+        found: usize,
+    },
+    /// A digest that is not as long as its type says.
+    #[error("a digest of {found} bytes of type {digest_type}, which has {expected}")]
+    Length {
+        /// Its type.
+        digest_type: DigestType,
+        /// What would have fitted.
+        expected: usize,
+        /// What is there.
+        found: usize,
+    },
+    /// Nobody computes it here.
+    #[error("digest type {0} is not supported")]
+    UnsupportedDigest(DigestType),
+    /// The machine failed.
+    #[error("{0}")]
+    Job(#[from] JobError),
+}
+
+#[allow(missing_docs, reason = "each is its name")]
+impl DigestType {
+    pub const SHA1: Self = Self(1);
+    pub const SHA256: Self = Self(2);
+    pub const SHA384: Self = Self(4);
+}
+
+const NAMES: [(DigestType, &str, DigestAlg); 3] = [
+    (DigestType::SHA1, "SHA-1", DigestAlg::Sha1),
+    (DigestType::SHA256, "SHA-256", DigestAlg::Sha256),
+    (DigestType::SHA384, "SHA-384", DigestAlg::Sha384),
+];
+
+impl DigestType {
+    /// The hall's digest, where it has this one.
+    #[must_use]
+    pub fn digest(self) -> Option<DigestAlg> {
+        NAMES.iter().find(|(own, ..)| *own == self).map(|(.., digest)| *digest)
+    }
+
+    /// True where it is computed here.
+    #[must_use]
+    pub fn is_supported(self) -> bool {
+        self.digest().is_some()
+    }
+}
+
+impl FromStr for DigestType {
+    type Err = UnknownDigest;
+
+    /// `sha256`, `SHA-256` or a number.
+    fn from_str(text: &str) -> Result<Self, UnknownDigest> {
+        let is_called = |name: &str| {
+            let letters = |text: &str| text.replace('-', "").to_ascii_lowercase();
+            letters(name) == letters(text)
+        };
+        if let Some((known, ..)) = NAMES.iter().find(|(_, name, _)| is_called(name)) {
+            return Ok(*known);
+        }
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse() {
+            Ok(number) if is_number => Ok(Self(number)),
+            _ => Err(UnknownDigest(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for DigestType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match NAMES.iter().find(|(own, ..)| own == self) {
+            Some((_, name, _)) => f.write_str(name),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for DigestType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DigestType({self})")
+    }
+}
+
+impl<'a> Ds<'a> {
+    /// The parts of a DS's or CDS's data. Digests of types that are not known here may have any length.
+    ///
+    /// # Errors
+    /// [`DsError::Short`], [`DsError::Length`].
+    pub fn parse(rdata: &'a [u8]) -> Result<Self, DsError> {
+        let [high, low, algorithm, digest_type, digest @ ..] = rdata else {
+            return Err(DsError::Short { found: rdata.len() });
+        };
+        let (found, digest_type) = (digest.len(), DigestType(*digest_type));
+        match digest_type.digest().map(DigestAlg::output_len) {
+            Some(expected) if expected != found => {
+                return Err(DsError::Length { digest_type, expected, found });
+            }
+            None if found == 0 => return Err(DsError::Short { found: rdata.len() }),
+            _ => {}
+        }
+        let key_tag = u16::from_be_bytes([*high, *low]);
+        Ok(Self { key_tag, algorithm: Algorithm(*algorithm), digest_type, digest })
+    }
+
+    /// True for the CDS that asks for no DS records at all. RFC 8078 section 4.
+    #[must_use]
+    pub fn is_delete(&self) -> bool {
+        self.key_tag == 0 && self.algorithm.0 == 0 && self.digest_type.0 == 0 && self.digest == [0]
+    }
+
+    /// True where this can be used: algorithm and digest are both known here. RFC 4035 5.2.
+    #[must_use]
+    pub fn is_supported(&self) -> bool {
+        self.algorithm.is_supported() && self.digest_type.is_supported()
+    }
+
+    /// True where this is a digest of the key `dnskey` of `owner`. A digest is computed only where tag and algorithm are the key's.
+    ///
+    /// # Errors
+    /// [`DsError::UnsupportedDigest`], and a machine that failed.
+    pub fn matches(
+        &self,
+        accelerator: &Accelerator,
+        owner: Name<'_>,
+        dnskey: &Dnskey<'_>,
+    ) -> Result<bool, DsError> {
+        if dnskey.algorithm != self.algorithm || dnskey.key_tag() != self.key_tag {
+            return Ok(false);
+        }
+        Ok(digest(accelerator, owner, dnskey, self.digest_type)? == self.digest)
+    }
+}
+
+/// Data of the DS, and of the CDS, of a key.
+///
+/// # Errors
+/// [`DsError::UnsupportedDigest`], and a machine that failed.
+pub fn ds_rdata(
+    accelerator: &Accelerator,
+    owner: Name<'_>,
+    dnskey: &Dnskey<'_>,
+    digest_type: DigestType,
+) -> Result<Vec<u8>, DsError> {
+    let [high, low] = dnskey.key_tag().to_be_bytes();
+    let mut rdata = vec![high, low, dnskey.algorithm.0, digest_type.0];
+    rdata.extend(digest(accelerator, owner, dnskey, digest_type)?);
+    Ok(rdata)
+}
+
+/// The digest of the owner in canonical form and the key's data. RFC 4034 5.1.4.
+fn digest(
+    accelerator: &Accelerator,
+    owner: Name<'_>,
+    dnskey: &Dnskey<'_>,
+    digest_type: DigestType,
+) -> Result<Vec<u8>, DsError> {
+    let alg = digest_type.digest().ok_or(DsError::UnsupportedDigest(digest_type))?;
+    let owner = owner.to_lower();
+    let data = [owner.name().as_bytes(), dnskey.rdata()].concat();
+    let span = |len: usize| Span { start: 0, len: len as u32 };
+    let shape = Shape::Digest { alg };
+    let records = Records {
+        len: 1,
+        input: Column::One(Source::Data(span(data.len()))),
+        output: Column::One(Sink::Output(span(alg.output_len()))),
+        output_len: alg.output_len(),
+        data: (&data).into(),
+        ..Records::default()
+    };
+    let outcomes = accelerator.run_records(shape, &records)?;
+    match outcomes.statuses().first().and_then(|status: &Status| status.error(shape)) {
+        Some(error) => Err(error.into()),
+        None => Ok(outcomes.bytes().to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

