@@ -122,3 +122,20 @@ printf 'v=DKIM1; k=ed25519; t=y:s; h=sha256; s=email; n=note; p=11qYAYKxCrfVS/7T
 printf 'v=DKIM1; p=' > corpus/dkim_record/revoked
 printf '\003a \t b \r\n\r\n \t\r\n c\r\r\n\nd' > corpus/dkim_canon/spaces
 printf '\100%%0200d  \r\n\r\n' 0 > corpus/dkim_canon/long
+
+# A capture of one query in each format, frames of dnstap, and a log. The first byte of the latter says how many bytes come at a time.
+mkdir -p corpus/capture corpus/dnstap
+packet='\105\000\000\055\000\000\000\000\100\021\000\000\300\000\002\001\300\000\002\002\234\100\000\065\000\031\000\000\000\007\001\000\000\001\000\000\000\000\000\000\000\000\002\000\001'
+printf '\324\303\262\241\002\000\004\000\000\000\000\000\000\000\000\000\000\000\004\000\145\000\000\000\001\000\000\000\002\000\000\000\055\000\000\000\055\000\000\000'"$packet" > corpus/capture/pcap
+{
+    printf '\012\015\015\012\034\000\000\000\115\074\053\032\001\000\000\000\377\377\377\377\377\377\377\377\034\000\000\000'
+    printf '\001\000\000\000\034\000\000\000\145\000\000\000\000\000\000\000\011\000\001\000\011\000\000\000\034\000\000\000'
+    printf '\006\000\000\000\120\000\000\000\000\000\000\000\000\000\000\000\001\000\000\000\055\000\000\000\055\000\000\000'"$packet"'\000\000\000\120\000\000\000'
+} > corpus/capture/pcapng
+printf '[1700000000] unbound[1:0] info: 192.0.2.1 example.com. A IN\n' > corpus/capture/log
+{
+    printf '\000\000\000\000\000\000\000\042\000\000\000\002\000\000\000\001\000\000\000\026protobuf:dnstap.Dnstap'
+    printf '\000\000\000\026\162\022\010\005\100\001\122\014\000\007\001\000\000\000\000\000\000\000\000\000\170\001'
+    printf '\000\000\000\000\000\000\000\004\000\000\000\003'
+} > corpus/capture/dnstap
+{ printf '\002'; cat corpus/capture/dnstap; } > corpus/dnstap/stream

@@ -5,11 +5,13 @@
 //! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
 //! | [`Stamp`] | whether a file has changed |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
+//! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 #![forbid(unsafe_code)]
 
+pub mod capture;
 #[cfg(feature = "compressed")]
 pub mod compressed;
 #[cfg(feature = "dns")]

@@ -1,0 +1,19 @@
+//! Captures, logs and files of dnstap: events lie within what was read, and every stream comes to an end, with a reason or without.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_io::capture::{Event, read};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut events = 0;
+    let report = read(bytes, &mut |event| {
+        events += 1;
+        if let Event::Message { bytes: message, .. } = event {
+            assert!(message.len() <= bytes.len());
+        }
+    });
+    assert_eq!(report.events, events);
+    if let Some(fault) = report.fault {
+        assert!(!fault.to_string().is_empty());
+    }
+});

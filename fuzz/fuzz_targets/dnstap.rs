@@ -1,0 +1,40 @@
+//! A live dnstap stream: the same frames however the bytes arrive. The first byte says how many come at a time.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_io::capture::Skipped;
+use oarlock_io::capture::dnstap::{Frame, Frames, show};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&step, stream)) = bytes.split_first() else { return };
+    let whole = frames(stream, stream.len().max(1));
+    assert_eq!(whole, frames(stream, usize::from(step) + 1));
+});
+
+/// Every frame in words, with the error at the end if there is one.
+fn frames(stream: &[u8], step: usize) -> Vec<String> {
+    let mut frames = Frames::default();
+    let mut seen = Vec::new();
+    for part in stream.chunks(step) {
+        frames.push(part);
+        loop {
+            match frames.next_frame() {
+                Ok(Some(frame)) => seen.push(told(frame)),
+                Ok(None) => break,
+                Err(error) => {
+                    seen.push(error.to_string());
+                    return seen;
+                }
+            }
+        }
+    }
+    seen
+}
+
+fn told(frame: Frame<'_>) -> String {
+    let mut text = format!("{frame:?}");
+    if let Frame::Data(data) = frame {
+        show(data, &mut Skipped::default(), &mut |event| text += &format!("{event:?}"));
+    }
+    text
+}
