@@ -14,6 +14,8 @@
 //! | [`algorithm`](Algorithm) | algorithms of keys and signatures, and the hall's schemes for them |
 //! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys of zones, their tags; the one algorithm that the hall does not have |
 //! | [`ds`](Ds) | digests of keys |
+//! | [`zone`] | zone files, read and written |
+//! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
 #![forbid(unsafe_code)]
 
 mod algorithm;
@@ -26,10 +28,12 @@ mod ed448;
 mod examples;
 mod name;
 mod nsec3_hash;
+pub mod rdata;
 mod records;
 mod rrsig;
 mod rtype;
 mod sets;
+pub mod zone;
 mod zone_cut;
 
 pub use self::algorithm::{Algorithm, UnknownAlgorithm};

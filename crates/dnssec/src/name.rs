@@ -211,9 +211,9 @@ impl NameBuf {
     /// # Errors
     /// Not a name, or too long with the origin.
     pub fn parse(text: &[u8], origin: Name<'_>, case: Case) -> Result<Self, NameError> {
-        let mut out = SmallVec::new();
+        let mut out = Vec::new();
         write_text(text, origin, case, &mut out)?;
-        Ok(Self(out))
+        Ok(Self(SmallVec::from_slice(&out)))
     }
 
     /// Borrowed.
@@ -224,11 +224,11 @@ impl NameBuf {
 }
 
 /// Appends the wire format of a name's text. Out is as before where it fails.
-pub(crate) fn write_text<A: smallvec::Array<Item = u8>>(
+pub(crate) fn write_text(
     text: &[u8],
     origin: Name<'_>,
     case: Case,
-    out: &mut SmallVec<A>,
+    out: &mut Vec<u8>,
 ) -> Result<(), NameError> {
     let before = out.len();
     let result = write_labels(text, origin, case, out);
@@ -238,25 +238,18 @@ pub(crate) fn write_text<A: smallvec::Array<Item = u8>>(
     result
 }
 
-fn write_labels<A: smallvec::Array<Item = u8>>(
-    text: &[u8],
-    origin: Name<'_>,
-    case: Case,
-    out: &mut SmallVec<A>,
-) -> Result<(), NameError> {
-    let start = out.len();
+fn write_labels(text: &[u8], origin: Name<'_>, case: Case, out: &mut Vec<u8>) -> Result<(), NameError> {
     match text {
         [] => return Err(NameError::Empty),
-        b"@" => {
-            out.extend_from_slice(origin.as_bytes());
-            return Ok(());
-        }
-        b"." => {
-            out.push(0);
-            return Ok(());
-        }
-        _ => {}
+        b"@" => out.extend_from_slice(origin.as_bytes()),
+        b"." => out.push(0),
+        _ => return write_dotted(text, origin, case, out),
     }
+    Ok(())
+}
+
+fn write_dotted(text: &[u8], origin: Name<'_>, case: Case, out: &mut Vec<u8>) -> Result<(), NameError> {
+    let start = out.len();
     let mut rest = text;
     let mut length_at = start;
     out.push(0);
@@ -282,10 +275,7 @@ fn write_labels<A: smallvec::Array<Item = u8>>(
     if out.len() - start > MAX_NAME { Err(NameError::Long) } else { Ok(()) }
 }
 
-fn end_label<A: smallvec::Array<Item = u8>>(
-    out: &mut SmallVec<A>,
-    length_at: usize,
-) -> Result<(), NameError> {
+fn end_label(out: &mut [u8], length_at: usize) -> Result<(), NameError> {
     match out.len() - length_at - 1 {
         0 => Err(NameError::EmptyLabel),
         len @ 1..=MAX_LABEL => {

@@ -16,7 +16,7 @@ pub struct Records {
     /// Names, each after its length, and data.
     bytes: Vec<u8>,
     /// From which row on records stand in which file.
-    files: Vec<(u32, Box<str>)>,
+    files: Vec<(u32, Option<Box<str>>)>,
 }
 
 /// An owner's name among the records.
@@ -94,14 +94,26 @@ impl Records {
 
     /// Records that are added from now on stand in this file.
     pub fn begin_file(&mut self, name: &str) {
-        self.files.push((self.rows.len() as u32, name.into()));
+        self.files.push((self.rows.len() as u32, Some(name.into())));
+    }
+
+    /// As [`begin_file`](Self::begin_file), and gives the file before, for [`end_included`](Self::end_included).
+    pub(crate) fn begin_included(&mut self, name: &str) -> Option<Box<str>> {
+        let before = self.files.last().and_then(|(_, name)| name.clone());
+        self.begin_file(name);
+        before
+    }
+
+    /// Records stand in the file before again.
+    pub(crate) fn end_included(&mut self, before: Option<Box<str>>) {
+        self.files.push((self.rows.len() as u32, before));
     }
 
     /// The file in which a record stands, where one was named.
     #[must_use]
     pub fn file(&self, index: usize) -> Option<&str> {
         let after = self.files.partition_point(|(first, _)| *first as usize <= index);
-        after.checked_sub(1).map(|at| &*self.files[at].1)
+        after.checked_sub(1).and_then(|at| self.files[at].1.as_deref())
     }
 
     /// Adds a name, in small letters, under which records can be added.

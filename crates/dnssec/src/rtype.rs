@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::zone::word::Word;
+
 /// A type of record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Type(pub u16);
@@ -27,6 +29,18 @@ macro_rules! types {
                 }
             }
 
+            /// The type of a mnemonic of up to eight capital letters, as an integer.
+            #[allow(unreachable_patterns, reason = "longer mnemonics are all 0")]
+            fn of_capitals(capitals: u64) -> Option<Type> {
+                $(const $name: u64 = capitals_of($text.as_bytes());)*
+                match capitals {
+                    // No word is an integer of no letters.
+                    0 => None,
+                    $($name => Some(Type::$name),)*
+                    _ => None,
+                }
+            }
+
             /// The type of a mnemonic in capital letters.
             fn of_mnemonic(text: &[u8]) -> Option<Type> {
                 $(const $name: &[u8] = $text.as_bytes();)*
@@ -37,6 +51,19 @@ macro_rules! types {
             }
         }
     };
+}
+
+/// Up to eight bytes, the first lowest; 0 for a longer text.
+const fn capitals_of(text: &[u8]) -> u64 {
+    let (mut bits, mut at) = (0, text.len());
+    if at > 8 {
+        return 0;
+    }
+    while at > 0 {
+        at -= 1;
+        bits = bits << 8 | text[at] as u64;
+    }
+    bits
 }
 
 types! {
@@ -58,6 +85,12 @@ impl Type {
     #[must_use]
     pub fn is_meta(self) -> bool {
         matches!(self.0, 0 | 41 | 128..=255)
+    }
+
+    /// The type that a word of a zone file is, as [`parse`](Self::parse).
+    #[inline]
+    pub(crate) fn read(word: Word<'_>) -> Option<Self> {
+        word.capitals().and_then(Self::of_capitals).or_else(|| Self::parse(word.bytes()))
     }
 
     /// The type of a mnemonic in any case, or of `TYPE` and a number. RFC 3597 section 5.

@@ -1,0 +1,104 @@
+//! Sets of types as bits. RFC 4034 4.1.2; RFC 2535 5.2.
+
+use smallvec::SmallVec;
+
+use super::wire::DataError;
+use crate::rtype::Type;
+use crate::zone::EntryError;
+use crate::zone::entries::Words;
+
+/// Reads types up to the entry's end into windows of bits.
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut first = [0_u8; 32];
+    let mut others = SmallVec::<[u16; 8]>::new();
+    while let Some(word) = words.next()? {
+        let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))?;
+        match u8::try_from(rtype.0) {
+            Ok(low) => first[usize::from(low / 8)] |= 0x80 >> (low % 8),
+            Err(_) => others.push(rtype.0),
+        }
+    }
+    write_window(0, &first, out);
+    others.sort_unstable();
+    for types in others.chunk_by(|one, two| one >> 8 == two >> 8) {
+        let mut bits = [0; 32];
+        for rtype in types {
+            let low = rtype & 0xff;
+            bits[usize::from(low / 8)] |= 0x80 >> (low % 8);
+        }
+        write_window((types[0] >> 8) as u8, &bits, out);
+    }
+    Ok(())
+}
+
+fn write_window(window: u8, bits: &[u8; 32], out: &mut Vec<u8>) {
+    let len = 32 - bits.iter().rev().take_while(|byte| **byte == 0).count();
+    if len > 0 {
+        out.extend_from_slice(&[window, len as u8]);
+        out.extend_from_slice(&bits[..len]);
+    }
+}
+
+/// Length of windows that ascend, each with its last bits not zero.
+pub(super) fn check(all: &[u8]) -> Result<usize, DataError> {
+    let mut rest = all;
+    let mut before = None;
+    while let [window, len, after @ ..] = rest {
+        let bits = after.get(..usize::from(*len)).ok_or(DataError::Short)?;
+        let is_whole = (1..=32).contains(len) && bits.last() != Some(&0);
+        if !is_whole || before.is_some_and(|before| before >= *window) {
+            return Err(DataError::Field("windows of types that are empty, too long or not in order"));
+        }
+        before = Some(*window);
+        rest = &after[bits.len()..];
+    }
+    if rest.is_empty() { Ok(all.len()) } else { Err(DataError::Short) }
+}
+
+/// Calls `each` with the types of checked windows.
+pub(super) fn types(all: &[u8], mut each: impl FnMut(Type)) {
+    let mut rest = all;
+    while let [window, len, after @ ..] = rest {
+        let (bits, after) = after.split_at(usize::from(*len));
+        bits_of(bits, |low| each(Type(u16::from(*window) << 8 | low)));
+        rest = after;
+    }
+}
+
+fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
+    for (place, byte) in bits.iter().enumerate() {
+        let mut left = *byte;
+        while left != 0 {
+            let bit = left.leading_zeros();
+            each(8 * place as u16 + bit as u16);
+            left &= !(0x80 >> bit);
+        }
+    }
+}
+
+/// Reads types below 128 up to the entry's end.
+pub(super) fn parse_old(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut bits = [0_u8; 16];
+    while let Some(word) = words.next()? {
+        let low = Type::read(word).map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
+        let low = low.ok_or_else(|| EntryError::word(word, "a type below 128"))?;
+        bits[usize::from(low / 8)] |= 0x80 >> (low % 8);
+    }
+    let len = 16 - bits.iter().rev().take_while(|byte| **byte == 0).count();
+    out.extend_from_slice(&bits[..len]);
+    Ok(())
+}
+
+pub(super) fn check_old(bits: &[u8]) -> Result<usize, DataError> {
+    let is_good = bits.len() <= 16 && bits.last() != Some(&0) && bits.first().is_none_or(|byte| *byte < 0x80);
+    if is_good {
+        Ok(bits.len())
+    } else {
+        Err(DataError::Field("types that are not below 128, or zeros behind them"))
+    }
+}
+
+/// Calls `each` with the types of checked bits.
+pub(super) fn old_types(bits: &[u8], mut each: impl FnMut(Type)) {
+    bits_of(bits, |low| each(Type(low)));
+}

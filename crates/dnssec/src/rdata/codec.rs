@@ -1,0 +1,241 @@
+//! Hex, base32hex, base64 and quoted strings of zone files, to and from bytes.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use memchr::memchr;
+
+use crate::name;
+use crate::zone::EntryError;
+use crate::zone::entries::Words;
+use crate::zone::word::{Kind, Word};
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+const BASE32: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
+/// What is no digit.
+const NONE: u8 = 0xff;
+const HEX_VALUES: [u8; 256] = values(b"0123456789abcdef");
+const BASE32_VALUES: [u8; 256] = values(BASE32);
+
+/// Values of digits in either case.
+const fn values(digits: &[u8]) -> [u8; 256] {
+    let mut values = [NONE; 256];
+    let mut value = 0;
+    while value < digits.len() {
+        values[digits[value] as usize] = value as u8;
+        values[digits[value].to_ascii_uppercase() as usize] = value as u8;
+        value += 1;
+    }
+    values
+}
+
+/// Appends the bytes of base64 up to the entry's end, over any number of words. RFC 4648 section 4, padded.
+#[inline]
+pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let Some(word) = words.next()? else { return Ok(()) };
+    match words.is_done()? {
+        true => base64_word(word, word.bytes(), out),
+        false => base64_words(word, words, out),
+    }
+}
+
+/// Of words that are not whole groups of four the parts have to come together first.
+fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut joined = first.bytes().to_vec();
+    while let Some(word) = words.next()? {
+        joined.extend_from_slice(word.bytes());
+    }
+    base64_word(first, &joined, out)
+}
+
+#[inline]
+pub(super) fn base64_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let start = out.len();
+    out.resize(start + text.len().div_ceil(4) * 3, 0);
+    match STANDARD.decode_slice(text, &mut out[start..]) {
+        Ok(len) => {
+            out.truncate(start + len);
+            Ok(())
+        }
+        Err(_) => Err(EntryError::word(word, "base64")),
+    }
+}
+
+pub(super) fn write_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+    // unreachable because there is room for every group of four
+    let len = STANDARD.encode_slice(bytes, &mut out[start..]).unwrap_or(0);
+    out.truncate(start + len);
+}
+
+/// Appends the bytes of hex up to the entry's end, over any number of words.
+pub(crate) fn hex(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut half = None;
+    let mut last = None;
+    while let Some(word) = words.next()? {
+        hex_part(word, word.bytes(), &mut half, out)?;
+        last = Some(word);
+    }
+    match (half, last) {
+        (Some(_), Some(word)) => Err(EntryError::word(word, "an even number of hexadecimal digits")),
+        _ => Ok(()),
+    }
+}
+
+/// Appends the bytes of one word of hex.
+pub(super) fn hex_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut half = None;
+    hex_part(word, text, &mut half, out)?;
+    match half {
+        Some(_) => Err(EntryError::word(word, "an even number of hexadecimal digits")),
+        None => Ok(()),
+    }
+}
+
+/// `half` is the digit that waits for its other half.
+fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut text = text;
+    if let (Some(high), Some((first, rest))) = (*half, text.split_first()) {
+        out.push(hex_byte(word, high, *first)?);
+        (*half, text) = (None, rest);
+    }
+    let (pairs, odd) = text.as_chunks::<2>();
+    out.reserve(pairs.len());
+    for [high, low] in pairs {
+        out.push(hex_byte(word, *high, *low)?);
+    }
+    if let [odd] = odd {
+        *half = Some(*odd);
+        hex_byte(word, *odd, b'0')?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn hex_byte(word: Word<'_>, high: u8, low: u8) -> Result<u8, EntryError> {
+    let (high, low) = (HEX_VALUES[usize::from(high)], HEX_VALUES[usize::from(low)]);
+    // A digit's value has no high bits.
+    if (high | low) > 15 {
+        return Err(EntryError::word(word, "hexadecimal digits"));
+    }
+    Ok(high << 4 | low)
+}
+
+pub(super) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    }
+}
+
+/// Appends the bytes of base32hex without padding. RFC 5155 3.3, RFC 4648 section 7.
+pub(super) fn base32(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let (mut bits, mut count, mut bad) = (0_u32, 0, 0);
+    for byte in word.bytes() {
+        let value = BASE32_VALUES[usize::from(*byte)];
+        bad |= value;
+        bits = bits << 5 | u32::from(value & 31);
+        count += 5;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count) as u8);
+        }
+    }
+    // Bits that are left are zeros, and fewer than a digit has.
+    if bad > 31 || count >= 5 || bits & ((1 << count) - 1) != 0 {
+        return Err(EntryError::word(word, "base32hex"));
+    }
+    Ok(())
+}
+
+pub(super) fn write_base32(bytes: &[u8], out: &mut Vec<u8>) {
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in bytes {
+        bits = bits << 8 | u32::from(*byte);
+        count += 8;
+        while count >= 5 {
+            count -= 5;
+            out.push(BASE32[(bits >> count & 31) as usize]);
+        }
+    }
+    if count > 0 {
+        out.push(BASE32[(bits << (5 - count) & 31) as usize]);
+    }
+}
+
+/// Appends what a word says without its escapes. RFC 1035 5.1.
+pub(crate) fn unescape_into(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut rest = word.bytes();
+    while let Some(at) = memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        out.push(
+            name::unescape(&mut rest).map_err(|_| EntryError::word(word, "a string with good escapes"))?,
+        );
+    }
+    out.extend_from_slice(rest);
+    Ok(())
+}
+
+/// Appends a string of up to 255 bytes after its length.
+pub(super) fn text(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let start = out.len();
+    out.push(0);
+    match word.kind {
+        Kind::Plain => out.extend_from_slice(word.bytes()),
+        _ => unescape_into(word, out)?,
+    }
+    let len = out.len() - start - 1;
+    out[start] = u8::try_from(len).map_err(|_| EntryError::word(word, "a string of up to 255 bytes"))?;
+    Ok(())
+}
+
+/// Appends bytes as a quoted string.
+pub(super) fn write_quoted(bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    bytes.iter().for_each(|byte| write_quoted_byte(*byte, out));
+    out.push(b'"');
+}
+
+pub(super) fn write_quoted_byte(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+        b' '..=b'~' => out.push(byte),
+        _ => out.extend_from_slice(&[b'\\', b'0' + byte / 100, b'0' + byte / 10 % 10, b'0' + byte % 10]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Word<'_> {
+        Word::new(text.as_bytes(), text.len(), Kind::Plain)
+    }
+
+    /// RFC 4648 section 10.
+    #[test]
+    fn base32_is_that_of_the_standard() {
+        let cases =
+            [("f", "co"), ("fo", "cpng"), ("foo", "cpnmu"), ("foob", "cpnmuog"), ("fooba", "cpnmuoj1")];
+        for (plain, coded) in cases {
+            let (mut out, mut back) = (Vec::new(), Vec::new());
+            write_base32(plain.as_bytes(), &mut out);
+            assert_eq!(out, coded.as_bytes());
+            base32(word(&coded.to_uppercase()), &mut back).unwrap();
+            assert_eq!(back, plain.as_bytes());
+        }
+        for bad in ["c", "cp1", "cz", "c=", "cpnmu0"] {
+            assert!(base32(word(bad), &mut Vec::new()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn hex_is_even_and_of_digits() {
+        let mut out = Vec::new();
+        hex_word(word("00fFa9"), b"00fFa9", &mut out).unwrap();
+        assert_eq!(out, [0, 0xff, 0xa9]);
+        for bad in ["0", "0g", "g", "0x00"] {
+            assert!(hex_word(word(bad), bad.as_bytes(), &mut Vec::new()).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Gateways, relays and host identities. RFC 4025 section 3, RFC 8777 4.3, RFC 8005 section 6.
+
+use super::wire::DataError;
+use super::{codec, parse, print};
+use crate::name::{Case, Name};
+use crate::zone::EntryError;
+use crate::zone::entries::Words;
+use crate::zone::names;
+
+const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
+const EXPECTED_KIND: &str = "a kind of gateway up to 3";
+
+/// Kind, algorithm and gateway.
+pub(super) fn parse_gateway(
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
+    out.push(kind);
+    parse::byte(words, out)?;
+    parse_host(kind, words, origin, out)
+}
+
+/// Discovery bit, kind and relay.
+pub(super) fn parse_relay(
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    let discovery = words.need("the discovery bit")?.number(1, "0 or 1")? as u8;
+    let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
+    out.push(discovery << 7 | kind);
+    parse_host(kind, words, origin, out)
+}
+
+fn parse_host(
+    kind: u8,
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    let word = words.need("a gateway")?;
+    match kind {
+        0 if word.bytes() == b"." => {}
+        0 => return Err(EntryError::word(word, "`.`")),
+        1 => out.extend_from_slice(&parse::ip4(word)?.octets()),
+        2 => out.extend_from_slice(&parse::ip6(word)?.octets()),
+        _ => names::write(word, origin, Case::Kept, out)?,
+    }
+    Ok(())
+}
+
+pub(super) fn gateway_len(rest: &[u8]) -> Result<usize, DataError> {
+    let [kind, _algorithm, host @ ..] = rest else { return Err(DataError::Short) };
+    Ok(2 + host_len(*kind, host)?)
+}
+
+pub(super) fn relay_len(rest: &[u8]) -> Result<usize, DataError> {
+    let [kind, host @ ..] = rest else { return Err(DataError::Short) };
+    Ok(1 + host_len(kind & 0x7f, host)?)
+}
+
+fn host_len(kind: u8, host: &[u8]) -> Result<usize, DataError> {
+    match kind {
+        0 => Ok(0),
+        1 => Ok(4),
+        2 => Ok(16),
+        3 => Ok(Name::at_front(host)?.0.as_bytes().len()),
+        _ => Err(NO_KIND),
+    }
+}
+
+pub(super) fn print_gateway(part: &[u8], out: &mut Vec<u8>) {
+    let [kind, algorithm, host @ ..] = part else { return };
+    print::digits((*kind).into(), out);
+    out.push(b' ');
+    print::digits((*algorithm).into(), out);
+    print_host(*kind, host, out);
+}
+
+pub(super) fn print_relay(part: &[u8], out: &mut Vec<u8>) {
+    let [kind, host @ ..] = part else { return };
+    out.extend_from_slice(if *kind < 0x80 { b"0 " } else { b"1 " });
+    print::digits((kind & 0x7f).into(), out);
+    print_host(kind & 0x7f, host, out);
+}
+
+fn print_host(kind: u8, host: &[u8], out: &mut Vec<u8>) {
+    out.push(b' ');
+    match kind {
+        1 => print::ip4(host, out),
+        2 => print::ip6(host, out),
+        3 => print::name(Name::trusted(host), out),
+        _ => out.push(b'.'),
+    }
+}
+
+/// Algorithm, identity tag in hex, key in base64, and rendezvous servers.
+pub(super) fn parse_identity(
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    let start = out.len();
+    out.push(0);
+    parse::byte(words, out)?;
+    out.extend_from_slice(&[0, 0]);
+    let word = words.need("a host identity tag")?;
+    codec::hex_word(word, word.bytes(), out)?;
+    let tag_len = out.len() - start - 4;
+    out[start] = u8::try_from(tag_len).map_err(|_| EntryError::word(word, "up to 255 bytes"))?;
+    let word = words.need("a public key")?;
+    codec::base64_word(word, word.bytes(), out)?;
+    let key_len = out.len() - start - 4 - tag_len;
+    let key_len = u16::try_from(key_len).map_err(|_| EntryError::word(word, "up to 65535 bytes"))?;
+    out[start + 2..start + 4].copy_from_slice(&key_len.to_be_bytes());
+    while let Some(word) = words.next()? {
+        names::write(word, origin, Case::Kept, out)?;
+    }
+    Ok(())
+}
+
+/// Tag, key and servers.
+type Identity<'d> = (u8, &'d [u8], &'d [u8], &'d [u8]);
+
+fn identity(all: &[u8]) -> Option<Identity<'_>> {
+    let [tag_len, algorithm, high, low, rest @ ..] = all else { return None };
+    let (tag, rest) = rest.split_at_checked(usize::from(*tag_len))?;
+    let (key, servers) = rest.split_at_checked(usize::from(u16::from_be_bytes([*high, *low])))?;
+    Some((*algorithm, tag, key, servers))
+}
+
+pub(super) fn check_identity(all: &[u8]) -> Result<usize, DataError> {
+    let (_, tag, key, mut servers) = identity(all).ok_or(DataError::Short)?;
+    if tag.is_empty() || key.is_empty() {
+        return Err(DataError::Field("a host identity without tag or key"));
+    }
+    while !servers.is_empty() {
+        servers = Name::at_front(servers)?.1;
+    }
+    Ok(all.len())
+}
+
+pub(super) fn print_identity(all: &[u8], out: &mut Vec<u8>) {
+    let Some((algorithm, tag, key, mut servers)) = identity(all) else { return };
+    print::digits(algorithm.into(), out);
+    out.push(b' ');
+    codec::write_hex(tag, out);
+    out.push(b' ');
+    codec::write_base64(key, out);
+    while let Ok((server, rest)) = Name::at_front(servers) {
+        out.push(b' ');
+        print::name(server, out);
+        servers = rest;
+    }
+}

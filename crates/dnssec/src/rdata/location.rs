@@ -1,0 +1,136 @@
+//! Places on Earth. RFC 1876.
+
+use super::wire::DataError;
+use crate::zone::EntryError;
+use crate::zone::entries::Words;
+use crate::zone::word::digits;
+
+/// Zero of latitude and longitude, in thousandths of a second of arc.
+const EQUATOR: u32 = 1 << 31;
+const DEGREE: u32 = 3_600_000;
+/// 100 km below sea level, in centimetres, is zero.
+const SEA_LEVEL: i64 = 10_000_000;
+/// Size, horizontal and vertical precision that need not be stated: 1 m, 10 km, 10 m.
+const DEFAULTS: [u8; 3] = [0x12, 0x16, 0x13];
+
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let latitude = angle(words, 90, b'N', b'S')?;
+    let longitude = angle(words, 180, b'E', b'W')?;
+    let word = words.need("an altitude")?;
+    let altitude = centimetres(word.bytes()).and_then(|value| u32::try_from(value + SEA_LEVEL).ok());
+    let altitude = altitude.ok_or_else(|| EntryError::word(word, "an altitude in metres"))?;
+    let mut sizes = DEFAULTS;
+    for size in &mut sizes {
+        let Some(word) = words.next()? else { break };
+        let value = centimetres(word.bytes()).and_then(power);
+        *size = value.ok_or_else(|| EntryError::word(word, "a size up to 90000000 metres"))?;
+    }
+    out.push(0);
+    out.extend_from_slice(&sizes);
+    for value in [latitude, longitude, altitude] {
+        out.extend_from_slice(&value.to_be_bytes());
+    }
+    Ok(())
+}
+
+/// Degrees, minutes and seconds, the latter two where they are stated, and a direction.
+fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Result<u32, EntryError> {
+    const EXPECTED: &str = "degrees, minutes and seconds, and a direction";
+    let mut value = 0;
+    for unit in [DEGREE, 60_000, 1000, 0] {
+        let word = words.need(EXPECTED)?;
+        if let ([letter], true) = (word.bytes(), unit < DEGREE) {
+            let letter = letter.to_ascii_uppercase();
+            if letter == positive || letter == negative {
+                let is_good = value <= max * DEGREE;
+                let angle = if letter == positive {
+                    EQUATOR.wrapping_add(value)
+                } else {
+                    EQUATOR.wrapping_sub(value)
+                };
+                return if is_good { Ok(angle) } else { Err(EntryError::word(word, EXPECTED)) };
+            }
+        }
+        let part = match unit {
+            DEGREE => digits(word.bytes()).filter(|part| *part <= max).map(|part| part * DEGREE),
+            60_000 => digits(word.bytes()).filter(|part| *part < 60).map(|part| part * 60_000),
+            1000 => decimal(word.bytes(), 3).filter(|part| *part < 60_000).map(|part| part as u32),
+            _ => None,
+        };
+        value += part.ok_or_else(|| EntryError::word(word, EXPECTED))?;
+    }
+    Err(EntryError::Missing(EXPECTED))
+}
+
+/// A number with up to `places` digits behind a dot, in units of the last of these places.
+fn decimal(text: &[u8], places: usize) -> Option<u64> {
+    let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
+    let (whole, fraction) = (digits(&text[..dot])?, text.get(dot + 1..).unwrap_or_default());
+    if fraction.len() > places {
+        return None;
+    }
+    let unit = 10_u64.pow(places as u32);
+    let scale = 10_u64.pow((places - fraction.len()) as u32);
+    let fraction = if fraction.is_empty() { 0 } else { digits(fraction)? };
+    Some(u64::from(whole) * unit + u64::from(fraction) * scale)
+}
+
+fn centimetres(text: &[u8]) -> Option<i64> {
+    let text = text.strip_suffix(b"m").or(text.strip_suffix(b"M")).unwrap_or(text);
+    let (sign, text) = text.strip_prefix(b"-").map_or((1, text), |text| (-1, text));
+    Some(sign * decimal(text, 2)? as i64)
+}
+
+/// A digit and a power of ten, each four bits; what is lost is cut off.
+fn power(centimetres: i64) -> Option<u8> {
+    let mut mantissa = u64::try_from(centimetres).ok()?;
+    let mut exponent = 0;
+    while mantissa > 9 {
+        mantissa /= 10;
+        exponent += 1;
+    }
+    (exponent <= 9).then_some((mantissa as u8) << 4 | exponent)
+}
+
+pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {
+    let place: &[u8; 16] = rest.first_chunk().ok_or(DataError::Short)?;
+    let [version, sizes @ .., _, _, _, _, _, _, _, _, _, _, _, _] = place;
+    let are_powers = sizes.iter().all(|size| *size == 0 || (1..=9).contains(&(size >> 4)) && size & 15 <= 9);
+    let [latitude, longitude, _] = angles(place);
+    let is_good = latitude.abs_diff(EQUATOR) <= 90 * DEGREE && longitude.abs_diff(EQUATOR) <= 180 * DEGREE;
+    if *version != 0 || !are_powers || !is_good {
+        return Err(DataError::Field("a location of another version, or beyond its bounds"));
+    }
+    Ok(16)
+}
+
+fn angles(place: &[u8; 16]) -> [u32; 3] {
+    [4, 8, 12].map(|at| u32::from_be_bytes([place[at], place[at + 1], place[at + 2], place[at + 3]]))
+}
+
+pub(super) fn print(place: &[u8], out: &mut Vec<u8>) {
+    let Some(place) = place.first_chunk::<16>() else { return };
+    let [latitude, longitude, altitude] = angles(place);
+    print_angle(latitude, b'N', b'S', out);
+    print_angle(longitude, b'E', b'W', out);
+    print_metres(i64::from(altitude) - SEA_LEVEL, out);
+    for size in &place[1..4] {
+        out.push(b' ');
+        print_metres(i64::from(size >> 4) * 10_i64.pow(u32::from(size & 15)), out);
+    }
+}
+
+fn print_angle(angle: u32, positive: u8, negative: u8, out: &mut Vec<u8>) {
+    let value = angle.abs_diff(EQUATOR);
+    let letter = char::from(if angle >= EQUATOR { positive } else { negative });
+    let (degrees, minutes) = (value / DEGREE, value / 60_000 % 60);
+    let (seconds, thousandths) = (value / 1000 % 60, value % 1000);
+    let text = format!("{degrees} {minutes} {seconds}.{thousandths:03} {letter} ");
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn print_metres(centimetres: i64, out: &mut Vec<u8>) {
+    let sign = if centimetres < 0 { "-" } else { "" };
+    let value = centimetres.unsigned_abs();
+    out.extend_from_slice(format!("{sign}{}.{:02}m", value / 100, value % 100).as_bytes());
+}

@@ -1,0 +1,29 @@
+//! A record's data: from text, to text, and checked and made canonical.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `fields` | what data of each type are made of |
+//! | `parse` | text into wire format, field by field |
+//! | [`canonical`] | data in wire format, checked, with names in small letters where they have to be |
+//! | `print` | wire format into text |
+//! | `codec` | hex, base32hex, base64 and quoted strings |
+//! | `bitmap`, `time`, `mnemonics` | types as bits, points in time, numbers with names |
+//! | `location`, `prefixes`, `hosts`, `service` | LOC; APL; IPSECKEY, AMTRELAY and HIP; SVCB and HTTPS |
+
+mod bitmap;
+mod codec;
+mod fields;
+mod hosts;
+mod location;
+mod mnemonics;
+mod parse;
+mod prefixes;
+mod print;
+mod service;
+mod time;
+mod wire;
+
+pub(crate) use self::codec::unescape_into;
+pub(crate) use self::parse::parse;
+pub(crate) use self::print::{digits, mnemonic, name, print};
+pub use self::wire::{DataError, canonical};

@@ -1,0 +1,257 @@
+//! A record's data from text.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use super::fields::{Field, fields};
+use super::{bitmap, codec, hosts, location, mnemonics, prefixes, service, time, wire};
+use crate::name::{Case, Name};
+use crate::rtype::Type;
+use crate::zone::EntryError;
+use crate::zone::entries::Words;
+use crate::zone::names;
+use crate::zone::word::{Kind, Word};
+
+/// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
+#[inline]
+pub(crate) fn parse(
+    rtype: Type,
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    if words.passes_generic()? {
+        return generic(rtype, words, out);
+    }
+    let fields = fields(rtype).ok_or(EntryError::GenericOnly(rtype))?;
+    for each in fields {
+        field(*each, words, origin, out)?;
+    }
+    words.end()
+}
+
+/// Length and bytes in hex. RFC 3597 section 5.
+fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let word = words.need("the length of the data")?;
+    let len = word.number(u16::MAX.into(), "the length of the data")?;
+    let mut data = Vec::new();
+    codec::hex(words, &mut data)?;
+    if data.len() != len as usize {
+        return Err(EntryError::word(word, "the number of bytes that follow"));
+    }
+    words.end()?;
+    Ok(wire::canonical(rtype, &data, out)?)
+}
+
+fn field(
+    field: Field,
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    match field {
+        Field::Byte => byte(words, out)?,
+        Field::Short => short(words, out)?,
+        Field::Long => long(words.need("a number")?.number(u32::MAX, "a number up to 4294967295")?, out),
+        Field::Period => long(words.need("a time in seconds")?.period()?, out),
+        Field::Time => long(time(words.need("a point in time")?)?, out),
+        Field::Covered => {
+            let word = words.need("a type")?;
+            let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))?;
+            out.extend_from_slice(&rtype.0.to_be_bytes());
+        }
+        Field::Algorithm => {
+            out.push(named(words, "an algorithm", u8::MAX.into(), mnemonics::algorithm)? as u8);
+        }
+        Field::Digest => out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8),
+        Field::Notify => out.push(named(words, "a scheme", u8::MAX.into(), mnemonics::scheme)? as u8),
+        Field::CertKind => {
+            let kind = named(words, "a kind of certificate", u16::MAX, mnemonics::cert_kind)?;
+            out.extend_from_slice(&kind.to_be_bytes());
+        }
+        Field::Ip4 => out.extend_from_slice(&ip4(words.need("an IPv4 address")?)?.octets()),
+        Field::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
+        Field::Name => names::write(words.need("a name")?, origin, Case::Lower, out)?,
+        Field::NameKept => names::write(words.need("a name")?, origin, Case::Kept, out)?,
+        Field::Base64 | Field::OptionalBase64 | Field::Hex | Field::OptionalHex => coded(field, words, out)?,
+        Field::Types => bitmap::parse(words, out)?,
+        Field::Hash => hash(words.need("a hash in base32hex")?, out)?,
+        Field::Salt => salt(words.need("a salt")?, out)?,
+        _ => rare(field, words, origin, out)?,
+    }
+    Ok(())
+}
+
+/// Fields of types that few zones have.
+fn rare(
+    field: Field,
+    words: &mut Words<'_>,
+    origin: Option<Name<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    match field {
+        Field::Text => codec::text(words.need("a string")?, out),
+        Field::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
+        Field::Texts => texts(words, out),
+        Field::Tag => tag(words.need("a tag")?, out),
+        Field::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
+        Field::OldTypes => bitmap::parse_old(words, out),
+        Field::Eui48 => eui(words.need("an EUI-48")?, 6, out),
+        Field::Eui64 => eui(words.need("an EUI-64")?, 8, out),
+        Field::Locator => locator(words.need("four numbers in hex")?, out),
+        Field::Nsap => nsap(words.need("an NSAP address")?, out),
+        Field::Prefixes => prefixes::parse(words, out),
+        Field::Location => location::parse(words, out),
+        Field::Gateway => hosts::parse_gateway(words, origin, out),
+        Field::Relay => hosts::parse_relay(words, origin, out),
+        Field::HostIdentity => hosts::parse_identity(words, origin, out),
+        Field::Parameters => service::parse(words, out),
+        // unreachable because `field` has all others
+        _ => Ok(()),
+    }
+}
+
+#[inline]
+pub(super) fn byte(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    out.push(words.need("a number")?.number(u8::MAX.into(), "a number up to 255")? as u8);
+    Ok(())
+}
+
+#[inline]
+fn short(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let number = words.need("a number")?.number(u16::MAX.into(), "a number up to 65535")?;
+    out.extend_from_slice(&(number as u16).to_be_bytes());
+    Ok(())
+}
+
+#[inline]
+fn long(number: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&number.to_be_bytes());
+}
+
+#[inline]
+fn time(word: Word<'_>) -> Result<u32, EntryError> {
+    const EXPECTED: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
+    match <&[u8; 14]>::try_from(word.bytes()) {
+        Ok(text) => time::parse(text).ok_or_else(|| EntryError::word(word, EXPECTED)),
+        Err(_) => word.number(u32::MAX, EXPECTED),
+    }
+}
+
+/// A number, or a name of one.
+#[inline]
+fn named(
+    words: &mut Words<'_>,
+    expected: &'static str,
+    max: u16,
+    by_name: fn(&[u8]) -> Option<u16>,
+) -> Result<u16, EntryError> {
+    let word = words.need(expected)?;
+    match crate::zone::word::digits(word.bytes()).map(u16::try_from) {
+        Some(Ok(number)) if number <= max => Ok(number),
+        Some(_) => Err(EntryError::word(word, expected)),
+        None => by_name(word.bytes()).ok_or_else(|| EntryError::word(word, expected)),
+    }
+}
+
+pub(super) fn ip4(word: Word<'_>) -> Result<Ipv4Addr, EntryError> {
+    address(word.bytes()).ok_or_else(|| EntryError::word(word, "an IPv4 address"))
+}
+
+pub(super) fn ip6(word: Word<'_>) -> Result<Ipv6Addr, EntryError> {
+    address(word.bytes()).ok_or_else(|| EntryError::word(word, "an IPv6 address"))
+}
+
+pub(super) fn address<T: FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[inline]
+fn coded(field: Field, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let before = out.len();
+    match field {
+        Field::Base64 | Field::OptionalBase64 => codec::base64(words, out)?,
+        _ => codec::hex(words, out)?,
+    }
+    match field {
+        Field::Base64 if out.len() == before => Err(EntryError::Missing("base64")),
+        Field::Hex if out.len() == before => Err(EntryError::Missing("hexadecimal digits")),
+        _ => Ok(()),
+    }
+}
+
+fn hash(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    with_length(word, out, |out| codec::base32(word, out))
+}
+
+fn salt(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    match word.bytes() {
+        b"-" => out.push(0),
+        text => with_length(word, out, |out| codec::hex_word(word, text, out))?,
+    }
+    Ok(())
+}
+
+/// Appends what `write` appends after its length.
+fn with_length(
+    word: Word<'_>,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), EntryError>,
+) -> Result<(), EntryError> {
+    let start = out.len();
+    out.push(0);
+    write(out)?;
+    match out.len() - start - 1 {
+        0 => Err(EntryError::word(word, "at least one byte")),
+        len => {
+            out[start] = u8::try_from(len).map_err(|_| EntryError::word(word, "at most 255 bytes"))?;
+            Ok(())
+        }
+    }
+}
+
+fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    codec::text(words.need("a string")?, out)?;
+    while let Some(word) = words.next()? {
+        codec::text(word, out)?;
+    }
+    Ok(())
+}
+
+fn tag(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    if word.kind != Kind::Plain || !word.bytes().iter().all(u8::is_ascii_alphanumeric) {
+        return Err(EntryError::word(word, "a tag of letters and digits"));
+    }
+    codec::text(word, out)
+}
+
+/// `count` bytes in hex with hyphens. RFC 7043 3.2.
+fn eui(word: Word<'_>, count: usize, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let parts = word.bytes().split(|byte| *byte == b'-');
+    let is_whole = word.len() == 3 * count - 1 && parts.clone().all(|part| part.len() == 2);
+    if !is_whole {
+        return Err(EntryError::word(word, "bytes in hex with hyphens between them"));
+    }
+    parts.into_iter().try_for_each(|part| codec::hex_word(word, part, out))
+}
+
+/// RFC 6742 2.1.2.
+fn locator(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let error = || EntryError::word(word, "four numbers in hex with colons between them");
+    let mut count = 0;
+    for part in word.bytes().split(|byte| *byte == b':') {
+        let is_good = (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
+        let text = std::str::from_utf8(part).ok().filter(|_| is_good).ok_or_else(error)?;
+        out.extend_from_slice(&u16::from_str_radix(text, 16).map_err(|_| error())?.to_be_bytes());
+        count += 1;
+    }
+    if count == 4 { Ok(()) } else { Err(error()) }
+}
+
+/// RFC 1706 section 7.
+fn nsap(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let digits = word.bytes().strip_prefix(b"0x").or_else(|| word.bytes().strip_prefix(b"0X"));
+    let digits = digits.ok_or_else(|| EntryError::word(word, "`0x` and hexadecimal digits"))?;
+    let digits: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'.').collect();
+    codec::hex_word(word, &digits, out)
+}

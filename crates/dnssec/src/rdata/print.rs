@@ -1,0 +1,203 @@
+//! A record's data as text.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::fields::{Field, fields};
+use super::wire::{DataError, take};
+use super::{bitmap, codec, hosts, location, prefixes, service, time};
+use crate::name::Name;
+use crate::rtype::Type;
+
+/// Appends data as a zone file has them, in one line; what is unknown or no data of the type in generic form (RFC 3597 section 5).
+pub(crate) fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    if !matches!(fields(rtype).map(|fields| print_fields(fields, data, out)), Some(Ok(()))) {
+        out.truncate(start);
+        print_generic(data, out);
+    }
+}
+
+fn print_fields(fields: &[Field], data: &[u8], out: &mut Vec<u8>) -> Result<(), DataError> {
+    let start = out.len();
+    let mut rest = data;
+    for field in fields {
+        let part = take(*field, &mut rest)?;
+        let before = out.len();
+        if before > start {
+            out.push(b' ');
+        }
+        let field_at = out.len();
+        print_field(*field, part, out);
+        // An optional field that is not there leaves no blank behind.
+        if out.len() == field_at {
+            out.truncate(before);
+        }
+    }
+    if rest.is_empty() { Ok(()) } else { Err(DataError::Long(rest.len())) }
+}
+
+fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
+    match field {
+        Field::Byte | Field::Short | Field::Long | Field::Period => digits(number(part), out),
+        Field::Algorithm | Field::Digest | Field::CertKind | Field::Notify => digits(number(part), out),
+        Field::Time => time::print(number(part), out),
+        Field::Covered => mnemonic(Type(number(part) as u16), out),
+        Field::Ip4 => ip4(part, out),
+        Field::Ip6 => ip6(part, out),
+        Field::Name | Field::NameKept => name(Name::trusted(part), out),
+        Field::Base64 | Field::OptionalBase64 => codec::write_base64(part, out),
+        Field::Hex | Field::OptionalHex => codec::write_hex(part, out),
+        Field::Types => listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out))),
+        Field::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
+        Field::Salt if part.len() == 1 => out.push(b'-'),
+        Field::Salt => codec::write_hex(&part[1..], out),
+        Field::Hash => codec::write_base32(&part[1..], out),
+        _ => print_rare(field, part, out),
+    }
+}
+
+/// Fields of types that few zones have.
+fn print_rare(field: Field, part: &[u8], out: &mut Vec<u8>) {
+    match field {
+        Field::Text | Field::OptionalText | Field::Texts => print_texts(part, out),
+        Field::Tag => out.extend_from_slice(&part[1..]),
+        Field::Quoted => codec::write_quoted(part, out),
+        Field::Eui48 | Field::Eui64 => print_between(part.as_chunks::<1>().0, b'-', out),
+        Field::Locator => print_between(part.as_chunks::<2>().0, b':', out),
+        Field::Nsap => {
+            out.extend_from_slice(b"0x");
+            codec::write_hex(part, out);
+        }
+        Field::Prefixes => prefixes::print(part, out),
+        Field::Location => location::print(part, out),
+        Field::Gateway => hosts::print_gateway(part, out),
+        Field::Relay => hosts::print_relay(part, out),
+        Field::HostIdentity => hosts::print_identity(part, out),
+        Field::Parameters => service::print(part, out),
+        // unreachable because `print_field` has all others
+        _ => {}
+    }
+}
+
+fn print_generic(data: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\# ");
+    digits(data.len() as u32, out);
+    if !data.is_empty() {
+        out.push(b' ');
+        codec::write_hex(data, out);
+    }
+}
+
+fn print_texts(part: &[u8], out: &mut Vec<u8>) {
+    let mut rest = part;
+    while let [len, after @ ..] = rest {
+        if rest.len() < part.len() {
+            out.push(b' ');
+        }
+        let (text, after) = after.split_at(usize::from(*len));
+        codec::write_quoted(text, out);
+        rest = after;
+    }
+}
+
+fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u8>) {
+    for (place, part) in parts.iter().enumerate() {
+        if place > 0 {
+            out.push(between);
+        }
+        codec::write_hex(part, out);
+    }
+}
+
+/// Writes types with blanks between them.
+fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(Type, &mut Vec<u8>))) {
+    let mut is_first = true;
+    all(out, &mut |rtype, out| {
+        if !std::mem::take(&mut is_first) {
+            out.push(b' ');
+        }
+        mnemonic(rtype, out);
+    });
+}
+
+/// A number of up to four bytes.
+fn number(part: &[u8]) -> u32 {
+    part.iter().fold(0, |value, byte| value << 8 | u32::from(*byte))
+}
+
+/// Appends a type's mnemonic, or `TYPE` and its number.
+pub(crate) fn mnemonic(rtype: Type, out: &mut Vec<u8>) {
+    match rtype.mnemonic() {
+        Some(mnemonic) => out.extend_from_slice(mnemonic.as_bytes()),
+        None => {
+            out.extend_from_slice(b"TYPE");
+            digits(rtype.0.into(), out);
+        }
+    }
+}
+
+/// Appends a number.
+pub(crate) fn digits(value: u32, out: &mut Vec<u8>) {
+    let mut text = [0; 10];
+    let (mut at, mut rest) = (text.len(), value);
+    loop {
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&text[at..]);
+}
+
+/// Appends an address of four bytes.
+pub(super) fn ip4(part: &[u8], out: &mut Vec<u8>) {
+    let octets = *part.first_chunk::<4>().unwrap_or(&[0; 4]);
+    // unreachable because writing to memory does not fail
+    let _ = write!(out, "{}", Ipv4Addr::from(octets));
+}
+
+/// Appends an address of sixteen bytes.
+pub(super) fn ip6(part: &[u8], out: &mut Vec<u8>) {
+    let octets = *part.first_chunk::<16>().unwrap_or(&[0; 16]);
+    // unreachable because writing to memory does not fail
+    let _ = write!(out, "{}", Ipv6Addr::from(octets));
+}
+
+/// Appends an absolute name.
+pub(crate) fn name(name: Name<'_>, out: &mut Vec<u8>) {
+    if name.is_root() {
+        return out.push(b'.');
+    }
+    for label in name.labels() {
+        if label.iter().all(|byte| PLAIN[usize::from(*byte)]) {
+            out.extend_from_slice(label);
+        } else {
+            label.iter().for_each(|byte| escaped(*byte, out));
+        }
+        out.push(b'.');
+    }
+}
+
+fn escaped(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        _ if PLAIN[usize::from(byte)] => out.push(byte),
+        0x21..=0x7e => out.extend_from_slice(&[b'\\', byte]),
+        _ => out.extend_from_slice(&[b'\\', b'0' + byte / 100, b'0' + byte / 10 % 10, b'0' + byte % 10]),
+    }
+}
+
+/// Bytes of names that stand for themselves.
+const PLAIN: [bool; 256] = plain();
+
+const fn plain() -> [bool; 256] {
+    let mut plain = [false; 256];
+    let mut byte = 0x21;
+    while byte < 0x7f {
+        plain[byte as usize] = !matches!(byte, b'.' | b'\\' | b'"' | b';' | b'(' | b')' | b'@' | b'$');
+        byte += 1;
+    }
+    plain
+}

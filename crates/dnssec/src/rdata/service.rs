@@ -1,0 +1,295 @@
+//! Parameters of services. RFC 9460.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::wire::DataError;
+use super::{codec, parse as text_of, print as text};
+use crate::zone::EntryError;
+use crate::zone::entries::Words;
+use crate::zone::word::{Kind, Word, digits};
+
+const MANDATORY: u16 = 0;
+const ALPN: u16 = 1;
+const NO_DEFAULT_ALPN: u16 = 2;
+const PORT: u16 = 3;
+const IPV4HINT: u16 = 4;
+const ECH: u16 = 5;
+const IPV6HINT: u16 = 6;
+const DOHPATH: u16 = 7;
+const OHTTP: u16 = 8;
+
+/// RFC 9460 14.3.2, RFC 9461 section 5, RFC 9540 section 4.
+const KEYS: [(&str, u16); 9] = [
+    ("mandatory", MANDATORY),
+    ("alpn", ALPN),
+    ("no-default-alpn", NO_DEFAULT_ALPN),
+    ("port", PORT),
+    ("ipv4hint", IPV4HINT),
+    ("ech", ECH),
+    ("ipv6hint", IPV6HINT),
+    ("dohpath", DOHPATH),
+    ("ohttp", OHTTP),
+];
+
+type Value = SmallVec<[u8; 64]>;
+
+/// Reads parameters up to the entry's end, and puts them in order of their keys.
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut parameters = SmallVec::<[(u16, Value); 4]>::new();
+    while let Some(word) = words.next_pair()? {
+        let (name, text) = split(word)?;
+        let key = key(name).ok_or_else(|| EntryError::word(word, "a parameter of a service"))?;
+        parameters.push((key, value(key, word, text.as_deref())?));
+    }
+    parameters.sort_by_key(|(key, _)| *key);
+    let start = out.len();
+    for (key, value) in &parameters {
+        let len =
+            u16::try_from(value.len()).map_err(|_| DataError::Field("a value of more than 65535 bytes"))?;
+        out.extend_from_slice(&key.to_be_bytes());
+        out.extend_from_slice(&len.to_be_bytes());
+        out.extend_from_slice(value);
+    }
+    check(&out[start..])?;
+    Ok(())
+}
+
+/// A key as written, and the text of its value.
+type Parameter<'t> = (&'t [u8], Option<Cow<'t, [u8]>>);
+
+/// The key, and the value without quotes and escapes.
+fn split(word: Word<'_>) -> Result<Parameter<'_>, EntryError> {
+    let bytes = word.bytes();
+    if word.kind == Kind::Quoted {
+        return Err(EntryError::word(word, "a parameter of a service"));
+    }
+    let Some(at) = bytes.iter().position(|byte| *byte == b'=') else { return Ok((bytes, None)) };
+    let (name, text) = (&bytes[..at], &bytes[at + 1..]);
+    let text = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text);
+    if !text.contains(&b'\\') {
+        return Ok((name, Some(Cow::Borrowed(text))));
+    }
+    let mut plain = Vec::new();
+    codec::unescape_into(Word::new(text, text.len(), Kind::Escaped), &mut plain)?;
+    Ok((name, Some(Cow::Owned(plain))))
+}
+
+fn key(name: &[u8]) -> Option<u16> {
+    if let Some((_, key)) = KEYS.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name)) {
+        return Some(*key);
+    }
+    let number = name.get(..3).filter(|key| key.eq_ignore_ascii_case(b"key")).map(|_| &name[3..])?;
+    let is_plain = number == b"0" || !number.starts_with(b"0");
+    digits(number).filter(|_| is_plain).and_then(|number| u16::try_from(number).ok())
+}
+
+fn value(key: u16, word: Word<'_>, text: Option<&[u8]>) -> Result<Value, EntryError> {
+    let bad = |expected| EntryError::word(word, expected);
+    // `keyNNNNN` states bytes, whatever the key.
+    let is_generic = word.bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(b"key"));
+    let text = text.unwrap_or_default();
+    let mut out = Value::new();
+    match key {
+        _ if is_generic => out.extend_from_slice(text),
+        MANDATORY => mandatory(text, &mut out).ok_or_else(|| bad("a list of other keys"))?,
+        ALPN => alpn(text, &mut out).ok_or_else(|| bad("a list of protocols"))?,
+        PORT => {
+            let port = digits(text).and_then(|port| u16::try_from(port).ok()).ok_or_else(|| bad("a port"))?;
+            out.extend_from_slice(&port.to_be_bytes());
+        }
+        IPV4HINT | IPV6HINT => {
+            for address in text.split(|byte| *byte == b',') {
+                let address = Word::new(address, address.len(), Kind::Plain);
+                match key {
+                    IPV4HINT => out.extend_from_slice(&text_of::ip4(address)?.octets()),
+                    _ => out.extend_from_slice(&text_of::ip6(address)?.octets()),
+                }
+            }
+        }
+        ECH => {
+            let mut bytes = Vec::new();
+            codec::base64_word(word, text, &mut bytes)?;
+            out.extend_from_slice(&bytes);
+        }
+        _ => out.extend_from_slice(text),
+    }
+    Ok(out)
+}
+
+fn mandatory(text: &[u8], out: &mut Value) -> Option<()> {
+    let mut keys = text.split(|byte| *byte == b',').map(key).collect::<Option<SmallVec<[u16; 8]>>>()?;
+    keys.sort_unstable();
+    keys.iter().for_each(|key| out.extend_from_slice(&key.to_be_bytes()));
+    Some(())
+}
+
+/// Protocols between commas; a comma or backslash within one has a backslash before it. RFC 9460 A.1.
+fn alpn(text: &[u8], out: &mut Value) -> Option<()> {
+    let mut length_at = out.len();
+    out.push(0);
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b',' => {
+                end_protocol(out, length_at)?;
+                length_at = out.len();
+                out.push(0);
+            }
+            b'\\' => out.push(*bytes.next()?),
+            byte => out.push(*byte),
+        }
+    }
+    end_protocol(out, length_at)
+}
+
+fn end_protocol(out: &mut Value, length_at: usize) -> Option<()> {
+    out[length_at] = u8::try_from(out.len() - length_at - 1).ok().filter(|len| *len > 0)?;
+    Some(())
+}
+
+/// The first parameter, and what comes behind it.
+fn first(rest: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let [key_high, key_low, high, low, rest @ ..] = rest else { return None };
+    let (value, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([*high, *low])))?;
+    Some((u16::from_be_bytes([*key_high, *key_low]), value, rest))
+}
+
+fn has(all: &[u8], wanted: u16) -> bool {
+    let mut rest = all;
+    while let Some((key, _, after)) = first(rest) {
+        if key == wanted {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+pub(super) fn check(all: &[u8]) -> Result<usize, DataError> {
+    let mut rest = all;
+    let mut before = None;
+    while !rest.is_empty() {
+        let (key, value, after) = first(rest).ok_or(DataError::Short)?;
+        if before.is_some_and(|before| before >= key) {
+            return Err(DataError::Field("parameters that repeat or are not in order"));
+        }
+        check_value(key, value, all)?;
+        before = Some(key);
+        rest = after;
+    }
+    Ok(all.len())
+}
+
+fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
+    let (is_good, error) = match key {
+        MANDATORY => {
+            (is_mandatory(value, all), "mandatory keys that are not there, repeat or are not in order")
+        }
+        ALPN => (is_alpn(value), "an alpn that is no list of protocols"),
+        NO_DEFAULT_ALPN => {
+            (value.is_empty() && has(all, ALPN), "no-default-alpn with a value or without alpn")
+        }
+        PORT => (value.len() == 2, "a port that has not two bytes"),
+        IPV4HINT => {
+            (!value.is_empty() && value.len().is_multiple_of(4), "an ipv4hint that is no list of addresses")
+        }
+        ECH => (!value.is_empty(), "an ech without a value"),
+        IPV6HINT => {
+            (!value.is_empty() && value.len().is_multiple_of(16), "an ipv6hint that is no list of addresses")
+        }
+        OHTTP => (value.is_empty(), "an ohttp with a value"),
+        u16::MAX => (false, "the key 65535"),
+        _ => (true, ""),
+    };
+    if is_good { Ok(()) } else { Err(DataError::Field(error)) }
+}
+
+/// RFC 9460 section 8.
+fn is_mandatory(value: &[u8], all: &[u8]) -> bool {
+    let (pairs, odd) = value.as_chunks::<2>();
+    let keys = || pairs.iter().map(|pair| u16::from_be_bytes(*pair));
+    !value.is_empty()
+        && odd.is_empty()
+        && keys().zip(keys().skip(1)).all(|(one, two)| one < two)
+        && keys().all(|key| key != MANDATORY && has(all, key))
+}
+
+fn is_alpn(value: &[u8]) -> bool {
+    let mut rest = value;
+    while let [len, after @ ..] = rest {
+        match after.get(usize::from(*len)..) {
+            Some(after) if *len > 0 => rest = after,
+            _ => return false,
+        }
+    }
+    !value.is_empty()
+}
+
+pub(super) fn print(all: &[u8], out: &mut Vec<u8>) {
+    let mut rest = all;
+    while let Some((key, value, after)) = first(rest) {
+        if rest.len() < all.len() {
+            out.push(b' ');
+        }
+        print_key(key, out);
+        if !value.is_empty() {
+            out.push(b'=');
+            print_value(key, value, out);
+        }
+        rest = after;
+    }
+}
+
+fn print_key(key: u16, out: &mut Vec<u8>) {
+    match KEYS.iter().find(|(_, number)| *number == key) {
+        Some((name, _)) => out.extend_from_slice(name.as_bytes()),
+        None => {
+            out.extend_from_slice(b"key");
+            text::digits(key.into(), out);
+        }
+    }
+}
+
+fn print_value(key: u16, value: &[u8], out: &mut Vec<u8>) {
+    match key {
+        MANDATORY => {
+            print_list(value.as_chunks::<2>().0, out, |key, out| print_key(u16::from_be_bytes(*key), out));
+        }
+        ALPN => print_alpn(value, out),
+        PORT => text::digits(value.iter().fold(0, |port, byte| port << 8 | u32::from(*byte)), out),
+        IPV4HINT => print_list(value.as_chunks::<4>().0, out, |address, out| text::ip4(address, out)),
+        IPV6HINT => print_list(value.as_chunks::<16>().0, out, |address, out| text::ip6(address, out)),
+        ECH => codec::write_base64(value, out),
+        _ => codec::write_quoted(value, out),
+    }
+}
+
+fn print_list<T>(items: &[T], out: &mut Vec<u8>, print: impl Fn(&T, &mut Vec<u8>)) {
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        print(item, out);
+    }
+}
+
+fn print_alpn(value: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = value;
+    while let [len, after @ ..] = rest {
+        if rest.len() < value.len() {
+            out.push(b',');
+        }
+        let (protocol, after) = after.split_at(usize::from(*len));
+        for byte in protocol {
+            if matches!(byte, b',' | b'\\') {
+                codec::write_quoted_byte(b'\\', out);
+            }
+            codec::write_quoted_byte(*byte, out);
+        }
+        rest = after;
+    }
+    out.push(b'"');
+}

@@ -1,0 +1,108 @@
+//! Points in time as signatures have them: seconds since 1970, 32 bits. RFC 4034 3.2.
+
+/// Seconds of `YYYYMMDDHHmmSS` from 1970 to 2106, or none.
+pub(super) fn parse(text: &[u8; 14]) -> Option<u32> {
+    let mut digits = [0_u32; 14];
+    for (digit, byte) in digits.iter_mut().zip(text) {
+        *digit = u32::from(byte.wrapping_sub(b'0'));
+    }
+    if digits.iter().any(|digit| *digit > 9) {
+        return None;
+    }
+    let two = |at: usize| 10 * digits[at] + digits[at + 1];
+    let (year, month, day) = (100 * two(0) + two(2), two(4), two(6));
+    let (hour, minute, second) = (two(8), two(10), two(12));
+    if hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let seconds = u64::from(days(year, month, day)?) * 86_400 + u64::from(3600 * hour + 60 * minute + second);
+    u32::try_from(seconds).ok()
+}
+
+/// Appends `YYYYMMDDHHmmSS`.
+pub(super) fn print(seconds: u32, out: &mut Vec<u8>) {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = date(days);
+    let mut text = [0; 14];
+    let mut put = |at: usize, value: u32| {
+        text[at] = b'0' + (value / 10) as u8;
+        text[at + 1] = b'0' + (value % 10) as u8;
+    };
+    let parts = [year / 100, year % 100, month, day, rest / 3600, rest / 60 % 60, rest % 60];
+    for (at, part) in parts.into_iter().enumerate() {
+        put(2 * at, part);
+    }
+    out.extend_from_slice(&text);
+}
+
+/// Days from 1970 to a date of the Gregorian calendar. Years begin in March, so that the odd day is their last.
+fn days(year: u32, month: u32, day: u32) -> Option<u32> {
+    if year < 1970 || !(1..=12).contains(&month) || day == 0 || day > month_len(year, month) {
+        return None;
+    }
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    Some(365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - EPOCH)
+}
+
+/// Days from 1 March of the year 0 to 1970.
+const EPOCH: u32 = 719_468;
+
+fn month_len(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The date that is so many days after 1970.
+fn date(days: u32) -> (u32, u32, u32) {
+    let days = days + EPOCH;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let is_next = month >= 10;
+    (400 * era + year + u32::from(is_next), if is_next { month - 9 } else { month + 3 }, date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_calendar_are_seconds() {
+        let cases = [
+            ("19700101000000", 0),
+            ("20000229235959", 951_868_799),
+            ("20040509183619", 1_084_127_779),
+            ("21060207062815", u32::MAX),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(parse(text.as_bytes().try_into().unwrap()), Some(seconds), "{text}");
+            let mut out = Vec::new();
+            print(seconds, &mut out);
+            assert_eq!(out, text.as_bytes());
+        }
+        for bad in [
+            "19691231235959",
+            "20010229000000",
+            "21060207062816",
+            "20041301000000",
+            "2004010100000x",
+            "20040100000000",
+        ] {
+            assert_eq!(parse(bad.as_bytes().try_into().unwrap()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_day_comes_back() {
+        for day in 0..49_710 {
+            let (year, month, date) = date(day);
+            assert_eq!(days(year, month, date), Some(day));
+        }
+    }
+}

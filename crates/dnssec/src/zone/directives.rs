@@ -1,0 +1,91 @@
+//! `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
+
+use super::entries::Words;
+use super::error::{EntryError, shown};
+use super::names;
+use super::reader::Reader;
+use super::word::{Kind, Word};
+use crate::name::{Case, Name, NameBuf};
+use crate::rdata;
+use crate::records::Records;
+
+/// Files within files.
+const MAX_DEPTH: u32 = 16;
+/// Files in all.
+const MAX_INCLUDED: u32 = 65_536;
+
+impl Reader<'_> {
+    /// An entry that begins with a dollar sign.
+    pub(super) fn directive(
+        &mut self,
+        words: &mut Words<'_>,
+        records: &mut Records,
+    ) -> Result<(), EntryError> {
+        let word = words.need("a directive")?;
+        match &*word.bytes().to_ascii_uppercase() {
+            b"$ORIGIN" => {
+                let origin = self.name(words.need("a name")?)?;
+                words.end()?;
+                self.scope.set_origin(origin);
+            }
+            b"$TTL" => {
+                let ttl = words.need("a TTL")?.period()?;
+                words.end()?;
+                self.scope.ttls.default = Some(ttl);
+            }
+            b"$INCLUDE" => self.include(words, records)?,
+            b"$GENERATE" => self.generate(words, records)?,
+            _ => return Err(EntryError::Directive(shown(word.bytes()))),
+        }
+        Ok(())
+    }
+
+    fn include(&mut self, words: &mut Words<'_>, records: &mut Records) -> Result<(), EntryError> {
+        let path = path(words.need("a file")?)?;
+        let origin = words.next()?.map(|word| self.name(word)).transpose()?;
+        words.end()?;
+        let fail = |error: &str| EntryError::Include { path: shown(path.as_bytes()), error: error.into() };
+        if self.depth == MAX_DEPTH {
+            return Err(fail("more than 16 files, one within the other"));
+        }
+        if self.included == MAX_INCLUDED {
+            return Err(fail("more than 65,536 files"));
+        }
+        let text = (self.include)(&path).map_err(|error| fail(&error))?;
+        self.read_file(path.into(), origin, &text, records);
+        Ok(())
+    }
+
+    /// Origin and owner are this file's again afterwards.
+    fn read_file(&mut self, path: Box<str>, origin: Option<NameBuf>, text: &[u8], records: &mut Records) {
+        let before = self.scope.clone();
+        let file_before = records.begin_included(&path);
+        let own = self.file.replace(path);
+        (self.depth, self.included) = (self.depth + 1, self.included + 1);
+        if let Some(origin) = origin {
+            self.scope.set_origin(origin);
+        }
+        self.read_included(text, records);
+        self.depth -= 1;
+        self.file = own;
+        records.end_included(file_before);
+        let ttls = self.scope.ttls;
+        self.scope = before;
+        self.scope.ttls = ttls;
+    }
+
+    pub(super) fn name(&self, word: Word<'_>) -> Result<NameBuf, EntryError> {
+        let mut wire = Vec::new();
+        names::write(word, self.scope.origin(), Case::Lower, &mut wire)?;
+        Ok(Name::trusted(&wire).to_buf())
+    }
+}
+
+fn path(word: Word<'_>) -> Result<String, EntryError> {
+    let mut bytes = Vec::new();
+    match word.kind {
+        Kind::Plain => bytes.extend_from_slice(word.bytes()),
+        _ => rdata::unescape_into(word, &mut bytes)?,
+    }
+    String::from_utf8(bytes).map_err(|_| EntryError::word(word, "a path in UTF-8"))
+}

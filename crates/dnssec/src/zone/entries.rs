@@ -1,0 +1,339 @@
+//! Entries of a zone file, word by word: blanks, comments, quoted strings, escapes, parentheses. RFC 1035 5.1.
+
+use memchr::memchr;
+
+use super::error::{EntryError, shown};
+use super::marks::{BLOCK, marks};
+use super::word::{Kind, Word};
+
+/// Most bytes of an entry.
+pub(crate) const MAX_ENTRY: usize = 1 << 20;
+
+/// The words of a text, of one entry after the other.
+#[derive(Debug)]
+pub(crate) struct Words<'t> {
+    text: &'t [u8],
+    at: usize,
+    line: u32,
+    entry_at: usize,
+    /// Parentheses that are open, and where the first of them stands.
+    depth: u32,
+    open: Place,
+    /// Bits from `block` on of bytes at which a word may end.
+    block: usize,
+    marks: u64,
+    is_last: bool,
+    is_cut: bool,
+}
+
+/// A byte and the line that it stands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) at: usize,
+    pub(crate) line: u32,
+}
+
+/// How an entry ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// With its line, or with the last text.
+    Line,
+    /// It goes on in text that is not here yet.
+    Cut,
+    /// It does not: this parenthesis is never closed.
+    Open(Place),
+}
+
+impl<'t> Words<'t> {
+    /// Words from `start` on. More text comes later unless this is the last.
+    pub(crate) fn new(text: &'t [u8], start: Place, is_last: bool) -> Self {
+        Self {
+            text,
+            at: start.at,
+            line: start.line,
+            entry_at: start.at,
+            depth: 0,
+            open: start,
+            block: start.at,
+            marks: 0,
+            is_last,
+            is_cut: false,
+        }
+        .with_marks(start.at)
+    }
+
+    fn with_marks(mut self, from: usize) -> Self {
+        self.load(from);
+        self
+    }
+
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        Place { at: self.at, line: self.line }
+    }
+
+    pub(crate) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// True where the text ends before the entry, and more will come.
+    #[inline]
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Begins an entry; its first byte, or none where the text ends.
+    #[inline]
+    pub(crate) fn begin(&mut self) -> Option<u8> {
+        self.entry_at = self.at;
+        self.depth = 0;
+        self.text.get(self.at).copied()
+    }
+
+    /// The next word of the entry.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+        match self.skip_blanks()? {
+            None => Ok(None),
+            Some(b'"') => self.quoted().map(Some),
+            Some(_) => Ok(Some(self.word())),
+        }
+    }
+
+    /// The next word; quotes after its first `=` belong to it, as in `alpn="h2"`. RFC 9460 2.1.
+    pub(crate) fn next_pair(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+        match self.skip_blanks()? {
+            None => Ok(None),
+            Some(b'"') => self.quoted().map(Some),
+            Some(_) => self.pair().map(Some),
+        }
+    }
+
+    /// The next word, which has to be there.
+    #[inline]
+    pub(crate) fn need(&mut self, expected: &'static str) -> Result<Word<'t>, EntryError> {
+        self.next()?.ok_or(EntryError::Missing(expected))
+    }
+
+    /// True where the entry has no more words.
+    #[inline]
+    pub(crate) fn is_done(&mut self) -> Result<bool, EntryError> {
+        Ok(self.skip_blanks()?.is_none())
+    }
+
+    /// True where the next word is `\#`, and passes it. RFC 3597 section 5.
+    #[inline]
+    pub(crate) fn passes_generic(&mut self) -> Result<bool, EntryError> {
+        if self.skip_blanks()? != Some(b'\\') || self.text.get(self.at + 1) != Some(&b'#') {
+            return Ok(false);
+        }
+        let before = self.place();
+        let is_generic = self.word().len() == 2;
+        if !is_generic {
+            self.at = before.at;
+            self.load(self.at);
+        }
+        Ok(is_generic)
+    }
+
+    /// The entry has to have no more words, and to be whole.
+    #[inline]
+    pub(crate) fn end(&mut self) -> Result<(), EntryError> {
+        if let Some(word) = self.next()? {
+            return Err(EntryError::Extra(shown(word.bytes())));
+        }
+        if self.is_cut {
+            return Err(EntryError::Ended);
+        }
+        if self.at - self.entry_at > MAX_ENTRY { Err(EntryError::Long) } else { Ok(()) }
+    }
+
+    /// What is left of the entry as written, passed.
+    pub(crate) fn raw(&mut self) -> Result<&'t [u8], EntryError> {
+        self.skip_blanks()?;
+        let start = self.at;
+        while self.next()?.is_some() {}
+        Ok(&self.text[start..self.at])
+    }
+
+    /// Passes what is left of the entry and its line's end.
+    #[inline]
+    pub(crate) fn finish(&mut self) -> Stop {
+        loop {
+            match self.next() {
+                Ok(None) => break,
+                Err(_) if self.at == self.text.len() => break,
+                _ => {}
+            }
+        }
+        if self.is_cut {
+            return Stop::Cut;
+        }
+        if self.depth > 0 {
+            return Stop::Open(self.open);
+        }
+        if self.at < self.text.len() {
+            self.pass_line_end();
+        }
+        Stop::Line
+    }
+
+    /// Goes on at the line after a place.
+    pub(crate) fn go_on_after(&mut self, place: Place) {
+        let rest = &self.text[place.at..];
+        self.is_cut = false;
+        match memchr(b'\n', rest) {
+            Some(len) => (self.at, self.line) = (place.at + len + 1, place.line.saturating_add(1)),
+            None => (self.at, self.line) = (self.text.len(), place.line),
+        }
+        self.load(self.at);
+    }
+
+    #[inline]
+    fn pass_line_end(&mut self) {
+        self.at += 1;
+        self.line = self.line.saturating_add(1);
+    }
+
+    /// The first byte of the next word, or none at the entry's end, which stays.
+    #[inline]
+    fn skip_blanks(&mut self) -> Result<Option<u8>, EntryError> {
+        loop {
+            match self.text.get(self.at).copied() {
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b'\n') if self.depth == 0 => return Ok(None),
+                Some(b'\n') => self.pass_line_end(),
+                Some(b';') => self.skip_comment(),
+                Some(b'(') => self.open_parenthesis(),
+                Some(b')') => self.close_parenthesis()?,
+                None => return self.text_ends().map(|()| None),
+                byte => return Ok(byte),
+            }
+        }
+    }
+
+    #[cold]
+    fn text_ends(&mut self) -> Result<(), EntryError> {
+        self.is_cut = !self.is_last;
+        if self.depth > 0 { Err(EntryError::OpenParenthesis) } else { Ok(()) }
+    }
+
+    fn skip_comment(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+    }
+
+    fn open_parenthesis(&mut self) {
+        if self.depth == 0 {
+            self.open = self.place();
+        }
+        self.depth = self.depth.saturating_add(1);
+        self.at += 1;
+    }
+
+    fn close_parenthesis(&mut self) -> Result<(), EntryError> {
+        self.at += 1;
+        self.depth = self.depth.checked_sub(1).ok_or(EntryError::ClosingParenthesis)?;
+        Ok(())
+    }
+
+    /// A word without quotes, whose first byte is here.
+    #[inline]
+    fn word(&mut self) -> Word<'t> {
+        let start = self.at;
+        let end = self.mark(start);
+        if let Some(b' ' | b'\n' | b'\t') = self.text.get(end) {
+            self.at = end;
+            return Word::new(&self.text[start..], end - start, Kind::Plain);
+        }
+        self.odd_word(start, end)
+    }
+
+    /// As `word`, where the first mark at `mark` is no blank.
+    fn odd_word(&mut self, start: usize, mark: usize) -> Word<'t> {
+        let mut kind = Kind::Plain;
+        let mut end = mark;
+        loop {
+            match self.text.get(end) {
+                None | Some(b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b')' | b'"') => break,
+                Some(b'\\') => {
+                    kind = Kind::Escaped;
+                    // A backslash at the end of a line stays alone, and no one can read it.
+                    let is_alone = matches!(self.text.get(end + 1), None | Some(b'\r' | b'\n'));
+                    end = self.mark(end + if is_alone { 1 } else { 2 });
+                }
+                Some(_) => end = self.mark(end + 1),
+            }
+        }
+        self.is_cut |= end == self.text.len() && !self.is_last;
+        self.at = end;
+        Word::new(&self.text[start..], end - start, kind)
+    }
+
+    fn pair(&mut self) -> Result<Word<'t>, EntryError> {
+        let start = self.at;
+        let key = self.word();
+        if !key.bytes().ends_with(b"=") || self.text.get(self.at) != Some(&b'"') {
+            return Ok(key);
+        }
+        self.quoted()?;
+        Ok(Word::new(&self.text[start..], self.at - start, Kind::Escaped))
+    }
+
+    /// What stands between quotes, the first of which is here.
+    fn quoted(&mut self) -> Result<Word<'t>, EntryError> {
+        let start = self.at + 1;
+        let mut end = self.mark(start);
+        loop {
+            match self.text.get(end) {
+                Some(b'"') => break,
+                Some(b'\\') if self.text.get(end + 1) != Some(&b'\n') => end = self.mark(end + 2),
+                None | Some(b'\n' | b'\\') => {
+                    self.at = end.min(self.text.len());
+                    self.is_cut |= self.at == self.text.len() && !self.is_last;
+                    return Err(EntryError::OpenQuote);
+                }
+                Some(_) => end = self.mark(end + 1),
+            }
+        }
+        self.at = end + 1;
+        Ok(Word::new(&self.text[start..], end - start, Kind::Quoted))
+    }
+
+    /// The first byte from `from` on at which a word may end; the text's length where there is none.
+    #[inline]
+    fn mark(&mut self, mut from: usize) -> usize {
+        loop {
+            let passed = from.wrapping_sub(self.block);
+            if passed < BLOCK {
+                let marks = self.marks >> passed;
+                if marks != 0 {
+                    return from + marks.trailing_zeros() as usize;
+                }
+                from = self.block + BLOCK;
+            }
+            if from >= self.text.len() {
+                return self.text.len();
+            }
+            self.load(from);
+        }
+    }
+
+    #[inline]
+    fn load(&mut self, from: usize) {
+        self.block = from;
+        let rest = self.text.get(from..).unwrap_or_default();
+        self.marks = match rest.first_chunk::<BLOCK>() {
+            Some(block) => marks(block),
+            None => last_marks(rest),
+        };
+    }
+}
+
+/// Marks of less than a block, with one where the text ends.
+#[cold]
+fn last_marks(rest: &[u8]) -> u64 {
+    let mut block = [b'\n'; BLOCK];
+    block[..rest.len()].copy_from_slice(rest);
+    marks(&block)
+}

@@ -1,0 +1,228 @@
+//! `$GENERATE`: records made of a template and a range, as BIND has it.
+
+use super::entries::{Place, Stop, Words};
+use super::error::EntryError;
+use super::reader::Reader;
+use super::scope::is_class;
+use super::word::{Kind, Word, digits};
+use crate::records::Records;
+
+/// Most characters that a number is filled up to.
+const MAX_WIDTH: u32 = 255;
+
+/// Numbers of a range, its end included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    first: u32,
+    last: u32,
+    step: u32,
+}
+
+/// How a number stands in a record: `${offset,width,base}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Form {
+    offset: i64,
+    width: usize,
+    base: u8,
+}
+
+impl Reader<'_> {
+    /// `$GENERATE first-last[/step] owner [ttl] [class] type data`, behind its first word.
+    pub(super) fn generate(
+        &mut self,
+        words: &mut Words<'_>,
+        records: &mut Records,
+    ) -> Result<(), EntryError> {
+        let line = words.line();
+        let range = Range::parse(words.need("a range")?)?;
+        if range.count() > u64::from(self.max_generated) {
+            return Err(EntryError::Generate("the range makes more records than are allowed"));
+        }
+        let template = words.raw()?;
+        words.end()?;
+        let template = without_quotes(template)?;
+        let mut text = Vec::new();
+        for number in (range.first..=range.last).step_by(range.step as usize) {
+            text.clear();
+            fill(&template, number, &mut text)?;
+            self.generated(&text, line, records)?;
+        }
+        Ok(())
+    }
+
+    fn generated(&mut self, text: &[u8], line: u32, records: &mut Records) -> Result<(), EntryError> {
+        let mut words = Words::new(text, Place { at: 0, line }, true);
+        words.begin();
+        self.scope.read_owner(&mut words, records)?;
+        self.record(&mut words, records)?;
+        debug_assert_eq!(words.finish(), Stop::Line);
+        Ok(())
+    }
+}
+
+impl Range {
+    fn parse(word: Word<'_>) -> Result<Self, EntryError> {
+        let parse = || {
+            let text = word.bytes();
+            let (range, step) = match text.iter().position(|byte| *byte == b'/') {
+                Some(at) => (&text[..at], digits(&text[at + 1..])?),
+                None => (text, 1),
+            };
+            let at = range.iter().position(|byte| *byte == b'-')?;
+            let (first, last) = (digits(&range[..at])?, digits(&range[at + 1..])?);
+            (first <= last && last <= i32::MAX as u32 && step > 0).then_some(Self { first, last, step })
+        };
+        parse().ok_or_else(|| EntryError::word(word, "a range such as 1-100 or 0-30/2"))
+    }
+
+    fn count(self) -> u64 {
+        u64::from((self.last - self.first) / self.step) + 1
+    }
+}
+
+/// The template without the quotes of data that are one quoted string: so are several words written.
+fn without_quotes(template: &[u8]) -> Result<Vec<u8>, EntryError> {
+    let mut words = Words::new(template, Place::default(), true);
+    words.begin();
+    words.need("an owner's name")?;
+    let mut word = words.need("a type")?;
+    while word.bytes().first().is_some_and(u8::is_ascii_digit) || is_class(word)? {
+        word = words.need("a type")?;
+    }
+    let before = words.place().at;
+    let data = words.need("data")?;
+    if data.kind != Kind::Quoted || !words.is_done()? {
+        return Ok(template.to_vec());
+    }
+    let mut bare = template[..before].to_vec();
+    bare.push(b' ');
+    let mut escaped = false;
+    for &byte in data.bytes() {
+        // A quote within keeps its meaning and loses its backslash.
+        if escaped && byte == b'"' {
+            bare.pop();
+        }
+        escaped = byte == b'\\' && !escaped;
+        bare.push(byte);
+    }
+    Ok(bare)
+}
+
+/// Appends the template with `number` for each dollar sign; escaped ones stay, and two are one.
+fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    let mut rest = template;
+    loop {
+        match rest {
+            [] => return Ok(()),
+            [b'\\', byte, after @ ..] => {
+                out.extend_from_slice(&[b'\\', *byte]);
+                rest = after;
+            }
+            [b'$', b'$', after @ ..] => {
+                out.push(b'$');
+                rest = after;
+            }
+            [b'$', b'{', after @ ..] => {
+                let close = after.iter().position(|byte| *byte == b'}');
+                let close = close.ok_or(EntryError::Generate("`${` without `}`"))?;
+                let form = Form::parse(&after[..close]);
+                let form = form.ok_or(EntryError::Generate("`${` is followed by no offset,width,base"))?;
+                form.write(number, out)?;
+                rest = &after[close + 1..];
+            }
+            [b'$', after @ ..] => {
+                out.extend_from_slice(number.to_string().as_bytes());
+                rest = after;
+            }
+            [byte, after @ ..] => {
+                out.push(*byte);
+                rest = after;
+            }
+        }
+    }
+}
+
+impl Form {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut parts = text.split(|byte| *byte == b',');
+        let offset = std::str::from_utf8(parts.next()?).ok()?.parse::<i32>().ok()?;
+        let width = parts.next().map_or(Some(0), digits).filter(|width| *width <= MAX_WIDTH)?;
+        let base = match parts.next() {
+            None => b'd',
+            Some([base @ (b'd' | b'o' | b'x' | b'X' | b'n' | b'N')]) => *base,
+            Some(_) => return None,
+        };
+        parts.next().is_none().then_some(Self { offset: offset.into(), width: width as usize, base })
+    }
+
+    fn write(self, number: u32, out: &mut Vec<u8>) -> Result<(), EntryError> {
+        let value = u32::try_from(i64::from(number) + self.offset)
+            .map_err(|_| EntryError::Generate("a number below 0 or above 4294967295"))?;
+        let width = self.width;
+        let text = match self.base {
+            b'o' => format!("{value:0width$o}"),
+            b'x' => format!("{value:0width$x}"),
+            b'X' => format!("{value:0width$X}"),
+            b'n' => nibbles(&format!("{value:x}"), width),
+            b'N' => nibbles(&format!("{value:X}"), width),
+            _ => format!("{value:0width$}"),
+        };
+        out.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Hexadecimal digits from the right, with dots between them, as in `ip6.arpa`; zeros fill up to `width`, dots counted.
+fn nibbles(hex: &str, width: usize) -> String {
+    let mut out = String::new();
+    for digit in hex.chars().rev() {
+        if !out.is_empty() {
+            out.push('.');
+        }
+        out.push(digit);
+    }
+    while out.len() < width {
+        out.push_str(if out.len() + 1 < width { ".0" } else { "." });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(template: &str, number: u32) -> Result<String, EntryError> {
+        let mut out = Vec::new();
+        fill(template.as_bytes(), number, &mut out).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn numbers_stand_as_their_form_says() {
+        let cases = [
+            ("a$b$$c\\$", "a18b$c\\$"),
+            ("${0}", "18"),
+            ("${-8,4,d}", "0010"),
+            ("${0,3,o}-${0,4,x}-${8,0,X}", "022-0012-1A"),
+            ("${0,8,n}", "2.1.0.0."),
+            ("${0,7,n}", "2.1.0.0"),
+            ("${0,0,N}", "2.1"),
+        ];
+        for (template, expected) in cases {
+            assert_eq!(filled(template, 18).as_deref(), Ok(expected), "{template}");
+        }
+        for bad in ["${", "${}", "${0,256}", "${0,1,y}", "${0,1,d,}", "${-19}"] {
+            assert!(filled(bad, 18).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ranges_have_both_ends() {
+        let range = |text: &str| Range::parse(Word::new(text.as_bytes(), text.len(), Kind::Plain)).ok();
+        assert_eq!(range("1-3").map(Range::count), Some(3));
+        assert_eq!(range("0-10/4").map(Range::count), Some(3));
+        assert_eq!(range("7-7/9").map(Range::count), Some(1));
+        for bad in ["", "1", "3-1", "1-2/0", "1-2/", "-1-2", "0-2147483648"] {
+            assert_eq!(range(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Zone files, read and written. RFC 1035 section 5, RFC 2308 section 4, RFC 3597 section 5.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `marks` | bytes at which a word may end, and dots, found 64 at a time |
+//! | [`entries`] | entries, word by word |
+//! | [`word`] | a word, and the numbers that words may be |
+//! | [`names`] | names, into wire format |
+//! | `scope` | what an entry takes from those before it: origin, owner, TTL |
+//! | [`Reader`] | a file's text, block by block, into records |
+//! | `directives`, `generate` | `$ORIGIN`, `$TTL`, `$INCLUDE`, `$GENERATE` |
+//! | [`write_record`] | a record as a line |
+//! | [`EntryError`], [`Fault`] | what is wrong with an entry, and where |
+
+mod directives;
+pub(crate) mod entries;
+mod error;
+mod generate;
+mod marks;
+pub(crate) mod names;
+mod reader;
+mod scope;
+pub(crate) mod word;
+mod writer;
+
+pub use self::error::{EntryError, Fault};
+pub use self::reader::Reader;
+pub use self::writer::write_record;

@@ -1,0 +1,137 @@
+//! Names of a zone file, into wire format.
+
+use super::error::{EntryError, shown};
+use super::marks::{BLOCK, lower_and_dots};
+use super::word::{Kind, Word};
+use crate::name::{self, Case, MAX_NAME, Name, NameError};
+
+/// Most bytes of a name that is read in one step: it, a length before it and a dot behind it are within a block.
+const MAX_SHORT: usize = BLOCK - 2;
+
+/// Appends a name; a relative one ends in `origin`.
+#[inline]
+pub(crate) fn write(
+    word: Word<'_>,
+    origin: Option<Name<'_>>,
+    case: Case,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    match word.from().first_chunk::<BLOCK>() {
+        Some(block) if word.kind == Kind::Plain && word.len() <= MAX_SHORT => {
+            match write_short(block, word.len(), origin, case, out) {
+                true => Ok(()),
+                false => write_any(word, origin, case, out),
+            }
+        }
+        _ => write_any(word, origin, case, out),
+    }
+}
+
+/// Appends a name of `len` bytes, without escapes, at the front of a block; false where it is another's to say what it is.
+#[inline]
+fn write_short(
+    block: &[u8; BLOCK],
+    len: usize,
+    origin: Option<Name<'_>>,
+    case: Case,
+    out: &mut Vec<u8>,
+) -> bool {
+    let (lower, dots) = lower_and_dots(block);
+    let is_absolute = dots >> (len - 1) & 1 == 1;
+    let behind = if is_absolute { &[0][..] } else { origin.map_or(&[][..], Name::as_bytes) };
+    let mut ends = dots & ((1 << len) - 1) | u64::from(!is_absolute) << len;
+    let has_empty = ends & (ends << 1 | 1) != 0;
+    if has_empty || behind.is_empty() || block[0] == b'@' && len == 1 || len + 1 + behind.len() > MAX_NAME {
+        return false;
+    }
+    let start = out.len();
+    out.push(0);
+    out.extend_from_slice(if case == Case::Lower { &lower } else { block });
+    let labels = &mut out[start..start + 1 + BLOCK];
+    let mut label = 0;
+    while ends != 0 {
+        let end = ends.trailing_zeros() as usize;
+        labels[label] = (end - label) as u8;
+        label = end + 1;
+        ends &= ends - 1;
+    }
+    out.truncate(start + label);
+    out.extend_from_slice(behind);
+    true
+}
+
+#[cold]
+fn write_any(
+    word: Word<'_>,
+    origin: Option<Name<'_>>,
+    case: Case,
+    out: &mut Vec<u8>,
+) -> Result<(), EntryError> {
+    let text = word.bytes();
+    if word.kind == Kind::Quoted {
+        return Err(EntryError::word(word, "a name"));
+    }
+    if origin.is_none() && is_relative(text) {
+        return Err(EntryError::NoOrigin(shown(text)));
+    }
+    name::write_text(text, origin.unwrap_or(Name::ROOT), case, out)
+        .map_err(|error: NameError| EntryError::name(word, error))
+}
+
+/// True where a name does not end in a dot of its own.
+pub(crate) fn is_relative(text: &[u8]) -> bool {
+    let Some(before) = text.strip_suffix(b".") else { return true };
+    let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+    backslashes % 2 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::NameBuf;
+
+    fn written(text: &str, len: usize, origin: Option<Name<'_>>) -> Result<Vec<u8>, EntryError> {
+        let kind = if text[..len].contains('\\') { Kind::Escaped } else { Kind::Plain };
+        let mut out = b"x".to_vec();
+        write(Word::new(text.as_bytes(), len, kind), origin, Case::Lower, &mut out)?;
+        Ok(out.split_off(1))
+    }
+
+    /// The same name with and without a block of text behind its start.
+    #[test]
+    fn short_names_are_read_as_any() {
+        let origin = NameBuf::parse(b"Example.", Name::ROOT, Case::Lower).unwrap();
+        let long = "a".repeat(62);
+        let labels = "ab.".repeat(20);
+        let texts = [
+            ".", "@", "a", "A.b", "a.B.", "..", ".a", "a..b", "a..", r"a\.", r"a\\.", &long, &labels, "@a",
+            "a@.",
+        ];
+        for text in texts {
+            for origin in [Some(origin.name()), None] {
+                let padded = format!("{text} {}", ".A".repeat(32));
+                let alone = written(text, text.len(), origin);
+                assert_eq!(written(&padded, text.len(), origin), alone, "{text}");
+                let by_name = NameBuf::parse(text.as_bytes(), origin.unwrap_or(Name::ROOT), Case::Lower);
+                if origin.is_some() || !is_relative(text.as_bytes()) {
+                    assert_eq!(
+                        alone.ok(),
+                        by_name.ok().map(|name| name.name().as_bytes().to_vec()),
+                        "{text}"
+                    );
+                } else {
+                    assert!(matches!(alone, Err(EntryError::NoOrigin(_))), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_origin_can_make_a_name_too_long() {
+        let origin = NameBuf::parse("a.".repeat(120).as_bytes(), Name::ROOT, Case::Lower).unwrap();
+        let text = format!("{:64}", "bcdefghijklmn");
+        assert!(written(&text, 13, Some(origin.name())).is_ok());
+        let error = written(&format!("{:64}", "bcdefghijklmno"), 14, Some(origin.name())).unwrap_err();
+        assert!(matches!(error, EntryError::Name { error: NameError::Long, .. }), "{error}");
+    }
+}

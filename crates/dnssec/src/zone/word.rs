@@ -1,0 +1,158 @@
+//! A word of an entry, and the numbers that words may be.
+
+use super::error::EntryError;
+
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Without quotes and escapes.
+    Plain,
+    /// Without quotes, with a backslash somewhere.
+    Escaped,
+    /// What stood between quotes, escapes included.
+    Quoted,
+}
+
+/// A word of an entry as written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word<'t> {
+    /// The text from the word's first byte on.
+    from: &'t [u8],
+    len: usize,
+    pub(crate) kind: Kind,
+}
+
+impl<'t> Word<'t> {
+    /// The first `len` bytes of `from`, which has as many.
+    #[inline]
+    pub(crate) fn new(from: &'t [u8], len: usize, kind: Kind) -> Self {
+        Self { from, len, kind }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(self) -> &'t [u8] {
+        &self.from[..self.len]
+    }
+
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// The text from the word's first byte on, past its end.
+    #[inline]
+    pub(crate) fn from(self) -> &'t [u8] {
+        self.from
+    }
+
+    /// A word of up to eight bytes in capital letters, the first byte lowest, filled up with zeros.
+    #[inline]
+    pub(crate) fn capitals(self) -> Option<u64> {
+        let bits = self.eight()?;
+        // Letters have bit 6, digits and hyphens have not.
+        Some(bits & !((bits >> 1) & 0x2020_2020_2020_2020))
+    }
+
+    #[inline]
+    fn eight(self) -> Option<u64> {
+        if self.len == 0 || self.len > 8 {
+            return None;
+        }
+        let bits = match self.from.first_chunk::<8>() {
+            Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * self.len)),
+            None => self.bytes().iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)),
+        };
+        Some(bits)
+    }
+
+    /// A decimal number up to `max`; `expected` says what it is.
+    #[inline]
+    pub(crate) fn number(self, max: u32, expected: &'static str) -> Result<u32, EntryError> {
+        match digits(self.bytes()) {
+            Some(number) if number <= max && self.kind != Kind::Quoted => Ok(number),
+            _ => Err(EntryError::word(self, expected)),
+        }
+    }
+
+    /// Seconds, or a sum of weeks, days, hours, minutes and seconds: `1w2d3h4m5s`.
+    #[inline]
+    pub(crate) fn period(self) -> Result<u32, EntryError> {
+        let seconds = digits(self.bytes()).or_else(|| period(self.bytes()));
+        seconds.ok_or_else(|| EntryError::word(self, "a time in seconds or as 1w2d3h4m5s"))
+    }
+}
+
+/// A number of one to ten digits that 32 bits hold.
+#[inline]
+pub(crate) fn digits(text: &[u8]) -> Option<u32> {
+    if text.is_empty() || text.len() > 10 {
+        return None;
+    }
+    let mut value = 0_u64;
+    for &byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = 10 * value + u64::from(digit);
+    }
+    u32::try_from(value).ok()
+}
+
+fn period(text: &[u8]) -> Option<u32> {
+    let mut rest = text;
+    let mut sum = 0_u32;
+    while !rest.is_empty() {
+        let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, after) = rest.split_at(len);
+        let (unit, after) = after.split_first()?;
+        let unit = match unit.to_ascii_lowercase() {
+            b'w' => 604_800,
+            b'd' => 86_400,
+            b'h' => 3600,
+            b'm' => 60,
+            b's' => 1,
+            _ => return None,
+        };
+        sum = sum.checked_add(digits(number)?.checked_mul(unit)?)?;
+        rest = after;
+    }
+    (!text.is_empty()).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &[u8]) -> Word<'_> {
+        Word::new(text, text.len(), Kind::Plain)
+    }
+
+    #[test]
+    fn periods_are_sums_of_units() {
+        let cases: [(&[u8], Option<u32>); 10] = [
+            (b"0", Some(0)),
+            (b"4294967295", Some(u32::MAX)),
+            (b"4294967296", None),
+            (b"1w2d3h4m5s", Some(604_800 + 2 * 86_400 + 3 * 3600 + 4 * 60 + 5)),
+            (b"1W", Some(604_800)),
+            (b"7102w", None),
+            (b"1h5", None),
+            (b"h", None),
+            (b"", None),
+            (b"-1", None),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(word(text).period().ok(), seconds, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn short_words_are_integers_in_capitals() {
+        let text = b"nsec3 IN";
+        assert_eq!(Word::new(text, 5, Kind::Plain).capitals(), Some(u64::from_le_bytes(*b"NSEC3\0\0\0")));
+        assert_eq!(word(b"in").capitals(), Some(u64::from(u16::from_le_bytes(*b"IN"))));
+        assert_eq!(word(b"nsec3para").capitals(), None);
+        assert_eq!(word(b"").capitals(), None);
+    }
+}
