@@ -1,5 +1,7 @@
 //! Data of every type: text into wire format and back, and what is refused.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
 use oarlock_dnssec::rdata::{DataError, canonical};
 use oarlock_dnssec::zone::{Reader, write_record};
 use oarlock_dnssec::{Name, Records, Type};
@@ -170,7 +172,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "NSEC3 1 0 0 - 0p9mhaveqvm6t7vbl5lop2u3t2rp3tom",
-        "01 00 0000 00 14 06536 8abaed7ec6e9fbf5 1 6b8c8bc3e8b791fb16",
+        "01 00 0000 00 14 065368abeed7ec6e9feba96b8c8bc3e8b791f716",
         "NSEC3 1 0 0 - 0p9mhaveqvm6t7vbl5lop2u3t2rp3tom",
     ),
     ("NSEC3PARAM 1 0 12 aabbccdd", "01 00 000c 04aabbccdd", "NSEC3PARAM 1 0 12 AABBCCDD"),
@@ -185,7 +187,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("TALINK A.example. .", "0141@ 00", ""),
     ("OPENPGPKEY AQID BA==", "01020304", "OPENPGPKEY AQIDBA=="),
     ("CSYNC 66 3 A NS AAAA", "00000042 0003 0004 60000008", ""),
-    ("ZONEMD 2018031500 1 1 fe bdef", "784933 8c 01 01 febdef", "ZONEMD 2018031500 1 1 FEBDEF"),
+    ("ZONEMD 2018031500 1 1 fe bdef", "7848b78c 01 01 febdef", "ZONEMD 2018031500 1 1 FEBDEF"),
     // RFC 9460 appendix D.
     ("SVCB 0 foo.example.com.", "0000 03666f6f076578616d706c6503636f6d00", ""),
     ("HTTPS 1 .", "0001 00", ""),

@@ -10,7 +10,7 @@ fn lines(records: &Records) -> Vec<String> {
     let line = |record| {
         let mut out = Vec::new();
         write_record(&record, &mut out);
-        format!("{}:{}", record.line, String::from_utf8(out).unwrap().trim_end())
+        format!("{}:{}", record.line, String::from_utf8_lossy(&out).trim_end())
     };
     records.iter().map(line).collect()
 }
