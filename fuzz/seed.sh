@@ -52,6 +52,9 @@ for name in full named; do
 done
 printf 'oarlock:caf%%C3%%A9' > corpus/keys_reference/uri
 
+mkdir -p corpus/keys_bind
+cp "$data"/bind/*.private corpus/keys_bind/
+
 # The first byte names a shape; then groups of four choose how, a key, an input and halves of a signature.
 mkdir -p corpus/lanes_public_key
 for shape in $(seq 0 23); do

@@ -266,6 +266,22 @@ pub enum KeyError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A line of BIND's private key file that is none.
+    #[error("BIND private key file, line {line}: {what}")]
+    BindLine {
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A field of BIND's private key file.
+    #[error("BIND private key file, {field}: {what}")]
+    BindField {
+        /// Which field.
+        field: &'static str,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// Keys of this kind cannot be made here.
     #[error("cannot generate {what}: {remedy}")]
     CannotGenerate {

@@ -1,6 +1,6 @@
-//! Keys from files: PEM and DER, encrypted or not.
+//! Keys from files: PEM and DER, encrypted or not, and BIND's.
 //!
-//! [`any`] finds out what it is given: a PEM label or the outline of the DER decides. The named functions take one
+//! [`any`] finds out what it is given: a PEM label, the outline of the DER or BIND's first line decides. The named functions take one
 //! structure each and refuse every other. Text before, between and after PEM blocks is skipped, `EC PARAMETERS` blocks
 //! too, and of several keys the first counts. PEM may have lines of any length, LF or CRLF.
 
@@ -14,20 +14,21 @@ mod spki;
 use oarlock_core::Key;
 use zeroize::Zeroizing;
 
-use crate::{KeyError, Passphrase, fingerprint, pbes2};
+use crate::{KeyError, Passphrase, bind, fingerprint, pbes2};
 use outline::Structure;
 
 /// Longest input in bytes.
 pub const MAX_INPUT_LEN: usize = 1 << 20;
 
-/// A key in PEM or DER of any supported structure. The passphrase is for encrypted PKCS#8; other keys ignore it.
+/// A key in PEM or DER of any supported structure, or in BIND's private key file. The passphrase is for encrypted PKCS#8; other keys ignore it.
 ///
 /// # Errors
-/// [`KeyError::UnknownFormat`] where it is neither, and all that the named functions return.
+/// [`KeyError::UnknownFormat`] where it is none of them, and all that the named functions return.
 pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     match Structure::of(bounded(bytes)?) {
         Ok(found) => structure(found, bytes, passphrase),
         Err(_) if pem::is_pem(bytes) => pem(bytes, passphrase),
+        Err(_) if bind::is_bind(bytes) => bind::import(bytes).map(|file| file.key),
         Err(error) => Err(error),
     }
 }

@@ -4,6 +4,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`import`] | PEM and DER: PKCS#8 (also encrypted), PKCS#1, SEC 1, SPKI; [`import::any`] finds out which |
+//! | [`bind`] | BIND's files of private keys |
 //! | [`raw`] | bare scalars, points, seeds and symmetric secrets |
 //! | [`rsa`] | RSA from its numbers, and modulus with secret exponent; the consistency checks |
 //! | [`held`] | keys whose private part lives with a holder |
@@ -29,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod asn1;
+pub mod bind;
 mod ec;
 mod edwards;
 mod error;

@@ -1,0 +1,248 @@
+//! BIND's files of private keys, `K<zone>+<algorithm>+<tag>.private`, as other programs for DNSSEC write them too.
+//!
+//! ```text
+//! Private-key-format: v1.3
+//! Algorithm: 13 (ECDSAP256SHA256)
+//! PrivateKey: GU6SnQ/Ou+xC5RumuIUIuJZteXT2z0O/ok1s38Et6mQ=
+//! Created: 20261123161421
+//! ```
+//!
+//! Numbers are base64 of big-endian bytes. Fields that are not known here, such as times, are passed over.
+
+use base64ct::{Base64, Encoding};
+use oarlock_core::{Curve, Home, Key, KeyParts, RsaPrivateParts};
+use zeroize::Zeroizing;
+
+use crate::rsa::PrivateNumbers;
+use crate::{KeyError, ec, edwards, fingerprint, rsa};
+
+/// Longest file in bytes.
+pub const MAX_BIND_LEN: usize = 64 << 10;
+
+const FORMAT: &str = "Private-key-format";
+const STRUCTURE: &str = "BIND private key file";
+const MAJOR: u8 = 1;
+/// Fields whose values are secret or numbers; the first eight are RSA's.
+const FIELDS: [&str; 9] = [
+    "Modulus",
+    "PublicExponent",
+    "PrivateExponent",
+    "Prime1",
+    "Prime2",
+    "Exponent1",
+    "Exponent2",
+    "Coefficient",
+    "PrivateKey",
+];
+/// Its place in [`FIELDS`].
+const PRIVATE_KEY: usize = 8;
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub struct BindKey {
+    /// The private key.
+    pub key: Key,
+    /// For which algorithm of DNSSEC it is (IANA, DNS Security Algorithm Numbers).
+    pub algorithm: u8,
+}
+
+/// The kinds of keys that algorithms of DNSSEC have.
+#[derive(Clone, Copy)]
+enum Kind {
+    Rsa,
+    Ec(Curve),
+    Ed25519,
+}
+
+type Values = [Option<Zeroizing<Vec<u8>>>; FIELDS.len()];
+
+/// True where the text begins as such a file does.
+#[must_use]
+pub fn is_bind(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(FORMAT.as_bytes())
+}
+
+/// The key of a file, validated as every key is.
+///
+/// # Errors
+/// [`KeyError::InputTooLong`], [`KeyError::BindLine`], [`KeyError::BindField`], [`KeyError::Version`],
+/// [`KeyError::UnsupportedAlgorithm`], and those of [`rsa::private`], [`raw::ec_private`](crate::raw::ec_private) and
+/// [`raw::ed25519_private`](crate::raw::ed25519_private).
+pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
+    if text.len() > MAX_BIND_LEN {
+        return Err(KeyError::InputTooLong { limit: MAX_BIND_LEN, found: text.len() });
+    }
+    let mut algorithm = None;
+    let mut values = Values::default();
+    let mut lines =
+        (1..).zip(text.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+    check_format(lines.next())?;
+    for (at, line) in lines {
+        let (name, value) = field(at, line)?;
+        match FIELDS.iter().position(|known| known.as_bytes() == name) {
+            Some(known) => set(&mut values[known], FIELDS[known], decoded(FIELDS[known], value)?)?,
+            None if name == b"Algorithm" => set(&mut algorithm, "Algorithm", number(at, value)?)?,
+            None if matches!(name, b"Engine" | b"Label") => return Err(elsewhere(at)),
+            None => {}
+        }
+    }
+    let algorithm = algorithm.ok_or(missing("Algorithm"))?;
+    let parts = match kind(algorithm)? {
+        Kind::Rsa => rsa_parts(&values)?,
+        Kind::Ec(curve) => ec::private(curve, value(&values, PRIVATE_KEY)?, None)?,
+        Kind::Ed25519 => edwards::ed25519_private(value(&values, PRIVATE_KEY)?, None)?,
+    };
+    Ok(BindKey { key: fingerprint::local(parts)?, algorithm })
+}
+
+/// A local private key as a file of `algorithm`. `since`, fourteen digits of a time in UTC (`20261123161421`), becomes the time
+/// when the key was made, is published and signs.
+///
+/// # Errors
+/// [`KeyError::NotExportable`] where there is no private half here or it is of another algorithm,
+/// [`KeyError::UnsupportedAlgorithm`].
+pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing<String>, KeyError> {
+    let refused = |reason| KeyError::NotExportable { what: "private key", reason };
+    if let Home::Held { .. } = key.home() {
+        return Err(refused("it lives with its holder"));
+    }
+    // Room for all of it, so that no part is left behind where memory grows.
+    let mut text = Zeroizing::new(String::with_capacity(MAX_BIND_LEN));
+    text.push_str(&format!("{FORMAT}: v1.3\nAlgorithm: {algorithm} ({})\n", mnemonic(algorithm)));
+    match (kind(algorithm)?, key.parts().ok_or(refused("it is not here"))?) {
+        (Kind::Rsa, KeyParts::RsaPrivate(parts)) => write_rsa(parts, &mut text),
+        (Kind::Ec(curve), KeyParts::EcPrivate(parts)) if parts.curve == curve => {
+            write(PRIVATE_KEY, parts.scalar.expose(), &mut text);
+        }
+        (Kind::Ed25519, KeyParts::Ed25519Private(parts)) => {
+            write(PRIVATE_KEY, parts.seed.expose(), &mut text);
+        }
+        _ => return Err(refused("it is no private key of this algorithm")),
+    }
+    for time in ["Created", "Publish", "Activate"] {
+        if let Some(since) = since {
+            text.push_str(&format!("{time}: {since}\n"));
+        }
+    }
+    Ok(text)
+}
+
+fn kind(algorithm: u8) -> Result<Kind, KeyError> {
+    match algorithm {
+        5 | 7 | 8 | 10 => Ok(Kind::Rsa),
+        13 => Ok(Kind::Ec(Curve::P256)),
+        14 => Ok(Kind::Ec(Curve::P384)),
+        15 => Ok(Kind::Ed25519),
+        other => Err(KeyError::UnsupportedAlgorithm { found: format!("{other} of DNSSEC") }),
+    }
+}
+
+/// As BIND calls algorithms.
+fn mnemonic(algorithm: u8) -> &'static str {
+    match algorithm {
+        5 => "RSASHA1",
+        7 => "NSEC3RSASHA1",
+        8 => "RSASHA256",
+        10 => "RSASHA512",
+        13 => "ECDSAP256SHA256",
+        14 => "ECDSAP384SHA384",
+        15 => "ED25519",
+        _ => "?",
+    }
+}
+
+/// `Private-key-format: v1.3`. Whatever minor version comes, its fields have the same meaning.
+fn check_format(first: Option<(usize, &[u8])>) -> Result<(), KeyError> {
+    let what = "expected Private-key-format: v1.3";
+    let (at, line) = first.ok_or(KeyError::BindLine { line: 1, what })?;
+    let bad = KeyError::BindLine { line: at, what };
+    let (name, value) = field(at, line)?;
+    let version = value.strip_prefix(b"v").filter(|_| name == FORMAT.as_bytes()).ok_or(bad.clone())?;
+    let (major, minor) = version.split_at(version.iter().position(|byte| *byte == b'.').ok_or(bad)?);
+    number(at, &minor[1..])?;
+    match number(at, major)? {
+        MAJOR => Ok(()),
+        found => Err(KeyError::Version { structure: STRUCTURE, expected: MAJOR, found }),
+    }
+}
+
+/// A line's name and value.
+fn field(at: usize, line: &[u8]) -> Result<(&[u8], &[u8]), KeyError> {
+    let colon = line.iter().position(|byte| *byte == b':');
+    let (name, value) = line.split_at(
+        colon.ok_or(KeyError::BindLine { line: at, what: "expected a name, a colon and a value" })?,
+    );
+    Ok((name.trim_ascii(), value[1..].trim_ascii()))
+}
+
+/// The number at the front: what stands behind it, such as a mnemonic in parentheses, is for people.
+fn number(at: usize, value: &[u8]) -> Result<u8, KeyError> {
+    let digits = value.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(digits).ok().filter(|_| is_number);
+    let number = text.and_then(|text| text.parse().ok());
+    number.ok_or(KeyError::BindLine { line: at, what: "expected a number up to 255" })
+}
+
+fn decoded(field: &'static str, value: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let mut bytes = Zeroizing::new(vec![0; value.len() / 4 * 3]);
+    let bad = KeyError::BindField { field, what: "not base64" };
+    let len = Base64::decode(value, &mut bytes).map_err(|_| bad)?.len();
+    bytes.truncate(len);
+    Ok(bytes)
+}
+
+fn set<T>(place: &mut Option<T>, field: &'static str, value: T) -> Result<(), KeyError> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(KeyError::BindField { field, what: "given twice" }),
+    }
+}
+
+fn missing(field: &'static str) -> KeyError {
+    KeyError::BindField { field, what: "missing" }
+}
+
+fn elsewhere(line: usize) -> KeyError {
+    KeyError::BindLine { line, what: "the private key is not in the file but in a device" }
+}
+
+fn value(values: &Values, field: usize) -> Result<&[u8], KeyError> {
+    values[field].as_ref().map(|value| value.as_slice()).ok_or(missing(FIELDS[field]))
+}
+
+fn rsa_parts(values: &Values) -> Result<KeyParts, KeyError> {
+    rsa::private_parts(&PrivateNumbers {
+        n: value(values, 0)?,
+        e: value(values, 1)?,
+        d: value(values, 2)?,
+        p: value(values, 3)?,
+        q: value(values, 4)?,
+        dp: value(values, 5)?,
+        dq: value(values, 6)?,
+        qinv: value(values, 7)?,
+    })
+}
+
+fn write_rsa(parts: &RsaPrivateParts, text: &mut String) {
+    let numbers = [
+        &parts.public.n,
+        &parts.public.e,
+        parts.d.expose(),
+        parts.p.expose(),
+        parts.q.expose(),
+        parts.dp.expose(),
+        parts.dq.expose(),
+        parts.qinv.expose(),
+    ];
+    for (field, number) in numbers.into_iter().enumerate() {
+        write(field, number, text);
+    }
+}
+
+fn write(field: usize, value: &[u8], text: &mut String) {
+    text.push_str(FIELDS[field]);
+    text.push_str(": ");
+    text.push_str(&Zeroizing::new(Base64::encode_string(value)));
+    text.push('\n');
+}
