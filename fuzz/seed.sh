@@ -142,3 +142,7 @@ printf '[1700000000] unbound[1:0] info: 192.0.2.1 example.com. A IN\n' > corpus/
     printf '\000\000\000\000\000\000\000\004\000\000\000\003'
 } > corpus/capture/dnstap
 { printf '\002'; cat corpus/capture/dnstap; } > corpus/dnstap/stream
+
+# A response with a signature whose owner is a pointer.
+mkdir -p corpus/dnssec_message
+printf '\000\001\204\000\000\001\000\001\000\000\000\000\003www\000\000\001\000\001\300\014\000\056\000\001\000\000\001\054\000\024\000\001\015\001\000\000\016\020\000\000\000\011\000\000\000\001\000\007\000\001' > corpus/dnssec_message/response

@@ -16,11 +16,13 @@
 //! | [`ds`](Ds) | digests of keys |
 //! | [`zone`] | zone files, read and written |
 //! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
+//! | [`capacity`] | what a resolver's load asks of a machine |
 #![forbid(unsafe_code)]
 
 mod algorithm;
 mod base32hex;
 mod bitmap;
+pub mod capacity;
 mod dnskey;
 mod ds;
 mod ed448;

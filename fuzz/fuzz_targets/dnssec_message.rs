@@ -1,0 +1,19 @@
+//! Messages of the DNS: walked to the end or to a reason, the same signatures each time.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_dnssec::capacity::{Limits, Traffic, walk};
+
+fuzz_target!(|message: &[u8]| {
+    let mut seen = Vec::new();
+    let walked = walk(message, &mut |signature| seen.push(signature));
+    let mut again = Vec::new();
+    assert_eq!(walked, walk(message, &mut |signature| again.push(signature)));
+    assert_eq!(seen, again);
+    if let Ok(walked) = walked {
+        assert_eq!(walked.signatures as usize, seen.len());
+    }
+    let mut traffic = Traffic::new(Limits { seconds: 2, cache_entries: 2 });
+    traffic.message(Some(0), message);
+    assert!(traffic.totals().verified <= traffic.totals().signatures);
+});
