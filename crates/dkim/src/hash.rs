@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use oarlock::contract::{Column, Sink, Source, Span, Status};
-use oarlock::{Accelerator, DigestAlg, JobError, Options, Records, Shape};
+use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Options, Records, Shape};
 use smallvec::SmallVec;
 
 use crate::canon::{BodyCanonicalizer, Form, canonicalize_body};
@@ -233,8 +233,8 @@ struct Kept {
     limit: u64,
     /// Not yet hashed.
     bytes: Vec<u8>,
-    /// The chaining value, once something was hashed.
-    state: Option<Vec<u8>>,
+    /// Once something was hashed.
+    chain: Option<DigestChain>,
     /// Bytes that were hashed or are kept.
     taken: u64,
     /// Canonical bytes of the body so far.
@@ -251,7 +251,7 @@ impl BodyHasher {
             alg: need.digest,
             limit: need.limit.unwrap_or(u64::MAX),
             bytes: Vec::new(),
-            state: None,
+            chain: None,
             taken: 0,
             len: 0,
             failed: None,
@@ -288,82 +288,31 @@ impl Kept {
         self.taken += wanted.len() as u64;
         self.bytes.extend_from_slice(wanted);
         if self.bytes.len() >= KEPT {
-            let whole = self.bytes.len() - self.bytes.len() % self.alg.block_len();
-            self.absorb(whole);
+            self.absorb();
         }
     }
 
-    /// Hashes whole blocks from the front.
-    fn absorb(&mut self, len: usize) {
-        let result = self.chained(len);
-        match result {
-            Ok(state) => self.state = Some(state),
-            Err(error) => self.failed = Some(error),
+    /// Hashes what is kept.
+    fn absorb(&mut self) {
+        let chain = self.chain.get_or_insert_with(|| DigestChain::new(self.alg));
+        if let Err(error) = chain.update(&self.accelerator, &self.bytes) {
+            self.failed = Some(error);
         }
-        self.bytes.drain(..len);
-    }
-
-    fn chained(&self, len: usize) -> Result<Vec<u8>, JobError> {
-        let shape = Shape::DigestPart { alg: self.alg };
-        let state = self.state.as_deref().unwrap_or(initial(self.alg));
-        let data = [state, &self.bytes[..len]].concat();
-        let (start, state_len) = (state.len() as u32, state.len() as u32);
-        let records = Records {
-            len: 1,
-            output_len: state.len(),
-            iv: Column::One(Span { start: 0, len: state_len }),
-            input: Column::One(Source::Data(Span { start, len: len as u32 })),
-            output: Column::One(Sink::Output(Span { start: 0, len: state_len })),
-            data: data.into(),
-            ..Records::default()
-        };
-        let outcomes = self.accelerator.run_records(shape, &records)?;
-        finished(shape, outcomes.statuses(), outcomes.bytes())
+        self.bytes.clear();
     }
 
     fn finish(mut self, gather: &mut Gather) -> Result<BodyHash, JobError> {
-        if self.state.is_none() && self.failed.is_none() {
+        if self.chain.is_none() {
             let start = gather.data.len();
             gather.data.extend_from_slice(&self.bytes);
             return Ok(BodyHash::Gathered(gather.add(self.alg, start..gather.data.len())?));
         }
-        // FIPS 180-4 5.1.1: a one bit, zeros, and the length in bits.
-        self.bytes.push(0x80);
-        let len = (self.bytes.len() + 8).next_multiple_of(self.alg.block_len());
-        self.bytes.resize(len - 8, 0);
-        self.bytes.extend_from_slice(&(8 * self.taken).to_be_bytes());
-        self.absorb(len);
-        match (self.failed, self.state) {
-            (None, Some(state)) => Ok(BodyHash::Known(state.into())),
+        self.absorb();
+        match (self.failed, self.chain) {
+            (None, Some(chain)) => Ok(BodyHash::Known(Hash::from_vec(chain.finish(&self.accelerator)?))),
             (failed, _) => Err(failed.unwrap_or(JobError::Cancelled)),
         }
     }
-}
-
-/// FIPS 180-4 5.3.1 and 5.3.3.
-fn initial(alg: DigestAlg) -> &'static [u8] {
-    const SHA1: [u8; 20] = words([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]);
-    const SHA256: [u8; 32] = words([
-        0x6a09_e667,
-        0xbb67_ae85,
-        0x3c6e_f372,
-        0xa54f_f53a,
-        0x510e_527f,
-        0x9b05_688c,
-        0x1f83_d9ab,
-        0x5be0_cd19,
-    ]);
-    if alg == DigestAlg::Sha1 { &SHA1 } else { &SHA256 }
-}
-
-const fn words<const WORDS: usize, const BYTES: usize>(words: [u32; WORDS]) -> [u8; BYTES] {
-    let mut bytes = [0; BYTES];
-    let mut at = 0;
-    while at < BYTES {
-        bytes[at] = words[at / 4].to_be_bytes()[at % 4];
-        at += 1;
-    }
-    bytes
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! | `find`, [`calibrate`](Fit) | which engines this machine has, and what they cost |
 //! | [`table`] | named, indexed keys of stated types, each with a policy; keys that come wrapped |
 //! | [`batch`] | records of mixed tasks under the table's keys, in one call |
+//! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | [`job`](Job) | what a caller asks for: a scheme, a key and borrowed inputs |
 //! | [`schemes`] | padding, encodings and nonces: a job lowered to a raw operation, its raw result raised to an answer |
 //! | [`threshold`] | RSA signatures by shares of a key: partial signatures with proofs, verified and combined |
@@ -45,6 +46,7 @@
 mod accelerator;
 pub mod batch;
 mod calibrate;
+mod digest_chain;
 mod find;
 mod job;
 pub mod schemes;
@@ -56,6 +58,7 @@ pub use accelerator::{
     Accelerator, Answers, BuildError, Builder, EngineReport, Many, Output, ShapeReport, Single,
 };
 pub use calibrate::{Calibration, Fit, Grid, Timing};
+pub use digest_chain::DigestChain;
 pub use find::{Absence, AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, proved_shapes};
 pub use job::{Input, Job};
 
