@@ -17,6 +17,9 @@
 //! | [`zone`] | zone files, read and written |
 //! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
 //! | [`capacity`] | what a resolver's load asks of a machine |
+//! | [`nsec3`](Nsec3) | what records of hashed chains say |
+//! | [`zonemd`](Zonemd) | digests of whole zones |
+//! | [`verify`](Verifier) | whole zones verified |
 #![forbid(unsafe_code)]
 
 mod algorithm;
@@ -29,14 +32,17 @@ mod ed448;
 #[cfg(test)]
 mod examples;
 mod name;
+mod nsec3;
 mod nsec3_hash;
 pub mod rdata;
 mod records;
 mod rrsig;
 mod rtype;
 mod sets;
+mod verify;
 pub mod zone;
 mod zone_cut;
+mod zonemd;
 
 pub use self::algorithm::{Algorithm, UnknownAlgorithm};
 pub use self::base32hex::{base32hex_len, read_base32hex, write_base32hex};
@@ -47,9 +53,12 @@ pub use self::dnskey::{
 pub use self::ds::{DELETE_CDS, DigestType, Ds, DsError, UnknownDigest, ds_rdata};
 pub use self::ed448::Ed448Key;
 pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
+pub use self::nsec3::{Nsec3, Nsec3Parameters, OPT_OUT};
 pub use self::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
 pub use self::records::{OwnerId, Record, Records, RecordsError};
 pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
 pub use self::rtype::{Type, UnknownType};
 pub use self::sets::{Set, Sets};
+pub use self::verify::{Anchor, Counts, Finding, Reason, Report, Settings, Severity, Verifier, ZoneError};
 pub use self::zone_cut::{EmptyName, Place, Places, empty_names};
+pub use self::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};

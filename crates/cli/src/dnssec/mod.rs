@@ -2,13 +2,21 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `verify`, `report` | a zone verified, and what is said of it |
+//! | `zone_file`, `time` | zone files and times as arguments |
 //! | `error` | why there is no output, or not all of it |
 
 mod error;
+mod report;
+mod time;
+mod verify;
+mod zone_file;
 
 use clap::{Args, Subcommand};
+use oarlock_dnssec::{Case, Name, NameBuf};
 
 pub(crate) use self::error::DnssecError;
+use self::verify::VerifyArgs;
 use crate::args::Global;
 
 /// Verify and sign zones
@@ -19,12 +27,30 @@ pub(crate) struct DnssecArgs {
 }
 
 #[derive(Debug, Subcommand)]
-enum DnssecCommand {}
+enum DnssecCommand {
+    /// Verify a zone: every signature, its validity, the chains that deny, delegations and the zone's digest
+    #[command(
+        after_help = "Exit codes: 0 the zone is good, 1 it is bad, 2 wrong usage or input, 3 the machine failed.\n\n\
+                            Example: oarlock dnssec verify --now 20140714000000 root.zone.gz"
+    )]
+    Verify(VerifyArgs),
+}
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
-pub(crate) fn run(_global: &Global, args: &DnssecArgs) -> Result<(), DnssecError> {
-    match args.command {}
+pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError> {
+    match &args.command {
+        DnssecCommand::Verify(own) => verify::run(global, own),
+    }
+}
+
+/// The name of a zone, in small letters; the dot at its end may be left out.
+fn origin(text: Option<&str>) -> Result<Option<NameBuf>, DnssecError> {
+    let parse = |text: &str| {
+        let parsed = NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower);
+        parsed.map_err(|error| DnssecError::Usage(format!("`{text}` is no name: {error}")))
+    };
+    text.map(parse).transpose()
 }

@@ -26,4 +26,5 @@ mod wire;
 pub(crate) use self::codec::unescape_into;
 pub(crate) use self::parse::parse;
 pub(crate) use self::print::{digits, mnemonic, name, print};
+pub use self::time::parse_time;
 pub use self::wire::{DataError, canonical};

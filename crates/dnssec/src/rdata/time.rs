@@ -1,5 +1,15 @@
 //! Points in time as signatures have them: seconds since 1970, 32 bits. RFC 4034 3.2.
 
+/// A point in time as RRSIG records write it: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. RFC 4034 3.2.
+#[must_use]
+pub fn parse_time(text: &[u8]) -> Option<u32> {
+    if let Ok(text) = text.try_into() {
+        return parse(text);
+    }
+    let is_number = text.len() <= 10 && text.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
+}
+
 /// Seconds of `YYYYMMDDHHmmSS` from 1970 to 2106, or none.
 pub(super) fn parse(text: &[u8; 14]) -> Option<u32> {
     let mut digits = [0_u32; 14];

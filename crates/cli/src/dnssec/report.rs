@@ -1,0 +1,217 @@
+//! What was found in a zone, as text and as JSON.
+
+use std::io::{self, Write};
+
+use oarlock_dnssec::{Counts, Finding, Name, Report, Severity};
+use serde::Serialize;
+
+use super::DnssecError;
+use super::verify::counted;
+use super::zone_file::ZoneFile;
+use crate::table::thousands;
+
+/// A zone that was looked at.
+#[derive(Debug)]
+pub(super) struct Done<'a> {
+    pub(super) zone: &'a ZoneFile,
+    pub(super) apex: Name<'a>,
+    pub(super) serial: Option<u32>,
+    pub(super) now: u32,
+    pub(super) report: &'a Report,
+    pub(super) threads: usize,
+    pub(super) seconds: f64,
+    pub(super) cpu_seconds: f64,
+    pub(super) with_warnings: bool,
+}
+
+/// The whole answer, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    zone: String,
+    serial: Option<u32>,
+    verdict: &'static str,
+    now: u32,
+    records: usize,
+    names: u64,
+    signed_sets: u64,
+    good_signatures: u64,
+    unsupported_signatures: u64,
+    verifications: u64,
+    delegations: u64,
+    secure_delegations: u64,
+    unread_entries: usize,
+    failures: usize,
+    warnings: usize,
+    findings: Vec<Line<'a>>,
+    threads: usize,
+    seconds: f64,
+    cpu_seconds: f64,
+    good_signatures_per_s: f64,
+    good_signatures_per_cpu_s: f64,
+}
+
+/// A finding, or an entry that was not read.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    severity: &'static str,
+    reason: &'a str,
+    text: String,
+    owner: Option<String>,
+    #[serde(rename = "type")]
+    rtype: Option<String>,
+    key_tag: Option<u16>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl<'a> Done<'a> {
+    /// A line per finding, and one of what there is.
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        for line in self.lines() {
+            line.print(out)?;
+        }
+        if self.zone.more_faults > 0 {
+            writeln!(out, "{} more entries could not be read", thousands(self.zone.more_faults as u64))?;
+        }
+        let (failures, warnings) = (self.failures(), self.warnings());
+        writeln!(out, "{} {}: {}", self.apex, self.word(), counted(&self.report.counts))?;
+        let signatures = self.report.counts.verifications;
+        writeln!(
+            out,
+            "{} failures, {} warnings; {} verifications in {:.2} s on {} threads, {} per second of CPU",
+            thousands(failures as u64),
+            thousands(warnings as u64),
+            thousands(signatures),
+            self.seconds,
+            self.threads,
+            thousands((signatures as f64 / self.cpu_seconds.max(f64::EPSILON)) as u64),
+        )
+    }
+
+    pub(super) fn print_json(&self, out: &mut impl Write) -> io::Result<()> {
+        let Counts { good_signatures, .. } = self.report.counts;
+        let rate = |seconds: f64| good_signatures as f64 / seconds.max(f64::EPSILON);
+        let answer = Answer {
+            zone: self.apex.to_string(),
+            serial: self.serial,
+            verdict: self.word(),
+            now: self.now,
+            records: self.zone.records.len(),
+            names: self.report.counts.names,
+            signed_sets: self.report.counts.signed_sets,
+            good_signatures,
+            unsupported_signatures: self.report.counts.unsupported_signatures,
+            verifications: self.report.counts.verifications,
+            delegations: self.report.counts.delegations,
+            secure_delegations: self.report.counts.secure_delegations,
+            unread_entries: self.zone.faults.len() + self.zone.more_faults,
+            failures: self.failures(),
+            warnings: self.warnings(),
+            findings: self.lines().collect(),
+            threads: self.threads,
+            seconds: self.seconds,
+            cpu_seconds: self.cpu_seconds,
+            good_signatures_per_s: rate(self.seconds),
+            good_signatures_per_cpu_s: rate(self.cpu_seconds),
+        };
+        serde_json::to_writer_pretty(&mut *out, &answer).map_err(io::Error::other)?;
+        writeln!(out)
+    }
+
+    /// Exit status 1 where the zone is bad.
+    pub(super) fn verdict(&self) -> Result<(), DnssecError> {
+        match self.failures() {
+            0 => Ok(()),
+            failures => Err(DnssecError::No(format!("{} is bad: {failures} failures", self.apex))),
+        }
+    }
+
+    /// What became of the zone, in a word.
+    fn word(&self) -> &'static str {
+        let Counts { good_signatures, unsupported_signatures, .. } = self.report.counts;
+        match self.failures() {
+            0 if good_signatures == 0 && unsupported_signatures > 0 => "unsupported",
+            0 => "good",
+            _ => "bad",
+        }
+    }
+
+    /// Entries that could not be read are among them.
+    fn failures(&self) -> usize {
+        let damaged = usize::from(self.zone.damage.is_some());
+        self.report.failures() + self.zone.faults.len() + self.zone.more_faults + damaged
+    }
+
+    fn warnings(&self) -> usize {
+        self.report.findings.len() - self.report.failures()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+        let zone = self.zone;
+        let damage = zone
+            .damage
+            .iter()
+            .map(|text| Line::bare("truncated", text.clone(), Some((zone.path.display().to_string(), 0))));
+        let faults = zone
+            .faults
+            .iter()
+            .map(|fault| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault))));
+        let with_warnings = self.with_warnings;
+        let is_wanted = move |finding: &&Finding| with_warnings || finding.severity == Severity::Failure;
+        let findings = self.report.findings.iter().filter(is_wanted).map(|finding| Line::of(finding, zone));
+        faults.chain(damage).chain(findings)
+    }
+}
+
+impl<'a> Line<'a> {
+    fn bare(reason: &'static str, text: String, place: Option<(String, u32)>) -> Self {
+        let (file, line) = place.unzip();
+        let line = line.filter(|line| *line > 0);
+        Self { severity: "failure", reason, text, owner: None, rtype: None, key_tag: None, file, line }
+    }
+
+    fn of(finding: &'a Finding, zone: &ZoneFile) -> Self {
+        let (file, line) = zone.place(finding.row).unzip();
+        Self {
+            severity: if finding.severity == Severity::Failure { "failure" } else { "warning" },
+            reason: finding.reason.code(),
+            text: finding.reason.to_string(),
+            owner: Some(finding.owner.to_string()),
+            rtype: Some(finding.rtype.to_string()),
+            key_tag: finding.key_tag,
+            file,
+            line,
+        }
+    }
+
+    /// `zone:12: warning: www.example. A key 4711: the signature expired`.
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(file) = &self.file {
+            write!(out, "{file}:")?;
+            if let Some(line) = self.line {
+                write!(out, "{line}:")?;
+            }
+            write!(out, " ")?;
+        }
+        if self.severity == "warning" {
+            write!(out, "warning: ")?;
+        }
+        if let (Some(owner), Some(rtype)) = (&self.owner, &self.rtype) {
+            write!(out, "{owner} {rtype}")?;
+            if let Some(tag) = self.key_tag {
+                write!(out, " key {tag}")?;
+            }
+            write!(out, ": ")?;
+        }
+        writeln!(out, "{}", self.text)
+    }
+}
+
+/// Why there is nothing to look at: what could not be read is said first.
+pub(super) fn no_zone(zone: &ZoneFile, error: &str) -> DnssecError {
+    for fault in &zone.faults {
+        let (file, line) = zone.place_of_fault(fault);
+        eprintln!("oarlock: {file}:{line}: {}", fault.error);
+    }
+    DnssecError::Usage(format!("{}: {error}", zone.path.display()))
+}

@@ -1,0 +1,189 @@
+//! `oarlock dnssec verify`.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use cpu_time::ProcessTime;
+use oarlock::{Accelerator, JobError};
+use oarlock_dnssec::{Anchor, Counts, Report, Sets, Settings, Verifier};
+
+use super::report::{self, Done};
+use super::time::{Time, now};
+use super::zone_file::ZoneFile;
+use super::{DnssecError, origin};
+use crate::args::Global;
+use crate::progress;
+
+/// Names whose signatures are verified together: lanes are full many times, and what is signed fits into a core's cache.
+const NAMES: usize = 2048;
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// The zone in presentation format, also as .gz, .xz or .zst; `-` is standard input
+    #[arg(value_name = "ZONE")]
+    zone: PathBuf,
+    /// What relative names end in [default: $ORIGIN, or the owner of the SOA record]
+    #[arg(long, value_name = "NAME")]
+    origin: Option<String>,
+    /// When: YYYYMMDDHHMMSS in UTC, or seconds since 1970 [default: now]
+    #[arg(long, value_name = "TIME")]
+    now: Option<Time>,
+    /// DS or DNSKEY records of the zone that are trusted, in presentation format: one of them has to lead to its keys
+    #[arg(long = "anchor", value_name = "FILE")]
+    anchors: Vec<PathBuf>,
+    /// Most keys of one tag that a signature is tried with
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    most_keys: u16,
+    /// Most additional iterations of NSEC3 that are computed
+    #[arg(long, value_name = "N", default_value_t = 150)]
+    most_iterations: u16,
+    /// Print failures only
+    #[arg(long)]
+    no_warnings: bool,
+}
+
+pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError> {
+    let (started, cpu) = (Instant::now(), ProcessTime::now());
+    let accelerator = global.builder().lazy().build()?;
+    if global.verbose || global.engines.is_some() {
+        global.tell_absent(&accelerator);
+    }
+    let origin = origin(args.origin.as_deref())?;
+    let anchors = anchors(&args.anchors)?;
+    let zone = ZoneFile::read(&args.zone, origin.as_ref().map(oarlock_dnssec::NameBuf::name))?;
+    global
+        .note(|| format!("{} records read in {:.2} s", zone.records.len(), started.elapsed().as_secs_f64()));
+    let sets = Sets::new(&zone.records);
+    let now = args.now.map_or_else(now, Time::serial);
+    let settings = Settings {
+        most_keys: usize::from(args.most_keys),
+        most_iterations: args.most_iterations,
+        ..Settings::at(now)
+    };
+    let verifier =
+        Verifier::new(&sets, settings).map_err(|error| report::no_zone(&zone, &error.to_string()))?;
+    let threads = global.threads.map_or_else(cores, usize::from);
+    let mut found = verify(&verifier, &accelerator, threads)?;
+    if !anchors.is_empty() {
+        found.merge(verifier.check_anchors(&accelerator, &anchors)?);
+    }
+    let done = Done {
+        zone: &zone,
+        apex: verifier.apex(),
+        serial: verifier.serial(),
+        now,
+        report: &found,
+        threads,
+        seconds: started.elapsed().as_secs_f64(),
+        cpu_seconds: cpu.elapsed().as_secs_f64(),
+        with_warnings: !args.no_warnings,
+    };
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    if global.json {
+        done.print_json(&mut out)?
+    } else {
+        done.print(&mut out)?
+    }
+    out.flush()?;
+    done.verdict()
+}
+
+/// Verifies on all threads: what concerns the whole zone is one piece of work, ranges of names are the others.
+fn verify(verifier: &Verifier<'_>, accelerator: &Accelerator, threads: usize) -> Result<Report, JobError> {
+    let names = verifier.name_count();
+    let pieces = 1 + names.div_ceil(NAMES);
+    let bar = progress::bar(names as u64, "verifying {wide_bar} {pos}/{len} names {eta}");
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(pieces)));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(pieces) {
+            scope.spawn(|| {
+                loop {
+                    let piece = next.fetch_add(1, Ordering::Relaxed);
+                    if piece >= pieces {
+                        return;
+                    }
+                    let range = range(piece, names);
+                    bar.inc(range.len() as u64);
+                    let report = check(verifier, accelerator, range);
+                    let has_failed = report.is_err();
+                    // unreachable because no thread panics while it holds the lock
+                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((piece, report));
+                    if has_failed {
+                        next.store(pieces, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let mut reports = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    reports.sort_by_key(|(piece, _)| *piece);
+    let mut all = Report::default();
+    for (_, report) in reports {
+        all.merge(report?);
+    }
+    Ok(all)
+}
+
+/// The names of a piece of work; none of the first.
+fn range(piece: usize, names: usize) -> Range<usize> {
+    match piece.checked_sub(1) {
+        None => 0..0,
+        Some(at) => at * NAMES..names.min((at + 1) * NAMES),
+    }
+}
+
+fn check(
+    verifier: &Verifier<'_>,
+    accelerator: &Accelerator,
+    names: Range<usize>,
+) -> Result<Report, JobError> {
+    if names.is_empty() {
+        verifier.check_whole(accelerator)
+    } else {
+        verifier.check_names(accelerator, names)
+    }
+}
+
+/// DS and DNSKEY records of files.
+fn anchors(paths: &[PathBuf]) -> Result<Vec<Anchor>, DnssecError> {
+    let mut anchors = Vec::new();
+    for path in paths {
+        let file = ZoneFile::read(path, Some(oarlock_dnssec::Name::ROOT))?;
+        if let Some(fault) = file.faults.first() {
+            return Err(DnssecError::Usage(format!("{}: {fault}", path.display())));
+        }
+        let before = anchors.len();
+        anchors.extend(file.records.iter().filter_map(|record| Anchor::of(&record)));
+        if anchors.len() == before {
+            return Err(DnssecError::Usage(format!("{}: neither DS nor DNSKEY records", path.display())));
+        }
+    }
+    Ok(anchors)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// How much was looked at, in words.
+pub(super) fn counted(counts: &Counts) -> String {
+    use crate::table::thousands;
+    let mut text = format!(
+        "{} signatures good, {} sets, {} names, {} delegations ({} secure)",
+        thousands(counts.good_signatures),
+        thousands(counts.signed_sets),
+        thousands(counts.names),
+        thousands(counts.delegations),
+        thousands(counts.secure_delegations),
+    );
+    if counts.unsupported_signatures > 0 {
+        text += &format!(", {} signatures unsupported", thousands(counts.unsupported_signatures));
+    }
+    text
+}

@@ -1,0 +1,119 @@
+//! Zone files, compressed or not, read block by block into records.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use indicatif::ProgressBar;
+use oarlock_dnssec::zone::{Fault, Reader};
+use oarlock_dnssec::{Name, Records};
+use oarlock_io::compressed::{self, Input};
+
+use super::DnssecError;
+use crate::progress;
+
+/// Bytes of text that are looked at together.
+const BLOCK: usize = 4 << 20;
+
+/// What a zone file says.
+#[derive(Debug)]
+pub(super) struct ZoneFile {
+    pub(super) path: PathBuf,
+    pub(super) records: Records,
+    /// Entries that were not read.
+    pub(super) faults: Vec<Fault>,
+    /// How many more there were.
+    pub(super) more_faults: usize,
+    /// Why the file could not be read to its end.
+    pub(super) damage: Option<String>,
+    /// Bytes of text.
+    pub(super) text_bytes: u64,
+}
+
+impl ZoneFile {
+    /// Reads a file, or standard input where the path is `-`. Relative names end in `origin`; `$INCLUDE` starts where the file lies.
+    pub(super) fn read(path: &Path, origin: Option<Name<'_>>) -> Result<Self, DnssecError> {
+        let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
+        let mut input = compressed::open(path).map_err(fail)?;
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let mut include = |name: &str| include(&folder.join(name));
+        let mut reader = Reader::new(origin, &mut include);
+        let mut zone = Self {
+            path: path.to_path_buf(),
+            records: Records::new(),
+            faults: Vec::new(),
+            more_faults: 0,
+            damage: None,
+            text_bytes: 0,
+        };
+        zone.read_blocks(&mut input, &mut reader)?;
+        (zone.faults, zone.more_faults) = reader.into_faults();
+        Ok(zone)
+    }
+
+    /// Bytes are moved only where an entry lies across the end of a block.
+    fn read_blocks(&mut self, input: &mut Input, reader: &mut Reader<'_>) -> Result<(), DnssecError> {
+        let bar = bar(input);
+        let consumed = input.consumed();
+        let mut block = vec![0; BLOCK];
+        let mut filled = 0;
+        loop {
+            if filled == block.len() {
+                block.resize(2 * block.len(), 0);
+            }
+            let count = match input.read(&mut block[filled..]) {
+                Ok(count) => count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) if self.text_bytes == 0 => {
+                    return Err(DnssecError::Read { path: self.path.clone(), error });
+                }
+                // What came before counts.
+                Err(error) => {
+                    self.damage = Some(error.to_string());
+                    0
+                }
+            };
+            self.text_bytes += count as u64;
+            filled += count;
+            if count > 0 && filled < block.len() {
+                continue;
+            }
+            let taken = reader.read(&block[..filled], count == 0, &mut self.records);
+            bar.set_position(consumed.bytes());
+            if count == 0 {
+                break;
+            }
+            block.copy_within(taken..filled, 0);
+            filled -= taken;
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// The file and line of a record; nothing of one that was made here.
+    pub(super) fn place(&self, row: Option<u32>) -> Option<(String, u32)> {
+        let row = row? as usize;
+        let line = self.records.get(row).line;
+        let file = self.records.file(row).map(str::to_owned);
+        (line > 0).then(|| (file.unwrap_or_else(|| self.path.display().to_string()), line))
+    }
+
+    /// The same of an entry that was not read.
+    pub(super) fn place_of_fault(&self, fault: &Fault) -> (String, u32) {
+        let file = fault.file.as_deref().map(str::to_owned);
+        (file.unwrap_or_else(|| self.path.display().to_string()), fault.line)
+    }
+}
+
+fn include(path: &Path) -> Result<Vec<u8>, String> {
+    let mut text = Vec::new();
+    let read = compressed::open(path).and_then(|mut input| input.read_to_end(&mut text));
+    read.map(|_| text).map_err(|error| error.to_string())
+}
+
+fn bar(input: &Input) -> ProgressBar {
+    match input.len_bytes() {
+        // Of a stream nobody knows the length.
+        None | Some(0) => ProgressBar::hidden(),
+        Some(len) => progress::bar(len, "reading {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"),
+    }
+}

@@ -1,0 +1,109 @@
+//! Whether what is known of a zone from elsewhere leads to its keys. RFC 4035 5.2.
+
+use oarlock::{Accelerator, JobError};
+
+use super::finding::{Reason, Report};
+use super::signatures::signs;
+use super::{Verifier, ZoneKeys};
+use crate::dnskey::Dnskey;
+use crate::ds::{Ds, DsError};
+use crate::records::Record;
+use crate::rrsig::{Rrsig, Validity};
+use crate::rtype::Type;
+
+/// What is known of a zone from elsewhere: data of a DS or a DNSKEY record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// A digest of a key.
+    Ds(Vec<u8>),
+    /// A key.
+    Dnskey(Vec<u8>),
+}
+
+impl Anchor {
+    /// An anchor of a DS or DNSKEY record; of others none.
+    #[must_use]
+    pub fn of(record: &Record<'_>) -> Option<Self> {
+        match record.rtype {
+            Type::DS => Some(Self::Ds(record.data.to_vec())),
+            Type::DNSKEY => Some(Self::Dnskey(record.data.to_vec())),
+            _ => None,
+        }
+    }
+}
+
+impl Verifier<'_> {
+    /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors that are not supported lead nowhere.
+    ///
+    /// # Errors
+    /// The machine failed.
+    pub fn check_anchors(&self, accelerator: &Accelerator, anchors: &[Anchor]) -> Result<Report, JobError> {
+        let mut report = Report::default();
+        for anchor in anchors {
+            if self.is_anchored(accelerator, anchor)? {
+                return Ok(report);
+            }
+        }
+        report.add(self.apex, Type::DNSKEY, None, Reason::NotAnchored);
+        Ok(report)
+    }
+
+    fn is_anchored(&self, accelerator: &Accelerator, anchor: &Anchor) -> Result<bool, JobError> {
+        let mut tried = 0;
+        for key in 0..self.keys.iter().count() {
+            let dnskey = &self.keys.get(key).dnskey;
+            if dnskey.is_revoked() || !self.vouches(accelerator, anchor, dnskey)? {
+                continue;
+            }
+            // Many keys of one tag cost no more than a signature with many keys may.
+            tried += 1;
+            if tried > self.settings.most_keys {
+                return Ok(false);
+            }
+            if self.signs_keys(accelerator, &self.keys, key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn vouches(
+        &self,
+        accelerator: &Accelerator,
+        anchor: &Anchor,
+        dnskey: &Dnskey<'_>,
+    ) -> Result<bool, JobError> {
+        match anchor {
+            Anchor::Dnskey(data) => Ok(dnskey.rdata() == data),
+            Anchor::Ds(data) => {
+                match Ds::parse(data).and_then(|ds| ds.matches(accelerator, self.apex, dnskey)) {
+                    Ok(matches) => Ok(matches),
+                    Err(DsError::Job(error)) => Err(error),
+                    Err(_) => Ok(false),
+                }
+            }
+        }
+    }
+
+    /// True where a signature over the zone's keys is that of the key at `index`, and holds now.
+    fn signs_keys(
+        &self,
+        accelerator: &Accelerator,
+        keys: &ZoneKeys<'_>,
+        index: usize,
+    ) -> Result<bool, JobError> {
+        let Some(set) = self.sets.of_type(self.places.apex(), Type::DNSKEY) else { return Ok(false) };
+        let key = keys.get(index);
+        for row in set.signatures {
+            let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };
+            let is_its = rrsig.key_tag == key.tag && rrsig.algorithm == key.dnskey.algorithm.0;
+            let holds = rrsig.signer == self.apex && rrsig.validity(self.settings.now) == Validity::Valid;
+            let mut signed = Vec::new();
+            rrsig.write_signed(set.owner, set.data(), &mut signed);
+            if is_its && holds && signs(accelerator, key, &signed, rrsig.signature)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,168 @@
+//! Whole zones verified: every signature, the chains that deny, delegations, and the zone's digest.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `finding` | what is found, and how bad it is |
+//! | `keys` | the zone's keys by tag |
+//! | `signatures` | signatures of many sets, verified side by side |
+//! | `structure` | what does not need keys: delegations, times to live, aliases |
+//! | `nsec`, `nsec3` | chains without gaps |
+//! | `zone_digest` | ZONEMD |
+//! | `anchor` | whether what is known from elsewhere leads to the zone's keys |
+
+mod anchor;
+mod finding;
+mod keys;
+mod nsec;
+mod nsec3;
+mod signatures;
+mod structure;
+mod zone_digest;
+
+use std::ops::Range;
+
+use oarlock::{Accelerator, JobError};
+
+pub use self::anchor::Anchor;
+pub use self::finding::{Counts, Finding, Reason, Report, Severity};
+use self::keys::ZoneKeys;
+use crate::algorithm::Algorithm;
+use crate::name::Name;
+use crate::rtype::Type;
+use crate::sets::Sets;
+use crate::zone_cut::{Place, Places};
+
+/// How a zone is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// When: seconds since 1970 modulo 2^32.
+    pub now: u32,
+    /// Most keys of one tag and algorithm that a signature is tried with. Each costs a verification (CVE-2023-50387, KeyTrap).
+    pub most_keys: usize,
+    /// Most additional iterations of an NSEC3 chain that are computed. RFC 9276 3.2.
+    pub most_iterations: u16,
+}
+
+impl Settings {
+    /// The defaults, at a point in time.
+    #[must_use]
+    pub fn at(now: u32) -> Self {
+        Self { now, most_keys: 4, most_iterations: 150 }
+    }
+}
+
+/// Why there is no zone to verify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ZoneError {
+    /// Nothing says which zone it is.
+    #[error("no SOA record: nothing says which zone this is")]
+    NoSoa,
+}
+
+/// A zone under verification. Names can be checked by any number of threads, a range each.
+#[derive(Debug)]
+pub struct Verifier<'z> {
+    sets: &'z Sets<'z>,
+    apex: Name<'z>,
+    places: Places,
+    keys: ZoneKeys<'z>,
+    /// Algorithms that every set is signed with.
+    required: Vec<Algorithm>,
+    settings: Settings,
+}
+
+impl<'z> Verifier<'z> {
+    /// Finds the zone's name, its delegations and its keys.
+    ///
+    /// # Errors
+    /// [`ZoneError::NoSoa`].
+    pub fn new(sets: &'z Sets<'z>, settings: Settings) -> Result<Self, ZoneError> {
+        let has_soa = |name: &usize| sets.of_type(*name, Type::SOA).is_some();
+        let at = (0..sets.name_count()).find(has_soa).ok_or(ZoneError::NoSoa)?;
+        let apex = sets.name(at);
+        let places = Places::new(sets, apex).ok_or(ZoneError::NoSoa)?;
+        let keys = ZoneKeys::new(sets.of_type(at, Type::DNSKEY));
+        let required = keys.required();
+        Ok(Self { sets, apex, places, keys, required, settings })
+    }
+
+    /// The zone's own name.
+    #[must_use]
+    pub fn apex(&self) -> Name<'z> {
+        self.apex
+    }
+
+    /// Number of names to check.
+    #[must_use]
+    pub fn name_count(&self) -> usize {
+        self.sets.name_count()
+    }
+
+    /// Key tags of the zone's keys, with what each is.
+    pub fn key_tags(&self) -> impl Iterator<Item = (u16, Algorithm, u16)> {
+        self.keys.iter().map(|key| (key.tag, key.dnskey.algorithm, key.dnskey.flags))
+    }
+
+    /// Verifies the signatures of names, and what can be said of each by itself.
+    ///
+    /// # Errors
+    /// The machine failed. What is wrong with the zone is in the report.
+    ///
+    /// # Panics
+    /// Where there are not so many names.
+    pub fn check_names(&self, accelerator: &Accelerator, names: Range<usize>) -> Result<Report, JobError> {
+        let mut report = Report::default();
+        let mut batch = signatures::Batch::default();
+        for name in names {
+            self.check_structure(name, &mut report);
+            let place = self.places.get(name);
+            for set in self.sets.of_name(name).filter(|set| set.rtype != Type::RRSIG) {
+                if place.signs(set.rtype) {
+                    batch.add(self, set, &mut report);
+                } else if let (true, Some(row)) = (place != Place::Outside, set.signatures.first()) {
+                    report.add(set.owner, set.rtype, Some(*row), Reason::SignedGlue);
+                }
+            }
+        }
+        batch.verify(self, accelerator, &mut report)?;
+        Ok(report)
+    }
+
+    /// Checks what concerns the zone as a whole: its keys, the chains that deny, and copies of records.
+    ///
+    /// # Errors
+    /// The machine failed.
+    pub fn check_whole(&self, accelerator: &Accelerator) -> Result<Report, JobError> {
+        let mut report = Report::default();
+        for row in self.sets.duplicates() {
+            let record = self.sets.records().get(*row as usize);
+            report.add(record.owner, record.rtype, Some(*row), Reason::Duplicate);
+        }
+        if self.keys.is_empty() {
+            report.add(self.apex, Type::DNSKEY, None, Reason::Unsigned);
+            return Ok(report);
+        }
+        if self.required.is_empty() {
+            report.add(self.apex, Type::DNSKEY, None, Reason::NothingSupported);
+        }
+        self.check_denial(accelerator, &mut report)?;
+        self.check_zone_digests(accelerator, &mut report)?;
+        Ok(report)
+    }
+
+    fn check_denial(&self, accelerator: &Accelerator, report: &mut Report) -> Result<(), JobError> {
+        let apex = self.places.apex();
+        let has_nsec = self.sets.of_type(apex, Type::NSEC).is_some();
+        let parameters = self.sets.of_type(apex, Type::NSEC3PARAM);
+        if !has_nsec && parameters.is_none() {
+            report.add(self.apex, Type::NSEC, None, Reason::NoDenial);
+        }
+        if has_nsec {
+            self.check_nsec(report);
+        }
+        if let Some(parameters) = parameters {
+            self.check_nsec3(accelerator, parameters, report)?;
+        }
+        Ok(())
+    }
+}

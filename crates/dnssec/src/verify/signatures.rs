@@ -1,0 +1,277 @@
+//! Signatures of many sets, verified side by side.
+
+use std::ops::Range;
+
+use oarlock::contract::Blame;
+use oarlock::{Accelerator, Input, Job, JobError};
+use smallvec::SmallVec;
+
+use super::Verifier;
+use super::finding::{Reason, Report, Severity};
+use super::keys::ZoneKey;
+use crate::algorithm::Algorithm;
+use crate::dnskey::PublicKey;
+use crate::rrsig::{Rrsig, Validity, signed_labels};
+use crate::rtype::Type;
+use crate::sets::Set;
+
+/// Sets whose signatures are verified together.
+#[derive(Debug, Default)]
+pub(super) struct Batch<'z> {
+    sets: Vec<Signed<'z>>,
+    /// What each signature signs, one behind the other.
+    data: Vec<u8>,
+    trials: Vec<Trial<'z>>,
+    /// Of all sets, in their order.
+    outcomes: Vec<Outcome>,
+}
+
+/// A set that has to be signed, and where its signatures' outcomes begin.
+#[derive(Debug)]
+struct Signed<'z> {
+    set: Set<'z>,
+    outcomes: usize,
+}
+
+/// What came of a signature.
+#[derive(Debug)]
+struct Outcome {
+    row: u32,
+    /// None where the record is no signature's.
+    tag: Option<u16>,
+    algorithm: Algorithm,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Debug)]
+enum Verdict {
+    Good,
+    Bad(Reason),
+    /// Nobody can tell.
+    Unsupported,
+}
+
+/// A signature to be tried with a key.
+#[derive(Debug)]
+struct Trial<'z> {
+    outcome: usize,
+    key: usize,
+    tried: usize,
+    signed: Range<usize>,
+    signature: &'z [u8],
+}
+
+impl<'z> Batch<'z> {
+    /// Takes a set that has to be signed.
+    pub(super) fn add(&mut self, verifier: &Verifier<'z>, set: Set<'z>, report: &mut Report) {
+        if set.records.is_empty() {
+            for row in set.signatures {
+                report.add(set.owner, set.rtype, Some(*row), Reason::NothingSigned);
+            }
+            return;
+        }
+        report.counts.signed_sets += 1;
+        self.sets.push(Signed { set, outcomes: self.outcomes.len() });
+        for &row in set.signatures {
+            self.add_signature(verifier, set, row, report);
+        }
+    }
+
+    fn add_signature(&mut self, verifier: &Verifier<'z>, set: Set<'z>, row: u32, report: &mut Report) {
+        let record = verifier.sets.records().get(row as usize);
+        let rrsig = match Rrsig::read(record.data) {
+            Ok(rrsig) => rrsig,
+            Err(error) => {
+                let verdict = Verdict::Bad(Reason::MalformedSignature(error));
+                self.outcomes.push(Outcome { row, tag: None, algorithm: Algorithm(0), verdict });
+                return;
+            }
+        };
+        if record.ttl != set.ttl() {
+            let reason = Reason::SignatureTtl { expected: set.ttl(), found: record.ttl };
+            report.add(set.owner, set.rtype, Some(row), reason).key_tag = Some(rrsig.key_tag);
+        }
+        let algorithm = Algorithm(rrsig.algorithm);
+        // Until something else is known of it.
+        let mut verdict = Verdict::Bad(Reason::BadSignature);
+        match candidate(verifier, set, &rrsig) {
+            Ok(key) => {
+                let start = self.data.len();
+                rrsig.write_signed(set.owner, set.data(), &mut self.data);
+                let signed = start..self.data.len();
+                let outcome = self.outcomes.len();
+                self.trials.push(Trial { outcome, key, tried: 1, signed, signature: rrsig.signature });
+            }
+            Err(other) => verdict = other,
+        }
+        self.outcomes.push(Outcome { row, tag: Some(rrsig.key_tag), algorithm, verdict });
+    }
+
+    /// Tries all signatures, those that fail with the next key of their tag, and reports.
+    ///
+    /// # Errors
+    /// The machine failed.
+    pub(super) fn verify(
+        mut self,
+        verifier: &Verifier<'_>,
+        accelerator: &Accelerator,
+        report: &mut Report,
+    ) -> Result<(), JobError> {
+        let mut trials = std::mem::take(&mut self.trials);
+        while !trials.is_empty() {
+            report.counts.verifications += trials.len() as u64;
+            let verdicts = self.try_all(verifier, accelerator, &trials)?;
+            let mut again = Vec::new();
+            for (trial, is_good) in trials.into_iter().zip(verdicts) {
+                if is_good {
+                    self.outcomes[trial.outcome].verdict = Verdict::Good;
+                } else if let Some(next) = self.next_trial(verifier, trial) {
+                    again.push(next);
+                }
+            }
+            trials = again;
+        }
+        let ends = self.sets.iter().skip(1).map(|signed| signed.outcomes).chain([self.outcomes.len()]);
+        for (signed, end) in self.sets.iter().zip(ends.collect::<Vec<_>>()) {
+            conclude(verifier, signed.set, &self.outcomes[signed.outcomes..end], report);
+        }
+        Ok(())
+    }
+
+    /// Which of the trials succeed.
+    fn try_all(
+        &self,
+        verifier: &Verifier<'_>,
+        accelerator: &Accelerator,
+        trials: &[Trial<'_>],
+    ) -> Result<Vec<bool>, JobError> {
+        let signatures = trials
+            .iter()
+            .map(|trial| (verifier.keys.get(trial.key), &self.data[trial.signed.clone()], trial.signature));
+        verify_all(accelerator, signatures)
+    }
+
+    /// The trial with the next key of the tag; none where there is none, or where enough were tried.
+    fn next_trial<'t>(&mut self, verifier: &Verifier<'_>, trial: Trial<'t>) -> Option<Trial<'t>> {
+        let outcome = &mut self.outcomes[trial.outcome];
+        let tag = outcome.tag?;
+        let usable = |at: &usize| verifier.keys.get(*at).public.is_ok();
+        let mut next = verifier.keys.with_tag(tag, outcome.algorithm, trial.key + 1).filter(usable);
+        let key = next.next()?;
+        if trial.tried == verifier.settings.most_keys {
+            let keys = trial.tried + 1 + next.count();
+            outcome.verdict = Verdict::Bad(Reason::TooManyKeys { tried: trial.tried, keys });
+            return None;
+        }
+        Some(Trial { key, tried: trial.tried + 1, ..trial })
+    }
+}
+
+/// True where a signature over `signed` is that of a key.
+///
+/// # Errors
+/// The machine failed.
+pub(super) fn signs(
+    accelerator: &Accelerator,
+    key: &ZoneKey<'_>,
+    signed: &[u8],
+    signature: &[u8],
+) -> Result<bool, JobError> {
+    Ok(verify_all(accelerator, [(key, signed, signature)].into_iter())?[0])
+}
+
+/// Which signatures are good: each with its key and what it signs.
+fn verify_all<'k>(
+    accelerator: &Accelerator,
+    signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, &'k [u8], &'k [u8])>,
+) -> Result<Vec<bool>, JobError> {
+    let mut verdicts = vec![false; signatures.len()];
+    let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
+    for (place, (key, message, signature)) in signatures.enumerate() {
+        match (&key.public, key.dnskey.algorithm.verify_scheme()) {
+            (Ok(PublicKey::Hall(key)), Some(scheme)) => {
+                jobs.push(Job::verify(scheme, key, Input::Message(message), signature));
+                places.push(place);
+            }
+            (Ok(PublicKey::Ed448(key)), _) => verdicts[place] = key.verify(message, signature),
+            _ => {}
+        }
+    }
+    let answers = accelerator.run_all(&jobs);
+    for (place, answer) in places.into_iter().zip(answers.iter()) {
+        verdicts[place] = match answer {
+            Ok(_) => true,
+            Err(error) if error.blame() == Blame::Machine => return Err(error),
+            Err(_) => false,
+        };
+    }
+    Ok(verdicts)
+}
+
+/// The first key that may have made a signature, or what is wrong without looking at one. RFC 4035 5.3.1.
+fn candidate(verifier: &Verifier<'_>, set: Set<'_>, rrsig: &Rrsig<'_>) -> Result<usize, Verdict> {
+    let bad = |reason| Err(Verdict::Bad(reason));
+    if rrsig.signer != verifier.apex {
+        return bad(Reason::WrongSigner(rrsig.signer.to_buf()));
+    }
+    let expected = signed_labels(set.owner);
+    if usize::from(rrsig.labels) != expected {
+        return bad(Reason::WrongLabels { expected, found: rrsig.labels });
+    }
+    let algorithm = Algorithm(rrsig.algorithm);
+    if !algorithm.is_supported() {
+        return Err(Verdict::Unsupported);
+    }
+    match rrsig.validity(verifier.settings.now) {
+        Validity::Valid => {}
+        Validity::Expired => return bad(Reason::Expired { expiration: rrsig.expiration }),
+        Validity::NotYet => return bad(Reason::NotYetValid { inception: rrsig.inception }),
+    }
+    let mut keys = verifier.keys.with_tag(rrsig.key_tag, algorithm, 0);
+    let Some(first) = keys.clone().next() else { return bad(Reason::UnknownKey) };
+    let Some(usable) = keys.find(|key| verifier.keys.get(*key).public.is_ok()) else {
+        return Err(unusable(verifier, first));
+    };
+    // Its tag says that it is revoked, so no other key has it but by chance.
+    if verifier.keys.get(usable).dnskey.is_revoked() && set.rtype != Type::DNSKEY {
+        return bad(Reason::RevokedKey);
+    }
+    Ok(usable)
+}
+
+fn unusable(verifier: &Verifier<'_>, key: usize) -> Verdict {
+    match &verifier.keys.get(key).public {
+        Err(error) if !error.is_unsupported() => Verdict::Bad(Reason::UnusableKey(error.clone())),
+        _ => Verdict::Unsupported,
+    }
+}
+
+/// Reports what came of a set's signatures.
+fn conclude(verifier: &Verifier<'_>, set: Set<'_>, outcomes: &[Outcome], report: &mut Report) {
+    let is_good = |algorithm: &Algorithm| {
+        outcomes.iter().any(|one| one.algorithm == *algorithm && matches!(one.verdict, Verdict::Good))
+    };
+    let missing: SmallVec<[Algorithm; 2]> =
+        verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
+    for outcome in outcomes {
+        match &outcome.verdict {
+            Verdict::Good => report.counts.good_signatures += 1,
+            Verdict::Unsupported => report.counts.unsupported_signatures += 1,
+            Verdict::Bad(reason) => {
+                let is_made_up_for = missing.is_empty() && reason.is_made_up_for();
+                let finding = report.add(set.owner, set.rtype, Some(outcome.row), reason.clone());
+                finding.key_tag = outcome.tag;
+                if is_made_up_for {
+                    finding.severity = Severity::Warning;
+                }
+            }
+        }
+    }
+    for algorithm in missing {
+        // Where there is a signature, what is wrong with it was said.
+        if !outcomes.iter().any(|outcome| outcome.algorithm == algorithm) {
+            let row = set.records.first().copied();
+            report.add(set.owner, set.rtype, row, Reason::MissingSignature(algorithm));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Whether the zone's digest is that of its records. RFC 8976 section 4.
+
+use oarlock::{Accelerator, JobError};
+
+use super::Verifier;
+use super::finding::{Reason, Report};
+use crate::name::Name;
+use crate::rtype::Type;
+use crate::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};
+
+impl Verifier<'_> {
+    /// One digest that is right is enough; where none is, all that is wrong is reported.
+    pub(super) fn check_zone_digests(
+        &self,
+        accelerator: &Accelerator,
+        report: &mut Report,
+    ) -> Result<(), JobError> {
+        let Some(set) = self.sets.of_type(self.places.apex(), Type::ZONEMD) else { return Ok(()) };
+        let all: Vec<(u32, Option<Zonemd<'_>>)> =
+            set.records.iter().copied().zip(set.data().map(Zonemd::read)).collect();
+        let mut faults = Vec::new();
+        for (row, one) in &all {
+            let is_like = |(_, other): &&(u32, Option<Zonemd<'_>>)| {
+                one.zip(*other).is_some_and(|(one, other)| {
+                    (one.scheme, one.algorithm) == (other.scheme, other.algorithm)
+                })
+            };
+            let fault = match one {
+                None => Some(Reason::MalformedZoneDigest),
+                Some(_) if all.iter().filter(is_like).count() > 1 => Some(Reason::SeveralZoneDigests),
+                Some(one) => self.zone_digest_fault(accelerator, one)?,
+            };
+            match fault {
+                None => return Ok(()),
+                Some(fault) => faults.push((*row, fault)),
+            }
+        }
+        for (row, fault) in faults {
+            report.add(self.apex, Type::ZONEMD, Some(row), fault);
+        }
+        Ok(())
+    }
+
+    /// What is wrong with a digest.
+    fn zone_digest_fault(
+        &self,
+        accelerator: &Accelerator,
+        one: &Zonemd<'_>,
+    ) -> Result<Option<Reason>, JobError> {
+        let expected = self.serial();
+        if expected != Some(one.serial) {
+            let expected = expected.unwrap_or_default();
+            return Ok(Some(Reason::ZoneDigestSerial { expected, found: one.serial }));
+        }
+        match zonemd_digest(one.algorithm).filter(|_| one.scheme == ZONEMD_SIMPLE) {
+            None => Ok(Some(Reason::UnknownZoneDigest { scheme: one.scheme, algorithm: one.algorithm })),
+            Some(alg) => {
+                let digest = zone_digest(accelerator, self.sets, self.apex, alg)?;
+                Ok((digest != one.digest).then_some(Reason::ZoneDigest))
+            }
+        }
+    }
+
+    /// The zone's serial number, if its SOA record has one.
+    #[must_use]
+    pub fn serial(&self) -> Option<u32> {
+        let soa = self.sets.of_type(self.places.apex(), Type::SOA)?;
+        soa_serial(soa.data().next()?)
+    }
+}
+
+/// The serial number behind a SOA's two names.
+fn soa_serial(data: &[u8]) -> Option<u32> {
+    let (_, rest) = Name::at_front(data).ok()?;
+    let (_, numbers) = Name::at_front(rest).ok()?;
+    numbers.first_chunk().map(|serial| u32::from_be_bytes(*serial))
+}
