@@ -14,6 +14,7 @@
 //! | [`algorithm`](Algorithm) | algorithms of keys and signatures, and the hall's schemes for them |
 //! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys of zones, their tags; the one algorithm that the hall does not have |
 //! | [`ds`](Ds) | digests of keys |
+//! | [`sign`] | zones put together and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
 //! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
 //! | [`capacity`] | what a resolver's load asks of a machine |
@@ -39,6 +40,7 @@ mod records;
 mod rrsig;
 mod rtype;
 mod sets;
+pub mod sign;
 mod verify;
 pub mod zone;
 mod zone_cut;

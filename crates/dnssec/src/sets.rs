@@ -198,7 +198,7 @@ impl<'z> Set<'z> {
     }
 
     /// Data of its records, in canonical order.
-    pub fn data(&self) -> impl ExactSizeIterator<Item = &'z [u8]> + Clone {
+    pub fn data(&self) -> impl ExactSizeIterator<Item = &'z [u8]> + Clone + use<'z> {
         let zone = self.zone;
         self.records.iter().map(move |row| zone.get(*row as usize).data)
     }

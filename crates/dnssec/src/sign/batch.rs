@@ -1,0 +1,91 @@
+//! What signatures sign, one behind the other, hashed side by side.
+
+use std::ops::Range;
+
+use oarlock::contract::{Column, Sink, Source, Span};
+use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
+
+/// Messages, and their digests where their schemes take those.
+#[derive(Default)]
+pub(super) struct Batch {
+    data: Vec<u8>,
+    messages: Vec<Message>,
+    groups: Vec<Group>,
+}
+
+enum Message {
+    Whole(Range<usize>),
+    /// The group and the place in it.
+    Hashed(usize, usize),
+}
+
+/// Messages of one digest.
+struct Group {
+    alg: DigestAlg,
+    inputs: Vec<Source>,
+    digests: Vec<u8>,
+}
+
+impl Batch {
+    /// Takes a message, which `write` appends.
+    pub(super) fn push(
+        &mut self,
+        digest: Option<DigestAlg>,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), JobError> {
+        let start = self.data.len();
+        write(&mut self.data);
+        let Some(alg) = digest else {
+            self.messages.push(Message::Whole(start..self.data.len()));
+            return Ok(());
+        };
+        let too_much = JobError::Malformed { what: "more than 4 GiB to sign at a time" };
+        let span = Span::new(start, self.data.len() - start).ok_or(too_much)?;
+        let group = self.group(alg);
+        let inputs = &mut self.groups[group].inputs;
+        inputs.push(Source::Data(span));
+        self.messages.push(Message::Hashed(group, inputs.len() - 1));
+        Ok(())
+    }
+
+    fn group(&mut self, alg: DigestAlg) -> usize {
+        let known = self.groups.iter().position(|group| group.alg == alg);
+        known.unwrap_or_else(|| {
+            self.groups.push(Group { alg, inputs: Vec::new(), digests: Vec::new() });
+            self.groups.len() - 1
+        })
+    }
+
+    /// Hashes all messages on this thread.
+    pub(super) fn hash(&mut self, accelerator: &Accelerator) -> Result<(), JobError> {
+        for Group { alg, inputs, digests } in &mut self.groups {
+            let (shape, len) = (Shape::Digest { alg: *alg }, alg.output_len() as u32);
+            let records = Records {
+                len: inputs.len(),
+                data: self.data.as_slice().into(),
+                output_len: inputs.len() * alg.output_len(),
+                input: Column::Each(inputs.as_slice().into()),
+                output: Column::Stride { first: Sink::Output(Span { start: 0, len }), stride: len },
+                ..Records::default()
+            };
+            let outcomes = accelerator.run_records(shape, &records)?;
+            if let Some(error) = outcomes.statuses().iter().find_map(|status| status.error(shape)) {
+                return Err(error);
+            }
+            digests.extend_from_slice(outcomes.bytes());
+        }
+        Ok(())
+    }
+
+    /// The input of the job for the message at `index`, once all are hashed.
+    pub(super) fn input(&self, index: usize) -> Input<'_> {
+        match &self.messages[index] {
+            Message::Whole(range) => Input::Message(&self.data[range.clone()]),
+            Message::Hashed(group, place) => {
+                let Group { alg, digests, .. } = &self.groups[*group];
+                let len = alg.output_len();
+                Input::Digest(&digests[place * len..(place + 1) * len])
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! A zone as it will be, all but its signatures.
+
+use std::fmt;
+
+use oarlock::Accelerator;
+
+use super::check::{self, is_of_signing};
+use super::keys::{KeyRing, SigningKey};
+use super::options::{Denial, SignOptions};
+use super::soa::Soa;
+use super::{Change, Changes, SignError, Spot, nsec, nsec3, seal};
+use crate::algorithm::Algorithm;
+use crate::dnskey::Dnskey;
+use crate::name::{Name, NameBuf};
+use crate::records::{OwnerId, Records};
+use crate::rtype::Type;
+use crate::sets::{Set, Sets};
+use crate::zone_cut::{Place, Places};
+
+/// A zone that can be signed: without earlier signatures and chains, with its keys and a new chain.
+pub struct Draft {
+    pub(super) records: Records,
+    pub(super) apex: NameBuf,
+    pub(super) ring: KeyRing,
+    pub(super) options: SignOptions,
+    changes: Changes,
+    serial: u32,
+}
+
+impl Draft {
+    /// Puts a zone together, on this thread. Its name is the owner of its SOA record, of which `previous`, the zone as it was signed
+    /// last, tells the last serial number.
+    ///
+    /// # Errors
+    /// The zone cannot be signed, or not in this way.
+    pub fn new(
+        accelerator: &Accelerator,
+        zone: &Records,
+        keys: Vec<SigningKey>,
+        options: SignOptions,
+        previous: Option<&Records>,
+    ) -> Result<Self, SignError> {
+        options.check()?;
+        let ring = KeyRing::new(keys)?;
+        let sets = Sets::new(zone);
+        let source = Source::find(&sets)?;
+        let mut changes = Changes::default();
+        check::zone(&sets, &source.places, &mut changes)?;
+        source.check_keys(&ring, &options, &mut changes)?;
+        let serial =
+            options.serial.next(source.soa.serial, previous.and_then(last_serial), options.lifetime.now);
+        let mut records =
+            Builder { source: &source, ring: &ring, options: &options, serial }.build(&mut changes)?;
+        let (apex, ttl) = (source.apex().to_buf(), source.denial_ttl());
+        match &options.denial {
+            Denial::Nsec => nsec::add_chain(&mut records, apex.name(), ttl)?,
+            Denial::Nsec3(nsec3) => nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?,
+        }
+        Ok(Self { records, apex, ring, options, changes, serial })
+    }
+
+    /// The zone's name.
+    #[must_use]
+    pub fn apex(&self) -> Name<'_> {
+        self.apex.name()
+    }
+
+    /// The zone's serial number.
+    #[must_use]
+    pub fn serial(&self) -> u32 {
+        self.serial
+    }
+
+    /// All records but signatures. Digests of the zone are still zeros.
+    #[must_use]
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// What was not taken over as it was.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+}
+
+/// The zone as it came.
+struct Source<'z> {
+    sets: &'z Sets<'z>,
+    places: Places,
+    soa: Soa<'z>,
+    soa_ttl: u32,
+}
+
+impl<'z> Source<'z> {
+    fn find(sets: &'z Sets<'z>) -> Result<Self, SignError> {
+        let records = sets.records();
+        let row = records.iter().position(|record| record.rtype == Type::SOA).ok_or(SignError::NoSoa)?;
+        let record = records.get(row);
+        let soa = Soa::read(record.data).ok_or_else(|| SignError::MalformedSoa(Spot::of(records, row)))?;
+        let places = Places::new(sets, record.owner).ok_or(SignError::NoSoa)?;
+        Ok(Self { sets, places, soa, soa_ttl: record.ttl })
+    }
+
+    fn apex(&self) -> Name<'z> {
+        self.sets.name(self.places.apex())
+    }
+
+    fn denial_ttl(&self) -> u32 {
+        self.soa.denial_ttl(self.soa_ttl)
+    }
+
+    fn published(&self) -> impl Iterator<Item = &'z [u8]> {
+        self.sets.of_type(self.places.apex(), Type::DNSKEY).into_iter().flat_map(|set| set.data())
+    }
+
+    /// Keys that are published may not contradict those that sign; they may be of algorithms with which nothing is signed.
+    fn check_keys(
+        &self,
+        ring: &KeyRing,
+        options: &SignOptions,
+        changes: &mut Changes,
+    ) -> Result<(), SignError> {
+        for key in ring.keys() {
+            let (algorithm, own) = (key.algorithm(), Dnskey::parse(key.dnskey())?);
+            if matches!(options.denial, Denial::Nsec3(_)) && algorithm == Algorithm::RSASHA1 {
+                return Err(SignError::NoNsec3(algorithm));
+            }
+            if matches!(algorithm, Algorithm::RSASHA1 | Algorithm::RSASHA1_NSEC3_SHA1) {
+                changes.add_at_apex(Change::Sha1, self.apex(), Type::DNSKEY);
+            }
+            let same = |other: &Dnskey<'_>| other.algorithm == own.algorithm && other.public == own.public;
+            let mut published =
+                self.published().filter_map(|data| Dnskey::parse(data).ok()).filter(same).peekable();
+            if let Some(Dnskey { flags, .. }) = published.peek().copied()
+                && !published.any(|other| other.flags == own.flags)
+            {
+                return Err(SignError::Flags { tag: key.tag(), published: flags, given: own.flags });
+            }
+        }
+        let others = self.published().filter_map(|data| Dnskey::parse(data).ok());
+        for _ in others.filter(|key| key.is_zone_key() && !ring.has_algorithm(key.algorithm)) {
+            changes.add_at_apex(Change::UnusedAlgorithm, self.apex(), Type::DNSKEY);
+        }
+        if matches!(&options.denial, Denial::Nsec3(nsec3) if nsec3.iterations > 0) {
+            changes.add_at_apex(Change::Iterations, self.apex(), Type::NSEC3PARAM);
+        }
+        Ok(())
+    }
+}
+
+/// Copies a zone in canonical order, and adds what signing it needs.
+struct Builder<'z> {
+    source: &'z Source<'z>,
+    ring: &'z KeyRing,
+    options: &'z SignOptions,
+    serial: u32,
+}
+
+impl Builder<'_> {
+    fn build(&self, changes: &mut Changes) -> Result<Records, SignError> {
+        let mut records = Records::new();
+        for (index, place) in self.source.places.iter().enumerate() {
+            if place == Place::Outside {
+                self.drop_name(index, changes);
+                continue;
+            }
+            let mut owner = None;
+            for set in self.source.sets.of_name(index).filter(|set| is_kept(set, place)) {
+                let id = match owner {
+                    Some(id) => id,
+                    None => *owner.insert(records.add_owner(set.owner)?),
+                };
+                self.copy(set, place, id, &mut records, changes)?;
+            }
+            if let (Place::Apex, Some(owner)) = (place, owner) {
+                self.add_at_apex(owner, &mut records, changes)?;
+            }
+        }
+        Ok(records)
+    }
+
+    fn drop_name(&self, index: usize, changes: &mut Changes) {
+        let zone = self.source.sets.records();
+        for row in self.source.sets.of_name(index).flat_map(|set| set.records) {
+            changes.add(Change::OutOfZone, || Spot::of(zone, *row as usize));
+        }
+    }
+
+    /// A set with the lowest time to live of its records. RFC 2181 5.2.
+    fn copy(
+        &self,
+        set: Set<'_>,
+        place: Place,
+        owner: OwnerId,
+        records: &mut Records,
+        changes: &mut Changes,
+    ) -> Result<(), SignError> {
+        let zone = self.source.sets.records();
+        let ttls = || set.records.iter().map(|row| zone.get(*row as usize).ttl);
+        let ttl = ttls().min().unwrap_or(0);
+        if let Some(other) = ttls().position(|other| other != set.ttl()) {
+            changes.add(Change::Ttl, || Spot::of(zone, set.records[other] as usize));
+        }
+        for row in set.records {
+            let record = zone.get(*row as usize);
+            records.add(owner, set.rtype, ttl, record.line, |out| {
+                match (place, set.rtype) {
+                    (Place::Apex, Type::SOA) => self.source.soa.write(self.serial, out),
+                    _ => out.extend_from_slice(record.data),
+                }
+                Ok::<_, SignError>(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The keys that are not there yet, the parameters of hashes, and places for the zone's digests.
+    fn add_at_apex(
+        &self,
+        owner: OwnerId,
+        records: &mut Records,
+        changes: &mut Changes,
+    ) -> Result<(), SignError> {
+        let Source { sets, places, soa_ttl, .. } = self.source;
+        let mut add = |rtype, ttl, data: &[u8]| {
+            records.add(owner, rtype, ttl, 0, |out| {
+                out.extend_from_slice(data);
+                Ok::<_, SignError>(())
+            })
+        };
+        let keys = sets.of_type(places.apex(), Type::DNSKEY);
+        let keys_ttl =
+            keys.and_then(|set| set.records.iter().map(|row| sets.records().get(*row as usize).ttl).min());
+        for key in self.ring.keys() {
+            if !self.source.published().any(|data| data == key.dnskey()) {
+                add(Type::DNSKEY, keys_ttl.unwrap_or(*soa_ttl), key.dnskey())?;
+            }
+        }
+        if let Denial::Nsec3(options) = &self.options.denial {
+            // Caches have no use for it: dnssec-signzone gives it no time, either.
+            add(Type::NSEC3PARAM, 0, &nsec3::parameters(options, 0))?;
+        }
+        for algorithm in &self.options.zone_digests {
+            add(Type::ZONEMD, *soa_ttl, &seal::place(self.serial, *algorithm)?)?;
+        }
+        if let Some(old) = sets.of_type(places.apex(), Type::ZONEMD)
+            && self.options.zone_digests.is_empty()
+        {
+            changes.add(Change::ZoneDigest, || Spot::of(sets.records(), old.records[0] as usize));
+        }
+        Ok(())
+    }
+}
+
+fn is_kept(set: &Set<'_>, place: Place) -> bool {
+    let is_old_digest = place == Place::Apex && set.rtype == Type::ZONEMD;
+    !set.records.is_empty() && !is_of_signing(set.rtype) && !is_old_digest
+}
+
+/// The serial number of a zone's SOA record, if it has one.
+fn last_serial(zone: &Records) -> Option<u32> {
+    let soa = zone.iter().find(|record| record.rtype == Type::SOA)?;
+    Soa::read(soa.data).map(|soa| soa.serial)
+}
+
+impl fmt::Debug for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Draft({} serial {}: {} records)", self.apex, self.serial, self.records.len())
+    }
+}

@@ -1,0 +1,36 @@
+//! Zones signed: what goes out is put together first, then every set is signed, many at a time. RFC 4034, RFC 4035 section 2,
+//! RFC 5155 section 7, RFC 8976 section 3.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `options` | how a zone is to be signed, and for how long |
+//! | `keys` | keys that sign, and which of them signs what |
+//! | [`Draft`] | the zone as it will be, all but its signatures |
+//! | `check`, `soa` | what no zone may say; its serial number |
+//! | `nsec`, `nsec3` | the chain of names, or of hashes |
+//! | [`Plan`] | the sets of a draft, signed range by range, and written |
+//! | `batch` | what signatures sign, hashed side by side |
+//! | `previous` | signatures that still hold |
+//! | `seal` | the zone's own digest, when all else is signed |
+//! | `write` | a signed zone as text |
+//! | `error` | why there is no signed zone; what was changed on the way |
+
+mod batch;
+mod check;
+mod draft;
+mod error;
+mod keys;
+mod nsec;
+mod nsec3;
+mod options;
+mod plan;
+mod previous;
+mod seal;
+mod soa;
+mod write;
+
+pub use self::draft::Draft;
+pub use self::error::{Change, Changes, SignError, Spot};
+pub use self::keys::{Role, SigningKey};
+pub use self::options::{Denial, Lifetime, MOST_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions};
+pub use self::plan::{Plan, Signatures};

@@ -1,0 +1,152 @@
+//! The chain of hashes. RFC 5155 section 7.1.
+
+use oarlock::Accelerator;
+
+use super::SignError;
+use super::nsec::{types, with};
+use super::options::Nsec3Options;
+use crate::base32hex::{base32hex_len, write_base32hex};
+use crate::bitmap::write_bitmap;
+use crate::name::{MAX_NAME, Name};
+use crate::nsec3::OPT_OUT;
+use crate::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
+use crate::records::Records;
+use crate::rtype::Type;
+use crate::sets::Sets;
+use crate::zone_cut::{Place, Places, empty_names};
+
+/// A name of the chain.
+struct Link<'z> {
+    name: Name<'z>,
+    /// Its index among the zone's names; none of a name without records.
+    index: Option<usize>,
+    hash: Nsec3Hash,
+}
+
+/// Adds an NSEC3 record for every name of the zone's own, for names between them, and for delegations unless they may be left out.
+pub(super) fn add_chain(
+    accelerator: &Accelerator,
+    records: &mut Records,
+    apex: Name<'_>,
+    ttl: u32,
+    options: &Nsec3Options,
+) -> Result<(), SignError> {
+    if base32hex_len(NSEC3_HASH_LEN) + 1 + apex.as_bytes().len() > MAX_NAME {
+        return Err(SignError::LongApex(apex.to_buf()));
+    }
+    let (hashes, data) = chain(accelerator, records, apex, options)?;
+    let mut owner = Vec::new();
+    let mut start = 0;
+    for (hash, end) in hashes {
+        write_owner(&hash, apex, &mut owner);
+        let id = records.add_owner(Name::trusted(&owner))?;
+        records.add(id, Type::NSEC3, ttl, 0, |out| {
+            out.extend_from_slice(&data[start..end]);
+            Ok::<_, SignError>(())
+        })?;
+        start = end;
+    }
+    Ok(())
+}
+
+/// What NSEC3PARAM and NSEC3 records begin with. RFC 5155 3.2 and 4.2.
+pub(super) fn parameters(options: &Nsec3Options, flags: u8) -> Vec<u8> {
+    let [high, low] = options.iterations.to_be_bytes();
+    // unreachable because options have been checked
+    let salt_len = options.salt.len() as u8;
+    [&[NSEC3_SHA1, flags, high, low, salt_len], &options.salt[..]].concat()
+}
+
+/// Hashes in rising order, each with where its record's data end, and the data.
+type Chain = (Vec<(Nsec3Hash, usize)>, Vec<u8>);
+
+fn chain(
+    accelerator: &Accelerator,
+    records: &Records,
+    apex: Name<'_>,
+    options: &Nsec3Options,
+) -> Result<Chain, SignError> {
+    let sets = Sets::new(records);
+    let Some(places) = Places::new(&sets, apex) else { return Ok(Chain::default()) };
+    let mut links = links(&sets, &places, options.is_opt_out);
+    let names = links.iter().map(|link| link.name);
+    let hashes = hash_names(accelerator, names, &options.salt, options.iterations)?;
+    links.iter_mut().zip(hashes).for_each(|(link, hash)| link.hash = hash);
+    links.sort_unstable_by_key(|link| link.hash);
+    refuse_same(&links)?;
+    Ok(write(&sets, &places, &links, &parameters(options, if options.is_opt_out { OPT_OUT } else { 0 })))
+}
+
+/// RFC 5155 7.1: two names of one hash need another salt. Links come in order.
+fn refuse_same(links: &[Link<'_>]) -> Result<(), SignError> {
+    match links.windows(2).find(|pair| pair[0].hash == pair[1].hash) {
+        Some([one, other, ..]) => Err(SignError::Collision(one.name.to_buf(), other.name.to_buf())),
+        _ => Ok(()),
+    }
+}
+
+fn links<'z>(sets: &Sets<'z>, places: &Places, is_opt_out: bool) -> Vec<Link<'z>> {
+    let hash = [0; NSEC3_HASH_LEN];
+    let mut links = Vec::with_capacity(places.iter().len());
+    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
+        let is_insecure = place == Place::Cut && sets.of_type(index, Type::DS).is_none();
+        if !(is_opt_out && is_insecure) {
+            links.push(Link { name: sets.name(index), index: Some(index), hash });
+        }
+    }
+    empty_names(sets, places, |empty| {
+        if !(is_opt_out && empty.may_be_left_out) {
+            links.push(Link { name: empty.name, index: None, hash });
+        }
+    });
+    links
+}
+
+fn write(sets: &Sets<'_>, places: &Places, links: &[Link<'_>], head: &[u8]) -> Chain {
+    let (mut ends, mut data) = (Vec::with_capacity(links.len()), Vec::new());
+    let nexts = links.iter().cycle().skip(1);
+    for (link, next) in links.iter().zip(nexts) {
+        data.extend_from_slice(head);
+        data.push(NSEC3_HASH_LEN as u8);
+        data.extend_from_slice(&next.hash);
+        if let Some(index) = link.index {
+            write_types(sets, index, places.get(index), &mut data);
+        }
+        ends.push((link.hash, data.len()));
+    }
+    (ends, data)
+}
+
+/// A name's types, and RRSIG where it has any that is signed: of a delegation that is its DS records alone.
+fn write_types(sets: &Sets<'_>, index: usize, place: Place, out: &mut Vec<u8>) {
+    let types = || types(sets, index, place);
+    if types().any(|rtype| place.signs(rtype)) {
+        write_bitmap(with(types(), [Type::RRSIG]), out);
+    } else {
+        write_bitmap(types(), out);
+    }
+}
+
+fn write_owner(hash: &Nsec3Hash, apex: Name<'_>, out: &mut Vec<u8>) {
+    out.clear();
+    out.push(base32hex_len(NSEC3_HASH_LEN) as u8);
+    write_base32hex(hash, out);
+    out.extend_from_slice(apex.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_one_hash_are_refused() {
+        let link = |name, first| {
+            let mut hash = [7; NSEC3_HASH_LEN];
+            hash[0] = first;
+            Link { name: Name::new(name).unwrap(), index: None, hash }
+        };
+        assert_eq!(refuse_same(&[link(b"\x01a\0", 1), link(b"\x01b\0", 2)]), Ok(()));
+        let same = refuse_same(&[link(b"\x01a\0", 1), link(b"\x01b\0", 2), link(b"\x01c\0", 2)]);
+        assert_eq!(same.unwrap_err().to_string(), "b. and c. have the same hash; choose another salt");
+    }
+}

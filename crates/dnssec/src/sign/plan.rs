@@ -1,0 +1,288 @@
+//! The sets of a draft, signed range by range, and written.
+
+use std::fmt;
+use std::ops::Range;
+
+use oarlock::{Accelerator, Job, JobError};
+
+use super::batch::Batch;
+use super::draft::Draft;
+use super::keys::SigningKey;
+use super::previous::Previous;
+use super::{SignError, seal};
+use crate::records::Records;
+use crate::rrsig::{Rrsig, signed_labels};
+use crate::rtype::Type;
+use crate::sets::{Set, Sets};
+use crate::zone_cut::Places;
+
+/// Names whose sets are signed together: lanes are full many times, and what is signed fits into a core's cache.
+const NAMES: usize = 2048;
+
+/// Which sets of a draft are signed by whom.
+pub struct Plan<'z> {
+    pub(super) draft: &'z Draft,
+    pub(super) sets: Sets<'z>,
+    pub(super) places: Places,
+    previous: Option<Previous<'z>>,
+    /// Data of the zone's digests with their signatures, in place of those of the draft.
+    pub(super) seal: Option<seal::Seal>,
+}
+
+/// Signatures of a range of names, in the order in which the plan asks for them.
+#[derive(Clone, Default)]
+pub struct Signatures {
+    /// Data of RRSIG records, one behind the other.
+    data: Vec<u8>,
+    ends: Vec<usize>,
+    /// Sets that were signed.
+    sets: usize,
+    reused: usize,
+    replaced: usize,
+}
+
+/// A signature that is wanted.
+struct Wanted<'p> {
+    set: Set<'p>,
+    key: &'p SigningKey,
+    /// Data of an earlier RRSIG that may do.
+    old: Option<&'p [u8]>,
+}
+
+impl<'z> Plan<'z> {
+    /// Signs what a draft holds, but for what `previous` has signed and still holds.
+    ///
+    /// # Errors
+    /// [`SignError::NoSoa`], which no draft is without.
+    pub fn new(draft: &'z Draft, previous: Option<&'z Records>) -> Result<Self, SignError> {
+        let sets = Sets::new(&draft.records);
+        let places = Places::new(&sets, draft.apex()).ok_or(SignError::NoSoa)?;
+        Ok(Self { draft, sets, places, previous: previous.map(Previous::new), seal: None })
+    }
+
+    /// Number of names.
+    #[must_use]
+    pub fn name_count(&self) -> usize {
+        self.sets.name_count()
+    }
+
+    /// Ranges of names that are signed together, in order.
+    pub fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<> {
+        let names = self.name_count();
+        (0..names.div_ceil(NAMES)).map(move |at| at * NAMES..names.min((at + 1) * NAMES))
+    }
+
+    /// Signs the sets of some names, on this thread.
+    ///
+    /// # Errors
+    /// The machine, or who holds a key, failed.
+    ///
+    /// # Panics
+    /// Where there are no such names.
+    pub fn sign(&self, accelerator: &Accelerator, names: Range<usize>) -> Result<Signatures, SignError> {
+        let mut wanted = Vec::with_capacity(2 * names.len());
+        let mut sets = 0;
+        for name in names {
+            for set in self.signed_sets(name).filter(|set| !self.is_seal(name, set)) {
+                sets += 1;
+                self.want(name, set, &mut wanted);
+            }
+        }
+        Ok(Signatures { sets, ..self.answer(accelerator, &mut wanted)? })
+    }
+
+    /// Takes over what verifies, and makes the rest.
+    fn answer<'p>(
+        &'p self,
+        accelerator: &Accelerator,
+        wanted: &mut [Wanted<'p>],
+    ) -> Result<Signatures, SignError> {
+        let replaced = self.confirm(accelerator, wanted)?;
+        let reused = wanted.iter().filter(|wanted| wanted.old.is_some()).count();
+        Ok(Signatures { reused, replaced, ..self.make(accelerator, wanted)? })
+    }
+
+    /// Signs a set at the zone's own name that the draft does not have as it is.
+    pub(super) fn sign_at_apex(
+        &self,
+        accelerator: &Accelerator,
+        set: Set<'_>,
+    ) -> Result<Signatures, SignError> {
+        let mut wanted = Vec::new();
+        self.want(self.places.apex(), set, &mut wanted);
+        Ok(Signatures { sets: 1, ..self.answer(accelerator, &mut wanted)? })
+    }
+
+    /// True for the digests of the zone, which are made and signed when all else is.
+    pub(super) fn is_seal(&self, name: usize, set: &Set<'_>) -> bool {
+        name == self.places.apex() && set.rtype == Type::ZONEMD
+    }
+
+    pub(super) fn signed_sets(&self, name: usize) -> impl Iterator<Item = Set<'_>> {
+        let place = self.places.get(name);
+        self.sets.of_name(name).filter(move |set| place.signs(set.rtype))
+    }
+
+    pub(super) fn signers(&self, name: usize, rtype: Type) -> impl ExactSizeIterator<Item = &SigningKey> {
+        self.draft.ring.signers(name == self.places.apex(), rtype)
+    }
+
+    fn want<'p>(&'p self, name: usize, set: Set<'p>, wanted: &mut Vec<Wanted<'p>>) {
+        let (apex, lifetime) = (self.draft.apex(), &self.draft.options.lifetime);
+        let previous = self.previous.as_ref().and_then(|previous| Some((previous, previous.same(&set)?)));
+        for key in self.signers(name, set.rtype) {
+            let old = previous
+                .as_ref()
+                .and_then(|(previous, old)| previous.signature(old, &set, apex, key, lifetime));
+            wanted.push(Wanted { set, key, old });
+        }
+    }
+
+    /// Forgets earlier signatures that do not verify, and says how many.
+    fn confirm(&self, accelerator: &Accelerator, wanted: &mut [Wanted<'_>]) -> Result<usize, SignError> {
+        let mut olds: Vec<_> = wanted.iter_mut().filter(|wanted| wanted.old.is_some()).collect();
+        let mut batch = Batch::default();
+        for wanted in &olds {
+            wanted.push(wanted.old.unwrap_or_default(), &mut batch)?;
+        }
+        batch.hash(accelerator)?;
+        let jobs: Vec<Job<'_>> = olds
+            .iter()
+            .enumerate()
+            .filter_map(|(index, wanted)| {
+                // unreachable because signatures were read before, and all that sign can verify
+                let rrsig = Rrsig::read(wanted.old?).ok()?;
+                let scheme = wanted.key.algorithm().verify_scheme()?;
+                Some(Job::verify(scheme, wanted.key.key(), batch.input(index), rrsig.signature))
+            })
+            .collect();
+        let answers = accelerator.run_all(&jobs);
+        let mut replaced = 0;
+        for (wanted, answer) in olds.iter_mut().zip(answers.iter()) {
+            if answer.is_err() {
+                wanted.old = None;
+                replaced += 1;
+            }
+        }
+        Ok(replaced)
+    }
+
+    /// Makes what is wanted and not there.
+    fn make(&self, accelerator: &Accelerator, wanted: &[Wanted<'_>]) -> Result<Signatures, SignError> {
+        let news = || wanted.iter().filter(|wanted| wanted.old.is_none());
+        let mut batch = Batch::default();
+        let mut head = Vec::new();
+        for new in news() {
+            self.write_head(new, &mut head);
+            new.push(&head, &mut batch)?;
+        }
+        batch.hash(accelerator)?;
+        let nonce = self.draft.options.nonce;
+        let jobs: Result<Vec<_>, SignError> = news()
+            .enumerate()
+            .map(|(index, Wanted { key, .. })| {
+                Ok(Job::sign(key.scheme(nonce)?, key.key(), batch.input(index)))
+            })
+            .collect();
+        let answers = accelerator.run_all(&jobs?);
+        let mut made = answers.iter();
+        let mut signatures = Signatures::default();
+        for wanted in wanted {
+            if let Some(old) = wanted.old {
+                signatures.push(&[old]);
+                continue;
+            }
+            // unreachable default because every job has an answer
+            let signature =
+                made.next().unwrap_or(Err(JobError::Cancelled)).map_err(|error| wanted.unsigned(error))?;
+            self.write_head(wanted, &mut head);
+            signatures.push(&[&head, signature]);
+        }
+        Ok(signatures)
+    }
+
+    /// An RRSIG's data before the signature. RFC 4034 3.1.
+    fn write_head(&self, wanted: &Wanted<'_>, head: &mut Vec<u8>) {
+        let Wanted { set, key, .. } = wanted;
+        let lifetime = &self.draft.options.lifetime;
+        let expiration = lifetime.expiration_of(set.owner, set.rtype);
+        head.clear();
+        head.extend_from_slice(&set.rtype.0.to_be_bytes());
+        // unreachable because a name has at most 127 labels
+        head.extend_from_slice(&[key.algorithm().0, signed_labels(set.owner) as u8]);
+        for number in [set.ttl(), expiration, lifetime.inception] {
+            head.extend_from_slice(&number.to_be_bytes());
+        }
+        head.extend_from_slice(&key.tag().to_be_bytes());
+        head.extend_from_slice(self.draft.apex().as_bytes());
+    }
+}
+
+impl Wanted<'_> {
+    /// Puts what is signed into a batch, `data` being an RRSIG's with or without its signature.
+    fn push(&self, data: &[u8], batch: &mut Batch) -> Result<(), SignError> {
+        let rrsig = Rrsig::read(data).map_err(|_| self.unsigned(JobError::Malformed { what: "RRSIG" }))?;
+        let digest = self.key.algorithm().message_digest();
+        Ok(batch.push(digest, |out| rrsig.write_signed(self.set.owner, self.set.data(), out))?)
+    }
+
+    fn unsigned(&self, error: JobError) -> SignError {
+        let Set { owner, rtype, .. } = self.set;
+        SignError::Unsigned { owner: owner.to_buf(), rtype, tag: self.key.tag(), error }
+    }
+}
+
+impl Signatures {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True where nothing was signed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Sets that they sign.
+    #[must_use]
+    pub fn sets(&self) -> usize {
+        self.sets
+    }
+
+    /// Earlier ones that were taken over.
+    #[must_use]
+    pub fn reused(&self) -> usize {
+        self.reused
+    }
+
+    /// Earlier ones that looked as if they held, and did not verify.
+    #[must_use]
+    pub fn replaced(&self) -> usize {
+        self.replaced
+    }
+
+    /// Data of the RRSIG records, set by set.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.data[start..*end])
+    }
+
+    fn push(&mut self, parts: &[&[u8]]) {
+        parts.iter().for_each(|part| self.data.extend_from_slice(part));
+        self.ends.push(self.data.len());
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({:?}, {} names)", self.draft, self.name_count())
+    }
+}
+
+impl fmt::Debug for Signatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Signatures({}, {} of them reused)", self.len(), self.reused)
+    }
+}

@@ -1,0 +1,55 @@
+//! Signatures of an earlier time that still hold.
+
+use std::cmp::Ordering;
+
+use super::keys::SigningKey;
+use super::options::Lifetime;
+use crate::name::Name;
+use crate::records::Records;
+use crate::rrsig::{Rrsig, Validity, serial_cmp, signed_labels};
+use crate::sets::{Set, Sets};
+
+/// A zone as it was signed last.
+pub(super) struct Previous<'z> {
+    sets: Sets<'z>,
+}
+
+impl<'z> Previous<'z> {
+    pub(super) fn new(records: &'z Records) -> Self {
+        Self { sets: Sets::new(records) }
+    }
+
+    /// The earlier state of a set, where its records were the same.
+    pub(super) fn same(&self, set: &Set<'_>) -> Option<Set<'_>> {
+        let name = self.sets.find(set.owner).ok()?;
+        let old = self.sets.of_name(name).find(|old| old.rtype == set.rtype)?;
+        old.data().eq(set.data()).then_some(old)
+    }
+
+    /// Data of a signature of `old` that a new one by `key` could not better, as far as can be seen without verifying it.
+    pub(super) fn signature(
+        &self,
+        old: &Set<'_>,
+        set: &Set<'_>,
+        apex: Name<'_>,
+        key: &SigningKey,
+        lifetime: &Lifetime,
+    ) -> Option<&[u8]> {
+        let records = self.sets.records();
+        old.signatures.iter().map(|row| records.get(*row as usize)).find_map(|record| {
+            let rrsig = Rrsig::read(record.data).ok()?;
+            let is_of_key = rrsig.key_tag == key.tag() && rrsig.algorithm == key.algorithm().0;
+            let is_of_set = rrsig.signer == apex
+                && rrsig.original_ttl == set.ttl()
+                && usize::from(rrsig.labels) == signed_labels(set.owner);
+            (is_of_key && is_of_set && holds(&rrsig, lifetime)).then_some(record.data)
+        })
+    }
+}
+
+/// True where it holds, and for longer than signatures have to be refreshed.
+fn holds(rrsig: &Rrsig<'_>, lifetime: &Lifetime) -> bool {
+    let limit = lifetime.now.wrapping_add(lifetime.refresh_s);
+    rrsig.validity(lifetime.now) == Validity::Valid
+        && serial_cmp(rrsig.expiration, limit) == Ordering::Greater
+}

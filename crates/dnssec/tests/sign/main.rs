@@ -1,0 +1,94 @@
+//! Zones signed: chains, rules and signatures, on every engine.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod bad;
+mod chains;
+mod rules;
+mod signatures;
+mod zones;
+
+use oarlock::contract::Curve;
+use oarlock::keys::{generate, raw};
+use oarlock::{Accelerator, NonceRule};
+use oarlock_dnssec::sign::{Draft, Lifetime, Plan, Role, SignError, SignOptions, Signatures, SigningKey};
+use oarlock_dnssec::zone::{Reader, write_record};
+use oarlock_dnssec::{Algorithm, Records};
+
+const NOW: u32 = 1_700_000_000;
+
+fn engines() -> [Accelerator; 2] {
+    ["scalar", "lanes"].map(|name| Accelerator::builder().engines([name]).lazy().build().unwrap())
+}
+
+fn scalar() -> Accelerator {
+    Accelerator::builder().engines(["scalar"]).lazy().build().unwrap()
+}
+
+fn zone(text: &str) -> Records {
+    let include = &mut |_: &str| Err(String::new());
+    let mut reader = Reader::new(None, include);
+    let mut records = Records::new();
+    reader.read(text.as_bytes(), true, &mut records);
+    assert_eq!(reader.faults(), []);
+    records
+}
+
+/// A key of a number: the same number gives the same key, but of RSA.
+fn key(algorithm: u8, role: Role, number: u8) -> SigningKey {
+    let key = match algorithm {
+        13 => raw::ec_private(Curve::P256, &[number; 32]).unwrap(),
+        14 => raw::ec_private(Curve::P384, &[number; 48]).unwrap(),
+        15 => raw::ed25519_private(&[number; 32]).unwrap(),
+        _ => generate::rsa(2048).unwrap(),
+    };
+    let flags = if role == Role::Zsk { 256 } else { 257 };
+    SigningKey::new(key, role, flags, Algorithm(algorithm)).unwrap()
+}
+
+fn pair() -> Vec<SigningKey> {
+    vec![key(13, Role::Ksk, 1), key(13, Role::Zsk, 2)]
+}
+
+fn options() -> SignOptions {
+    SignOptions { nonce: NonceRule::Deterministic, ..SignOptions::new(Lifetime::from(NOW)) }
+}
+
+fn draft(text: &str, options: SignOptions) -> Result<Draft, SignError> {
+    Draft::new(&scalar(), &zone(text), pair(), options, None)
+}
+
+/// All records of a draft as lines, without their TTLs and classes.
+fn drafted(text: &str, options: SignOptions) -> Vec<String> {
+    let draft = draft(text, options).unwrap();
+    lines(draft.records())
+}
+
+fn lines(records: &Records) -> Vec<String> {
+    let mut out = Vec::new();
+    records.iter().for_each(|record| write_record(&record, &mut out));
+    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn of_type(lines: &[String], rtype: &str) -> Vec<String> {
+    let is_of = |line: &&String| line.split(' ').nth(3) == Some(rtype);
+    lines.iter().filter(is_of).cloned().collect()
+}
+
+/// A whole zone, signed in as many parts as there are, and what was made and taken over.
+fn signed(
+    accelerator: &Accelerator,
+    zone: &Records,
+    keys: Vec<SigningKey>,
+    options: SignOptions,
+    previous: Option<&Records>,
+) -> (String, Vec<Signatures>) {
+    let draft = Draft::new(accelerator, zone, keys, options, previous).unwrap();
+    let mut plan = Plan::new(&draft, previous).unwrap();
+    let signatures: Vec<_> = plan.ranges().map(|names| plan.sign(accelerator, names).unwrap()).collect();
+    plan.seal(accelerator, &signatures).unwrap();
+    let mut out = Vec::new();
+    for (names, signatures) in plan.ranges().zip(&signatures) {
+        plan.write(names, signatures, &mut out);
+    }
+    (String::from_utf8(out).unwrap(), signatures)
+}
