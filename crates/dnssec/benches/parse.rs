@@ -19,7 +19,8 @@ const BLOCK: usize = 4 << 20;
 fn main() {
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(DELEGATIONS);
     let is_wanted = |name: &str| {
-        let mut names = std::env::args().skip(1).filter(|name| name.chars().all(char::is_alphabetic)).peekable();
+        let mut names =
+            std::env::args().skip(1).filter(|name| name.chars().all(char::is_alphabetic)).peekable();
         names.peek().is_none() || names.any(|wanted| wanted == name)
     };
     let zone = zone(count);
@@ -91,7 +92,8 @@ fn write(records: &Records) -> usize {
 /// Each delegation has two name servers, six of ten have a DS with its signature, and all a signed NSEC.
 fn zone(delegations: usize) -> String {
     let mut random = fastrand::Rng::with_seed(8);
-    let mut text = String::from("example. 3600 IN SOA ns1.example. hostmaster.example. 1 7200 900 1209600 300\n");
+    let mut text =
+        String::from("example. 3600 IN SOA ns1.example. hostmaster.example. 1 7200 900 1209600 300\n");
     for number in 0..delegations {
         let name = name(number, &mut random);
         for server in 1..=2 {

@@ -201,7 +201,9 @@ impl Records {
     fn place(&mut self) -> Result<u32, RecordsError> {
         let start = self.bytes.len().next_multiple_of(UNIT);
         let place = u32::try_from(start / UNIT).map_err(|_| RecordsError::Full)?;
-        self.bytes.resize(start, 0);
+        // More than is wanted: a copy of fixed length costs nothing.
+        self.bytes.extend_from_slice(&[0; UNIT]);
+        self.bytes.truncate(start);
         Ok(place)
     }
 }

@@ -16,6 +16,9 @@ pub struct UnknownType;
 
 macro_rules! types {
     ($($name:ident $text:literal $number:literal)*) => {
+        /// Mnemonics and their types.
+        const MNEMONICS: &[(&str, Type)] = &[$(($text, Type::$name)),*];
+
         #[allow(missing_docs, reason = "each is its mnemonic")]
         impl Type {
             $(pub const $name: Type = Type($number);)*
@@ -25,18 +28,6 @@ macro_rules! types {
             pub fn mnemonic(self) -> Option<&'static str> {
                 match self.0 {
                     $($number => Some($text),)*
-                    _ => None,
-                }
-            }
-
-            /// The type of a mnemonic of up to eight capital letters, as an integer.
-            #[allow(unreachable_patterns, reason = "longer mnemonics are all 0")]
-            fn of_capitals(capitals: u64) -> Option<Type> {
-                $(const $name: u64 = capitals_of($text.as_bytes());)*
-                match capitals {
-                    // No word is an integer of no letters.
-                    0 => None,
-                    $($name => Some(Type::$name),)*
                     _ => None,
                 }
             }
@@ -51,6 +42,50 @@ macro_rules! types {
             }
         }
     };
+}
+
+/// Places of mnemonics in a table, more than twice as many as there are.
+const PLACES: usize = 256;
+const PLACE_BITS: u32 = PLACES.ilog2();
+/// 2^64 divided by the golden ratio: what differs in any bits differs in the product's high ones.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Mnemonics of up to eight letters, as integers, each at or behind its place.
+static TABLE: [(u64, Type); PLACES] = table();
+
+const fn table() -> [(u64, Type); PLACES] {
+    let mut table = [(0, Type(0)); PLACES];
+    let mut next = 0;
+    while next < MNEMONICS.len() {
+        let (text, rtype) = MNEMONICS[next];
+        let capitals = capitals_of(text.as_bytes());
+        let mut place = place_of(capitals);
+        while table[place].0 != 0 {
+            place = (place + 1) % PLACES;
+        }
+        if capitals != 0 {
+            table[place] = (capitals, rtype);
+        }
+        next += 1;
+    }
+    table
+}
+
+const fn place_of(capitals: u64) -> usize {
+    (capitals.wrapping_mul(SPREAD) >> (u64::BITS - PLACE_BITS)) as usize
+}
+
+/// The type of a mnemonic of up to eight capital letters, as an integer that is not 0.
+#[inline]
+fn of_capitals(capitals: u64) -> Option<Type> {
+    let mut place = place_of(capitals);
+    loop {
+        match TABLE[place] {
+            (found, rtype) if found == capitals => return Some(rtype),
+            (0, _) => return None,
+            _ => place = (place + 1) % PLACES,
+        }
+    }
 }
 
 /// Up to eight bytes, the first lowest; 0 for a longer text.
@@ -90,7 +125,10 @@ impl Type {
     /// The type that a word of a zone file is, as [`parse`](Self::parse).
     #[inline]
     pub(crate) fn read(word: Word<'_>) -> Option<Self> {
-        word.capitals().and_then(Self::of_capitals).or_else(|| Self::parse(word.bytes()))
+        word.capitals()
+            .filter(|capitals| *capitals != 0)
+            .and_then(of_capitals)
+            .or_else(|| Self::parse(word.bytes()))
     }
 
     /// The type of a mnemonic in any case, or of `TYPE` and a number. RFC 3597 section 5.

@@ -9,16 +9,19 @@ use crate::zone::entries::Words;
 
 /// Reads types up to the entry's end into windows of bits.
 pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
-    let mut first = [0_u8; 32];
+    let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
         let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))?;
         match u8::try_from(rtype.0) {
-            Ok(low) => first[usize::from(low / 8)] |= 0x80 >> (low % 8),
+            Ok(low) => {
+                first[usize::from(low / 8)] |= 0x80 >> (low % 8);
+                last = last.max(1 + usize::from(low / 8));
+            }
             Err(_) => others.push(rtype.0),
         }
     }
-    write_window(0, &first, out);
+    write_window(0, &first[..last], out);
     others.sort_unstable();
     for types in others.chunk_by(|one, two| one >> 8 == two >> 8) {
         let mut bits = [0; 32];
@@ -26,16 +29,16 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), Entr
             let low = rtype & 0xff;
             bits[usize::from(low / 8)] |= 0x80 >> (low % 8);
         }
-        write_window((types[0] >> 8) as u8, &bits, out);
+        let last = 1 + usize::from(types[types.len() - 1] as u8 / 8);
+        write_window((types[0] >> 8) as u8, &bits[..last], out);
     }
     Ok(())
 }
 
-fn write_window(window: u8, bits: &[u8; 32], out: &mut Vec<u8>) {
-    let len = 32 - bits.iter().rev().take_while(|byte| **byte == 0).count();
-    if len > 0 {
-        out.extend_from_slice(&[window, len as u8]);
-        out.extend_from_slice(&bits[..len]);
+fn write_window(window: u8, bits: &[u8], out: &mut Vec<u8>) {
+    if !bits.is_empty() {
+        out.extend_from_slice(&[window, bits.len() as u8]);
+        out.extend_from_slice(bits);
     }
 }
 

@@ -100,9 +100,16 @@ fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8
         (*half, text) = (None, rest);
     }
     let (pairs, odd) = text.as_chunks::<2>();
-    out.reserve(pairs.len());
-    for [high, low] in pairs {
-        out.push(hex_byte(word, *high, *low)?);
+    let start = out.len();
+    out.resize(start + pairs.len(), 0);
+    let mut bad = 0;
+    for (byte, [high, low]) in out[start..].iter_mut().zip(pairs) {
+        let (high, low) = (HEX_VALUES[usize::from(*high)], HEX_VALUES[usize::from(*low)]);
+        bad |= high | low;
+        *byte = high << 4 | low;
+    }
+    if bad > 15 {
+        return Err(EntryError::word(word, "hexadecimal digits"));
     }
     if let [odd] = odd {
         *half = Some(*odd);

@@ -147,7 +147,7 @@ fn named(
     by_name: fn(&[u8]) -> Option<u16>,
 ) -> Result<u16, EntryError> {
     let word = words.need(expected)?;
-    match crate::zone::word::digits(word.bytes()).map(u16::try_from) {
+    match word.digits().map(u16::try_from) {
         Some(Ok(number)) if number <= max => Ok(number),
         Some(_) => Err(EntryError::word(word, expected)),
         None => by_name(word.bytes()).ok_or_else(|| EntryError::word(word, expected)),

@@ -1,5 +1,7 @@
 //! Points in time as signatures have them: seconds since 1970, 32 bits. RFC 4034 3.2.
 
+use crate::zone::word::eight_digits;
+
 /// A point in time as RRSIG records write it: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. RFC 4034 3.2.
 #[must_use]
 pub fn parse_time(text: &[u8]) -> Option<u32> {
@@ -11,21 +13,17 @@ pub fn parse_time(text: &[u8]) -> Option<u32> {
 }
 
 /// Seconds of `YYYYMMDDHHmmSS` from 1970 to 2106, or none.
+#[inline]
 pub(super) fn parse(text: &[u8; 14]) -> Option<u32> {
-    let mut digits = [0_u32; 14];
-    for (digit, byte) in digits.iter_mut().zip(text) {
-        *digit = u32::from(byte.wrapping_sub(b'0'));
-    }
-    if digits.iter().any(|digit| *digit > 9) {
-        return None;
-    }
-    let two = |at: usize| 10 * digits[at] + digits[at + 1];
-    let (year, month, day) = (100 * two(0) + two(2), two(4), two(6));
-    let (hour, minute, second) = (two(8), two(10), two(12));
+    let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else { return None };
+    let date = eight_digits(u64::from_le_bytes(*first))?;
+    let time = eight_digits(u64::from_le_bytes(*last))? % 1_000_000;
+    let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100);
     if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let seconds = u64::from(days(year, month, day)?) * 86_400 + u64::from(3600 * hour + 60 * minute + second);
+    let days = days(date / 10_000, date / 100 % 100, date % 100)?;
+    let seconds = u64::from(days) * 86_400 + u64::from(3600 * hour + 60 * minute + second);
     u32::try_from(seconds).ok()
 }
 

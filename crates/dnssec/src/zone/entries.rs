@@ -93,6 +93,44 @@ impl<'t> Words<'t> {
     /// The next word of the entry.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+        match self.word_after_blank() {
+            Some(word) => Ok(Some(word)),
+            None => self.next_in_new_block(),
+        }
+    }
+
+    #[inline(never)]
+    fn next_in_new_block(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+        if self.at != self.block {
+            self.load(self.at);
+            if let Some(word) = self.word_after_blank() {
+                return Ok(Some(word));
+            }
+        }
+        self.any()
+    }
+
+    /// A plain word behind one blank and before another, or a line's end; nothing is passed where there is none.
+    #[inline]
+    fn word_after_blank(&mut self) -> Option<Word<'t>> {
+        let passed = self.at.wrapping_sub(self.block).min(BLOCK);
+        let marks = self.marks.checked_shr(passed as u32)?;
+        let len = (marks >> 1).trailing_zeros() as usize;
+        // A mark here, none behind it, and then one again.
+        if marks & 3 != 1 || len == BLOCK {
+            return None;
+        }
+        let (from, end) = (self.text.get(self.at..)?, self.at + 1 + len);
+        let (before, after) = (*from.first()?, *self.text.get(end)?);
+        if !matches!(before, b' ' | b'\t') || !matches!(after, b' ' | b'\t' | b'\n') {
+            return None;
+        }
+        self.at = end;
+        Some(Word::new(&from[1..], len, Kind::Plain))
+    }
+
+    #[inline]
+    fn any(&mut self) -> Result<Option<Word<'t>>, EntryError> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -118,12 +156,20 @@ impl<'t> Words<'t> {
     /// True where the entry has no more words.
     #[inline]
     pub(crate) fn is_done(&mut self) -> Result<bool, EntryError> {
+        if self.is_at_line_end() {
+            return Ok(true);
+        }
         Ok(self.skip_blanks()?.is_none())
     }
 
     /// True where the next word is `\#`, and passes it. RFC 3597 section 5.
     #[inline]
     pub(crate) fn passes_generic(&mut self) -> Result<bool, EntryError> {
+        if let Some([b' ' | b'\t', b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9']) =
+            self.text.get(self.at..self.at + 2)
+        {
+            return Ok(false);
+        }
         if self.skip_blanks()? != Some(b'\\') || self.text.get(self.at + 1) != Some(&b'#') {
             return Ok(false);
         }
@@ -139,6 +185,9 @@ impl<'t> Words<'t> {
     /// The entry has to have no more words, and to be whole.
     #[inline]
     pub(crate) fn end(&mut self) -> Result<(), EntryError> {
+        if self.is_at_line_end() && self.at - self.entry_at <= MAX_ENTRY {
+            return Ok(());
+        }
         if let Some(word) = self.next()? {
             return Err(EntryError::Extra(shown(word.bytes())));
         }
@@ -159,6 +208,15 @@ impl<'t> Words<'t> {
     /// Passes what is left of the entry and its line's end.
     #[inline]
     pub(crate) fn finish(&mut self) -> Stop {
+        if self.is_at_line_end() {
+            self.pass_line_end();
+            return Stop::Line;
+        }
+        self.finish_any()
+    }
+
+    #[inline(never)]
+    fn finish_any(&mut self) -> Stop {
         loop {
             match self.next() {
                 Ok(None) => break,
@@ -187,6 +245,12 @@ impl<'t> Words<'t> {
             None => (self.at, self.line) = (self.text.len(), place.line),
         }
         self.load(self.at);
+    }
+
+    /// True at a line's end outside of parentheses.
+    #[inline]
+    fn is_at_line_end(&self) -> bool {
+        self.depth == 0 && self.text.get(self.at) == Some(&b'\n')
     }
 
     #[inline]

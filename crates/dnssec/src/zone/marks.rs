@@ -40,6 +40,17 @@ pub(crate) fn lower_and_dots(block: &[u8; BLOCK]) -> ([u8; BLOCK], u64) {
     (lower, dots)
 }
 
+/// A bit for each byte in which two blocks agree.
+#[inline]
+pub(crate) fn equal(one: &[u8; BLOCK], two: &[u8; BLOCK]) -> u64 {
+    let ((ones, _), (twos, _)) = (one.as_chunks::<16>(), two.as_chunks::<16>());
+    let mut equal = 0;
+    for (place, (one, two)) in ones.iter().zip(twos).enumerate() {
+        equal |= u64::from(u8x16::new(*one).simd_eq(u8x16::new(*two)).to_bitmask()) << (16 * place);
+    }
+    equal
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,8 @@
 //! What an entry takes from those before it: origin, owner and TTL. And the start of a record's entry, up to its type.
 
-use smallvec::SmallVec;
-
 use super::entries::Words;
 use super::error::{EntryError, shown};
+use super::marks::{BLOCK, equal};
 use super::names;
 use super::word::{Kind, Word};
 use crate::name::{Case, Name, NameBuf};
@@ -11,14 +10,17 @@ use crate::records::{OwnerId, Records};
 use crate::rtype::Type;
 
 /// Origin, owner and TTLs of the entries before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Scope {
     pub(super) origin: Option<NameBuf>,
     pub(super) owner: Option<OwnerId>,
-    /// The owner as written.
-    owner_text: SmallVec<[u8; 64]>,
+    /// The owner as written, where a block holds it; else its length here is 0.
+    owner_block: [u8; BLOCK],
+    owner_len: usize,
     /// The owner in wire format.
     owner_wire: Vec<u8>,
+    /// Room for another.
+    other_wire: Vec<u8>,
     pub(super) ttls: Ttls,
 }
 
@@ -53,7 +55,15 @@ impl Ttls {
 
 impl Scope {
     pub(super) fn new(origin: Option<Name<'_>>) -> Self {
-        Self { origin: origin.map(Name::to_lower), ..Self::default() }
+        Self {
+            origin: origin.map(Name::to_lower),
+            owner: None,
+            owner_block: [0; BLOCK],
+            owner_len: 0,
+            owner_wire: Vec::new(),
+            other_wire: Vec::new(),
+            ttls: Ttls::default(),
+        }
     }
 
     pub(super) fn origin(&self) -> Option<Name<'_>> {
@@ -63,7 +73,7 @@ impl Scope {
     pub(super) fn set_origin(&mut self, origin: NameBuf) {
         self.origin = Some(origin);
         // The same text may be another name now.
-        self.owner_text.clear();
+        self.owner_len = 0;
     }
 
     /// The owner of the last entry, or none where that had no good one.
@@ -82,27 +92,37 @@ impl Scope {
         if words.is_cut() {
             return Err(EntryError::Ended);
         }
-        if word.bytes() == &*self.owner_text && self.owner.is_some() && word.kind != Kind::Quoted {
+        if self.owner.is_some() && self.is_owner(word) {
             return Ok(());
         }
         self.change_owner(word, records)
     }
 
+    /// True where the word is the last owner's text.
+    #[inline]
+    fn is_owner(&self, word: Word<'_>) -> bool {
+        let bytes = word.from().first_chunk::<BLOCK>();
+        let same = bytes.map_or(0, |bytes| equal(bytes, &self.owner_block));
+        word.len() == self.owner_len
+            && (!same).trailing_zeros() as usize >= word.len()
+            && word.kind != Kind::Quoted
+    }
+
     fn change_owner(&mut self, word: Word<'_>, records: &mut Records) -> Result<(), EntryError> {
         let before = self.owner.take();
-        let len = self.owner_wire.len();
-        self.owner_text.clear();
         let origin = self.origin.as_ref().map(NameBuf::name);
-        let written = names::write(word, origin, Case::Lower, &mut self.owner_wire);
-        let (old, new) = self.owner_wire.split_at(len);
-        let is_same = old == new;
-        self.owner_wire.drain(..len);
-        written?;
+        self.other_wire.clear();
+        names::write(word, origin, Case::Lower, &mut self.other_wire)?;
         self.owner = match before {
-            Some(before) if is_same => Some(before),
-            _ => Some(records.add_owner(Name::trusted(&self.owner_wire))?),
+            Some(before) if self.owner_wire == self.other_wire => Some(before),
+            _ => Some(records.add_owner(Name::trusted(&self.other_wire))?),
         };
-        self.owner_text.extend_from_slice(word.bytes());
+        std::mem::swap(&mut self.owner_wire, &mut self.other_wire);
+        self.owner_len = word.len();
+        match word.from().first_chunk::<BLOCK>() {
+            Some(block) if word.len() <= BLOCK => self.owner_block = *block,
+            _ => self.owner_len = 0,
+        }
         Ok(())
     }
 }
@@ -116,41 +136,37 @@ impl Head {
             let word = words.need("a type")?;
             if ttl.is_none() && word.bytes().first().is_some_and(u8::is_ascii_digit) {
                 ttl = Some(word.period()?);
+            } else if word.capitals() == Some(IN) && !has_class {
+                has_class = true;
+            } else if let Some(rtype) = Type::read(word) {
+                return if rtype.is_meta() {
+                    Err(EntryError::MetaType(rtype))
+                } else {
+                    Ok(Self { rtype, ttl })
+                };
             } else if !has_class && is_class(word)? {
                 has_class = true;
             } else {
-                return Ok(Self { rtype: read_type(word)?, ttl });
+                return Err(EntryError::UnknownType(shown(word.bytes())));
             }
         }
     }
 }
 
+/// The class IN, as [`Word::capitals`] has it.
+const IN: u64 = u16::from_le_bytes(*b"IN") as u64;
+
 /// True for the class IN.
 ///
 /// # Errors
 /// Another class.
-#[inline]
-pub(super) fn is_class(word: Word<'_>) -> Result<bool, EntryError> {
-    match word.capitals() {
-        Some(0x4e49) => Ok(true),
-        _ if Type::read(word).is_some() => Ok(false),
-        _ => is_other_class(word),
-    }
-}
-
 #[cold]
-fn is_other_class(word: Word<'_>) -> Result<bool, EntryError> {
+pub(super) fn is_class(word: Word<'_>) -> Result<bool, EntryError> {
     let capitals = word.bytes().to_ascii_uppercase();
     match &*capitals {
-        b"CLASS1" => Ok(true),
-        b"CH" | b"HS" | b"CS" | b"NONE" | b"ANY" => Err(EntryError::Class(shown(word.bytes()))),
+        b"IN" | b"CLASS1" => Ok(true),
+        b"CH" | b"HS" | b"CS" | b"NONE" => Err(EntryError::Class(shown(word.bytes()))),
         _ if capitals.starts_with(b"CLASS") => Err(EntryError::Class(shown(word.bytes()))),
         _ => Ok(false),
     }
-}
-
-#[inline]
-fn read_type(word: Word<'_>) -> Result<Type, EntryError> {
-    let rtype = Type::read(word).ok_or_else(|| EntryError::UnknownType(shown(word.bytes())))?;
-    if rtype.is_meta() { Err(EntryError::MetaType(rtype)) } else { Ok(rtype) }
 }

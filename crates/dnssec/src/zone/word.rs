@@ -53,22 +53,38 @@ impl<'t> Word<'t> {
         Some(bits & !((bits >> 1) & 0x2020_2020_2020_2020))
     }
 
+    /// A word of up to eight bytes, the first lowest.
     #[inline]
     fn eight(self) -> Option<u64> {
-        if self.len == 0 || self.len > 8 {
-            return None;
+        match self.from.first_chunk::<8>() {
+            Some(eight) if self.len.wrapping_sub(1) < 8 => {
+                Some(u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * self.len)))
+            }
+            Some(_) => None,
+            None => self.last_eight(),
         }
-        let bits = match self.from.first_chunk::<8>() {
-            Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * self.len)),
-            None => self.bytes().iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)),
-        };
-        Some(bits)
+    }
+
+    /// As `eight`, at the end of the text.
+    #[cold]
+    fn last_eight(self) -> Option<u64> {
+        let bits = self.bytes().iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        (1..=8).contains(&self.len).then_some(bits)
+    }
+
+    /// The word as a number of up to ten digits that 32 bits hold.
+    #[inline]
+    pub(crate) fn digits(self) -> Option<u32> {
+        match self.eight() {
+            Some(bits) => eight_digits(bits << (64 - 8 * self.len) | ZEROS >> (8 * self.len - 1) >> 1),
+            None => digits(self.bytes()),
+        }
     }
 
     /// A decimal number up to `max`; `expected` says what it is.
     #[inline]
     pub(crate) fn number(self, max: u32, expected: &'static str) -> Result<u32, EntryError> {
-        match digits(self.bytes()) {
+        match self.digits() {
             Some(number) if number <= max && self.kind != Kind::Quoted => Ok(number),
             _ => Err(EntryError::word(self, expected)),
         }
@@ -77,9 +93,24 @@ impl<'t> Word<'t> {
     /// Seconds, or a sum of weeks, days, hours, minutes and seconds: `1w2d3h4m5s`.
     #[inline]
     pub(crate) fn period(self) -> Result<u32, EntryError> {
-        let seconds = digits(self.bytes()).or_else(|| period(self.bytes()));
+        let seconds = self.digits().or_else(|| period(self.bytes()));
         seconds.ok_or_else(|| EntryError::word(self, "a time in seconds or as 1w2d3h4m5s"))
     }
+}
+
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The number that eight digits are, the first of them lowest.
+#[inline]
+pub(crate) fn eight_digits(digits: u64) -> Option<u32> {
+    let above_nine = digits.wrapping_add(0x0606_0606_0606_0606);
+    if digits & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS || above_nine & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS {
+        return None;
+    }
+    // Neighbours come together: digits, then pairs, then fours.
+    let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 << 8 | 1) >> 8;
+    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 << 16 | 1) >> 16;
+    Some(((fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 << 32 | 1) >> 32) as u32)
 }
 
 /// A number of one to ten digits that 32 bits hold.
@@ -145,6 +176,24 @@ mod tests {
         for (text, seconds) in cases {
             assert_eq!(word(text).period().ok(), seconds, "{text:?}");
         }
+    }
+
+    #[test]
+    fn digits_are_numbers_wherever_the_text_ends() {
+        for text in ["0", "7", "42", "65535", "1234567", "12345678", "123456789", "4294967295", "004"] {
+            let padded = format!("{text} and more");
+            let number = text.parse().ok();
+            assert_eq!(word(text.as_bytes()).digits(), number, "{text}");
+            assert_eq!(Word::new(padded.as_bytes(), text.len(), Kind::Plain).digits(), number, "{text}");
+        }
+        for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+            for place in 0..8 {
+                let mut text = *b"12345678";
+                text[place] = byte;
+                assert_eq!(word(&text).digits(), None, "{byte} at {place}");
+            }
+        }
+        assert_eq!((word(b"").digits(), word(b"4294967296").digits()), (None, None));
     }
 
     #[test]
