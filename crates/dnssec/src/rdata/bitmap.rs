@@ -4,11 +4,11 @@ use smallvec::SmallVec;
 
 use super::wire::DataError;
 use crate::rtype::Type;
-use crate::zone::EntryError;
 use crate::zone::entries::Words;
+use crate::zone::{EntryError, Read};
 
 /// Reads types up to the entry's end into windows of bits.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
@@ -80,7 +80,7 @@ fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
 }
 
 /// Reads types below 128 up to the entry's end.
-pub(super) fn parse_old(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn parse_old(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut bits = [0_u8; 16];
     while let Some(word) = words.next()? {
         let low = Type::read(word).map(|rtype| rtype.0).filter(|number| (1..128).contains(number));

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memchr;
 
 use crate::name;
-use crate::zone::EntryError;
 use crate::zone::entries::Words;
 use crate::zone::word::{Kind, Word};
+use crate::zone::{EntryError, Read};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 const BASE32: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
@@ -30,7 +30,7 @@ const fn values(digits: &[u8]) -> [u8; 256] {
 
 /// Appends the bytes of base64 up to the entry's end, over any number of words. RFC 4648 section 4, padded.
 #[inline]
-pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let Some(word) = words.next()? else { return Ok(()) };
     match words.is_done()? {
         true => base64_word(word, word.bytes(), out),
@@ -39,7 +39,7 @@ pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), Ent
 }
 
 /// Of words that are not whole groups of four the parts have to come together first.
-fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut joined = first.bytes().to_vec();
     while let Some(word) = words.next()? {
         joined.extend_from_slice(word.bytes());
@@ -48,7 +48,7 @@ fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Re
 }
 
 #[inline]
-pub(super) fn base64_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn base64_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     out.resize(start + text.len().div_ceil(4) * 3, 0);
     match STANDARD.decode_slice(text, &mut out[start..]) {
@@ -69,7 +69,7 @@ pub(super) fn write_base64(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends the bytes of hex up to the entry's end, over any number of words.
-pub(crate) fn hex(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(crate) fn hex(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut half = None;
     let mut last = None;
     while let Some(word) = words.next()? {
@@ -83,7 +83,7 @@ pub(crate) fn hex(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryE
 }
 
 /// Appends the bytes of one word of hex.
-pub(super) fn hex_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn hex_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
     let mut half = None;
     hex_part(word, text, &mut half, out)?;
     match half {
@@ -93,7 +93,7 @@ pub(super) fn hex_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Result
 }
 
 /// `half` is the digit that waits for its other half.
-fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8>) -> Read<()> {
     let mut text = text;
     if let (Some(high), Some((first, rest))) = (*half, text.split_first()) {
         out.push(hex_byte(word, high, *first)?);
@@ -119,7 +119,7 @@ fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8
 }
 
 #[inline]
-fn hex_byte(word: Word<'_>, high: u8, low: u8) -> Result<u8, EntryError> {
+fn hex_byte(word: Word<'_>, high: u8, low: u8) -> Read<u8> {
     let (high, low) = (HEX_VALUES[usize::from(high)], HEX_VALUES[usize::from(low)]);
     // A digit's value has no high bits.
     if (high | low) > 15 {
@@ -135,7 +135,7 @@ pub(super) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends the bytes of base32hex without padding. RFC 5155 3.3, RFC 4648 section 7.
-pub(super) fn base32(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn base32(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (mut bits, mut count, mut bad) = (0_u32, 0, 0);
     for byte in word.bytes() {
         let value = BASE32_VALUES[usize::from(*byte)];
@@ -170,7 +170,7 @@ pub(super) fn write_base32(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends what a word says without its escapes. RFC 1035 5.1.
-pub(crate) fn unescape_into(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(crate) fn unescape_into(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut rest = word.bytes();
     while let Some(at) = memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -184,10 +184,10 @@ pub(crate) fn unescape_into(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), Ent
 }
 
 /// Appends a string of up to 255 bytes after its length.
-pub(super) fn text(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn text(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     out.push(0);
-    match word.kind {
+    match word.kind() {
         Kind::Plain => out.extend_from_slice(word.bytes()),
         _ => unescape_into(word, out)?,
     }

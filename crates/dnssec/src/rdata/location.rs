@@ -1,9 +1,9 @@
 //! Places on Earth. RFC 1876.
 
 use super::wire::DataError;
-use crate::zone::EntryError;
 use crate::zone::entries::Words;
 use crate::zone::word::digits;
+use crate::zone::{EntryError, Read};
 
 /// Zero of latitude and longitude, in thousandths of a second of arc.
 const EQUATOR: u32 = 1 << 31;
@@ -13,7 +13,7 @@ const SEA_LEVEL: i64 = 10_000_000;
 /// Size, horizontal and vertical precision that need not be stated: 1 m, 10 km, 10 m.
 const DEFAULTS: [u8; 3] = [0x12, 0x16, 0x13];
 
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let latitude = angle(words, 90, b'N', b'S')?;
     let longitude = angle(words, 180, b'E', b'W')?;
     let word = words.need("an altitude")?;
@@ -34,7 +34,7 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), Entr
 }
 
 /// Degrees, minutes and seconds, the latter two where they are stated, and a direction.
-fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Result<u32, EntryError> {
+fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Read<u32> {
     const EXPECTED: &str = "degrees, minutes and seconds, and a direction";
     let mut value = 0;
     for unit in [DEGREE, 60_000, 1000, 0] {
@@ -59,7 +59,7 @@ fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Result<
         };
         value += part.ok_or_else(|| EntryError::word(word, EXPECTED))?;
     }
-    Err(EntryError::Missing(EXPECTED))
+    Err(EntryError::Missing(EXPECTED).into())
 }
 
 /// A number with up to `places` digits behind a dot, in units of the last of these places.

@@ -7,10 +7,10 @@ use super::fields::{Field, fields};
 use super::{bitmap, codec, hosts, location, mnemonics, prefixes, service, time, wire};
 use crate::name::{Case, Name};
 use crate::rtype::Type;
-use crate::zone::EntryError;
 use crate::zone::entries::Words;
 use crate::zone::names;
 use crate::zone::word::{Kind, Word};
+use crate::zone::{EntryError, Read};
 
 /// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
 #[inline]
@@ -19,7 +19,7 @@ pub(crate) fn parse(
     words: &mut Words<'_>,
     origin: Option<Name<'_>>,
     out: &mut Vec<u8>,
-) -> Result<(), EntryError> {
+) -> Read<()> {
     if words.passes_generic()? {
         return generic(rtype, words, out);
     }
@@ -31,7 +31,7 @@ pub(crate) fn parse(
 }
 
 /// Length and bytes in hex. RFC 3597 section 5.
-fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.need("the length of the data")?;
     let len = word.number(u16::MAX.into(), "the length of the data")?;
     let mut data = Vec::new();
@@ -43,12 +43,7 @@ fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), 
     Ok(wire::canonical(rtype, &data, out)?)
 }
 
-fn field(
-    field: Field,
-    words: &mut Words<'_>,
-    origin: Option<Name<'_>>,
-    out: &mut Vec<u8>,
-) -> Result<(), EntryError> {
+fn field(field: Field, words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
     match field {
         Field::Byte => byte(words, out)?,
         Field::Short => short(words, out)?,
@@ -83,12 +78,7 @@ fn field(
 }
 
 /// Fields of types that few zones have.
-fn rare(
-    field: Field,
-    words: &mut Words<'_>,
-    origin: Option<Name<'_>>,
-    out: &mut Vec<u8>,
-) -> Result<(), EntryError> {
+fn rare(field: Field, words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
     match field {
         Field::Text => codec::text(words.need("a string")?, out),
         Field::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
@@ -112,13 +102,13 @@ fn rare(
 }
 
 #[inline]
-pub(super) fn byte(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn byte(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     out.push(words.need("a number")?.number(u8::MAX.into(), "a number up to 255")? as u8);
     Ok(())
 }
 
 #[inline]
-fn short(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn short(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let number = words.need("a number")?.number(u16::MAX.into(), "a number up to 65535")?;
     out.extend_from_slice(&(number as u16).to_be_bytes());
     Ok(())
@@ -130,7 +120,7 @@ fn long(number: u32, out: &mut Vec<u8>) {
 }
 
 #[inline]
-fn time(word: Word<'_>) -> Result<u32, EntryError> {
+fn time(word: Word<'_>) -> Read<u32> {
     const EXPECTED: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
     match <&[u8; 14]>::try_from(word.bytes()) {
         Ok(text) => time::parse(text).ok_or_else(|| EntryError::word(word, EXPECTED)),
@@ -145,7 +135,7 @@ fn named(
     expected: &'static str,
     max: u16,
     by_name: fn(&[u8]) -> Option<u16>,
-) -> Result<u16, EntryError> {
+) -> Read<u16> {
     let word = words.need(expected)?;
     match word.digits().map(u16::try_from) {
         Some(Ok(number)) if number <= max => Ok(number),
@@ -154,11 +144,11 @@ fn named(
     }
 }
 
-pub(super) fn ip4(word: Word<'_>) -> Result<Ipv4Addr, EntryError> {
+pub(super) fn ip4(word: Word<'_>) -> Read<Ipv4Addr> {
     address(word.bytes()).ok_or_else(|| EntryError::word(word, "an IPv4 address"))
 }
 
-pub(super) fn ip6(word: Word<'_>) -> Result<Ipv6Addr, EntryError> {
+pub(super) fn ip6(word: Word<'_>) -> Read<Ipv6Addr> {
     address(word.bytes()).ok_or_else(|| EntryError::word(word, "an IPv6 address"))
 }
 
@@ -167,24 +157,24 @@ pub(super) fn address<T: FromStr>(text: &[u8]) -> Option<T> {
 }
 
 #[inline]
-fn coded(field: Field, words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn coded(field: Field, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let before = out.len();
     match field {
         Field::Base64 | Field::OptionalBase64 => codec::base64(words, out)?,
         _ => codec::hex(words, out)?,
     }
     match field {
-        Field::Base64 if out.len() == before => Err(EntryError::Missing("base64")),
-        Field::Hex if out.len() == before => Err(EntryError::Missing("hexadecimal digits")),
+        Field::Base64 if out.len() == before => Err(EntryError::Missing("base64").into()),
+        Field::Hex if out.len() == before => Err(EntryError::Missing("hexadecimal digits").into()),
         _ => Ok(()),
     }
 }
 
-fn hash(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn hash(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     with_length(word, out, |out| codec::base32(word, out))
 }
 
-fn salt(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn salt(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     match word.bytes() {
         b"-" => out.push(0),
         text => with_length(word, out, |out| codec::hex_word(word, text, out))?,
@@ -193,11 +183,7 @@ fn salt(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
 }
 
 /// Appends what `write` appends after its length.
-fn with_length(
-    word: Word<'_>,
-    out: &mut Vec<u8>,
-    write: impl FnOnce(&mut Vec<u8>) -> Result<(), EntryError>,
-) -> Result<(), EntryError> {
+fn with_length(word: Word<'_>, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Read<()>) -> Read<()> {
     let start = out.len();
     out.push(0);
     write(out)?;
@@ -210,7 +196,7 @@ fn with_length(
     }
 }
 
-fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     codec::text(words.need("a string")?, out)?;
     while let Some(word) = words.next()? {
         codec::text(word, out)?;
@@ -218,15 +204,15 @@ fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
     Ok(())
 }
 
-fn tag(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
-    if word.kind != Kind::Plain || !word.bytes().iter().all(u8::is_ascii_alphanumeric) {
+fn tag(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+    if word.kind() != Kind::Plain || !word.bytes().iter().all(u8::is_ascii_alphanumeric) {
         return Err(EntryError::word(word, "a tag of letters and digits"));
     }
     codec::text(word, out)
 }
 
 /// `count` bytes in hex with hyphens. RFC 7043 3.2.
-fn eui(word: Word<'_>, count: usize, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn eui(word: Word<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
     let parts = word.bytes().split(|byte| *byte == b'-');
     let is_whole = word.len() == 3 * count - 1 && parts.clone().all(|part| part.len() == 2);
     if !is_whole {
@@ -236,7 +222,7 @@ fn eui(word: Word<'_>, count: usize, out: &mut Vec<u8>) -> Result<(), EntryError
 }
 
 /// RFC 6742 2.1.2.
-fn locator(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn locator(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     let error = || EntryError::word(word, "four numbers in hex with colons between them");
     let mut count = 0;
     for part in word.bytes().split(|byte| *byte == b':') {
@@ -249,7 +235,7 @@ fn locator(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
 }
 
 /// RFC 1706 section 7.
-fn nsap(word: Word<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn nsap(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     let digits = word.bytes().strip_prefix(b"0x").or_else(|| word.bytes().strip_prefix(b"0X"));
     let digits = digits.ok_or_else(|| EntryError::word(word, "`0x` and hexadecimal digits"))?;
     let digits: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'.').collect();

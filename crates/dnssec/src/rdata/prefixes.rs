@@ -5,14 +5,14 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::parse::address as address_of;
 use super::print as text;
 use super::wire::DataError;
-use crate::zone::EntryError;
 use crate::zone::entries::Words;
 use crate::zone::word::{Word, digits};
+use crate::zone::{EntryError, Read};
 
 const EXPECTED: &str = "a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32";
 
 /// Reads prefixes up to the entry's end.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     while let Some(word) = words.next()? {
         prefix(word, out).ok_or_else(|| EntryError::word(word, EXPECTED))?;
     }

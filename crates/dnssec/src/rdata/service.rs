@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use super::wire::DataError;
 use super::{codec, parse as text_of, print as text};
-use crate::zone::EntryError;
 use crate::zone::entries::Words;
 use crate::zone::word::{Kind, Word, digits};
+use crate::zone::{EntryError, Read};
 
 const MANDATORY: u16 = 0;
 const ALPN: u16 = 1;
@@ -36,7 +36,7 @@ const KEYS: [(&str, u16); 9] = [
 type Value = SmallVec<[u8; 64]>;
 
 /// Reads parameters up to the entry's end, and puts them in order of their keys.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut parameters = SmallVec::<[(u16, Value); 4]>::new();
     while let Some(word) = words.next_pair()? {
         let (name, text) = split(word)?;
@@ -60,9 +60,9 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Result<(), Entr
 type Parameter<'t> = (&'t [u8], Option<Cow<'t, [u8]>>);
 
 /// The key, and the value without quotes and escapes.
-fn split(word: Word<'_>) -> Result<Parameter<'_>, EntryError> {
+fn split(word: Word<'_>) -> Read<Parameter<'_>> {
     let bytes = word.bytes();
-    if word.kind == Kind::Quoted {
+    if word.kind() == Kind::Quoted {
         return Err(EntryError::word(word, "a parameter of a service"));
     }
     let Some(at) = bytes.iter().position(|byte| *byte == b'=') else { return Ok((bytes, None)) };
@@ -85,7 +85,7 @@ fn key(name: &[u8]) -> Option<u16> {
     digits(number).filter(|_| is_plain).and_then(|number| u16::try_from(number).ok())
 }
 
-fn value(key: u16, word: Word<'_>, text: Option<&[u8]>) -> Result<Value, EntryError> {
+fn value(key: u16, word: Word<'_>, text: Option<&[u8]>) -> Read<Value> {
     let bad = |expected| EntryError::word(word, expected);
     // `keyNNNNN` states bytes, whatever the key.
     let is_generic = word.bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(b"key"));

@@ -1,7 +1,7 @@
 //! `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
 
 use super::entries::Words;
-use super::error::{EntryError, shown};
+use super::error::{EntryError, Read, shown};
 use super::names;
 use super::reader::Reader;
 use super::word::{Kind, Word};
@@ -16,11 +16,7 @@ const MAX_INCLUDED: u32 = 65_536;
 
 impl Reader<'_> {
     /// An entry that begins with a dollar sign.
-    pub(super) fn directive(
-        &mut self,
-        words: &mut Words<'_>,
-        records: &mut Records,
-    ) -> Result<(), EntryError> {
+    pub(super) fn directive(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let word = words.need("a directive")?;
         match &*word.bytes().to_ascii_uppercase() {
             b"$ORIGIN" => {
@@ -35,21 +31,21 @@ impl Reader<'_> {
             }
             b"$INCLUDE" => self.include(words, records)?,
             b"$GENERATE" => self.generate(words, records)?,
-            _ => return Err(EntryError::Directive(shown(word.bytes()))),
+            _ => return Err(EntryError::Directive(shown(word.bytes())).into()),
         }
         Ok(())
     }
 
-    fn include(&mut self, words: &mut Words<'_>, records: &mut Records) -> Result<(), EntryError> {
+    fn include(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let path = path(words.need("a file")?)?;
         let origin = words.next()?.map(|word| self.name(word)).transpose()?;
         words.end()?;
         let fail = |error: &str| EntryError::Include { path: shown(path.as_bytes()), error: error.into() };
         if self.depth == MAX_DEPTH {
-            return Err(fail("more than 16 files, one within the other"));
+            return Err(fail("more than 16 files, one within the other").into());
         }
         if self.included == MAX_INCLUDED {
-            return Err(fail("more than 65,536 files"));
+            return Err(fail("more than 65,536 files").into());
         }
         let text = (self.include)(&path).map_err(|error| fail(&error))?;
         self.read_file(path.into(), origin, &text, records);
@@ -74,16 +70,16 @@ impl Reader<'_> {
         self.scope.ttls = ttls;
     }
 
-    pub(super) fn name(&self, word: Word<'_>) -> Result<NameBuf, EntryError> {
+    pub(super) fn name(&self, word: Word<'_>) -> Read<NameBuf> {
         let mut wire = Vec::new();
         names::write(word, self.scope.origin(), Case::Lower, &mut wire)?;
         Ok(Name::trusted(&wire).to_buf())
     }
 }
 
-fn path(word: Word<'_>) -> Result<String, EntryError> {
+fn path(word: Word<'_>) -> Read<String> {
     let mut bytes = Vec::new();
-    match word.kind {
+    match word.kind() {
         Kind::Plain => bytes.extend_from_slice(word.bytes()),
         _ => rdata::unescape_into(word, &mut bytes)?,
     }

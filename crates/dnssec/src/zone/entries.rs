@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::error::{EntryError, shown};
+use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, marks};
 use super::word::{Kind, Word};
 
@@ -91,8 +91,8 @@ impl<'t> Words<'t> {
     }
 
     /// The next word of the entry.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Read<Option<Word<'t>>> {
         match self.word_after_blank() {
             Some(word) => Ok(Some(word)),
             None => self.next_in_new_block(),
@@ -100,7 +100,7 @@ impl<'t> Words<'t> {
     }
 
     #[inline(never)]
-    fn next_in_new_block(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+    fn next_in_new_block(&mut self) -> Read<Option<Word<'t>>> {
         if self.at != self.block {
             self.load(self.at);
             if let Some(word) = self.word_after_blank() {
@@ -111,7 +111,7 @@ impl<'t> Words<'t> {
     }
 
     /// A plain word behind one blank and before another, or a line's end; nothing is passed where there is none.
-    #[inline]
+    #[inline(always)]
     fn word_after_blank(&mut self) -> Option<Word<'t>> {
         let passed = self.at.wrapping_sub(self.block).min(BLOCK);
         let marks = self.marks.checked_shr(passed as u32)?;
@@ -130,7 +130,7 @@ impl<'t> Words<'t> {
     }
 
     #[inline]
-    fn any(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+    fn any(&mut self) -> Read<Option<Word<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -139,7 +139,7 @@ impl<'t> Words<'t> {
     }
 
     /// The next word; quotes after its first `=` belong to it, as in `alpn="h2"`. RFC 9460 2.1.
-    pub(crate) fn next_pair(&mut self) -> Result<Option<Word<'t>>, EntryError> {
+    pub(crate) fn next_pair(&mut self) -> Read<Option<Word<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -148,14 +148,22 @@ impl<'t> Words<'t> {
     }
 
     /// The next word, which has to be there.
-    #[inline]
-    pub(crate) fn need(&mut self, expected: &'static str) -> Result<Word<'t>, EntryError> {
-        self.next()?.ok_or(EntryError::Missing(expected))
+    #[inline(always)]
+    pub(crate) fn need(&mut self, expected: &'static str) -> Read<Word<'t>> {
+        match self.word_after_blank() {
+            Some(word) => Ok(word),
+            None => self.need_in_new_block(expected),
+        }
+    }
+
+    #[inline(never)]
+    fn need_in_new_block(&mut self, expected: &'static str) -> Read<Word<'t>> {
+        self.next_in_new_block()?.ok_or_else(|| EntryError::Missing(expected).into())
     }
 
     /// True where the entry has no more words.
     #[inline]
-    pub(crate) fn is_done(&mut self) -> Result<bool, EntryError> {
+    pub(crate) fn is_done(&mut self) -> Read<bool> {
         if self.is_at_line_end() {
             return Ok(true);
         }
@@ -164,7 +172,7 @@ impl<'t> Words<'t> {
 
     /// True where the next word is `\#`, and passes it. RFC 3597 section 5.
     #[inline]
-    pub(crate) fn passes_generic(&mut self) -> Result<bool, EntryError> {
+    pub(crate) fn passes_generic(&mut self) -> Read<bool> {
         if let Some([b' ' | b'\t', b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9']) =
             self.text.get(self.at..self.at + 2)
         {
@@ -184,21 +192,21 @@ impl<'t> Words<'t> {
 
     /// The entry has to have no more words, and to be whole.
     #[inline]
-    pub(crate) fn end(&mut self) -> Result<(), EntryError> {
+    pub(crate) fn end(&mut self) -> Read<()> {
         if self.is_at_line_end() && self.at - self.entry_at <= MAX_ENTRY {
             return Ok(());
         }
         if let Some(word) = self.next()? {
-            return Err(EntryError::Extra(shown(word.bytes())));
+            return Err(EntryError::Extra(shown(word.bytes())).into());
         }
         if self.is_cut {
-            return Err(EntryError::Ended);
+            return Err(EntryError::Ended.into());
         }
-        if self.at - self.entry_at > MAX_ENTRY { Err(EntryError::Long) } else { Ok(()) }
+        if self.at - self.entry_at > MAX_ENTRY { Err(EntryError::Long.into()) } else { Ok(()) }
     }
 
     /// What is left of the entry as written, passed.
-    pub(crate) fn raw(&mut self) -> Result<&'t [u8], EntryError> {
+    pub(crate) fn raw(&mut self) -> Read<&'t [u8]> {
         self.skip_blanks()?;
         let start = self.at;
         while self.next()?.is_some() {}
@@ -261,7 +269,7 @@ impl<'t> Words<'t> {
 
     /// The first byte of the next word, or none at the entry's end, which stays.
     #[inline]
-    fn skip_blanks(&mut self) -> Result<Option<u8>, EntryError> {
+    fn skip_blanks(&mut self) -> Read<Option<u8>> {
         loop {
             match self.text.get(self.at).copied() {
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
@@ -277,9 +285,9 @@ impl<'t> Words<'t> {
     }
 
     #[cold]
-    fn text_ends(&mut self) -> Result<(), EntryError> {
+    fn text_ends(&mut self) -> Read<()> {
         self.is_cut = !self.is_last;
-        if self.depth > 0 { Err(EntryError::OpenParenthesis) } else { Ok(()) }
+        if self.depth > 0 { Err(EntryError::OpenParenthesis.into()) } else { Ok(()) }
     }
 
     fn skip_comment(&mut self) {
@@ -295,7 +303,7 @@ impl<'t> Words<'t> {
         self.at += 1;
     }
 
-    fn close_parenthesis(&mut self) -> Result<(), EntryError> {
+    fn close_parenthesis(&mut self) -> Read<()> {
         self.at += 1;
         self.depth = self.depth.checked_sub(1).ok_or(EntryError::ClosingParenthesis)?;
         Ok(())
@@ -334,7 +342,7 @@ impl<'t> Words<'t> {
         Word::new(&self.text[start..], end - start, kind)
     }
 
-    fn pair(&mut self) -> Result<Word<'t>, EntryError> {
+    fn pair(&mut self) -> Read<Word<'t>> {
         let start = self.at;
         let key = self.word();
         if !key.bytes().ends_with(b"=") || self.text.get(self.at) != Some(&b'"') {
@@ -345,7 +353,7 @@ impl<'t> Words<'t> {
     }
 
     /// What stands between quotes, the first of which is here.
-    fn quoted(&mut self) -> Result<Word<'t>, EntryError> {
+    fn quoted(&mut self) -> Read<Word<'t>> {
         let start = self.at + 1;
         let mut end = self.mark(start);
         loop {
@@ -355,7 +363,7 @@ impl<'t> Words<'t> {
                 None | Some(b'\n' | b'\\') => {
                     self.at = end.min(self.text.len());
                     self.is_cut |= self.at == self.text.len() && !self.is_last;
-                    return Err(EntryError::OpenQuote);
+                    return Err(EntryError::OpenQuote.into());
                 }
                 Some(_) => end = self.mark(end + 1),
             }

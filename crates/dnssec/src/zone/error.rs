@@ -99,13 +99,28 @@ pub enum EntryError {
 
 impl EntryError {
     #[cold]
-    pub(crate) fn word(word: Word<'_>, expected: &'static str) -> Self {
-        Self::Word { word: shown(word.bytes()), expected }
+    pub(crate) fn word(word: Word<'_>, expected: &'static str) -> Box<Self> {
+        Box::new(Self::Word { word: shown(word.bytes()), expected })
     }
 
     #[cold]
-    pub(crate) fn name(word: Word<'_>, error: NameError) -> Self {
-        Self::Name { word: shown(word.bytes()), error }
+    pub(crate) fn name(word: Word<'_>, error: NameError) -> Box<Self> {
+        Box::new(Self::Name { word: shown(word.bytes()), error })
+    }
+}
+
+/// What was read, or an error in a box: most calls give neither much nor fail.
+pub(crate) type Read<T> = Result<T, Box<EntryError>>;
+
+impl From<RecordsError> for Box<EntryError> {
+    fn from(error: RecordsError) -> Self {
+        Box::new(error.into())
+    }
+}
+
+impl From<DataError> for Box<EntryError> {
+    fn from(error: DataError) -> Self {
+        Box::new(error.into())
     }
 }
 

@@ -1,7 +1,7 @@
 //! `$GENERATE`: records made of a template and a range, as BIND has it.
 
 use super::entries::{Place, Stop, Words};
-use super::error::EntryError;
+use super::error::{EntryError, Read};
 use super::reader::Reader;
 use super::scope::is_class;
 use super::word::{Kind, Word, digits};
@@ -28,15 +28,11 @@ struct Form {
 
 impl Reader<'_> {
     /// `$GENERATE first-last[/step] owner [ttl] [class] type data`, behind its first word.
-    pub(super) fn generate(
-        &mut self,
-        words: &mut Words<'_>,
-        records: &mut Records,
-    ) -> Result<(), EntryError> {
+    pub(super) fn generate(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let line = words.line();
         let range = Range::parse(words.need("a range")?)?;
         if range.count() > u64::from(self.max_generated) {
-            return Err(EntryError::Generate("the range makes more records than are allowed"));
+            return Err(EntryError::Generate("the range makes more records than are allowed").into());
         }
         let template = words.raw()?;
         words.end()?;
@@ -50,7 +46,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn generated(&mut self, text: &[u8], line: u32, records: &mut Records) -> Result<(), EntryError> {
+    fn generated(&mut self, text: &[u8], line: u32, records: &mut Records) -> Read<()> {
         let mut words = Words::new(text, Place { at: 0, line }, true);
         words.begin();
         self.scope.read_owner(&mut words, records)?;
@@ -61,7 +57,7 @@ impl Reader<'_> {
 }
 
 impl Range {
-    fn parse(word: Word<'_>) -> Result<Self, EntryError> {
+    fn parse(word: Word<'_>) -> Read<Self> {
         let parse = || {
             let text = word.bytes();
             let (range, step) = match text.iter().position(|byte| *byte == b'/') {
@@ -81,7 +77,7 @@ impl Range {
 }
 
 /// The template without the quotes of data that are one quoted string: so are several words written.
-fn without_quotes(template: &[u8]) -> Result<Vec<u8>, EntryError> {
+fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     let mut words = Words::new(template, Place::default(), true);
     words.begin();
     words.need("an owner's name")?;
@@ -91,7 +87,7 @@ fn without_quotes(template: &[u8]) -> Result<Vec<u8>, EntryError> {
     }
     let before = words.place().at;
     let data = words.need("data")?;
-    if data.kind != Kind::Quoted || !words.is_done()? {
+    if data.kind() != Kind::Quoted || !words.is_done()? {
         return Ok(template.to_vec());
     }
     let mut bare = template[..before].to_vec();
@@ -109,7 +105,7 @@ fn without_quotes(template: &[u8]) -> Result<Vec<u8>, EntryError> {
 }
 
 /// Appends the template with `number` for each dollar sign; escaped ones stay, and two are one.
-fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Result<(), EntryError> {
+fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
     let mut rest = template;
     loop {
         match rest {
@@ -155,7 +151,7 @@ impl Form {
         parts.next().is_none().then_some(Self { offset: offset.into(), width: width as usize, base })
     }
 
-    fn write(self, number: u32, out: &mut Vec<u8>) -> Result<(), EntryError> {
+    fn write(self, number: u32, out: &mut Vec<u8>) -> Read<()> {
         let value = u32::try_from(i64::from(number) + self.offset)
             .map_err(|_| EntryError::Generate("a number below 0 or above 4294967295"))?;
         let width = self.width;
@@ -191,7 +187,7 @@ fn nibbles(hex: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn filled(template: &str, number: u32) -> Result<String, EntryError> {
+    fn filled(template: &str, number: u32) -> Read<String> {
         let mut out = Vec::new();
         fill(template.as_bytes(), number, &mut out).map(|()| String::from_utf8(out).unwrap())
     }

@@ -23,6 +23,7 @@ mod scope;
 pub(crate) mod word;
 mod writer;
 
+pub(crate) use self::error::Read;
 pub use self::error::{EntryError, Fault};
 pub use self::reader::Reader;
 pub use self::writer::write_record;

@@ -1,6 +1,6 @@
 //! Names of a zone file, into wire format.
 
-use super::error::{EntryError, shown};
+use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, lower_and_dots};
 use super::word::{Kind, Word};
 use crate::name::{self, Case, MAX_NAME, Name, NameError};
@@ -10,14 +10,9 @@ const MAX_SHORT: usize = BLOCK - 2;
 
 /// Appends a name; a relative one ends in `origin`.
 #[inline]
-pub(crate) fn write(
-    word: Word<'_>,
-    origin: Option<Name<'_>>,
-    case: Case,
-    out: &mut Vec<u8>,
-) -> Result<(), EntryError> {
+pub(crate) fn write(word: Word<'_>, origin: Option<Name<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
     match word.from().first_chunk::<BLOCK>() {
-        Some(block) if word.kind == Kind::Plain && word.len() <= MAX_SHORT => {
+        Some(block) if word.kind() == Kind::Plain && word.len() <= MAX_SHORT => {
             match write_short(block, word.len(), origin, case, out) {
                 true => Ok(()),
                 false => write_any(word, origin, case, out),
@@ -61,18 +56,13 @@ fn write_short(
 }
 
 #[cold]
-fn write_any(
-    word: Word<'_>,
-    origin: Option<Name<'_>>,
-    case: Case,
-    out: &mut Vec<u8>,
-) -> Result<(), EntryError> {
+fn write_any(word: Word<'_>, origin: Option<Name<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
     let text = word.bytes();
-    if word.kind == Kind::Quoted {
+    if word.kind() == Kind::Quoted {
         return Err(EntryError::word(word, "a name"));
     }
     if origin.is_none() && is_relative(text) {
-        return Err(EntryError::NoOrigin(shown(text)));
+        return Err(EntryError::NoOrigin(shown(text)).into());
     }
     name::write_text(text, origin.unwrap_or(Name::ROOT), case, out)
         .map_err(|error: NameError| EntryError::name(word, error))
@@ -90,7 +80,7 @@ mod tests {
     use super::*;
     use crate::name::NameBuf;
 
-    fn written(text: &str, len: usize, origin: Option<Name<'_>>) -> Result<Vec<u8>, EntryError> {
+    fn written(text: &str, len: usize, origin: Option<Name<'_>>) -> Read<Vec<u8>> {
         let kind = if text[..len].contains('\\') { Kind::Escaped } else { Kind::Plain };
         let mut out = b"x".to_vec();
         write(Word::new(text.as_bytes(), len, kind), origin, Case::Lower, &mut out)?;
@@ -120,7 +110,7 @@ mod tests {
                         "{text}"
                     );
                 } else {
-                    assert!(matches!(alone, Err(EntryError::NoOrigin(_))), "{text}");
+                    assert!(matches!(*alone.unwrap_err(), EntryError::NoOrigin(_)), "{text}");
                 }
             }
         }
@@ -132,6 +122,6 @@ mod tests {
         let text = format!("{:64}", "bcdefghijklmn");
         assert!(written(&text, 13, Some(origin.name())).is_ok());
         let error = written(&format!("{:64}", "bcdefghijklmno"), 14, Some(origin.name())).unwrap_err();
-        assert!(matches!(error, EntryError::Name { error: NameError::Long, .. }), "{error}");
+        assert!(matches!(*error, EntryError::Name { error: NameError::Long, .. }), "{error}");
     }
 }

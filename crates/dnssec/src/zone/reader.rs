@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::entries::{MAX_ENTRY, Place, Stop, Words};
-use super::error::{EntryError, Fault};
+use super::error::{EntryError, Fault, Read};
 use super::scope::{Head, Scope};
 use crate::name::{Name, NameBuf};
 use crate::rdata;
@@ -109,7 +109,7 @@ impl<'i> Reader<'i> {
 
     /// One line or entry, whose first byte is `first`.
     #[inline]
-    fn entry(&mut self, first: u8, words: &mut Words<'_>, records: &mut Records) -> Result<(), EntryError> {
+    fn entry(&mut self, first: u8, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         match first {
             b'$' => self.directive(words, records),
             b' ' | b'\t' | b'\r' | b'\n' | b';' => {
@@ -127,7 +127,7 @@ impl<'i> Reader<'i> {
 
     /// What follows an owner.
     #[inline]
-    pub(super) fn record(&mut self, words: &mut Words<'_>, records: &mut Records) -> Result<(), EntryError> {
+    pub(super) fn record(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let line = words.line();
         let head = Head::read(words)?;
         let owner = self.scope.owner.ok_or(EntryError::NoOwner)?;
@@ -142,14 +142,9 @@ impl<'i> Reader<'i> {
     }
 
     /// An SOA: its owner may be the origin, and its minimum a TTL.
-    fn start_of_authority(
-        &mut self,
-        head: Head,
-        words: &mut Words<'_>,
-        records: &mut Records,
-    ) -> Result<(), EntryError> {
+    fn start_of_authority(&mut self, head: Head, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(Name::to_buf)) else {
-            return Err(EntryError::NoOwner);
+            return Err(EntryError::NoOwner.into());
         };
         let origin = self.scope.origin.clone().unwrap_or(owner);
         let (line, mut ttls) = (words.line(), self.scope.ttls);
@@ -175,7 +170,7 @@ impl<'i> Reader<'i> {
         text: &[u8],
         start: Place,
         words: &mut Words<'_>,
-        result: Result<(), EntryError>,
+        result: Read<()>,
         is_last: bool,
     ) -> bool {
         let line = words.line();
@@ -187,7 +182,7 @@ impl<'i> Reader<'i> {
             Stop::Open(place) => self.open_parenthesis(place, words),
             Stop::Line => {
                 if let Err(error) = result {
-                    self.fault(line, error);
+                    self.fault(line, *error);
                 }
             }
         }

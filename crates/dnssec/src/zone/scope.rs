@@ -1,7 +1,7 @@
 //! What an entry takes from those before it: origin, owner and TTL. And the start of a record's entry, up to its type.
 
 use super::entries::Words;
-use super::error::{EntryError, shown};
+use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, equal};
 use super::names;
 use super::word::{Kind, Word};
@@ -83,14 +83,10 @@ impl Scope {
 
     /// Reads an entry's owner, in small letters; where it is bad, the entries without owner that follow have none.
     #[inline]
-    pub(super) fn read_owner(
-        &mut self,
-        words: &mut Words<'_>,
-        records: &mut Records,
-    ) -> Result<(), EntryError> {
+    pub(super) fn read_owner(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let word = words.need("an owner's name")?;
         if words.is_cut() {
-            return Err(EntryError::Ended);
+            return Err(EntryError::Ended.into());
         }
         if self.owner.is_some() && self.is_owner(word) {
             return Ok(());
@@ -105,10 +101,10 @@ impl Scope {
         let same = bytes.map_or(0, |bytes| equal(bytes, &self.owner_block));
         word.len() == self.owner_len
             && (!same).trailing_zeros() as usize >= word.len()
-            && word.kind != Kind::Quoted
+            && word.kind() != Kind::Quoted
     }
 
-    fn change_owner(&mut self, word: Word<'_>, records: &mut Records) -> Result<(), EntryError> {
+    fn change_owner(&mut self, word: Word<'_>, records: &mut Records) -> Read<()> {
         let before = self.owner.take();
         let origin = self.origin.as_ref().map(NameBuf::name);
         self.other_wire.clear();
@@ -130,7 +126,7 @@ impl Scope {
 impl Head {
     /// Reads TTL and class, in any order, and the type.
     #[inline]
-    pub(super) fn read(words: &mut Words<'_>) -> Result<Self, EntryError> {
+    pub(super) fn read(words: &mut Words<'_>) -> Read<Self> {
         let (mut ttl, mut has_class) = (None, false);
         loop {
             let word = words.need("a type")?;
@@ -140,14 +136,14 @@ impl Head {
                 has_class = true;
             } else if let Some(rtype) = Type::read(word) {
                 return if rtype.is_meta() {
-                    Err(EntryError::MetaType(rtype))
+                    Err(EntryError::MetaType(rtype).into())
                 } else {
                     Ok(Self { rtype, ttl })
                 };
             } else if !has_class && is_class(word)? {
                 has_class = true;
             } else {
-                return Err(EntryError::UnknownType(shown(word.bytes())));
+                return Err(EntryError::UnknownType(shown(word.bytes())).into());
             }
         }
     }
@@ -161,12 +157,12 @@ const IN: u64 = u16::from_le_bytes(*b"IN") as u64;
 /// # Errors
 /// Another class.
 #[cold]
-pub(super) fn is_class(word: Word<'_>) -> Result<bool, EntryError> {
+pub(super) fn is_class(word: Word<'_>) -> Read<bool> {
     let capitals = word.bytes().to_ascii_uppercase();
     match &*capitals {
         b"IN" | b"CLASS1" => Ok(true),
-        b"CH" | b"HS" | b"CS" | b"NONE" => Err(EntryError::Class(shown(word.bytes()))),
-        _ if capitals.starts_with(b"CLASS") => Err(EntryError::Class(shown(word.bytes()))),
+        b"CH" | b"HS" | b"CS" | b"NONE" => Err(EntryError::Class(shown(word.bytes())).into()),
+        _ if capitals.starts_with(b"CLASS") => Err(EntryError::Class(shown(word.bytes())).into()),
         _ => Ok(false),
     }
 }

@@ -1,6 +1,6 @@
 //! A word of an entry, and the numbers that words may be.
 
-use super::error::EntryError;
+use super::error::{EntryError, Read};
 
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,25 +18,34 @@ pub(crate) enum Kind {
 pub(crate) struct Word<'t> {
     /// The text from the word's first byte on.
     from: &'t [u8],
-    len: usize,
-    pub(crate) kind: Kind,
+    /// Its length, and its kind in two bits: a field of its own for them makes copies slow.
+    len_and_kind: usize,
 }
 
 impl<'t> Word<'t> {
     /// The first `len` bytes of `from`, which has as many.
     #[inline]
     pub(crate) fn new(from: &'t [u8], len: usize, kind: Kind) -> Self {
-        Self { from, len, kind }
+        Self { from, len_and_kind: len << 2 | kind as usize }
     }
 
     #[inline]
     pub(crate) fn bytes(self) -> &'t [u8] {
-        &self.from[..self.len]
+        &self.from[..self.len()]
     }
 
     #[inline]
     pub(crate) fn len(self) -> usize {
-        self.len
+        self.len_and_kind >> 2
+    }
+
+    #[inline]
+    pub(crate) fn kind(self) -> Kind {
+        match self.len_and_kind & 3 {
+            0 => Kind::Plain,
+            1 => Kind::Escaped,
+            _ => Kind::Quoted,
+        }
     }
 
     /// The text from the word's first byte on, past its end.
@@ -57,8 +66,8 @@ impl<'t> Word<'t> {
     #[inline]
     fn eight(self) -> Option<u64> {
         match self.from.first_chunk::<8>() {
-            Some(eight) if self.len.wrapping_sub(1) < 8 => {
-                Some(u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * self.len)))
+            Some(eight) if self.len().wrapping_sub(1) < 8 => {
+                Some(u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * self.len())))
             }
             Some(_) => None,
             None => self.last_eight(),
@@ -69,30 +78,30 @@ impl<'t> Word<'t> {
     #[cold]
     fn last_eight(self) -> Option<u64> {
         let bits = self.bytes().iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
-        (1..=8).contains(&self.len).then_some(bits)
+        (1..=8).contains(&self.len()).then_some(bits)
     }
 
     /// The word as a number of up to ten digits that 32 bits hold.
     #[inline]
     pub(crate) fn digits(self) -> Option<u32> {
         match self.eight() {
-            Some(bits) => eight_digits(bits << (64 - 8 * self.len) | ZEROS >> (8 * self.len - 1) >> 1),
+            Some(bits) => eight_digits(bits << (64 - 8 * self.len()) | ZEROS >> (8 * self.len() - 1) >> 1),
             None => digits(self.bytes()),
         }
     }
 
     /// A decimal number up to `max`; `expected` says what it is.
     #[inline]
-    pub(crate) fn number(self, max: u32, expected: &'static str) -> Result<u32, EntryError> {
+    pub(crate) fn number(self, max: u32, expected: &'static str) -> Read<u32> {
         match self.digits() {
-            Some(number) if number <= max && self.kind != Kind::Quoted => Ok(number),
+            Some(number) if number <= max && self.kind() != Kind::Quoted => Ok(number),
             _ => Err(EntryError::word(self, expected)),
         }
     }
 
     /// Seconds, or a sum of weeks, days, hours, minutes and seconds: `1w2d3h4m5s`.
     #[inline]
-    pub(crate) fn period(self) -> Result<u32, EntryError> {
+    pub(crate) fn period(self) -> Read<u32> {
         let seconds = self.digits().or_else(|| period(self.bytes()));
         seconds.ok_or_else(|| EntryError::word(self, "a time in seconds or as 1w2d3h4m5s"))
     }
