@@ -39,6 +39,7 @@ use self::plan::Name;
 use self::report::Row;
 use self::stack::{Site, Stack};
 use self::turns::Turn;
+pub(crate) use self::usage::ended_children_us;
 use crate::args::Global;
 use crate::cores::Cores;
 use crate::progress;

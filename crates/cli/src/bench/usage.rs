@@ -9,6 +9,8 @@ struct Stat {
     parent: u32,
     /// Of all its threads, and of its children that have ended, in ticks of the clock.
     ticks: u64,
+    /// Of these children alone.
+    ended_ticks: u64,
 }
 
 /// CPU time of a process and of its children, those that have ended too, in microseconds.
@@ -17,7 +19,16 @@ pub(super) fn cpu_us(process: u32) -> io::Result<u64> {
     for child in children(process)? {
         ticks += stat(child)?.ticks;
     }
-    Ok(ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1))
+    Ok(microseconds(ticks))
+}
+
+/// CPU time of this process's children that have ended and were waited for, in microseconds.
+pub(crate) fn ended_children_us() -> io::Result<u64> {
+    Ok(microseconds(stat(std::process::id())?.ended_ticks))
+}
+
+fn microseconds(ticks: u64) -> u64 {
+    ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 /// The proportional set size of a process and of its children, in KiB: what they share counts once.
@@ -62,8 +73,9 @@ fn parse(text: &str) -> Option<Stat> {
     // The name may have spaces and brackets in it.
     let (_, behind_name) = text.rsplit_once(')')?;
     let fields: Vec<&str> = behind_name.split_whitespace().collect();
-    let times = fields.get(11..15)?.iter().map(|field| field.parse::<u64>());
-    Some(Stat { parent: fields.get(1)?.parse().ok()?, ticks: times.sum::<Result<_, _>>().ok()? })
+    let sum = |fields: &[&str]| fields.iter().map(|field| field.parse::<u64>()).sum::<Result<u64, _>>().ok();
+    let (own_ticks, ended_ticks) = (sum(fields.get(11..13)?)?, sum(fields.get(13..15)?)?);
+    Some(Stat { parent: fields.get(1)?.parse().ok()?, ticks: own_ticks + ended_ticks, ended_ticks })
 }
 
 #[cfg(test)]
@@ -73,7 +85,7 @@ mod tests {
     #[test]
     fn times_are_found_behind_any_name() {
         let text = "7 (a) S 1 (b) S 42 7 7 0 -1 4194560 9 8 7 6 100 20 3 4 20 0 1 0 5 6 7";
-        assert_eq!(parse(text), Some(Stat { parent: 42, ticks: 127 }));
+        assert_eq!(parse(text), Some(Stat { parent: 42, ticks: 127, ended_ticks: 7 }));
         assert_eq!(parse("7 (short) S 42 7"), None);
         assert_eq!(parse("nothing"), None);
     }

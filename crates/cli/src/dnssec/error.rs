@@ -23,6 +23,8 @@ pub(crate) enum DnssecError {
     Write { path: PathBuf, error: io::Error },
     #[error("{0}")]
     Job(#[from] JobError),
+    #[error("{program}: {reason}")]
+    Program { program: String, reason: String },
     #[error("{0}")]
     Usage(String),
     /// What was wrong was said where it was.
@@ -43,7 +45,7 @@ impl DnssecError {
         match self {
             Self::Build(error) => !matches!(error, BuildError::NoReferee),
             Self::Key(error) => error.is_users(),
-            Self::Job(_) | Self::Write { .. } | Self::Stdout(_) => false,
+            Self::Job(_) | Self::Write { .. } | Self::Program { .. } | Self::Stdout(_) => false,
             _ => true,
         }
     }

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `verify`, `report` | a zone verified, and what is said of it |
 //! | `zone_file`, `time` | zone files and times as arguments |
+//! | `bench` | whole zones, beside others' programs |
 //! | `error` | why there is no output, or not all of it |
 
+mod bench;
 mod error;
 mod report;
 mod time;
@@ -15,6 +17,7 @@ mod zone_file;
 use clap::{Args, Subcommand};
 use oarlock_dnssec::{Case, Name, NameBuf};
 
+use self::bench::BenchArgs;
 pub(crate) use self::error::DnssecError;
 use self::verify::VerifyArgs;
 use crate::args::Global;
@@ -34,6 +37,8 @@ enum DnssecCommand {
                             Example: oarlock dnssec verify --now 20140714000000 root.zone.gz"
     )]
     Verify(VerifyArgs),
+    /// Zones verified, signed and read per second of CPU, engine by engine and by others' programs on this machine
+    Bench(BenchArgs),
 }
 
 /// Runs the command.
@@ -43,6 +48,7 @@ enum DnssecCommand {
 pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError> {
     match &args.command {
         DnssecCommand::Verify(own) => verify::run(global, own),
+        DnssecCommand::Bench(own) => bench::run(global, own),
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
+use oarlock_dnssec::zone::Fault;
 use oarlock_dnssec::{Counts, Finding, Name, Report, Severity};
 use serde::Serialize;
 
 use super::DnssecError;
 use super::verify::counted;
 use super::zone_file::ZoneFile;
+use crate::args::Global;
 use crate::table::thousands;
 
 /// A zone that was looked at.
@@ -148,18 +150,10 @@ impl<'a> Done<'a> {
 
     fn lines(&self) -> impl Iterator<Item = Line<'a>> {
         let zone = self.zone;
-        let damage = zone
-            .damage
-            .iter()
-            .map(|text| Line::bare("truncated", text.clone(), Some((zone.path.display().to_string(), 0))));
-        let faults = zone
-            .faults
-            .iter()
-            .map(|fault| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault))));
         let with_warnings = self.with_warnings;
         let is_wanted = move |finding: &&Finding| with_warnings || finding.severity == Severity::Failure;
         let findings = self.report.findings.iter().filter(is_wanted).map(|finding| Line::of(finding, zone));
-        faults.chain(damage).chain(findings)
+        unread(zone).chain(findings)
     }
 }
 
@@ -205,6 +199,69 @@ impl<'a> Line<'a> {
         }
         writeln!(out, "{}", self.text)
     }
+}
+
+/// What a reading says, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Reading<'a> {
+    records: usize,
+    unread_entries: usize,
+    findings: Vec<Line<'a>>,
+    seconds: f64,
+    cpu_seconds: f64,
+    records_per_s: f64,
+    records_per_cpu_s: f64,
+}
+
+/// Reports entries that could not be read, and nothing else.
+pub(super) fn syntax(
+    global: &Global,
+    zone: &ZoneFile,
+    seconds: f64,
+    cpu_seconds: f64,
+) -> Result<(), DnssecError> {
+    let unread_entries = zone.faults.len() + zone.more_faults;
+    let rate = |seconds: f64| zone.records.len() as f64 / seconds.max(f64::EPSILON);
+    let reading = Reading {
+        records: zone.records.len(),
+        unread_entries,
+        findings: unread(zone).collect(),
+        seconds,
+        cpu_seconds,
+        records_per_s: rate(seconds),
+        records_per_cpu_s: rate(cpu_seconds),
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if global.json {
+        serde_json::to_writer_pretty(&mut out, &reading).map_err(io::Error::other)?;
+        writeln!(out)?;
+    } else {
+        for line in &reading.findings {
+            line.print(&mut out)?;
+        }
+        let (records, per_s) =
+            (thousands(reading.records as u64), thousands(reading.records_per_cpu_s as u64));
+        writeln!(
+            out,
+            "{records} records, {unread_entries} entries unread; {seconds:.2} s, {per_s} records per second of CPU"
+        )?;
+    }
+    out.flush()?;
+    match unread_entries + usize::from(zone.damage.is_some()) {
+        0 => Ok(()),
+        unread => {
+            Err(DnssecError::No(format!("{}: {unread} entries could not be read", zone.path.display())))
+        }
+    }
+}
+
+/// Entries that could not be read, and why the file could not be read to its end.
+fn unread(zone: &ZoneFile) -> impl Iterator<Item = Line<'_>> {
+    let place = || Some((zone.path.display().to_string(), 0));
+    let damage = zone.damage.iter().map(move |text| Line::bare("truncated", text.clone(), place()));
+    let fault =
+        |fault: &Fault| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)));
+    zone.faults.iter().map(fault).chain(damage)
 }
 
 /// Why there is nothing to look at: what could not be read is said first.

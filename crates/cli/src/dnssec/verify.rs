@@ -42,6 +42,9 @@ pub(super) struct VerifyArgs {
     /// Most additional iterations of NSEC3 that are computed
     #[arg(long, value_name = "N", default_value_t = 150)]
     most_iterations: u16,
+    /// Only read the zone: what is no record is reported, nothing is verified
+    #[arg(long)]
+    syntax_only: bool,
     /// Print failures only
     #[arg(long)]
     no_warnings: bool,
@@ -56,6 +59,9 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
     let origin = origin(args.origin.as_deref())?;
     let anchors = anchors(&args.anchors)?;
     let zone = ZoneFile::read(&args.zone, origin.as_ref().map(oarlock_dnssec::NameBuf::name))?;
+    if args.syntax_only {
+        return report::syntax(global, &zone, started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    }
     global
         .note(|| format!("{} records read in {:.2} s", zone.records.len(), started.elapsed().as_secs_f64()));
     let sets = Sets::new(&zone.records);
@@ -85,9 +91,9 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
     };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if global.json {
-        done.print_json(&mut out)?
+        done.print_json(&mut out)?;
     } else {
-        done.print(&mut out)?
+        done.print(&mut out)?;
     }
     out.flush()?;
     done.verdict()
