@@ -7,6 +7,7 @@
 //! | [`rtype`](Type) | types of records and their mnemonics |
 //! | [`records`](Records) | the records of a zone, in flat buffers |
 //! | [`sets`](Sets) | records in canonical order, grouped by name and type, with their signatures |
+//! | `messages` | what signatures sign, hashed side by side |
 //! | [`rrsig`](Rrsig) | what a signature says, when it holds, and the bytes that it signs |
 //! | [`zone_cut`](Places) | which names are the zone's own, where it delegates, which names are empty |
 //! | [`bitmap`](Bitmap) | which types a name has, as records of chains list them |
@@ -32,6 +33,7 @@ mod ds;
 mod ed448;
 #[cfg(test)]
 mod examples;
+mod messages;
 mod name;
 mod nsec3;
 mod nsec3_hash;

@@ -73,10 +73,10 @@ mod tests {
         let nsec3 = Nsec3::read(&whole).unwrap();
         let parameters = Nsec3Parameters { algorithm: 1, iterations: 12, salt: &[0xaa, 0xbb] };
         assert_eq!((nsec3.parameters, nsec3.next, nsec3.is_opt_out()), (parameters, &[7, 8, 9][..], true));
-        for end in (0..10).chain(11..14) {
+        for end in (0..11).chain(12..14) {
             assert_eq!(Nsec3::read(&whole[..end]), None, "{end}");
         }
-        assert!(Nsec3::read(&whole[..10]).is_some());
+        assert!(Nsec3::read(&whole[..11]).is_some());
         assert_eq!(Nsec3Parameters::read(&whole[..7]), Some((parameters, 1)));
         assert_eq!(Nsec3Parameters::read(&whole[..8]), None);
         assert_eq!(Nsec3Parameters::read(&whole[..6]), None);

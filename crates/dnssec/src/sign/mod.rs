@@ -9,13 +9,11 @@
 //! | `check`, `soa` | what no zone may say; its serial number |
 //! | `nsec`, `nsec3` | the chain of names, or of hashes |
 //! | [`Plan`] | the sets of a draft, signed range by range, and written |
-//! | `batch` | what signatures sign, hashed side by side |
 //! | `previous` | signatures that still hold |
 //! | `seal` | the zone's own digest, when all else is signed |
 //! | `write` | a signed zone as text |
 //! | `error` | why there is no signed zone; what was changed on the way |
 
-mod batch;
 mod check;
 mod draft;
 mod error;

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use oarlock::{Accelerator, Job, JobError};
 
-use super::batch::Batch;
 use super::draft::Draft;
 use super::keys::SigningKey;
 use super::previous::Previous;
 use super::{SignError, seal};
+use crate::messages::Messages;
 use crate::records::Records;
 use crate::rrsig::{Rrsig, signed_labels};
 use crate::rtype::Type;
@@ -141,11 +141,11 @@ impl<'z> Plan<'z> {
     /// Forgets earlier signatures that do not verify, and says how many.
     fn confirm(&self, accelerator: &Accelerator, wanted: &mut [Wanted<'_>]) -> Result<usize, SignError> {
         let mut olds: Vec<_> = wanted.iter_mut().filter(|wanted| wanted.old.is_some()).collect();
-        let mut batch = Batch::default();
+        let mut messages = Messages::default();
         for wanted in &olds {
-            wanted.push(wanted.old.unwrap_or_default(), &mut batch)?;
+            wanted.push(wanted.old.unwrap_or_default(), &mut messages)?;
         }
-        batch.hash(accelerator)?;
+        messages.hash(accelerator)?;
         let jobs: Vec<Job<'_>> = olds
             .iter()
             .enumerate()
@@ -153,7 +153,7 @@ impl<'z> Plan<'z> {
                 // unreachable because signatures were read before, and all that sign can verify
                 let rrsig = Rrsig::read(wanted.old?).ok()?;
                 let scheme = wanted.key.algorithm().verify_scheme()?;
-                Some(Job::verify(scheme, wanted.key.key(), batch.input(index), rrsig.signature))
+                Some(Job::verify(scheme, wanted.key.key(), messages.input(index), rrsig.signature))
             })
             .collect();
         let answers = accelerator.run_all(&jobs);
@@ -170,18 +170,18 @@ impl<'z> Plan<'z> {
     /// Makes what is wanted and not there.
     fn make(&self, accelerator: &Accelerator, wanted: &[Wanted<'_>]) -> Result<Signatures, SignError> {
         let news = || wanted.iter().filter(|wanted| wanted.old.is_none());
-        let mut batch = Batch::default();
+        let mut messages = Messages::default();
         let mut head = Vec::new();
         for new in news() {
             self.write_head(new, &mut head);
-            new.push(&head, &mut batch)?;
+            new.push(&head, &mut messages)?;
         }
-        batch.hash(accelerator)?;
+        messages.hash(accelerator)?;
         let nonce = self.draft.options.nonce;
         let jobs: Result<Vec<_>, SignError> = news()
             .enumerate()
             .map(|(index, Wanted { key, .. })| {
-                Ok(Job::sign(key.scheme(nonce)?, key.key(), batch.input(index)))
+                Ok(Job::sign(key.scheme(nonce)?, key.key(), messages.input(index)))
             })
             .collect();
         let answers = accelerator.run_all(&jobs?);
@@ -219,11 +219,12 @@ impl<'z> Plan<'z> {
 }
 
 impl Wanted<'_> {
-    /// Puts what is signed into a batch, `data` being an RRSIG's with or without its signature.
-    fn push(&self, data: &[u8], batch: &mut Batch) -> Result<(), SignError> {
+    /// Puts what is signed among messages, `data` being an RRSIG's with or without its signature.
+    fn push(&self, data: &[u8], messages: &mut Messages) -> Result<(), SignError> {
         let rrsig = Rrsig::read(data).map_err(|_| self.unsigned(JobError::Malformed { what: "RRSIG" }))?;
         let digest = self.key.algorithm().message_digest();
-        Ok(batch.push(digest, |out| rrsig.write_signed(self.set.owner, self.set.data(), out))?)
+        messages.push(digest, |out| rrsig.write_signed(self.set.owner, self.set.data(), out))?;
+        Ok(())
     }
 
     fn unsigned(&self, error: JobError) -> SignError {

@@ -68,6 +68,14 @@ pub enum Reason {
         /// Keys that there are.
         keys: usize,
     },
+    /// A set has more signatures than are looked at: work has a bound.
+    #[error("{found} signatures, of which {most} are looked at")]
+    TooManySignatures {
+        /// The set's.
+        found: usize,
+        /// The bound.
+        most: usize,
+    },
     /// A set without any signature of an algorithm that the zone's keys have. RFC 4035 2.2.
     #[error("not signed with {0}")]
     MissingSignature(Algorithm),
@@ -233,6 +241,7 @@ impl Reason {
             Self::UnusableKey(_) => "unusable-key",
             Self::RevokedKey => "revoked-key",
             Self::TooManyKeys { .. } => "too-many-keys",
+            Self::TooManySignatures { .. } => "too-many-signatures",
             Self::MissingSignature(_) => "missing",
             Self::WrongSigner(_) => "wrong-signer",
             Self::WrongLabels { .. } => "wrong-labels",

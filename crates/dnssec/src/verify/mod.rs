@@ -39,6 +39,8 @@ pub struct Settings {
     pub now: u32,
     /// Most keys of one tag and algorithm that a signature is tried with. Each costs a verification (CVE-2023-50387, KeyTrap).
     pub most_keys: usize,
+    /// Most signatures of a set that are looked at: each hashes the whole set.
+    pub most_signatures: usize,
     /// Most additional iterations of an NSEC3 chain that are computed. RFC 9276 3.2.
     pub most_iterations: u16,
 }
@@ -47,7 +49,7 @@ impl Settings {
     /// The defaults, at a point in time.
     #[must_use]
     pub fn at(now: u32) -> Self {
-        Self { now, most_keys: 4, most_iterations: 150 }
+        Self { now, most_keys: 4, most_signatures: 32, most_iterations: 150 }
     }
 }
 
@@ -118,7 +120,10 @@ impl<'z> Verifier<'z> {
             let place = self.places.get(name);
             for set in self.sets.of_name(name).filter(|set| set.rtype != Type::RRSIG) {
                 if place.signs(set.rtype) {
-                    batch.add(self, set, &mut report);
+                    batch.add(self, set, &mut report)?;
+                    if batch.is_full() {
+                        std::mem::take(&mut batch).verify(self, accelerator, &mut report)?;
+                    }
                 } else if let (true, Some(row)) = (place != Place::Outside, set.signatures.first()) {
                     report.add(set.owner, set.rtype, Some(*row), Reason::SignedGlue);
                 }

@@ -1,7 +1,5 @@
 //! Signatures of many sets, verified side by side.
 
-use std::ops::Range;
-
 use oarlock::contract::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
 use smallvec::SmallVec;
@@ -11,16 +9,20 @@ use super::finding::{Reason, Report, Severity};
 use super::keys::ZoneKey;
 use crate::algorithm::Algorithm;
 use crate::dnskey::PublicKey;
+use crate::messages::Messages;
 use crate::rrsig::{Rrsig, Validity, signed_labels};
 use crate::rtype::Type;
 use crate::sets::Set;
+
+/// Bytes of messages that are kept until they are verified.
+const BATCH_BYTES: usize = 16 << 20;
 
 /// Sets whose signatures are verified together.
 #[derive(Debug, Default)]
 pub(super) struct Batch<'z> {
     sets: Vec<Signed<'z>>,
-    /// What each signature signs, one behind the other.
-    data: Vec<u8>,
+    /// What each signature signs.
+    messages: Messages,
     trials: Vec<Trial<'z>>,
     /// Of all sets, in their order.
     outcomes: Vec<Outcome>,
@@ -57,34 +59,59 @@ struct Trial<'z> {
     outcome: usize,
     key: usize,
     tried: usize,
-    signed: Range<usize>,
+    message: usize,
     signature: &'z [u8],
 }
 
 impl<'z> Batch<'z> {
     /// Takes a set that has to be signed.
-    pub(super) fn add(&mut self, verifier: &Verifier<'z>, set: Set<'z>, report: &mut Report) {
+    ///
+    /// # Errors
+    /// More than 4 GiB are signed.
+    pub(super) fn add(
+        &mut self,
+        verifier: &Verifier<'z>,
+        set: Set<'z>,
+        report: &mut Report,
+    ) -> Result<(), JobError> {
         if set.records.is_empty() {
             for row in set.signatures {
                 report.add(set.owner, set.rtype, Some(*row), Reason::NothingSigned);
             }
-            return;
+            return Ok(());
         }
         report.counts.signed_sets += 1;
         self.sets.push(Signed { set, outcomes: self.outcomes.len() });
-        for &row in set.signatures {
-            self.add_signature(verifier, set, row, report);
+        let most = verifier.settings.most_signatures;
+        for &row in set.signatures.iter().take(most) {
+            self.add_signature(verifier, set, row, report)?;
         }
+        if let Some(row) = set.signatures.get(most) {
+            let reason = Reason::TooManySignatures { found: set.signatures.len(), most };
+            report.add(set.owner, set.rtype, Some(*row), reason);
+        }
+        Ok(())
     }
 
-    fn add_signature(&mut self, verifier: &Verifier<'z>, set: Set<'z>, row: u32, report: &mut Report) {
+    /// True where it is time to verify what was taken, lest it takes too much memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.messages.len_bytes() > BATCH_BYTES
+    }
+
+    fn add_signature(
+        &mut self,
+        verifier: &Verifier<'z>,
+        set: Set<'z>,
+        row: u32,
+        report: &mut Report,
+    ) -> Result<(), JobError> {
         let record = verifier.sets.records().get(row as usize);
         let rrsig = match Rrsig::read(record.data) {
             Ok(rrsig) => rrsig,
             Err(error) => {
                 let verdict = Verdict::Bad(Reason::MalformedSignature(error));
                 self.outcomes.push(Outcome { row, tag: None, algorithm: Algorithm(0), verdict });
-                return;
+                return Ok(());
             }
         };
         if record.ttl != set.ttl() {
@@ -96,15 +123,16 @@ impl<'z> Batch<'z> {
         let mut verdict = Verdict::Bad(Reason::BadSignature);
         match candidate(verifier, set, &rrsig) {
             Ok(key) => {
-                let start = self.data.len();
-                rrsig.write_signed(set.owner, set.data(), &mut self.data);
-                let signed = start..self.data.len();
+                let digest = algorithm.message_digest();
+                let write = |out: &mut Vec<u8>| rrsig.write_signed(set.owner, set.data(), out);
+                let message = self.messages.push(digest, write)?;
                 let outcome = self.outcomes.len();
-                self.trials.push(Trial { outcome, key, tried: 1, signed, signature: rrsig.signature });
+                self.trials.push(Trial { outcome, key, tried: 1, message, signature: rrsig.signature });
             }
             Err(other) => verdict = other,
         }
         self.outcomes.push(Outcome { row, tag: Some(rrsig.key_tag), algorithm, verdict });
+        Ok(())
     }
 
     /// Tries all signatures, those that fail with the next key of their tag, and reports.
@@ -118,6 +146,7 @@ impl<'z> Batch<'z> {
         report: &mut Report,
     ) -> Result<(), JobError> {
         let mut trials = std::mem::take(&mut self.trials);
+        self.messages.hash(accelerator)?;
         while !trials.is_empty() {
             report.counts.verifications += trials.len() as u64;
             let verdicts = self.try_all(verifier, accelerator, &trials)?;
@@ -147,7 +176,7 @@ impl<'z> Batch<'z> {
     ) -> Result<Vec<bool>, JobError> {
         let signatures = trials
             .iter()
-            .map(|trial| (verifier.keys.get(trial.key), &self.data[trial.signed.clone()], trial.signature));
+            .map(|trial| (verifier.keys.get(trial.key), self.messages.input(trial.message), trial.signature));
         verify_all(accelerator, signatures)
     }
 
@@ -177,23 +206,26 @@ pub(super) fn signs(
     signed: &[u8],
     signature: &[u8],
 ) -> Result<bool, JobError> {
-    Ok(verify_all(accelerator, [(key, signed, signature)].into_iter())?[0])
+    Ok(verify_all(accelerator, [(key, Input::Message(signed), signature)].into_iter())?[0])
 }
 
 /// Which signatures are good: each with its key and what it signs.
 fn verify_all<'k>(
     accelerator: &Accelerator,
-    signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, &'k [u8], &'k [u8])>,
+    signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, Input<'k>, &'k [u8])>,
 ) -> Result<Vec<bool>, JobError> {
     let mut verdicts = vec![false; signatures.len()];
     let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
-    for (place, (key, message, signature)) in signatures.enumerate() {
+    for (place, (key, input, signature)) in signatures.enumerate() {
         match (&key.public, key.dnskey.algorithm.verify_scheme()) {
             (Ok(PublicKey::Hall(key)), Some(scheme)) => {
-                jobs.push(Job::verify(scheme, key, Input::Message(message), signature));
+                jobs.push(Job::verify(scheme, key, input, signature));
                 places.push(place);
             }
-            (Ok(PublicKey::Ed448(key)), _) => verdicts[place] = key.verify(message, signature),
+            (Ok(PublicKey::Ed448(key)), _) => {
+                let (Input::Message(message) | Input::Digest(message)) = input;
+                verdicts[place] = key.verify(message, signature);
+            }
             _ => {}
         }
     }

@@ -6,13 +6,14 @@ use oarlock::contract::{Column, Sink, Source, Span};
 use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
 
 /// Messages, and their digests where their schemes take those.
-#[derive(Default)]
-pub(super) struct Batch {
+#[derive(Debug, Default)]
+pub(crate) struct Messages {
     data: Vec<u8>,
     messages: Vec<Message>,
     groups: Vec<Group>,
 }
 
+#[derive(Debug)]
 enum Message {
     Whole(Range<usize>),
     /// The group and the place in it.
@@ -20,32 +21,39 @@ enum Message {
 }
 
 /// Messages of one digest.
+#[derive(Debug)]
 struct Group {
     alg: DigestAlg,
     inputs: Vec<Source>,
     digests: Vec<u8>,
 }
 
-impl Batch {
-    /// Takes a message, which `write` appends.
-    pub(super) fn push(
+impl Messages {
+    /// Takes a message, which `write` appends, and says at which index.
+    pub(crate) fn push(
         &mut self,
         digest: Option<DigestAlg>,
         write: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<(), JobError> {
+    ) -> Result<usize, JobError> {
         let start = self.data.len();
         write(&mut self.data);
+        let index = self.messages.len();
         let Some(alg) = digest else {
             self.messages.push(Message::Whole(start..self.data.len()));
-            return Ok(());
+            return Ok(index);
         };
-        let too_much = JobError::Malformed { what: "more than 4 GiB to sign at a time" };
+        let too_much = JobError::Malformed { what: "more than 4 GiB of messages at a time" };
         let span = Span::new(start, self.data.len() - start).ok_or(too_much)?;
         let group = self.group(alg);
         let inputs = &mut self.groups[group].inputs;
         inputs.push(Source::Data(span));
         self.messages.push(Message::Hashed(group, inputs.len() - 1));
-        Ok(())
+        Ok(index)
+    }
+
+    /// Bytes of all messages.
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.data.len()
     }
 
     fn group(&mut self, alg: DigestAlg) -> usize {
@@ -57,7 +65,7 @@ impl Batch {
     }
 
     /// Hashes all messages on this thread.
-    pub(super) fn hash(&mut self, accelerator: &Accelerator) -> Result<(), JobError> {
+    pub(crate) fn hash(&mut self, accelerator: &Accelerator) -> Result<(), JobError> {
         for Group { alg, inputs, digests } in &mut self.groups {
             let (shape, len) = (Shape::Digest { alg: *alg }, alg.output_len() as u32);
             let records = Records {
@@ -78,7 +86,7 @@ impl Batch {
     }
 
     /// The input of the job for the message at `index`, once all are hashed.
-    pub(super) fn input(&self, index: usize) -> Input<'_> {
+    pub(crate) fn input(&self, index: usize) -> Input<'_> {
         match &self.messages[index] {
             Message::Whole(range) => Input::Message(&self.data[range.clone()]),
             Message::Hashed(group, place) => {
