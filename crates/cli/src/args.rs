@@ -93,6 +93,12 @@ impl Global {
         }
     }
 
+    /// Threads for bulk work: as many as were asked for, else as many as there are cores.
+    pub(crate) fn bulk_threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(cores, usize::from)
+    }
+
     /// The engines to measure one by one: those of `all` that are allowed, or where none of them is here, the scalar one that
     /// does their work.
     pub(crate) fn measured(&self, all: &Accelerator) -> Vec<&'static str> {

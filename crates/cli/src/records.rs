@@ -59,7 +59,7 @@ pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsErro
     if global.verbose || global.engines.is_some() {
         global.tell_absent(&accelerator);
     }
-    let threads = global.threads.map_or_else(cores, usize::from);
+    let threads = global.bulk_threads();
     global.note(|| format!("{threads} threads"));
 
     let started = Instant::now();
@@ -75,10 +75,6 @@ pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsErro
     let summary = Summary::of(&totals, threads, started.elapsed().as_secs_f64());
     summary.tell(global)?;
     totals.verdict()
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// What was done, as `--json` prints it.

@@ -57,7 +57,7 @@ pub(super) fn run<T: Send>(
     mut take: impl FnMut(T) -> Result<(), DkimError>,
 ) -> Result<Totals, DkimError> {
     let mails = mail::discover(&args.paths, args.options()).mails();
-    let threads = global.threads.map_or_else(cores, usize::from);
+    let threads = global.bulk_threads();
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     // Of a stream nobody knows the length.
     let bar = match mails.totals().bytes {
@@ -99,10 +99,6 @@ pub(super) fn run<T: Send>(
         messages_per_s: rate(seconds),
         messages_per_cpu_s: rate(cpu_seconds),
     })
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 type Batch<T> = Result<Vec<Done<T>>, DkimError>;

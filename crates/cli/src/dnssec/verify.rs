@@ -73,7 +73,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
     };
     let verifier =
         Verifier::new(&sets, settings).map_err(|error| report::no_zone(&zone, &error.to_string()))?;
-    let threads = global.threads.map_or_else(cores, usize::from);
+    let threads = global.bulk_threads();
     let mut found = verify(&verifier, &accelerator, threads)?;
     if !anchors.is_empty() {
         found.merge(verifier.check_anchors(&accelerator, &anchors)?);
@@ -171,10 +171,6 @@ fn anchors(paths: &[PathBuf]) -> Result<Vec<Anchor>, DnssecError> {
         }
     }
     Ok(anchors)
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// How much was looked at, in words.

@@ -66,7 +66,7 @@ fn measure(global: &Global, args: &BenchArgs, task: Task, engines: &[&str]) -> R
     };
     let place = Place::new(task.kind(), delegations)?;
     let operations = if task == Task::Parse { place.records } else { place.signatures };
-    let threads = global.threads.unwrap_or_else(cores);
+    let threads = global.bulk_threads();
     let mut programs = Vec::new();
     for engine in engines.iter().take(if task == Task::Parse { 1 } else { engines.len() }) {
         programs.push(task.own(engine, threads, &place.keys)?);
@@ -116,8 +116,4 @@ fn turns(programs: &[Program], place: &Place, turns: u32) -> Result<Vec<Option<C
 fn median(mut costs: Vec<Cost>) -> Option<Cost> {
     costs.sort_by(|one, other| one.cpu_seconds.total_cmp(&other.cpu_seconds));
     costs.get(costs.len() / 2).copied()
-}
-
-fn cores() -> u16 {
-    std::thread::available_parallelism().map_or(1, |cores| u16::try_from(cores.get()).unwrap_or(u16::MAX))
 }

@@ -15,7 +15,7 @@ use crate::table::{Align, Cell, Table, ratio, thousands, wants_colour};
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) engine: String,
-    pub(super) threads: u16,
+    pub(super) threads: usize,
     pub(super) delegations: u64,
     /// Signatures, or records where a zone is only read.
     pub(super) operations: u64,
@@ -30,7 +30,7 @@ impl Row {
     pub(super) fn new(
         name: &str,
         engine: &str,
-        threads: u16,
+        threads: usize,
         delegations: u64,
         operations: u64,
         cost: Cost,

@@ -101,7 +101,7 @@ impl Task {
     }
 
     /// The same by this program, with one of its engines.
-    pub(super) fn own(self, engine: &str, threads: u16, keys: &[String]) -> Result<Program, DnssecError> {
+    pub(super) fn own(self, engine: &str, threads: usize, keys: &[String]) -> Result<Program, DnssecError> {
         let mut arguments =
             vec!["--engines".to_owned(), engine.to_owned(), "--threads".into(), threads.to_string()];
         arguments.push("dnssec".into());
