@@ -9,6 +9,9 @@ use crate::rtype::Type;
 /// Names and data start at multiples of this, so that 32 bits find them in 32 GiB.
 const UNIT: usize = 8;
 
+/// Bytes of a line of a zone that has short ones.
+const SHORT_LINE: usize = 40;
+
 /// A zone's records, in the order in which they came.
 #[derive(Clone, Default)]
 pub struct Records {
@@ -78,6 +81,13 @@ impl Records {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// Sets memory aside for the records of a text of so many bytes: growing later copies what is there. What is not needed is never
+    /// touched, and costs no memory where the system gives pages when they are.
+    pub fn reserve_for_text(&mut self, text_bytes: usize) {
+        self.rows.reserve(text_bytes / SHORT_LINE);
+        self.bytes.reserve(text_bytes / 4 * 3);
     }
 
     /// Bytes of memory that the records take.

@@ -37,9 +37,13 @@ impl ZoneFile {
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let mut include = |name: &str| include(&folder.join(name));
         let mut reader = Reader::new(origin, &mut include);
+        let mut records = Records::new();
+        if let (None, Some(len)) = (input.format(), input.len_bytes()) {
+            records.reserve_for_text(usize::try_from(len).unwrap_or(0));
+        }
         let mut zone = Self {
             path: path.to_path_buf(),
-            records: Records::new(),
+            records,
             faults: Vec::new(),
             more_faults: 0,
             damage: None,
