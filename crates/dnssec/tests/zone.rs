@@ -224,6 +224,18 @@ fn lines_of_owner(records: &Records) -> Vec<String> {
     records.iter().map(|record| record.owner.to_string()).collect()
 }
 
+/// What is signed of an NSEC is its next name as it is written. RFC 6840 5.1.
+#[test]
+fn an_origin_keeps_its_letters_where_names_keep_theirs() {
+    let lines = good("$ORIGIN Example.\nA 1 NSEC B A\nA 1 NS B\n$ORIGIN Sub\nA 1 NSEC B A\n");
+    let expected = [
+        "2:a.example. 1 IN NSEC B.Example. A",
+        "3:a.example. 1 IN NS b.example.",
+        "5:a.sub.example. 1 IN NSEC B.Sub.Example. A",
+    ];
+    assert_eq!(lines, expected);
+}
+
 #[test]
 fn files_include_files() {
     let include = &mut |path: &str| match path {

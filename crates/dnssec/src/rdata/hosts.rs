@@ -4,14 +4,18 @@ use super::wire::DataError;
 use super::{codec, parse, print};
 use crate::name::{Case, Name};
 use crate::zone::entries::Words;
-use crate::zone::names;
+use crate::zone::names::{self, Origin};
 use crate::zone::{EntryError, Read};
 
 const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
 const EXPECTED_KIND: &str = "a kind of gateway up to 3";
 
 /// Kind, algorithm and gateway.
-pub(super) fn parse_gateway(words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_gateway(
+    words: &mut Words<'_>,
+    origin: Option<Origin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
     out.push(kind);
     parse::byte(words, out)?;
@@ -19,14 +23,14 @@ pub(super) fn parse_gateway(words: &mut Words<'_>, origin: Option<Name<'_>>, out
 }
 
 /// Discovery bit, kind and relay.
-pub(super) fn parse_relay(words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_relay(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     let discovery = words.need("the discovery bit")?.number(1, "0 or 1")? as u8;
     let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
     out.push(discovery << 7 | kind);
     parse_host(kind, words, origin, out)
 }
 
-fn parse_host(kind: u8, words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn parse_host(kind: u8, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.need("a gateway")?;
     match kind {
         0 if word.bytes() == b"." => {}
@@ -84,7 +88,11 @@ fn print_host(kind: u8, host: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Algorithm, identity tag in hex, key in base64, and rendezvous servers.
-pub(super) fn parse_identity(words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_identity(
+    words: &mut Words<'_>,
+    origin: Option<Origin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     let start = out.len();
     out.push(0);
     parse::byte(words, out)?;

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use super::fields::{Field, fields};
 use super::{bitmap, codec, hosts, location, mnemonics, prefixes, service, time, wire};
-use crate::name::{Case, Name};
+use crate::name::Case;
 use crate::rtype::Type;
 use crate::zone::entries::Words;
-use crate::zone::names;
+use crate::zone::names::{self, Origin};
 use crate::zone::word::{Kind, Word};
 use crate::zone::{EntryError, Read};
 
@@ -17,7 +17,7 @@ use crate::zone::{EntryError, Read};
 pub(crate) fn parse(
     rtype: Type,
     words: &mut Words<'_>,
-    origin: Option<Name<'_>>,
+    origin: Option<Origin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
     if words.passes_generic()? {
@@ -43,7 +43,7 @@ fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(wire::canonical(rtype, &data, out)?)
 }
 
-fn field(field: Field, words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     match field {
         Field::Byte => byte(words, out)?,
         Field::Short => short(words, out)?,
@@ -78,7 +78,7 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mu
 }
 
 /// Fields of types that few zones have.
-fn rare(field: Field, words: &mut Words<'_>, origin: Option<Name<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn rare(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     match field {
         Field::Text => codec::text(words.need("a string")?, out),
         Field::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),

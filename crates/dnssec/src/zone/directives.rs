@@ -22,7 +22,7 @@ impl Reader<'_> {
             b"$ORIGIN" => {
                 let origin = self.name(words.need("a name")?)?;
                 words.end()?;
-                self.scope.set_origin(origin);
+                self.scope.set_origin(origin.name());
             }
             b"$TTL" => {
                 let ttl = words.need("a TTL")?.period()?;
@@ -59,7 +59,7 @@ impl Reader<'_> {
         let own = self.file.replace(path);
         (self.depth, self.included) = (self.depth + 1, self.included + 1);
         if let Some(origin) = origin {
-            self.scope.set_origin(origin);
+            self.scope.set_origin(origin.name());
         }
         self.read_included(text, records);
         self.depth -= 1;
@@ -72,7 +72,7 @@ impl Reader<'_> {
 
     pub(super) fn name(&self, word: Word<'_>) -> Read<NameBuf> {
         let mut wire = Vec::new();
-        names::write(word, self.scope.origin(), Case::Lower, &mut wire)?;
+        names::write(word, self.scope.origin(), Case::Kept, &mut wire)?;
         Ok(Name::trusted(&wire).to_buf())
     }
 }

@@ -3,14 +3,46 @@
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, lower_and_dots};
 use super::word::{Kind, Word};
-use crate::name::{self, Case, MAX_NAME, Name, NameError};
+use crate::name::{self, Case, MAX_NAME, Name, NameBuf, NameError};
 
 /// Most bytes of a name that is read in one step: it, a length before it and a dot behind it are within a block.
 const MAX_SHORT: usize = BLOCK - 2;
 
+/// What relative names end in, as written and in small letters.
+#[derive(Clone, Debug)]
+pub(crate) struct OriginBuf {
+    kept: NameBuf,
+    lower: NameBuf,
+}
+
+/// As [`OriginBuf`], borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    kept: Name<'a>,
+    lower: Name<'a>,
+}
+
+impl OriginBuf {
+    pub(crate) fn new(kept: Name<'_>) -> Self {
+        Self { kept: kept.to_buf(), lower: kept.to_lower() }
+    }
+
+    #[inline]
+    pub(crate) fn borrow(&self) -> Origin<'_> {
+        Origin { kept: self.kept.name(), lower: self.lower.name() }
+    }
+}
+
+impl<'a> Origin<'a> {
+    #[inline]
+    pub(crate) fn of(self, case: Case) -> Name<'a> {
+        if case == Case::Lower { self.lower } else { self.kept }
+    }
+}
+
 /// Appends a name; a relative one ends in `origin`.
 #[inline]
-pub(crate) fn write(word: Word<'_>, origin: Option<Name<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
+pub(crate) fn write(word: Word<'_>, origin: Option<Origin<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
     match word.from().first_chunk::<BLOCK>() {
         Some(block) if word.kind() == Kind::Plain && word.len() <= MAX_SHORT => {
             match write_short(block, word.len(), origin, case, out) {
@@ -27,13 +59,14 @@ pub(crate) fn write(word: Word<'_>, origin: Option<Name<'_>>, case: Case, out: &
 fn write_short(
     block: &[u8; BLOCK],
     len: usize,
-    origin: Option<Name<'_>>,
+    origin: Option<Origin<'_>>,
     case: Case,
     out: &mut Vec<u8>,
 ) -> bool {
     let (lower, dots) = lower_and_dots(block);
     let is_absolute = dots >> (len - 1) & 1 == 1;
-    let behind = if is_absolute { &[0][..] } else { origin.map_or(&[][..], Name::as_bytes) };
+    let behind =
+        if is_absolute { &[0][..] } else { origin.map_or(&[][..], |origin| origin.of(case).as_bytes()) };
     let mut ends = dots & ((1 << len) - 1) | u64::from(!is_absolute) << len;
     let has_empty = ends & (ends << 1 | 1) != 0;
     if has_empty || behind.is_empty() || block[0] == b'@' && len == 1 || len + 1 + behind.len() > MAX_NAME {
@@ -56,7 +89,7 @@ fn write_short(
 }
 
 #[cold]
-fn write_any(word: Word<'_>, origin: Option<Name<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
+fn write_any(word: Word<'_>, origin: Option<Origin<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
     let text = word.bytes();
     if word.kind() == Kind::Quoted {
         return Err(EntryError::word(word, "a name"));
@@ -64,7 +97,7 @@ fn write_any(word: Word<'_>, origin: Option<Name<'_>>, case: Case, out: &mut Vec
     if origin.is_none() && is_relative(text) {
         return Err(EntryError::NoOrigin(shown(text)).into());
     }
-    name::write_text(text, origin.unwrap_or(Name::ROOT), case, out)
+    name::write_text(text, origin.map_or(Name::ROOT, |origin| origin.of(case)), case, out)
         .map_err(|error: NameError| EntryError::name(word, error))
 }
 
@@ -78,9 +111,8 @@ pub(crate) fn is_relative(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::NameBuf;
 
-    fn written(text: &str, len: usize, origin: Option<Name<'_>>) -> Read<Vec<u8>> {
+    fn written(text: &str, len: usize, origin: Option<Origin<'_>>) -> Read<Vec<u8>> {
         let kind = if text[..len].contains('\\') { Kind::Escaped } else { Kind::Plain };
         let mut out = b"x".to_vec();
         write(Word::new(text.as_bytes(), len, kind), origin, Case::Lower, &mut out)?;
@@ -90,7 +122,7 @@ mod tests {
     /// The same name with and without a block of text behind its start.
     #[test]
     fn short_names_are_read_as_any() {
-        let origin = NameBuf::parse(b"Example.", Name::ROOT, Case::Lower).unwrap();
+        let origin = OriginBuf::new(NameBuf::parse(b"Example.", Name::ROOT, Case::Kept).unwrap().name());
         let long = "a".repeat(62);
         let labels = "ab.".repeat(20);
         let texts = [
@@ -98,11 +130,15 @@ mod tests {
             "a@.",
         ];
         for text in texts {
-            for origin in [Some(origin.name()), None] {
+            for origin in [Some(origin.borrow()), None] {
                 let padded = format!("{text} {}", ".A".repeat(32));
                 let alone = written(text, text.len(), origin);
                 assert_eq!(written(&padded, text.len(), origin), alone, "{text}");
-                let by_name = NameBuf::parse(text.as_bytes(), origin.unwrap_or(Name::ROOT), Case::Lower);
+                let by_name = NameBuf::parse(
+                    text.as_bytes(),
+                    origin.map_or(Name::ROOT, |origin| origin.of(Case::Lower)),
+                    Case::Lower,
+                );
                 if origin.is_some() || !is_relative(text.as_bytes()) {
                     assert_eq!(
                         alone.ok(),
@@ -119,9 +155,10 @@ mod tests {
     #[test]
     fn an_origin_can_make_a_name_too_long() {
         let origin = NameBuf::parse("a.".repeat(120).as_bytes(), Name::ROOT, Case::Lower).unwrap();
+        let origin = OriginBuf::new(origin.name());
         let text = format!("{:64}", "bcdefghijklmn");
-        assert!(written(&text, 13, Some(origin.name())).is_ok());
-        let error = written(&format!("{:64}", "bcdefghijklmno"), 14, Some(origin.name())).unwrap_err();
+        assert!(written(&text, 13, Some(origin.borrow())).is_ok());
+        let error = written(&format!("{:64}", "bcdefghijklmno"), 14, Some(origin.borrow())).unwrap_err();
         assert!(matches!(*error, EntryError::Name { error: NameError::Long, .. }), "{error}");
     }
 }

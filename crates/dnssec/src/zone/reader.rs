@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::entries::{MAX_ENTRY, Place, Stop, Words};
 use super::error::{EntryError, Fault, Read};
+use super::names::OriginBuf;
 use super::scope::{Head, Scope};
-use crate::name::{Name, NameBuf};
+use crate::name::{Case, Name};
 use crate::rdata;
 use crate::records::Records;
 use crate::rtype::Type;
@@ -68,10 +69,10 @@ impl<'i> Reader<'i> {
         self
     }
 
-    /// The origin now.
+    /// The origin now, in small letters.
     #[must_use]
     pub fn origin(&self) -> Option<Name<'_>> {
-        self.scope.origin()
+        self.scope.origin().map(|origin| origin.of(Case::Lower))
     }
 
     /// Entries that were not read, a thousand at most.
@@ -135,7 +136,7 @@ impl<'i> Reader<'i> {
             return self.start_of_authority(head, words, records);
         }
         let ttl = self.scope.ttls.of(head).ok_or(EntryError::NoTtl)?;
-        let origin = self.scope.origin.as_ref().map(NameBuf::name);
+        let origin = self.scope.origin.as_ref().map(OriginBuf::borrow);
         records.add(owner, head.rtype, ttl, line, |out| rdata::parse(head.rtype, words, origin, out))?;
         self.scope.ttls.stated = head.ttl.or(self.scope.ttls.stated);
         Ok(())
@@ -146,11 +147,12 @@ impl<'i> Reader<'i> {
         let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(Name::to_buf)) else {
             return Err(EntryError::NoOwner.into());
         };
-        let origin = self.scope.origin.clone().unwrap_or(owner);
+        let origin = self.scope.origin.clone().unwrap_or_else(|| OriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
-        records
-            .add(id, head.rtype, 0, line, |out| rdata::parse(head.rtype, words, Some(origin.name()), out))?;
+        records.add(id, head.rtype, 0, line, |out| {
+            rdata::parse(head.rtype, words, Some(origin.borrow()), out)
+        })?;
         // unreachable because an SOA that was parsed ends in five numbers of four bytes
         let minimum = records.get(index).data.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
         ttls.minimum.get_or_insert(minimum);
@@ -158,7 +160,7 @@ impl<'i> Reader<'i> {
         records.set_ttl(index, ttls.of(head).unwrap_or(minimum));
         self.scope.ttls = ttls;
         if self.scope.origin.is_none() {
-            self.scope.set_origin(origin);
+            self.scope.set_origin(owner.name());
         }
         Ok(())
     }

@@ -3,16 +3,16 @@
 use super::entries::Words;
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, equal};
-use super::names;
+use super::names::{self, Origin, OriginBuf};
 use super::word::{Kind, Word};
-use crate::name::{Case, Name, NameBuf};
+use crate::name::{Case, Name};
 use crate::records::{OwnerId, Records};
 use crate::rtype::Type;
 
 /// Origin, owner and TTLs of the entries before.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
-    pub(super) origin: Option<NameBuf>,
+    pub(super) origin: Option<OriginBuf>,
     pub(super) owner: Option<OwnerId>,
     /// The owner as written, where a block holds it; else its length here is 0.
     owner_block: [u8; BLOCK],
@@ -56,7 +56,7 @@ impl Ttls {
 impl Scope {
     pub(super) fn new(origin: Option<Name<'_>>) -> Self {
         Self {
-            origin: origin.map(Name::to_lower),
+            origin: origin.map(OriginBuf::new),
             owner: None,
             owner_block: [0; BLOCK],
             owner_len: 0,
@@ -66,12 +66,12 @@ impl Scope {
         }
     }
 
-    pub(super) fn origin(&self) -> Option<Name<'_>> {
-        self.origin.as_ref().map(NameBuf::name)
+    pub(super) fn origin(&self) -> Option<Origin<'_>> {
+        self.origin.as_ref().map(OriginBuf::borrow)
     }
 
-    pub(super) fn set_origin(&mut self, origin: NameBuf) {
-        self.origin = Some(origin);
+    pub(super) fn set_origin(&mut self, origin: Name<'_>) {
+        self.origin = Some(OriginBuf::new(origin));
         // The same text may be another name now.
         self.owner_len = 0;
     }
@@ -106,7 +106,7 @@ impl Scope {
 
     fn change_owner(&mut self, word: Word<'_>, records: &mut Records) -> Read<()> {
         let before = self.owner.take();
-        let origin = self.origin.as_ref().map(NameBuf::name);
+        let origin = self.origin.as_ref().map(OriginBuf::borrow);
         self.other_wire.clear();
         names::write(word, origin, Case::Lower, &mut self.other_wire)?;
         self.owner = match before {
