@@ -146,3 +146,13 @@ printf '[1700000000] unbound[1:0] info: 192.0.2.1 example.com. A IN\n' > corpus/
 # A response with a signature whose owner is a pointer.
 mkdir -p corpus/dnssec_message
 printf '\000\001\204\000\000\001\000\001\000\000\000\000\003www\000\000\001\000\001\300\014\000\056\000\001\000\000\001\054\000\024\000\001\015\001\000\000\016\020\000\000\000\011\000\000\000\001\000\007\000\001' > corpus/dnssec_message/response
+
+# Entries in every way of writing, after a byte that says how much text comes at a time; data of a few types after their number.
+mkdir -p corpus/dnssec_zone corpus/dnssec_zone_domain corpus/dnssec_rdata
+printf '\007$ORIGIN a.\r\n$TTL 1h\n@ SOA ns ( ; x\n host 1 2h\n 3 4 5 )\n TXT "a\\"b" c\\;d\n$INCLUDE a b.\n$INCLUDE b\n$GENERATE 1-3/2 x${0,2,x} A 192.0.2.$\ny 1 IN TYPE1 \\# 4 c0000201\n' > corpus/dnssec_zone/entries
+printf '\100a. 1 RRSIG A 13 1 1 20240229000000 1 2 a. AAAA\na. NSEC b. A TYPE1234\na. NSEC3 1 0 0 - 0p9mhaveqvm6t7vbl5lop2u3t2rp3tom A\na. LOC 1 N 2 E 3m\na. SVCB 1 . alpn="h2,h3" port=1\na. APL !1:192.0.2.0/24\na. A (\nb. 1 A\n' > corpus/dnssec_zone/types
+printf 'a 1 A 192.0.2.1\n IN 2 MX 1 b.c\nB. ( TXT a\n b ) ; c\nd RRSIG A 13 1 1 20240229000000 1 2 a. AAAA\n' > corpus/dnssec_zone_domain/entries
+printf '\000\001\300\000\002\001' > corpus/dnssec_rdata/a
+printf '\000\057\001A\000\000\001\100' > corpus/dnssec_rdata/nsec
+printf '\000\100\000\001\000\000\001\000\003\002h2\000\003\000\002\000\065' > corpus/dnssec_rdata/svcb
+printf '\000\035\000\022\026\023\200\000\000\000\200\000\000\000\000\230\226\200' > corpus/dnssec_rdata/loc

@@ -1,0 +1,38 @@
+//! Data of any type in wire format: what is good comes back from its text, and what is not is refused there too.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oarlock_dnssec::rdata::canonical;
+use oarlock_dnssec::zone::{Reader, write_record};
+use oarlock_dnssec::{Name, Records, RecordsError, Type};
+
+fuzz_target!(|input: &[u8]| {
+    let [high, low, data @ ..] = input else { return };
+    let rtype = Type(u16::from_be_bytes([*high, *low]));
+    if rtype.is_meta() || data.len() > 4096 {
+        return;
+    }
+    let text = text(rtype, data);
+    let mut records = Records::new();
+    let mut include = |_: &str| Err(String::new());
+    let mut reader = Reader::new(None, &mut include);
+    assert_eq!(reader.read(&text, true, &mut records), text.len());
+    let mut good = Vec::new();
+    match canonical(rtype, data, &mut good) {
+        Ok(()) => assert_eq!(records.get(0).data, good, "{}", String::from_utf8_lossy(&text)),
+        Err(error) => assert!(records.is_empty(), "{error}: {}", String::from_utf8_lossy(&text)),
+    }
+});
+
+fn text(rtype: Type, data: &[u8]) -> Vec<u8> {
+    let mut records = Records::new();
+    let owner = records.add_owner(Name::ROOT).expect("there is room");
+    let write = |out: &mut Vec<u8>| {
+        out.extend_from_slice(data);
+        Ok::<_, RecordsError>(())
+    };
+    records.add(owner, rtype, 1, 0, write).expect("it is short");
+    let mut text = Vec::new();
+    write_record(&records.get(0), &mut text);
+    text
+}
