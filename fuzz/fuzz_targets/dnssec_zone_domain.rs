@@ -19,8 +19,11 @@ fuzz_target!(|input: &[u8]| {
         return;
     }
     let text = [START, input, b"\n"].concat();
-    let (Some(ours), Some(theirs)) = (ours(&text), theirs(&text)) else { return };
-    assert_eq!(ours, theirs);
+    // The other reader panics at some texts that ours refuses.
+    let Some(ours) = ours(&text) else { return };
+    if let Some(theirs) = theirs(&text) {
+        assert_eq!(ours, theirs);
+    }
 });
 
 /// Without what the two mean differently: directives, `@` in data, blanks and strings across lines, control characters, and a quote within a

@@ -91,7 +91,7 @@ fn read_in_pieces(text: &[u8], cuts: &[usize]) -> Read {
 
 #[test]
 fn blocks_make_no_difference() {
-    let more = "\n$INCLUDE \"some file\"\n$GENERATE 1-2 g$ A 192.0.2.$\nh ( A\n 192.0.2.1\n\ni A 192.0.2.2 )\nk ( TXT\nl A 192.0.2.3\n";
+    let more = "\n$INCLUDE \"some file\"\n$GENERATE 1-2 g$ A 192.0.2.$\nh ( A\n 192.0.2.1\n\ni A 192.0.2.2 )\nk ( TXT\nl A 192.0.2.3\n$NO)x y\nm ) A\n";
     for text in [TRICKY.to_owned(), format!("{TRICKY}{more}"), TRICKY.replace("\r\n", "\n")] {
         let whole = read_in_pieces(text.as_bytes(), &[]);
         assert!(whole.0.len() > 10 && whole.1.len() > 2);

@@ -228,7 +228,8 @@ impl<'t> Words<'t> {
         loop {
             match self.next() {
                 Ok(None) => break,
-                Err(_) if self.at == self.text.len() => break,
+                // Only where the text ends.
+                Err(error) if *error == EntryError::OpenParenthesis => break,
                 _ => {}
             }
         }
