@@ -12,6 +12,13 @@ use crate::zone::names::{self, Origin};
 use crate::zone::word::{Kind, Word};
 use crate::zone::{EntryError, Read};
 
+const ALGORITHM: &str = "an algorithm";
+const BYTE: &str = "a number up to 255";
+const SHORT: &str = "a number up to 65535";
+const PERIOD: &str = "a time in seconds";
+const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
+const NAME: &str = "a name";
+
 /// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
 #[inline]
 pub(crate) fn parse(
@@ -23,11 +30,40 @@ pub(crate) fn parse(
     if words.passes_generic()? {
         return generic(rtype, words, out);
     }
+    if rtype == Type::RRSIG {
+        signature(words, origin, out)?;
+        return words.end();
+    }
     let fields = fields(rtype).ok_or(EntryError::GenericOnly(rtype))?;
     for each in fields {
         field(*each, words, origin, out)?;
     }
     words.end()
+}
+
+/// A signature, as its fields say: half of a signed zone is of these, so that they have a way of their own.
+fn signature(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+    let covered = covered(words)?.0.to_be_bytes();
+    let algorithm = named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8;
+    let labels = words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
+    let numbers = [words.need(PERIOD)?.period()?, time(words.need(TIME)?)?, time(words.need(TIME)?)?];
+    let tag = words.need(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
+    let mut start = [0; 18];
+    start[..2].copy_from_slice(&covered);
+    (start[2], start[3]) = (algorithm, labels);
+    for (place, number) in numbers.into_iter().enumerate() {
+        start[4 + 4 * place..8 + 4 * place].copy_from_slice(&number.to_be_bytes());
+    }
+    start[16..].copy_from_slice(&tag.to_be_bytes());
+    out.extend_from_slice(&start);
+    names::write(words.need(NAME)?, origin, Case::Lower, out)?;
+    coded(Field::Base64, words, out)
+}
+
+#[inline]
+fn covered(words: &mut Words<'_>) -> Read<Type> {
+    let word = words.need("a type")?;
+    Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))
 }
 
 /// Length and bytes in hex. RFC 3597 section 5.
@@ -48,15 +84,11 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
         Field::Byte => byte(words, out)?,
         Field::Short => short(words, out)?,
         Field::Long => long(words.need("a number")?.number(u32::MAX, "a number up to 4294967295")?, out),
-        Field::Period => long(words.need("a time in seconds")?.period()?, out),
-        Field::Time => long(time(words.need("a point in time")?)?, out),
-        Field::Covered => {
-            let word = words.need("a type")?;
-            let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))?;
-            out.extend_from_slice(&rtype.0.to_be_bytes());
-        }
+        Field::Period => long(words.need(PERIOD)?.period()?, out),
+        Field::Time => long(time(words.need(TIME)?)?, out),
+        Field::Covered => out.extend_from_slice(&covered(words)?.0.to_be_bytes()),
         Field::Algorithm => {
-            out.push(named(words, "an algorithm", u8::MAX.into(), mnemonics::algorithm)? as u8);
+            out.push(named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8);
         }
         Field::Digest => out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8),
         Field::Notify => out.push(named(words, "a scheme", u8::MAX.into(), mnemonics::scheme)? as u8),
@@ -66,8 +98,8 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
         }
         Field::Ip4 => out.extend_from_slice(&ip4(words.need("an IPv4 address")?)?.octets()),
         Field::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
-        Field::Name => names::write(words.need("a name")?, origin, Case::Lower, out)?,
-        Field::NameKept => names::write(words.need("a name")?, origin, Case::Kept, out)?,
+        Field::Name => names::write(words.need(NAME)?, origin, Case::Lower, out)?,
+        Field::NameKept => names::write(words.need(NAME)?, origin, Case::Kept, out)?,
         Field::Base64 | Field::OptionalBase64 | Field::Hex | Field::OptionalHex => coded(field, words, out)?,
         Field::Types => bitmap::parse(words, out)?,
         Field::Hash => hash(words.need("a hash in base32hex")?, out)?,
@@ -103,13 +135,13 @@ fn rare(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &m
 
 #[inline]
 pub(super) fn byte(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
-    out.push(words.need("a number")?.number(u8::MAX.into(), "a number up to 255")? as u8);
+    out.push(words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8);
     Ok(())
 }
 
 #[inline]
 fn short(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let number = words.need("a number")?.number(u16::MAX.into(), "a number up to 65535")?;
+    let number = words.need(SHORT)?.number(u16::MAX.into(), SHORT)?;
     out.extend_from_slice(&(number as u16).to_be_bytes());
     Ok(())
 }
@@ -121,10 +153,9 @@ fn long(number: u32, out: &mut Vec<u8>) {
 
 #[inline]
 fn time(word: Word<'_>) -> Read<u32> {
-    const EXPECTED: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
     match <&[u8; 14]>::try_from(word.bytes()) {
-        Ok(text) => time::parse(text).ok_or_else(|| EntryError::word(word, EXPECTED)),
-        Err(_) => word.number(u32::MAX, EXPECTED),
+        Ok(text) => time::parse(text).ok_or_else(|| EntryError::word(word, TIME)),
+        Err(_) => word.number(u32::MAX, TIME),
     }
 }
 
