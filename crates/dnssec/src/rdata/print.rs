@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::fields::{Field, fields};
 use super::wire::{DataError, take};
 use super::{bitmap, codec, hosts, location, prefixes, service, time};
+use crate::base32hex::write_base32hex;
 use crate::name::Name;
 use crate::rtype::Type;
 
@@ -52,7 +53,7 @@ fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
         Field::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
         Field::Salt if part.len() == 1 => out.push(b'-'),
         Field::Salt => codec::write_hex(&part[1..], out),
-        Field::Hash => codec::write_base32(&part[1..], out),
+        Field::Hash => write_base32hex(&part[1..], out),
         _ => print_rare(field, part, out),
     }
 }
