@@ -3,9 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
+use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_dnssec::{DnskeyError, DsError};
 
+use super::key_files::KeyFileError;
 use crate::keys::KeysError;
 
 /// Why a zone was not verified or signed, or the answer is no.
@@ -17,6 +20,12 @@ pub(crate) enum DnssecError {
     Key(#[from] KeysError),
     #[error(transparent)]
     KeyParts(#[from] KeyError),
+    #[error("{}: {error}", path.display())]
+    KeyFile { path: PathBuf, error: Box<KeyFileError> },
+    #[error(transparent)]
+    Dnskey(#[from] DnskeyError),
+    #[error("{}: {error}", path.display())]
+    Ds { path: PathBuf, error: DsError },
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {error}", path.display())]
@@ -45,6 +54,9 @@ impl DnssecError {
         match self {
             Self::Build(error) => !matches!(error, BuildError::NoReferee),
             Self::Key(error) => error.is_users(),
+            Self::KeyParts(error) => error.blame() == Blame::Caller,
+            Self::KeyFile { error, .. } => error.is_users(),
+            Self::Ds { error, .. } => !matches!(error, DsError::Job(_)),
             Self::Job(_) | Self::Write { .. } | Self::Program { .. } | Self::Stdout(_) => false,
             _ => true,
         }

@@ -5,14 +5,23 @@
 //! | `verify`, `report` | a zone verified, and what is said of it |
 //! | `zone_file`, `time` | zone files and times as arguments |
 //! | `bench` | whole zones, beside others' programs |
+//! | `keygen`, `ds` | keys of zones, and their digests |
+//! | `zonegen` | zones of made-up delegations |
+//! | `key_files` | keys that sign zones, from files |
+//! | `key_text` | keys and their digests as lines of zone files |
 //! | `error` | why there is no output, or not all of it |
 
 mod bench;
+mod ds;
 mod error;
+mod key_files;
+mod key_text;
+mod keygen;
 mod report;
 mod time;
 mod verify;
 mod zone_file;
+mod zonegen;
 
 use clap::{Args, Subcommand};
 use oarlock_dnssec::{Case, Name, NameBuf};
@@ -39,6 +48,12 @@ enum DnssecCommand {
     Verify(VerifyArgs),
     /// Zones verified, signed and read per second of CPU, engine by engine and by others' programs on this machine
     Bench(BenchArgs),
+    /// Make a zone's key
+    Keygen(keygen::KeygenArgs),
+    /// Make the DS records of a zone's keys
+    Ds(ds::DsArgs),
+    /// Write a zone of made-up delegations, as a top-level domain has them
+    Zonegen(zonegen::ZonegenArgs),
 }
 
 /// Runs the command.
@@ -49,14 +64,19 @@ pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError>
     match &args.command {
         DnssecCommand::Verify(own) => verify::run(global, own),
         DnssecCommand::Bench(own) => bench::run(global, own),
+        DnssecCommand::Keygen(own) => keygen::run(global, own),
+        DnssecCommand::Ds(own) => ds::run(global, own),
+        DnssecCommand::Zonegen(own) => zonegen::run(global, own),
     }
 }
 
 /// The name of a zone, in small letters; the dot at its end may be left out.
 fn origin(text: Option<&str>) -> Result<Option<NameBuf>, DnssecError> {
-    let parse = |text: &str| {
-        let parsed = NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower);
-        parsed.map_err(|error| DnssecError::Usage(format!("`{text}` is no name: {error}")))
-    };
-    text.map(parse).transpose()
+    text.map(zone).transpose()
+}
+
+/// The same, of a zone that has to be named.
+fn zone(text: &str) -> Result<NameBuf, DnssecError> {
+    let no_name = |error| DnssecError::Usage(format!("`{text}` is no name: {error}"));
+    NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(no_name)
 }

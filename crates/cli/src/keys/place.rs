@@ -1,7 +1,7 @@
 //! Directories of keys, and files in them.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use oarlock::Key;
@@ -89,6 +89,12 @@ pub(crate) fn write(
 ) -> Result<(), KeysError> {
     let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
     draft::write(path, text.as_bytes(), draft::private(), over)
+}
+
+/// Writes a text for its owner alone where it is secret, else for everybody to read.
+pub(crate) fn write_text(path: &Path, text: &[u8], is_secret: bool, over: Over) -> Result<(), KeysError> {
+    let permissions = if is_secret { draft::private() } else { Permissions::from_mode(0o644) };
+    draft::write(path, text, permissions, over)
 }
 
 fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>, KeyError> {

@@ -25,6 +25,12 @@ mod wire;
 
 pub(crate) use self::codec::unescape_into;
 pub(crate) use self::parse::parse;
-pub(crate) use self::print::{digits, mnemonic, name, print};
+pub use self::print::print;
+pub(crate) use self::print::{digits, mnemonic, name};
 pub use self::time::parse_time;
 pub use self::wire::{DataError, canonical};
+
+/// Appends a point in time, seconds since 1970, as signatures have it: `YYYYMMDDHHmmSS` in UTC. RFC 4034 3.2.
+pub fn write_time(seconds: u32, out: &mut Vec<u8>) {
+    time::print(seconds, out);
+}

@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::rtype::Type;
 
 /// Appends data as a zone file has them, in one line; what is unknown or no data of the type in generic form (RFC 3597 section 5).
-pub(crate) fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
+pub fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     if !matches!(fields(rtype).map(|fields| print_fields(fields, data, out)), Some(Ok(()))) {
         out.truncate(start);

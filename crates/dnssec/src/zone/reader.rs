@@ -69,6 +69,13 @@ impl<'i> Reader<'i> {
         self
     }
 
+    /// Gives records a TTL where the file says none at all.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: u32) -> Self {
+        self.scope.ttls.minimum = Some(ttl);
+        self
+    }
+
     /// The origin now, in small letters.
     #[must_use]
     pub fn origin(&self) -> Option<Name<'_>> {

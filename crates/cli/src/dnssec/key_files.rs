@@ -1,0 +1,314 @@
+//! Keys that sign zones, from files: BIND's, PEM, and references to keys at a cryptoserver.
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use oarlock::contract::{Blame, Curve, KeyKind};
+use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
+use oarlock::keys::{KeyError, Passphrase, bind, held, import};
+use oarlock::{Builder, Key};
+use oarlock_dnssec::{
+    Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
+};
+use oarlock_io::read_secret;
+use oarlock_wire::{Remote, RemoteConfig, RemoteError};
+
+use super::key_text;
+use crate::args::Global;
+use crate::call::{CallError, ServerArgs};
+use crate::keys::{KeysError, place};
+
+/// Flags of a key-signing key, and of one that signs everything.
+pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
+/// Flags of a zone-signing key.
+pub(crate) const ZONE_SIGNING: u16 = ZONE_KEY;
+
+/// The holder of keys that live at a cryptoserver.
+const HOLDER: &str = "cryptoserver";
+/// A batch of a zone's signatures takes longer than one of a mail's.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Endings of files that stand beside a public key's.
+const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
+
+/// How keys are opened.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct KeyFileArgs {
+    /// Encrypted keys open with the first line of this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+}
+
+/// What a file does not say. What it does say must be the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// [RSASHA256](Algorithm::RSASHA256) for an RSA key of which nothing else is known; others say it themselves.
+    pub(crate) algorithm: Option<Algorithm>,
+    /// [`KEY_SIGNING`] where nothing else is known.
+    pub(crate) flags: Option<u16>,
+}
+
+/// A key that signs a zone.
+#[derive(Clone, Debug)]
+pub(crate) struct SigningKey {
+    /// The private half, or the place where it is.
+    pub(crate) key: Key,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) flags: u16,
+    /// The DNSKEY's data.
+    pub(crate) dnskey: Vec<u8>,
+    pub(crate) key_tag: u16,
+    /// The file that was read.
+    pub(crate) path: PathBuf,
+}
+
+/// Why a file is no signing key of a zone.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeyFileError {
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Dnskey(#[from] DnskeyError),
+    #[error("it has no private half")]
+    Public,
+    #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
+    Kind(KeyKind),
+    #[error("expected algorithm {expected}, found {found}")]
+    Algorithm { expected: Algorithm, found: Algorithm },
+    #[error("expected flags {expected}, found {found}")]
+    Flags { expected: u16, found: u16 },
+    #[error("{} has no DNSKEY of {zone}", path.display())]
+    NoDnskey { path: PathBuf, zone: NameBuf },
+    #[error("{} is the public half of another key", path.display())]
+    OtherKey { path: PathBuf },
+    #[error("a DNSKEY with flags {0}, which are no zone key's")]
+    NoZoneKey(u16),
+    #[error(transparent)]
+    Server(#[from] CallError),
+    #[error("the cryptoserver: {0}")]
+    Remote(#[from] RemoteError),
+}
+
+impl KeyFileError {
+    /// True where the user's words or files are wrong, false where the machine or a server failed.
+    pub(crate) fn is_users(&self) -> bool {
+        match self {
+            Self::Key(error) => error.blame() == Blame::Caller,
+            Self::Server(error) => error.is_users(),
+            Self::Remote(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Opens keys.
+pub(crate) struct KeyFiles {
+    passphrase: Option<Passphrase>,
+    server: ServerArgs,
+    /// Once a file has named a key there.
+    remote: OnceCell<Remote>,
+}
+
+impl KeyFileArgs {
+    /// # Errors
+    /// The passphrase cannot be read.
+    pub(crate) fn open(&self) -> Result<KeyFiles, KeysError> {
+        let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
+        Ok(KeyFiles { passphrase, server: self.server.clone(), remote: OnceCell::new() })
+    }
+}
+
+impl KeyFiles {
+    /// The key of `zone` in a file: BIND's private key, PEM or DER, or a reference. `path` may lack the ending, or be that of the public
+    /// key. Where a file of the same name that ends in `.key` stands beside it, flags and algorithm are those of the DNSKEY in it.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no signing key, or a server does not tell of the key.
+    pub(crate) fn load(
+        &self,
+        path: &Path,
+        zone: Name<'_>,
+        wanted: Wanted,
+    ) -> Result<SigningKey, super::DnssecError> {
+        let private = private_path(path);
+        let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1)
+            .map_err(|error| super::DnssecError::Read { path: private.clone(), error })?;
+        self.signing_key(&private, &bytes, zone, wanted)
+            .map_err(|error| super::DnssecError::KeyFile { path: private, error: Box::new(error) })
+    }
+
+    /// An accelerator's builder that knows of the server, where a key is there.
+    pub(crate) fn builder(&self, global: &Global) -> Builder {
+        self.remote
+            .get()
+            .iter()
+            .fold(global.builder(), |builder, remote| builder.holder(Arc::new((*remote).clone())))
+    }
+
+    fn signing_key(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        zone: Name<'_>,
+        wanted: Wanted,
+    ) -> Result<SigningKey, KeyFileError> {
+        let (key, stated) = self.key(bytes)?;
+        if !is_private(&key) {
+            return Err(KeyFileError::Public);
+        }
+        let public = public_path(path);
+        let beside = match fs::read(&public) {
+            Ok(text) => Some(dnskey_of(&public, &text, &key, zone)?),
+            Err(_) => None,
+        };
+        let known = beside.as_deref().map(Dnskey::parse).transpose()?;
+        let algorithm = agreed(wanted.algorithm, stated, known.map(|known| known.algorithm))?;
+        let algorithm = algorithm.map_or_else(|| usual_algorithm(&key), Ok)?;
+        let flags = match (wanted.flags, known.map(|known| known.flags)) {
+            (Some(expected), Some(found)) if expected != found => {
+                return Err(KeyFileError::Flags { expected, found });
+            }
+            (wanted, known) => wanted.or(known).unwrap_or(KEY_SIGNING),
+        };
+        SigningKey::new(key, algorithm, flags, path)
+    }
+
+    /// The key, and the algorithm where the file says it.
+    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<Algorithm>), KeyFileError> {
+        if is_reference(bytes) {
+            return Ok((self.held(bytes)?, None));
+        }
+        if bind::is_bind(bytes) {
+            let file = bind::import(bytes)?;
+            return Ok((file.key, Some(Algorithm(file.algorithm))));
+        }
+        Ok((import::any(bytes, self.passphrase.as_ref())?, None))
+    }
+
+    fn held(&self, bytes: &[u8]) -> Result<Key, KeyFileError> {
+        let Reference { name, spki } = Reference::parse_pem(bytes)?;
+        let remote = self.remote()?;
+        match spki {
+            Some(spki) => Ok(held::from_spki(&spki, HOLDER, &name)?),
+            None => Ok(remote.key(&name)?),
+        }
+    }
+
+    fn remote(&self) -> Result<&Remote, KeyFileError> {
+        if let Some(remote) = self.remote.get() {
+            return Ok(remote);
+        }
+        let config =
+            RemoteConfig { patience: PATIENCE, ..RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]) };
+        let checker = oarlock::Accelerator::builder().lazy().build().map_err(CallError::Build)?;
+        let remote = Remote::new(config, checker)?;
+        Ok(self.remote.get_or_init(|| remote))
+    }
+}
+
+impl SigningKey {
+    /// # Errors
+    /// The key is not of the algorithm.
+    pub(crate) fn new(key: Key, algorithm: Algorithm, flags: u16, path: &Path) -> Result<Self, KeyFileError> {
+        if flags & ZONE_KEY == 0 {
+            return Err(KeyFileError::NoZoneKey(flags));
+        }
+        let dnskey = dnskey_rdata(flags, algorithm, &key)?;
+        let key_tag = Dnskey::parse(&dnskey)?.key_tag();
+        Ok(Self { key, algorithm, flags, dnskey, key_tag, path: path.to_owned() })
+    }
+
+    /// True where it signs the zone's keys.
+    pub(crate) fn is_key_signing(&self) -> bool {
+        self.flags & SECURE_ENTRY_POINT != 0
+    }
+}
+
+/// The file of the private key that `path` means.
+fn private_path(path: &Path) -> PathBuf {
+    let stem = stem(path);
+    let candidates = [".private", ".pem"].map(|ending| with_ending(&stem, ending));
+    let is_public = path.to_string_lossy().ends_with(".key") && !holds_private(path);
+    if path.is_file() && !is_public {
+        return path.to_owned();
+    }
+    candidates.into_iter().find(|candidate| candidate.is_file()).unwrap_or_else(|| path.to_owned())
+}
+
+/// Some call a PEM file `.key`.
+fn holds_private(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| bytes.windows(11).any(|window| window == b"-----BEGIN "))
+}
+
+/// The file of the DNSKEY beside a private key.
+fn public_path(private: &Path) -> PathBuf {
+    let public = with_ending(&stem(private), ".key");
+    if public == private { with_ending(&public, ".key") } else { public }
+}
+
+/// `Kexample.+013+12345` has an ending for those who look for dots.
+fn stem(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    let stem = ENDINGS.iter().find_map(|ending| text.strip_suffix(ending));
+    stem.map_or_else(|| path.to_owned(), PathBuf::from)
+}
+
+fn with_ending(stem: &Path, ending: &str) -> PathBuf {
+    let mut path = stem.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
+/// The data of the zone's DNSKEY in a file, which must be the key's own.
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<u8>, KeyFileError> {
+    let none = || KeyFileError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
+    let zone = zone.to_lower();
+    let records = key_text::records(text);
+    let is_own = |record: &Record<'_>| record.rtype == Type::DNSKEY && record.owner == zone.name();
+    let record = records.iter().find(is_own).ok_or_else(none)?;
+    let dnskey = Dnskey::parse(record.data)?;
+    match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
+        Ok(own) if own == record.data => Ok(own),
+        _ => Err(KeyFileError::OtherKey { path: path.to_owned() }),
+    }
+}
+
+/// What was asked for, what the private key's file says and what the DNSKEY beside it: all that is known must be the same.
+fn agreed(
+    wanted: Option<Algorithm>,
+    stated: Option<Algorithm>,
+    beside: Option<Algorithm>,
+) -> Result<Option<Algorithm>, KeyFileError> {
+    let mut agreed = wanted;
+    for found in [stated, beside].into_iter().flatten() {
+        match agreed {
+            Some(expected) if expected != found => return Err(KeyFileError::Algorithm { expected, found }),
+            _ => agreed = Some(found),
+        }
+    }
+    Ok(agreed)
+}
+
+fn usual_algorithm(key: &Key) -> Result<Algorithm, KeyFileError> {
+    match key.kind() {
+        KeyKind::RsaPrivate(_) => Ok(Algorithm::RSASHA256),
+        KeyKind::EcPrivate(Curve::P256) => Ok(Algorithm::ECDSAP256SHA256),
+        KeyKind::EcPrivate(Curve::P384) => Ok(Algorithm::ECDSAP384SHA384),
+        KeyKind::Ed25519Private => Ok(Algorithm::ED25519),
+        other => Err(KeyFileError::Kind(other)),
+    }
+}
+
+fn is_private(key: &Key) -> bool {
+    matches!(key.kind(), KeyKind::RsaPrivate(_) | KeyKind::EcPrivate(_) | KeyKind::Ed25519Private)
+}
+
+fn is_reference(bytes: &[u8]) -> bool {
+    let label = format!("-----BEGIN {REFERENCE_LABEL}-----");
+    bytes.windows(label.len()).any(|window| window == label.as_bytes())
+}

@@ -1,0 +1,42 @@
+//! Keys and their digests as lines of zone files.
+
+use oarlock_dnssec::zone::{Fault, Reader};
+use oarlock_dnssec::{Name, Records, Type, rdata};
+
+/// The TTL of records for which a file says none, as those that BIND makes do.
+pub(crate) const NO_TTL: u32 = 0;
+
+/// The records of a short text; what is wrong in it is passed over, and nothing is included.
+pub(crate) fn records(text: &[u8]) -> Records {
+    let mut records = Records::new();
+    let mut include = nothing;
+    reader(&mut include).read(text, true, &mut records);
+    records
+}
+
+/// A reader of files of keys.
+pub(crate) fn reader<'i>(include: &'i mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> Reader<'i> {
+    Reader::new(Some(Name::ROOT), include).with_ttl(NO_TTL)
+}
+
+/// For files that may include none.
+pub(crate) fn nothing(_: &str) -> Result<Vec<u8>, String> {
+    Err("files of keys include no others".to_owned())
+}
+
+/// `owner [TTL] IN type data`.
+pub(crate) fn line(owner: Name<'_>, ttl: u32, rtype: Type, data: &[u8]) -> String {
+    let mut text = match ttl {
+        NO_TTL => format!("{owner} IN {rtype} "),
+        ttl => format!("{owner} {ttl} IN {rtype} "),
+    }
+    .into_bytes();
+    rdata::print(rtype, data, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// An entry that was not read, as it is said on stderr.
+pub(crate) fn fault(path: &std::path::Path, fault: &Fault) -> String {
+    let file = fault.file.as_deref().map_or_else(|| path.display().to_string(), ToString::to_string);
+    format!("{file}, line {}: {}", fault.line, fault.error)
+}

@@ -1,0 +1,282 @@
+//! `oarlock dnssec keygen`.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use oarlock::Key;
+use oarlock::contract::Curve;
+use oarlock::keys::{KeyError, bind, generate};
+use oarlock_dnssec::{Algorithm, DigestType, Dnskey, DnskeyError, Name, REVOKE, Type, ds_rdata, rdata};
+use serde::Serialize;
+
+use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
+use super::{DnssecError, key_text, zone};
+use crate::args::Global;
+use crate::keys::{KeysError, Over, about, place};
+
+/// Keys that are made before it is given up to find one with a tag of its own.
+const MOST_TRIES: usize = 1000;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Files are named as BIND names them: K<zone>+<algorithm>+<tag>.private (.pem) and .key. The DNSKEY, for the zone, \
+                  and its DS, for the parent, are printed.\n\n\
+                  Example: oarlock dnssec keygen example.com --out-dir keys\n\n\
+                  Exit codes: 0 done, 2 wrong usage or a file that is in the way, 3 the machine failed."
+)]
+pub(super) struct KeygenArgs {
+    /// The zone
+    zone: String,
+    /// What the key signs with: a mnemonic or a number
+    #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
+    algorithm: Algorithm,
+    /// Bits of an RSA key [default: 2048]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
+    bits: Option<u16>,
+    #[command(flatten)]
+    role: RoleArgs,
+    /// What the private key is written as
+    #[arg(long, value_enum, default_value = "bind")]
+    format: Format,
+    /// Where the files go
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    out_dir: PathBuf,
+    /// Encrypt the private key under the first line of this file (with --format pem)
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+    /// Take a tag that a key of the zone in the directory has already, and write over files of that name
+    #[arg(long)]
+    force: bool,
+}
+
+/// What the key is for.
+#[derive(Args, Clone, Copy, Debug)]
+#[group(multiple = false)]
+struct RoleArgs {
+    /// It signs the zone's keys: flags 257
+    #[arg(long)]
+    ksk: bool,
+    /// It signs the zone's other records: flags 256
+    #[arg(long)]
+    zsk: bool,
+    /// It signs everything: flags 257, unless another one is said
+    #[arg(long)]
+    csk: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// BIND's
+    Bind,
+    /// PKCS#8 in PEM
+    Pem,
+}
+
+/// What was made, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Made {
+    zone: String,
+    algorithm: u8,
+    flags: u16,
+    key_tag: u16,
+    private_file: PathBuf,
+    public_file: PathBuf,
+    dnskey: String,
+    ds: String,
+}
+
+pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DnssecError> {
+    let zone = zone(&args.zone)?;
+    check(args)?;
+    let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
+    let key = with_own_tag(&taken, || make(args))?;
+    let made = write(global, args, zone.name(), &key)?;
+    about::warn(&made.zone, &key.key);
+    let mut out = std::io::stdout().lock();
+    if global.json {
+        let text = serde_json::to_string_pretty(&made).map_err(std::io::Error::other)?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    writeln!(out, "{}\n{}", made.dnskey, made.ds)?;
+    eprintln!(
+        "oarlock: the private key is in {}; the DNSKEY above is for the zone, the DS for its parent",
+        made.private_file.display()
+    );
+    Ok(())
+}
+
+fn check(args: &KeygenArgs) -> Result<(), DnssecError> {
+    if !args.algorithm.can_sign() {
+        return Err(DnskeyError::UnsupportedAlgorithm(args.algorithm).into());
+    }
+    if args.bits.is_some() && !args.algorithm.is_rsa() {
+        return Err(DnssecError::Usage(format!("--bits: {} has keys of one length", args.algorithm)));
+    }
+    if args.passphrase_file.is_some() && args.format == Format::Bind {
+        return Err(DnssecError::Usage(
+            "--passphrase-file: BIND's files are not encrypted; --format pem".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn make(args: &KeygenArgs) -> Result<SigningKey, DnssecError> {
+    let key = match args.algorithm {
+        algorithm if algorithm.is_rsa() => generate::rsa(args.bits.unwrap_or(2048))?,
+        Algorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
+        Algorithm::ECDSAP384SHA384 => generate::ec(Curve::P384)?,
+        Algorithm::ED25519 => generate::ed25519()?,
+        other => return Err(DnskeyError::UnsupportedAlgorithm(other).into()),
+    };
+    let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
+    let path = PathBuf::new();
+    SigningKey::new(key, args.algorithm, flags, &path)
+        .map_err(|error| DnssecError::KeyFile { path, error: Box::new(error) })
+}
+
+/// Keys are made until one has a tag that no other one has, revoked or not. RFC 4034 Appendix B.
+fn with_own_tag(
+    taken: &HashSet<u16>,
+    mut make: impl FnMut() -> Result<SigningKey, DnssecError>,
+) -> Result<SigningKey, DnssecError> {
+    for _ in 0..MOST_TRIES {
+        let key = make()?;
+        let mut revoked = key.dnskey.clone();
+        if let [high, low, ..] = revoked.as_mut_slice() {
+            [*high, *low] = (key.flags | REVOKE).to_be_bytes();
+        }
+        let revoked = Dnskey::parse(&revoked)?.key_tag();
+        if !taken.contains(&key.key_tag) && !taken.contains(&revoked) {
+            return Ok(key);
+        }
+    }
+    Err(DnssecError::Usage("the directory has keys of nearly all tags: another one, or --force".into()))
+}
+
+/// Tags of the zone's keys in a directory, whatever their algorithm.
+fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
+    let start = format!("K{}+", file_name(zone));
+    let unreadable = |error| DnssecError::Read { path: directory.to_owned(), error };
+    let mut tags = HashSet::new();
+    for entry in fs::read_dir(directory).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(&start));
+        let tag: Option<u16> = rest.and_then(|rest| rest.get(4..9)?.parse().ok());
+        tags.extend(tag);
+    }
+    Ok(tags)
+}
+
+fn write(global: &Global, args: &KeygenArgs, zone: Name<'_>, key: &SigningKey) -> Result<Made, DnssecError> {
+    let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
+    let ending = if args.format == Format::Bind { "private" } else { "pem" };
+    let private_file = args.out_dir.join(format!("{stem}.{ending}"));
+    let public_file = args.out_dir.join(format!("{stem}.key"));
+    let dnskey = key_text::line(zone, key_text::NO_TTL, Type::DNSKEY, &key.dnskey);
+    let accelerator = global.builder().lazy().build()?;
+    let ds = ds_rdata(&accelerator, zone, &Dnskey::parse(&key.dnskey)?, DigestType::SHA256)
+        .map_err(|error| DnssecError::Ds { path: public_file.clone(), error })?;
+    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    let role = if key.is_key_signing() { "key" } else { "zone" };
+    let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
+    write_private(args, &private_file, &key.key, over)?;
+    place::write_text(&public_file, text.as_bytes(), false, over)?;
+    let ds = key_text::line(zone, key_text::NO_TTL, Type::DS, &ds);
+    Ok(Made {
+        zone: zone.to_string(),
+        algorithm: key.algorithm.0,
+        flags: key.flags,
+        key_tag: key.key_tag,
+        private_file,
+        public_file,
+        dnskey,
+        ds,
+    })
+}
+
+fn write_private(args: &KeygenArgs, path: &Path, key: &Key, over: Over) -> Result<(), DnssecError> {
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    match args.format {
+        Format::Pem => place::write(path, key, passphrase.as_ref(), over)?,
+        Format::Bind => {
+            let fail = |error: KeyError| KeysError::Key { path: path.to_owned(), error };
+            let text = bind::export(key, args.algorithm.0, Some(&now())).map_err(fail)?;
+            place::write_text(path, text.as_bytes(), true, over)?;
+        }
+    }
+    Ok(())
+}
+
+/// As BIND writes a zone's name in those of files.
+fn file_name(zone: Name<'_>) -> String {
+    let mut text = String::new();
+    for label in zone.labels() {
+        for &byte in label {
+            match byte {
+                b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => text.push(byte.into()),
+                _ => text.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        text.push('.');
+    }
+    if text.is_empty() { ".".into() } else { text }
+}
+
+/// The time in UTC, as signatures have it.
+fn now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut text = Vec::new();
+    // Such times go round after 2^32 seconds. RFC 4034 3.1.5.
+    rdata::write_time(seconds as u32, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> String {
+        file_name(zone(text).unwrap().name())
+    }
+
+    #[test]
+    fn names_of_files_are_binds() {
+        assert_eq!((named("Example.COM"), named(".")), ("example.com.".into(), ".".into()));
+        assert_eq!(named(r"a/b.\000\.x_-."), "a%2Fb.%00%2Ex_-.");
+    }
+
+    #[test]
+    fn tags_that_are_taken_are_avoided_also_once_revoked() {
+        let mut keys: Vec<SigningKey> = (0..3)
+            .map(|_| {
+                let key = generate::ed25519().unwrap();
+                SigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
+            })
+            .collect();
+        let taken = HashSet::from([keys[2].key_tag, keys[1].key_tag.wrapping_add(REVOKE)]);
+        let last = keys[0].key_tag;
+        assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, last);
+        let key = generate::ed25519().unwrap();
+        let same = SigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
+        let taken = HashSet::from([same.key_tag]);
+        assert!(matches!(with_own_tag(&taken, || Ok(same.clone())), Err(DnssecError::Usage(_))));
+    }
+
+    #[test]
+    fn tags_are_those_of_the_zones_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "Kexample.+013+00042.key",
+            "Kexample.+008+65535.pem",
+            "Kother.example.+013+00007.key",
+            "Kexample.+x",
+        ] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(tags(folder.path(), zone("example").unwrap().name()).unwrap(), HashSet::from([42, 65535]));
+    }
+}
