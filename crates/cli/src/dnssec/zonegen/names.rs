@@ -116,6 +116,9 @@ mod tests {
             write_label(seed, index, &mut label);
             String::from_utf8(label).unwrap()
         };
-        assert_eq!([label(1, 0), label(1, 1), label(2, 0)], ["", "", ""]);
+        assert_eq!(
+            [label(1, 0), label(1, 1), label(2, 0)],
+            ["culaxepuzebi", "my-libudabeco", "1a-cixatoficabe-group"]
+        );
     }
 }
