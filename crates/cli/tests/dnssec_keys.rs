@@ -214,11 +214,11 @@ fn signing_keys_are_known_from_bind_pem_and_a_cryptoserver() {
 
     let state = folder.path().join("state");
     let served = Served::start(&state);
-    let listed = served.call(&["public-key", "--key", "p256"]);
+    let listed = served.call(&["public-key", "p256"]);
     assert_eq!(code(&listed), 0, "{}", stderr(&listed));
     let key = folder.path().join("p256.pem");
     fs::write(&key, &listed.stdout).unwrap();
-    let reference = oarlock(&["keys", "show", text(&key), "--reference"]);
+    let reference = oarlock(&["keys", "show", text(&state.join("keys/p256.pem")), "--reference"]);
     let path = folder.path().join("held.pem");
     fs::write(&path, &reference.stdout).unwrap();
     let (exit, line) = dnskey(&[text(&path), "--state", text(&state)]);
