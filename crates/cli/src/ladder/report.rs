@@ -149,6 +149,7 @@ pub(super) fn to_svg(args: &LadderArgs, rows: &[Row]) -> String {
         x_label: "operations per batch".into(),
         x_axis: Axis::Logarithmic,
         y_label: "KB/s".into(),
+        y_axis: Axis::Logarithmic,
         series: steps.iter().map(|step| format!("{} {}", step.id, step.what)).collect(),
         panels: args.lengths.iter().map(panel).collect(),
     };

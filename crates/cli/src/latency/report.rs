@@ -107,6 +107,7 @@ impl Report<'_> {
             x_label: "load, % of scalar capacity".into(),
             x_axis: Axis::Linear,
             y_label: "latency, ms".into(),
+            y_axis: Axis::Logarithmic,
             series: self.setup.contenders.iter().map(|contender| contender.rule.clone()).collect(),
             panels: vec![panel("p50", |row| row.p50_us), panel("p99", |row| row.p99_us)],
         };

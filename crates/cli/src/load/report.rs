@@ -140,6 +140,7 @@ fn picture(rows: &[Row]) -> String {
         x_label: "operations under way".into(),
         x_axis: Axis::Logarithmic,
         y_label: "operations a second".into(),
+        y_axis: Axis::Logarithmic,
         series: names,
         panels: vec![Panel { title: String::new(), lines }],
     }

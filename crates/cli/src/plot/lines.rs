@@ -10,7 +10,7 @@ const PLOT_HEIGHT: f64 = 320.0;
 /// Room left of a panel for its numbers and, at the first, the axis label.
 const NUMBERS: f64 = 62.0;
 
-/// What a chart of lines shows. The y axis is logarithmic and shared by all panels, so that they compare.
+/// What a chart of lines shows. The y axis is shared by all panels, so that they compare.
 #[derive(Debug, Clone)]
 pub(crate) struct LineChart {
     pub(crate) title: String,
@@ -19,12 +19,13 @@ pub(crate) struct LineChart {
     pub(crate) x_axis: Axis,
     /// With its unit: `latency, ms`.
     pub(crate) y_label: String,
+    pub(crate) y_axis: Axis,
     /// One line of each panel.
     pub(crate) series: Vec<String>,
     pub(crate) panels: Vec<Panel>,
 }
 
-/// How values stand on the x axis.
+/// How values stand on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axis {
     /// From zero.
@@ -33,7 +34,7 @@ pub(crate) enum Axis {
     Logarithmic,
 }
 
-/// One panel: for each series its points (x, y), in order of x. Points without a positive finite y are left out.
+/// One panel: for each series its points (x, y), in order of x. Points that an axis has no place for are left out.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
     pub(crate) title: String,
@@ -48,11 +49,10 @@ impl LineChart {
         let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);
         let top = below_legend + 30.0;
         let bottom = top + PLOT_HEIGHT;
-        let (least, most) = bounds(self.points().map(|(_, y)| y));
-        let y_scale = Scale::log(least, most, [bottom, top]);
+        let y_scale = self.y_axis.scale(self.points().map(|(_, y)| y), [bottom, top]);
         drawing.text(
             [MARGIN - 8.0, (top + bottom) / 2.0],
-            &format!("{} (logarithmic)", self.y_label),
+            &labelled(&self.y_label, &y_scale),
             Text::label().at(Anchor::Middle).upright(),
         );
         for (index, panel) in self.panels.iter().enumerate() {
@@ -62,7 +62,8 @@ impl LineChart {
     }
 
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
-        self.panels.iter().flat_map(|panel| panel.lines.iter().flatten().copied()).filter(is_drawable)
+        let points = self.panels.iter().flat_map(|panel| panel.lines.iter().flatten().copied());
+        points.filter(|point| self.y_axis.is_drawable(*point))
     }
 
     fn draw_panel(
@@ -76,11 +77,7 @@ impl LineChart {
         let width = (WIDTH - 2.0 * MARGIN) / self.panels.len() as f64;
         let left = MARGIN + width * index as f64 + NUMBERS;
         let right = MARGIN + width * (index + 1) as f64 - 8.0;
-        let (least, most) = bounds(self.points().map(|(x, _)| x));
-        let x_scale = match self.x_axis {
-            Axis::Linear => Scale::from_zero(most, [left, right]),
-            Axis::Logarithmic => Scale::log(least, most, [left, right]),
-        };
+        let x_scale = self.x_axis.scale(self.points().map(|(x, _)| x), [left, right]);
         drawing.text([left, top - 12.0], &panel.title, Text::label().bold());
         for &tick in y_scale.ticks() {
             let y = y_scale.pixel(tick);
@@ -94,32 +91,48 @@ impl LineChart {
         }
         drawing.axis_line([left, bottom], [right, bottom]);
         drawing.axis_line([left, top], [left, bottom]);
-        let kind = if x_scale.is_log() { " (logarithmic)" } else { "" };
-        let x_label = format!("{}{kind}", self.x_label);
+        let x_label = labelled(&self.x_label, &x_scale);
         drawing.text([(left + right) / 2.0, bottom + 42.0], &x_label, Text::label().at(Anchor::Middle));
         // The first series lies on top: where lines meet, it is the one that is asked about.
         for (series, line) in panel.lines.iter().enumerate().rev() {
-            draw_line(drawing, line, &x_scale, y_scale, colour(series));
+            let line = line.iter().filter(|point| self.y_axis.is_drawable(**point));
+            let points = line.map(|&(x, y)| [x_scale.pixel(x), y_scale.pixel(y)]).collect();
+            draw_line(drawing, points, colour(series));
         }
     }
 }
 
-fn draw_line(drawing: &mut Drawing, line: &[(f64, f64)], x_scale: &Scale, y_scale: &Scale, stroke: &str) {
-    let points: Vec<[f64; 2]> = line
-        .iter()
-        .filter(|point| is_drawable(point))
-        .map(|&(x, y)| [x_scale.pixel(x), y_scale.pixel(y)])
-        .collect();
-    if points.len() > 1 {
-        drawing.polyline(&points, stroke);
+impl Axis {
+    fn scale(self, values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> Scale {
+        let (least, most) = bounds(values);
+        match self {
+            Self::Linear => Scale::from_zero(most, pixels),
+            Self::Logarithmic => Scale::log(least, most, pixels),
+        }
     }
-    for point in points {
-        drawing.dot(point, stroke);
+
+    /// True where a point has a place, with this as the y axis.
+    fn is_drawable(self, (x, y): (f64, f64)) -> bool {
+        let is_high_enough = y > 0.0 || (self == Self::Linear && y == 0.0);
+        x.is_finite() && x >= 0.0 && y.is_finite() && is_high_enough
     }
 }
 
-fn is_drawable(&(x, y): &(f64, f64)) -> bool {
-    x.is_finite() && x >= 0.0 && y.is_finite() && y > 0.0
+fn labelled(label: &str, scale: &Scale) -> String {
+    let kind = if scale.is_log() { " (logarithmic)" } else { "" };
+    format!("{label}{kind}")
+}
+
+/// Points that stand closer than dots are drawn as a line alone.
+const MOST_DOTS: usize = 120;
+
+fn draw_line(drawing: &mut Drawing, points: Vec<[f64; 2]>, stroke: &str) {
+    if points.len() > 1 {
+        drawing.polyline(&points, stroke);
+    }
+    if points.len() <= MOST_DOTS {
+        points.into_iter().for_each(|point| drawing.dot(point, stroke));
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +150,7 @@ mod tests {
             title: "Latency".into(),
             x_label: "load, %".into(),
             y_label: "latency, ms".into(),
+            y_axis: Axis::Logarithmic,
             series: vec!["adaptive".into()],
             panels: vec![panel],
         }
@@ -161,6 +175,26 @@ mod tests {
             .collect();
         assert!(xs.len() == 3 && (xs[2] - 2.0 * xs[1] + xs[0]).abs() < 0.3 && xs[0] < xs[1], "{xs:?}");
         assert!(svg.contains("load, % (logarithmic)"), "{svg}");
+    }
+
+    #[test]
+    fn a_linear_axis_has_a_place_for_nothing_and_long_lines_have_no_dots() {
+        let line: Vec<(f64, f64)> = (0..500).map(|x| (f64::from(x), f64::from(x % 3))).collect();
+        let chart = |points: &[(f64, f64)]| LineChart {
+            title: "Queries".into(),
+            x_label: "s".into(),
+            x_axis: Axis::Linear,
+            y_label: "queries".into(),
+            y_axis: Axis::Linear,
+            series: vec!["most".into()],
+            panels: vec![Panel { title: String::new(), lines: vec![points.to_vec()] }],
+        };
+        assert_eq!(chart(&line[..6]).to_svg().matches("<circle").count(), 6);
+        let svg = chart(&line).to_svg();
+        assert!(
+            !svg.contains("<circle") && svg.contains("<polyline") && !svg.contains("logarithmic"),
+            "{svg}"
+        );
     }
 
     #[test]
