@@ -24,8 +24,10 @@ use oarlock::contract::Outcomes;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Shape};
 
-use self::measure::{Contender, Rate, compete};
-use self::public::{BareOperations, OurJobs, is_right};
+pub(crate) use self::measure::Contender;
+use self::measure::{Rate, compete};
+use self::public::BareOperations;
+pub(crate) use self::public::{OurJobs, is_right};
 use self::records::{BareRecords, OurRecords, RecordWork};
 use self::report::Row;
 use crate::args::{Global, check_writable};
@@ -117,16 +119,16 @@ struct Session<'a> {
 }
 
 /// One engine by itself.
-struct Alone {
-    name: &'static str,
+pub(crate) struct Alone {
+    pub(crate) name: &'static str,
     /// Builds nothing for keys that recur: the rows whose few keys stand for many.
-    cold: Accelerator,
+    pub(crate) cold: Accelerator,
     /// Builds what it does by default.
-    hot: Accelerator,
+    pub(crate) hot: Accelerator,
 }
 
 impl Alone {
-    fn new(name: &'static str) -> Result<Self, Failure> {
+    pub(crate) fn new(name: &'static str) -> Result<Self, Failure> {
         let builder = Accelerator::builder().engines([name]);
         let hot = builder.clone().build()?;
         let has_tables = hot.engines().iter().any(|engine| engine.table_bytes > 0);
@@ -134,10 +136,11 @@ impl Alone {
         Ok(Self { name, cold, hot })
     }
 
-    fn offers(&self, work: &Work) -> bool {
+    /// True where it computes the shape, and has proved it.
+    pub(crate) fn offers(&self, shape: Shape) -> bool {
         let reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
         let mut shapes = reports.flat_map(|engine| &engine.shapes);
-        work.shape().is_some_and(|shape| shapes.any(|own| own.shape == shape && own.verdict.is_ok()))
+        shapes.any(|own| own.shape == shape && own.verdict.is_ok())
     }
 }
 
@@ -212,7 +215,7 @@ impl<'a> Session<'a> {
         bar: &ProgressBar,
     ) -> Result<Vec<Row>, Failure> {
         let op = operation.to_string();
-        if !engine.offers(work) {
+        if !work.shape().is_some_and(|shape| engine.offers(shape)) {
             bar.inc(PARTS as u64);
             if self.tells_gaps {
                 eprintln!("oarlock: {op}: {} does not offer it", engine.name);
@@ -442,7 +445,7 @@ impl Contender for Peer<'_> {
 }
 
 /// The libraries that were named, or the system's; its absence is a note, that of a named one an error.
-fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, Failure> {
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, Failure> {
     if paths.is_empty() {
         return match Libcrypto::load(None) {
             Ok(library) => Ok(vec![library]),
