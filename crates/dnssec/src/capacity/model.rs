@@ -124,13 +124,16 @@ impl Model {
         self.b.unwrap_or(self.a_v.coefficient * signatures + self.a_v.intercept)
     }
 
+    /// b of a second, where lines went through intervals of `interval_s` seconds. By hand it is of a second already.
+    #[must_use]
+    pub fn b_per_s(&self, interval_s: u64) -> f64 {
+        self.b.unwrap_or_else(|| self.b() / interval_s.max(1) as f64)
+    }
+
     /// Signatures to verify per second for so many queries per second, not below zero.
-    ///
-    /// Where the model was fitted to intervals of `interval_s` seconds, b is for such an interval: a second has its share of it.
     #[must_use]
     pub fn signatures(&self, queries_per_s: f64, interval_s: u64) -> f64 {
-        let b = if self.b.is_some() { self.b() } else { self.b() / interval_s.max(1) as f64 };
-        (self.a() * queries_per_s + b).max(0.0)
+        (self.a() * queries_per_s + self.b_per_s(interval_s)).max(0.0)
     }
 }
 
