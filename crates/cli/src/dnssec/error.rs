@@ -8,6 +8,7 @@ use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dnssec::{DnskeyError, DsError};
 
+use super::capacity::CapacityError;
 use super::key_files::KeyFileError;
 use crate::keys::KeysError;
 
@@ -16,6 +17,8 @@ use crate::keys::KeysError;
 pub(crate) enum DnssecError {
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error("capacity: {0}")]
+    Capacity(#[from] CapacityError),
     #[error(transparent)]
     Key(#[from] KeysError),
     #[error(transparent)]
@@ -53,6 +56,7 @@ impl DnssecError {
     pub(crate) fn is_users(&self) -> bool {
         match self {
             Self::Build(error) => !matches!(error, BuildError::NoReferee),
+            Self::Capacity(error) => error.is_users(),
             Self::Key(error) => error.is_users(),
             Self::KeyParts(error) => error.blame() == Blame::Caller,
             Self::KeyFile { error, .. } => error.is_users(),

@@ -9,9 +9,11 @@
 //! | `zonegen` | zones of made-up delegations |
 //! | `key_files` | keys that sign zones, from files |
 //! | `key_text` | keys and their digests as lines of zone files |
+//! | `capacity` | whether this machine can verify what a resolver asks of it |
 //! | `error` | why there is no output, or not all of it |
 
 mod bench;
+mod capacity;
 mod ds;
 mod error;
 mod key_files;
@@ -54,6 +56,9 @@ enum DnssecCommand {
     Ds(ds::DsArgs),
     /// Write a zone of made-up delegations, as a top-level domain has them
     Zonegen(zonegen::ZonegenArgs),
+    /// Say whether this machine can verify what a resolver's load asks of it
+    #[command(after_help = capacity::AFTER_HELP)]
+    Capacity(Box<capacity::CapacityArgs>),
 }
 
 /// Runs the command.
@@ -62,6 +67,7 @@ enum DnssecCommand {
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
 pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError> {
     match &args.command {
+        DnssecCommand::Capacity(own) => capacity::run(global, own),
         DnssecCommand::Verify(own) => verify::run(global, own),
         DnssecCommand::Bench(own) => bench::run(global, own),
         DnssecCommand::Keygen(own) => keygen::run(global, own),
