@@ -42,6 +42,8 @@ pub enum Frame<'a> {
 pub struct Frames {
     buffer: Vec<u8>,
     start: usize,
+    /// Bytes of the frames that were given.
+    at_byte: u64,
 }
 
 impl Frames {
@@ -58,17 +60,24 @@ impl Frames {
         self.start == self.buffer.len()
     }
 
+    /// Where in the stream the next frame begins.
+    #[must_use]
+    pub fn at_byte(&self) -> u64 {
+        self.at_byte
+    }
+
     /// The next frame, once it is there whole.
     ///
     /// # Errors
     /// A length, a control frame or a content type that cannot be. The stream is of no more use then.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
-        let Some(head) = Head::of(&self.buffer[self.start..])? else { return Ok(None) };
+        let Some(head) = Head::of(&self.buffer[self.start..], self.at_byte)? else { return Ok(None) };
         let from = self.start + head.len;
         let to = from + head.body_len;
         if self.buffer.len() < to {
             return Ok(None);
         }
+        self.at_byte += (to - self.start) as u64;
         self.start = to;
         let body = &self.buffer[from..to];
         Ok(Some(if head.is_control { Frame::Control(control(body)?) } else { Frame::Data(body) }))
@@ -84,31 +93,22 @@ struct Head {
 
 impl Head {
     /// A length, or zero and the length of a control frame.
-    fn of(bytes: &[u8]) -> Result<Option<Self>, CaptureError> {
+    fn of(bytes: &[u8], at_byte: u64) -> Result<Option<Self>, CaptureError> {
         let (len, is_control) = match number(bytes, 0) {
             Some(0) => (8, true),
             Some(_) => (4, false),
             None => return Ok(None),
         };
         let Some(body_len) = number(bytes, len - 4) else { return Ok(None) };
-        match is_control {
-            true => check_len("a control frame", body_len, MOST_CONTROL, "4 to 512")?,
-            false => check_len("a frame", body_len, MOST_FRAME, "at most 262144")?,
+        let (what, most, expected) = match is_control {
+            true => ("a control frame", MOST_CONTROL, "at most 512"),
+            false => ("a frame", MOST_FRAME, "at most 262144"),
+        };
+        if body_len > most {
+            return Err(CaptureError::Length { what, found: body_len as u64, expected, at_byte });
         }
         Ok(Some(Self { len, body_len, is_control }))
     }
-}
-
-fn check_len(
-    what: &'static str,
-    len: usize,
-    most: usize,
-    expected: &'static str,
-) -> Result<(), CaptureError> {
-    if len > most {
-        return Err(CaptureError::Length { what, found: len as u64, expected, at_byte: 0 });
-    }
-    Ok(())
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
@@ -172,11 +172,10 @@ pub(super) fn read<R: Read>(
 ) -> Result<(), CaptureError> {
     let mut frames = Frames::default();
     loop {
-        let at_byte = bytes.at_byte();
         let chunk = bytes.chunk()?;
         if chunk.is_empty() {
-            let is_whole = frames.is_empty();
-            return if is_whole { Ok(()) } else { Err(CaptureError::Truncated { what: "a frame", at_byte }) };
+            let cut = CaptureError::Truncated { what: "a frame", at_byte: frames.at_byte() };
+            return if frames.is_empty() { Ok(()) } else { Err(cut) };
         }
         frames.push(chunk);
         while let Some(frame) = frames.next_frame()? {

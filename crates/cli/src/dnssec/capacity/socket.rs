@@ -101,7 +101,7 @@ async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), 
     loop {
         let len = stream.read(&mut buffer).await?;
         if len == 0 {
-            let cut = CaptureError::Truncated { what: "a frame of a connection", at_byte: 0 };
+            let cut = CaptureError::Truncated { what: "a frame of a connection", at_byte: frames.at_byte() };
             return if frames.is_empty() { Ok(()) } else { Err(cut) };
         }
         frames.push(&buffer[..len]);
