@@ -1,5 +1,5 @@
 //! `oarlock dnssec capacity` as its users run it.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod program;
 

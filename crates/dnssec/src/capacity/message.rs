@@ -26,8 +26,8 @@ pub enum MessageError {
 pub struct Walked {
     /// The bit QR.
     pub is_response: bool,
-    /// The kind of question; 0 is a query.
-    pub opcode: u8,
+    /// Questions that its header tells of.
+    pub questions: u16,
     /// Signatures in answer, authority and additional section.
     pub signatures: u32,
     /// What is wrong after its header; what came before counts.
@@ -55,7 +55,7 @@ pub fn walk(message: &[u8], on_signature: &mut dyn FnMut(Signature)) -> Result<W
     let count = |at: usize| u32::from(u16::from_be_bytes([header[at], header[at + 1]]));
     let mut walked = Walked {
         is_response: header[2] & 0x80 != 0,
-        opcode: header[2] >> 3 & 15,
+        questions: u16::from_be_bytes([header[4], header[5]]),
         signatures: 0,
         fault: None,
     };

@@ -8,7 +8,7 @@ use super::{Burst, Fit, walk};
 /// What is counted, in a second, in an interval or altogether.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Q: queries.
+    /// Q: queries, that is messages that ask something, whatever their opcode.
     pub queries: u64,
     /// R: responses.
     pub responses: u64,
@@ -48,7 +48,6 @@ pub struct Traffic {
     /// Messages that are in the totals alone.
     unplaced: u64,
     malformed: u64,
-    other_opcodes: u64,
     cache: Cache,
     /// First and last second of the input that is read now.
     input: Option<(u64, u64)>,
@@ -65,7 +64,6 @@ impl Traffic {
             totals: Counts::default(),
             unplaced: 0,
             malformed: 0,
-            other_opcodes: 0,
             cache: Cache::new(limits.cache_entries.max(1)),
             input: None,
             inputs: Vec::new(),
@@ -82,9 +80,9 @@ impl Traffic {
             self.malformed += 1;
             return;
         };
-        self.malformed += u64::from(walked.fault.is_some());
-        if walked.opcode != 0 {
-            self.other_opcodes += 1;
+        let asks_nothing = !walked.is_response && walked.questions == 0;
+        self.malformed += u64::from(walked.fault.is_some() || asks_nothing);
+        if asks_nothing {
             return;
         }
         let signatures = u64::from(walked.signatures);
@@ -134,16 +132,10 @@ impl Traffic {
         self.unplaced
     }
 
-    /// Messages that are malformed; those with a sound header are counted as far as they go.
+    /// Messages that are malformed, or queries without a question. Those with a sound header are counted as far as they go.
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed
-    }
-
-    /// Updates, transfers of zones and the like, which are not counted.
-    #[must_use]
-    pub fn other_opcodes(&self) -> u64 {
-        self.other_opcodes
     }
 
     /// Seconds from the first to the last message of each input; where inputs overlap, once.

@@ -243,7 +243,7 @@ fn message_event(bytes: &[u8]) -> Option<Option<Event<'_>>> {
         1 => (message.query_s, message.query),
         _ => (message.response_s, message.response),
     };
-    Some(bytes.map(|bytes| Event::Message { at_s, side: Some(side), bytes }))
+    Some(bytes.map(|bytes| Event::Message { at_s, side: Some(side), is_tcp: false, bytes }))
 }
 
 /// Fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>). After one that is malformed,

@@ -40,6 +40,8 @@ pub enum Event<'a> {
         at_s: Option<u64>,
         /// Between whom, where that is known.
         side: Option<Side>,
+        /// True where a capture has it in a segment of TCP.
+        is_tcp: bool,
         /// The message from its header on, perhaps cut short.
         bytes: &'a [u8],
     },
@@ -192,5 +194,7 @@ impl<R: Read> Read for Rest<R> {
 
 /// Shows the messages of a packet.
 fn show(link: LinkType, at_s: Option<u64>, packet: &[u8], skipped: &mut Skipped, sink: Sink<'_>) {
-    messages(link, packet, skipped, &mut |bytes| sink(Event::Message { at_s, side: None, bytes }));
+    messages(link, packet, skipped, &mut |bytes, is_tcp| {
+        sink(Event::Message { at_s, side: None, is_tcp, bytes });
+    });
 }

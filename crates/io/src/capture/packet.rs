@@ -11,8 +11,11 @@ const MOST_EXTENSIONS: usize = 16;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
+/// Who hears of messages, and whether they came over TCP.
+pub(super) type Show<'a> = &'a mut dyn FnMut(&[u8], bool);
+
 /// Shows each message of a frame, or counts why there is none.
-pub(super) fn messages(link: LinkType, frame: &[u8], skipped: &mut Skipped, show: &mut dyn FnMut(&[u8])) {
+pub(super) fn messages(link: LinkType, frame: &[u8], skipped: &mut Skipped, show: Show<'_>) {
     let Some(ip) = link.ip(frame) else {
         skipped.not_ip += 1;
         return;
@@ -103,7 +106,7 @@ fn fragment_len(data: &[u8]) -> Result<usize, Reason> {
 }
 
 /// RFC 768.
-fn udp(data: &[u8], is_cut: bool, skipped: &mut Skipped, show: &mut dyn FnMut(&[u8])) {
+fn udp(data: &[u8], is_cut: bool, skipped: &mut Skipped, show: Show<'_>) {
     let Some((header, rest)) = data.split_first_chunk::<8>() else {
         skipped.malformed += 1;
         return;
@@ -119,17 +122,17 @@ fn udp(data: &[u8], is_cut: bool, skipped: &mut Skipped, show: &mut dyn FnMut(&[
     };
     skipped.malformed += u64::from(rest.len() < len && !is_cut);
     match rest.get(..len) {
-        Some(message) => show(message),
+        Some(message) => show(message, false),
         None if is_cut && rest.len() >= MESSAGE_HEADER => {
             skipped.cut_short += 1;
-            show(rest);
+            show(rest, false);
         }
         None => skipped.malformed += u64::from(is_cut),
     }
 }
 
 /// RFC 9293 3.1; messages with their length before them, RFC 1035 4.2.2.
-fn tcp(data: &[u8], is_cut: bool, skipped: &mut Skipped, show: &mut dyn FnMut(&[u8])) {
+fn tcp(data: &[u8], is_cut: bool, skipped: &mut Skipped, show: Show<'_>) {
     let Some(header) = data.first_chunk::<20>() else {
         skipped.malformed += 1;
         return;
@@ -142,7 +145,7 @@ fn tcp(data: &[u8], is_cut: bool, skipped: &mut Skipped, show: &mut dyn FnMut(&[
         None => skipped.malformed += 1,
         Some([]) if !is_cut => skipped.not_dns += 1,
         Some(segment) if is_cut || !is_whole(segment) => skipped.tcp_parts += 1,
-        Some(segment) => Prefixed(segment).for_each(show),
+        Some(segment) => Prefixed(segment).for_each(|message| show(message, true)),
     }
 }
 

@@ -299,6 +299,14 @@ fn whole_messages_of_a_tcp_segment_count() {
         assert_eq!(raw(&ipv4(6, &tcp(part))), (0, Skipped { tcp_parts: 1, ..Skipped::default() }));
     }
     assert_eq!(raw(&ipv4(6, &tcp(&[]))).1.not_dns, 1);
+    let both = [ipv4(6, &tcp(&both)), ipv4(17, &udp(53, &QUERY))];
+    let mut transports = Vec::new();
+    read(&ORDERS[0].pcap(0xa1b2_c3d4, 101, &both)[..], &mut |event| {
+        if let Event::Message { is_tcp, .. } = event {
+            transports.push(is_tcp);
+        }
+    });
+    assert_eq!(transports, [true, true, false]);
 }
 
 #[test]
@@ -377,7 +385,7 @@ fn dnstap_stream(kinds: &[u64]) -> Vec<u8> {
 fn dnstap_tells_sides_and_directions() {
     let mut sides = Vec::new();
     let report = read(&dnstap_stream(&[1, 4, 5, 6, 13])[..], &mut |event| {
-        if let Event::Message { at_s, side, bytes } = event {
+        if let Event::Message { at_s, side, bytes, .. } = event {
             sides.push((side.unwrap(), at_s.unwrap() - AT_S, bytes == QUERY));
         }
     });

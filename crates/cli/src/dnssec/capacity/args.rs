@@ -38,9 +38,33 @@ pub(super) struct TrafficArgs {
     /// Listen for so long
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, requires = "dnstap_socket")]
     pub(super) listen_for: Option<Duration>,
+    /// Of captures, only messages over this: a query whose answer did not fit comes again over TCP, and is one query
+    #[arg(long, value_enum, default_value_t = Transport::Udp)]
+    pub(super) transport: Transport,
     /// Of dnstap, only messages of this side
     #[arg(long, value_enum, default_value_t = SideArg::All)]
     pub(super) side: SideArg,
+}
+
+/// What messages of a capture came over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Transport {
+    /// UDP alone
+    Udp,
+    /// TCP alone
+    Tcp,
+    /// Both
+    All,
+}
+
+impl Transport {
+    pub(super) fn takes(self, is_tcp: bool) -> bool {
+        match self {
+            Self::Udp => !is_tcp,
+            Self::Tcp => is_tcp,
+            Self::All => true,
+        }
+    }
 }
 
 /// A side of a resolver.

@@ -8,7 +8,7 @@ use oarlock_io::capture::{self, CaptureError, Event, Format, Side, Skipped};
 use oarlock_io::compressed::{self, Consumed, Input};
 
 use super::CapacityError;
-use super::args::SideArg;
+use super::args::{SideArg, TrafficArgs, Transport};
 use crate::args::Global;
 use crate::progress::bar;
 
@@ -20,6 +20,9 @@ pub(super) struct Observed {
     pub(super) traffic: Traffic,
     pub(super) inputs: Vec<Source>,
     side: SideArg,
+    transport: Transport,
+    /// Messages of the other transport, or another side.
+    pub(super) left_out: u64,
     /// Sides of which there were messages, by dnstap's word.
     pub(super) has_clients: bool,
     pub(super) has_upstream: bool,
@@ -36,14 +39,26 @@ pub(super) struct Source {
 
 impl Default for Observed {
     fn default() -> Self {
-        Self::new(SideArg::All)
+        Self::new(SideArg::All, Transport::All)
     }
 }
 
 impl Observed {
-    pub(super) fn new(side: SideArg) -> Self {
+    pub(super) fn of(args: &TrafficArgs) -> Self {
+        Self::new(args.side, args.transport)
+    }
+
+    fn new(side: SideArg, transport: Transport) -> Self {
         let traffic = Traffic::new(Limits::default());
-        Self { traffic, inputs: Vec::new(), side, has_clients: false, has_upstream: false }
+        Self {
+            traffic,
+            inputs: Vec::new(),
+            side,
+            transport,
+            left_out: 0,
+            has_clients: false,
+            has_upstream: false,
+        }
     }
 
     /// Reads files one after the other. What one lacks does not hinder the others.
@@ -80,11 +95,12 @@ impl Observed {
     pub(super) fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Query { at_s } => self.traffic.query(at_s),
-            Event::Message { at_s, side, bytes } => {
+            Event::Message { at_s, side, is_tcp, bytes } => {
                 self.has_clients |= side == Some(Side::Client);
                 self.has_upstream |= side == Some(Side::Upstream);
-                if self.side.takes(side) {
-                    self.traffic.message(at_s, bytes);
+                match self.side.takes(side) && (side.is_some() || self.transport.takes(is_tcp)) {
+                    true => self.traffic.message(at_s, bytes),
+                    false => self.left_out += 1,
                 }
             }
         }

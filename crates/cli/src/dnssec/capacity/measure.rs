@@ -116,7 +116,7 @@ impl Session {
         for (name, library) in &self.libraries {
             match works.cold.prepare(library, &self.all) {
                 Ok(prepared) => {
-                    contenders.push((name.clone(), Box::new(Peer { op: &works.cold.name, prepared })))
+                    contenders.push((name.clone(), Box::new(Peer { op: &works.cold.name, prepared })));
                 }
                 Err(error) if error.is_absence() => eprintln!("oarlock: {}: {error}", works.cold.name),
                 Err(error) => return Err(works.cold.peer_failed(error).into()),

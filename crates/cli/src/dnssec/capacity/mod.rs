@@ -70,7 +70,7 @@ fn observe(global: &Global, args: &CapacityArgs) -> Result<Option<Observed>, Cap
     if traffic.input.is_empty() && traffic.dnstap_socket.is_none() {
         return if args.plots.plot_queries.is_some() { Err(CapacityError::NothingToPlot) } else { Ok(None) };
     }
-    let mut observed = Observed::new(traffic.side);
+    let mut observed = Observed::of(traffic);
     observed.read_files(&traffic.input)?;
     if let Some(path) = &traffic.dnstap_socket {
         socket::listen(path, traffic.listen_for, &mut observed)?;

@@ -9,6 +9,9 @@ use super::question::Question;
 use super::verdict::{Row, Verdict, percent};
 use crate::table::{Align, Cell, Table, Tone, ratio, si, thousands};
 
+/// Characters of a line of the verdict: the name of a library is worth a wide table.
+const WIDEST: usize = 120;
+
 /// What was found.
 pub(super) struct Report<'a> {
     pub(super) observed: Option<&'a Observed>,
@@ -123,7 +126,8 @@ impl Report<'_> {
             ("CPU", Align::Right),
             ("headroom", Align::Right),
             ("affords", Align::Left),
-        ]);
+        ])
+        .at_most(WIDEST);
         self.verdict.rows.iter().for_each(|row| table.row(cells(row)));
         table
     }
@@ -233,6 +237,12 @@ fn traffic_text(observed: &Observed) -> String {
             burst.p99_9
         );
     }
+    if observed.left_out > 0 {
+        text += &format!(
+            "{} messages of another transport or side were left out.\n",
+            thousands(observed.left_out)
+        );
+    }
     text
 }
 
@@ -255,7 +265,7 @@ fn traffic_json(observed: &Observed) -> Value {
         "verified_signatures": totals.verified,
         "r": r, "a_s": a_s, "s": s, "a_v": a_v,
         "malformed": traffic.malformed(),
-        "other_opcodes": traffic.other_opcodes(),
+        "left_out": observed.left_out,
         "unplaced": traffic.unplaced(),
         "queries_per_s": burst,
     })
