@@ -71,8 +71,10 @@ impl Places {
             let place = match end {
                 _ if !name.is_at_or_below(apex) => Place::Outside,
                 _ if index == at => Place::Apex,
-                Some(end) if name.is_at_or_below(end) => Place::Below,
-                _ => place_of(sets, index, name, apex),
+                Some(end) if name.is_at_or_below(end) && !(end == apex && is_hashed(sets, index, apex)) => {
+                    Place::Below
+                }
+                _ => place_of(sets, index, apex),
             };
             let ends_here = place == Place::Cut
                 || matches!(place, Place::Inside | Place::Apex) && has(sets, index, Type::DNAME);
@@ -106,15 +108,17 @@ impl Places {
 }
 
 /// A name that is neither the apex nor below another one's end.
-fn place_of(sets: &Sets<'_>, index: usize, name: Name<'_>, apex: Name<'_>) -> Place {
+fn place_of(sets: &Sets<'_>, index: usize, apex: Name<'_>) -> Place {
     if has(sets, index, Type::NS) {
         return Place::Cut;
     }
+    if is_hashed(sets, index, apex) { Place::Hashed } else { Place::Inside }
+}
+
+/// True for owners of hashes alone. They stand below a DNAME of the zone's own name too. RFC 6672 2.3.
+fn is_hashed(sets: &Sets<'_>, index: usize, apex: Name<'_>) -> bool {
     let has_hash_only = |set: Set<'_>| set.rtype == Type::NSEC3;
-    if name.parent() == Some(apex) && sets.of_name(index).all(has_hash_only) {
-        return Place::Hashed;
-    }
-    Place::Inside
+    sets.name(index).parent() == Some(apex) && sets.of_name(index).all(has_hash_only)
 }
 
 fn has(sets: &Sets<'_>, index: usize, rtype: Type) -> bool {

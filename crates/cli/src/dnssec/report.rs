@@ -130,9 +130,8 @@ impl<'a> Done<'a> {
 
     /// What became of the zone, in a word.
     fn word(&self) -> &'static str {
-        let Counts { good_signatures, unsupported_signatures, .. } = self.report.counts;
         match self.failures() {
-            0 if good_signatures == 0 && unsupported_signatures > 0 => "unsupported",
+            0 if self.report.counts.good_signatures == 0 => "unsupported",
             0 => "good",
             _ => "bad",
         }

@@ -196,6 +196,14 @@ pub enum Reason {
         /// The bound.
         most: u16,
     },
+    /// More chains than are computed, and so none is.
+    #[error("{found} chains, of which at most {most} are computed")]
+    TooManyChains {
+        /// The zone's.
+        found: usize,
+        /// The bound.
+        most: usize,
+    },
     /// Iterations that RFC 9276 3.1 advises against.
     #[error("{0} iterations; RFC 9276 wants none")]
     Iterations(u16),
@@ -272,6 +280,7 @@ impl Reason {
             Self::Parameters => "nsec3-parameters",
             Self::UnknownHash(_) => "nsec3-hash",
             Self::TooManyIterations { .. } => "nsec3-too-many-iterations",
+            Self::TooManyChains { .. } => "nsec3-too-many-chains",
             Self::Iterations(_) => "nsec3-iterations",
             Self::ZoneDigest => "zonemd",
             Self::ZoneDigestSerial { .. } => "zonemd-serial",

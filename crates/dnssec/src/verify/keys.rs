@@ -2,11 +2,14 @@
 
 use crate::algorithm::Algorithm;
 use crate::dnskey::{Dnskey, DnskeyError, PublicKey};
+use crate::rtype::Type;
 use crate::sets::Set;
 
 /// A DNSKEY of the zone.
 #[derive(Debug)]
 pub(super) struct ZoneKey<'z> {
+    /// Its record.
+    pub(super) row: u32,
     pub(super) tag: u16,
     pub(super) dnskey: Dnskey<'z>,
     pub(super) public: Result<PublicKey, DnskeyError>,
@@ -15,16 +18,17 @@ pub(super) struct ZoneKey<'z> {
 /// The zone's keys that may sign records.
 #[derive(Debug, Default)]
 pub(super) struct ZoneKeys<'z> {
+    /// By tag and algorithm.
     keys: Vec<ZoneKey<'z>>,
 }
 
 impl<'z> ZoneKeys<'z> {
     /// Keys of the DNSKEY set; records that are too short for one are none.
     pub(super) fn new(set: Option<Set<'z>>) -> Self {
-        let parse = |data| Dnskey::parse(data).ok().filter(Dnskey::is_zone_key);
-        let keys = set.iter().flat_map(Set::data).filter_map(parse);
-        let keys = keys.map(|dnskey| ZoneKey { tag: dnskey.key_tag(), dnskey, public: dnskey.public_key() });
-        Self { keys: keys.collect() }
+        let rows = set.iter().flat_map(|set| set.records.iter().copied().zip(set.data()));
+        let mut keys: Vec<ZoneKey<'z>> = rows.filter_map(|(row, data)| ZoneKey::new(row, data)).collect();
+        keys.sort_by_key(ZoneKey::place);
+        Self { keys }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -35,16 +39,23 @@ impl<'z> ZoneKeys<'z> {
         &self.keys[index]
     }
 
-    /// Indices of the keys that may have made a signature, from one on.
+    /// Indices of the keys of a tag, from one on.
     pub(super) fn with_tag(
         &self,
         tag: u16,
         algorithm: Algorithm,
         from: usize,
     ) -> impl Iterator<Item = usize> + Clone {
-        let keys = self.keys.get(from..).unwrap_or_default();
-        let fits = move |key: &ZoneKey<'_>| key.tag == tag && key.dnskey.algorithm == algorithm;
-        keys.iter().enumerate().filter(move |(_, key)| fits(key)).map(move |(at, _)| from + at)
+        let wanted = (tag, algorithm.0);
+        let first = self.keys.partition_point(|key| key.place() < wanted);
+        let end = self.keys.partition_point(|key| key.place() <= wanted);
+        first.max(from)..end
+    }
+
+    /// True where the key can verify, and may sign records of a type: revoked keys sign nothing but the keys. RFC 5011 2.1.
+    pub(super) fn may_sign(&self, index: usize, rtype: Type) -> bool {
+        let key = &self.keys[index];
+        key.public.is_ok() && (rtype == Type::DNSKEY || !key.dnskey.is_revoked())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &ZoneKey<'z>> {
@@ -58,5 +69,16 @@ impl<'z> ZoneKeys<'z> {
         algorithms.sort_by_key(|algorithm| algorithm.0);
         algorithms.dedup();
         algorithms
+    }
+}
+
+impl<'z> ZoneKey<'z> {
+    fn new(row: u32, data: &'z [u8]) -> Option<Self> {
+        let dnskey = Dnskey::parse(data).ok().filter(Dnskey::is_zone_key)?;
+        Some(Self { row, tag: dnskey.key_tag(), dnskey, public: dnskey.public_key() })
+    }
+
+    fn place(&self) -> (u16, u8) {
+        (self.tag, self.dnskey.algorithm.0)
     }
 }

@@ -118,8 +118,13 @@ impl<'z> Verifier<'z> {
         for name in names {
             self.check_structure(name, &mut report);
             let place = self.places.get(name);
-            for set in self.sets.of_name(name).filter(|set| set.rtype != Type::RRSIG) {
-                if place.signs(set.rtype) {
+            for set in self.sets.of_name(name) {
+                if set.rtype == Type::RRSIG {
+                    // RFC 4035 2.2: signatures are not signed.
+                    for row in set.signatures.iter().filter(|_| place != Place::Outside) {
+                        report.add(set.owner, set.rtype, Some(*row), Reason::NothingSigned);
+                    }
+                } else if place.signs(set.rtype) {
                     batch.add(self, set, &mut report)?;
                     if batch.is_full() {
                         std::mem::take(&mut batch).verify(self, accelerator, &mut report)?;
@@ -143,16 +148,30 @@ impl<'z> Verifier<'z> {
             let record = self.sets.records().get(*row as usize);
             report.add(record.owner, record.rtype, Some(*row), Reason::Duplicate);
         }
+        // A digest is of use without signatures too. RFC 8976 section 4.
+        self.check_zone_digests(accelerator, &mut report)?;
         if self.keys.is_empty() {
             report.add(self.apex, Type::DNSKEY, None, Reason::Unsigned);
             return Ok(report);
         }
+        self.check_keys(&mut report);
+        self.check_denial(accelerator, &mut report)?;
+        Ok(report)
+    }
+
+    /// Keys that are none, and whether any key verifies records.
+    fn check_keys(&self, report: &mut Report) {
+        for key in self.keys.iter() {
+            let reason = match &key.public {
+                Err(error) if !error.is_unsupported() => Reason::UnusableKey(error.clone()),
+                Ok(_) if self.required.is_empty() => Reason::RevokedKey,
+                _ => continue,
+            };
+            report.add(self.apex, Type::DNSKEY, Some(key.row), reason).key_tag = Some(key.tag);
+        }
         if self.required.is_empty() {
             report.add(self.apex, Type::DNSKEY, None, Reason::NothingSupported);
         }
-        self.check_denial(accelerator, &mut report)?;
-        self.check_zone_digests(accelerator, &mut report)?;
-        Ok(report)
     }
 
     fn check_denial(&self, accelerator: &Accelerator, report: &mut Report) -> Result<(), JobError> {
@@ -165,9 +184,6 @@ impl<'z> Verifier<'z> {
         if has_nsec {
             self.check_nsec(report);
         }
-        if let Some(parameters) = parameters {
-            self.check_nsec3(accelerator, parameters, report)?;
-        }
-        Ok(())
+        self.check_nsec3(accelerator, parameters, report)
     }
 }

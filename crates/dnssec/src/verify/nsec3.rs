@@ -13,6 +13,9 @@ use crate::rtype::Type;
 use crate::sets::Set;
 use crate::zone_cut::{Place, empty_names};
 
+/// Most chains that are computed: a zone that changes its parameters has two.
+const MOST_CHAINS: usize = 4;
+
 /// An NSEC3 record of the chain that is checked.
 struct Link<'z> {
     hash: Nsec3Hash,
@@ -37,11 +40,11 @@ impl<'z> Verifier<'z> {
     pub(super) fn check_nsec3(
         &self,
         accelerator: &Accelerator,
-        parameters: Set<'z>,
+        parameters: Option<Set<'z>>,
         report: &mut Report,
     ) -> Result<(), JobError> {
         let mut all = Vec::new();
-        for (row, data) in parameters.records.iter().zip(parameters.data()) {
+        for (row, data) in parameters.iter().flat_map(|set| set.records.iter().zip(set.data())) {
             match Nsec3Parameters::read(data) {
                 // RFC 5155 4.1.2: what has flags is not for use.
                 Some((own, 0)) => all.push((*row, own)),
@@ -50,6 +53,11 @@ impl<'z> Verifier<'z> {
                     report.add(self.apex, Type::NSEC3PARAM, Some(*row), Reason::MalformedDenial);
                 }
             }
+        }
+        if let Some((row, _)) = all.get(MOST_CHAINS) {
+            let reason = Reason::TooManyChains { found: all.len(), most: MOST_CHAINS };
+            report.add(self.apex, Type::NSEC3PARAM, Some(*row), reason);
+            return Ok(());
         }
         let links = self.links(&all, report);
         for (row, own) in all {

@@ -59,6 +59,7 @@ struct Trial<'z> {
     outcome: usize,
     key: usize,
     tried: usize,
+    covered: Type,
     message: usize,
     signature: &'z [u8],
 }
@@ -127,7 +128,8 @@ impl<'z> Batch<'z> {
                 let write = |out: &mut Vec<u8>| rrsig.write_signed(set.owner, set.data(), out);
                 let message = self.messages.push(digest, write)?;
                 let outcome = self.outcomes.len();
-                self.trials.push(Trial { outcome, key, tried: 1, message, signature: rrsig.signature });
+                let (covered, signature) = (set.rtype, rrsig.signature);
+                self.trials.push(Trial { outcome, key, tried: 1, covered, message, signature });
             }
             Err(other) => verdict = other,
         }
@@ -184,8 +186,8 @@ impl<'z> Batch<'z> {
     fn next_trial<'t>(&mut self, verifier: &Verifier<'_>, trial: Trial<'t>) -> Option<Trial<'t>> {
         let outcome = &mut self.outcomes[trial.outcome];
         let tag = outcome.tag?;
-        let usable = |at: &usize| verifier.keys.get(*at).public.is_ok();
-        let mut next = verifier.keys.with_tag(tag, outcome.algorithm, trial.key + 1).filter(usable);
+        let may_sign = |at: &usize| verifier.keys.may_sign(*at, trial.covered);
+        let mut next = verifier.keys.with_tag(tag, outcome.algorithm, trial.key + 1).filter(may_sign);
         let key = next.next()?;
         if trial.tried == verifier.settings.most_keys {
             let keys = trial.tried + 1 + next.count();
@@ -261,14 +263,11 @@ fn candidate(verifier: &Verifier<'_>, set: Set<'_>, rrsig: &Rrsig<'_>) -> Result
     }
     let mut keys = verifier.keys.with_tag(rrsig.key_tag, algorithm, 0);
     let Some(first) = keys.clone().next() else { return bad(Reason::UnknownKey) };
-    let Some(usable) = keys.find(|key| verifier.keys.get(*key).public.is_ok()) else {
-        return Err(unusable(verifier, first));
-    };
-    // Its tag says that it is revoked, so no other key has it but by chance.
-    if verifier.keys.get(usable).dnskey.is_revoked() && set.rtype != Type::DNSKEY {
-        return bad(Reason::RevokedKey);
+    match keys.clone().find(|key| verifier.keys.may_sign(*key, set.rtype)) {
+        Some(key) => Ok(key),
+        None if keys.any(|key| verifier.keys.get(key).public.is_ok()) => bad(Reason::RevokedKey),
+        None => Err(unusable(verifier, first)),
     }
-    Ok(usable)
 }
 
 fn unusable(verifier: &Verifier<'_>, key: usize) -> Verdict {
@@ -285,12 +284,14 @@ fn conclude(verifier: &Verifier<'_>, set: Set<'_>, outcomes: &[Outcome], report:
     };
     let missing: SmallVec<[Algorithm; 2]> =
         verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
+    // Where nothing is required, because no key of the zone can be used, nothing makes up for anything.
+    let is_signed = missing.is_empty() && !verifier.required.is_empty();
     for outcome in outcomes {
         match &outcome.verdict {
             Verdict::Good => report.counts.good_signatures += 1,
             Verdict::Unsupported => report.counts.unsupported_signatures += 1,
             Verdict::Bad(reason) => {
-                let is_made_up_for = missing.is_empty() && reason.is_made_up_for();
+                let is_made_up_for = is_signed && reason.is_made_up_for();
                 let finding = report.add(set.owner, set.rtype, Some(outcome.row), reason.clone());
                 finding.key_tag = outcome.tag;
                 if is_made_up_for {

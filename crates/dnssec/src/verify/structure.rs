@@ -23,7 +23,11 @@ impl<'z> Verifier<'z> {
         for set in self.sets.of_name(name) {
             self.check_ttls(set, report);
             match set.rtype {
-                Type::CNAME => alias = set.first(),
+                Type::CNAME if set.records.is_empty() => {}
+                Type::CNAME => {
+                    alias = set.first();
+                    types += set.records.len() - 1;
+                }
                 Type::NSEC | Type::NSEC3 | Type::RRSIG => {}
                 _ if set.records.is_empty() => {}
                 _ => types += 1,

@@ -1,5 +1,7 @@
 //! Whether the zone's digest is that of its records. RFC 8976 section 4.
 
+use std::collections::HashMap;
+
 use oarlock::{Accelerator, JobError};
 
 use super::Verifier;
@@ -18,16 +20,16 @@ impl Verifier<'_> {
         let Some(set) = self.sets.of_type(self.places.apex(), Type::ZONEMD) else { return Ok(()) };
         let all: Vec<(u32, Option<Zonemd<'_>>)> =
             set.records.iter().copied().zip(set.data().map(Zonemd::read)).collect();
+        let kind = |one: &Zonemd<'_>| (one.scheme, one.algorithm);
+        let mut counts = HashMap::new();
+        for one in all.iter().filter_map(|(_, one)| one.as_ref()) {
+            *counts.entry(kind(one)).or_insert(0) += 1;
+        }
         let mut faults = Vec::new();
         for (row, one) in &all {
-            let is_like = |(_, other): &&(u32, Option<Zonemd<'_>>)| {
-                one.zip(*other).is_some_and(|(one, other)| {
-                    (one.scheme, one.algorithm) == (other.scheme, other.algorithm)
-                })
-            };
             let fault = match one {
                 None => Some(Reason::MalformedZoneDigest),
-                Some(_) if all.iter().filter(is_like).count() > 1 => Some(Reason::SeveralZoneDigests),
+                Some(one) if counts.get(&kind(one)) > Some(&1) => Some(Reason::SeveralZoneDigests),
                 Some(one) => self.zone_digest_fault(accelerator, one)?,
             };
             match fault {

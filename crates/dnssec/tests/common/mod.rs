@@ -1,0 +1,142 @@
+//! What the tests of zones share: engines, a verification in one call, and a small signer that has none of the crate's ways.
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+
+pub mod signer;
+
+use std::sync::LazyLock;
+
+use oarlock::Accelerator;
+use oarlock_dnssec::zone::Reader;
+use oarlock_dnssec::{Anchor, Counts, Finding, Records, Report, Sets, Settings, Severity, Verifier};
+
+/// What the clock says in tests.
+pub const NOW: u32 = 1_700_000_000;
+
+/// One accelerator for each engine of this machine alone.
+pub fn engines() -> &'static [Accelerator] {
+    static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
+        let alone = |name: &&str| Accelerator::builder().engines([*name]).lazy().build().unwrap();
+        oarlock::KNOWN_ENGINES.iter().map(alone).collect()
+    });
+    &ENGINES
+}
+
+/// The records of a zone file, and what is said of entries that are none: `line: reason`.
+pub fn read(text: &str) -> (Records, Vec<String>) {
+    let mut records = Records::new();
+    let include = &mut |path: &str| match path {
+        "more" => Ok(b"included 3600 IN A 192.0.2.9\n".to_vec()),
+        _ => Err("not found".to_owned()),
+    };
+    let mut reader = Reader::new(None, include);
+    reader.read(text.as_bytes(), true, &mut records);
+    let faults = reader.faults().iter().map(|fault| format!("{}: {}", fault.line, fault.error)).collect();
+    (records, faults)
+}
+
+/// What is found in a zone, as lines to compare with: `line owner type reason`, with `~` before what is a warning only and `-` for
+/// the line of what is not there.
+#[derive(Debug, PartialEq)]
+pub struct Found {
+    pub lines: Vec<String>,
+    pub counts: Counts,
+    pub report: Report,
+    pub faults: Vec<String>,
+}
+
+/// Verifies a zone on each engine alone; all of them have to say the same.
+pub fn verify(text: &str) -> Found {
+    verify_with(text, Settings::at(NOW), &[])
+}
+
+pub fn verify_with(text: &str, settings: Settings, anchors: &[Anchor]) -> Found {
+    let (records, faults) = read(text);
+    let sets = Sets::new(&records);
+    let verifier = Verifier::new(&sets, settings).unwrap();
+    let reports = engines().iter().map(|engine| check(&verifier, engine, anchors));
+    let report = reports.reduce(|one, other| {
+        assert_eq!(one, other, "engines differ");
+        one
+    });
+    let report = report.unwrap();
+    let lines = report.findings.iter().map(|finding| line(&records, finding)).collect();
+    Found { lines, counts: report.counts, report, faults }
+}
+
+fn check(verifier: &Verifier<'_>, engine: &Accelerator, anchors: &[Anchor]) -> Report {
+    let mut report = verifier.check_whole(engine).unwrap();
+    // Whatever the pieces are, the answer is the same.
+    let (count, mut pieces) = (verifier.name_count(), Report::default());
+    for name in 0..count {
+        pieces.merge(verifier.check_names(engine, name..name + 1).unwrap());
+    }
+    let whole = verifier.check_names(engine, 0..count).unwrap();
+    assert_eq!((pieces.counts, pieces.failures()), (whole.counts, whole.failures()));
+    report.merge(whole);
+    if !anchors.is_empty() {
+        report.merge(verifier.check_anchors(engine, anchors).unwrap());
+    }
+    report
+}
+
+fn line(records: &Records, finding: &Finding) -> String {
+    let severity = if finding.severity == Severity::Warning { "~" } else { "" };
+    let line = finding.row.map_or("-".to_owned(), |row| records.get(row as usize).line.to_string());
+    format!("{severity}{line} {} {} {}", finding.owner, finding.rtype, finding.reason.code())
+}
+
+/// The lines of a zone, to be changed one at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone(pub Vec<String>);
+
+impl Zone {
+    pub fn text(&self) -> String {
+        self.0.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// The number of the only line that begins so.
+    pub fn line(&self, start: &str) -> usize {
+        let mut found = self.0.iter().enumerate().filter(|(_, line)| line.starts_with(start));
+        let (at, _) = found.next().unwrap_or_else(|| panic!("no line begins with {start}"));
+        assert!(found.next().is_none(), "several lines begin with {start}");
+        at + 1
+    }
+
+    /// With one line changed.
+    pub fn with(&self, start: &str, change: impl Fn(&str) -> String) -> Self {
+        let mut zone = self.clone();
+        let at = zone.line(start) - 1;
+        let changed = change(&zone.0[at]);
+        assert_ne!(zone.0[at], changed, "nothing changed");
+        zone.0[at] = changed;
+        zone
+    }
+
+    /// With one text in a line replaced by another.
+    pub fn replaced(&self, start: &str, from: &str, to: &str) -> Self {
+        self.with(start, |line| line.replacen(from, to, 1))
+    }
+
+    /// Without the lines that begin so; their places stay, empty.
+    pub fn without(&self, start: &str) -> Self {
+        let mut zone = self.clone();
+        let mut count = 0;
+        for line in zone.0.iter_mut().filter(|line| line.starts_with(start)) {
+            line.clear();
+            count += 1;
+        }
+        assert!(count > 0, "no line begins with {start}");
+        zone
+    }
+
+    /// With a line at the end.
+    pub fn and(&self, line: &str) -> Self {
+        let mut zone = self.clone();
+        zone.0.push(line.to_owned());
+        zone
+    }
+
+    pub fn verify(&self) -> Found {
+        verify(&self.text())
+    }
+}

@@ -1,0 +1,291 @@
+//! Signs small zones: text in, lines out, by short code of its own. What it makes is compared with zones signed by others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine as _;
+use oarlock::contract::Curve;
+use oarlock::keys::generate;
+use oarlock::{Input, Job, Key, NonceRule};
+use oarlock_dnssec::zone::write_record;
+use oarlock_dnssec::{
+    Algorithm, Dnskey, Name, NameBuf, Records, Sets, Type, dnskey_rdata, hash_names, write_base32hex,
+    zone_digest,
+};
+
+use super::{NOW, Zone, engines, read};
+
+/// How a zone says what it does not have.
+#[derive(Clone, Copy)]
+pub enum Denial<'a> {
+    Nsec,
+    Nsec3 { iterations: u16, salt: &'a str, opts_out: bool },
+}
+
+/// Plain hashed denial.
+pub const NSEC3: Denial<'_> = Denial::Nsec3 { iterations: 0, salt: "-", opts_out: false };
+pub const OPT_OUT: Denial<'_> = Denial::Nsec3 { iterations: 0, salt: "-", opts_out: true };
+
+enum Private {
+    Hall(Key),
+    Ed448(Box<crrl::ed448::PrivateKey>),
+}
+
+/// A key that signs everything.
+pub struct SigningKey {
+    private: Private,
+    pub algorithm: Algorithm,
+    pub rdata: Vec<u8>,
+}
+
+impl SigningKey {
+    pub fn new(algorithm: Algorithm, flags: u16) -> Self {
+        let key = match algorithm {
+            Algorithm::ECDSAP256SHA256 => generate::ec(Curve::P256),
+            Algorithm::ECDSAP384SHA384 => generate::ec(Curve::P384),
+            Algorithm::ED25519 => generate::ed25519(),
+            Algorithm::ED448 => return Self::ed448(flags),
+            _ => generate::rsa(2048),
+        };
+        let key = key.unwrap();
+        let rdata = dnskey_rdata(flags, algorithm, &key).unwrap();
+        Self { private: Private::Hall(key), algorithm, rdata }
+    }
+
+    fn ed448(flags: u16) -> Self {
+        let private = crrl::ed448::PrivateKey::from_seed(&[7; 57]);
+        let [high, low] = flags.to_be_bytes();
+        let rdata = [&[high, low, 3, 16][..], &private.public_key.encode()].concat();
+        Self { private: Private::Ed448(Box::new(private)), algorithm: Algorithm::ED448, rdata }
+    }
+
+    pub fn tag(&self) -> u16 {
+        Dnskey::parse(&self.rdata).unwrap().key_tag()
+    }
+
+    pub fn sign(&self, message: &[u8]) -> Vec<u8> {
+        match &self.private {
+            Private::Ed448(key) => key.sign_raw(message).to_vec(),
+            Private::Hall(key) => {
+                let scheme = self.algorithm.sign_scheme(NonceRule::Deterministic).unwrap();
+                let answers = engines()[0].run_all(&[Job::sign(scheme, key, Input::Message(message))]);
+                answers.get(0).unwrap().to_vec()
+            }
+        }
+    }
+
+    /// Its record.
+    pub fn line(&self, owner: &str) -> String {
+        format!("{owner} 3600 IN DNSKEY \\# {} {}", self.rdata.len(), hex(&self.rdata))
+    }
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A set by the labels of its owner from the right, which is canonical order, and its type.
+type Rows = BTreeMap<(Vec<Vec<u8>>, Type), Row>;
+
+#[derive(Clone)]
+struct Row {
+    owner: NameBuf,
+    ttl: u32,
+    data: BTreeSet<Vec<u8>>,
+}
+
+fn order(name: Name<'_>) -> Vec<Vec<u8>> {
+    let mut labels: Vec<Vec<u8>> = name.labels().map(<[u8]>::to_vec).collect();
+    labels.reverse();
+    labels
+}
+
+fn rows(records: &Records) -> Rows {
+    let mut rows = Rows::new();
+    for record in records.iter() {
+        let new = || Row { owner: record.owner.to_buf(), ttl: record.ttl, data: BTreeSet::new() };
+        let row = rows.entry((order(record.owner), record.rtype)).or_insert_with(new);
+        row.data.insert(record.data.to_vec());
+    }
+    rows
+}
+
+/// The zone with keys, chain and signatures.
+pub fn sign(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.extend(keys.iter().map(|key| key.line("example.")));
+    if let Denial::Nsec3 { iterations, salt, .. } = denial {
+        lines.push(format!("example. 0 IN NSEC3PARAM 1 0 {iterations} {salt}"));
+    }
+    lines = written(&lines);
+    let chain = chain(&parse(&lines), denial);
+    lines.extend(chain);
+    let signed = parse(&lines);
+    lines.extend(signatures(&rows(&signed), keys, |_| true));
+    Zone(written(&lines))
+}
+
+/// The same with a ZONEMD record, which is signed last.
+pub fn sign_with_digest(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
+    let place = format!("{text}example. 3600 IN ZONEMD 7 1 1 {}\n", "00".repeat(48));
+    let zone = sign(&place, keys, denial).without("example. 3600 IN RRSIG ZONEMD");
+    let records = parse(&zone.0);
+    let sets = Sets::new(&records);
+    let apex = NameBuf::parse(b"example.", Name::ROOT, oarlock_dnssec::Case::Lower).unwrap();
+    let digest = zone_digest(&engines()[0], &sets, apex.name(), oarlock::DigestAlg::Sha384).unwrap();
+    let zone =
+        zone.with("example. 3600 IN ZONEMD", |_| format!("example. 3600 IN ZONEMD 7 1 1 {}", hex(&digest)));
+    resigned(&zone, keys, Type::ZONEMD)
+}
+
+/// With new signatures of the apex's set of a type.
+pub fn resigned(zone: &Zone, keys: &[SigningKey], rtype: Type) -> Zone {
+    let start = format!("example. 3600 IN RRSIG {rtype} ");
+    let mut lines: Vec<String> = zone.0.iter().filter(|line| !line.starts_with(&start)).cloned().collect();
+    lines.extend(signatures(&rows(&parse(&lines)), keys, |(name, own)| name.len() == 1 && *own == rtype));
+    Zone(written(&lines))
+}
+
+fn parse(lines: &[String]) -> Records {
+    let (records, faults) = read(&Zone(lines.to_vec()).text());
+    assert_eq!(faults, [""; 0]);
+    records
+}
+
+/// All lines in canonical order, as the crate writes them.
+fn written(lines: &[String]) -> Vec<String> {
+    let records = parse(lines);
+    let mut keyed: Vec<_> =
+        records.iter().map(|record| (order(record.owner), record.rtype, record.data, record)).collect();
+    keyed.sort_by(|one, two| (&one.0, one.1, one.2).cmp(&(&two.0, two.1, two.2)));
+    let print = |record| {
+        let mut line = Vec::new();
+        write_record(&record, &mut line);
+        String::from_utf8(line).unwrap().trim_end().to_owned()
+    };
+    keyed.into_iter().map(|(.., record)| print(record)).collect()
+}
+
+/// True where another name cuts this one off.
+fn is_below_cut(rows: &Rows, name: &[Vec<u8>]) -> bool {
+    (1..name.len()).any(|labels| {
+        let above = name[..labels].to_vec();
+        rows.contains_key(&(above.clone(), Type::DNAME))
+            || (labels > 1 && rows.contains_key(&(above, Type::NS)))
+    })
+}
+
+fn is_cut(rows: &Rows, name: &[Vec<u8>]) -> bool {
+    name.len() > 1 && rows.contains_key(&(name.to_vec(), Type::NS))
+}
+
+/// The zone's own names, with their types.
+fn own_names(rows: &Rows) -> BTreeMap<Vec<Vec<u8>>, (NameBuf, Vec<Type>)> {
+    let mut names = BTreeMap::new();
+    for ((name, rtype), row) in rows {
+        let listed = !is_cut(rows, name) || [Type::NS, Type::DS].contains(rtype);
+        if name.first().is_some_and(|label| label == b"example") && !is_below_cut(rows, name) {
+            let own = names.entry(name.clone()).or_insert_with(|| (row.owner.clone(), Vec::new()));
+            own.1.extend(Some(*rtype).filter(|_| listed));
+        }
+    }
+    names
+}
+
+fn chain(records: &Records, denial: Denial<'_>) -> Vec<String> {
+    let rows = rows(records);
+    match denial {
+        Denial::Nsec => nsec(&rows),
+        Denial::Nsec3 { iterations, salt, opts_out } => nsec3(&rows, iterations, salt, opts_out),
+    }
+}
+
+fn words(types: &[Type]) -> String {
+    types.iter().map(|rtype| format!(" {rtype}")).collect()
+}
+
+fn nsec(rows: &Rows) -> Vec<String> {
+    let names: Vec<(NameBuf, Vec<Type>)> = own_names(rows).into_values().collect();
+    let next = names.iter().cycle().skip(1);
+    let line = |((name, types), (next, _)): (&(NameBuf, Vec<Type>), &(NameBuf, Vec<Type>))| {
+        format!("{name} 300 IN NSEC {next}{} RRSIG NSEC", words(types))
+    };
+    names.iter().zip(next).map(line).collect()
+}
+
+fn nsec3(rows: &Rows, iterations: u16, salt: &str, opts_out: bool) -> Vec<String> {
+    let mut names = own_names(rows);
+    let is_insecure = |name: &Vec<Vec<u8>>, types: &[Type]| is_cut(rows, name) && !types.contains(&Type::DS);
+    names.retain(|name, (_, types)| !(opts_out && is_insecure(name, types)));
+    for (name, (owner, _)) in names.clone() {
+        for labels in 1..name.len() {
+            let empty = || (owner.name().last_labels(labels).to_buf(), Vec::new());
+            names.entry(name[..labels].to_vec()).or_insert_with(empty);
+        }
+    }
+    let bytes: Vec<u8> =
+        (0..salt.len() / 2).map(|at| u8::from_str_radix(&salt[2 * at..2 * at + 2], 16).unwrap()).collect();
+    let hashes =
+        hash_names(&engines()[0], names.values().map(|(owner, _)| owner.name()), &bytes, iterations).unwrap();
+    let mut links: Vec<(String, String)> = hashes
+        .iter()
+        .zip(&names)
+        .map(|(hash, (name, (_, types)))| {
+            let mut text = Vec::new();
+            write_base32hex(hash, &mut text);
+            let is_signed = !types.is_empty() && !is_insecure(name, types);
+            (String::from_utf8(text).unwrap(), words(types) + if is_signed { " RRSIG" } else { "" })
+        })
+        .collect();
+    links.sort();
+    let flags = u8::from(opts_out);
+    let next = links.iter().cycle().skip(1);
+    let line = |((hash, types), (next, _)): (&(String, String), &(String, String))| {
+        format!("{hash}.example. 300 IN NSEC3 1 {flags} {iterations} {salt} {next}{types}")
+    };
+    links.iter().zip(next).map(line).collect()
+}
+
+fn signatures(
+    rows: &Rows,
+    keys: &[SigningKey],
+    is_wanted: impl Fn(&(Vec<Vec<u8>>, Type)) -> bool,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (place @ (name, rtype), row) in rows.iter().filter(|(place, _)| is_wanted(place)) {
+        let is_inside = name.first().is_some_and(|label| label == b"example");
+        // Hashes stand below a DNAME of the apex too.
+        let is_own = is_inside && (*rtype == Type::NSEC3 || !is_below_cut(rows, name));
+        let is_signed = is_own && (!is_cut(rows, name) || [Type::DS, Type::NSEC].contains(rtype));
+        if is_signed && place.1 != Type::RRSIG {
+            lines.extend(keys.iter().map(|key| signature(row, *rtype, key, "example.")));
+        }
+    }
+    lines
+}
+
+/// RFC 4034 3.1.8.1.
+fn signature(row: &Row, rtype: Type, key: &SigningKey, signer: &str) -> String {
+    let (owner, ttl, tag) = (row.owner.name(), row.ttl, key.tag());
+    let labels = owner.labels().filter(|label| *label != b"*").count();
+    let (inception, expiration) = (NOW - 1000, NOW + 1000);
+    let mut message = rtype.0.to_be_bytes().to_vec();
+    message.extend([key.algorithm.0, labels as u8]);
+    message.extend([ttl, expiration, inception].map(u32::to_be_bytes).concat());
+    message.extend(tag.to_be_bytes());
+    message.extend(
+        NameBuf::parse(signer.as_bytes(), Name::ROOT, oarlock_dnssec::Case::Lower).unwrap().name().as_bytes(),
+    );
+    for data in &row.data {
+        message.extend(owner.as_bytes());
+        message.extend(rtype.0.to_be_bytes());
+        message.extend([0, 1]);
+        message.extend(ttl.to_be_bytes());
+        message.extend((data.len() as u16).to_be_bytes());
+        message.extend(data);
+    }
+    let signature = base64::engine::general_purpose::STANDARD.encode(key.sign(&message));
+    let algorithm = key.algorithm.0;
+    format!(
+        "{owner} {ttl} IN RRSIG {rtype} {algorithm} {labels} {ttl} {expiration} {inception} {tag} {signer} {signature}"
+    )
+}
