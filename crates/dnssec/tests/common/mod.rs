@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod signer;
+pub mod zones;
 
 use std::sync::LazyLock;
 

@@ -1,0 +1,447 @@
+//! Zones whose records were never right, or not read, and what digests, anchors and odd algorithms make of them.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::sync::LazyLock;
+
+use common::signer::{Denial, NSEC3, SigningKey, resigned, sign, sign_with_digest};
+use common::zones::{OWN_NAMES, PLAIN, expect, flipped, good, key, nsec, rrsig};
+use common::{NOW, Zone, engines, read, verify, verify_with};
+use oarlock_dnssec::{
+    Algorithm, Anchor, DigestType, Dnskey, DnskeyError, Reason, Rrsig, Settings, Type, ds_rdata,
+};
+
+fn digested() -> &'static Zone {
+    static ZONE: LazyLock<Zone> = LazyLock::new(|| sign_with_digest(PLAIN, key(), Denial::Nsec));
+    &ZONE
+}
+
+#[test]
+fn the_zones_digest_is_that_of_its_records() {
+    assert_eq!(digested().verify().lines, [""; 0]);
+    // Glue is signed by nobody, and digested.
+    let glue = digested().replaced("ns.secure.example. 3600 IN A", "192.0.2.5", "192.0.2.6");
+    let at = glue.line("example. 3600 IN ZONEMD");
+    let found = glue.verify();
+    assert_eq!(found.lines, [format!("{at} example. ZONEMD zonemd")]);
+    assert_eq!(found.counts.good_signatures, good() + 1);
+    // A name's order of records and the file's order make no difference.
+    let mut turned = digested().clone();
+    turned.0.reverse();
+    assert_eq!(turned.verify().lines, [""; 0]);
+    // What is not of the zone is not of its digest.
+    let other = digested().and("elsewhere.test. 3600 IN A 192.0.2.1").verify();
+    assert_eq!(other.lines.len(), 1);
+    assert!(other.lines[0].ends_with("elsewhere.test. A out-of-zone"));
+}
+
+#[test]
+fn wrong_digests_of_zones_are_told_apart() {
+    let change = |change: &dyn Fn(&str) -> String| {
+        resigned(&digested().with("example. 3600 IN ZONEMD", change), key(), Type::ZONEMD).verify().lines
+    };
+    let codes = |lines: Vec<String>| -> Vec<String> {
+        lines.iter().map(|line| line.replace(|letter: char| letter.is_ascii_digit(), "")).collect()
+    };
+    let of = |code: &str| code.to_owned();
+    assert_eq!(
+        codes(change(&|line| line.replacen(" 7 1 1 ", " 8 1 1 ", 1))),
+        [of(" example. ZONEMD zonemd-serial")]
+    );
+    assert_eq!(
+        codes(change(&|line| line.replacen(" 7 1 1 ", " 7 240 1 ", 1))),
+        [of("~ example. ZONEMD zonemd-unsupported")]
+    );
+    assert_eq!(
+        codes(change(&|line| line.replacen(" 7 1 1 ", " 7 1 241 ", 1))),
+        [of("~ example. ZONEMD zonemd-unsupported")]
+    );
+    let copy = change(&|line| format!("{line}\n{}", flipped(line, 1)));
+    assert_eq!(codes(copy), [of(" example. ZONEMD zonemd-several"), of(" example. ZONEMD zonemd-several")]);
+    // One that is right is enough.
+    assert_eq!(change(&|line| format!("{line}\nexample. 3600 IN ZONEMD 7 1 2 {}", "00".repeat(64))), [""; 0]);
+    assert_eq!(change(&|line| format!("{line}\nexample. 3600 IN ZONEMD 7 9 1 {}", "00".repeat(48))), [""; 0]);
+}
+
+#[test]
+fn an_unsigned_zone_is_told_and_its_digest_checked() {
+    let zone = Zone(PLAIN.lines().map(str::to_owned).collect());
+    let found = zone.verify();
+    assert_eq!(found.lines, ["- example. DNSKEY unsigned"]);
+    assert_eq!((found.counts.names, found.counts.good_signatures), (OWN_NAMES, 0));
+    let digested = zone.and(&format!("example. 3600 IN ZONEMD 7 1 1 {}", "00".repeat(48)));
+    let at = digested.0.len();
+    assert_eq!(
+        digested.verify().lines,
+        [format!("{at} example. ZONEMD zonemd"), "- example. DNSKEY unsigned".into()]
+    );
+}
+
+#[test]
+fn copies_of_records_are_told() {
+    let line = "mail.example. 3600 IN A 192.0.2.3";
+    let zone = nsec().and(line);
+    expect(&zone, &[format!("~{} mail.example. A duplicate", zone.0.len())], 0);
+    let zone = nsec().and("MAIL.Example. 3600 IN A 192.0.2.3");
+    expect(&zone, &[format!("~{} mail.example. A duplicate", zone.0.len())], 0);
+}
+
+#[test]
+fn times_to_live_are_those_that_were_signed() {
+    let zone = nsec().replaced("mail.example. 3600 IN A 192.0.2.3", "3600", "60");
+    let at = zone.line("mail.example. 60 IN A");
+    expect(&zone, &[format!("{at} mail.example. A ttl-mismatch")], 0);
+    let zone = zone.replaced("mail.example. 3600 IN A 192.0.2.2", "3600", "60");
+    let at = zone.line(&rrsig("mail.example.", "A"));
+    expect(
+        &zone,
+        &[format!("{at} mail.example. A original-ttl"), format!("~{at} mail.example. A signature-ttl")],
+        0,
+    );
+    let zone = nsec().replaced(&rrsig("mail.example.", "A"), "3600", "60");
+    expect(&zone, &[format!("~{at} mail.example. A signature-ttl")], 0);
+    let zone = nsec().replaced(&rrsig("mail.example.", "A"), "13 2 3600", "13 2 60");
+    expect(
+        &zone,
+        &[format!("{at} mail.example. A original-ttl"), format!("{at} mail.example. A bad-signature")],
+        1,
+    );
+}
+
+#[test]
+fn names_may_be_odd_and_long() {
+    let label = "l".repeat(63);
+    let longest = format!("{label}.{label}.{label}.{}.example.", "m".repeat(53));
+    let text = format!(
+        "{PLAIN}{longest} 3600 IN TXT longest\n\\000\\001\\255.example. 3600 IN TXT bytes\n\\*.example. 3600 IN TXT star\n\
+         a\\.b.example. 3600 IN TXT dot\n\\\\\\\"\\;.example. 3600 IN TXT marks\nUPPER.Example. 3600 IN TXT upper\n\
+         types.example. 3600 IN TYPE1 \\# 4 c0000201\ntypes.example. 3600 IN TYPE65535 \\# 0\n"
+    );
+    for denial in [Denial::Nsec, NSEC3] {
+        let zone = sign(&text, key(), denial);
+        let found = zone.verify();
+        assert_eq!((found.lines, found.faults), (Vec::new(), Vec::new()));
+        assert!(found.counts.good_signatures > good() + 10);
+        let start = format!("{longest} 3600 IN TXT");
+        let found = zone.replaced(&start, "longest", "longer").verify();
+        assert_eq!(
+            found.lines,
+            [format!("{} {longest} TXT bad-signature", zone.line(&rrsig(&longest, "TXT")))]
+        );
+    }
+}
+
+#[test]
+fn what_a_file_can_say_makes_no_difference() {
+    // CRLF, tabs, a new origin, brackets, comments, generated and included records.
+    let text = format!(
+        "{PLAIN}g1.example. 60 IN A 192.0.2.1\ng2.example. 60 IN A 192.0.2.2\nincluded.example. 3600 IN A 192.0.2.9\n"
+    );
+    let zone = sign(&text, key(), Denial::Nsec);
+    let written = zone
+        .without("g1.example. 60 IN A")
+        .without("g2.example. 60 IN A")
+        .without("included.example. 3600 IN A")
+        .and("$ORIGIN example.")
+        .and("$GENERATE 1-2 g$ 60 IN A 192.0.2.$")
+        .and("$INCLUDE more");
+    let crlf = written
+        .text()
+        .replace('\n', "\r\n")
+        .replacen("IN SOA ", "IN SOA ( ; start\r\n\t", 1)
+        .replacen(" 300\r\n", " 300 )\r\n", 1);
+    let found = verify(&crlf);
+    assert_eq!((found.lines, found.faults, found.counts), (Vec::new(), Vec::new(), zone.verify().counts));
+}
+
+#[test]
+fn what_cannot_be_read_costs_itself_and_tells_its_line() {
+    let mut text = nsec().text();
+    let count = nsec().0.len() as u32;
+    text += "bad.example. 3600 IN A 192.0.2.256\nopen.example. 3600 IN TXT ( x\ngood.example. 3600 IN A\nend.example. 3600 IN TXT \"cut";
+    let found = verify(&text);
+    let line = |after: u32, text: &str| format!("{}: {text}", count + after);
+    assert_eq!(
+        found.faults,
+        [
+            line(1, "`192.0.2.256` where an IPv4 address should be"),
+            line(2, "a parenthesis that is not closed"),
+            line(3, "the entry ends where an IPv4 address should be"),
+            line(4, "a quoted string that is not closed in its line"),
+        ]
+    );
+    assert_eq!((found.lines, found.counts.good_signatures), (Vec::new(), good()));
+}
+
+#[test]
+fn a_truncated_file_lacks_what_it_lacks() {
+    let text = nsec().text();
+    let cut = text.find("secure.example. 3600 IN DS").unwrap();
+    let found = verify(&text[..cut + 40]);
+    assert_eq!(found.faults.len(), 1);
+    assert!(found.faults[0].starts_with(&format!("{}: ", nsec().line("secure.example. 3600 IN DS"))));
+    // All before it is good but the chain, and the delegation that has no glue now.
+    assert!(found.counts.good_signatures > 10);
+    assert!(found.lines.contains(&"- secure.example. NSEC denial-missing".to_owned()), "{:?}", found.lines);
+}
+
+#[test]
+fn every_algorithm_of_the_keys_signs_every_set() {
+    let keys = [
+        SigningKey::new(Algorithm::ECDSAP256SHA256, 257),
+        SigningKey::new(Algorithm::ED25519, 257),
+        SigningKey::new(Algorithm::ED25519, 256),
+    ];
+    let zone = sign(PLAIN, &keys, Denial::Nsec);
+    let found = zone.verify();
+    assert_eq!((found.lines, found.counts.good_signatures), (Vec::new(), 3 * good()));
+    let at = zone.line("mail.example. 3600 IN A 192.0.2.2");
+    let gone = zone.without("mail.example. 3600 IN RRSIG A 13 ").verify();
+    assert_eq!(gone.lines, [format!("{at} mail.example. A missing")]);
+    assert_eq!(gone.report.findings[0].reason, Reason::MissingSignature(Algorithm::ECDSAP256SHA256));
+    // One signature of each algorithm is enough.
+    let tag = keys[2].tag();
+    let less =
+        Zone(zone.0.iter().filter(|line| !line.contains(&format!(" {tag} example. "))).cloned().collect());
+    let found = less.verify();
+    assert_eq!((found.lines, found.counts.good_signatures), (Vec::new(), 2 * good()));
+    // None at all, and one that covers nothing.
+    let none = zone.without("mail.example. 3600 IN RRSIG A ");
+    assert_eq!(none.verify().lines, vec![format!("{at} mail.example. A missing"); 2]);
+    let nothing = zone.without("mail.example. 3600 IN A ").without("mail.example. 3600 IN RRSIG A 15 ");
+    let signature = zone.line("mail.example. 3600 IN RRSIG A 13 ");
+    let chain = zone.line("mail.example. 300 IN NSEC");
+    let lines = nothing.verify().lines;
+    assert_eq!(
+        lines,
+        [format!("{chain} mail.example. NSEC types"), format!("{signature} mail.example. A nothing-signed")]
+    );
+}
+
+#[test]
+fn signatures_are_not_signed() {
+    let zone = nsec().with(&rrsig("mail.example.", "A"), |line| {
+        format!("{line}\n{}", line.replacen("RRSIG A ", "RRSIG RRSIG ", 1))
+    });
+    let lines = zone.verify().lines;
+    assert_eq!(
+        lines,
+        [format!("{} mail.example. RRSIG nothing-signed", nsec().line(&rrsig("mail.example.", "A")) + 1)]
+    );
+}
+
+#[test]
+fn revoked_keys_sign_keys_alone() {
+    let keys = [SigningKey::new(Algorithm::ED25519, 257), SigningKey::new(Algorithm::ED25519, 257 | 0x80)];
+    let zone = sign(PLAIN, &keys, Denial::Nsec);
+    let found = zone.verify();
+    // The other key makes up for it.
+    assert!(
+        found.lines.iter().all(|line| line.starts_with('~') && line.ends_with("revoked-key")),
+        "{:?}",
+        found.lines
+    );
+    assert_eq!((found.lines.len() as u64, found.counts.good_signatures), (good() - 1, good() + 1));
+    let alone = sign(PLAIN, &keys[1..], Denial::Nsec).verify();
+    assert_eq!(alone.counts.good_signatures, 1);
+    assert!(alone.report.failures() as u64 >= good() - 1, "{:?}", alone.lines);
+    let unsigned: Vec<String> = sign(PLAIN, &keys[1..], Denial::Nsec).0;
+    let unsigned = Zone(unsigned.into_iter().filter(|line| !line.contains("RRSIG")).collect()).verify();
+    assert!(
+        unsigned.lines.iter().any(|line| line.ends_with("example. DNSKEY revoked-key")),
+        "{:?}",
+        unsigned.lines
+    );
+}
+
+#[test]
+fn unknown_algorithms_are_unsupported_and_never_bad() {
+    for number in [1, 3, 6, 12, 17, 23, 252, 253, 254] {
+        let keys = [SigningKey::new(Algorithm::ED25519, 257)];
+        let zone = sign(PLAIN, &keys, Denial::Nsec);
+        let mut rdata = keys[0].rdata.clone();
+        rdata[3] = number;
+        let tag = Dnskey::parse(&rdata).unwrap().key_tag();
+        let change = |line: &String| {
+            let line = line.replace("DNSKEY 257 3 15 ", &format!("DNSKEY 257 3 {number} "));
+            if !line.contains(" RRSIG ") || line.contains("NSEC ") && !line.contains("RRSIG NSEC 15") {
+                return line;
+            }
+            line.replacen(" 15 ", &format!(" {number} "), 1)
+                .replace(&format!(" {} example.", keys[0].tag()), &format!(" {tag} example."))
+        };
+        let found = Zone(zone.0.iter().map(change).collect()).verify();
+        assert_eq!(found.lines, ["~- example. DNSKEY unsupported"], "{number}");
+        assert_eq!((found.counts.unsupported_signatures, found.counts.good_signatures), (good(), 0));
+    }
+}
+
+#[test]
+fn an_unsupported_algorithm_beside_a_known_one_is_no_fault() {
+    let text = format!("{PLAIN}example. 3600 IN DNSKEY 257 3 253 AQIDBAUGBwg=\n");
+    let zone = sign(&text, key(), Denial::Nsec);
+    expect(&zone, &[], 0);
+    // A signature that says so is not counted as bad.
+    let start = rrsig("mail.example.", "A");
+    let extra = zone.0[zone.line(&start) - 1].replacen("A 13 ", "A 253 ", 1);
+    let found = expect(&zone.and(&extra), &[], 0);
+    assert_eq!(found.counts.unsupported_signatures, 1);
+}
+
+#[test]
+fn keys_that_are_none_are_told() {
+    let text = format!("{PLAIN}example. 3600 IN DNSKEY 257 3 15 AQIDBAUGBwg=\n");
+    let zone = sign(&text, key(), Denial::Nsec);
+    let at = zone.line("example. 3600 IN DNSKEY 257 3 15 ");
+    let found = expect(&zone, &[format!("{at} example. DNSKEY unusable-key")], 0);
+    let length = DnskeyError::Length { algorithm: Algorithm::ED25519, expected: 32, found: 8 };
+    assert_eq!(found.report.findings[0].reason, Reason::UnusableKey(length));
+    // A key of another purpose signs nothing and is nobody's business.
+    let text = format!("{PLAIN}example. 3600 IN DNSKEY 0 3 15 AQIDBAUGBwg=\n");
+    expect(&sign(&text, key(), Denial::Nsec), &[], 0);
+}
+
+#[test]
+fn what_is_not_the_zones_own_is_not_signed() {
+    let signature = nsec().0[nsec().line(&rrsig("ns.example.", "A")) - 1].clone();
+    for owner in ["ns.secure.example.", "hidden.other.example."] {
+        let zone = nsec().and(&signature.replacen("ns.example.", owner, 1));
+        expect(&zone, &[format!("~{} {owner} A signed-glue", zone.0.len())], 0);
+    }
+    let zone = nsec()
+        .and(&signature.replacen("ns.example.", "secure.example.", 1).replacen("RRSIG A", "RRSIG NS", 1));
+    expect(&zone, &[format!("~{} secure.example. NS signed-glue", zone.0.len())], 0);
+}
+
+#[test]
+fn records_of_other_zones_are_told() {
+    let zone = nsec()
+        .and("www.example.net. 3600 IN A 192.0.2.1")
+        .and("com. 3600 IN NS ns.example.")
+        .and("examplex. 60 IN TXT x");
+    let at = zone.0.len();
+    let lines = [
+        format!("{} com. NS out-of-zone", at - 1),
+        format!("{at} examplex. TXT out-of-zone"),
+        format!("{} www.example.net. A out-of-zone", at - 2),
+    ];
+    expect(&zone, &lines, 0);
+}
+
+#[test]
+fn delegations_are_looked_at() {
+    let digest = "00".repeat(32);
+    let text =
+        format!("{PLAIN}lost.example. 3600 IN DS 1 13 2 {digest}\nexample. 3600 IN DS 1 13 2 {digest}\n");
+    let zone = sign(&text, key(), Denial::Nsec);
+    let lines = zone.verify().lines;
+    let at = |start: &str| zone.line(start);
+    assert_eq!(
+        lines,
+        [
+            format!("{} example. DS ds-without-delegation", at("example. 3600 IN DS")),
+            format!("{} lost.example. DS ds-without-delegation", at("lost.example. 3600 IN DS")),
+        ]
+    );
+    let text = format!(
+        "{PLAIN}short.example. 3600 IN NS ns.example.net.\nshort.example. 3600 IN DS \\# 6 000100020102\n"
+    );
+    let zone = sign(&text, key(), Denial::Nsec);
+    let at = zone.line("short.example. 3600 IN DS");
+    assert_eq!(zone.verify().lines, [format!("{at} short.example. DS malformed-ds")]);
+    let glue = nsec().without("ns.secure.example. 3600 IN A");
+    let at = glue.line("secure.example. 3600 IN NS");
+    expect(&glue, &[format!("~{at} secure.example. NS missing-glue")], 0);
+}
+
+#[test]
+fn aliases_stand_alone() {
+    let text = format!("{PLAIN}www.example. 3600 IN A 192.0.2.9\n");
+    let zone = sign(&text, key(), Denial::Nsec);
+    let at = zone.line("www.example. 3600 IN CNAME");
+    assert_eq!(zone.verify().lines, [format!("{at} www.example. CNAME alias-beside-others")]);
+    let text = format!("{PLAIN}www.example. 3600 IN CNAME aaa.example.\n");
+    let zone = sign(&text, key(), NSEC3);
+    let at = zone.line("www.example. 3600 IN CNAME aaa");
+    assert_eq!(zone.verify().lines, [format!("{at} www.example. CNAME alias-beside-others")]);
+}
+
+#[test]
+fn a_zone_begins_with_one_soa_and_has_name_servers() {
+    let text = format!("{PLAIN}mail.example. 3600 IN SOA a. b. 1 2 3 4 5\n")
+        .replace("example. 3600 IN NS ns.example.\n", "");
+    let zone = sign(&text, key(), Denial::Nsec);
+    let at = zone.line("mail.example. 3600 IN SOA");
+    assert_eq!(
+        zone.verify().lines,
+        ["- example. NS no-name-servers".to_owned(), format!("{at} mail.example. SOA soa-below")]
+    );
+    let text = format!("{PLAIN}example. 3600 IN SOA ns.example. host.example. 8 3600 600 86400 300\n");
+    assert_eq!(sign(&text, key(), Denial::Nsec).verify().lines, ["- example. SOA several-soa"]);
+    let (records, _) = read("a. 1 IN A 192.0.2.1\n");
+    let sets = oarlock_dnssec::Sets::new(&records);
+    assert!(oarlock_dnssec::Verifier::new(&sets, Settings::at(NOW)).is_err());
+    let (records, _) = read("");
+    let sets = oarlock_dnssec::Sets::new(&records);
+    assert!(oarlock_dnssec::Verifier::new(&sets, Settings::at(NOW)).is_err());
+}
+
+/// RFC 6672 2.3: hashes stand below a DNAME too.
+#[test]
+fn the_apex_may_have_a_dname() {
+    let text = "example. 3600 IN SOA ns.example.net. host.example.net. 7 3600 600 86400 300\n\
+                example. 3600 IN NS ns.example.net.\nexample. 3600 IN DNAME example.net.\n";
+    for denial in [Denial::Nsec, NSEC3] {
+        let found = sign(text, key(), denial).verify();
+        assert_eq!((found.lines, found.counts.names), (Vec::new(), 1));
+    }
+}
+
+#[test]
+fn anchors_lead_to_the_zones_keys() {
+    let (keys, name) = (
+        key(),
+        oarlock_dnssec::NameBuf::parse(b"example.", oarlock_dnssec::Name::ROOT, oarlock_dnssec::Case::Lower),
+    );
+    let (name, dnskey) = (name.unwrap(), Dnskey::parse(&keys[0].rdata).unwrap());
+    let ds = |digest| ds_rdata(&engines()[0], name.name(), &dnskey, digest).unwrap();
+    let found = |zone: &Zone, anchors: &[Anchor]| verify_with(&zone.text(), Settings::at(NOW), anchors).lines;
+    let not_anchored = ["- example. DNSKEY not-anchored"];
+    for digest in [DigestType::SHA1, DigestType::SHA256, DigestType::SHA384] {
+        assert_eq!(found(nsec(), &[Anchor::Ds(ds(digest))]), [""; 0]);
+        let mut wrong = ds(digest);
+        *wrong.last_mut().unwrap() ^= 1;
+        assert_eq!(found(nsec(), &[Anchor::Ds(wrong.clone())]), not_anchored);
+        assert_eq!(found(nsec(), &[Anchor::Ds(wrong), Anchor::Dnskey(keys[0].rdata.clone())]), [""; 0]);
+    }
+    let mut unsupported = ds(DigestType::SHA256);
+    unsupported[3] = 3;
+    assert_eq!(found(nsec(), &[Anchor::Ds(unsupported)]), not_anchored);
+    let other = SigningKey::new(Algorithm::ECDSAP256SHA256, 257);
+    assert_eq!(found(nsec(), &[Anchor::Dnskey(other.rdata.clone())]), not_anchored);
+    assert_eq!(found(nsec(), &[Anchor::Dnskey(Vec::new()), Anchor::Ds(vec![0])]), not_anchored);
+    // A key that is there, and does not sign the keys.
+    let text = format!("{PLAIN}{}\n", other.line("example."));
+    let zone = sign(&text, keys, Denial::Nsec);
+    assert_eq!(found(&zone, &[Anchor::Dnskey(other.rdata.clone())]), not_anchored);
+    assert_eq!(found(&zone, &[Anchor::Dnskey(keys[0].rdata.clone())]), [""; 0]);
+}
+
+#[test]
+fn malformed_signatures_are_told() {
+    let start = rrsig("mail.example.", "A");
+    let (records, _) = read(&nsec().0[nsec().line(&start) - 1]);
+    let data = records.get(0).data.to_vec();
+    let head = Rrsig::read(&data).unwrap().head.len();
+    let line =
+        |data: &[u8]| format!("mail.example. 3600 IN RRSIG \\# {} {}", data.len(), common::signer::hex(data));
+    // As far as a file can hold it.
+    for len in [2, 17, 18, head - 1, head] {
+        let zone = nsec().with(&start, |_| line(&data[..len]));
+        let found = zone.verify();
+        assert_eq!((found.faults.len(), found.counts.good_signatures), (1, good() - 1), "{len}");
+        let at = nsec().line("mail.example. 3600 IN A 192.0.2.2");
+        assert_eq!(found.lines, [format!("{at} mail.example. A missing")]);
+    }
+}
