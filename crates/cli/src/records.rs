@@ -33,7 +33,7 @@ pub(crate) use self::error::RecordsError;
 use self::order::{Order, Totals};
 use self::pipeline::Shared;
 use self::source::Source;
-use self::target::Target;
+pub(crate) use self::target::Target;
 use crate::args::Global;
 use crate::progress;
 use indicatif::ProgressBar;

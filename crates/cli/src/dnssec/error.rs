@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_dnssec::sign::SignError;
 use oarlock_dnssec::{DnskeyError, DsError};
 
 use super::capacity::CapacityError;
 use super::key_files::KeyFileError;
 use crate::keys::KeysError;
+use crate::records::RecordsError;
 
 /// Why a zone was not verified or signed, or the answer is no.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,10 @@ pub(crate) enum DnssecError {
     Dnskey(#[from] DnskeyError),
     #[error("{}: {error}", path.display())]
     Ds { path: PathBuf, error: DsError },
+    #[error("{}: {error}", path.display())]
+    Sign { path: PathBuf, error: Box<SignError> },
+    #[error(transparent)]
+    Output(#[from] RecordsError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {error}", path.display())]
@@ -61,6 +67,8 @@ impl DnssecError {
             Self::KeyParts(error) => error.blame() == Blame::Caller,
             Self::KeyFile { error, .. } => error.is_users(),
             Self::Ds { error, .. } => !matches!(error, DsError::Job(_)),
+            Self::Sign { error, .. } => !error.is_machines(),
+            Self::Output(error) => error.is_users(),
             Self::Job(_) | Self::Write { .. } | Self::Program { .. } | Self::Stdout(_) => false,
             _ => true,
         }

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `verify`, `report` | a zone verified, and what is said of it |
+//! | `sign` | a zone signed |
 //! | `zone_file`, `time` | zone files and times as arguments |
 //! | `bench` | whole zones, beside others' programs |
 //! | `keygen`, `ds` | keys of zones, and their digests |
@@ -20,6 +21,7 @@ mod key_files;
 mod key_text;
 mod keygen;
 mod report;
+mod sign;
 mod time;
 mod verify;
 mod zone_file;
@@ -48,6 +50,8 @@ enum DnssecCommand {
                             Example: oarlock dnssec verify --now 20140714000000 root.zone.gz"
     )]
     Verify(VerifyArgs),
+    /// Sign a zone: keys, a chain that denies, signatures and the zone's digest
+    Sign(Box<sign::SignArgs>),
     /// Zones verified, signed and read per second of CPU, engine by engine and by others' programs on this machine
     Bench(BenchArgs),
     /// Make a zone's key
@@ -69,6 +73,7 @@ pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError>
     match &args.command {
         DnssecCommand::Capacity(own) => capacity::run(global, own),
         DnssecCommand::Verify(own) => verify::run(global, own),
+        DnssecCommand::Sign(own) => sign::run(global, own),
         DnssecCommand::Bench(own) => bench::run(global, own),
         DnssecCommand::Keygen(own) => keygen::run(global, own),
         DnssecCommand::Ds(own) => ds::run(global, own),

@@ -11,7 +11,7 @@ use super::{RecordsError, is_standard};
 
 /// A file under construction.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(crate) struct Target {
     path: PathBuf,
     to: To,
 }
@@ -27,7 +27,7 @@ enum To {
 
 impl Target {
     /// Begins a file; `-` is standard output. A new one that may hold plaintext is its owner's alone.
-    pub(super) fn open(path: &Path, is_secret: bool) -> Result<Self, RecordsError> {
+    pub(crate) fn open(path: &Path, is_secret: bool) -> Result<Self, RecordsError> {
         let fail = |error| RecordsError::Create { path: path.to_path_buf(), error };
         if is_standard(path) {
             return Ok(Self { path: path.to_path_buf(), to: To::Stdout(io::stdout()) });
@@ -45,7 +45,7 @@ impl Target {
         Ok(Self { path, to })
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), RecordsError> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), RecordsError> {
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         match &mut self.to {
             To::Stdout(stdout) => Ok(stdout.write_all(bytes)?),
@@ -55,7 +55,7 @@ impl Target {
     }
 
     /// The bytes are on disk when this returns, and the file has no name yet.
-    pub(super) fn sync(&mut self) -> Result<(), RecordsError> {
+    pub(crate) fn sync(&mut self) -> Result<(), RecordsError> {
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         match &mut self.to {
             To::Stdout(stdout) => Ok(stdout.flush()?),
@@ -65,7 +65,7 @@ impl Target {
     }
 
     /// Gives the file its name.
-    pub(super) fn name(self) -> Result<(), RecordsError> {
+    pub(crate) fn name(self) -> Result<(), RecordsError> {
         let To::Draft(draft) = self.to else { return Ok(()) };
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         draft.persist(&self.path).map_err(|error| fail(error.error))?;

@@ -77,6 +77,12 @@ impl Draft {
         &self.records
     }
 
+    /// All keys, in the order of their signatures.
+    #[must_use]
+    pub fn keys(&self) -> &[SigningKey] {
+        self.ring.keys()
+    }
+
     /// What was not taken over as it was.
     #[must_use]
     pub fn changes(&self) -> &Changes {

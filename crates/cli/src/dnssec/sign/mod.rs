@@ -1,0 +1,128 @@
+//! `oarlock dnssec sign`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the command's arguments, and what they ask for |
+//! | `keys` | keys and what they are for |
+//! | `ordered` | pieces of work for all threads, answered in order |
+//! | `summary` | what was done, as text and as JSON |
+
+mod args;
+mod keys;
+mod ordered;
+mod summary;
+
+use std::path::Path;
+use std::time::Instant;
+
+use cpu_time::ProcessTime;
+use indicatif::ProgressBar;
+use oarlock::Accelerator;
+use oarlock_dnssec::sign::{Draft, Plan, SignError, Signatures};
+use oarlock_dnssec::{NameBuf, Type};
+
+pub(super) use self::args::SignArgs;
+use self::summary::Summary;
+use super::zone_file::ZoneFile;
+use super::{DnssecError, origin};
+use crate::args::Global;
+use crate::progress;
+use crate::records::Target;
+
+pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
+    let started = (Instant::now(), ProcessTime::now());
+    args.check(global.json)?;
+    let origin = origin(args.origin.as_deref())?;
+    let zone = read(&args.zone, origin.as_ref())?;
+    let previous = args.previous.as_deref().map(|path| read(path, origin.as_ref())).transpose()?;
+    let previous = previous.as_ref().map(|previous| &previous.records);
+    let files = args.keys.files.open()?;
+    let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
+    let accelerator = files.builder(global).lazy().build()?;
+    if global.verbose || global.engines.is_some() {
+        global.tell_absent(&accelerator);
+    }
+    let fail = |error| DnssecError::Sign { path: args.zone.clone(), error: Box::new(error) };
+    let draft = Draft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
+    summary::tell_changes(&args.zone, &draft);
+    global.note(|| {
+        format!("{} records to sign after {:.2} s", draft.records().len(), started.0.elapsed().as_secs_f64())
+    });
+    let threads = global.threads.map_or_else(cores, usize::from);
+    let mut plan = Plan::new(&draft, previous).map_err(fail)?;
+    let signatures = sign(&accelerator, &plan, threads).map_err(fail)?;
+    let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
+    global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
+    write(&plan, &signatures, threads, args.out.as_deref())?;
+    let summary = Summary::new(&draft, &signatures, &seal, threads, started);
+    summary.print(global.json)
+}
+
+/// A whole zone: one of which something cannot be read is not signed.
+fn read(path: &Path, origin: Option<&NameBuf>) -> Result<ZoneFile, DnssecError> {
+    let zone = ZoneFile::read(path, origin.map(NameBuf::name))?;
+    for fault in &zone.faults {
+        let (file, line) = zone.place_of_fault(fault);
+        eprintln!("oarlock: {file}:{line}: {}", fault.error);
+    }
+    let unread = zone.faults.len() + zone.more_faults;
+    match &zone.damage {
+        Some(damage) => Err(DnssecError::Usage(format!("{}: {damage}", path.display()))),
+        None if unread > 0 => {
+            Err(DnssecError::Usage(format!("{}: {unread} entries could not be read", path.display())))
+        }
+        None => Ok(zone),
+    }
+}
+
+fn apex(zone: &ZoneFile) -> Result<NameBuf, DnssecError> {
+    let soa = zone.records.iter().find(|record| record.rtype == Type::SOA);
+    let none = || DnssecError::Sign { path: zone.path.clone(), error: Box::new(SignError::NoSoa) };
+    soa.map(|soa| soa.owner.to_buf()).ok_or_else(none)
+}
+
+fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Vec<Signatures>, SignError> {
+    let bar = bar(plan, "signing {wide_bar} {pos}/{len} names {eta}");
+    let mut signatures = Vec::with_capacity(plan.ranges().len());
+    let work = |names| plan.sign(accelerator, names);
+    let result = ordered::run(threads, plan.ranges().collect(), work, |names, signed| {
+        bar.inc(names.len() as u64);
+        signatures.push(signed);
+        Ok(())
+    });
+    bar.finish_and_clear();
+    result.map(|()| signatures)
+}
+
+/// Writes text that all threads make.
+fn write(
+    plan: &Plan<'_>,
+    signatures: &[Signatures],
+    threads: usize,
+    out: Option<&Path>,
+) -> Result<(), DnssecError> {
+    let mut target = Target::open(out.unwrap_or(Path::new("-")), false)?;
+    let bar = bar(plan, "writing {wide_bar} {pos}/{len} names {eta}");
+    let pieces: Vec<_> = plan.ranges().zip(signatures).collect();
+    let work = |(names, signatures)| {
+        let mut text = Vec::new();
+        plan.write(names, signatures, &mut text);
+        Ok(text)
+    };
+    let result = ordered::run(threads, pieces, work, |(names, _), text| {
+        bar.inc(names.len() as u64);
+        target.write(&text).map_err(DnssecError::Output)
+    });
+    bar.finish_and_clear();
+    result?;
+    target.sync()?;
+    Ok(target.name()?)
+}
+
+fn bar(plan: &Plan<'_>, template: &str) -> ProgressBar {
+    progress::bar(plan.name_count() as u64, template)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,136 @@
+//! What was done, as text and as JSON.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use cpu_time::ProcessTime;
+use oarlock_dnssec::sign::{Draft, Role, Signatures};
+use serde::Serialize;
+
+use super::super::DnssecError;
+use crate::table::thousands;
+
+/// What was done.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    zone: String,
+    serial: u32,
+    /// Without signatures.
+    records: usize,
+    signed_sets: usize,
+    signatures: usize,
+    made: usize,
+    reused: usize,
+    /// Earlier ones that did not verify.
+    replaced: usize,
+    keys: Vec<KeyLine>,
+    changes: Vec<ChangeLine>,
+    threads: usize,
+    seconds: f64,
+    cpu_seconds: f64,
+    signatures_per_s: f64,
+    signatures_per_cpu_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct KeyLine {
+    key_tag: u16,
+    algorithm: u8,
+    role: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct ChangeLine {
+    change: String,
+    count: u64,
+    first: String,
+}
+
+impl Summary {
+    pub(super) fn new(
+        draft: &Draft,
+        signatures: &[Signatures],
+        seal: &Signatures,
+        threads: usize,
+        (started, cpu): (Instant, ProcessTime),
+    ) -> Self {
+        let all = || signatures.iter().chain([seal]);
+        let sum = |count: fn(&Signatures) -> usize| all().map(count).sum::<usize>();
+        let (count, reused) = (sum(Signatures::len), sum(Signatures::reused));
+        let (seconds, cpu_seconds) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+        let rate = |seconds: f64| count as f64 / seconds.max(f64::EPSILON);
+        Self {
+            zone: draft.apex().to_string(),
+            serial: draft.serial(),
+            records: draft.records().len(),
+            signed_sets: sum(Signatures::sets),
+            signatures: count,
+            made: count - reused,
+            reused,
+            replaced: sum(Signatures::replaced),
+            keys: draft.keys().iter().map(KeyLine::of).collect(),
+            changes: changes(draft).collect(),
+            threads,
+            seconds,
+            cpu_seconds,
+            signatures_per_s: rate(seconds),
+            signatures_per_cpu_s: rate(cpu_seconds),
+        }
+    }
+
+    /// As JSON on standard output, or in words on stderr.
+    pub(super) fn print(&self, is_json: bool) -> Result<(), DnssecError> {
+        if is_json {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer_pretty(&mut out, self).map_err(io::Error::other)?;
+            return Ok(writeln!(out)?);
+        }
+        let number = |number: usize| thousands(number as u64);
+        let Self { zone, serial, seconds, threads, .. } = self;
+        let replaced = match self.replaced {
+            0 => String::new(),
+            replaced => format!(" ({} earlier ones did not verify)", number(replaced)),
+        };
+        eprintln!(
+            "oarlock: {zone} serial {serial}: {} sets with {} signatures, {} made{replaced}, {} reused; {seconds:.2} s on {threads} \
+             threads, {} signatures per second of CPU, reading and writing included",
+            number(self.signed_sets),
+            number(self.signatures),
+            number(self.made),
+            number(self.reused),
+            number(self.signatures_per_cpu_s as usize),
+        );
+        Ok(())
+    }
+}
+
+impl KeyLine {
+    fn of(key: &oarlock_dnssec::sign::SigningKey) -> Self {
+        let role = match key.role() {
+            Role::Ksk => "ksk",
+            Role::Zsk => "zsk",
+            Role::Csk => "csk",
+        };
+        Self { key_tag: key.tag(), algorithm: key.algorithm().0, role }
+    }
+}
+
+/// Says what was not taken over as it was.
+pub(super) fn tell_changes(path: &Path, draft: &Draft) {
+    for ChangeLine { change, count, first } in changes(draft) {
+        let path = path.display();
+        match count {
+            1 => eprintln!("oarlock: {path}: warning: {first}: {change}"),
+            _ => eprintln!("oarlock: {path}: warning: {first}: {change}; {} such in all", thousands(count)),
+        }
+    }
+}
+
+fn changes(draft: &Draft) -> impl Iterator<Item = ChangeLine> {
+    let line = |(change, count, spot): (_, _, &oarlock_dnssec::sign::Spot)| {
+        let change: oarlock_dnssec::sign::Change = change;
+        ChangeLine { change: change.to_string(), count, first: spot.to_string() }
+    };
+    draft.changes().iter().map(line)
+}
