@@ -98,7 +98,7 @@ struct LifetimeArgs {
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
     inception: When,
     /// Until when they hold
-    #[arg(long, value_name = "TIME", default_value = "+30d")]
+    #[arg(long, value_name = "TIME", default_value = "+30d", allow_hyphen_values = true)]
     expiry: When,
     /// Let signatures expire up to so much earlier, each set at its own time
     #[arg(long, value_name = "DURATION", default_value = "0s")]
