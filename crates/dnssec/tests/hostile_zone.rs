@@ -85,6 +85,19 @@ fn copies_of_records_are_told() {
     expect(&zone, &[format!("~{} mail.example. A duplicate", zone.0.len())], 0);
     let zone = nsec().and("MAIL.Example. 3600 IN A 192.0.2.3");
     expect(&zone, &[format!("~{} mail.example. A duplicate", zone.0.len())], 0);
+    let zone = nsec().and("mail.example. 60 IN A 192.0.2.3");
+    let at = zone.0.len();
+    expect(
+        &zone,
+        &[format!("~{at} mail.example. A duplicate"), format!("{at} mail.example. A ttl-mismatch")],
+        0,
+    );
+}
+
+#[test]
+fn the_first_soa_of_the_file_names_the_zone() {
+    let zone = nsec().and("aaa. 3600 IN SOA a. b. 1 2 3 4 5");
+    expect(&zone, &[format!("{} aaa. SOA out-of-zone", zone.0.len())], 0);
 }
 
 #[test]

@@ -79,8 +79,9 @@ impl<'z> Verifier<'z> {
     /// # Errors
     /// [`ZoneError::NoSoa`].
     pub fn new(sets: &'z Sets<'z>, settings: Settings) -> Result<Self, ZoneError> {
-        let has_soa = |name: &usize| sets.of_type(*name, Type::SOA).is_some();
-        let at = (0..sets.name_count()).find(has_soa).ok_or(ZoneError::NoSoa)?;
+        // The first in the file is the zone's, whatever else has strayed into it.
+        let soa = |name: usize| Some((sets.of_type(name, Type::SOA)?.first()?, name));
+        let (_, at) = (0..sets.name_count()).filter_map(soa).min().ok_or(ZoneError::NoSoa)?;
         let apex = sets.name(at);
         let places = Places::new(sets, apex).ok_or(ZoneError::NoSoa)?;
         let keys = ZoneKeys::new(sets.of_type(at, Type::DNSKEY));
@@ -147,6 +148,11 @@ impl<'z> Verifier<'z> {
         for row in self.sets.duplicates() {
             let record = self.sets.records().get(*row as usize);
             report.add(record.owner, record.rtype, Some(*row), Reason::Duplicate);
+            let set = self.sets.find(record.owner).ok().and_then(|at| self.sets.of_type(at, record.rtype));
+            if let Some(ttl) = set.map(|set| set.ttl()).filter(|ttl| *ttl != record.ttl) {
+                let reason = Reason::TtlMismatch(ttl, record.ttl);
+                report.add(record.owner, record.rtype, Some(*row), reason);
+            }
         }
         // A digest is of use without signatures too. RFC 8976 section 4.
         self.check_zone_digests(accelerator, &mut report)?;
