@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `verify`, `report` | a zone verified, and what is said of it |
 //! | `sign` | a zone signed |
-//! | `zone_file`, `time` | zone files and times as arguments |
+//! | `zone_file`, `blocks`, `time` | zone files, read block by block, and times as arguments |
 //! | `bench` | whole zones, beside others' programs |
 //! | `keygen`, `ds` | keys of zones, and their digests |
 //! | `zonegen` | zones of made-up delegations |
@@ -14,6 +14,7 @@
 //! | `error` | why there is no output, or not all of it |
 
 mod bench;
+mod blocks;
 mod capacity;
 mod ds;
 mod error;

@@ -9,10 +9,8 @@ use oarlock_dnssec::{Name, Records};
 use oarlock_io::compressed::{self, Input};
 
 use super::DnssecError;
+use super::blocks::Blocks;
 use crate::progress;
-
-/// Bytes of text that are looked at together.
-const BLOCK: usize = 4 << 20;
 
 /// What a zone file says.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ impl ZoneFile {
     /// Reads a file, or standard input where the path is `-`. Relative names end in `origin`; `$INCLUDE` starts where the file lies.
     pub(super) fn read(path: &Path, origin: Option<Name<'_>>) -> Result<Self, DnssecError> {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
-        let mut input = compressed::open(path).map_err(fail)?;
+        let input = compressed::open(path).map_err(fail)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let mut include = |name: &str| include(&folder.join(name));
         let mut reader = Reader::new(origin, &mut include);
@@ -49,48 +47,34 @@ impl ZoneFile {
             damage: None,
             text_bytes: 0,
         };
-        zone.read_blocks(&mut input, &mut reader)?;
+        zone.read_blocks(input, &mut reader)?;
         (zone.faults, zone.more_faults) = reader.into_faults();
         Ok(zone)
     }
 
-    /// Bytes are moved only where an entry lies across the end of a block.
-    fn read_blocks(&mut self, input: &mut Input, reader: &mut Reader<'_>) -> Result<(), DnssecError> {
-        let bar = bar(input);
-        let consumed = input.consumed();
-        let mut block = vec![0; BLOCK];
-        let mut filled = 0;
-        loop {
-            if filled == block.len() {
-                block.resize(2 * block.len(), 0);
+    /// A thread reads and decompresses while this one looks at what is there.
+    fn read_blocks(&mut self, input: Input, reader: &mut Reader<'_>) -> Result<(), DnssecError> {
+        let (bar, consumed) = (bar(&input), input.consumed());
+        let result = std::thread::scope(|scope| {
+            let mut blocks = Blocks::start(scope, input);
+            while let Some(count) =
+                blocks.next(|text, is_last| reader.read(text, is_last, &mut self.records))?
+            {
+                self.text_bytes += count as u64;
+                bar.set_position(consumed.bytes());
             }
-            let count = match input.read(&mut block[filled..]) {
-                Ok(count) => count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) if self.text_bytes == 0 => {
-                    return Err(DnssecError::Read { path: self.path.clone(), error });
-                }
-                // What came before counts.
-                Err(error) => {
-                    self.damage = Some(error.to_string());
-                    0
-                }
-            };
-            self.text_bytes += count as u64;
-            filled += count;
-            if count > 0 && filled < block.len() {
-                continue;
-            }
-            let taken = reader.read(&block[..filled], count == 0, &mut self.records);
-            bar.set_position(consumed.bytes());
-            if count == 0 {
-                break;
-            }
-            block.copy_within(taken..filled, 0);
-            filled -= taken;
-        }
+            Ok(())
+        });
         bar.finish_and_clear();
-        Ok(())
+        match result {
+            Err(error) if self.text_bytes == 0 => Err(DnssecError::Read { path: self.path.clone(), error }),
+            // What came before counts.
+            Err(error) => {
+                self.damage = Some(std::io::Error::to_string(&error));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     /// The file and line of a record; nothing of one that was made here.

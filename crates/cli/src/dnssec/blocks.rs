@@ -1,0 +1,177 @@
+//! A file's blocks, read and decompressed by a thread while the ones before are looked at.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::Scope;
+
+/// Bytes of text that are looked at together.
+const BLOCK: usize = 4 << 20;
+/// Room before a block for what the one before it left: an entry that lies across both, of 1 MiB at most.
+const ROOM: usize = 1 << 20;
+/// Blocks under way.
+const BLOCKS: usize = 3;
+
+/// Blocks in the order of the file. The last one is shorter than others, or empty.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    full: Receiver<io::Result<Block>>,
+    empty: Sender<Vec<u8>>,
+    /// What was left of the last block, and where it lies.
+    left: (Vec<u8>, Range<usize>),
+}
+
+/// Part of a file, behind room for more.
+#[derive(Debug)]
+struct Block {
+    bytes: Vec<u8>,
+    end: usize,
+    is_last: bool,
+}
+
+impl Blocks {
+    /// Begins to read.
+    pub(super) fn start<'s>(scope: &'s Scope<'s, '_>, input: impl Read + Send + 's) -> Self {
+        let (full, blocks) = sync_channel(BLOCKS);
+        let (empty, bytes) = channel();
+        for _ in 0..BLOCKS {
+            // unreachable failure because the other end is held below
+            let _ = empty.send(Vec::new());
+        }
+        scope.spawn(move || fill_all(input, &bytes, &full));
+        Self { full: blocks, empty, left: (Vec::new(), 0..0) }
+    }
+
+    /// Gives the next text to `look`, with what it left of the last one before it; `look` says how many bytes it took, and is told whether
+    /// this is all. Returns the number of new bytes, or nothing at the end.
+    ///
+    /// # Errors
+    /// The file cannot be read on. What came before has been given, and what it left is given again as the last of all.
+    pub(super) fn next(&mut self, mut look: impl FnMut(&[u8], bool) -> usize) -> io::Result<Option<usize>> {
+        match self.full.recv() {
+            Ok(Ok(block)) => {
+                let (count, is_last) = (block.end - ROOM, block.is_last);
+                let (bytes, start, end) = self.joined(block);
+                let taken = look(&bytes[start..end], is_last);
+                self.left = (bytes, start + taken..end);
+                Ok(Some(count))
+            }
+            Ok(Err(error)) => {
+                look(&self.left.0[self.left.1.clone()], true);
+                Err(error)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// A block behind what was left, without moving the block where there is room.
+    fn joined(&mut self, block: Block) -> (Vec<u8>, usize, usize) {
+        let Block { mut bytes, end, .. } = block;
+        let (old, place) = std::mem::take(&mut self.left);
+        let left = &old[place];
+        let joined = match ROOM.checked_sub(left.len()) {
+            Some(start) => {
+                bytes[start..ROOM].copy_from_slice(left);
+                (bytes, start, end)
+            }
+            None => {
+                let all = [left, &bytes[ROOM..end]].concat();
+                let end = all.len();
+                (all, 0, end)
+            }
+        };
+        // The reading thread may have ended.
+        let _ = self.empty.send(old);
+        joined
+    }
+}
+
+/// Reads until the end, or until nobody wants more.
+fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<io::Result<Block>>) {
+    while let Ok(bytes) = empty.recv() {
+        let block = fill(&mut input, bytes);
+        let is_end = block.as_ref().map_or(true, |block| block.is_last);
+        if full.send(block).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+/// A block that is full unless it is the last. What is read before an error is a block, the error comes with the next.
+fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<Block> {
+    bytes.resize(ROOM + BLOCK, 0);
+    let mut end = ROOM;
+    while end < bytes.len() {
+        match input.read(&mut bytes[end..]) {
+            Ok(0) => return Ok(Block { bytes, end, is_last: true }),
+            Ok(count) => end += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) if end > ROOM => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Block { bytes, end, is_last: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at whole lines alone, and says what lines there were.
+    fn lines(input: impl Read + Send) -> (Vec<Vec<u8>>, bool) {
+        let mut lines = Vec::new();
+        let mut look = |text: &[u8], is_last: bool| {
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let taken = if is_last { text.len() } else { whole };
+            lines.extend(text[..taken].split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+            taken
+        };
+        let is_whole = std::thread::scope(|scope| {
+            let mut blocks = Blocks::start(scope, input);
+            loop {
+                match blocks.next(&mut look) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return true,
+                    Err(_) => return false,
+                }
+            }
+        });
+        (lines, is_whole)
+    }
+
+    fn text(line: usize, count: usize) -> Vec<u8> {
+        let mut line = vec![b'x'; line];
+        line.push(b'\n');
+        line.repeat(count)
+    }
+
+    #[test]
+    fn lines_across_blocks_are_whole() {
+        // Longer than the room too.
+        for (line, count) in [(99, 100_000), (ROOM + 7, 9), (BLOCK - 1, 3), (0, 1)] {
+            let text = text(line, count);
+            let (lines, is_whole) = lines(&text[..]);
+            assert!(is_whole && lines.len() == count && lines.concat() == text, "{line}");
+        }
+        assert_eq!(lines(&b""[..]), (Vec::new(), true));
+        assert_eq!(lines(&b"no end"[..]), (vec![b"no end".to_vec()], true));
+    }
+
+    /// Fails after so many bytes.
+    struct Failing<'a>(&'a [u8]);
+
+    impl Read for Failing<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() { Err(io::Error::other("broken")) } else { self.0.read(into) }
+        }
+    }
+
+    #[test]
+    fn what_comes_before_a_fault_is_given() {
+        for len in [0, 10, BLOCK, BLOCK + 10] {
+            let text = vec![b'x'; len];
+            let (lines, is_whole) = lines(Failing(&text));
+            assert!(!is_whole && lines.concat() == text, "{len}");
+        }
+    }
+}
