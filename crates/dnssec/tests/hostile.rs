@@ -123,7 +123,7 @@ fn expansions_of_wildcards_are_no_records_of_a_zone() {
     let chain = zone.line("*.wild.example. 300 IN NSEC");
     let lines = [
         format!("{chain} *.wild.example. NSEC gap"),
-        format!("- made.wild.example. NSEC denial-missing"),
+        "- made.wild.example. NSEC denial-missing".to_owned(),
         format!("{at} made.wild.example. TXT wrong-labels"),
     ];
     expect(&zone, &lines, 0);

@@ -437,7 +437,7 @@ fn anchors_lead_to_the_zones_keys() {
     // A key that is there, and does not sign the keys.
     let text = format!("{PLAIN}{}\n", other.line("example."));
     let zone = sign(&text, keys, Denial::Nsec);
-    assert_eq!(found(&zone, &[Anchor::Dnskey(other.rdata.clone())]), not_anchored);
+    assert_eq!(found(&zone, &[Anchor::Dnskey(other.rdata)]), not_anchored);
     assert_eq!(found(&zone, &[Anchor::Dnskey(keys[0].rdata.clone())]), [""; 0]);
 }
 

@@ -206,10 +206,10 @@ fn words(types: &[Type]) -> String {
 fn nsec(rows: &Rows) -> Vec<String> {
     let names: Vec<(NameBuf, Vec<Type>)> = own_names(rows).into_values().collect();
     let next = names.iter().cycle().skip(1);
-    let line = |((name, types), (next, _)): (&(NameBuf, Vec<Type>), &(NameBuf, Vec<Type>))| {
+    let link = |(name, types): &(NameBuf, Vec<Type>), next: &NameBuf| {
         format!("{name} 300 IN NSEC {next}{} RRSIG NSEC", words(types))
     };
-    names.iter().zip(next).map(line).collect()
+    names.iter().zip(next).map(|(name, (next, _))| link(name, next)).collect()
 }
 
 fn nsec3(rows: &Rows, iterations: u16, salt: &str, opts_out: bool) -> Vec<String> {
