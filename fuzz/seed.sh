@@ -156,3 +156,7 @@ printf '\000\001\300\000\002\001' > corpus/dnssec_rdata/a
 printf '\000\057\001A\000\000\001\100' > corpus/dnssec_rdata/nsec
 printf '\000\100\000\001\000\000\001\000\003\002h2\000\003\000\002\000\065' > corpus/dnssec_rdata/svcb
 printf '\000\035\000\022\026\023\200\000\000\000\200\000\000\000\000\230\226\200' > corpus/dnssec_rdata/loc
+
+# Signed zones, and zones with digests, as RFCs print them.
+mkdir -p corpus/dnssec_verify
+cp ../crates/dnssec/tests/rfc/*.zone corpus/dnssec_verify/
