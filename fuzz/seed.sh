@@ -78,7 +78,7 @@ printf '{"type":"aes128","base64":"AAECAwQFBgcICQoLDA0ODw==","operations":["mac"
 # A message as Postfix sends it, and the replies to one. The first byte says how many bytes come at a time.
 mkdir -p corpus/milter_frames
 frame() { # BYTES: with their length before them; escapes are printf's
-    len=$(printf "$1" | wc -c)
+    len=$(printf -- "$1" | wc -c)
     printf "\\000\\000\\$(printf '%03o' $((len / 256)))\\$(printf '%03o' $((len % 256)))$1"
 }
 {
