@@ -22,6 +22,48 @@
 //! | [`nsec3`](Nsec3) | what records of hashed chains say |
 //! | [`zonemd`](Zonemd) | digests of whole zones |
 //! | [`verify`](Verifier) | whole zones verified |
+//!
+//! A zone is signed and verified:
+//!
+//! ```
+//! use oarlock::Accelerator;
+//! use oarlock::contract::Curve;
+//! use oarlock_dnssec::sign::{Draft, Lifetime, Plan, Role, SignOptions, SigningKey};
+//! use oarlock_dnssec::zone::Reader;
+//! use oarlock_dnssec::{Algorithm, Records, Sets, Settings, Verifier};
+//!
+//! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
+//! let read = |text: &[u8]| {
+//!     let mut include = |_: &str| Err("there are no files here".to_owned());
+//!     let mut records = Records::new();
+//!     Reader::new(None, &mut include).read(text, true, &mut records);
+//!     records
+//! };
+//! let zone = read(
+//!     b"example. 3600 IN SOA ns.example. host.example. 1 7200 3600 1209600 300\n\
+//!       example. 3600 IN NS ns.example.\n\
+//!       ns.example. 3600 IN A 192.0.2.1\n",
+//! );
+//!
+//! let now = 1_800_000_000;
+//! let key = oarlock::keys::generate::ec(Curve::P256)?;
+//! let key = SigningKey::new(key, Role::Csk, 257, Algorithm::ECDSAP256SHA256)?;
+//! let draft = Draft::new(&accelerator, &zone, vec![key], SignOptions::new(Lifetime::from(now)), None)?;
+//! let plan = Plan::new(&draft, None)?;
+//! let mut text = Vec::new();
+//! for names in plan.ranges() {
+//!     let signatures = plan.sign(&accelerator, names.clone())?;
+//!     plan.write(names, &signatures, &mut text);
+//! }
+//!
+//! let signed = read(&text);
+//! let sets = Sets::new(&signed);
+//! let verifier = Verifier::new(&sets, Settings::at(now))?;
+//! let mut report = verifier.check_names(&accelerator, 0..verifier.name_count())?;
+//! report.merge(verifier.check_whole(&accelerator)?);
+//! assert_eq!((report.failures(), report.counts.good_signatures), (0, 6));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod algorithm;

@@ -3,9 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `marks` | bytes at which a word may end, and dots, found 64 at a time |
-//! | [`entries`] | entries, word by word |
-//! | [`word`] | a word, and the numbers that words may be |
-//! | [`names`] | names, into wire format |
+//! | `entries` | entries, word by word |
+//! | `word` | a word, and the numbers that words may be |
+//! | `names` | names, into wire format |
 //! | `scope` | what an entry takes from those before it: origin, owner, TTL |
 //! | [`Reader`] | a file's text, block by block, into records |
 //! | `directives`, `generate` | `$ORIGIN`, `$TTL`, `$INCLUDE`, `$GENERATE` |
