@@ -160,8 +160,9 @@ fn check(
 fn anchors(paths: &[PathBuf]) -> Result<Vec<Anchor>, DnssecError> {
     let mut anchors = Vec::new();
     for path in paths {
-        let file = ZoneFile::read(path, Some(oarlock_dnssec::Name::ROOT))?;
-        if let Some(fault) = file.faults.first() {
+        let file = ZoneFile::read_keys(path)?;
+        let fault = file.faults.first().map(ToString::to_string);
+        if let Some(fault) = fault.or(file.damage) {
             return Err(DnssecError::Usage(format!("{}: {fault}", path.display())));
         }
         let before = anchors.len();

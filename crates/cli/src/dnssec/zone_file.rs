@@ -8,9 +8,12 @@ use oarlock_dnssec::zone::{Fault, Reader};
 use oarlock_dnssec::{Name, Records};
 use oarlock_io::compressed::{self, Input};
 
-use super::DnssecError;
 use super::blocks::Blocks;
+use super::{DnssecError, key_text};
 use crate::progress;
+
+/// Gives the text of a file that `$INCLUDE` names, or says why not.
+type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
 
 /// What a zone file says.
 #[derive(Debug)]
@@ -30,11 +33,23 @@ pub(super) struct ZoneFile {
 impl ZoneFile {
     /// Reads a file, or standard input where the path is `-`. Relative names end in `origin`; `$INCLUDE` starts where the file lies.
     pub(super) fn read(path: &Path, origin: Option<Name<'_>>) -> Result<Self, DnssecError> {
+        Self::read_with(path, |include| Reader::new(origin, include))
+    }
+
+    /// Reads a file of absolute names whose records need no TTL, as files of keys and of their digests have none.
+    pub(super) fn read_keys(path: &Path) -> Result<Self, DnssecError> {
+        Self::read_with(path, |include| key_text::reader(include))
+    }
+
+    fn read_with(
+        path: &Path,
+        reader: impl for<'i> FnOnce(&'i mut Include) -> Reader<'i>,
+    ) -> Result<Self, DnssecError> {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
         let input = compressed::open(path).map_err(fail)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let mut include = |name: &str| include(&folder.join(name));
-        let mut reader = Reader::new(origin, &mut include);
+        let mut include = move |name: &str| include(&folder.join(name));
+        let mut reader = reader(&mut include);
         let mut records = Records::new();
         if let (None, Some(len)) = (input.format(), input.len_bytes()) {
             records.reserve_for_text(usize::try_from(len).unwrap_or(0));
