@@ -1,0 +1,341 @@
+//! `oarlock dnssec verify` as operators run it, on zones that others have signed and on zones that somebody has changed since.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod program;
+mod zones;
+
+use std::fs::{self, File};
+
+use program::{code, command, oarlock, stderr};
+use serde_json::Value;
+use zones::{Found, Lines, Place, failures};
+
+const BIND_DENIALS: [&[&str]; 3] = [&[], &["-3", "aabb", "-H", "1"], &["-3", "-", "-A"]];
+const LDNS_DENIALS: [&[&str]; 5] =
+    [&[], &["-n"], &["-n", "-p"], &["-z", "1:1"], &["-n", "-p", "-t", "0", "-z", "1:2"]];
+const KNOT_DENIALS: [(&str, &str); 3] = [
+    ("nsec3: off", "none"),
+    ("nsec3: on\n    nsec3-iterations: 1\n    nsec3-salt-length: 2", "zonemd-sha512"),
+    ("nsec3: on\n    nsec3-opt-out: on\n    nsec3-iterations: 0", "zonemd-sha384"),
+];
+
+#[test]
+fn zones_that_bind_has_signed_are_good() {
+    for algorithm in ["8", "10", "13", "14", "15", "16"] {
+        let place = Place::new();
+        let Some(keys) = place.bind_keys(algorithm) else { continue };
+        for denial in BIND_DENIALS {
+            if place.sign_bind(&keys, "signed", denial).is_some() {
+                place.assert_good("signed");
+                let anchor = place.text_path("dsset-example.com.");
+                let (code, answer) = place.verify("signed", &["--anchor", &anchor]);
+                assert_eq!(code, 0, "{algorithm}: {answer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn zones_that_ldns_and_knot_have_signed_are_good() {
+    let place = Place::new();
+    if let Some(keys) = place.ldns_keys() {
+        for denial in LDNS_DENIALS {
+            if place.sign_ldns(&keys, "signed", denial).is_some() {
+                place.assert_good("signed");
+            }
+        }
+    }
+    for algorithm in ["rsasha256", "ecdsap384sha384", "ed25519", "ed448"] {
+        for (at, (denial, digest)) in KNOT_DENIALS.into_iter().enumerate() {
+            let name = format!("{algorithm}{at}");
+            if place.sign_knot(&name, algorithm, denial, digest).is_some() {
+                place.assert_good(&name);
+            }
+        }
+    }
+}
+
+/// Changes a signed zone, and says what has to be found.
+type Change = fn(&mut Lines) -> Vec<Found>;
+
+/// Each takes one good signature away.
+const CHANGES: [(&str, Change); 7] = [
+    ("an address", |zone| {
+        zone.replace(zone.line("www", "A"), "192.0.2.2", "192.0.2.99");
+        vec![zone.found("bad-signature", "www", "A", "RRSIG A")]
+    }),
+    ("a signature's end", |zone| {
+        zone.break_end(zone.line("ns1", "RRSIG A"), 4);
+        vec![zone.found("bad-signature", "ns1", "A", "RRSIG A")]
+    }),
+    ("a DS record's digest", |zone| {
+        zone.break_end(zone.line("secure", "DS"), 1);
+        vec![zone.found("bad-signature", "secure", "DS", "RRSIG DS")]
+    }),
+    ("no signature", |zone| {
+        zone.drop(zone.line("*.wild", "RRSIG TXT"));
+        vec![zone.found("missing", "*.wild", "TXT", "TXT")]
+    }),
+    ("no signature of the keys", |zone| {
+        zone.drop(zone.line("", "RRSIG DNSKEY"));
+        vec![zone.found("missing", "", "DNSKEY", "DNSKEY")]
+    }),
+    ("a record of the chain less", |zone| {
+        let (line, chain) = (zone.denial("DNAME"), zone.chain());
+        let mut found = vec![Found::without_line("denial-missing", "old", chain)];
+        // The name is there, its hash is not.
+        if chain == "NSEC3" {
+            found.push(zone.found_at("gap", zone.denial_before(line), chain));
+        }
+        zone.drop(zone.signature_of_denial(line));
+        zone.drop(line);
+        found
+    }),
+    ("another owner", |zone| {
+        let (line, chain) = (zone.denial("DNAME"), zone.chain());
+        zone.replace(zone.line("old", "DNAME"), "old.", "olx.");
+        let mut found = vec![
+            zone.found("nothing-signed", "old", "DNAME", "RRSIG DNAME"),
+            zone.found("missing", "olx", "DNAME", "DNAME"),
+            Found::without_line("denial-missing", "olx", chain),
+            Found { owner: "old.example.com.".into(), ..zone.found_at("types", line, chain) },
+        ];
+        if chain == "NSEC" {
+            found.push(zone.found_at("gap", line, chain));
+        }
+        found
+    }),
+];
+
+/// Signs with all programs, and says in which files.
+fn signed_by_others(place: &Place) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Some(keys) = place.bind_keys("13") {
+        for (at, denial) in BIND_DENIALS.into_iter().enumerate() {
+            let name = format!("bind{at}");
+            names.extend(place.sign_bind(&keys, &name, denial).map(|()| name));
+        }
+    }
+    if let Some(keys) = place.ldns_keys() {
+        for (at, denial) in LDNS_DENIALS.into_iter().enumerate().skip(2) {
+            let name = format!("ldns{at}");
+            names.extend(place.sign_ldns(&keys, &name, denial).map(|()| name));
+        }
+    }
+    for (at, (denial, digest)) in KNOT_DENIALS.into_iter().enumerate().skip(1) {
+        let name = format!("knot{at}");
+        names.extend(place.sign_knot(&name, "ecdsap256sha256", denial, digest).map(|()| name));
+    }
+    names
+}
+
+#[test]
+fn one_change_is_one_finding_and_others_refuse_it_too() {
+    let place = Place::new();
+    let mut names = signed_by_others(&place);
+    place.sign_here("here", &["--nsec3", "--zonemd", "sha384"]);
+    names.push("here".into());
+    for name in names {
+        let good = place.assert_good(&name)["good_signatures"].as_u64().unwrap();
+        for (what, change) in CHANGES {
+            let mut zone = Lines::of(&place, &name);
+            let mut expected = change(&mut zone);
+            expected.extend(zone.has_digest().then(|| zone.found("zonemd", "", "ZONEMD", "ZONEMD")));
+            expected.sort();
+            place.write("bad", zone.text());
+            let (code, answer) = place.verify("bad", &[]);
+            assert_eq!(failures(&answer), expected, "{name}, {what}: {answer}");
+            assert_eq!((code, &answer["verdict"]), (1, &"bad".into()), "{name}, {what}");
+            // The DNSKEY set is what it was: the keys are known, and verify the rest.
+            assert_eq!(answer["good_signatures"].as_u64(), Some(good - 1), "{name}, {what}");
+            place.assert_others_refuse("bad", !(zone.has_digest() && zone.chain() == "NSEC3"));
+        }
+    }
+}
+
+#[test]
+fn glue_is_the_digests_affair_alone() {
+    let place = Place::new();
+    for (digest, expected) in [(&[][..], 0), (&["--zonemd", "sha512"], 1)] {
+        place.sign_here("signed", digest);
+        let good = place.assert_good("signed")["good_signatures"].clone();
+        let mut zone = Lines::of(&place, "signed");
+        zone.replace(zone.line("ns.secure", "A"), "192.0.2.10", "192.0.2.11");
+        place.write("glue", zone.text());
+        let (code, answer) = place.verify("glue", &[]);
+        let found: Vec<Found> = (0..expected).map(|_| zone.found("zonemd", "", "ZONEMD", "ZONEMD")).collect();
+        assert_eq!((code, failures(&answer), &answer["good_signatures"]), (expected, found, &good));
+    }
+}
+
+/// What does not depend on how fast it went.
+fn gist(answer: &Value) -> Vec<Value> {
+    ["verdict", "records", "names", "good_signatures", "failures", "findings"]
+        .map(|field| answer[field].clone())
+        .to_vec()
+}
+
+#[test]
+fn compressed_files_and_standard_input_are_read_alike() {
+    let place = Place::new();
+    place.sign_here("signed", &[]);
+    let plain = gist(&place.assert_good("signed"));
+    let mut files = vec!["signed".to_owned()];
+    for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst")] {
+        if place.peer_does(program, &["-q", "-k", "signed"]).is_some() {
+            files.push(format!("signed.{ending}"));
+            assert_eq!(gist(&place.verify(&files[files.len() - 1], &[]).1), plain, "{program}");
+        }
+    }
+    for file in files {
+        let input = File::open(place.path(&file)).unwrap();
+        let read = command(&["--json", "dnssec", "verify", "-"]).stdin(input).output().unwrap();
+        assert_eq!(code(&read), 0, "{file}: {}", stderr(&read));
+        assert_eq!(gist(&serde_json::from_slice(&read.stdout).unwrap()), plain, "{file}");
+    }
+}
+
+#[test]
+fn of_a_truncated_file_what_was_read_is_verified() {
+    let place = Place::new();
+    place.sign_here("signed", &[]);
+    let good = place.assert_good("signed")["good_signatures"].as_u64().unwrap();
+    if place.peer_does("gzip", &["-k", "signed"]).is_none() {
+        return;
+    }
+    let mut bytes = fs::read(place.path("signed.gz")).unwrap();
+    bytes.truncate(bytes.len() * 3 / 4);
+    place.write("cut.gz", bytes);
+    let (code, answer) = place.verify("cut.gz", &[]);
+    let left = answer["good_signatures"].as_u64().unwrap();
+    assert!(code == 1 && 0 < left && left < good, "{answer}");
+    let truncated = |found: &&Found| found.reason == "truncated";
+    assert_eq!(failures(&answer).iter().filter(truncated).count(), 1, "{answer}");
+    assert!(failures(&answer).iter().all(|found| found.reason != "bad-signature"), "{answer}");
+    let (code, answer) = place.verify("cut.gz", &["--syntax-only"]);
+    let reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
+    assert!(code == 1 && reasons.contains(&"truncated".into()), "{answer}");
+    // Of anchors all have to be there.
+    let (zone, cut) = (place.text_path("signed"), place.text_path("cut.gz"));
+    let refused = oarlock(&["dnssec", "verify", &zone, "--anchor", &cut]);
+    assert!(program::code(&refused) == 2 && stderr(&refused).contains("cut.gz: "), "{}", stderr(&refused));
+}
+
+#[test]
+fn anchors_lead_to_the_keys_or_not() {
+    let place = Place::new();
+    let (own, other) = (place.sign_here("other", &[]), place.sign_here("signed", &[]));
+    let key_file = |key: &str| key.replace(".private", ".key");
+    let right = key_file(&other);
+    let ds = oarlock(&["dnssec", "ds", &right]);
+    assert_eq!(code(&ds), 0, "{}", stderr(&ds));
+    place.write("ds", ds.stdout);
+    let (ds, wrong) = (place.text_path("ds"), key_file(&own));
+    for anchors in [&["--anchor", &right][..], &["--anchor", &ds], &["--anchor", &wrong, "--anchor", &ds]] {
+        let (code, answer) = place.verify("signed", anchors);
+        assert_eq!((code, &answer["verdict"]), (0, &"good".into()), "{anchors:?}: {answer}");
+    }
+    let good = place.assert_good("signed")["good_signatures"].clone();
+    let (code, answer) = place.verify("signed", &["--anchor", &wrong]);
+    let reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
+    assert_eq!((code, reasons, &answer["good_signatures"]), (1, vec!["not-anchored".into()], &good));
+}
+
+#[test]
+fn before_and_after_its_time_no_signature_is_good() {
+    let place = Place::new();
+    place.sign_here("signed", &["--now", "20240101000000", "--expiry", "20240131000000"]);
+    for (now, reason) in [
+        ("20231231225959", Some("not-yet-valid")),
+        ("20231231230000", None),
+        ("20240131000000", None),
+        ("1706659201", Some("expired")),
+    ] {
+        let (code, answer) = place.verify("signed", &["--now", now]);
+        let found = failures(&answer);
+        let Some(reason) = reason else {
+            assert_eq!((code, found), (0, Vec::new()), "{now}: {answer}");
+            continue;
+        };
+        let sets = answer["signed_sets"].as_u64().unwrap();
+        assert_eq!((code, &answer["good_signatures"], found.len() as u64), (1, &0.into(), sets), "{now}");
+        assert!(found.iter().all(|found| found.reason == reason && found.line.is_some()), "{now}: {answer}");
+    }
+}
+
+#[test]
+fn syntax_alone_says_what_is_no_record() {
+    let place = Place::new();
+    place.sign_here("signed", &[]);
+    let mut zone = Lines::of(&place, "signed");
+    zone.break_end(zone.line("www", "RRSIG A"), 4);
+    place.write("bad", zone.text());
+    let (code, answer) = place.verify("bad", &["--syntax-only"]);
+    let records = answer["records"].as_u64().unwrap();
+    assert_eq!((code, failures(&answer), &answer["unread_entries"]), (0, Vec::new(), &0.into()));
+    let line = zone.line("www", "A");
+    zone.replace(line, "192.0.2.2", "192.0.2.256");
+    place.write("bad", zone.text());
+    let (code, answer) = place.verify("bad", &["--syntax-only"]);
+    let found = Found { reason: "syntax".into(), line: Some(line), ..Found::default() };
+    assert_eq!(
+        (code, failures(&answer), &answer["records"]),
+        (1, vec![found.clone()], &(records - 1).into())
+    );
+    let (code, answer) = place.verify("bad", &[]);
+    assert!(code == 1 && failures(&answer).contains(&found), "{answer}");
+}
+
+#[test]
+fn warnings_can_be_left_out() {
+    let place = Place::new();
+    place.sign_here("signed", &["--nsec3", "--iterations", "1"]);
+    let (code, answer) = place.verify("signed", &[]);
+    assert_eq!(
+        (code, &answer["warnings"], &answer["findings"][0]["severity"]),
+        (0, &1.into(), &"warning".into())
+    );
+    let (code, answer) = place.verify("signed", &["--no-warnings"]);
+    assert_eq!((code, &answer["findings"]), (0, &Value::Array(Vec::new())));
+    let path = place.text_path("signed");
+    let text = |more: &[&str]| {
+        String::from_utf8(oarlock(&[&["dnssec", "verify", &path], more].concat()).stdout).unwrap()
+    };
+    assert!(text(&[]).contains("1 iterations; RFC 9276 wants none"), "{}", text(&[]));
+    assert!(!text(&["--no-warnings"]).contains("RFC 9276"), "{}", text(&["--no-warnings"]));
+}
+
+#[test]
+fn what_is_no_zone_is_refused_with_a_word() {
+    let place = Place::new();
+    place.sign_here("signed", &[]);
+    place.write("empty", "");
+    place.write("prose", "This is a letter.\nIt is not a zone.\n");
+    place.write("bytes", [0xff, 0, 0x80, b'\n', 7, 0xfe].repeat(100));
+    place.write("no.gz", [0x1f, 0x8b, 8, 0]);
+    let at = |name: &str| place.text_path(name);
+    let folder = at("");
+    for (arguments, said) in [
+        (&[at("none").as_str()][..], "none: No such file"),
+        (&[&folder], "irectory"),
+        (&[&at("empty")], "empty: no SOA record"),
+        (&[&at("prose")], "prose: no SOA record"),
+        (&[&at("bytes")], "bytes: no SOA record"),
+        (&[&at("no.gz")], "no.gz"),
+        (&[], "<ZONE>"),
+        (&[&at("signed"), &at("zone")], "unexpected argument"),
+        (&[&at("signed"), "--no-such-flag"], "--no-such-flag"),
+        (&[&at("signed"), "--now", "yesterday"], "yesterday"),
+        (&[&at("signed"), "--now", "20241301000000"], "20241301000000"),
+        (&[&at("signed"), "--origin", "a..b"], "a..b"),
+        (&[&at("signed"), "--anchor", &at("none")], "none: No such file"),
+        (&[&at("signed"), "--anchor", &at("prose")], "prose: line 1: "),
+        (&[&at("signed"), "--anchor", &at("empty")], "empty: neither DS nor DNSKEY records"),
+        (&[&at("signed"), "--most-keys", "0"], "--most-keys"),
+    ] {
+        let refused = oarlock(&[&["dnssec", "verify"], arguments].concat());
+        let text = stderr(&refused);
+        assert_eq!((code(&refused), refused.stdout.len()), (2, 0), "{arguments:?}: {text}");
+        assert!(text.contains(said) && !text.contains("panicked"), "{arguments:?}: {text}");
+    }
+}

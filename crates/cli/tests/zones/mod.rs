@@ -1,0 +1,314 @@
+//! Zones, signed here or by other people's programs, and what verifiers say of them.
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{code, oarlock, stderr};
+
+pub(crate) const ZONE: &str = r#"$ORIGIN example.com.
+$TTL 3600
+@ IN SOA ns1.example.com. hostmaster.example.com. 2024010100 7200 3600 1209600 900
+@ IN NS ns1.example.com.
+ns1 IN A 192.0.2.1
+*.wild IN TXT "anything"
+www IN A 192.0.2.2
+deep.er.empty IN A 192.0.2.3
+old IN DNAME new.example.com.
+text IN TXT "a b" "c"
+secure IN NS ns.secure.example.com.
+secure IN DS 12345 13 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+ns.secure IN A 192.0.2.10
+insecure IN NS ns.insecure.example.com.
+ns.insecure IN AAAA 2001:db8::10
+"#;
+
+/// A folder with a zone, in which programs run.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        place.write("zone", ZONE);
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn text_path(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Runs somebody else's program, for twenty seconds at most. None, and a word on it, where it is not here.
+    pub(crate) fn peer(&self, program: &str, arguments: &[&str]) -> Option<Output> {
+        let run = Command::new("timeout").args(["20", program]).args(arguments).current_dir(&self.0).output();
+        match run {
+            Ok(output) if code(&output) == 124 => panic!("{program} {arguments:?} does not come to an end"),
+            Ok(output) if code(&output) != 127 => Some(output),
+            _ => {
+                println!("SKIPPED: {program} is not here");
+                None
+            }
+        }
+    }
+
+    /// The same of what has to succeed.
+    pub(crate) fn peer_does(&self, program: &str, arguments: &[&str]) -> Option<String> {
+        let output = self.peer(program, arguments)?;
+        assert_eq!(code(&output), 0, "{program} {arguments:?}: {}", stderr(&output));
+        Some(String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// Signs the zone with this program, with one key, and says in which file the key is.
+    pub(crate) fn sign_here(&self, out: &str, arguments: &[&str]) -> String {
+        let folder = self.0.path().to_str().unwrap();
+        let made = oarlock(&["--json", "dnssec", "keygen", "example.com", "--out-dir", folder]);
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+        let key = made["private_file"].as_str().unwrap();
+        let (zone, out) = (self.text_path("zone"), self.text_path(out));
+        let own = ["dnssec", "sign", &zone, "--out", &out, "--key", key];
+        let signed = oarlock(&[&own, arguments].concat());
+        assert_eq!(code(&signed), 0, "{}", stderr(&signed));
+        key.to_owned()
+    }
+
+    /// A KSK and a ZSK of BIND; none where its program is not here or does not know the algorithm.
+    pub(crate) fn bind_keys(&self, algorithm: &str) -> Option<[String; 2]> {
+        let own = ["-q", "-a", algorithm, "-K", "."];
+        let ksk = self.peer("dnssec-keygen", &[&own[..], &["-f", "KSK", "example.com"]].concat())?;
+        if !ksk.status.success() {
+            println!("SKIPPED: dnssec-keygen makes no keys of algorithm {algorithm}: {}", stderr(&ksk));
+            return None;
+        }
+        let zsk = self.peer_does("dnssec-keygen", &[&own[..], &["example.com"]].concat())?;
+        Some([String::from_utf8(ksk.stdout).unwrap(), zsk].map(|name| name.trim().to_owned()))
+    }
+
+    /// Keys that ldns knows, which are BIND's files.
+    pub(crate) fn ldns_keys(&self) -> Option<[String; 2]> {
+        let own = ["-a", "ECDSAP256SHA256", "example.com"];
+        let ksk = self.peer_does("ldns-keygen", &[&["-k"], &own[..]].concat())?;
+        let zsk = self.peer_does("ldns-keygen", &own)?;
+        Some([ksk, zsk].map(|name| name.trim().to_owned()))
+    }
+
+    /// Signs with BIND, a record a line.
+    pub(crate) fn sign_bind(&self, keys: &[String; 2], out: &str, denial: &[&str]) -> Option<()> {
+        let own = ["-q", "-x", "-S", "-K", ".", "-O", "full", "-o", "example.com", "-f", out];
+        let keyed = [&own[..], denial, &["-k", &keys[0], "zone", &keys[1]]].concat();
+        self.peer_does("dnssec-signzone", &keyed).map(drop)
+    }
+
+    pub(crate) fn sign_ldns(&self, keys: &[String; 2], out: &str, arguments: &[&str]) -> Option<()> {
+        let own = ["-o", "example.com", "-f", out];
+        self.peer_does("ldns-signzone", &[&own[..], arguments, &["zone", &keys[0], &keys[1]]].concat())
+            .map(drop)
+    }
+
+    /// Signs with Knot, which makes the keys.
+    pub(crate) fn sign_knot(&self, out: &str, algorithm: &str, denial: &str, digest: &str) -> Option<()> {
+        let (zone, base) = (self.text_path("zone"), self.text_path(&format!("{out}.knot")));
+        fs::create_dir_all(format!("{base}/out")).unwrap();
+        let policy = format!("policy:\n  - id: own\n    algorithm: {algorithm}\n    {denial}\n");
+        let conf = format!(
+            "server:\n  rundir: {base}\ndatabase:\n  storage: {base}\n{policy}zone:\n  - domain: example.com.\n    \
+             file: {zone}\n    dnssec-policy: own\n    dnssec-signing: on\n    zonemd-generate: {digest}\n"
+        );
+        fs::write(format!("{base}/conf"), conf).unwrap();
+        let arguments = ["-c", &format!("{base}/conf"), "-o", &format!("{base}/out"), "example.com"];
+        self.peer_does("kzonesign", &arguments)?;
+        fs::rename(format!("{base}/out/zone"), self.path(out)).unwrap();
+        Some(())
+    }
+
+    /// What `oarlock dnssec verify --json` says of a file, and its exit code.
+    pub(crate) fn verify(&self, name: &str, arguments: &[&str]) -> (i32, Value) {
+        let path = self.text_path(name);
+        let output = oarlock(&[&["--json", "dnssec", "verify", &path], arguments].concat());
+        let answer = serde_json::from_slice(&output.stdout);
+        (code(&output), answer.unwrap_or_else(|error| panic!("{error}: {}", stderr(&output))))
+    }
+
+    /// A file that is good has nothing but what a warning says of iterations.
+    pub(crate) fn assert_good(&self, name: &str) -> Value {
+        let (code, answer) = self.verify(name, &[]);
+        assert_eq!(
+            (code, &answer["verdict"], &answer["failures"]),
+            (0, &"good".into(), &0.into()),
+            "{answer}"
+        );
+        for finding in answer["findings"].as_array().unwrap() {
+            assert_eq!(finding["reason"], "nsec3-iterations", "{answer}");
+        }
+        answer
+    }
+
+    /// What others' verifiers say of a file that is bad. ldns 1.8.3 does not come to an end with all files.
+    pub(crate) fn assert_others_refuse(&self, name: &str, ldns_ends: bool) {
+        let bind: &[&str] = &["-z", "-q", "-o", "example.com", name];
+        let knot: &[&str] = &["-o", "example.com", "-d", "on", name];
+        let ldns: &[&str] = &[name];
+        let mut verifiers = vec![("dnssec-verify", bind), ("kzonecheck", knot)];
+        if ldns_ends {
+            verifiers.push(("ldns-verify-zone", ldns));
+        }
+        for (program, arguments) in verifiers {
+            if let Some(said) = self.peer(program, arguments) {
+                assert!(!said.status.success(), "{program}: {}", String::from_utf8_lossy(&said.stdout));
+            }
+        }
+    }
+}
+
+/// A failure that `--json` reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Found {
+    pub(crate) reason: String,
+    pub(crate) owner: String,
+    pub(crate) rtype: String,
+    pub(crate) line: Option<u32>,
+}
+
+impl Found {
+    pub(crate) fn without_line(reason: &str, label: &str, rtype: &str) -> Self {
+        Self { reason: reason.into(), owner: name(label), rtype: rtype.into(), line: None }
+    }
+}
+
+/// All of them, sorted.
+pub(crate) fn failures(answer: &Value) -> Vec<Found> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let one = |found: &Value| Found {
+        reason: text(&found["reason"]),
+        owner: text(&found["owner"]),
+        rtype: text(&found["type"]),
+        line: found["line"].as_u64().map(|line| u32::try_from(line).unwrap()),
+    };
+    let findings = answer["findings"].as_array().unwrap();
+    let mut found: Vec<Found> =
+        findings.iter().filter(|found| found["severity"] == "failure").map(one).collect();
+    found.sort();
+    found
+}
+
+/// A name of the zone: nothing is its apex.
+fn name(label: &str) -> String {
+    if label.is_empty() { "example.com.".into() } else { format!("{label}.example.com.") }
+}
+
+/// A signed zone, of which each line is one record. Lines count from 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines(Vec<String>);
+
+impl Lines {
+    pub(crate) fn of(place: &Place, name: &str) -> Self {
+        let text = fs::read_to_string(place.path(name)).unwrap();
+        Self(text.lines().map(|line| line.trim_end().to_owned()).collect())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.0.join("\n") + "\n"
+    }
+
+    /// Where the first of a set is. Signatures are found as `RRSIG A`.
+    pub(crate) fn line(&self, label: &str, rtype: &str) -> u32 {
+        let owner = name(label);
+        self.find(rtype, &|found, words| found == owner && words.starts_with(&format!("{rtype} ")))
+    }
+
+    /// Where the record of the chain is that lists these types before `RRSIG`.
+    pub(crate) fn denial(&self, types: &str) -> u32 {
+        let types = format!(" {} rrsig", types.to_lowercase());
+        self.find("such types", &|_, words| {
+            words.starts_with("NSEC") && words.to_lowercase().trim_end_matches(" nsec").ends_with(&types)
+        })
+    }
+
+    /// Where the NSEC3 record is that leads to another.
+    pub(crate) fn denial_before(&self, line: u32) -> u32 {
+        let owner = self.words(line).0;
+        let next = owner.split('.').next().unwrap();
+        let leads_there =
+            |words: &str| words.split(' ').nth(5).is_some_and(|word| word.eq_ignore_ascii_case(next));
+        self.find("record before", &|_, words| words.starts_with("NSEC3 ") && leads_there(words))
+    }
+
+    pub(crate) fn signature_of_denial(&self, line: u32) -> u32 {
+        let (owner, start) = (self.words(line).0, format!("RRSIG {} ", self.chain()));
+        self.find(&start, &|found, words| found == owner && words.starts_with(&start))
+    }
+
+    pub(crate) fn chain(&self) -> &'static str {
+        let is_hashed = self.has(&|_, words| words.starts_with("NSEC3 "));
+        if is_hashed { "NSEC3" } else { "NSEC" }
+    }
+
+    pub(crate) fn has_digest(&self) -> bool {
+        self.has(&|_, words| words.starts_with("ZONEMD "))
+    }
+
+    /// What is to be found in a set: it is shown at the line of `at`.
+    pub(crate) fn found(&self, reason: &str, label: &str, rtype: &str, at: &str) -> Found {
+        Found { line: Some(self.line(label, at)), ..Found::without_line(reason, label, rtype) }
+    }
+
+    /// The same at a line's own owner.
+    pub(crate) fn found_at(&self, reason: &str, line: u32, rtype: &str) -> Found {
+        let owner = self.words(line).0;
+        Found { owner, line: Some(line), ..Found::without_line(reason, "", rtype) }
+    }
+
+    /// Leaves a line empty, so that the others keep their numbers.
+    pub(crate) fn drop(&mut self, line: u32) {
+        self.0[line as usize - 1].clear();
+    }
+
+    pub(crate) fn replace(&mut self, line: u32, from: &str, to: &str) {
+        let line = &mut self.0[line as usize - 1];
+        assert!(line.contains(from), "no {from} in {line}");
+        *line = line.replacen(from, to, 1);
+    }
+
+    /// Changes the character that is so many from the end, padding left aside.
+    pub(crate) fn break_end(&mut self, line: u32, from_end: usize) {
+        let line = &mut self.0[line as usize - 1];
+        let at = line.trim_end_matches('=').len() - from_end;
+        let other = if &line[at..=at] == "A" { "B" } else { "A" };
+        line.replace_range(at..=at, other);
+    }
+
+    fn has(&self, is_it: &dyn Fn(&str, &str) -> bool) -> bool {
+        (1..=self.0.len()).any(|line| {
+            let (owner, words) = self.words(u32::try_from(line).unwrap());
+            is_it(&owner, &words)
+        })
+    }
+
+    fn find(&self, what: &str, is_it: &dyn Fn(&str, &str) -> bool) -> u32 {
+        let mut lines = 1..=u32::try_from(self.0.len()).unwrap();
+        let found = lines.find(|line| {
+            let (owner, words) = self.words(*line);
+            is_it(&owner, &words)
+        });
+        found.unwrap_or_else(|| panic!("no {what}"))
+    }
+
+    /// The owner in small letters, and type and data with a space between words: `OWNER [TTL] [IN] TYPE DATA`.
+    fn words(&self, line: u32) -> (String, String) {
+        let mut words = self.0[line as usize - 1].split_whitespace();
+        let owner = words.next().unwrap_or_default().to_lowercase();
+        let is_before_type = |word: &&str| *word == "IN" || word.bytes().all(|byte| byte.is_ascii_digit());
+        (owner, words.skip_while(is_before_type).collect::<Vec<_>>().join(" "))
+    }
+}
