@@ -203,15 +203,17 @@ fn of_a_truncated_file_what_was_read_is_verified() {
     if place.peer_does("gzip", &["-k", "signed"]).is_none() {
         return;
     }
-    let mut bytes = fs::read(place.path("signed.gz")).unwrap();
-    bytes.truncate(bytes.len() * 3 / 4);
-    place.write("cut.gz", bytes);
-    let (code, answer) = place.verify("cut.gz", &[]);
-    let left = answer["good_signatures"].as_u64().unwrap();
-    assert!(code == 1 && 0 < left && left < good, "{answer}");
-    let truncated = |found: &&Found| found.reason == "truncated";
-    assert_eq!(failures(&answer).iter().filter(truncated).count(), 1, "{answer}");
-    assert!(failures(&answer).iter().all(|found| found.reason != "bad-signature"), "{answer}");
+    let bytes = fs::read(place.path("signed.gz")).unwrap();
+    for sixteenths in 9..16 {
+        place.write("cut.gz", &bytes[..bytes.len() * sixteenths / 16]);
+        let (code, answer) = place.verify("cut.gz", &[]);
+        let left = answer["good_signatures"].as_u64().unwrap();
+        assert!(code == 1 && 0 < left && left < good, "{answer}");
+        // The line within which the file ends is no record, and no signature is taken for a bad one.
+        let mut reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
+        reasons.retain(|reason| !["denial-missing", "gap", "missing", "types"].contains(&reason.as_str()));
+        assert_eq!(reasons, ["truncated"], "{answer}");
+    }
     let (code, answer) = place.verify("cut.gz", &["--syntax-only"]);
     let reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
     assert!(code == 1 && reasons.contains(&"truncated".into()), "{answer}");

@@ -46,7 +46,8 @@ impl Blocks {
     /// this is all. Returns the number of new bytes, or nothing at the end.
     ///
     /// # Errors
-    /// The file cannot be read on. What came before has been given, and what it left is given again as the last of all.
+    /// The file cannot be read on. What came before has been given, and of what it left whole lines are given again as the last of all: half
+    /// a line is no record.
     pub(super) fn next(&mut self, mut look: impl FnMut(&[u8], bool) -> usize) -> io::Result<Option<usize>> {
         match self.full.recv() {
             Ok(Ok(block)) => {
@@ -57,7 +58,7 @@ impl Blocks {
                 Ok(Some(count))
             }
             Ok(Err(error)) => {
-                look(&self.left.0[self.left.1.clone()], true);
+                look(whole_lines(&self.left.0[self.left.1.clone()]), true);
                 Err(error)
             }
             Err(_) => Ok(None),
@@ -84,6 +85,12 @@ impl Blocks {
         let _ = self.empty.send(old);
         joined
     }
+}
+
+/// Up to the last line's end.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    &text[..end]
 }
 
 /// Reads until the end, or until nobody wants more.
@@ -121,8 +128,7 @@ mod tests {
     fn lines(input: impl Read + Send) -> (Vec<Vec<u8>>, bool) {
         let mut lines = Vec::new();
         let mut look = |text: &[u8], is_last: bool| {
-            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            let taken = if is_last { text.len() } else { whole };
+            let taken = if is_last { text.len() } else { whole_lines(text).len() };
             lines.extend(text[..taken].split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
             taken
         };
@@ -167,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_a_fault_is_given() {
-        for len in [0, 10, BLOCK, BLOCK + 10] {
-            let text = vec![b'x'; len];
-            let (lines, is_whole) = lines(Failing(&text));
+    fn lines_before_a_fault_are_given() {
+        for len in [0, 10, BLOCK - 4, BLOCK, BLOCK + 10] {
+            let text = vec![b'\n'; len];
+            let (lines, is_whole) = lines(Failing(&[&text[..], b"half"].concat()));
             assert!(!is_whole && lines.concat() == text, "{len}");
         }
     }
