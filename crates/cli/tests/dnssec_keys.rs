@@ -168,7 +168,8 @@ fn bind_signs_with_new_keys() {
     for algorithm in ["8", "10", "13", "14", "15"] {
         let zone = folder.path().join(format!("zone{algorithm}"));
         let mut zone_text = "example. 3600 IN SOA a. b. 1 2 3 4 5\nexample. 3600 IN NS a.\n".to_owned();
-        let mut arguments = vec!["-o", "example.", "-O", "full", "-P", text(&zone)];
+        let mut arguments =
+            vec!["-o", "example.", "-O", "full", "-P", "-d", text(folder.path()), text(&zone)];
         let keys =
             ["--ksk", "--zsk"].map(|role| keygen(&folder, &["example.", role, "--algorithm", algorithm]));
         for key in &keys {
@@ -294,7 +295,8 @@ fn a_made_up_zone_signed_by_bind_has_the_signatures_that_are_said() {
     text_of_zone += key["dnskey"].as_str().unwrap();
     fs::write(&zone, text_of_zone + "\n").unwrap();
     let public = key["public_file"].as_str().unwrap();
-    let arguments = ["-z", "-P", "-O", "full", "-o", "example.", text(&zone), public];
+    let place = text(folder.path());
+    let arguments = ["-z", "-P", "-O", "full", "-o", "example.", "-d", place, text(&zone), public];
     let Some(signed) = peer("dnssec-signzone", &arguments) else { return };
     stdout(&signed);
     let signed = fs::read_to_string(format!("{}.signed", text(&zone))).unwrap();
