@@ -8,6 +8,7 @@
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
 //! | [`outcome`](Outcomes) | what an engine writes, with one status per job |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
+//! | [`hot`](HotKeys) | verification tables of keys that recur, within one byte budget |
 //! | [`holder`](Holder) | a unit that performs whole schemes with keys living elsewhere |
 //! | [`scheme`](Scheme) | padding, encoding and nonce rules as a job states them |
 //! | [`error`](JobError) | typed errors that say whose fault it was |
@@ -21,6 +22,7 @@ mod column;
 mod engine;
 mod error;
 mod holder;
+mod hot;
 mod key;
 mod operation;
 mod outcome;
@@ -33,6 +35,7 @@ pub use column::{Column, Cursor, Strided};
 pub use engine::{Engine, EngineFault, Lanes, Prepared, Reach};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
+pub use hot::{DEFAULT_TABLE_BYTES, HotKeys, Table, Tables};
 pub use key::{
     EcPrivateParts, EdPrivateParts, Fingerprint, Home, Key, KeyKind, KeyParts, ModExpParts, RsaPrivateParts,
     RsaPublicParts, XPrivateParts,

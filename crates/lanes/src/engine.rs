@@ -1,13 +1,15 @@
 //! The engine: what it offers, and which unit computes it.
 
-use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Operation, Outcomes, Prepared, Records, Shape};
+use oarlock_core::{
+    DEFAULT_TABLE_BYTES, Engine, EngineFault, HotKeys, Jobs, Lanes, Operation, Outcomes, Prepared, Records,
+    Shape,
+};
 
 use crate::aes;
 use crate::curve25519;
 use crate::des::{self, Des};
 use crate::ecdsa;
 use crate::hash;
-use crate::hot::{self, HotKeys};
 use crate::records;
 use crate::rsa;
 use crate::simd::{Blocks, Portable, Simd};
@@ -71,7 +73,7 @@ impl LaneEngine {
     }
 
     fn on(unit: Unit) -> Self {
-        Self { unit, hot: HotKeys::new(hot::DEFAULT_BYTES) }
+        Self { unit, hot: HotKeys::new(DEFAULT_TABLE_BYTES) }
     }
 }
 

@@ -11,7 +11,6 @@
 //! | `curve25519` | Ed25519 and X25519 |
 //! | `aes` | AES in CBC and GCM, and CMAC |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
-//! | `hot` | verification tables of keys that recur, within one byte budget |
 //! | `simd` | vectors: AVX-512 IFMA, the portable twin, and all `unsafe` of this crate |
 //!
 //! Every algorithm is written once, generic over `simd::Simd`; `docs/math` gives representations, bounds and counts.
@@ -24,7 +23,6 @@ mod des;
 mod ecdsa;
 mod engine;
 mod hash;
-mod hot;
 mod kept;
 #[cfg(feature = "measure")]
 #[doc(hidden)]

@@ -71,19 +71,20 @@ fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(
     all
 }
 
-fn leaves() -> Vec<LaneEngine> {
-    let engines = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
-    engines()
-        .map(|engine| engine.with_table_bytes(0))
-        .chain(engines().map(LaneEngine::with_tables_at_once))
-        .collect()
+/// Both leaves, with and without tables, and the scalar engine with its own.
+fn engines() -> Vec<Box<dyn Engine>> {
+    let leaves = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
+    let cold = leaves().map(|engine| engine.with_table_bytes(0));
+    let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
+    let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
+    lanes.chain([Box::new(Scalar::detect().unwrap().with_tables_at_once()) as _]).collect()
 }
 
 #[track_caller]
 fn agree(shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
     let expected = run(&Scalar::detect().unwrap(), shape, operations);
-    for engine in leaves() {
-        for (at, found) in run(&engine, shape, operations).into_iter().enumerate() {
+    for engine in engines() {
+        for (at, found) in run(&*engine, shape, operations).into_iter().enumerate() {
             assert_eq!(found, expected[at], "job {at} of {shape} on {engine:?}");
         }
     }

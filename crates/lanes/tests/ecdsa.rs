@@ -7,11 +7,13 @@ use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
 
-/// Both leaves, with and without tables.
-fn engines() -> Vec<LaneEngine> {
+/// Both leaves, with and without tables, and the scalar engine with its own.
+fn engines() -> Vec<Box<dyn Engine>> {
     let leaves = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
     let cold = leaves().map(|engine| engine.with_table_bytes(0));
-    cold.chain(leaves().map(LaneEngine::with_tables_at_once)).collect()
+    let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
+    let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
+    lanes.chain([Box::new(Scalar::detect().unwrap().with_tables_at_once()) as _]).collect()
 }
 
 fn hex(text: &str) -> Vec<u8> {
@@ -104,14 +106,14 @@ fn rfc_6979_signatures_among_hedged_ones() {
                     [vector.sign(Nonce::Deterministic(vector.alg)), vector.sign(Nonce::Hedged(&random))]
                 })
                 .collect();
-            let answers = run(&engine, Shape::EcdsaSign { curve }, &operations);
+            let answers = run(&*engine, Shape::EcdsaSign { curve }, &operations);
             for (vector, pair) in own.iter().zip(answers.chunks(2)) {
                 assert_eq!(pair[0].as_ref().unwrap(), &vector.signature, "{engine:?} {curve} {}", vector.alg);
                 assert_ne!(pair[1].as_ref().unwrap(), &vector.signature);
                 let verify = |signature| {
                     let extra = Extra::Signature(signature);
                     let operation = Operation { key: &vector.public, input: &vector.digest, extra };
-                    run(&engine, Shape::EcdsaVerify { curve }, &[operation]).remove(0)
+                    run(&*engine, Shape::EcdsaVerify { curve }, &[operation]).remove(0)
                 };
                 assert_eq!(verify(&vector.signature), Ok(vec![]));
                 assert_eq!(verify(pair[1].as_ref().unwrap()), Ok(vec![]));
@@ -128,7 +130,7 @@ fn hedged_signatures_depend_on_key_digest_and_random_bytes_alone() {
             let shape = Shape::EcdsaSign { curve: vector.curve };
             let sign = |random: &[u8; 32], jobs: usize| {
                 let operations = vec![vector.sign(Nonce::Hedged(random)); jobs];
-                run(&engine, shape, &operations).pop().unwrap().unwrap()
+                run(&*engine, shape, &operations).pop().unwrap().unwrap()
             };
             let first = sign(&[1; 32], 1);
             assert_eq!(first, sign(&[1; 32], 21), "{engine:?}: a signature depends on its lane");
@@ -249,7 +251,7 @@ fn sums_that_meet_exceptions_are_exact() {
         assert!(expected.iter().filter(|answer| answer.is_ok()).count() > jobs.len() / 2);
         assert!(expected.contains(&Err(Status::Rejected)));
         for engine in engines() {
-            let found: Vec<_> = operations.chunks(64).flat_map(|part| run(&engine, shape, part)).collect();
+            let found: Vec<_> = operations.chunks(64).flat_map(|part| run(&*engine, shape, part)).collect();
             assert_eq!(found, expected, "{engine:?} {curve}");
         }
     }
@@ -275,7 +277,7 @@ fn r_and_s_outside_their_range_are_rejected() {
                     extra: Extra::Signature(signature),
                 })
                 .collect();
-            let answers = run(&engine, Shape::EcdsaVerify { curve: vector.curve }, &operations);
+            let answers = run(&*engine, Shape::EcdsaVerify { curve: vector.curve }, &operations);
             assert!(answers.iter().all(|answer| *answer == Err(Status::Rejected)), "{answers:?}");
         }
     }
@@ -291,14 +293,14 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
                 let private = key(KeyParts::EcPrivate(parts));
                 let extra = Extra::Nonce(Nonce::Hedged(&[3; 32]));
                 let operation = Operation { key: &private, input: &vec![1; width], extra };
-                let answers = run(&engine, Shape::EcdsaSign { curve }, &[operation]);
+                let answers = run(&*engine, Shape::EcdsaSign { curve }, &[operation]);
                 assert_eq!(answers, [Err(Status::BadKey)]);
             }
             let public = key(KeyParts::EcPublic(curve, vec![4; 2 * width + 1]));
             let signature = vec![1; 2 * width];
             let operation =
                 Operation { key: &public, input: &vec![1; width], extra: Extra::Signature(&signature) };
-            let answers = run(&engine, Shape::EcdsaVerify { curve }, &[operation]);
+            let answers = run(&*engine, Shape::EcdsaVerify { curve }, &[operation]);
             assert_eq!(answers, [Err(Status::BadKey)]);
         }
     }
@@ -320,7 +322,7 @@ fn edges_of_digests_agree_with_scalar() {
         let shape = Shape::EcdsaSign { curve };
         let expected = run(&referee, shape, &operations);
         for engine in engines() {
-            let signed = run(&engine, shape, &operations);
+            let signed = run(&*engine, shape, &operations);
             assert_eq!(signed, expected);
             let verifications: Vec<_> = digests
                 .iter()
@@ -331,7 +333,7 @@ fn edges_of_digests_agree_with_scalar() {
                     extra: Extra::Signature(signature.as_ref().unwrap()),
                 })
                 .collect();
-            let answers = run(&engine, Shape::EcdsaVerify { curve }, &verifications);
+            let answers = run(&*engine, Shape::EcdsaVerify { curve }, &verifications);
             assert!(answers.iter().all(|answer| *answer == Ok(vec![])), "{engine:?}: {answers:?}");
         }
     }

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
-    BlockCipher, CipherMode, CipherSpec, Engine, EngineFault, Jobs, Lanes, Outcomes, Prepared, Reach, Shape,
+    BlockCipher, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Lanes, Outcomes,
+    Prepared, Reach, Shape,
 };
 use oarlock_dispatch::Cost;
 use oarlock_lanes::LaneEngine;
@@ -59,6 +60,23 @@ pub(crate) struct Found {
     pub(crate) referee: Scalar,
     pub(crate) others: Vec<Candidate>,
     pub(crate) absent: Vec<AbsentEngine>,
+    table_bytes: Option<usize>,
+}
+
+impl Found {
+    /// The scalar engine as it serves. By itself it judges nobody, and verifies by tables of its own; beside `others` it is the
+    /// referee, which is to be AWS-LC alone.
+    pub(crate) fn scalar(&self, has_others: bool) -> Candidate {
+        let referee = || self.referee.clone();
+        if has_others {
+            return Candidate::alike(Arc::new(referee()));
+        }
+        Candidate {
+            serving: Arc::new(referee().with_table_bytes(self.table_bytes.unwrap_or(DEFAULT_TABLE_BYTES))),
+            plain: Arc::new(referee()),
+            eager: Arc::new(referee().with_tables_at_once()),
+        }
+    }
 }
 
 /// An engine as it will serve, and as it is examined before. What it builds for keys that recur changes the path of later
@@ -81,7 +99,7 @@ impl Candidate {
 /// The referee, and the other engines that this machine has and the caller has named. `table_bytes` bounds what each
 /// keeps for keys that recur.
 pub(crate) fn find(is_named: impl Fn(&str) -> bool, table_bytes: Option<usize>) -> Option<Found> {
-    let mut found = Found { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new() };
+    let mut found = Found { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new(), table_bytes };
     if is_named("lanes") {
         match lanes(table_bytes) {
             Ok(candidate) => found.others.push(candidate),
@@ -338,6 +356,8 @@ fn is_verification(shape: Shape) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use oarlock_core::Curve;
+
     use super::*;
     use crate::selftest::Corrupt;
 
@@ -391,7 +411,7 @@ mod tests {
         };
         let wrong = proved(verify);
         assert!(wrong.verdict(verify).unwrap().is_err() && wrong.offers(verify).is_none());
-        assert!(wrong.offers(Shape::EcdsaVerify { curve: oarlock_core::Curve::P256 }).is_some());
+        assert!(wrong.offers(Shape::EcdsaVerify { curve: Curve::P256 }).is_some());
         assert!(proved(sign).offers(sign).is_some(), "nothing is built for signing");
     }
 
@@ -404,6 +424,27 @@ mod tests {
                 prove(&eager, &Scalar::detect().unwrap(), shape).unwrap();
                 assert!(eager.prepared().bytes > 0, "{shape}");
             }
+        }
+    }
+
+    #[test]
+    fn the_scalar_engine_has_tables_where_it_is_alone() {
+        let found = |names: &[&str]| find(|name| names.contains(&name), Some(1 << 20)).unwrap();
+        let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));
+        assert_eq!(alone.serving.prepared().most_bytes, 1 << 20);
+        for engine in [&alone.plain, &beside.serving, &beside.plain, &beside.eager] {
+            assert_eq!(engine.prepared().most_bytes, 0);
+        }
+        let proved = Proved::new(alone, Arc::new(Scalar::detect().unwrap()));
+        assert!(proved.failures().next().is_none());
+        for (shape, has_tables) in [
+            (Shape::EcdsaVerify { curve: Curve::P256 }, true),
+            (Shape::EcdsaVerify { curve: Curve::P384 }, false),
+            (Shape::Ed25519Verify, true),
+        ] {
+            proved.eager.forget();
+            prove(&*proved.eager, &*proved.referee, shape).unwrap();
+            assert_eq!(proved.eager.prepared().bytes > 0, has_tables, "{shape}");
         }
     }
 

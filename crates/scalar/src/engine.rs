@@ -1,20 +1,41 @@
 //! The engine: what it offers and confirms.
 
-use oarlock_core::{CipherMode, CipherSpec, Engine, EngineFault, Jobs, Lanes, Outcomes, Shape};
+use std::sync::Arc;
 
-use crate::{operations, records};
+use oarlock_core::{
+    CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, HotKeys, Jobs, Lanes, Outcomes,
+    Prepared, Shape,
+};
+
+use crate::{operations, records, tables};
 
 pub(crate) const NAME: &str = "scalar";
 
 /// AWS-LC, one job at a time.
 #[derive(Clone, Debug)]
-pub struct Scalar(());
+pub struct Scalar {
+    /// Verification tables of keys that recur. None in a referee: what judges other engines is AWS-LC alone.
+    hot: Option<Arc<HotKeys>>,
+}
 
 impl Scalar {
     /// The engine; AWS-LC runs everywhere, so it is always there.
     #[must_use]
     pub fn detect() -> Option<Self> {
-        Some(Self(()))
+        Some(Self { hot: None })
+    }
+
+    /// The same engine, verifying P-256 and Ed25519 by tables under keys that recur: three to five times as fast as AWS-LC, and
+    /// for processors without lanes. `bytes` bounds all tables together; 0 is for none.
+    #[must_use]
+    pub fn with_table_bytes(self, bytes: usize) -> Self {
+        Self { hot: (bytes > 0).then(|| Arc::new(HotKeys::new(bytes))) }
+    }
+
+    /// The same with 64 MiB of tables, each built before its key's first use instead of in the background after a few: for tests.
+    #[must_use]
+    pub fn with_tables_at_once(self) -> Self {
+        Self { hot: Some(Arc::new(HotKeys::new(DEFAULT_TABLE_BYTES).at_once())) }
     }
 }
 
@@ -67,6 +88,18 @@ impl Engine for Scalar {
         matches!(shape, Shape::RsaPrivate { .. })
     }
 
+    fn prepared(&self) -> Prepared {
+        self.hot.as_ref().map_or_else(Prepared::default, |hot| hot.prepared())
+    }
+
+    fn settle(&self) {
+        self.hot.iter().for_each(|hot| hot.settle());
+    }
+
+    fn forget(&self) {
+        self.hot.iter().for_each(|hot| hot.forget());
+    }
+
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
         if self.offers(shape).is_none() {
@@ -76,7 +109,10 @@ impl Engine for Scalar {
             return Err(failed("the outcomes were not made for these jobs"));
         }
         match jobs {
-            Jobs::Operations(_, operations) if !shape.is_record() => operations::run(shape, operations, out),
+            Jobs::Operations(_, operations) if !shape.is_record() => {
+                let verdicts = self.hot.as_ref().map(|hot| tables::verdicts(hot, shape, operations));
+                operations::run(shape, operations, &verdicts.unwrap_or_default(), out)
+            }
             Jobs::Records(_, parts) if shape.is_record() => records::run(shape, parts, out),
             _ => Err(failed("the jobs are of another kind than their shape")),
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `engine` | [`Scalar`], what it offers and confirms |
 //! | `operations` | the loop over public-key operations |
+//! | `tables` | verification under keys that recur, where that is asked for: not AWS-LC's |
 //! | `rsa`, `ecdsa`, `rfc6979`, `curve25519` | one public-key operation each |
 //! | `records` | the loop over records, and where their output goes |
 //! | `cipher`, `translate`, `aead`, `mac`, `digest`, `wrap` | one record each |
@@ -28,6 +29,7 @@ mod prepare;
 mod records;
 mod rfc6979;
 mod rsa;
+mod tables;
 mod translate;
 mod trouble;
 mod wrap;

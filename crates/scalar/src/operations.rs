@@ -6,16 +6,21 @@ use crate::engine::NAME;
 use crate::trouble::Trouble;
 use crate::{curve25519, ecdsa, rsa};
 
-/// Computes every operation into `out`.
-pub(crate) fn run(shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) -> Result<(), EngineFault> {
+/// Computes every operation into `out`; `verdicts` are those on signatures that tables have verified already, or empty.
+pub(crate) fn run(
+    shape: Shape,
+    operations: &[Operation<'_>],
+    verdicts: &[Option<bool>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
     match shape {
         Shape::RsaPrivate { .. } => each(shape, operations, out, rsa::private),
         Shape::RsaPublic { .. } => each(shape, operations, out, rsa::public),
         Shape::ModExp { .. } => each(shape, operations, out, rsa::mod_exp),
         Shape::EcdsaSign { .. } => each(shape, operations, out, ecdsa::sign),
-        Shape::EcdsaVerify { .. } => each(shape, operations, out, |operation, _| ecdsa::verify(operation)),
+        Shape::EcdsaVerify { .. } => each_left(shape, operations, verdicts, out, ecdsa::verify),
         Shape::Ed25519Sign => each(shape, operations, out, curve25519::sign),
-        Shape::Ed25519Verify => each(shape, operations, out, |operation, _| curve25519::verify(operation)),
+        Shape::Ed25519Verify => each_left(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
         _ => Err(EngineFault::NotOffered { engine: NAME, shape }),
     }
@@ -36,6 +41,28 @@ fn each(
                 zeroize::Zeroize::zeroize(result);
                 trouble.status()?
             }
+        };
+        out.set(index, status);
+    }
+    Ok(())
+}
+
+/// Takes the verdicts there are, and verifies what is left. A verification has no result but its status.
+fn each_left(
+    shape: Shape,
+    operations: &[Operation<'_>],
+    verdicts: &[Option<bool>],
+    out: &mut Outcomes,
+    verify: impl Fn(&Operation<'_>) -> Result<(), Trouble>,
+) -> Result<(), EngineFault> {
+    for (index, operation) in operations.iter().enumerate() {
+        let status = match verdicts.get(index).copied().flatten() {
+            Some(true) => Status::Done,
+            Some(false) => Status::Rejected,
+            None => match check(shape, operation).and_then(|()| verify(operation)) {
+                Ok(()) => Status::Done,
+                Err(trouble) => trouble.status()?,
+            },
         };
         out.set(index, status);
     }

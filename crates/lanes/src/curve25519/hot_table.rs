@@ -1,12 +1,11 @@
 //! Tables of public keys that recur: with one, [S]B - [h]A takes no doubling. All public.
 
-use oarlock_core::Key;
+use oarlock_core::{Key, Table};
 
 use super::comb::{Rows, load_niels};
 use super::encoding::decode_opposites;
 use super::point::{Point, add_affine_all};
 use super::scalar::{Scalar, Signed};
-use crate::hot::Table;
 use crate::simd::{LANES, Simd};
 
 /// Signed digits of h.

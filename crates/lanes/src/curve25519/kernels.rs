@@ -12,8 +12,8 @@ use super::multiples::{Term, sums_of_multiples};
 use super::point::Point;
 use super::scalar::Scalar;
 use super::x25519::{Ladder, climb};
-use crate::hot::Table;
 use crate::simd::{LANES, Simd};
+use oarlock_core::Table;
 
 /// y of the base point, 4/5, as RFC 8032 encodes it.
 const BASE: &[u8] = &{

@@ -1,7 +1,7 @@
 //! Ed25519 verification: S below L, A decodes, and encode([S]B - [h]A) is R, byte by byte. RFC 8032 5.1.7, cofactorless.
 //! Everything is public: branches and indices may depend on it.
 
-use oarlock_core::{Extra, Operation, Outcomes, Shape, Status};
+use oarlock_core::{Extra, HotKeys, Operation, Outcomes, Shape, Status};
 
 use super::constants::ORDER_BYTES;
 use super::encoding::{decode_opposites, encode};
@@ -12,7 +12,6 @@ use super::scalar::Scalar;
 use super::sign::hash_to_scalar;
 use super::{base, words};
 use crate::batch::{Accepted, accept, per_lane};
-use crate::hot::HotKeys;
 use crate::simd::{LANES, Mask, Simd};
 
 struct Job<'a> {

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use oarlock_core::Key;
+use oarlock_core::{Key, Table};
 
 use super::comb::PublicComb;
 use super::complete::{Group, Projective};
@@ -10,7 +10,6 @@ use super::curve::Curve;
 use super::point::Affine;
 use super::recode::digits;
 use super::verify::read_point;
-use crate::hot::Table;
 use crate::simd::Simd;
 
 /// The comb of a key.

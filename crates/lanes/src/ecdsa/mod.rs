@@ -41,11 +41,10 @@ pub(crate) mod verify;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{Curve, Lanes, Operation, Outcomes};
+use oarlock_core::{Curve, HotKeys, Lanes, Operation, Outcomes};
 
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
-use crate::hot::HotKeys;
 use crate::simd::{LANES, Simd};
 
 /// Eight fill the lanes once; a run shares its inversions among all its jobs.

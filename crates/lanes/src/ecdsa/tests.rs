@@ -11,10 +11,10 @@ use super::point::{Affine, Jacobian};
 use super::recode::{digit, digits, halve};
 use super::ring::{Field, Modulus, Ring};
 use super::{P256, P384};
-use crate::hot::Table;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Ifma;
 use crate::simd::{LANES, Portable, Simd, Vector, Words};
+use oarlock_core::Table;
 
 type P256Field = <P256 as Curve<5>>::Field;
 type P256Order = <P256 as Curve<5>>::Order;

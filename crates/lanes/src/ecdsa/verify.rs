@@ -7,7 +7,7 @@ mod places;
 mod read;
 mod verdict;
 
-use oarlock_core::{Operation, Outcomes, Shape, Status};
+use oarlock_core::{HotKeys, Operation, Outcomes, Shape, Status, Tables};
 
 use self::places::{Windows, places};
 pub(crate) use self::read::read_point;
@@ -25,7 +25,6 @@ use super::rows::Line;
 use super::scalars::{is_set, lanes};
 use super::side::Masks;
 use crate::batch::{Accepted, accept};
-use crate::hot::{HotKeys, Tables};
 use crate::simd::{LANES, Simd, Vector};
 
 /// Bits of a digit of u2 where the key has no table.

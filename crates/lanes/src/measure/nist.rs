@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use oarlock_core::{
-    Curve as CurveName, EcPrivateParts, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, Nonce, Operation,
-    Outcomes, Shape,
+    Curve as CurveName, EcPrivateParts, Engine, Extra, Fingerprint, HotKeys, Jobs, Key, KeyParts, Nonce,
+    Operation, Outcomes, Shape, Table,
 };
 
 use super::Bench;
@@ -18,7 +18,6 @@ use crate::ecdsa::hot::KeyTable;
 use crate::ecdsa::point::{Affine, Jacobian, Xyzz};
 use crate::ecdsa::ring::{Field, Ring};
 use crate::ecdsa::{P256, P384, p256, p384};
-use crate::hot::{HotKeys, Table};
 use crate::simd::{Counting, Ifma, LANES, Simd};
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
@@ -226,7 +225,8 @@ impl Work {
         };
         let jobs = Jobs::Operations(shape, &operations);
         let (mut out, mut counted) = (Outcomes::for_jobs(&jobs), Outcomes::for_jobs(&jobs));
-        let (Some(engine), hot) = (LaneEngine::detect(), HotKeys::new(crate::hot::DEFAULT_BYTES)) else {
+        let (Some(engine), hot) = (LaneEngine::detect(), HotKeys::new(oarlock_core::DEFAULT_TABLE_BYTES))
+        else {
             return;
         };
         let (engine, hot) = match doing {

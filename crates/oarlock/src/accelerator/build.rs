@@ -176,8 +176,9 @@ impl Builder {
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
         let found = find::find(|name| self.is_named(name), self.table_bytes).ok_or(BuildError::NoReferee)?;
+        let has_others = !found.others.is_empty() || !self.extra.is_empty();
+        let mut candidates = vec![found.scalar(has_others)];
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
-        let mut candidates = vec![Candidate::alike(Arc::clone(&referee))];
         candidates.extend(found.others);
         candidates.extend(self.extra.iter().cloned().map(Candidate::alike));
         let absent = found.absent;

@@ -101,7 +101,7 @@ impl Session {
             let batch = if engine.name == SCALAR { 1 } else { BATCH };
             let name = engine.name.to_owned();
             contenders.push((name, works.cold.contender(&engine.cold, batch)));
-            if let Some(hot) = works.hot.as_ref().filter(|_| engine.name != SCALAR) {
+            if let Some(hot) = &works.hot {
                 let tables = hot.work.warm(&engine.hot).map_err(|error| hot.fail(error))?;
                 if tables > 0 {
                     contenders.push((format!("{} hot", engine.name), hot.contender(&engine.hot, batch)));

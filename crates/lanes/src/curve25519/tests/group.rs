@@ -11,8 +11,8 @@ use super::super::multiples::{Term, sums_of_multiples};
 use super::super::point::{Point, double_all};
 use super::super::scalar::Scalar;
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::hot::Table;
 use crate::simd::{LANES, Simd};
+use oarlock_core::Table;
 
 type Affine = (BigUint, BigUint);
 

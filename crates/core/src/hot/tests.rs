@@ -1,8 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oarlock_core::{Fingerprint, KeyParts};
-
 use super::*;
+use crate::{Fingerprint, KeyParts};
 
 const KILO: usize = 1024;
 

@@ -6,9 +6,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use oarlock_core::Fingerprint;
-
 use super::{Table, Wanted};
+use crate::Fingerprint;
 
 /// Past so many keys the older half of those without a table is forgotten. An entry takes about 200 bytes.
 const MOST_ENTRIES: usize = 8192;

@@ -1,4 +1,5 @@
-//! Verification tables of keys that recur: counted, built behind the caller's back, bounded by one budget.
+//! Verification tables of keys that recur: counted, built behind the caller's back, bounded by one budget. An engine has one
+//! [`HotKeys`] and types of [`Table`]; what a table holds is the engine's own.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -19,16 +20,15 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use oarlock_core::{Key, Prepared};
-
 use self::builder::Builder;
 use self::store::{Found, Name, Shelves};
+use crate::{Key, Prepared};
 
 /// Bytes of tables that an engine keeps unless told otherwise.
-pub(crate) const DEFAULT_BYTES: usize = 64 << 20;
+pub const DEFAULT_TABLE_BYTES: usize = 64 << 20;
 
 /// Multiples of one public key, by which verifying under it is faster.
-pub(crate) trait Table: Any + Send + Sync + Sized {
+pub trait Table: Any + Send + Sync + Sized {
     /// Bytes of a table.
     const BYTES: usize;
 
@@ -44,7 +44,7 @@ pub(crate) trait Table: Any + Send + Sync + Sized {
 }
 
 /// The tables of one engine.
-pub(crate) struct HotKeys {
+pub struct HotKeys {
     budget: usize,
     timing: Timing,
     own: Generation,
@@ -79,7 +79,7 @@ struct Wanted<'a> {
 }
 
 /// The tables of a run's jobs.
-pub(crate) struct Tables<T> {
+pub struct Tables<T> {
     found: Vec<Option<Arc<T>>>,
     /// Which of `found` is each job's.
     of_jobs: Vec<u32>,
@@ -87,7 +87,7 @@ pub(crate) struct Tables<T> {
 
 impl<T> Tables<T> {
     /// The table for the job at `place` of the keys asked for.
-    pub(crate) fn of(&self, place: usize) -> Option<&T> {
+    pub fn of(&self, place: usize) -> Option<&T> {
         self.found.get(self.of_jobs[place] as usize)?.as_deref()
     }
 }
@@ -95,38 +95,38 @@ impl<T> Tables<T> {
 impl HotKeys {
     /// Tables of at most `budget` bytes together; one that is being built, or evicted while a run still reads it, is not
     /// counted.
-    pub(crate) fn new(budget: usize) -> Self {
+    pub fn new(budget: usize) -> Self {
         Self { budget, timing: Timing::Behind, own: Generation::new(std::process::id(), budget) }
     }
 
     /// The same, all empty, with another budget.
-    pub(crate) fn with_budget(self, budget: usize) -> Self {
+    pub fn with_budget(self, budget: usize) -> Self {
         Self { timing: self.timing, ..Self::new(budget) }
     }
 
     /// The same, building each table before its first use: for tests.
-    pub(crate) fn at_once(self) -> Self {
+    pub fn at_once(self) -> Self {
         Self { timing: Timing::AtOnce, ..self }
     }
 
     /// What is ready now.
-    pub(crate) fn prepared(&self) -> Prepared {
+    pub fn prepared(&self) -> Prepared {
         Prepared { bytes: self.shared().shelves.bytes(), most_bytes: self.budget }
     }
 
     /// Drops every table and every count.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         self.shared().shelves.forget();
     }
 
     /// Waits until no table is queued or being built.
-    pub(crate) fn settle(&self) {
+    pub fn settle(&self) {
         self.shared().builder.settle();
     }
 
     /// The tables for jobs under these keys, as far as they are ready. Counts the uses of the other keys and has tables built
     /// that have earned it: `build` makes one from what [`Table::public`] gave, or None where that is no usable key.
-    pub(crate) fn tables<'a, T: Table>(
+    pub fn tables<'a, T: Table>(
         &self,
         keys: impl ExactSizeIterator<Item = &'a Key>,
         build: impl Fn(&[u8]) -> Option<T> + Copy + Send + 'static,

@@ -1,0 +1,213 @@
+//! Ed25519: verification of R || S over a message, without cofactor, R compared as bytes. RFC 8032 5.1.7.
+
+use std::iter::successors;
+use std::sync::LazyLock;
+
+use crrl::ed25519::{Point, Scalar};
+use crrl::field::GF25519;
+use oarlock_core::{Key, Table};
+
+use super::Signed;
+use super::comb::Comb;
+use crate::ffi::{Hash, Sha512};
+
+/// Scalars are below 2^252 + 2^125.
+const BITS: usize = 253;
+/// Multiples of a key.
+type KeyComb = Comb<Affine, BITS, 6>;
+/// Multiples of the base point: there is one table of them, so its windows may be wider.
+type BaseComb = Comb<Affine, BITS, 8>;
+
+/// The table of a public key A: multiples of -A.
+#[derive(Debug)]
+pub(super) struct KeyTable {
+    public: [u8; 32],
+    comb: KeyComb,
+}
+
+/// A point as additions take it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Affine {
+    /// y + x
+    sum: GF25519,
+    /// y - x
+    difference: GF25519,
+    /// 2 d x y
+    product: GF25519,
+}
+
+/// x = X / Z, y = Y / Z, x y = T / Z. RFC 8032 5.1.4.
+#[derive(Clone, Copy)]
+struct Extended {
+    x: GF25519,
+    y: GF25519,
+    z: GF25519,
+    t: GF25519,
+}
+
+impl KeyTable {
+    /// The table of a key, or None where it is no canonical encoding of a point.
+    pub(super) fn new(public: &[u8]) -> Option<Self> {
+        let public = <[u8; 32]>::try_from(public).ok()?;
+        Some(Self { public, comb: multiples(-decode(&public)?) })
+    }
+
+    /// With one multiple negated, which is a point of the curve as well.
+    #[cfg(test)]
+    pub(super) fn with_one_negated(&self, at: usize) -> Self {
+        let mut multiples = self.comb.multiples().to_vec();
+        multiples[at] = multiples[at].signed(true);
+        Self { public: self.public, comb: Comb::new(multiples) }
+    }
+}
+
+impl Table for KeyTable {
+    const BYTES: usize = KeyComb::BYTES;
+    const USES: u32 = 24;
+
+    fn public(key: &Key) -> Option<&[u8]> {
+        key.ed25519_public().map(|public| &public[..])
+    }
+
+    /// By `crrl`'s own points: all multiples together are m (m + 1) / 2 times the sum of 2^(W i) (-A) over all windows i, where m
+    /// is the number of multiples in a window.
+    fn is_right(&self, public: &[u8]) -> bool {
+        let Some(key) = Point::decode(public).map(|key| -key) else { return false };
+        let mut expected = (1..KeyComb::WINDOWS).fold(key, |sum, _| sum.xdouble(KeyComb::WIDTH) + key);
+        expected.set_mul_small((KeyComb::MULTIPLES * (KeyComb::MULTIPLES + 1) / 2) as u64);
+        let all = self.comb.multiples().iter().fold(Extended::NEUTRAL, Extended::plus);
+        all.encode(GF25519::ONE / all.z) == expected.encode()
+    }
+}
+
+/// Verifies signatures under keys with tables. All Z are inverted together.
+pub(super) fn verify(signed: &[Signed<'_, KeyTable>]) -> Vec<Option<bool>> {
+    let mut terms = Vec::with_capacity(KeyComb::WINDOWS + BaseComb::WINDOWS);
+    let points: Vec<Option<Extended>> = signed.iter().map(|signed| commitment(signed, &mut terms)).collect();
+    let z = |point: &Option<Extended>| point.map_or(GF25519::ONE, |point| point.z);
+    let mut inverses: Vec<GF25519> = points.iter().map(z).collect();
+    GF25519::batch_invert(&mut inverses);
+    let verdicts = signed.iter().zip(points).zip(inverses).map(|((signed, point), inverse)| {
+        Some(point.is_some_and(|point| point.encode(inverse) == signed.signature[..32]))
+    });
+    verdicts.collect()
+}
+
+/// S B - h A, which is to be R, with h = SHA-512(R || A || M) mod L; None where S is not below L.
+fn commitment(signed: &Signed<'_, KeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
+    static BASE: LazyLock<BaseComb> = LazyLock::new(|| multiples(Extended::base()));
+    let (commitment, response) = signed.signature.split_at(32);
+    let response = Scalar::decode(response)?.encode();
+    let mut hash = Sha512::new();
+    [commitment, &signed.table.public, signed.input].iter().for_each(|part| hash.update(part));
+    let mut challenge = [0; 64];
+    hash.finish(&mut challenge);
+    // All terms are on their way from memory before the first is needed.
+    terms.clear();
+    let mut take = |point: &Affine, is_negative| terms.push(point.signed(is_negative));
+    signed.table.comb.terms(&Scalar::decode_reduce(&challenge).encode(), &mut take);
+    BASE.terms(&response, &mut take);
+    Some(terms.iter().fold(Extended::NEUTRAL, Extended::plus))
+}
+
+/// d = -121665 / 121666. RFC 8032 5.1.
+const D: GF25519 = GF25519::w64be(
+    0x5203_6CEE_2B6F_FE73,
+    0x8CC7_4079_7779_E898,
+    0x0070_0A4D_4141_D8AB,
+    0x75EB_4DCA_1359_78A3,
+);
+
+/// The point of an encoding: y, and the lowest bit of x above it. RFC 8032 5.1.3.
+fn decode(bytes: &[u8; 32]) -> Option<Extended> {
+    let mut y = *bytes;
+    y[31] &= 0x7F;
+    let y = GF25519::decode(&y)?;
+    let yy = y.square();
+    let (x, is_square) = ((yy - GF25519::ONE) / (D * yy + GF25519::ONE)).sqrt();
+    let is_odd = bytes[31] >> 7;
+    let x = if lowest_bit(x) == is_odd { x } else { -x };
+    (is_square != 0 && lowest_bit(x) == is_odd).then_some(Extended { x, y, z: GF25519::ONE, t: x * y })
+}
+
+fn lowest_bit(value: GF25519) -> u8 {
+    value.encode()[0] & 1
+}
+
+impl Extended {
+    const NEUTRAL: Self = Self { x: GF25519::ZERO, y: GF25519::ONE, z: GF25519::ONE, t: GF25519::ZERO };
+
+    /// B: y = 4 / 5, x even. RFC 8032 5.1.
+    fn base() -> Self {
+        let mut encoded = [0x66; 32];
+        encoded[0] = 0x58;
+        // unreachable because the base point is on the curve
+        decode(&encoded).unwrap_or(Self::NEUTRAL)
+    }
+
+    /// The complete mixed addition `madd-2008-hwcd-3`.
+    fn plus(self, point: &Affine) -> Self {
+        let a = (self.y - self.x) * point.difference;
+        let b = (self.y + self.x) * point.sum;
+        let c = self.t * point.product;
+        let d = self.z.mul2();
+        let (e, f, g, h) = (b - a, d - c, d + c, b + a);
+        Self { x: e * f, y: g * h, z: f * g, t: e * h }
+    }
+
+    /// The doubling `dbl-2008-hwcd`.
+    fn double(&self) -> Self {
+        let (a, b) = (self.x.square(), self.y.square());
+        let e = (self.x + self.y).square() - a - b;
+        let (g, h) = (b - a, -(a + b));
+        let f = g - self.z.square().mul2();
+        Self { x: e * f, y: g * h, z: f * g, t: e * h }
+    }
+
+    /// RFC 8032 5.1.2, given 1 / Z.
+    fn encode(&self, inverse: GF25519) -> [u8; 32] {
+        let mut bytes = (self.y * inverse).encode();
+        bytes[31] |= lowest_bit(self.x * inverse) << 7;
+        bytes
+    }
+
+    /// As additions take it, given 1 / Z.
+    fn affine(&self, inverse: GF25519) -> Affine {
+        let (x, y) = (self.x * inverse, self.y * inverse);
+        Affine { sum: y + x, difference: y - x, product: (x * y * D).mul2() }
+    }
+}
+
+impl Affine {
+    fn signed(&self, is_negative: bool) -> Self {
+        let (mut signed, mask) = (*self, u32::from(is_negative).wrapping_neg());
+        GF25519::cswap(&mut signed.sum, &mut signed.difference, mask);
+        signed.product.set_cond(&-self.product, mask);
+        signed
+    }
+}
+
+impl std::ops::Neg for Extended {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { x: -self.x, t: -self.t, ..self }
+    }
+}
+
+fn multiples<const W: usize>(point: Extended) -> Comb<Affine, BITS, W> {
+    let next = |base: &Extended| Some((0..W).fold(*base, |point, _| point.double()));
+    let bases: Vec<Extended> = successors(Some(point), next).take(Comb::<Affine, BITS, W>::WINDOWS).collect();
+    let windows = bases.iter().zip(affine(&bases)).flat_map(|(base, step)| {
+        let multiples = successors(Some(*base), move |sum| Some(sum.plus(&step)));
+        multiples.take(Comb::<Affine, BITS, W>::MULTIPLES)
+    });
+    Comb::new(affine(&windows.collect::<Vec<_>>()))
+}
+
+fn affine(points: &[Extended]) -> Vec<Affine> {
+    let mut inverses: Vec<GF25519> = points.iter().map(|point| point.z).collect();
+    GF25519::batch_invert(&mut inverses);
+    points.iter().zip(inverses).map(|(point, inverse)| point.affine(inverse)).collect()
+}

@@ -1,0 +1,164 @@
+use oarlock_core::{Engine, Fingerprint, Jobs, Key, KeyParts, Outcomes, Status};
+
+use super::comb::digits;
+use super::*;
+use crate::Scalar;
+
+/// Scalars of all bytes, of single bits and of runs of them, and some in between.
+fn scalars() -> impl Iterator<Item = [u8; 32]> {
+    let bits =
+        (0..256).map(|bit| std::array::from_fn(|byte| if byte == bit / 8 { 1 << (bit % 8) } else { 0 }));
+    let runs = (0..32).map(|zeros| std::array::from_fn(|byte| if byte < zeros { 0 } else { 0xFF }));
+    let mixed = (0_u8..=255).map(|start| std::array::from_fn(|byte| start.wrapping_mul(byte as u8 * 2 + 37)));
+    bits.chain(runs).chain(mixed)
+}
+
+/// The sum of digits times powers of 2^W, added up from the highest in 64-bit words.
+fn value<const W: usize>(scalar: &[u8; 32]) -> [u8; 32] {
+    let digits: Vec<i32> = digits::<W>(scalar).collect();
+    let mut words = [0_u64; 5];
+    for digit in digits.into_iter().rev() {
+        assert!((-(1 << (W - 1)) + 1..=1 << (W - 1)).contains(&digit), "{digit} of {W} bits");
+        let mut carry = i128::from(digit);
+        for word in &mut words {
+            carry += i128::from(*word) << W;
+            *word = carry as u64;
+            carry >>= 64;
+        }
+    }
+    assert_eq!(words[4], 0);
+    std::array::from_fn(|byte| words[byte / 8].to_le_bytes()[byte % 8])
+}
+
+#[test]
+fn digits_add_up_to_their_scalar() {
+    for scalar in scalars() {
+        assert_eq!(value::<6>(&scalar), scalar);
+        assert_eq!(value::<7>(&scalar), scalar);
+        assert_eq!(value::<8>(&scalar), scalar);
+    }
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+/// RFC 6979 A.2.5: the public key, and what is signed and the signature of "sample" with SHA-256.
+fn p256() -> (Shape, Key, Vec<u8>, Vec<u8>) {
+    let lines = include_str!("../../tests/data/rfc6979.txt").lines();
+    let line =
+        lines.clone().find(|line| line.starts_with("p256 ") && line.contains(" sample sha256 ")).unwrap();
+    let fields: Vec<&str> = line.split(' ').collect();
+    let parts = KeyParts::EcPublic(Curve::P256, hex(fields[2]));
+    let key = Key::local(parts, Fingerprint::new([1; 32]));
+    (Shape::EcdsaVerify { curve: Curve::P256 }, key, hex(fields[5]), hex(fields[6]))
+}
+
+/// RFC 8032 7.1: public key, message, signature of the last test.
+fn ed25519() -> (Shape, Key, Vec<u8>, Vec<u8>) {
+    let line = include_str!("../../tests/data/ed25519-rfc8032.txt").lines().last().unwrap();
+    let fields: Vec<Vec<u8>> = line.split(' ').skip(1).map(hex).collect();
+    let [_, public, message, signature] = fields.try_into().unwrap();
+    let key = Key::local(KeyParts::Ed25519Public(public.try_into().unwrap()), Fingerprint::new([2; 32]));
+    (Shape::Ed25519Verify, key, message, signature)
+}
+
+/// Every job has its verdict by a table, and a changed bit anywhere changes it.
+#[test]
+fn tables_decide_and_notice_every_bit() {
+    for (shape, key, input, signature) in [p256(), ed25519()] {
+        let hot = HotKeys::new(1 << 20).at_once();
+        let verdict = |input: &[u8], signature: &[u8]| {
+            let operation = Operation { key: &key, input, extra: Extra::Signature(signature) };
+            verdicts(&hot, shape, &[operation])
+        };
+        assert_eq!(verdict(&input, &signature), [Some(true)]);
+        for bit in 0..8 * signature.len() {
+            let mut changed = signature.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(verdict(&input, &changed), [Some(false)], "bit {bit} of the signature");
+        }
+        for bit in 0..8 * 32 {
+            let mut changed = input.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(verdict(&changed, &signature), [Some(false)], "bit {bit} of what is signed");
+        }
+        assert_eq!(verdict(&input, &signature[1..]), [], "left to the checks of all operations");
+    }
+}
+
+/// A table whose points are not all right is never used.
+#[test]
+fn a_table_that_is_wrong_is_noticed() {
+    let (_, key, ..) = p256();
+    let public = p256::KeyTable::public(&key).unwrap();
+    let table = p256::KeyTable::new(public).unwrap();
+    assert!(table.is_right(public));
+    assert!((0..200).step_by(37).all(|at| !table.with_one_negated(at).is_right(public)));
+    let (_, key, ..) = ed25519();
+    let public = ed25519::KeyTable::public(&key).unwrap();
+    let table = ed25519::KeyTable::new(public).unwrap();
+    assert!(table.is_right(public));
+    assert!((0..200).step_by(37).all(|at| !table.with_one_negated(at).is_right(public)));
+}
+
+#[test]
+fn what_is_no_point_has_no_table() {
+    let mut off_the_curve = vec![4; 65];
+    for public in [&off_the_curve[..], &[], &[0], &[4; 64]] {
+        assert!(p256::KeyTable::new(public).is_none());
+    }
+    off_the_curve.truncate(32);
+    // x^2 is no square; y = p; x = 0 with its sign set (RFC 8032 5.1.3, steps 1 to 4).
+    let y_is_p: Vec<u8> = [[0xED].as_slice(), &[0xFF; 30], &[0x7F]].concat();
+    let no_x_to_negate: Vec<u8> = [[1].as_slice(), &[0; 30], &[0x80]].concat();
+    let no_square: Vec<u8> = [[2].as_slice(), &[0; 31]].concat();
+    for public in [&y_is_p[..], &no_x_to_negate, &no_square, &[1; 31]] {
+        assert!(ed25519::KeyTable::new(public).is_none(), "{public:?}");
+    }
+}
+
+/// Runs of all lengths about the largest, with good and bad jobs and keys of both kinds among each other.
+#[test]
+fn runs_agree_with_the_engine_without_tables() {
+    for ((shape, key, input, signature), (_, stranger, ..)) in [(p256(), ed25519()), (ed25519(), p256())] {
+        let wrong = [&signature[..63], &[signature[63] ^ 1]].concat();
+        let job = |at: usize| match at % 5 {
+            3 => Operation { key: &key, input: &input, extra: Extra::Signature(&wrong) },
+            4 if at.is_multiple_of(2) => {
+                Operation { key: &stranger, input: &input, extra: Extra::Signature(&signature) }
+            }
+            4 => Operation { key: &key, input: &input, extra: Extra::None },
+            _ => Operation { key: &key, input: &input, extra: Extra::Signature(&signature) },
+        };
+        let engine = Scalar::detect().unwrap().with_tables_at_once();
+        for count in [0, 1, 2, 63, 64] {
+            let operations: Vec<Operation<'_>> = (0..count).map(job).collect();
+            let jobs = Jobs::Operations(shape, &operations);
+            let run = |engine: &Scalar| {
+                let mut out = Outcomes::for_jobs(&jobs);
+                engine.run(&jobs, &mut out).unwrap();
+                out.statuses().to_vec()
+            };
+            let found = run(&engine);
+            assert_eq!(found, run(&Scalar::detect().unwrap()), "{count} jobs");
+            assert!(count == 0 || found.contains(&Status::Done));
+        }
+        assert!(engine.prepared().bytes > 0);
+        engine.forget();
+        assert_eq!(engine.prepared().bytes, 0);
+    }
+}
+
+/// The background builder: uses are counted, then a table answers.
+#[test]
+fn a_key_earns_its_table() {
+    for (shape, key, input, signature) in [p256(), ed25519()] {
+        let hot = HotKeys::new(1 << 20);
+        let operation = Operation { key: &key, input: &input, extra: Extra::Signature(&signature) };
+        assert_eq!(verdicts(&hot, shape, &[operation]), []);
+        verdicts(&hot, shape, &[operation; 64]);
+        hot.settle();
+        assert_eq!(verdicts(&hot, shape, &[operation; 2]), [Some(true); 2]);
+    }
+}
