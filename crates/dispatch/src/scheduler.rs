@@ -266,7 +266,9 @@ impl<W: Work> Scheduler<W> {
             (_, None) => self.cheapest_lane(queue, ops, bytes_per_op),
         };
         let choice = lane.or(referee)?;
-        Some((choice, ops.min(self.worthwhile(choice))))
+        // Nobody waits for the first of these, and what an engine without groups shares within a run is not in its cost.
+        let most = if choice.lanes.best > 1 { self.worthwhile(choice) } else { choice.lanes.most };
+        Some((choice, ops.min(most.max(1))))
     }
 
     /// Follows an observed batch.

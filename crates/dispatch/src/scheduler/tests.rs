@@ -228,6 +228,16 @@ fn bulk_work_is_chosen_by_its_own_bytes() {
     assert_eq!(scheduler.single_ns(queue, 1, 40), Some(400.0));
 }
 
+/// An engine without groups may share work among the jobs of a run, and nobody waits for the first of them.
+#[test]
+fn bulk_work_without_groups_comes_in_long_runs() {
+    let mut scheduler = scheduler();
+    let referee = choice(REFEREE, Lanes { best: 1, most: 64 }, per_op(100.0 * US), false);
+    let queue = queue(&mut scheduler, SIGN, &[referee, lane(900.0 * US)]);
+    let plan = |ops| scheduler.bulk_plan(queue, ops, 0).map(|(choice, ops)| (choice.engine, ops));
+    assert_eq!([plan(1), plan(64), plan(100)], [1, 64, 64].map(|ops| Some((REFEREE, ops))));
+}
+
 #[test]
 fn one_long_record_takes_all_lanes_as_long_as_eight() {
     let config = Config { overhead: Duration::ZERO, ..Config::default() };

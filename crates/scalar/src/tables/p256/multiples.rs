@@ -1,0 +1,51 @@
+//! How a table is built: in all windows at once, so that an inversion serves many additions.
+
+use std::iter::successors;
+
+use crrl::field::GFp256;
+use crrl::p256::Point;
+
+use super::super::comb::Comb;
+use super::Affine;
+
+/// The multiples of a point that is not neutral: from m of them in each window to 2 m, by adding the m-th to each. No addition but
+/// the last meets a point twice, for the order is a prime far above 2 m; the last one is the doubling of the m-th.
+pub(super) fn multiples<const W: usize>(point: Point) -> Comb<Affine, 256, W> {
+    let bases = successors(Some(point), |base| Some(base.xdouble(W as u32)));
+    let bases: Vec<Point> = bases.take(Comb::<Affine, 256, W>::WINDOWS).collect();
+    let mut windows: Vec<Vec<Affine>> = affine(&bases).into_iter().map(|base| vec![base]).collect();
+    for known in successors(Some(1), |known| Some(2 * known)).take(W - 1) {
+        let mut runs: Vec<GFp256> = windows.iter().flat_map(|window| runs(window)).collect();
+        GFp256::batch_invert(&mut runs);
+        for (window, inverses) in windows.iter_mut().zip(runs.chunks(known)) {
+            let largest = window[known - 1];
+            let more = |(at, inverse): (usize, &GFp256)| add(&window[at], &largest, *inverse);
+            let more: Vec<Affine> = inverses.iter().enumerate().map(more).collect();
+            window.extend(more);
+        }
+    }
+    Comb::new(windows.concat())
+}
+
+/// By what the slope from each multiple to the largest is to be divided; twice y for the tangent, which is last.
+fn runs(window: &[Affine]) -> impl Iterator<Item = GFp256> {
+    let largest = window[window.len() - 1];
+    let others = window[..window.len() - 1].iter().map(move |point| largest.x - point.x);
+    others.chain([largest.y.mul2()])
+}
+
+/// The sum of two points, given the inverse of the difference of their x, or of 2 y where they are one.
+fn add(point: &Affine, largest: &Affine, inverse: GFp256) -> Affine {
+    let is_tangent = point.x.equals(largest.x) != 0;
+    let rise = if is_tangent { point.x.square().mul3() - GFp256::from_u32(3) } else { largest.y - point.y };
+    let slope = rise * inverse;
+    let x = slope.square() - point.x - largest.x;
+    Affine { x, y: slope * (point.x - x) - point.y }
+}
+
+fn affine(points: &[Point]) -> Vec<Affine> {
+    let projective: Vec<_> = points.iter().map(|point| point.to_projective()).collect();
+    let mut inverses: Vec<GFp256> = projective.iter().map(|(_, _, z)| *z).collect();
+    GFp256::batch_invert(&mut inverses);
+    projective.iter().zip(inverses).map(|((x, y, _), z)| Affine { x: *x * z, y: *y * z }).collect()
+}
