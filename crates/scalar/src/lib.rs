@@ -1,4 +1,5 @@
-//! Every raw shape through AWS-LC, one job at a time: the baseline, the fallback and the referee of Oarlock.
+//! Every raw shape through AWS-LC, one job at a time: the baseline, the fallback and the referee of Oarlock. Where it
+//! serves alone it may verify by tables of keys that recur, which are ours.
 //!
 //! | module | what it holds |
 //! |---|---|

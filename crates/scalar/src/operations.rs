@@ -18,9 +18,9 @@ pub(crate) fn run(
         Shape::RsaPublic { .. } => each(shape, operations, out, rsa::public),
         Shape::ModExp { .. } => each(shape, operations, out, rsa::mod_exp),
         Shape::EcdsaSign { .. } => each(shape, operations, out, ecdsa::sign),
-        Shape::EcdsaVerify { .. } => each_left(shape, operations, verdicts, out, ecdsa::verify),
+        Shape::EcdsaVerify { .. } => verify_left(shape, operations, verdicts, out, ecdsa::verify),
         Shape::Ed25519Sign => each(shape, operations, out, curve25519::sign),
-        Shape::Ed25519Verify => each_left(shape, operations, verdicts, out, curve25519::verify),
+        Shape::Ed25519Verify => verify_left(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
         _ => Err(EngineFault::NotOffered { engine: NAME, shape }),
     }
@@ -48,7 +48,7 @@ fn each(
 }
 
 /// Takes the verdicts there are, and verifies what is left. A verification has no result but its status.
-fn each_left(
+fn verify_left(
     shape: Shape,
     operations: &[Operation<'_>],
     verdicts: &[Option<bool>],

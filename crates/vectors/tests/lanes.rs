@@ -1,31 +1,12 @@
 //! The whole suite on both leaves, the scalar engine as referee, with tables for keys that recur and without.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Outcomes, Shape};
+mod common;
+
+use common::Verifying;
+use oarlock_core::{Engine, Shape};
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
-
-/// Verifications alone: what tables for keys that recur are for.
-#[derive(Debug)]
-struct Verifying(LaneEngine);
-
-impl Engine for Verifying {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
-        self.0.offers(shape).filter(|_| shape.signature_len().is_some())
-    }
-
-    fn confirms(&self, shape: Shape) -> bool {
-        self.0.confirms(shape)
-    }
-
-    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
-        self.0.run(jobs, out)
-    }
-}
 
 /// The suite grows by itself with what the engine offers.
 fn check(engine: &dyn Engine) {

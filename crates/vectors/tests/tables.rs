@@ -1,19 +1,26 @@
-//! The whole suite on the scalar engine as it serves where there are no lanes, verifying by tables; AWS-LC alone is the referee.
+//! The suite's verifications by the scalar engine as it serves where there are no lanes, by tables; AWS-LC alone is the referee.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod common;
+
+use common::Verifying;
 use oarlock_core::Engine;
 use oarlock_scalar::Scalar;
 
+fn check(engine: Scalar) {
+    let engine = Verifying(engine);
+    oarlock_vectors::stamp(&engine, &Scalar::detect().unwrap()).assert_clean();
+    engine.0.settle();
+    assert!(engine.0.prepared().bytes > 0, "no key had a table");
+}
+
 #[test]
 fn every_key_has_its_table() {
-    let scalar = Scalar::detect().unwrap();
-    let engine = scalar.clone().with_tables_at_once();
-    oarlock_vectors::stamp(&engine, &scalar).assert_clean();
-    assert!(engine.prepared().bytes > 0);
+    check(Scalar::detect().unwrap().with_tables_at_once());
 }
 
 #[test]
 fn tables_come_and_go() {
-    let scalar = Scalar::detect().unwrap();
-    oarlock_vectors::stamp(&scalar.clone().with_table_bytes(512 << 10), &scalar).assert_clean();
+    check(Scalar::detect().unwrap().with_table_bytes(512 << 10));
+    check(Scalar::detect().unwrap().with_table_bytes(512 << 10).with_tables_at_once());
 }

@@ -2,6 +2,8 @@
 
 use std::hint::black_box;
 
+use oarlock_core::Table;
+
 use super::base;
 use super::comb::double_times;
 use super::constants::{BASE_X, BASE_Y};
@@ -13,7 +15,6 @@ use super::point::Point;
 use super::scalar::Scalar;
 use super::x25519::{Ladder, climb};
 use crate::simd::{LANES, Simd};
-use oarlock_core::Table;
 
 /// y of the base point, 4/5, as RFC 8032 encodes it.
 const BASE: &[u8] = &{

@@ -1,6 +1,7 @@
 //! Arithmetic against big integers, formulas against complete additions, on both leaves.
 
 use num_bigint::BigUint;
+use oarlock_core::Table;
 
 use super::comb::base;
 use super::complete::Group;
@@ -14,7 +15,6 @@ use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Ifma;
 use crate::simd::{LANES, Portable, Simd, Vector, Words};
-use oarlock_core::Table;
 
 type P256Field = <P256 as Curve<5>>::Field;
 type P256Order = <P256 as Curve<5>>::Order;

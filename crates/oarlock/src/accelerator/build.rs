@@ -135,7 +135,7 @@ impl Builder {
     }
 
     /// Bytes that each engine may take for what it builds for keys that recur, such as verification tables; 0 for none.
-    /// The default is the engine's own.
+    /// The default is 64 MiB. The scalar engine keeps such things where it serves alone: beside others it is their judge.
     #[must_use]
     pub fn table_bytes(mut self, bytes: usize) -> Self {
         self.table_bytes = Some(bytes);

@@ -20,14 +20,15 @@ impl<E, const BITS: usize, const W: usize> Comb<E, BITS, W> {
         Self(multiples.into())
     }
 
-    pub(super) fn multiples(&self) -> &[E] {
-        &self.0
+    /// The multiples of each window.
+    pub(super) fn windows(&self) -> impl Iterator<Item = &[E]> {
+        self.0.chunks_exact(Self::MULTIPLES)
     }
 
     /// Calls `take` with all that adds up to `scalar` P, and whether it is to be subtracted. `scalar` is little-endian and below
     /// 2^`BITS`.
     pub(super) fn terms(&self, scalar: &[u8; 32], mut take: impl FnMut(&E, bool)) {
-        for (window, digit) in self.0.chunks_exact(Self::MULTIPLES).zip(digits::<W>(scalar)) {
+        for (window, digit) in self.windows().zip(digits::<W>(scalar)) {
             if digit != 0 {
                 take(&window[digit.unsigned_abs() as usize - 1], digit < 0);
             }

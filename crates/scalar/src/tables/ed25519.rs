@@ -1,7 +1,7 @@
 //! Ed25519: verification of R || S over a message, without cofactor, R compared as bytes. RFC 8032 5.1.7.
 
 use std::iter::successors;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use crrl::ed25519::{Point, Scalar};
 use crrl::field::GF25519;
@@ -53,30 +53,38 @@ impl KeyTable {
         Some(Self { public, comb: multiples(-decode(&public)?) })
     }
 
-    /// With one multiple negated, which is a point of the curve as well.
+    /// With other multiples.
     #[cfg(test)]
-    pub(super) fn with_one_negated(&self, at: usize) -> Self {
-        let mut multiples = self.comb.multiples().to_vec();
-        multiples[at] = multiples[at].signed(true);
+    pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
+        let mut multiples: Vec<Affine> = self.comb.windows().flatten().copied().collect();
+        change(&mut multiples);
         Self { public: self.public, comb: Comb::new(multiples) }
     }
 }
 
 impl Table for KeyTable {
     const BYTES: usize = KeyComb::BYTES;
-    const USES: u32 = 24;
+    const USES: u32 = 32;
 
     fn public(key: &Key) -> Option<&[u8]> {
         key.ed25519_public().map(|public| &public[..])
     }
 
-    /// By `crrl`'s own points: all multiples together are m (m + 1) / 2 times the sum of 2^(W i) (-A) over all windows i, where m
-    /// is the number of multiples in a window.
+    /// Each multiple is on the curve, and has the y that `crrl`'s points have there; all of them together are what that makes
+    /// them, m (m + 1) / 2 times the sum of 2^(W i) (-A) over all windows i of m multiples, so that no x has the wrong sign.
     fn is_right(&self, public: &[u8]) -> bool {
         let Some(key) = Point::decode(public).map(|key| -key) else { return false };
-        let mut expected = (1..KeyComb::WINDOWS).fold(key, |sum, _| sum.xdouble(KeyComb::WIDTH) + key);
+        let bases = successors(Some(key), |base| Some(base.xdouble(KeyComb::WIDTH)));
+        let (mut all, mut expected) = (Extended::NEUTRAL, Point::NEUTRAL);
+        for (window, base) in self.comb.windows().zip(bases) {
+            let points = successors(Some(base), |sum| Some(*sum + base));
+            if !window.iter().zip(points).all(|(multiple, point)| multiple.has_y_of(point)) {
+                return false;
+            }
+            all = window.iter().fold(all, Extended::plus);
+            expected += base;
+        }
         expected.set_mul_small((KeyComb::MULTIPLES * (KeyComb::MULTIPLES + 1) / 2) as u64);
-        let all = self.comb.multiples().iter().fold(Extended::NEUTRAL, Extended::plus);
         all.encode(GF25519::ONE / all.z) == expected.encode()
     }
 }
@@ -96,7 +104,6 @@ pub(super) fn verify(signed: &[Signed<'_, KeyTable>]) -> Vec<Option<bool>> {
 
 /// S B - h A, which is to be R, with h = SHA-512(R || A || M) mod L; None where S is not below L.
 fn commitment(signed: &Signed<'_, KeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
-    static BASE: LazyLock<BaseComb> = LazyLock::new(|| multiples(Extended::base()));
     let (commitment, response) = signed.signature.split_at(32);
     let response = Scalar::decode(response)?.encode();
     let mut hash = Sha512::new();
@@ -105,10 +112,21 @@ fn commitment(signed: &Signed<'_, KeyTable>, terms: &mut Vec<Affine>) -> Option<
     hash.finish(&mut challenge);
     // All terms are on their way from memory before the first is needed.
     terms.clear();
-    let mut take = |point: &Affine, is_negative| terms.push(point.signed(is_negative));
+    let mut take = |point: &Affine, is_negative| terms.push(point.negated_if(is_negative));
     signed.table.comb.terms(&Scalar::decode_reduce(&challenge).encode(), &mut take);
-    BASE.terms(&response, &mut take);
+    base().terms(&response, &mut take);
     Some(terms.iter().fold(Extended::NEUTRAL, Extended::plus))
+}
+
+/// The table of the base point. Nobody waits for it: two threads may both build it, and a fork meanwhile leaves no lock behind.
+fn base() -> &'static BaseComb {
+    static BASE: OnceLock<BaseComb> = OnceLock::new();
+    loop {
+        match BASE.get() {
+            Some(base) => return base,
+            None => drop(BASE.set(multiples(Extended::base()))),
+        }
+    }
 }
 
 /// d = -121665 / 121666. RFC 8032 5.1.
@@ -180,11 +198,20 @@ impl Extended {
 }
 
 impl Affine {
-    fn signed(&self, is_negative: bool) -> Self {
-        let (mut signed, mask) = (*self, u32::from(is_negative).wrapping_neg());
-        GF25519::cswap(&mut signed.sum, &mut signed.difference, mask);
-        signed.product.set_cond(&-self.product, mask);
-        signed
+    pub(super) fn negated_if(&self, is_negative: bool) -> Self {
+        let (mut point, mask) = (*self, u32::from(is_negative).wrapping_neg());
+        GF25519::cswap(&mut point.sum, &mut point.difference, mask);
+        point.product.set_cond(&-self.product, mask);
+        point
+    }
+
+    /// Whether it is a point of the curve, with the y of this one: u = (1 + y) / (1 - y). RFC 7748 4.1.
+    fn has_y_of(&self, point: Point) -> bool {
+        let (x, y) = ((self.sum - self.difference).half(), (self.sum + self.difference).half());
+        let (xy, (u, w)) = (x * y, point.to_montgomery_u_projective());
+        let is_on_curve = (y.square() - x.square()).equals(GF25519::ONE + D * xy.square()) != 0;
+        let is_product = self.product.equals((D * xy).mul2()) != 0;
+        is_on_curve && is_product && ((GF25519::ONE - y) * u).equals((GF25519::ONE + y) * w) != 0
     }
 }
 

@@ -7,8 +7,8 @@
 //! | `comb` | scalars as signed digits, and which multiples they stand for |
 //! | `p256`, `ed25519` | points, tables, and what verifying needs beside them |
 //!
-//! `docs/math/tables.md` has counts. Field and scalar arithmetic are `crrl`'s. Everything here is public: branches and indices may depend on it. AWS-LC decides
-//! what has no table, and the sums that incomplete additions cannot tell.
+//! `docs/math/tables.md` has counts. Field and scalar arithmetic are `crrl`'s. Everything here is public: branches and indices may
+//! depend on it. AWS-LC decides what has no table, and the sums that incomplete additions cannot tell.
 
 mod comb;
 mod ed25519;

@@ -87,19 +87,46 @@ fn tables_decide_and_notice_every_bit() {
     }
 }
 
-/// A table whose points are not all right is never used.
+/// What changes the multiples of a table.
+type Edit<'a, E> = &'a mut dyn FnMut(&mut Vec<E>);
+
+/// A multiple that is not right, or not in its place, is noticed wherever it is.
+fn is_checked<T: Table, E: Clone>(
+    key: &Key,
+    build: fn(&[u8]) -> Option<T>,
+    change: fn(&T, Edit<'_, E>) -> T,
+    negate: fn(&mut E),
+) {
+    let public = T::public(key).unwrap();
+    let table = build(public).unwrap();
+    let count = T::BYTES / size_of::<E>();
+    let is_right = |edit: Edit<'_, E>| change(&table, edit).is_right(public);
+    assert!(table.is_right(public) && is_right(&mut |_| ()));
+    for at in (0..count).step_by(97).chain([count - 1]) {
+        assert!(!is_right(&mut |multiples| negate(&mut multiples[at])), "multiple {at} negated");
+        assert!(!is_right(&mut |multiples| multiples.swap(at, (at + 1) % count)), "multiple {at} swapped");
+        assert!(
+            !is_right(&mut |multiples| multiples[at] = multiples[(at + 5) % count].clone()),
+            "multiple {at}"
+        );
+    }
+    assert!(!is_right(&mut |multiples| multiples.rotate_left(1)));
+}
+
 #[test]
 fn a_table_that_is_wrong_is_noticed() {
-    let (_, key, ..) = p256();
-    let public = p256::KeyTable::public(&key).unwrap();
-    let table = p256::KeyTable::new(public).unwrap();
-    assert!(table.is_right(public));
-    assert!((0..200).step_by(37).all(|at| !table.with_one_negated(at).is_right(public)));
-    let (_, key, ..) = ed25519();
-    let public = ed25519::KeyTable::public(&key).unwrap();
-    let table = ed25519::KeyTable::new(public).unwrap();
-    assert!(table.is_right(public));
-    assert!((0..200).step_by(37).all(|at| !table.with_one_negated(at).is_right(public)));
+    is_checked::<p256::KeyTable, p256::Affine>(
+        &p256().1,
+        p256::KeyTable::new,
+        |table, edit| table.changed(edit),
+        |multiple| *multiple = multiple.negated_if(true),
+    );
+    is_checked::<ed25519::KeyTable, ed25519::Affine>(
+        &ed25519().1,
+        ed25519::KeyTable::new,
+        |table, edit| table.changed(edit),
+        |multiple| *multiple = multiple.negated_if(true),
+    );
 }
 
 #[test]

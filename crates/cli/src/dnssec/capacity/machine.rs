@@ -39,7 +39,7 @@ pub(super) struct Machine {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rate {
     pub(super) algorithm: Algorithm,
-    /// `scalar`, `lanes`, `lanes hot`, `OpenSSL 3.0.19`.
+    /// `scalar`, `scalar hot`, `lanes`, `lanes hot`, `OpenSSL 3.0.19`.
     pub(super) implementation: String,
     /// Over the runs.
     pub(super) mean_per_s: f64,

@@ -91,7 +91,7 @@ impl Session {
         Ok(names.zip(measured).map(|(name, rates)| Rate::of_runs(algorithm, name, &rates)).collect())
     }
 
-    /// The scalar engine one signature at a time; others a batch at a time, with keys that are met once and with keys that recur.
+    /// The scalar engine one signature at a time, others a batch at a time; each with keys that are met once and with keys that recur.
     fn ours<'a>(&'a self, works: &'a Works) -> Result<Vec<Named<'a>>, CapacityError> {
         let mut contenders: Vec<Named<'a>> = Vec::new();
         for engine in &self.engines {

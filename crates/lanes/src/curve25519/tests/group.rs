@@ -1,6 +1,7 @@
 //! The group law against affine addition.
 
 use num_bigint::BigUint;
+use oarlock_core::Table;
 
 use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};
@@ -12,7 +13,6 @@ use super::super::point::{Point, double_all};
 use super::super::scalar::Scalar;
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::simd::{LANES, Simd};
-use oarlock_core::Table;
 
 type Affine = (BigUint, BigUint);
 

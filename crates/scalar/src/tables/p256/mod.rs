@@ -9,7 +9,8 @@
 mod multiples;
 mod sums;
 
-use std::sync::LazyLock;
+use std::iter::successors;
+use std::sync::OnceLock;
 
 use crrl::field::GFp256;
 use crrl::p256::{Point, Scalar};
@@ -38,23 +39,29 @@ pub(super) struct Affine {
 }
 
 impl Affine {
-    fn signed(&self, is_negative: bool) -> Self {
+    pub(super) fn negated_if(&self, is_negative: bool) -> Self {
         let mask = u32::from(is_negative).wrapping_neg();
         Self { x: self.x, y: GFp256::select(&self.y, &-self.y, mask) }
+    }
+
+    /// Whether it is this point, and not the neutral one.
+    fn is(&self, point: Point) -> bool {
+        let (x, y, z) = point.to_projective();
+        z.iszero() == 0 && x.equals(self.x * z) != 0 && y.equals(self.y * z) != 0
     }
 }
 
 impl KeyTable {
-    /// The table of an uncompressed point, or None where it is not on the curve.
+    /// The table of an encoded point, or None where it is not on the curve.
     pub(super) fn new(public: &[u8]) -> Option<Self> {
         read(public).map(|point| Self(multiples(point)))
     }
 
-    /// With one multiple negated, which is a point of the curve as well.
+    /// With other multiples.
     #[cfg(test)]
-    pub(super) fn with_one_negated(&self, at: usize) -> Self {
-        let mut multiples = self.0.multiples().to_vec();
-        multiples[at] = multiples[at].signed(true);
+    pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
+        let mut multiples: Vec<Affine> = self.0.windows().flatten().copied().collect();
+        change(&mut multiples);
         Self(Comb::new(multiples))
     }
 }
@@ -67,16 +74,14 @@ impl Table for KeyTable {
         key.ec_public().filter(|(curve, _)| *curve == Curve::P256).map(|(_, point)| point)
     }
 
-    /// By `crrl`'s complete additions: every multiple is on the curve, and all of them together are m (m + 1) / 2 times the sum
-    /// of 2^(W i) Q over all windows i, where m is the number of multiples in a window.
+    /// By `crrl`'s complete additions and doublings: each multiple is what it stands for.
     fn is_right(&self, public: &[u8]) -> bool {
         let Some(key) = read(public) else { return false };
-        let mut expected = (1..KeyComb::WINDOWS).fold(key, |sum, _| sum.xdouble(KeyComb::WIDTH) + key);
-        expected.set_mul_small((KeyComb::MULTIPLES * (KeyComb::MULTIPLES + 1) / 2) as u64);
-        let all = self.0.multiples().iter().try_fold(Point::NEUTRAL, |sum, multiple| {
-            Point::from_affine(multiple.x, multiple.y).map(|point| sum + point)
-        });
-        all.is_some_and(|all| all.equals(expected) != 0)
+        let bases = successors(Some(key), |base| Some(base.xdouble(KeyComb::WIDTH)));
+        self.0.windows().zip(bases).all(|(window, base)| {
+            let expected = successors(Some(base), |sum| Some(*sum + base));
+            window.iter().zip(expected).all(|(multiple, expected)| multiple.is(expected))
+        })
     }
 }
 
@@ -113,11 +118,21 @@ fn split(signature: &[u8; 64]) -> Option<[Scalar; 2]> {
 
 /// The multiples whose sum is (e / s) G + (r / s) Q, given 1 / s. They are fetched before the first is needed, for memory is far.
 fn add_terms(signed: &Signed<'_, KeyTable>, r: Scalar, inverse: Scalar, sums: &mut Sums) {
-    static BASE: LazyLock<BaseComb> = LazyLock::new(|| multiples(Point::BASE));
     let e = Scalar::decode_reduce(&reversed(signed.input));
-    let mut take = |point: &Affine, is_negative| sums.add(point.signed(is_negative));
+    let mut take = |point: &Affine, is_negative| sums.add(point.negated_if(is_negative));
     signed.table.0.terms(&(r * inverse).encode32(), &mut take);
-    BASE.terms(&(e * inverse).encode32(), &mut take);
+    base().terms(&(e * inverse).encode32(), &mut take);
+}
+
+/// The table of the base point. Nobody waits for it: two threads may both build it, and a fork meanwhile leaves no lock behind.
+fn base() -> &'static BaseComb {
+    static BASE: OnceLock<BaseComb> = OnceLock::new();
+    loop {
+        match BASE.get() {
+            Some(base) => return base,
+            None => drop(BASE.set(multiples(Point::BASE))),
+        }
+    }
 }
 
 /// Big-endian bytes as little-endian ones.
