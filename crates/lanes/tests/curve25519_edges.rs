@@ -1,8 +1,10 @@
 //! Ed25519 and X25519 in lanes where encodings are odd: the scalar engine says what is right.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod common;
+
+use common::verifiers;
 use oarlock_core::*;
-use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
 
 /// y of points of order 1, 2, 4, 8 and 8, and y not below p that mean some of them, all with both signs.
@@ -71,19 +73,10 @@ fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(
     all
 }
 
-/// Both leaves, with and without tables, and the scalar engine with its own.
-fn engines() -> Vec<Box<dyn Engine>> {
-    let leaves = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
-    let cold = leaves().map(|engine| engine.with_table_bytes(0));
-    let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
-    let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
-    lanes.chain([Box::new(Scalar::detect().unwrap().with_tables_at_once()) as _]).collect()
-}
-
 #[track_caller]
 fn agree(shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
     let expected = run(&Scalar::detect().unwrap(), shape, operations);
-    for engine in engines() {
+    for engine in verifiers() {
         for (at, found) in run(&*engine, shape, operations).into_iter().enumerate() {
             assert_eq!(found, expected[at], "job {at} of {shape} on {engine:?}");
         }

@@ -2,19 +2,12 @@
 //! kinds. The whole suite of vectors is stamped in `crates/vectors`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
+mod common;
+
+use common::verifiers;
 use num_bigint::BigUint;
 use oarlock_core::*;
-use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
-
-/// Both leaves, with and without tables, and the scalar engine with its own.
-fn engines() -> Vec<Box<dyn Engine>> {
-    let leaves = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
-    let cold = leaves().map(|engine| engine.with_table_bytes(0));
-    let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
-    let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
-    lanes.chain([Box::new(Scalar::detect().unwrap().with_tables_at_once()) as _]).collect()
-}
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -96,7 +89,7 @@ fn wide(number: &BigUint, curve: Curve) -> Vec<u8> {
 fn rfc_6979_signatures_among_hedged_ones() {
     let vectors = vectors();
     assert_eq!(vectors.len(), 16);
-    for engine in engines() {
+    for engine in verifiers() {
         for curve in [Curve::P256, Curve::P384] {
             let own: Vec<_> = vectors.iter().filter(|vector| vector.curve == curve).collect();
             let random = [9; 32];
@@ -125,7 +118,7 @@ fn rfc_6979_signatures_among_hedged_ones() {
 #[test]
 fn hedged_signatures_depend_on_key_digest_and_random_bytes_alone() {
     let vectors = vectors();
-    for engine in engines().into_iter().take(2) {
+    for engine in verifiers().into_iter().take(2) {
         for vector in [&vectors[1], &vectors[10]] {
             let shape = Shape::EcdsaSign { curve: vector.curve };
             let sign = |random: &[u8; 32], jobs: usize| {
@@ -250,7 +243,7 @@ fn sums_that_meet_exceptions_are_exact() {
         let expected: Vec<_> = operations.chunks(64).flat_map(|part| run(&referee, shape, part)).collect();
         assert!(expected.iter().filter(|answer| answer.is_ok()).count() > jobs.len() / 2);
         assert!(expected.contains(&Err(Status::Rejected)));
-        for (engine, count) in engines().iter().flat_map(|engine| [(engine, 64), (engine, 3)]) {
+        for (engine, count) in verifiers().iter().flat_map(|engine| [(engine, 64), (engine, 3)]) {
             let found: Vec<_> =
                 operations.chunks(count).flat_map(|part| run(&**engine, shape, part)).collect();
             assert_eq!(found, expected, "{engine:?} {curve}, {count} a run");
@@ -261,7 +254,7 @@ fn sums_that_meet_exceptions_are_exact() {
 #[test]
 fn r_and_s_outside_their_range_are_rejected() {
     let vectors = vectors();
-    for engine in engines() {
+    for engine in verifiers() {
         for vector in [&vectors[1], &vectors[10]] {
             let width = vector.curve.scalar_len();
             let (r, s) = vector.signature.split_at(width);
@@ -286,7 +279,7 @@ fn r_and_s_outside_their_range_are_rejected() {
 
 #[test]
 fn keys_out_of_range_and_off_the_curve_are_bad() {
-    for engine in engines() {
+    for engine in verifiers() {
         for curve in Curve::ALL {
             let width = curve.scalar_len();
             for scalar in [vec![0; width], wide(&order(curve), curve)] {
@@ -322,7 +315,7 @@ fn edges_of_digests_agree_with_scalar() {
             digests.iter().map(|input| Operation { key: &vector.private, input, extra: nonce }).collect();
         let shape = Shape::EcdsaSign { curve };
         let expected = run(&referee, shape, &operations);
-        for engine in engines() {
+        for engine in verifiers() {
             let signed = run(&*engine, shape, &operations);
             assert_eq!(signed, expected);
             let verifications: Vec<_> = digests

@@ -1,12 +1,21 @@
-//! What the test files share: records put together one by one, and runs.
+//! What the test files share: engines, records put together one by one, and runs.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
+use oarlock_scalar::Scalar;
 
 /// Every leaf of this machine.
 pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
     LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
+}
+
+/// Both leaves, with and without tables, and the scalar engine with its own.
+pub(crate) fn verifiers() -> Vec<Box<dyn Engine>> {
+    let cold = leaves().map(|engine| engine.with_table_bytes(0));
+    let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
+    let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
+    lanes.chain([Box::new(Scalar::detect().unwrap().with_tables_at_once()) as _]).collect()
 }
 
 /// Runs one batch of records.

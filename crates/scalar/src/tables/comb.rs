@@ -1,5 +1,7 @@
 //! Scalars as signed digits, and the multiples of a point that these stand for.
 
+use std::sync::OnceLock;
+
 /// 1 to 2^(W-1) times 2^(W i) P for every window i of a scalar of up to `BITS` bits.
 #[derive(Debug)]
 pub(super) struct Comb<E, const BITS: usize, const W: usize>(Box<[E]>);
@@ -32,6 +34,16 @@ impl<E, const BITS: usize, const W: usize> Comb<E, BITS, W> {
             if digit != 0 {
                 take(&window[digit.unsigned_abs() as usize - 1], digit < 0);
             }
+        }
+    }
+}
+
+/// What is built at first use. Nobody waits for it: two threads may both build it, and a fork meanwhile leaves no lock behind.
+pub(super) fn built_once<T>(cell: &'static OnceLock<T>, build: impl Fn() -> T) -> &'static T {
+    loop {
+        match cell.get() {
+            Some(built) => return built,
+            None => drop(cell.set(build())),
         }
     }
 }

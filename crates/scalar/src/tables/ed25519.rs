@@ -8,7 +8,7 @@ use crrl::field::GF25519;
 use oarlock_core::{Key, Table};
 
 use super::Signed;
-use super::comb::Comb;
+use super::comb::{Comb, built_once};
 use crate::ffi::{Hash, Sha512};
 
 /// Scalars are below 2^252 + 2^125.
@@ -118,15 +118,10 @@ fn commitment(signed: &Signed<'_, KeyTable>, terms: &mut Vec<Affine>) -> Option<
     Some(terms.iter().fold(Extended::NEUTRAL, Extended::plus))
 }
 
-/// The table of the base point. Nobody waits for it: two threads may both build it, and a fork meanwhile leaves no lock behind.
+/// The table of the base point.
 fn base() -> &'static BaseComb {
     static BASE: OnceLock<BaseComb> = OnceLock::new();
-    loop {
-        match BASE.get() {
-            Some(base) => return base,
-            None => drop(BASE.set(multiples(Extended::base()))),
-        }
-    }
+    built_once(&BASE, || multiples(Extended::base()))
 }
 
 /// d = -121665 / 121666. RFC 8032 5.1.

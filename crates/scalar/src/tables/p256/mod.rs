@@ -19,7 +19,7 @@ use oarlock_core::{Curve, Key, Table};
 use self::multiples::multiples;
 use self::sums::{Abscissa, Sums};
 use super::Signed;
-use super::comb::Comb;
+use super::comb::{Comb, built_once};
 
 /// Multiples of a key.
 type KeyComb = Comb<Affine, 256, 7>;
@@ -124,15 +124,10 @@ fn add_terms(signed: &Signed<'_, KeyTable>, r: Scalar, inverse: Scalar, sums: &m
     base().terms(&(e * inverse).encode32(), &mut take);
 }
 
-/// The table of the base point. Nobody waits for it: two threads may both build it, and a fork meanwhile leaves no lock behind.
+/// The table of the base point.
 fn base() -> &'static BaseComb {
     static BASE: OnceLock<BaseComb> = OnceLock::new();
-    loop {
-        match BASE.get() {
-            Some(base) => return base,
-            None => drop(BASE.set(multiples(Point::BASE))),
-        }
-    }
+    built_once(&BASE, || multiples(Point::BASE))
 }
 
 /// Big-endian bytes as little-endian ones.
