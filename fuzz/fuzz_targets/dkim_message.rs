@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_dkim::{Limits, Message, Policy, Signature, TagList, body_needs, claims_to_be};
+use oarlock_dkim::{Limits, Message, Policy, Signature, TagList, body_needs, claims_to_be, parse_results};
 
 fuzz_target!(|text: &[u8]| {
     let limits = Limits { headers: 2_000, signed_names: 64, ..Limits::default() };
@@ -14,6 +14,9 @@ fuzz_target!(|text: &[u8]| {
     for header in &message.headers {
         assert!(header.name().len() + header.value().len() < header.raw().len());
         let _ = claims_to_be(header.value(), "mx.example.net");
+        for result in parse_results(header.value()) {
+            assert!(!result.contains(char::is_control), "{result:?}");
+        }
         if let Ok(tags) = TagList::parse(header.value()) {
             assert_eq!(tags.get("no such tag"), None);
         }

@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use oarlock_fuzz::check_error;
 use oarlock_keys::reference::Reference;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -11,6 +12,6 @@ fuzz_target!(|bytes: &[u8]| {
         let plain = Reference { spki: None, ..reference };
         assert_eq!(Reference::parse_uri(&plain.to_uri()), Ok(plain));
     }
-    let _ = Reference::parse_pem(bytes);
+    check_error(Reference::parse_pem(bytes));
     let _ = std::str::from_utf8(bytes).map(Reference::parse_uri);
 });

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_fuzz::check_round_trip;
+use oarlock_fuzz::{check_error, check_round_trip};
 use oarlock_keys::import;
 
 fuzz_target!(|der: &[u8]| {
-    if let Ok(key) = import::sec1_der(der) {
+    if let Some(key) = check_error(import::sec1_der(der)) {
         check_round_trip(&key);
     }
 });

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use libfuzzer_sys::fuzz_target;
 use oarlock_milter::protocol::{Actions, Command, Decoder, Frame, Reply, Steps};
 use oarlock_milter::session::Next;
-use oarlock_milter::{Counters, Filter, Filters, Session, Wants};
+use oarlock_milter::{Counters, Filter, Filters, MtaSocket, Session, Wants};
 
 const MOST: u32 = 1 << 16;
 
@@ -23,7 +23,7 @@ impl Filters for Any {
         Wants { actions: Actions::ALL, steps: Steps::SKIP | Steps::LEADING_SPACE, macros: Vec::new() }
     }
 
-    fn filter(&self) -> Any {
+    fn filter(&self, _: MtaSocket) -> Any {
         Any
     }
 }
@@ -72,7 +72,7 @@ fn say_again(frame: Frame<'_>) {
 }
 
 fn converse(received: &[(u8, Vec<u8>)]) {
-    let mut session = Session::new(Arc::new(Any), Arc::<Counters>::default());
+    let mut session = Session::new(Arc::new(Any), Arc::<Counters>::default(), MtaSocket::Tcp);
     let mut out = Vec::new();
     for (code, data) in received {
         match session.handle(Frame { code: *code, data }, &mut out) {

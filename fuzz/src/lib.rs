@@ -2,12 +2,14 @@
 
 mod bytes;
 mod records;
+mod secrets;
 
 use oarlock_core::Key;
 use oarlock_keys::{Passphrase, WorkLimits, export, import};
 
 pub use bytes::Bytes;
 pub use records::check_file;
+pub use secrets::check_error;
 
 /// The passphrase of the seeds, with limits that keep a run under a millisecond or so.
 pub fn cheap_passphrase() -> Passphrase {

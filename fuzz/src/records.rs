@@ -26,7 +26,7 @@ pub fn check_file(format: Format, text: &[u8]) {
             false => Work::Decrypt { cipher, iv, padding, gcm },
         };
         let (value, key) = ("v".to_owned(), KeyFrom::One(0));
-        Job { work, value, into: None, key, encoding: Encoding::Hex, keeps_rejected_rows: true }
+        Job { work, value, into: None, key, encoding: Encoding::Hex, drops_ivs: false, keeps_rejected_rows: true }
     };
     let Ok((plan, header)) = Plan::new(job(true), KeyNames::default(), format, text) else { return };
     let rows = &text[header..];

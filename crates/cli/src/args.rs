@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use oarlock::{Accelerator, Builder};
 
 use crate::bench::BenchArgs;
@@ -33,21 +33,40 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Options of every command.
+/// The heading of the options that every command takes.
+pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
+
+/// Options of every command, before it or after it. `help` hides those that have no effect in a command.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = GLOBAL_OPTIONS)]
 pub(crate) struct Global {
     /// Only these engines, separated by commas (see `oarlock engines`)
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
-    /// Threads to work with [default: as the command says]
+    /// Threads to work with; each command's help states its default
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) threads: Option<u16>,
-    /// Print JSON on stdout and nothing else there
+    /// Print one JSON document on stdout and nothing else there
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Colour tables, errors and the log
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    pub(crate) color: ColorChoice,
     /// Say more on stderr
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+}
+
+/// When output is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    #[default]
+    Auto,
+    /// Into files and pipes too
+    Always,
+    /// Nowhere
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -91,6 +110,11 @@ impl Global {
             Some(threads) => builder.threads(usize::from(threads)),
             None => builder,
         }
+    }
+
+    /// The names that `--engines` gives.
+    pub(crate) fn engine_names(&self) -> Option<Vec<String>> {
+        self.engines.as_ref().map(|names| names.iter().map(|name| name.trim().to_owned()).collect())
     }
 
     /// Threads for bulk work: as many as were asked for, else as many as there are cores.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::exit::Failure;
-use crate::table::{Align, Cell, Table, Tone, bytes, duration, wants_colour};
+use crate::table::{Align, Cell, Table, Tone, bytes, count, duration, wants_colour};
 
 pub(crate) fn run(global: &Global) -> Result<(), Failure> {
     let accelerator = global.builder().build()?;
@@ -47,7 +47,9 @@ fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
         };
         writeln!(
             out,
-            "{name} ({reach}): {shapes} shapes, {jobs} known answers in {took}, {verdict}{tables}\n"
+            "{name} ({reach}): {}, {} in {took}, {verdict}{tables}\n",
+            count(shapes as u64, "shape"),
+            count(jobs as u64, "known answer"),
         )?;
         writeln!(out, "{}", shapes_table(engine).render(wants_colour()))?;
     }
@@ -109,45 +111,50 @@ fn reach(reach: Reach) -> &'static str {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Row<'a> {
     engine: &'a str,
-    shape: String,
-    passed: bool,
+    /// None in the row of an absent engine, as all that follows but its reason.
+    shape: Option<String>,
+    passed: Option<bool>,
     failure: Option<String>,
-    lanes: usize,
-    most: usize,
-    confirms: bool,
+    lanes: Option<usize>,
+    most: Option<usize>,
+    confirms: Option<bool>,
     c1_ns: Option<f64>,
     c2_ns: Option<f64>,
     c3_ns: Option<f64>,
+    /// The reason why the engine takes no part.
+    absence: Option<String>,
 }
 
 fn print_json(accelerator: &Accelerator) -> Result<(), Failure> {
-    let rows: Vec<Row<'_>> = accelerator
-        .engines()
-        .iter()
-        .flat_map(|engine| {
-            engine.shapes.iter().map(|shape| Row {
-                engine: engine.name,
-                shape: shape.shape.to_string(),
-                passed: shape.verdict.is_ok(),
-                failure: shape.verdict.as_ref().err().map(ToString::to_string),
-                lanes: shape.lanes.best,
-                most: shape.lanes.most,
-                confirms: shape.confirms,
-                c1_ns: shape.cost.map(|cost| cost.per_batch_ns),
-                c2_ns: shape.cost.map(|cost| cost.per_op_ns),
-                c3_ns: shape.cost.map(|cost| cost.per_byte_ns),
-            })
+    let present = accelerator.engines().iter().flat_map(|engine| {
+        engine.shapes.iter().map(|shape| Row {
+            engine: engine.name,
+            shape: Some(shape.shape.to_string()),
+            passed: Some(shape.verdict.is_ok()),
+            failure: shape.verdict.as_ref().err().map(ToString::to_string),
+            lanes: Some(shape.lanes.best),
+            most: Some(shape.lanes.most),
+            confirms: Some(shape.confirms),
+            c1_ns: shape.cost.map(|cost| cost.per_batch_ns),
+            c2_ns: shape.cost.map(|cost| cost.per_op_ns),
+            c3_ns: shape.cost.map(|cost| cost.per_byte_ns),
+            absence: None,
         })
-        .collect();
-    print_rows(&rows)
+    });
+    let absent = accelerator.absent().iter().map(|absent| Row {
+        engine: absent.name,
+        absence: Some(absent.reason.to_string()),
+        ..Row::default()
+    });
+    print_rows(&present.chain(absent).collect::<Vec<_>>())
 }
 
-/// Writes rows as a JSON array, alone on stdout.
+/// Writes rows as a JSON array in one line, alone on stdout, as every command writes its document.
 pub(crate) fn print_rows<T: Serialize>(rows: &[T]) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(rows).map_err(std::io::Error::other)?;
+    let text = serde_json::to_string(rows).map_err(std::io::Error::other)?;
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(())
 }

@@ -99,6 +99,11 @@ impl Failure {
     }
 }
 
+/// The exit code of wrong usage.
+pub(crate) fn usage() -> ExitCode {
+    ExitCode::from(USAGE)
+}
+
 const NO: u8 = 1;
 const USAGE: u8 = 2;
 const MACHINE: u8 = 3;

@@ -88,7 +88,7 @@ pub(crate) fn run(global: &Global, args: &LatencyArgs) -> Result<(), LatencyErro
         );
     }
     let slices = rounds::count_slices(&setup, args);
-    let bar = progress::bar(slices as u64, "{wide_bar} {pos}/{len} rounds, {eta} left");
+    let bar = progress::bar(slices as u64, "{wide_bar} {pos}/{len} rounds{left}");
     let rows = rounds::measure(&setup, args, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let report = Report { setup: &setup, args, rows: &rows };
@@ -134,7 +134,7 @@ mod tests {
     fn the_defaults_are_those_of_the_manual() {
         let args = args(&[]).unwrap();
         assert_eq!(args.op.to_string(), "rsa2048-sign");
-        assert_eq!(args.loads.percents(), [5.0, 50.0, 90.0, 120.0, 180.0]);
+        assert_eq!(args.loads.percents(), [5.0, 15.0, 30.0, 50.0, 70.0, 90.0, 120.0, 180.0]);
         assert_eq!((args.seconds, args.timer_ms, args.plot), (2.0, 10, None));
     }
 

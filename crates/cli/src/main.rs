@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `args`, `exit` | the command line; how a command ends |
 //! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `milter`, `call`, `load`, `bench`, `keys`, `dkim`, `dnssec` | the commands |
+//! | `service_manager` | what services tell systemd |
 //! | `key_records` | who knows the keys of mail |
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
 //! | `table`, `plot`, `progress` | text tables, SVG pictures, how far long work is |
+//! | `terminal`, `usage` | colours and width of the terminal; help and mistakes of usage |
 #![deny(unsafe_code)]
 
 mod args;
@@ -17,6 +19,7 @@ mod call;
 mod cores;
 mod dkim;
 mod dnssec;
+mod draft_file;
 mod engines;
 mod exit;
 mod key_records;
@@ -31,12 +34,13 @@ mod plot;
 mod progress;
 mod records;
 mod serve;
+mod service_manager;
 mod speed;
 mod table;
+mod terminal;
+mod usage;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
@@ -46,7 +50,10 @@ use crate::exit::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match usage::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Stdout(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

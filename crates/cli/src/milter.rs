@@ -10,15 +10,21 @@ use oarlock_milter::Socket;
 use oarlock_milter::dkim::{Config, ConfigError, KeyFault, Service, ServiceError};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use crate::args::Global;
 use crate::key_records::{self, SourceError};
 use crate::serve::{Log, harden, log, stopped};
+use crate::service_manager::{ServiceState, notify};
+use crate::table::count;
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]
-#[command(after_help = "Without --config it listens at inet:8891@127.0.0.1, verifies, and signs nothing.\n\
-                  SIGHUP has the signing table read again. SIGTERM and SIGINT drain: messages under way are finished.")]
+#[command(
+    after_help = "Without --config it listens at unix:/run/oarlock-milter/milter.sock, verifies, and signs nothing.\n\
+                  SIGHUP has the configuration, the signing table and the keys read again; what is no good is refused, and the\n\
+                  old stays. SIGTERM and SIGINT drain: messages under way are finished. SIGUSR1 and SIGUSR2 do nothing."
+)]
 pub(crate) struct MilterArgs {
     /// The configuration [default: every setting at its default]
     #[arg(long, value_name = "FILE")]
@@ -74,10 +80,11 @@ fn list(faults: &[KeyFault]) -> String {
 }
 
 pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError> {
-    let config = match &args.config {
+    let mut config = match &args.config {
         Some(path) => Config::read(path)?,
         None => Config::default(),
     };
+    config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
     harden(config.limits.connections);
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
@@ -94,24 +101,55 @@ pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError>
             return Ok(say(global, args, &service, &sockets, config.listen.metrics)?);
         }
         let bound = service.bind().await?;
-        // Heard from now on: until then the signal would end the process.
-        let hangups = tokio::spawn(hear_hangups(signal(SignalKind::hangup()), service.clone()));
+        // Heard from now on: until then the signals would end the process.
+        let hangups = signal(SignalKind::hangup());
+        let hangups =
+            tokio::spawn(hear_hangups(hangups, service.clone(), args.config.clone(), global.engine_names()));
+        let users = [SignalKind::user_defined1(), SignalKind::user_defined2()].map(ignore);
         let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
         say(global, args, &service, &sockets, bound.metrics())?;
+        notify(ServiceState::Ready);
         bound.run(stopped()).await;
         hangups.abort();
+        users.into_iter().flatten().for_each(|task| task.abort());
         Ok(())
     })
 }
 
-async fn hear_hangups(hangups: io::Result<Signal>, service: Service) {
+async fn hear_hangups(
+    hangups: io::Result<Signal>,
+    service: Service,
+    path: Option<PathBuf>,
+    engines: Option<Vec<String>>,
+) {
     let Ok(mut hangups) = hangups else {
         tracing::warn!("SIGHUP cannot be heard: the signing table is read again only when it changes");
         return;
     };
     while hangups.recv().await.is_some() {
-        service.reload(true).await;
+        let config = match &path {
+            Some(path) => Config::read(path),
+            None => Ok(Config::default()),
+        };
+        match config {
+            // What came of it stands in the log.
+            Ok(mut config) => {
+                config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
+                drop(service.reconfigure(config).await);
+            }
+            Err(error) => tracing::error!(%error, "the new settings are refused, the old ones stay"),
+        }
     }
+}
+
+/// Keeps a signal from ending the process. Operators send it to other filters to have their logs reopened.
+fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
+    let mut signals = signal(kind).ok()?;
+    Some(tokio::spawn(async move {
+        while signals.recv().await.is_some() {
+            tracing::info!(signal = kind.as_raw_value(), "a signal that does nothing here");
+        }
+    }))
 }
 
 fn say(
@@ -138,7 +176,7 @@ fn say(
     if let Some(address) = metrics {
         writeln!(out, "  http://{address}/metrics  for Prometheus; /healthz")?;
     }
-    writeln!(out, "  {lines} lines in the signing table")?;
+    writeln!(out, "  {} in the signing table", count(lines as u64, "line"))?;
     let config = args.config.as_deref().unwrap_or(Path::new("defaults"));
     writeln!(out, "with the configuration {}", config.display())?;
     out.flush()

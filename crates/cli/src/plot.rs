@@ -28,9 +28,14 @@ fn colour(series: usize) -> &'static str {
 fn legend(drawing: &mut svg::Drawing, series: &[String], [left, top]: [f64; 2], right: f64) -> f64 {
     const ROW: f64 = 22.0;
     const SWATCH: f64 = 12.0;
+    let widths: Vec<f64> =
+        series.iter().map(|name| SWATCH + 8.0 + svg::text_width(name, svg::LABEL_SIZE) + 22.0).collect();
+    // Names in several rows stand in columns.
+    let is_one_row = left + widths.iter().sum::<f64>() <= right;
+    let widest = widths.iter().copied().fold(0.0, f64::max);
     let (mut x, mut y) = (left, top);
-    for (index, name) in series.iter().enumerate() {
-        let width = SWATCH + 8.0 + svg::text_width(name, svg::LABEL_SIZE) + 22.0;
+    for ((index, name), own) in series.iter().enumerate().zip(&widths) {
+        let width = if is_one_row { *own } else { widest };
         if x > left && x + width > right {
             (x, y) = (left, y + ROW);
         }

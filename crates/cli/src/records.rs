@@ -36,7 +36,7 @@ use self::source::Source;
 pub(crate) use self::target::Target;
 use crate::args::Global;
 use crate::progress;
-use indicatif::ProgressBar;
+use crate::table::count;
 
 /// Runs the command.
 ///
@@ -60,13 +60,14 @@ pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsErro
         global.tell_absent(&accelerator);
     }
     let threads = global.bulk_threads();
-    global.note(|| format!("{threads} threads"));
+    global.note(|| count(threads as u64, "thread"));
 
     let started = Instant::now();
     // Of a pipe nobody knows the length.
-    let bar = source.len_bytes().map_or_else(ProgressBar::hidden, |len| {
-        progress::bar(len, "{wide_bar} {bytes} of {total_bytes}, {eta} left")
-    });
+    let bar = match source.len_bytes() {
+        Some(len) if len > 0 => progress::bar(len, "{wide_bar} {bytes} of {total_bytes}{left}"),
+        _ => progress::bar(0, "{spinner} {bytes}"),
+    };
     let order = Order::new(&plan, output, rejects, header, &bar)?;
     let shared = Shared { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
     let totals = shared.run(threads);
@@ -105,9 +106,11 @@ impl Summary {
     }
 
     fn tell(&self, global: &Global) -> Result<(), RecordsError> {
-        global.note(|| format!("{} rows in {:.3} s, {:.0} rows/s", self.rows, self.seconds, self.rows_per_s));
+        global.note(|| {
+            format!("{} in {:.3} s, {:.0} rows/s", count(self.rows, "row"), self.seconds, self.rows_per_s)
+        });
         if global.json {
-            let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
+            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
             writeln!(std::io::stdout().lock(), "{text}")?;
         }
         Ok(())

@@ -1,29 +1,36 @@
 //! `oarlock serve`: the cryptoserver.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use oarlock_io::SocketFileError;
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{Addresses, Config, Server, ServerError, config::ConfigError};
+use oarlock_server::{Addresses, Config, ReloadHandle, Server, ServerError, config::ConfigError};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::args::Global;
+use crate::service_manager::{ServiceState, notify};
+use crate::terminal;
 
 /// Arguments of `oarlock serve`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Without --config a development set-up is made once under the XDG state directory: an authority, certificates \
                   for the server and one client, sample keys, and the configuration that names them.\n\
+                  SIGHUP has certificates, keys and grants read again, and the audit log opened again.\n\
                   SIGTERM and SIGINT drain: requests under way are answered, new ones refused."
 )]
 pub(crate) struct ServeArgs {
     /// The configuration [default: a development set-up]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration and what it names, and say what would be served
+    /// Check the configuration and what it names without changing anything, and say what would be served
     #[arg(long)]
     check: bool,
     /// Where the development set-up is [default: oarlock in the XDG state directory]
@@ -62,48 +69,141 @@ impl ServeError {
     pub(crate) fn is_users(&self) -> bool {
         match self {
             Self::Config(_) | Self::Development(DevelopmentError::NoPlace) => true,
-            Self::Server(error) => !matches!(error, ServerError::Grpc(_) | ServerError::Listen { .. }),
+            Self::Server(ServerError::SocketFile(error)) => {
+                matches!(error, SocketFileError::NotASocket { .. })
+            }
+            Self::Server(error) => !matches!(error, ServerError::Stopped | ServerError::Listen { .. }),
             _ => false,
         }
     }
 }
 
 pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
-    let (path, development) = match &args.config {
-        Some(path) => (path.clone(), None),
-        None => {
-            let development = match &args.state {
-                Some(state) => Development::at(state),
-                None => Development::of_user()?,
-            };
-            if development.prepare()? {
-                eprintln!(
-                    "oarlock: made keys and certificates for development: do not use them for anything else"
-                );
-            }
-            (development.config(), Some(development))
-        }
+    let development = match (&args.config, &args.state) {
+        (Some(_), _) => None,
+        (None, Some(state)) => Some(Development::at(state)),
+        (None, None) => Some(Development::of_user()?),
     };
-    let config = Config::read(&path)?;
+    let path = match (&args.config, &development) {
+        (Some(path), _) => path.clone(),
+        (None, Some(development)) => development.config(),
+        (None, None) => return Err(DevelopmentError::NoPlace.into()),
+    };
+    if args.check {
+        return check(global, args, &path);
+    }
     log(args.log, global.verbose);
+    if let Some(development) = &development
+        && development.prepare()?
+    {
+        tracing::warn!("made keys and certificates for development: do not use them for anything else");
+    }
+    let config = read(&path, global.engine_names())?;
     harden(config.limits.connections);
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
     runtime.block_on(async {
+        // Heard from now on: until then the signal would end the process.
+        let hangups = signal(SignalKind::hangup());
+        keep_user_signals();
         let server = Server::bind(config, global.builder()).await?;
-        say(global, args, &path, &server.addresses(), development.as_ref())?;
-        if args.check {
-            return Ok(());
+        let addresses = server.addresses();
+        announce(&addresses, &path);
+        if global.json || args.log == Log::Text {
+            say(global, args, &path, &addresses, development.as_ref())?;
         }
-        Ok(server.run(stopped()).await?)
+        let reloads =
+            tokio::spawn(hear_hangups(hangups, server.reload_handle(), path, global.engine_names()));
+        notify(ServiceState::Ready);
+        let stop = async {
+            stopped().await;
+            notify(ServiceState::Stopping);
+        };
+        let outcome = server.run(stop).await;
+        reloads.abort();
+        Ok(outcome?)
     })
 }
 
+/// Reads a configuration. Engines that the command line names stand in the place of none there.
+fn read(path: &Path, engines: Option<Vec<String>>) -> Result<Config, ConfigError> {
+    let mut config = Config::read(path)?;
+    config.engines.allowed = config.engines.allowed.or(engines);
+    Ok(config)
+}
+
+/// Checks a configuration without changing anything, and says what would be served.
+fn check(global: &Global, args: &ServeArgs, path: &Path) -> Result<(), ServeError> {
+    let config = read(path, global.engine_names())?;
+    let warnings = oarlock_server::check(&config, global.builder())?;
+    for warning in &warnings {
+        eprintln!("oarlock: warning: {warning}");
+    }
+    let listen = config.listen;
+    let addresses = Addresses {
+        tcp: listen.tcp,
+        plaintext: listen.plaintext,
+        unix: listen.unix,
+        metrics: listen.metrics,
+    };
+    Ok(say(global, args, path, &addresses, None)?)
+}
+
+/// Reads everything again at SIGHUP: a configuration that cannot be read leaves everything as it is.
+async fn hear_hangups(
+    hangups: io::Result<Signal>,
+    reloads: ReloadHandle,
+    path: PathBuf,
+    engines: Option<Vec<String>>,
+) {
+    let Ok(mut hangups) = hangups else {
+        tracing::warn!(
+            "SIGHUP cannot be heard: certificates and keys are read again only when their files change"
+        );
+        return;
+    };
+    while hangups.recv().await.is_some() {
+        match read(&path, engines.clone()) {
+            // The server itself logs what comes of it.
+            Ok(config) => drop(reloads.reload(config).await),
+            Err(error) => tracing::error!(%error, "nothing was reloaded: what was there before stays in use"),
+        }
+    }
+}
+
+/// Keeps SIGUSR1 and SIGUSR2 from ending the process, as they do by default. Nothing else happens.
+fn keep_user_signals() {
+    for kind in [SignalKind::user_defined1(), SignalKind::user_defined2()] {
+        // A handler that tokio has installed stays for the life of the process.
+        if let Err(error) = signal(kind) {
+            tracing::warn!(%error, "SIGUSR1 and SIGUSR2 end this process");
+        }
+    }
+}
+
+/// Names the addresses in the log.
+fn announce(addresses: &Addresses, config: &Path) {
+    let config = config.display();
+    for (kind, address) in
+        [("tls", addresses.tcp), ("plaintext", addresses.plaintext), ("metrics", addresses.metrics)]
+    {
+        if let Some(address) = address {
+            tracing::info!(kind, %address, %config, "listening");
+        }
+    }
+    if let Some(path) = &addresses.unix {
+        tracing::info!(kind = "unix", address = %path.display(), %config, "listening");
+    }
+}
+
 pub(crate) fn log(form: Log, is_verbose: bool) {
-    let level = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
+    // Libraries log each frame at DEBUG.
+    let own = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    let targets = Targets::new().with_default(LevelFilter::INFO).with_target("oarlock", own);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+    let registry = tracing_subscriber::registry().with(targets);
     match form {
-        Log::Text => log.with_ansi(io::stderr().is_terminal()).init(),
-        Log::Json => log.json().init(),
+        Log::Text => registry.with(lines.with_ansi(terminal::wants_colour_on_stderr())).init(),
+        Log::Json => registry.with(lines.json()).init(),
     }
 }
 
@@ -118,7 +218,11 @@ pub(crate) fn harden(connections: usize) {
             "the system allows fewer open files than limits.connections"
         );
     }
-    for warning in oarlock_server::harden() {
+    let hardened = oarlock_server::harden();
+    for done in hardened.done {
+        tracing::info!("{done}");
+    }
+    for warning in hardened.warnings {
         tracing::warn!("{warning}");
     }
 }

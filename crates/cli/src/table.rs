@@ -1,10 +1,13 @@
-//! Text tables for people: aligned columns, a rule under the head, never wider than a page.
+//! Text tables for people: aligned columns, a rule under the head, never wider than a page or the terminal.
 
-use std::io::IsTerminal;
+use crate::terminal;
+pub(crate) use crate::terminal::wants_colour;
 
 /// The widest line of a table, in characters.
 pub(crate) const MOST_COLUMNS: usize = 100;
 const GAP: &str = "  ";
+/// The narrowest column of words that was cut: less of a name says nothing.
+const MIN_WORDS: usize = 10;
 
 /// On which side of its column a cell stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,10 @@ impl Cell {
     pub(crate) fn none() -> Self {
         Self::toned("-", Tone::Faint)
     }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() || self.text == "-"
+    }
 }
 
 impl<T: Into<String>> From<T> for Cell {
@@ -74,52 +81,72 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table as lines of at most [`MOST_COLUMNS`] characters or what it was told, colour escapes not counted. Where the cells are
-    /// wider than that, the widest column of words is cut, its cells ending in `…`.
+    /// The table as lines of at most [`MOST_COLUMNS`] characters or what it was told, and at most what the terminal has, colour
+    /// escapes not counted. If the cells are wider than that, the widest column of words is cut, its cells ending in `…`; if
+    /// that is not enough, each row is a block with a line for each cell.
     pub(crate) fn render(&self, in_colour: bool) -> String {
-        let widths = self.widths();
+        self.render_within(terminal::columns().unwrap_or(usize::MAX).min(self.most_columns), in_colour)
+    }
+
+    fn render_within(&self, columns: usize, in_colour: bool) -> String {
+        match self.widths(columns) {
+            Some(widths) => self.aligned(&widths, in_colour),
+            None => self.blocks(columns, in_colour),
+        }
+    }
+
+    fn aligned(&self, widths: &[usize], in_colour: bool) -> String {
         let head = self.head.iter().map(|(name, _)| Cell::from(name.as_str())).collect::<Vec<_>>();
         let rule = "─".repeat(widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1));
-        let mut lines = vec![self.line(&head, &widths, false), rule];
-        lines.extend(self.rows.iter().map(|row| self.line(row, &widths, in_colour)));
+        let mut lines = vec![self.line(&head, widths, false), rule];
+        lines.extend(self.rows.iter().map(|row| self.line(row, widths, in_colour)));
         lines.join("\n") + "\n"
     }
 
-    fn widths(&self) -> Vec<usize> {
+    /// Each row as lines of a column's name and its cell; cells that are empty or `-` are left out.
+    fn blocks(&self, columns: usize, in_colour: bool) -> String {
+        let names = self.head.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+        let room = columns.saturating_sub(names + GAP.len()).max(1);
+        let mut text = String::new();
+        for row in &self.rows {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            for ((name, _), cell) in self.head.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
+                for (at, part) in wrapped(&cell.text, room).into_iter().enumerate() {
+                    let name = padded(if at == 0 { name } else { "" }, names, Align::Left);
+                    let part = if in_colour { painted(&part, cell.tone) } else { part };
+                    text += &format!("{name}{GAP}{part}\n");
+                }
+            }
+        }
+        text
+    }
+
+    /// The widths of columns if lines of them fit, after the widest column of words was cut.
+    fn widths(&self, columns: usize) -> Option<Vec<usize>> {
         let mut widths: Vec<usize> = self.head.iter().map(|(name, _)| width(name)).collect();
         for row in &self.rows {
             for (widest, cell) in widths.iter_mut().zip(row) {
                 *widest = (*widest).max(width(&cell.text));
             }
         }
-        let room = self.most_columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
+        let room = columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
         let excess = widths.iter().sum::<usize>().saturating_sub(room);
         let words = widths.iter_mut().zip(&self.head).filter(|(_, (_, align))| *align == Align::Left);
         if let Some((widest, _)) = words.max_by_key(|(width, _)| **width) {
-            *widest = widest.saturating_sub(excess).max(1);
+            *widest = widest.saturating_sub(excess).max(MIN_WORDS.min(*widest));
         }
-        widths
+        (widths.iter().sum::<usize>() <= room).then_some(widths)
     }
 
     fn line(&self, cells: &[Cell], widths: &[usize], in_colour: bool) -> String {
         let shown = cells.iter().zip(widths).zip(&self.head).map(|((cell, &width), &(_, align))| {
-            let text = fit(&cell.text, width);
-            let padded = match align {
-                Align::Left => format!("{text:<width$}"),
-                Align::Right => format!("{text:>width$}"),
-            };
+            let padded = padded(&fit(&cell.text, width), width, align);
             if in_colour { painted(&padded, cell.tone) } else { padded }
         });
         shown.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
     }
-}
-
-/// True where stdout is a terminal that wants colour (<https://no-color.org>).
-pub(crate) fn wants_colour() -> bool {
-    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !is_refused
-        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-        && std::io::stdout().is_terminal()
 }
 
 /// A whole number with thousands apart: `4,506`.
@@ -133,6 +160,17 @@ pub(crate) fn thousands(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A number of things in words: `1 line`, `2,000 lines`, `3 entries`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    match (number, thing.strip_suffix('y')) {
+        (1, _) => format!("1 {thing}"),
+        (_, Some(stem)) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => {
+            format!("{} {stem}ies", thousands(number))
+        }
+        _ => format!("{} {thing}s", thousands(number)),
+    }
 }
 
 /// Three significant digits with an SI prefix: `4.51k`, `125M`; below one, plain decimals. `-` where it is no number.
@@ -187,15 +225,45 @@ fn three_digits(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{value:.decimals$}") }
 }
 
+/// Columns that a text takes on a terminal, where some characters take two and some none.
 fn width(text: &str) -> usize {
-    text.chars().count()
+    console::measure_text_width(text)
 }
 
-fn fit(text: &str, most: usize) -> String {
-    if width(text) <= most {
+fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
         return text.to_owned();
     }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    let mut fitting = wrapped(text, columns.saturating_sub(1)).into_iter().next().unwrap_or_default();
+    fitting.push('…');
+    fitting
+}
+
+/// Spaces behind or before a text, counted in columns and not in characters as `format!` does.
+fn padded(text: &str, columns: usize, align: Align) -> String {
+    let space = " ".repeat(columns.saturating_sub(width(text)));
+    match align {
+        Align::Left => format!("{text}{space}"),
+        Align::Right => format!("{space}{text}"),
+    }
+}
+
+/// A text in parts of at most so many columns; a character wider than that is a part.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut taken = 0;
+    for character in text.chars() {
+        let own = width(character.encode_utf8(&mut [0; 4]));
+        if taken + own > columns && taken > 0 {
+            parts.push(String::new());
+            taken = 0;
+        }
+        // unreachable because there is always a part
+        let Some(part) = parts.last_mut() else { break };
+        part.push(character);
+        taken += own;
+    }
+    parts
 }
 
 fn painted(text: &str, tone: Tone) -> String {
@@ -251,6 +319,56 @@ short
     }
 
     #[test]
+    fn a_narrow_terminal_gets_a_block_for_each_row() {
+        let mut table = Table::new([
+            ("operation", Align::Left),
+            ("engine", Align::Left),
+            ("ops/s", Align::Right),
+            ("OpenSSL", Align::Right),
+            ("ratio", Align::Right),
+        ]);
+        table.row(["rsa2048-sign".into(), "lanes".into(), "4,506".into(), "1,361".into(), "3.31x".into()]);
+        table.row([
+            "ed25519-verify-hot".into(),
+            "scalar".into(),
+            "65,000".into(),
+            Cell::none(),
+            Cell::none(),
+        ]);
+        assert_eq!(table.render_within(60, false).lines().count(), 4);
+        let expected = "\
+operation  rsa2048-sign
+engine     lanes
+ops/s      4,506
+OpenSSL    1,361
+ratio      3.31x
+
+operation  ed25519-verify-
+           hot
+engine     scalar
+ops/s      65,000
+";
+        assert_eq!(table.render_within(26, false), expected);
+        for columns in 20..100 {
+            let text = table.render_within(columns, false);
+            assert!(text.lines().all(|line| width(line) <= columns), "{columns}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let mut table = Table::new([("key", Align::Left), ("bits", Align::Right)]);
+        table.row(["鍵鍵".into(), "2048".into()]);
+        table.row(["abcd".into(), "256".into()]);
+        let expected = "key   bits\n──────────\n鍵鍵  2048\nabcd   256\n";
+        assert_eq!(table.render(false), expected);
+        assert_eq!(
+            (fit("鍵鍵鍵", 5), wrapped("鍵鍵", 1)),
+            ("鍵鍵…".into(), vec!["鍵".to_owned(), "鍵".to_owned()])
+        );
+    }
+
+    #[test]
     fn an_empty_table_is_its_head() {
         assert_eq!(Table::new([("a", Align::Left)]).render(true), "a\n─\n");
         assert_eq!(Table::new::<&str>([]).render(false), "\n\n");
@@ -261,6 +379,21 @@ short
         let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (65_536, "65,536"), (1_234_567, "1,234,567")];
         for (value, text) in cases {
             assert_eq!(thousands(value), text);
+        }
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        let cases = [
+            (0, "line", "0 lines"),
+            (1, "line", "1 line"),
+            (2000, "message", "2,000 messages"),
+            (1, "entry", "1 entry"),
+            (3, "entry", "3 entries"),
+            (2, "key", "2 keys"),
+        ];
+        for (number, thing, text) in cases {
+            assert_eq!(count(number, thing), text);
         }
     }
 

@@ -100,13 +100,14 @@ fn wrong_usage_is_said() {
     let full = tempfile::tempdir().unwrap();
     std::fs::write(full.path().join("file"), "").unwrap();
     let full = full.path().to_str().unwrap();
+    let absent = format!("{full}/absent/oarlock.so");
     let own = env!("CARGO_BIN_EXE_oarlock");
     for (arguments, expected) in [
         (&["--rows", "apache"][..], "nginx-rsa2048"),
         (&["--turns", "0"], "--turns"),
         (&["--connections", "none"], "--connections"),
         (&["--provider", own, "--seconds", "0"], "--seconds: expected a number above 0"),
-        (&["--provider", "/nonexistent/oarlock.so"], "/nonexistent/oarlock.so"),
+        (&["--provider", &absent], &absent),
         (&["--provider", full], "it is no file"),
     ] {
         let output = command(&["bench", "tls"]).args(arguments).output().unwrap();

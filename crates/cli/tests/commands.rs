@@ -24,7 +24,11 @@ fn temporary(name: &str) -> PathBuf {
 fn engines_tells_every_verdict() {
     let rows = rows(&oarlock(&["--json", "engines"]));
     assert!(rows.len() > 60);
-    assert!(rows.iter().all(|row| row["passed"] == true && row["failure"].is_null()));
+    let is_good = |row: &Value| match row["absence"].is_null() {
+        true => row["passed"] == true && row["failure"].is_null(),
+        false => row["shape"].is_null(),
+    };
+    assert!(rows.iter().all(is_good), "{rows:?}");
     let shape =
         |name: &str| rows.iter().find(|row| row["engine"] == "scalar" && row["shape"] == name).unwrap();
     assert_eq!(shape("rsa2048-private")["confirms"], true);
@@ -202,6 +206,9 @@ fn hot_rows_come_for_every_number_of_keys() {
 
 #[test]
 fn mistakes_end_with_two_and_say_what_was_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let absent = folder.path().join("absent/x.svg").to_str().unwrap().to_owned();
+    let unwritten = format!("cannot write {absent}");
     let cases: [(&[&str], &str); 16] = [
         (&["speed", "--ops", "rsa2047-sign"], "expected one of rsa1024-sign"),
         (&["speed", "--ops", "des-cbc-41"], "a multiple of 8"),
@@ -211,17 +218,14 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
             &["speed", "--libcrypto", "/dev/null", "--ops", "p256-sign"],
             "--libcrypto: no libcrypto found: /dev/null",
         ),
-        (&["speed", "--ops", "p256-sign", "--plot", "/nonexistent/x.svg"], "cannot write /nonexistent/x.svg"),
+        (&["speed", "--ops", "p256-sign", "--plot", &absent], &unwritten),
         (&["speed", "--fit", "--plot", "x.svg"], "cannot be used with"),
         (&["latency", "--op", "p521-sign"], "expected one of rsa1024-sign"),
         (&["ladder", "--cipher", "rot13"], "expected des or tdes, found \"rot13\""),
         (&["ladder", "--lengths", "9"], "expected 8-80 or 40"),
-        (&["ladder", "--plot", "/nonexistent/x.svg"], "cannot write /nonexistent/x.svg"),
+        (&["ladder", "--plot", &absent], &unwritten),
         (&["latency", "--op", "p256-sign", "--loads", "5,-1"], "--loads"),
-        (
-            &["latency", "--op", "p256-sign", "--plot", "/nonexistent/x.svg"],
-            "cannot write /nonexistent/x.svg",
-        ),
+        (&["latency", "--op", "p256-sign", "--plot", &absent], &unwritten),
         (
             &["--engines", "scalar,abacus", "engines"],
             "unknown engine \"abacus\": expected some of lanes, scalar",
@@ -234,6 +238,31 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
         assert_eq!(code(&output), 2, "{arguments:?}");
         assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
         assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+/// Accounts of services often have a home that does not exist.
+#[test]
+fn no_directory_is_made_for_a_home_that_does_not_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("absent");
+    for (arguments, expected) in [
+        (&["--engines", "scalar", "engines"][..], 0),
+        (&["--engines", "scalar", "speed", "--ops", "p256-verify", "--seconds", "0.01"], 0),
+        (&["keys", "list"], 2),
+        (&["keys", "generate", "ed25519"], 2),
+        (&["serve", "--check"], 2),
+    ] {
+        for is_set in [true, false] {
+            let mut command = command(arguments);
+            command.env_remove("XDG_CACHE_HOME").env_remove("XDG_STATE_HOME").env_remove("HOME");
+            if is_set {
+                command.env("HOME", &home);
+            }
+            let output = command.current_dir(folder.path()).output().unwrap();
+            assert_eq!(code(&output), expected, "{arguments:?}: {}", stderr(&output));
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{arguments:?}");
+        }
     }
 }
 

@@ -180,6 +180,27 @@ fn a_capture_gives_the_model() {
     assert_eq!(found["model"]["a_v"]["origin"], "by hand");
 }
 
+/// RFC 1996, RFC 2136: what a server is sent besides queries asks it to verify nothing.
+#[test]
+fn updates_and_notifications_are_no_queries() {
+    const NOTIFY: u8 = 4 << 3;
+    const UPDATE: u8 = 5 << 3;
+    let place = Place::new();
+    let others = [NOTIFY, UPDATE, 0x80 | NOTIFY, 0x80 | UPDATE].map(|flags| (3, message(flags, 1)));
+    let capture = place.write("update.pcap", [rising(), pcap(&others).split_off(24)].concat());
+    let traffic = &place.ask(&[&capture, "--overhead-us", "0"])["traffic"];
+    let counted =
+        ["queries", "responses", "signatures", "other_opcodes", "malformed"].map(|name| &traffic[name]);
+    assert_eq!(counted, [55, 55, 110, 4, 0]);
+    let machine = place.text("small.json");
+    let output = oarlock(&["dnssec", "capacity", &capture, "--machine", &machine]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("4 messages with another opcode than QUERY, such as UPDATE and NOTIFY, were left out"),
+        "{text}"
+    );
+}
+
 #[test]
 fn addresses_are_never_shown() {
     let place = Place::new();

@@ -124,6 +124,7 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
     assert!(made["dnskey"].as_str().unwrap().starts_with("example.com. IN DNSKEY 257 3 13 "));
     let zsk = keygen(&folder, &["example.com", "--zsk", "--algorithm", "8", "--bits", "1024"]);
     assert_eq!((zsk["flags"].as_u64(), zsk["algorithm"].as_u64()), (Some(256), Some(8)));
+    let absent = folder.path().join("absent").to_str().unwrap().to_owned();
     for wrong in [
         &["a..b"][..],
         &["example.com", "--algorithm", "ED448"],
@@ -132,7 +133,7 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
         &["example.com", "--bits", "2048"],
         &["example.com", "--ksk", "--zsk"],
         &["example.com", "--passphrase-file", "/dev/null"],
-        &["example.com", "--out-dir", "/nonexistent"],
+        &["example.com", "--out-dir", &absent],
     ] {
         let refused = oarlock(&[&["dnssec", "keygen"], wrong].concat());
         assert_eq!(code(&refused), 2, "{wrong:?}: {}", stderr(&refused));

@@ -443,7 +443,10 @@ fn a_file_that_is_no_key_is_named_with_the_reason() {
     folder.put("public.pem", folder.ok("keys show p256.pem --pem").as_bytes());
     let cases = [
         ("keys import gone.pem --directory .", "cannot read gone.pem: "),
-        ("keys import empty.pem --directory . --name x", "empty.pem: expected PEM or DER"),
+        (
+            "keys import empty.pem --directory . --name x",
+            "empty.pem: expected a key in PEM or DER, found an empty file",
+        ),
         ("keys import long.pem --directory . --name x", "long.pem: input of 1048577 bytes"),
         ("keys import public.pem --directory . --name x --passphrase-file secret", "this is a public key"),
         ("keys import p256.pem --directory . --name a/b", "found \"a/b\"\n"),

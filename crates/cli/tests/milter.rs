@@ -39,12 +39,20 @@ fn a_check_says_what_would_be_done_or_what_is_wrong() {
     let good = check();
     let said = String::from_utf8(good.stdout.clone()).unwrap();
     assert_eq!(code(&good), 0, "{}", stderr(&good));
-    assert!(said.contains("would filter mail as mx.example") && said.contains("1 lines"), "{said}");
+    assert!(said.contains("would filter mail as mx.example") && said.contains("  1 line in"), "{said}");
+    let p256 = directory.path().join("p256.pem");
+    assert_eq!(code(&oarlock(&["keys", "generate", "p256", "--out", p256.to_str().unwrap()])), 0);
     for (file, text, fault) in [
         ("signing.table", "example.com s1 missing.pem\n", "missing.pem"),
+        (
+            "signing.table",
+            "example.com s1 p256.pem\n",
+            "p256.pem (selector s1): an ECDSA private key over P-256",
+        ),
+        ("signing.table", "sales-*@example.com s1 mail.pem\n", "*@DOMAIN"),
         ("signing.table", "example.com s1\n", "signing.table:1: expected PATTERN"),
         ("milter.toml", "[signing]\ntabel = \"x\"\n", "unknown field `tabel`"),
-        ("milter.toml", "signing.table = \"nowhere\"\n", "nowhere"),
+        ("milter.toml", "authserv_id = \"mx.example\"\nsigning.table = \"nowhere\"\n", "nowhere"),
     ] {
         fs::write(directory.path().join(file), text).unwrap();
         let bad = check();
@@ -73,12 +81,25 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
         let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     };
-    // It may have seen the change before it is told.
+    let mut wait_for = |words: &str| {
+        let mut heard = String::new();
+        while !heard.contains(words) {
+            assert_ne!(log.read_line(&mut heard).unwrap(), 0, "{heard}");
+        }
+    };
+    // These end nothing.
+    signal("-USR1");
+    signal("-USR2");
     signal("-HUP");
-    let mut heard = String::new();
-    while !heard.contains("the signing table was read again") {
-        assert_ne!(log.read_line(&mut heard).unwrap(), 0, "{heard}");
-    }
+    wait_for("the settings, the signing table and the keys were read again");
+    // What is no good leaves everything as it was.
+    let settings = fs::read_to_string(&config).unwrap();
+    fs::write(&config, settings.clone() + "mode = 7\n").unwrap();
+    signal("-HUP");
+    wait_for("the new settings are refused, the old ones stay");
+    fs::write(&config, settings.replace("mx.example", "mx2.example")).unwrap();
+    signal("-HUP");
+    wait_for("the settings, the signing table and the keys were read again");
     let mut stream = TcpStream::connect(said["metrics"].as_str().unwrap()).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let mut page = String::new();
@@ -114,7 +135,7 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
     fs::write(file("mail.ref"), reference.stdout).unwrap();
     fs::write(file("signing.table"), "example.com s1 mail.ref\n").unwrap();
     let settings = format!(
-        "signing.table = \"signing.table\"\nlisten.sockets = [\"inet:0@127.0.0.1\"]\n\
+        "signing.table = \"signing.table\"\nauthserv_id = \"mx.example\"\nlisten.sockets = [\"inet:0@127.0.0.1\"]\n\
          cryptoserver.servers = [\"{}\"]\ncryptoserver.patience_ms = 300\n",
         socket.display()
     );
@@ -147,6 +168,63 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
     assert_eq!(code(&verified), 0, "{}", stderr(&verified));
     drop(server);
     assert!(matches!(submit(filter_socket).await.reply, Reply::Smtp(_) | Reply::Tempfail));
+    filter.kill().unwrap();
+    filter.wait().unwrap();
+}
+
+/// Commands of the first way through docs/milter.md, from no key to a signed mail.
+fn documented_commands() -> Vec<String> {
+    let guide = include_str!("../../../docs/milter.md");
+    let (_, rest) = guide.split_once("## From no key to a signed mail").unwrap();
+    let (way, _) = rest.split_once("\n## ").unwrap();
+    way.lines().filter_map(|line| Some(line.trim().strip_prefix("$ ")?.to_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
+    let place = tempfile::tempdir().unwrap();
+    let file = |name: &str| place.path().join(name);
+    let socket = place.path().to_str().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_oarlock")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut left = Vec::new();
+    for written in documented_commands() {
+        // What needs DNS, an MTA or root is left out here.
+        if written.starts_with("swaks") || written.ends_with("--key mail.pem") || written.contains("received")
+        {
+            left.push(written);
+            continue;
+        }
+        let command = written
+            .replace("unix:/var/spool/postfix/oarlock/", &format!("unix:{socket}/"))
+            .replace("[\"postfix\"]", "[\"0\"]");
+        let ran =
+            Command::new("sh").args(["-c", &command]).current_dir(place.path()).env("PATH", &path).output();
+        let ran = ran.unwrap();
+        assert!(ran.status.success(), "{command}: {}", stderr(&ran));
+    }
+    assert_eq!(left.len(), 3, "{left:?}");
+    assert_eq!(fs::read(file("record.zone")).unwrap(), fs::read(file("again.zone")).unwrap());
+    let mut filter = command(&["--json", "milter", "--config", "milter.toml"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let answer = submit(said["sockets"][0].as_str().unwrap()).await;
+    let [Change::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
+    let value = String::from_utf8_lossy(value).replace('\n', "\r\n");
+    let mail = "From: joe@example.com\r\nSubject: lunch\r\n\r\nAt noon?\r\n";
+    let signed = format!("{}:{value}\r\n{mail}", String::from_utf8_lossy(name));
+    fs::write(file("received.eml"), signed).unwrap();
+    let verified = command(&["dkim", "verify", "--keys-file", "record.zone", "received.eml"])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert_eq!(code(&verified), 0, "{}", stderr(&verified));
     filter.kill().unwrap();
     filter.wait().unwrap();
 }

@@ -337,7 +337,7 @@ fn policies_say_where_ivs_come_from() {
     key(",\"ivs\":[\"key\"],\"algorithms\":[\"cbc\"]");
     assert_eq!(run("--cipher aes128-cbc --iv key").0, 0);
     assert_eq!(run("--cipher aes128-cbc"), forbidden);
-    key(",\"counter\":\"ivs\"");
+    key(",\"counter\":\"ivs\",\"nonce_field\":\"00000000\"");
     for _ in 0..2 {
         let before = folder.has("ivs").then(|| folder.get("ivs"));
         assert_eq!(run("--cipher aes128-gcm").0, 0);
@@ -405,10 +405,10 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
             "decrypt in --column v --cipher aes128-cbc --iv new --key-file key".into(),
             "possible values: column",
         ),
-        (format!("{one} --key-file key -o /nonexistent/x"), "cannot be used multiple times"),
+        (format!("{one} --key-file key -o absent/x"), "cannot be used multiple times"),
         (
-            "encrypt in -o /nonexistent/x --column v --cipher tdes2-cbc --key-file key".into(),
-            "cannot write /nonexistent/x",
+            "encrypt in -o absent/x --column v --cipher tdes2-cbc --key-file key".into(),
+            "cannot write absent/x",
         ),
         ("hash in".into(), "unrecognized subcommand 'hash'"),
     ];
@@ -433,4 +433,32 @@ fn every_command_has_help() {
         assert_eq!((code(&output), output.stdout.is_empty()), (0, false));
     }
     assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/records.md").exists());
+}
+
+/// An input that stays open: the program has written some of the plaintext, and waits for more, when the signal comes.
+#[test]
+fn an_interrupted_decryption_leaves_no_plaintext() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use rustix::process::{Pid, Signal, kill_process};
+    let folder = Folder::new();
+    folder.put("plain.csv", &rows(60_000, false));
+    folder.ok("encrypt plain.csv -o sealed.csv --column pan --cipher tdes2-cbc --key-file key --iv column");
+    let sealed = folder.get("sealed.csv");
+    // More than two chunks: the second is read after the first is written.
+    assert!(sealed.len() > 3 << 20, "{}", sealed.len());
+    let pipe = folder.0.path().join("pipe.csv");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let words =
+        "records decrypt pipe.csv -o out.csv --column pan --cipher tdes2-cbc --key-file key --threads 1";
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let before = folder.names();
+        let words: Vec<&str> = words.split(' ').collect();
+        let mut child = command(&words).current_dir(folder.0.path()).spawn().unwrap();
+        let mut open = fs::File::options().write(true).open(&pipe).unwrap();
+        // All but what the pipe holds has been read when this returns.
+        open.write_all(sealed.as_bytes()).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(folder.names(), before, "{signal:?}");
+    }
 }

@@ -4,8 +4,13 @@
 mod program;
 mod served;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::chown;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -65,6 +70,102 @@ fn the_first_steps_work_as_the_server_says() {
     assert!(rows[0]["rate_per_s"].as_f64().unwrap() > 0.0);
 }
 
+/// What `keys --help` says of symmetric keys, they have no fingerprint, holds for the server's too.
+#[test]
+fn symmetric_keys_are_listed_without_a_fingerprint() {
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let json = command(&["--json", "call", "--state"]).arg(place.path()).arg("keys").output().unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&text(&json)).unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    assert!(row("aes128")["fingerprint"].is_null() && row("hmac")["fingerprint"].is_null(), "{rows:?}");
+    assert_eq!(row("p256")["fingerprint"].as_str().unwrap().len(), 64);
+    let table = text(&served.call(&["keys"]));
+    let line = table.lines().find(|line| line.starts_with("aes128")).unwrap();
+    assert!(line.trim_end().ends_with('-'), "{table}");
+}
+
+#[test]
+fn results_are_text_on_demand_and_never_raw_on_a_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let (message, signature) = (file("message"), file("signature"));
+    fs::write(&message, "hello\n").unwrap();
+    // Ed25519 signs one message in one way.
+    let sign = |more: &[&str]| served.call(&[&["sign", "--key", "ed25519", "--in", &message], more].concat());
+    let raw = sign(&[]).stdout;
+    assert_eq!(raw.len(), 64);
+    let hex: String = raw.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(text(&sign(&["--hex"])), format!("{hex}\n"));
+    let base64 = text(&sign(&["--base64"]));
+    assert!(base64.len() == 89 && base64.ends_with("==\n"), "{base64}");
+    text(&sign(&["--hex", "--out", &signature]));
+    assert_eq!(fs::read_to_string(&signature).unwrap(), format!("{hex}\n"));
+    assert_eq!(code(&sign(&["--hex", "--base64"])), 2);
+    let words = format!(
+        "{} call --state {} sign --key ed25519 --in {message}",
+        env!("CARGO_BIN_EXE_oarlock"),
+        place.path().display()
+    );
+    let on_terminal = |words: &str| {
+        let run = Command::new("script").args(["-qec", words, "/dev/null"]).stdin(Stdio::null()).output();
+        run.map_err(|error| println!("SKIPPED: no terminal can be had from script(1): {error}"))
+    };
+    let Ok(refused) = on_terminal(&words) else { return };
+    let said = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert!(said.contains("stdout is a terminal") && said.contains("--hex"), "{said}");
+    assert_eq!(code(&refused), 2, "{said}");
+    let shown = on_terminal(&format!("{words} --hex")).unwrap();
+    assert!(String::from_utf8_lossy(&shown.stdout).contains(&hex));
+}
+
+/// Whoever may write to the directory of a socket can put a server of his own there: it gets nothing.
+#[test]
+fn a_socket_that_another_user_serves_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    fs::create_dir(&state).unwrap();
+    let nobody = 65534;
+    if chown(place.path(), Some(nobody), None).and(chown(&state, Some(nobody), None)).is_err() {
+        println!("SKIPPED: only root can run a server of another user");
+        return;
+    }
+    let user = nobody.to_string();
+    let own = command(&["--json", "serve", "--log", "json", "--state"]);
+    let mut other = Command::new("setpriv");
+    other.args(["--reuid", &user, "--clear-groups", "--"]).arg(own.get_program()).args(own.get_args());
+    Development::at(&state).prepare().unwrap();
+    let config = Development::at(&state).config();
+    let settings = fs::read_to_string(&config).unwrap().replace("127.0.0.1:7443", "127.0.0.1:0");
+    fs::write(config, settings).unwrap();
+    for entry in fs::read_dir(&state).unwrap().chain(fs::read_dir(state.join("keys")).unwrap()) {
+        chown(entry.unwrap().path(), Some(nobody), None).unwrap();
+    }
+    let started = other
+        .arg(&state)
+        .env("XDG_CACHE_HOME", place.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        println!("SKIPPED: setpriv is not installed");
+        return;
+    };
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let Ok(said) = serde_json::from_str(&line) else {
+        println!("SKIPPED: user {nobody} cannot run the program");
+        return;
+    };
+    let served = Served { child, state, said };
+    let refused = served.call(&["keys"]);
+    assert_eq!(code(&refused), 3, "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("found one of uid 65534"), "{}", stderr(&refused));
+    assert!(text(&served.call(&["--server-user", &user, "keys"])).contains("rsa2048"));
+}
+
 #[test]
 fn calls_that_cannot_be_answered_say_why() {
     let place = tempfile::tempdir().unwrap();
@@ -77,7 +178,8 @@ fn calls_that_cannot_be_answered_say_why() {
     assert!(stderr(&scheme).contains("rsa-pkcs1-DIGEST"));
     let symmetric = served.call(&["sign", "--key", "tdes2", "--in", "/dev/null"]);
     assert_eq!(code(&symmetric), 2);
-    let unreachable = oarlock(&["call", "--server", "/nonexistent/socket", "keys"]);
+    let absent = place.path().join("absent/socket").to_str().unwrap().to_owned();
+    let unreachable = oarlock(&["call", "--server", &absent, "keys"]);
     assert_eq!(code(&unreachable), 3);
     let nowhere =
         oarlock(&["call", "--server", "https://", "--state", place.path().to_str().unwrap(), "keys"]);
@@ -126,7 +228,8 @@ fn configurations_that_cannot_work_are_refused_with_the_place() {
         assert_eq!(code(&output), 2, "{found}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
-    let missing = oarlock(&["serve", "--config", "/nonexistent/oarlock.toml"]);
+    let absent = place.path().join("absent/oarlock.toml").to_str().unwrap().to_owned();
+    let missing = oarlock(&["serve", "--config", &absent]);
     assert_eq!(code(&missing), 2);
 }
 
@@ -145,6 +248,128 @@ fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
     let (status, log) = again.end();
     assert!(status.success() && log.contains("draining") && log.contains("stopped"), "{log}");
     assert!(!place.path().join("oarlock.sock").exists());
+}
+
+#[test]
+fn a_file_where_the_socket_should_be_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let (config, file) = (place.path().join("c.toml"), place.path().join("f.txt"));
+    fs::write(&config, "[listen]\nunix = \"f.txt\"\n").unwrap();
+    fs::write(&file, "precious").unwrap();
+    for arguments in [&["serve", "--check", "--config"][..], &["serve", "--config"]] {
+        let refused = command(arguments).arg(&config).output().unwrap();
+        assert_eq!(code(&refused), 2, "{}", stderr(&refused));
+        assert!(stderr(&refused).contains("a file that is no socket is there"), "{}", stderr(&refused));
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+}
+
+/// Every file below a directory, with its contents.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    found
+}
+
+#[test]
+fn a_check_writes_nothing_and_warns() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    let check = |arguments: &[&str]| {
+        let mut checked = command(&["serve", "--check"]);
+        checked.args(arguments).env("XDG_CACHE_HOME", place.path().join("cache")).output().unwrap()
+    };
+    // Nothing is set up by a check.
+    let missing = check(&["--state", state.to_str().unwrap()]);
+    assert_eq!((code(&missing), state.exists()), (2, false), "{}", stderr(&missing));
+    let development = Development::at(&state);
+    development.prepare().unwrap();
+    let config = fs::read_to_string(development.config()).unwrap();
+    let config = config.replace("keys = [\"*\"]", "keys = [\"*\", \"mial-*\"]");
+    fs::write(development.config(), format!("{config}\n[audit]\nfile = \"audit.jsonl\"\n")).unwrap();
+    let before = files(place.path());
+    let checked = check(&["--state", state.to_str().unwrap()]);
+    assert!(text(&checked).contains("would listen at"), "{}", stderr(&checked));
+    let warning = "oarlock: warning: [[grant]] 1, keys: no key has a name that \"mial-*\" fits";
+    assert!(stderr(&checked).contains(warning), "{}", stderr(&checked));
+    assert_eq!(files(place.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(files(place.path()) == before);
+}
+
+#[test]
+fn hangups_reload_and_user_signals_change_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let mut served = Served::start(place.path());
+    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut wait_for = |expected: &str| loop {
+        let mut line = String::new();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the log ended before {expected:?}");
+        let _: Value = serde_json::from_str(&line).unwrap();
+        if line.contains(expected) {
+            return line;
+        }
+    };
+    wait_for("listening");
+    for signal in ["-USR1", "-USR2", "-HUP"] {
+        served.signal(signal);
+    }
+    wait_for("certificates, keys and grants were read again");
+    assert!(text(&served.call(&["keys"])).contains("rsa2048"));
+    // A configuration with errors changes nothing.
+    let path = place.path().join("oarlock.toml");
+    let good = fs::read_to_string(&path).unwrap();
+    fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]").replace("dns:", "sna:")).unwrap();
+    served.signal("-HUP");
+    assert!(wait_for("nothing was reloaded").contains("expected dns:NAME"));
+    assert!(text(&served.call(&["keys"])).contains("rsa2048"));
+    fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]")).unwrap();
+    served.signal("-HUP");
+    wait_for("certificates, keys and grants were read again");
+    let keys = text(&served.call(&["keys"]));
+    assert!(keys.contains("ed25519") && !keys.contains("rsa2048"), "{keys}");
+    served.signal("-TERM");
+    wait_for("stopped");
+    assert!(served.child.wait().unwrap().success());
+}
+
+#[test]
+fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let notify = UnixDatagram::bind(place.path().join("notify")).unwrap();
+    let state = place.path().join("state");
+    let development = Development::at(&state);
+    development.prepare().unwrap();
+    let config = fs::read_to_string(development.config()).unwrap().replace(":7443", ":0");
+    fs::write(development.config(), config).unwrap();
+    let mut child = command(&["serve", "-v", "--log", "json", "--state"])
+        .arg(&state)
+        .env("NOTIFY_SOCKET", place.path().join("notify"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut buffer = [0; 64];
+    let mut told = || {
+        let len = notify.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..len].to_vec()).unwrap()
+    };
+    assert_eq!(told(), "READY=1");
+    let call = command(&["call", "--state"]).arg(&state).arg("keys").output().unwrap();
+    assert!(text(&call).contains("rsa2048"));
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(told(), "STOPPING=1");
+    let (mut out, mut log) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(child.wait().unwrap().success() && out.is_empty(), "{out}");
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
+    assert!(log.contains("listening") && !log.contains("frame"), "{log}");
 }
 
 /// Two servers with the same keys, but for shares.

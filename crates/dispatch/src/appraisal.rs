@@ -9,6 +9,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use oarlock_core::{Engine, Lanes, Reach, Shape};
 
+use crate::class::shortest_of;
 use crate::cost::Cost;
 use crate::inner::{Inner, State};
 use crate::queue::Choice;
@@ -75,10 +76,14 @@ impl Inner {
         self.call_all();
     }
 
-    /// An engine that panics is not used.
+    /// An engine that panics is not used, nor one that does not offer every shape of the class.
     fn appraise(&self, index: usize, shape: Shape) -> Option<Choice> {
         let (engine, appraiser) = (self.engine(index), self.blueprint.appraiser.as_ref()?);
-        let (lanes, cost) = catch_unwind(AssertUnwindSafe(|| appraiser(engine, shape))).ok().flatten()?;
+        let appraise = || {
+            let appraisal = appraiser(engine, shape)?;
+            engine.offers(shortest_of(shape)).map(|_| appraisal)
+        };
+        let (lanes, cost) = catch_unwind(AssertUnwindSafe(appraise)).ok().flatten()?;
         Some(choice(index, lanes, cost, engine.reach() == Reach::Far))
     }
 }

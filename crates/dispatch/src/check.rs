@@ -217,15 +217,20 @@ impl Batch<'_> {
         Ok((0..indices.len()).filter(is_wrong).map(|at| indices[at]).collect())
     }
 
-    /// Recomputes unconfirmed results on the referee and finds who lied: the signer, or the confirmer.
+    /// Recomputes unconfirmed results on the referee and finds who lied: the signer, the confirmer, or the key. Whoever brings a key can
+    /// make its numbers contradict each other: that says nothing of the machine.
     fn settle_rsa(&self, suspects: &[(usize, usize)], outcomes: &mut Outcomes) {
-        count(&self.inner.metrics.unconfirmed, suspects.len());
-        count(&self.inner.metrics.disputes, suspects.len());
         let indices: Vec<usize> = suspects.iter().map(|(index, _)| *index).collect();
         let votes = self.referee_rsa(&indices);
+        let status_of = |at: usize| votes.as_ref().map(|votes| votes.statuses()[at]);
+        let bad_keys = (0..indices.len()).filter(|at| status_of(*at) == Some(Status::BadKey)).count();
+        count(&self.inner.metrics.bad_keys, bad_keys);
+        count(&self.inner.metrics.unconfirmed, suspects.len() - bad_keys);
+        count(&self.inner.metrics.disputes, suspects.len() - bad_keys);
         for (at, (index, confirmer)) in suspects.iter().copied().enumerate() {
             let Some(votes) = votes.as_ref().filter(|votes| votes.statuses()[at] == Status::Done) else {
-                self.withhold(index, outcomes);
+                let is_bad_key = status_of(at) == Some(Status::BadKey);
+                self.withhold(index, if is_bad_key { Status::BadKey } else { Status::Pending }, outcomes);
                 continue;
             };
             if is_same(outcomes, index, votes, at) {
@@ -245,6 +250,9 @@ impl Batch<'_> {
             return Some(votes);
         }
         for (at, index) in indices.iter().enumerate() {
+            if votes.statuses()[at] != Status::Done {
+                continue;
+            }
             let operation = self.operations[*index];
             let check = [Operation { input: votes.result(at), ..operation }];
             let shape = operation.key.rsa_public_shape()?;
@@ -257,9 +265,9 @@ impl Batch<'_> {
         Some(votes)
     }
 
-    /// A result that nobody confirms is erased; its job fails.
-    fn withhold(&self, index: usize, outcomes: &mut Outcomes) {
-        outcomes.set(index, Status::Pending);
+    /// A result that nobody confirms is erased; its job fails, or ends with what the referee says.
+    fn withhold(&self, index: usize, status: Status, outcomes: &mut Outcomes) {
+        outcomes.set(index, status);
         zeroize::Zeroize::zeroize(outcomes.result_mut(index));
     }
 
@@ -370,7 +378,7 @@ impl Batch<'_> {
         for (at, index) in indices.iter().enumerate() {
             match &votes {
                 Some(votes) => outcomes.copy_result(*index, votes, at),
-                None => self.withhold(*index, outcomes),
+                None => self.withhold(*index, Status::Pending, outcomes),
             }
         }
     }

@@ -12,6 +12,9 @@ pub struct Config {
     pub nice: u8,
     /// Operations that one tenant may have waiting in one queue before it is refused with `Overloaded`.
     pub tenant_bound: usize,
+    /// What one tenant may have waiting in all queues together, by the time that it is predicted to take; beyond it the tenant is refused
+    /// with `Overloaded`. None sets no such bound, which suits callers of one's own process: they may submit millions of jobs.
+    pub max_tenant_backlog: Option<Duration>,
     /// What a single job may be predicted to cost to run on its caller's thread when all is idle; zero forbids it.
     pub caller_budget: Duration,
     /// When a job without a deadline of its own should be done: it ranks queues and measures the CPU's backlog for far
@@ -45,6 +48,7 @@ impl Default for Config {
             threads,
             nice: 0,
             tenant_bound: 65_536,
+            max_tenant_backlog: None,
             caller_budget: Duration::from_micros(500),
             target_latency: Duration::from_millis(10),
             longest_batch: Duration::from_millis(1),

@@ -21,6 +21,7 @@ use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
 use crate::metrics::{Counters, count};
 use crate::queue::{Lane, Nanos};
 use crate::results::Results;
+use crate::task::Task;
 use crate::ticket::Ticket;
 
 /// Queues jobs, chooses engine and batch size by cost, checks results and fails over. Cheap to clone; the last handle
@@ -43,7 +44,7 @@ struct Generation {
 /// What a submission asks for beside its jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whose jobs these are: tenants are served in turn, each with its own bound.
+    /// Whose jobs these are: engine time is shared equally between tenants that have something waiting, each with its own bounds.
     pub tenant: u64,
     /// Counted from now; after it, jobs without an answer end with `DeadlineExceeded`.
     pub deadline: Option<Duration>,
@@ -185,7 +186,7 @@ impl Dispatcher {
         if shape.is_record() {
             return Err(unsupported(shape));
         }
-        let group = Group::new(Payload::Operations(set), Lane::Engines(shape), options.tenant);
+        let group = Group::new(Payload::Operations(set), Lane::of(shape), options.tenant);
         let may_run_here = ops > 0 && !options.is_queued && !options.is_gathered;
         if may_run_here && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
             return Ok(Ticket::new(group, Arc::clone(inner)));
@@ -205,8 +206,7 @@ impl Dispatcher {
     ) -> Result<Ticket, JobError> {
         check_complete(shape, &records)?;
         let inner = self.inner();
-        let group =
-            Group::new(Payload::Records(shape, Box::new(records)), Lane::Engines(shape), options.tenant);
+        let group = Group::new(Payload::Records(shape, Box::new(records)), Lane::of(shape), options.tenant);
         self.queue(inner, group, options)
     }
 
@@ -220,6 +220,38 @@ impl Dispatcher {
         let group = Group::new(Payload::Held(jobs), Lane::Holder(holder), options.tenant);
         let deadline = options.deadline.or(Some(inner.config().holder_patience));
         self.queue(inner, group, Options { deadline, ..options })
+    }
+
+    /// Has a thread of this dispatcher run a task, predicted to take so long, when it is its tenant's turn: jobs and tasks of a tenant
+    /// are charged to one account. One tenant gets at most as many threads as there are workers, of twice as many. Dropping the
+    /// ticket drops a task that has not begun. The ticket brings no results: the task gives them away itself.
+    ///
+    /// # Errors
+    /// The tenant has too much waiting: then [`JobError::Overloaded`] counts milliseconds. Or there are no threads.
+    pub fn submit_task(
+        &self,
+        tenant: u64,
+        predicted: Duration,
+        task: impl FnOnce() + Send + 'static,
+    ) -> Result<Ticket, JobError> {
+        let inner = self.inner();
+        let predicted_ns = Nanos::try_from(predicted.as_nanos()).unwrap_or(Nanos::MAX);
+        let group = Group::new(Payload::Task(Task::new(predicted_ns, task)), Lane::Tasks, tenant);
+        inner.enqueue_task(&group)?;
+        Ok(Ticket::new(group, Arc::clone(inner)))
+    }
+
+    /// What so many operations of a shape, with so many bytes together, are predicted to take in full batches on one thread. Zero if
+    /// no engine offers the shape.
+    #[must_use]
+    pub fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
+        self.inner().predict(shape, ops, bytes)
+    }
+
+    /// What a tenant's waiting jobs and tasks are predicted to take.
+    #[must_use]
+    pub fn backlog(&self, tenant: u64) -> Duration {
+        self.inner().backlog(tenant)
     }
 
     /// Computes a set on this thread, in full batches and without a queue.
@@ -276,7 +308,7 @@ impl Dispatcher {
         inner.recorders.read(|engine| inner.engine(engine).name())
     }
 
-    /// Operations that wait now, by the name of a shape or of a holder: every queue that there has been.
+    /// Operations that wait now, by the name of a shape or of a holder, and tasks.
     #[must_use]
     pub fn queued(&self) -> Vec<(String, usize)> {
         self.inner().queued()

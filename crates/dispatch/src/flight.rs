@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use oarlock_core::{Jobs, Operation, Outcomes, Records, Shape};
 
 use crate::group::{Group, Payload};
-use crate::inner::{Inner, Report};
+use crate::inner::{Inner, Learnt, Report};
 use crate::queue::{Item, Nanos};
 use crate::scheduler::Plan;
 
@@ -22,6 +22,7 @@ pub(crate) struct Flight {
     pub(crate) engine: AtomicUsize,
     first_engine: usize,
     ops: usize,
+    predicted_ns: f64,
     began: Nanos,
     state: AtomicU8,
     /// Items answered so far.
@@ -44,6 +45,7 @@ impl Flight {
             engine: AtomicUsize::new(plan.engine),
             first_engine: plan.engine,
             ops: plan.ops,
+            predicted_ns: plan.predicted_ns,
             began,
             state: AtomicU8::new(UP),
             answered: AtomicUsize::new(0),
@@ -66,12 +68,13 @@ impl Flight {
 
     /// Runs, checks and answers the batch. Returns what the cost model learns from it. Afterwards it has landed or is
     /// abandoned, even where something in it panics.
-    pub(crate) fn fly(&self, inner: &Inner) -> Option<Report> {
+    pub(crate) fn fly(&self, inner: &Inner) -> Option<Learnt> {
         let result = catch_unwind(AssertUnwindSafe(|| self.fly_in(inner)));
-        result.unwrap_or_else(|_| {
+        let report = result.unwrap_or_else(|_| {
             self.crash(inner);
             None
-        })
+        });
+        report.map(|report| Learnt { report, shares: Shares::of(&self.items, self.predicted_ns) })
     }
 
     /// What is not answered yet runs again, or fails where results were already being handed out.
@@ -145,6 +148,37 @@ impl Flight {
                 }
                 None
             }
+        }
+    }
+}
+
+/// Whose operations a batch had.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    /// What its tenants were charged together.
+    predicted_ns: f64,
+    ops: u32,
+    /// The first tenant and its operations.
+    first: (u64, u32),
+    /// The others. Most batches have none.
+    others: Vec<(u64, u32)>,
+}
+
+impl Shares {
+    fn of(items: &[Item<Arc<Group>>], predicted_ns: f64) -> Self {
+        let mut runs = items.chunk_by(|one, other| one.tenant == other.tenant);
+        let share = |run: &[Item<_>]| (run[0].tenant, run.iter().map(|item| item.count).sum());
+        let first = runs.next().map_or((0, 0), share);
+        let others: Vec<_> = runs.map(share).collect();
+        let ops = first.1 + others.iter().map(|(_, ops)| ops).sum::<u32>();
+        Self { predicted_ns, ops, first, others }
+    }
+
+    /// Gives each tenant its share of what the batch took beyond its prediction.
+    pub(crate) fn correct(&self, took_ns: f64, mut correct: impl FnMut(u64, f64)) {
+        let each = (took_ns - self.predicted_ns) / f64::from(self.ops.max(1));
+        for (tenant, ops) in std::iter::once(&self.first).chain(&self.others) {
+            correct(*tenant, each * f64::from(*ops));
         }
     }
 }

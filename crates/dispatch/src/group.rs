@@ -12,12 +12,14 @@ use oarlock_core::{HeldJob, JobError, Jobs, OperationSet, Outcomes, Records, Sha
 use crate::metrics::count;
 use crate::queue::{Item, Lane, Nanos, Work};
 use crate::results::{Results, sorted, withheld};
+use crate::task::Task;
 
 /// What was submitted.
 pub(crate) enum Payload {
     Operations(OperationSet),
     Records(Shape, Box<Records<'static>>),
     Held(Vec<HeldJob>),
+    Task(Task),
 }
 
 /// One submission. Its inputs do not change until it is dropped, so an abandoned batch may still read them.
@@ -65,6 +67,7 @@ impl Group {
             Payload::Operations(set) => (set.len(), set.input_bytes()),
             Payload::Records(_, records) => (records.len, records.input_bytes()),
             Payload::Held(jobs) => (jobs.len(), 0),
+            Payload::Task(_) => (1, 0),
         };
         let outcomes = match &payload {
             Payload::Operations(set) => Outcomes::for_operations(set.shape(), set.len()),
@@ -96,6 +99,19 @@ impl Group {
 
     pub(crate) fn bytes(&self) -> usize {
         self.bytes as usize
+    }
+
+    /// The shape of what engines do; None where none of them does.
+    pub(crate) fn shape(&self) -> Option<Shape> {
+        match &self.payload {
+            Payload::Operations(set) => Some(set.shape()),
+            Payload::Records(shape, _) => Some(*shape),
+            Payload::Held(_) | Payload::Task(_) => None,
+        }
+    }
+
+    pub(crate) fn task(&self) -> Option<&Task> {
+        if let Payload::Task(task) = &self.payload { Some(task) } else { None }
     }
 
     /// The whole submission as it enters the queue.
@@ -224,11 +240,7 @@ impl Group {
     /// Takes the answers of an ended submission.
     pub(crate) fn take_results(&self) -> Results {
         let mut state = self.lock();
-        let shape = match &self.payload {
-            Payload::Operations(set) => Some(set.shape()),
-            Payload::Records(shape, _) => Some(*shape),
-            Payload::Held(_) => None,
-        };
+        let shape = self.shape();
         Results {
             shape,
             len: self.len(),
@@ -252,6 +264,14 @@ impl Group {
 impl Work for Arc<Group> {
     fn is_live(&self) -> bool {
         self.end() == End::Live
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        Group::shape(self)
+    }
+
+    fn task_ns(&self) -> Nanos {
+        self.task().map_or(0, |task| task.predicted_ns)
     }
 }
 

@@ -2,12 +2,24 @@
 
 use oarlock_core::Shape;
 
+use crate::class::modulus_bits;
 use crate::family::Family;
 use crate::histogram::{Histogram, Recorder, Tally};
 use crate::queue::{Item, Nanos, Work};
 
-/// Shapes with histograms of their own. A service uses a dozen; RSA keys of odd lengths could make thousands.
+/// Shapes with histograms of their own. A service uses a dozen.
 const SHAPES: usize = 96;
+
+/// RSA keys of other lengths than multiples of this share one histogram: peers choose their lengths, and could take every place.
+const RSA_STEP: u16 = 512;
+
+/// The value of a shape.
+fn of<V: Default>(family: &Family<Shape, V>, shape: Shape) -> &V {
+    match modulus_bits(shape) {
+        Some(bits) if !bits.is_multiple_of(RSA_STEP) => family.rest(),
+        _ => family.of(&shape),
+    }
+}
 
 /// Live histograms. Batches are counted once each, jobs by submissions: nothing here costs per job.
 #[derive(Debug)]
@@ -36,7 +48,7 @@ impl Recorders {
 
     /// A batch that an engine has computed.
     pub(crate) fn ran(&self, engine: usize, shape: Shape, ops: usize, took_ns: f64) {
-        let run = self.runs[engine].of(&shape);
+        let run = of(&self.runs[engine], shape);
         run.operations.record(ops as u64);
         run.run_ns.record(took_ns as u64);
     }
@@ -49,14 +61,14 @@ impl Recorders {
             waiting.record(began.saturating_sub(item.enqueued), item.count);
             whole.record(landed.saturating_sub(item.enqueued), item.count);
         }
-        let answer = self.answers.of(&shape);
+        let answer = of(&self.answers, shape);
         answer.waiting_ns.add(&waiting);
         answer.answer_ns.add(&whole);
     }
 
     /// Operations answered on the thread that submitted them, which have not waited: the engine's time is all there is to it.
     pub(crate) fn answered_here(&self, shape: Shape, ops: usize, took_ns: f64) {
-        self.answers.of(&shape).answer_ns.record_many(took_ns as u64, ops as u64);
+        of(&self.answers, shape).answer_ns.record_many(took_ns as u64, ops as u64);
     }
 
     /// The histograms now; `name` is that of an engine.
@@ -163,14 +175,13 @@ mod tests {
     }
 
     #[test]
-    fn too_many_shapes_share_a_place() {
+    fn rsa_keys_of_odd_lengths_share_a_place() {
         let recorders = Recorders::new(1);
-        (0..SHAPES as u16 + 5).for_each(|more| {
-            recorders.ran(0, Shape::RsaPrivate { bits: 512 + more }, 8, 1e6);
-        });
+        (512..=8192).for_each(|bits| recorders.ran(0, Shape::RsaPrivate { bits }, 8, 1e6));
         let read = recorders.read(|_| "engine");
-        assert_eq!(read.runs.len(), SHAPES + 1);
+        assert_eq!(read.runs.len(), 16 + 1);
         let rest = read.runs.last().map(|runs| (runs.shape, runs.operations.count(), runs.operations.sum()));
-        assert_eq!(rest, Some((None, 5, 40)));
+        let others = 8192 - 511 - 16;
+        assert_eq!(rest, Some((None, others, 8 * others)));
     }
 }

@@ -9,15 +9,17 @@ use oarlock_core::{Engine, Holder, JobError, Reach, Shape};
 
 use crate::appraisal::Appraiser;
 use crate::aside::Asides;
+use crate::class::{class_of, modulus_bits, scaled, shortest_of};
 use crate::config::Config;
 use crate::cost::Cost;
-use crate::flight::Flight;
+use crate::flight::{Flight, Shares};
 use crate::fork;
 use crate::group::{End, Group};
 use crate::histograms::Recorders;
 use crate::metrics::{Counters, Metrics, count};
-use crate::queue::{Choice, Item, Lane, Nanos};
+use crate::queue::{Choice, Item, Lane, Nanos, Work};
 use crate::scheduler::{Asking, Decision, Scheduler, choice};
+use crate::task::Task;
 use crate::threads::Threads;
 use crate::timers::Timers;
 
@@ -47,6 +49,8 @@ pub(crate) struct Inner {
     work: Condvar,
     /// Wakes far workers.
     far_work: Condvar,
+    /// Wakes threads for tasks.
+    pub(crate) task_work: Condvar,
     /// Wakes who waits for engines to be asked.
     pub(crate) answered: Condvar,
     state: Mutex<State>,
@@ -82,6 +86,13 @@ pub(crate) struct Report {
     pub(crate) took_ns: f64,
 }
 
+/// What a worker tells of its last batch.
+#[derive(Debug)]
+pub(crate) struct Learnt {
+    pub(crate) report: Report,
+    pub(crate) shares: Shares,
+}
+
 /// Who asks for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
@@ -100,6 +111,7 @@ impl Inner {
             threads: Threads::default(),
             work: Condvar::new(),
             far_work: Condvar::new(),
+            task_work: Condvar::new(),
             answered: Condvar::new(),
             state: Mutex::new(State { scheduler, busy: 0, parked: 0, called: 0, queued: 0 }),
             pending: AtomicUsize::new(0),
@@ -140,23 +152,36 @@ impl Inner {
     /// The queue of a shape, or None where it is known that no engine offers it.
     pub(crate) fn queue_of(&self, state: &mut State, shape: Shape) -> Option<usize> {
         let index = match self.blueprint.appraiser {
-            None => state.scheduler.queue_for(Lane::Engines(shape), || self.choices(shape)),
+            None => state.scheduler.queue_for(Lane::of(shape), || self.choices(class_of(shape))),
             Some(_) => state.scheduler.queue_unasked(shape),
         };
         state.scheduler.has_choices(index).then_some(index)
     }
 
-    fn choices(&self, shape: Shape) -> Vec<Choice> {
+    /// The engines that offer every shape of a class.
+    fn choices(&self, class: Shape) -> Vec<Choice> {
         let is_serving = |index: &usize| *index != REFEREE || self.config().referee_serves;
         let engines = self.blueprint.engines.iter().enumerate().filter(|(index, _)| is_serving(index));
         let offers = engines.filter_map(|(index, engine)| {
-            let lanes = engine.offers(shape)?;
-            let costs = &self.blueprint.costs;
-            let known = costs.iter().find(|(own, of, _)| (*own, *of) == (index, shape));
-            let cost = known.map_or_else(Cost::default, |(_, _, cost)| *cost);
+            let lanes = engine.offers(class)?;
+            engine.offers(shortest_of(class))?;
+            let cost = self.first_cost(index, class).unwrap_or_default();
             Some(choice(index, lanes, cost, engine.reach() == Reach::Far))
         });
         offers.collect()
+    }
+
+    /// The cost of a shape as it was measured, or as that of the nearest length suggests.
+    fn first_cost(&self, engine: usize, shape: Shape) -> Option<Cost> {
+        let costs = || self.blueprint.costs.iter().filter(|(own, ..)| *own == engine);
+        if let Some((.., cost)) = costs().find(|(_, known, _)| *known == shape) {
+            return Some(*cost);
+        }
+        let bits = modulus_bits(shape)?;
+        let distance = |known: Shape| modulus_bits(known).map_or(u16::MAX, |known| known.abs_diff(bits));
+        let alike =
+            costs().filter_map(|(_, known, cost)| Some((distance(*known), scaled(*known, *cost, shape)?)));
+        alike.min_by_key(|(distance, _)| *distance).map(|(_, cost)| cost)
     }
 
     /// Puts a submission into its queue and wakes who may serve it; near workers only where `is_gathered` does not leave that to
@@ -177,8 +202,10 @@ impl Inner {
             return Err(JobError::ShutDown);
         }
         let queue = match group.lane {
-            Lane::Engines(shape) => self.queue_of(&mut state, shape).ok_or_else(|| unsupported(shape))?,
-            lane @ Lane::Holder(_) => state.scheduler.queue_for(lane, Vec::new),
+            Lane::Engines(class) => {
+                self.queue_of(&mut state, class).ok_or_else(|| unsupported(group.shape().unwrap_or(class)))?
+            }
+            lane @ (Lane::Holder(_) | Lane::Tasks) => state.scheduler.queue_for(lane, Vec::new),
         };
         state.scheduler.submit(queue, item).inspect_err(|_| count(&self.metrics.refused, ops as usize))?;
         group.enter_queue(ops);
@@ -242,16 +269,30 @@ impl Inner {
         is_cheap
     }
 
-    /// Ends a batch in flight other than by a worker's next question: a caller's run, or an abandoned batch.
+    /// Ends a batch in flight other than by a worker's next question: a caller's run, or an abandoned batch. Nobody waits while a
+    /// caller runs, so that nobody is charged for it.
     pub(crate) fn end_flight(&self, report: Option<Report>) {
         let mut state = self.lock();
         self.finish(&mut state, report);
+    }
+
+    /// Predicted time of a submission that fills the lanes.
+    pub(crate) fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
+        let mut state = self.lock();
+        let Some(queue) = self.queue_of(&mut state, shape) else { return Duration::ZERO };
+        Duration::from_nanos(state.scheduler.predict_ns(queue, ops, bytes) as u64)
+    }
+
+    /// Predicted time of what a tenant has waiting.
+    pub(crate) fn backlog(&self, tenant: u64) -> Duration {
+        Duration::from_nanos(self.lock().scheduler.backlog_ns(tenant) as u64)
     }
 
     /// Lets every worker look again: what an engine's leaving or return changes is not known from any one queue.
     pub(crate) fn call_all(&self) {
         self.work.notify_all();
         self.far_work.notify_all();
+        self.task_work.notify_all();
     }
 
     fn finish(&self, state: &mut State, report: Option<Report>) {
@@ -274,6 +315,7 @@ impl Inner {
         let name = |lane| match lane {
             Lane::Engines(shape) => shape.to_string(),
             Lane::Holder(holder) => self.blueprint.holders[holder].name().to_owned(),
+            Lane::Tasks => "tasks".to_owned(),
         };
         queued.into_iter().map(|(lane, operations)| (name(lane), operations)).collect()
     }
@@ -284,11 +326,14 @@ impl Inner {
         scheduler.observe(report.shape, report.engine, report.ops, report.bytes, report.took_ns);
     }
 
-    /// Blocks a worker until there is something to do; None when it should end. `report` ends its last batch.
-    pub(crate) fn next(&self, asker: Asker, report: Option<Option<Report>>) -> Option<Decision<Arc<Group>>> {
+    /// Blocks a worker until there is something to do; None when it should end. `learnt` ends its last batch.
+    pub(crate) fn next(&self, asker: Asker, learnt: Option<Option<Learnt>>) -> Option<Decision<Arc<Group>>> {
         let mut state = self.lock();
-        if let Some(report) = report {
-            self.finish(&mut state, report);
+        if let Some(learnt) = learnt {
+            if let Some(Learnt { report, shares }) = &learnt {
+                shares.correct(report.took_ns, |tenant, more_ns| state.scheduler.correct(tenant, more_ns));
+            }
+            self.finish(&mut state, learnt.map(|learnt| learnt.report));
         }
         let mut may_spin = asker == Asker::Near;
         loop {
@@ -331,7 +376,7 @@ impl Inner {
             Decision::Start { items, .. } | Decision::Fail { items, .. } | Decision::Refuse { items, .. } => {
                 items.as_slice()
             }
-            Decision::Ask(_) => &[],
+            Decision::Do(_) | Decision::Ask(_) => &[],
             Decision::WaitUntil(_) | Decision::Idle => return decision,
         };
         for item in items {
@@ -382,6 +427,7 @@ impl Inner {
             End::Cancelled => &self.metrics.cancelled,
             _ => &self.metrics.failed,
         };
+        let counter = if group.lane == Lane::Tasks { &self.metrics.tasks_dropped } else { counter };
         if !group.end_early(end, counter) {
             return false;
         }
@@ -389,9 +435,12 @@ impl Inner {
         let queued = group.take_queued();
         if queued > 0 {
             let bytes = (group.bytes() * queued / group.len().max(1)) as u64;
-            state.scheduler.forget(group.lane, group.tenant, queued, bytes);
+            state.scheduler.forget(group.lane, group.tenant, queued, bytes, group.task_ns());
             self.pending.store(state.scheduler.live(), Ordering::Release);
         }
+        drop(state);
+        // What a task holds goes with it, not when its place in the queue is met.
+        drop(group.task().and_then(Task::take));
         true
     }
 
@@ -414,7 +463,9 @@ impl Inner {
             item.work.enter_queue(item.count);
         }
         count(&self.metrics.rerun, again.iter().map(|item| item.count as usize).sum());
-        state.scheduler.submit_again(Lane::Engines(shape), again);
+        // The queue may have gone while nothing waited in it.
+        let _ = self.queue_of(&mut state, shape);
+        state.scheduler.submit_again(Lane::of(shape), again);
         self.note_pending(&mut state);
         drop(state);
         self.call_all();
@@ -458,7 +509,10 @@ impl Inner {
         };
         self.call_all();
         for item in drained {
-            item.work.end_early(End::ShutDown, &self.metrics.failed);
+            let is_task = item.work.task().is_some();
+            let counter = if is_task { &self.metrics.tasks_dropped } else { &self.metrics.failed };
+            item.work.end_early(End::ShutDown, counter);
+            drop(item.work.task().and_then(Task::take));
         }
         self.threads.join(&self.timers, self.config().hang_after);
         // Nobody is left to see to deadlines: jobs that a holder still keeps end here.

@@ -1,18 +1,21 @@
 //! The dispatcher: **an idle worker never waits, and nobody sets a timer.**
 //!
-//! There is one queue per (shape, home). A worker that comes free takes what is there: while fewer jobs wait than the
-//! cost model's break-even it runs one on the referee, else as many as fill the lanes, as one batch. So latency at low
-//! load is the scalar engine's and throughput at saturation that of full lanes. Far engines get only the backlog that
-//! the CPU cannot finish in time.
+//! There is one queue per class of shapes and per holder. A worker that comes free serves the tenant that has had the least engine time,
+//! and of its queues the most urgent one: while fewer jobs wait than the cost model's break-even it runs one on the referee, else as
+//! many as fill the lanes, as one batch. So latency at low load is the scalar engine's and throughput at saturation that of full
+//! lanes. Far engines get only the backlog that the CPU cannot finish in time.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `dispatcher` | [`Dispatcher`], its [`Builder`], submission |
-//! | `scheduler` | the rule, without threads and clock |
-//! | `queue` | tenants in turn, cut and whole items |
+//! | `scheduler` | the rule, without threads and clock: queues, turns of tenants, sizes of batches |
+//! | `tenants` | tenants by the engine time that they have had |
+//! | `queue` | what waits, by tenant: cut and whole items |
+//! | `class` | shapes that wait together |
 //! | `cost` | [`Cost`]: C1 + C2 n + C3 b, stepped by lane groups |
 //! | `group`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
 //! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
+//! | `task` | work of callers that takes turns with jobs |
 //! | `flight` | a batch in flight: run, landed or abandoned |
 //! | `check` | release checks: RSA confirmation, cross-checks, the referee |
 //! | `appraisal` | engines asked about a shape at its first use |
@@ -30,6 +33,7 @@ mod appraisal;
 mod aside;
 mod bulk;
 mod check;
+mod class;
 mod config;
 mod cost;
 mod dispatcher;
@@ -47,6 +51,8 @@ mod results;
 mod scheduler;
 #[cfg(all(test, not(miri)))]
 mod sim;
+mod task;
+mod tenants;
 mod threads;
 mod ticket;
 mod timers;

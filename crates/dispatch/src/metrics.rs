@@ -68,6 +68,10 @@ counters! {
     far_batches,
     /// Operations handed to holders.
     held,
+    /// Tasks of callers that were run.
+    tasks,
+    /// Tasks of callers that nobody wanted any more before a thread was free, or that met the end.
+    tasks_dropped,
     /// Operations that a holder dropped.
     held_dropped,
     /// Engine faults, panics among them.
@@ -78,8 +82,10 @@ counters! {
     rerun,
     /// RSA private results confirmed by the public operation before release.
     confirmed,
-    /// RSA private results that the public operation did not confirm.
+    /// RSA private results that the public operation did not confirm, and not because of their key.
     unconfirmed,
+    /// RSA private results that could not be confirmed because of their key, as the referee found: its numbers contradict each other.
+    bad_keys,
     /// Results recomputed on a different engine.
     cross_checked,
     /// Results due for a cross-check that no second engine could make.

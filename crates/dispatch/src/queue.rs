@@ -1,12 +1,14 @@
-//! One queue per (shape, home): tenants in turn, each first come, first served.
+//! One queue per class of shapes, per holder, and one for tasks: what each tenant has there, first come, first served.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use oarlock_core::{Lanes, Shape};
 
 use crate::appraisal::Asked;
+use crate::class::{class_of, is_mixed};
 use crate::cost::Cost;
+use crate::tenants::TenantHasher;
 
 /// Nanoseconds since the dispatcher began.
 pub(crate) type Nanos = u64;
@@ -14,6 +16,16 @@ pub(crate) type Nanos = u64;
 /// What waits: a handle that can say whether its answer is still wanted.
 pub(crate) trait Work: Clone {
     fn is_live(&self) -> bool;
+
+    /// The shape of what engines do; None if that is the queue's own.
+    fn shape(&self) -> Option<Shape> {
+        None
+    }
+
+    /// Predicted nanoseconds of a task.
+    fn task_ns(&self) -> Nanos {
+        0
+    }
 }
 
 /// Consecutive operations of one submission.
@@ -46,8 +58,18 @@ pub(crate) struct Choice {
 /// Where the queue's jobs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Lane {
+    /// Engines, for the shapes of a class.
     Engines(Shape),
     Holder(usize),
+    /// Threads that run what callers have them do.
+    Tasks,
+}
+
+impl Lane {
+    /// Where jobs of a shape wait.
+    pub(crate) fn of(shape: Shape) -> Self {
+        Self::Engines(class_of(shape))
+    }
 }
 
 #[derive(Debug)]
@@ -58,34 +80,19 @@ pub(crate) struct Queue<W> {
     /// A thread asks engines about the shape now.
     pub(crate) is_asking: bool,
     tenants: HashMap<u64, Tenant<W>, BuildHasherDefault<TenantHasher>>,
-    /// Tenants with items, in turn.
+    /// Tenants in turn: all that have items, and some that had.
     ring: VecDeque<u64>,
     live: usize,
     bytes: u64,
+    /// True if items of several shapes wait here, which do not share a batch.
+    is_mixed: bool,
 }
 
 #[derive(Debug)]
 struct Tenant<W> {
     items: VecDeque<Item<W>>,
     live: usize,
-}
-
-/// Tenants are numbered by the hall and its doors, not by peers: one multiplication spreads them.
-#[derive(Default)]
-struct TenantHasher(u64);
-
-impl Hasher for TenantHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    }
+    is_in_ring: bool,
 }
 
 /// Which end of a tenant's items is taken: near engines serve the oldest, far ones relieve the newest.
@@ -101,7 +108,8 @@ const IDLE_TENANTS: usize = 64;
 impl<W: Work> Queue<W> {
     pub(crate) fn new(lane: Lane, choices: Vec<Choice>, asked: Asked) -> Self {
         let (tenants, ring) = (HashMap::default(), VecDeque::new());
-        Self { lane, choices, asked, is_asking: false, tenants, ring, live: 0, bytes: 0 }
+        let is_mixed = matches!(lane, Lane::Engines(shape) if is_mixed(shape));
+        Self { lane, choices, asked, is_asking: false, tenants, ring, live: 0, bytes: 0, is_mixed }
     }
 
     /// True where enough engines have been asked to place so many operations.
@@ -123,17 +131,29 @@ impl<W: Work> Queue<W> {
         if self.live == 0 { 0 } else { (self.bytes / self.live as u64) as usize }
     }
 
+    /// True if operations of several shapes wait here.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.is_mixed
+    }
+
+    /// True if nothing is left here, wanted or not.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.live == 0 && self.tenants.values().all(|tenant| tenant.items.is_empty())
+    }
+
+    /// Operations of one tenant whose answer is still wanted.
+    pub(crate) fn live_of(&self, tenant: u64) -> usize {
+        self.tenants.get(&tenant).map_or(0, |tenant| tenant.live)
+    }
+
     /// Appends an item unless its tenant would have more than `bound` operations waiting; an item larger than the bound
     /// is taken when nothing waits. The error is what waits.
     pub(crate) fn push(&mut self, item: Item<W>, bound: usize) -> Result<(), usize> {
         self.forget_idle_tenants();
-        let (count, bytes, id) = (item.count as usize, item.bytes, item.tenant);
-        let tenant = self.tenants.entry(id).or_insert_with(Tenant::new);
+        let (count, bytes) = (item.count as usize, item.bytes);
+        let tenant = self.tenant_in_ring(item.tenant);
         if tenant.live > 0 && tenant.live + count > bound {
             return Err(tenant.live);
-        }
-        if tenant.items.is_empty() {
-            self.ring.push_back(id);
         }
         tenant.live += count;
         tenant.items.push_back(item);
@@ -146,32 +166,47 @@ impl<W: Work> Queue<W> {
     pub(crate) fn push_again(&mut self, item: Item<W>) {
         self.live += item.count as usize;
         self.bytes += u64::from(item.bytes);
-        let tenant = self.tenants.entry(item.tenant).or_insert_with(Tenant::new);
-        if tenant.items.is_empty() {
-            self.ring.push_back(item.tenant);
-        }
+        let tenant = self.tenant_in_ring(item.tenant);
         tenant.live += item.count as usize;
         tenant.items.push_front(item);
     }
 
+    fn tenant_in_ring(&mut self, id: u64) -> &mut Tenant<W> {
+        let tenant = self.tenants.entry(id).or_insert_with(Tenant::new);
+        if !std::mem::replace(&mut tenant.is_in_ring, true) {
+            self.ring.push_back(id);
+        }
+        tenant
+    }
+
     fn forget_idle_tenants(&mut self) {
-        if self.tenants.len() > IDLE_TENANTS && self.ring.len() * 2 < self.tenants.len() {
-            self.tenants.retain(|_, tenant| !tenant.items.is_empty());
+        if self.tenants.len() <= IDLE_TENANTS {
+            return;
+        }
+        let has_items = |tenant: &Tenant<W>| !tenant.items.is_empty();
+        if self.tenants.values().filter(|tenant| has_items(tenant)).count() * 2 < self.tenants.len() {
+            self.tenants.retain(|_, tenant| has_items(tenant));
+            let tenants = &self.tenants;
+            self.ring.retain(|id| tenants.contains_key(id));
         }
     }
 
-    /// Operations of a submission that nobody wants any more leave the count at once; their items go when met.
+    /// Operations of a submission that nobody wants any more leave the count at once. Their items go when met, and all together when
+    /// their tenant has nothing else here.
     pub(crate) fn forget(&mut self, tenant: u64, ops: usize, bytes: u64) {
         self.live = self.live.saturating_sub(ops);
         self.bytes = self.bytes.saturating_sub(bytes);
         if let Some(tenant) = self.tenants.get_mut(&tenant) {
             tenant.live = tenant.live.saturating_sub(ops);
+            if tenant.live == 0 {
+                tenant.items.retain(|item| item.work.is_live());
+            }
         }
     }
 
-    /// When the most pressing of the tenants' next items is due.
-    pub(crate) fn earliest_due(&self) -> Option<Nanos> {
-        self.fronts().map(|item| item.due).min()
+    /// When the next item of a tenant is due.
+    pub(crate) fn due_of(&self, tenant: u64) -> Option<Nanos> {
+        self.tenants.get(&tenant)?.items.front().map(|item| item.due)
     }
 
     /// When the oldest of the tenants' next items came.
@@ -179,9 +214,9 @@ impl<W: Work> Queue<W> {
         self.fronts().map(|item| item.enqueued).min()
     }
 
-    /// True where the next item failed so often that it runs alone.
-    pub(crate) fn next_runs_alone(&self) -> bool {
-        let next = self.ring.front().and_then(|tenant| self.tenants.get(tenant)?.items.front());
+    /// True where the next item of a tenant failed so often that it runs alone.
+    pub(crate) fn next_runs_alone(&self, tenant: u64) -> bool {
+        let next = self.tenants.get(&tenant).and_then(|tenant| tenant.items.front());
         next.is_some_and(|item| item.attempts >= ALONE_AFTER)
     }
 
@@ -190,55 +225,119 @@ impl<W: Work> Queue<W> {
         next.filter_map(|tenant| tenant.items.front())
     }
 
+    /// Other tenants that have items here, those first whose turn it is to join a batch.
+    pub(crate) fn others(&self, tenant: u64) -> impl Iterator<Item = u64> + '_ {
+        let others = self.ring.iter().take(MOST_JOINING).copied().filter(move |id| *id != tenant);
+        others.filter(|id| self.live_of(*id) > 0)
+    }
+
+    /// Takes at least one item of a tenant and at most `most` operations (a whole item may exceed them). Lanes that it leaves empty are
+    /// filled with operations of others that `may_join`, in turn.
+    pub(crate) fn take_for(
+        &mut self,
+        tenant: u64,
+        most: usize,
+        may_join: impl Fn(u64) -> bool,
+    ) -> Vec<Item<W>> {
+        let mut taken = Taken::default();
+        let most = most.max(1);
+        self.take_of(tenant, most, End::Oldest, &mut taken);
+        if taken.items.is_empty() || self.live == 0 {
+            return self.finish(taken);
+        }
+        for _ in 0..self.ring.len().min(MOST_JOINING) {
+            if taken.ops >= most {
+                break;
+            }
+            let Some(id) = self.ring.pop_front() else { break };
+            if id != tenant && may_join(id) {
+                self.take_of(id, most - taken.ops, End::Oldest, &mut taken);
+            }
+            self.requeue(id);
+        }
+        self.finish(taken)
+    }
+
     /// Takes at least one item and at most `most` operations (a whole item may exceed them), tenants in turn.
     pub(crate) fn take(&mut self, most: usize, end: End) -> Vec<Item<W>> {
-        let mut taken = Vec::new();
-        let mut left = most.max(1);
-        let quota = left.div_ceil(self.ring.len().max(1));
-        while left > 0
+        let mut taken = Taken::default();
+        let most = most.max(1);
+        let quota = most.div_ceil(self.ring.len().max(1));
+        // Each round passes over tenants that have nothing of the batch's shape.
+        let mut passed = 0;
+        while taken.ops < most
+            && passed < self.ring.len()
             && let Some(id) = self.ring.pop_front()
         {
-            let Some(tenant) = self.tenants.get_mut(&id) else { continue };
-            let ops = tenant.take(quota.min(left), end, taken.is_empty(), &mut taken, &mut self.bytes);
-            let is_stuck = ops == 0 && !tenant.items.is_empty();
-            self.live -= ops;
-            left = left.saturating_sub(ops);
-            if is_stuck {
+            let ops = self.take_of(id, quota.min(most - taken.ops), end, &mut taken);
+            let has_items = self.tenants.get(&id).is_some_and(|tenant| !tenant.items.is_empty());
+            if ops == 0 && has_items && !self.is_mixed {
                 // Its turn has not been served: it begins the next batch, where any size is taken.
                 self.ring.push_front(id);
                 break;
             }
-            if !tenant.items.is_empty() {
-                self.ring.push_back(id);
-            }
+            let has_more = self.requeue(id);
+            passed = if ops > 0 || !has_more { 0 } else { passed + 1 };
         }
+        self.finish(taken)
+    }
+
+    fn take_of(&mut self, id: u64, most: usize, end: End, taken: &mut Taken<W>) -> usize {
+        let Some(tenant) = self.tenants.get_mut(&id) else { return 0 };
+        let before = taken.ops;
+        tenant.take(most, end, self.is_mixed, taken, &mut self.bytes);
+        let ops = taken.ops - before;
+        self.live -= ops.min(self.live);
+        ops
+    }
+
+    /// Puts a tenant that was at the front of the ring at its end if it has items; false if not.
+    fn requeue(&mut self, id: u64) -> bool {
+        let Some(tenant) = self.tenants.get_mut(&id) else { return false };
+        tenant.is_in_ring = !tenant.items.is_empty();
+        if tenant.is_in_ring {
+            self.ring.push_back(id);
+        }
+        tenant.is_in_ring
+    }
+
+    fn finish(&mut self, taken: Taken<W>) -> Vec<Item<W>> {
         if self.live == 0 {
             self.bytes = 0;
         }
-        taken
+        taken.items
     }
 }
+
+/// A batch as it fills.
+struct Taken<W> {
+    items: Vec<Item<W>>,
+    ops: usize,
+    /// The shape of its first item.
+    shape: Option<Shape>,
+}
+
+impl<W> Default for Taken<W> {
+    fn default() -> Self {
+        Self { items: Vec::new(), ops: 0, shape: None }
+    }
+}
+
+/// Tenants that are looked at to fill the lanes of one batch.
+const MOST_JOINING: usize = 64;
 
 /// Items that failed so often run one operation at a time on the referee.
 pub(crate) const ALONE_AFTER: u8 = 2;
 
 impl<W: Work> Tenant<W> {
     fn new() -> Self {
-        Self { items: VecDeque::new(), live: 0 }
+        Self { items: VecDeque::new(), live: 0, is_in_ring: false }
     }
 
-    /// Moves up to `most` operations into `taken` and returns their number. The first item of a batch is taken even
-    /// where it is whole and larger.
-    fn take(
-        &mut self,
-        most: usize,
-        end: End,
-        is_first: bool,
-        taken: &mut Vec<Item<W>>,
-        bytes: &mut u64,
-    ) -> usize {
-        let mut ops = 0;
-        while ops < most {
+    /// Adds up to `most` operations to a batch. The first item of a batch is taken even where it is whole and larger.
+    fn take(&mut self, most: usize, end: End, is_mixed: bool, taken: &mut Taken<W>, bytes: &mut u64) {
+        let full = taken.ops + most;
+        while taken.ops < full {
             let next = match end {
                 End::Oldest => self.items.pop_front(),
                 End::Newest => self.items.pop_back(),
@@ -247,18 +346,21 @@ impl<W: Work> Tenant<W> {
             if !item.work.is_live() {
                 continue;
             }
-            let is_too_large = item.is_whole && item.count as usize > most - ops;
-            if is_too_large && !(is_first && ops == 0) {
+            let is_first = taken.items.is_empty();
+            let shape = if is_mixed { item.work.shape() } else { None };
+            let is_too_large = item.is_whole && item.count as usize > full - taken.ops;
+            if !is_first && (is_too_large || shape != taken.shape) {
                 self.give_back(item, end);
                 break;
             }
-            let piece = self.cut(item, most - ops, end);
-            ops += piece.count as usize;
+            let piece = self.cut(item, full - taken.ops, end);
+            let ops = piece.count as usize;
+            taken.ops += ops;
+            taken.shape = shape;
+            self.live -= ops.min(self.live);
             *bytes = bytes.saturating_sub(u64::from(piece.bytes));
-            taken.push(piece);
+            taken.items.push(piece);
         }
-        self.live -= ops.min(self.live);
-        ops
     }
 
     /// Cuts `most` operations off an item and gives the rest back.

@@ -1,6 +1,10 @@
 //! The dispatcher's rule, without threads and without a clock: time comes in with every call.
 //!
-//! The worker threads and the simulation in virtual time drive the same state machine.
+//! The worker threads and the simulation in virtual time drive the same state machine. Here are queues and what becomes of them;
+//! `turns` decides whose turn it is, `size` which engine and how many.
+
+mod size;
+mod turns;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,20 +12,25 @@ use std::fmt;
 use oarlock_core::{JobError, Shape};
 
 use crate::appraisal::{Asked, Inquiry, Question};
-use crate::config::{Config, Rule};
+use crate::class::class_of;
+use crate::config::Config;
 use crate::cost::Cost;
 use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
+use crate::tenants::{Resource, Tenants};
 
+/// Queues that are found by looking at each; more are hashed.
 const LOOKED_THROUGH: usize = 8;
 
-/// Jobs handed to a holder at once.
-const HOLDER_BATCH: usize = 1024;
+/// Queues of mixed lengths that are kept while nothing waits in them: their costs have been learnt.
+const IDLE_MIXED_QUEUES: usize = 32;
 
 /// What a free worker does next.
 #[derive(Debug)]
 pub(crate) enum Decision<W> {
     /// Run these on an engine.
     Run(Plan<W>),
+    /// Run what a caller has to be done.
+    Do(Item<W>),
     /// Start these at a holder.
     Start { holder: usize, items: Vec<Item<W>> },
     /// No engine is left that could do these.
@@ -59,10 +68,15 @@ pub(crate) struct Scheduler<W> {
     pub(crate) referee: usize,
     queues: Vec<Queue<W>>,
     by_lane: HashMap<Lane, usize>,
-    /// Queues with live operations.
+    /// Queues of engines and holders with live operations.
     active: Vec<usize>,
+    /// Live operations in these.
+    live: usize,
+    tenants: Tenants,
     /// By engine, the shapes for which it is put aside; None means all.
     asides: Vec<Vec<Option<Shape>>>,
+    /// Memory for the order of a tenant's queues.
+    order: Vec<(i128, usize)>,
 }
 
 impl<W: Work> Scheduler<W> {
@@ -73,7 +87,10 @@ impl<W: Work> Scheduler<W> {
             queues: Vec::new(),
             by_lane: HashMap::new(),
             active: Vec::new(),
+            live: 0,
+            tenants: Tenants::default(),
             asides: vec![Vec::new(); engines],
+            order: Vec::new(),
         }
     }
 
@@ -89,14 +106,30 @@ impl<W: Work> Scheduler<W> {
 
     /// The queue of a shape about which engines are asked when somebody needs to know.
     pub(crate) fn queue_unasked(&mut self, shape: Shape) -> usize {
-        let lane = Lane::Engines(shape);
+        let lane = Lane::of(shape);
         self.find(lane).unwrap_or_else(|| self.add(Queue::new(lane, Vec::new(), Asked::Nobody)))
     }
 
     fn add(&mut self, queue: Queue<W>) -> usize {
-        self.by_lane.insert(queue.lane, self.queues.len());
-        self.queues.push(queue);
-        self.queues.len() - 1
+        let index = self.idle_mixed().unwrap_or(self.queues.len());
+        if let Some(old) = self.queues.get_mut(index) {
+            self.by_lane.remove(&old.lane);
+            self.by_lane.insert(queue.lane, index);
+            *old = queue;
+        } else {
+            self.by_lane.insert(queue.lane, index);
+            self.queues.push(queue);
+        }
+        index
+    }
+
+    /// The place of a queue of mixed lengths that makes way for another one, if there are many in which nothing waits.
+    fn idle_mixed(&self) -> Option<usize> {
+        let is_idle =
+            |(_, queue): &(usize, &Queue<W>)| queue.is_mixed() && queue.is_empty() && !queue.is_asking;
+        let mut idle = self.queues.iter().enumerate().filter(is_idle).map(|(index, _)| index);
+        let first = idle.next()?;
+        (idle.count() >= IDLE_MIXED_QUEUES).then_some(first)
     }
 
     /// The few queues that a service uses are found by looking, faster than by hashing.
@@ -141,18 +174,34 @@ impl<W: Work> Scheduler<W> {
 
     /// Notes what engines have said.
     pub(crate) fn learn(&mut self, question: &Question, mut choices: Vec<Choice>) {
-        mark_aside(&self.asides, Lane::Engines(question.shape), &mut choices);
+        mark_aside(&self.asides, Lane::of(question.shape), &mut choices);
         let queue = &mut self.queues[question.queue];
         queue.choices.extend(choices);
         (queue.asked, queue.is_asking) = (question.then, false);
     }
 
-    /// Takes an item in, or refuses it at the tenant's bound. A submission larger than the bound is taken when the
+    /// Takes an item in, or refuses it at the tenant's bound. A submission larger than the bound of operations is taken when the
     /// tenant has nothing waiting.
     pub(crate) fn submit(&mut self, queue: usize, item: Item<W>) -> Result<(), JobError> {
-        let bound = self.config.tenant_bound;
+        self.check_backlog(queue, &item)?;
+        let (bound, tenant, ops) = (self.config.tenant_bound, item.tenant, item.count as usize);
         self.queues[queue].push(item, bound).map_err(|queued| JobError::Overloaded { queued, bound })?;
-        self.activate(queue);
+        self.note_entered(queue, tenant, ops);
+        Ok(())
+    }
+
+    /// Takes in a task, which waits for a thread of its kind.
+    pub(crate) fn submit_task(&mut self, item: Item<W>) -> Result<(), JobError> {
+        let (tenant, ns, bound) = (item.tenant, item.work.task_ns(), self.config.tenant_bound);
+        if let Some(most) = self.config.max_tenant_backlog {
+            let (waiting, most) = (self.backlog_ns(tenant), most.as_nanos() as f64);
+            if waiting + ns as f64 > most {
+                return Err(JobError::Overloaded { queued: in_ms(waiting), bound: in_ms(most) });
+            }
+        }
+        let queue = self.queue_for(Lane::Tasks, Vec::new);
+        self.queues[queue].push(item, bound).map_err(|queued| JobError::Overloaded { queued, bound })?;
+        self.tenants.enter_task(tenant, ns);
         Ok(())
     }
 
@@ -161,27 +210,51 @@ impl<W: Work> Scheduler<W> {
         let Some(queue) = self.find(lane) else { return };
         for mut item in items.into_iter().rev() {
             item.attempts = item.attempts.saturating_add(1);
+            let (tenant, ops) = (item.tenant, item.count as usize);
             self.queues[queue].push_again(item);
+            self.note_entered(queue, tenant, ops);
         }
-        self.activate(queue);
+    }
+
+    fn note_entered(&mut self, queue: usize, tenant: u64, ops: usize) {
+        self.live += ops;
+        self.tenants.enter(tenant, queue);
+        if !self.active.contains(&queue) {
+            self.active.push(queue);
+        }
     }
 
     /// Live operations of a submission are not wanted any more.
-    pub(crate) fn forget(&mut self, lane: Lane, tenant: u64, ops: usize, bytes: u64) {
-        if let Some(queue) = self.find(lane) {
-            self.queues[queue].forget(tenant, ops, bytes);
-            self.deactivate_empty();
+    pub(crate) fn forget(&mut self, lane: Lane, tenant: u64, ops: usize, bytes: u64, task_ns: Nanos) {
+        let Some(queue) = self.find(lane) else { return };
+        self.queues[queue].forget(tenant, ops, bytes);
+        if lane == Lane::Tasks {
+            let is_last = self.queues[queue].live_of(tenant) == 0;
+            return self.tenants.leave_task(tenant, task_ns, is_last);
+        }
+        self.live = self.live.saturating_sub(ops);
+        self.note_left(queue, tenant);
+    }
+
+    /// Notes that a tenant, or all, may have nothing waiting in a queue any more.
+    fn note_left(&mut self, queue: usize, tenant: u64) {
+        if self.queues[queue].live_of(tenant) == 0 {
+            self.tenants.leave(tenant, queue);
+        }
+        if self.queues[queue].live() == 0 {
+            self.active.retain(|active| *active != queue);
         }
     }
 
-    /// Live operations of all queues.
+    /// Live operations of all queues of engines and holders.
     pub(crate) fn live(&self) -> usize {
-        self.active.iter().map(|queue| self.queues[*queue].live()).sum()
+        self.live
     }
 
-    /// Every queue, and its live operations.
+    /// Queues and their live operations. Those of mixed lengths are shown only while something waits there.
     pub(crate) fn queued(&self) -> impl Iterator<Item = (Lane, usize)> + '_ {
-        self.queues.iter().map(|queue| (queue.lane, queue.live()))
+        let shown = self.queues.iter().filter(|queue| !queue.is_mixed() || queue.live() > 0);
+        shown.map(|queue| (queue.lane, queue.live()))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -190,85 +263,20 @@ impl<W: Work> Scheduler<W> {
 
     /// Takes everything that waits, to be failed at shutdown.
     pub(crate) fn drain(&mut self) -> Vec<Item<W>> {
-        let items = self.queues.iter_mut().flat_map(|queue| queue.take(usize::MAX, End::Oldest)).collect();
-        self.active.clear();
-        items
-    }
-
-    /// What a free near worker does next.
-    pub(crate) fn next(&mut self, now: Nanos, asking: Asking) -> Decision<W> {
-        let mut wait_until = Nanos::MAX;
-        for queue in self.by_slack() {
-            match self.decide(queue, now, asking) {
-                Decision::WaitUntil(time) => wait_until = wait_until.min(time),
-                Decision::Idle => {}
-                decision => {
-                    self.deactivate_empty();
-                    return decision;
+        let mut items = Vec::new();
+        for queue in &mut self.queues {
+            loop {
+                let taken = queue.take(usize::MAX, End::Oldest);
+                if taken.is_empty() {
+                    break;
                 }
+                items.extend(taken);
             }
         }
-        if wait_until == Nanos::MAX { Decision::Idle } else { Decision::WaitUntil(wait_until) }
-    }
-
-    /// What a far engine does next: the backlog that the CPU cannot finish within the deadline, newest first.
-    pub(crate) fn next_far(&mut self, engine: usize, workers: usize) -> Decision<W> {
-        for at in 0..self.active.len() {
-            let index = self.active[at];
-            let queue = &self.queues[index];
-            let Lane::Engines(shape) = queue.lane else { continue };
-            let Some(choice) = usable(queue, |choice| choice.is_far && choice.engine == engine).next() else {
-                continue;
-            };
-            let choice = *choice;
-            let surplus = self.surplus(queue, workers).min(choice.lanes.most);
-            if surplus == 0 || !self.far_pays(queue, choice, surplus) {
-                continue;
-            }
-            let items = self.queues[index].take(surplus, End::Newest);
-            if items.is_empty() {
-                continue;
-            }
-            self.deactivate_empty();
-            return Decision::Run(self.plan(choice, shape, items));
-        }
-        Decision::Idle
-    }
-
-    /// True where some far engine may have work; cheap enough for every submission.
-    pub(crate) fn has_surplus(&self, queue: usize, workers: usize) -> bool {
-        let queue = &self.queues[queue];
-        let has_far = usable(queue, |choice| choice.is_far).next().is_some();
-        has_far && self.surplus(queue, workers) > 0
-    }
-
-    /// The predicted cost of running `ops` operations one after another on the referee, where the adaptive rule would.
-    pub(crate) fn single_ns(&self, queue: usize, ops: usize, bytes: usize) -> Option<f64> {
-        let queue = &self.queues[queue];
-        let referee = self.referee_of(queue)?;
-        let is_single = match self.config.rule {
-            Rule::Adaptive => self.lane_pays(queue, referee, ops, bytes / ops.max(1)).is_none(),
-            Rule::ScalarOnly => true,
-            Rule::TwoOrMore => ops < 2,
-            Rule::Timer(_) => false,
-        };
-        is_single.then(|| referee.cost.predict_ns(referee.lanes, ops, bytes))
-    }
-
-    /// Near engine and batch size for bulk work on one thread: `ops` operations of so many bytes each, none of which is in the
-    /// queue.
-    pub(crate) fn bulk_plan(&self, queue: usize, ops: usize, bytes_per_op: usize) -> Option<(Choice, usize)> {
-        let queue = &self.queues[queue];
-        let referee = self.referee_of(queue);
-        let lane = match (self.config.rule, referee) {
-            (Rule::ScalarOnly, _) => None,
-            (_, Some(referee)) => self.lane_pays(queue, referee, ops, bytes_per_op),
-            (_, None) => self.cheapest_lane(queue, ops, bytes_per_op),
-        };
-        let choice = lane.or(referee)?;
-        // Nobody waits for the first of these, and what an engine without groups shares within a run is not in its cost.
-        let most = if choice.lanes.best > 1 { self.worthwhile(choice) } else { choice.lanes.most };
-        Some((choice, ops.min(most.max(1))))
+        self.active.clear();
+        self.live = 0;
+        self.tenants = Tenants::default();
+        items
     }
 
     /// Follows an observed batch.
@@ -288,250 +296,51 @@ impl<W: Work> Scheduler<W> {
 
     /// Engines that offer a known shape, with their costs.
     pub(crate) fn choices(&self, shape: Shape) -> &[Choice] {
-        self.find(Lane::Engines(shape)).map_or(&[], |queue| &self.queues[queue].choices)
-    }
-
-    /// Active queues, least slack first.
-    fn by_slack(&self) -> Vec<usize> {
-        let mut order = self.active.clone();
-        if order.len() > 1 {
-            order.sort_by_cached_key(|queue| self.slack_key(&self.queues[*queue]));
-        }
-        order
-    }
-
-    /// Due time less the cost of what is due: the order of slack at any moment.
-    fn slack_key(&self, queue: &Queue<W>) -> i128 {
-        let due = queue.earliest_due().unwrap_or(Nanos::MAX);
-        let cost = usable(queue, |choice| !choice.is_far)
-            .map(|choice| choice.cost.predict_ns(choice.lanes, 1, queue.bytes_per_op()))
-            .fold(f64::INFINITY, f64::min);
-        i128::from(due) - if cost.is_finite() { cost as i128 } else { 0 }
-    }
-
-    fn decide(&mut self, index: usize, now: Nanos, asking: Asking) -> Decision<W> {
-        match self.inquire(index, self.queues[index].live()) {
-            Inquiry::Ask(question) => return Decision::Ask(question),
-            // With the referee alone work goes on while others are asked.
-            Inquiry::Wait if self.queues[index].choices.is_empty() => return Decision::Idle,
-            Inquiry::Wait | Inquiry::Known => {}
-        }
-        let queue = &self.queues[index];
-        let shape = match queue.lane {
-            Lane::Holder(holder) => {
-                let items = self.queues[index].take(HOLDER_BATCH, End::Oldest);
-                return if items.is_empty() { Decision::Idle } else { Decision::Start { holder, items } };
-            }
-            Lane::Engines(shape) => shape,
-        };
-        let (choice, ops) = match self.choose(queue, now, asking) {
-            Chosen::Unit(choice, ops) => (choice, ops),
-            Chosen::WaitUntil(time) => return Decision::WaitUntil(time),
-            Chosen::LeaveToFar => return Decision::Idle,
-            Chosen::Nobody => {
-                let is_offered = !queue.choices.is_empty();
-                let items = self.queues[index].take(usize::MAX, End::Oldest);
-                return match items.is_empty() {
-                    true => Decision::Idle,
-                    false if is_offered => Decision::Fail { shape, items },
-                    false => Decision::Refuse { shape, items },
-                };
-            }
-        };
-        let items = self.queues[index].take(ops, End::Oldest);
-        if items.is_empty() { Decision::Idle } else { Decision::Run(self.plan(choice, shape, items)) }
-    }
-
-    fn choose(&self, queue: &Queue<W>, now: Nanos, asking: Asking) -> Chosen {
-        let referee = self.referee_of(queue);
-        if queue.next_runs_alone()
-            && let Some(referee) = referee
-        {
-            return Chosen::Unit(referee, 1);
-        }
-        let (share, bytes) = (queue.live().div_ceil(1 + asking.idle_others), queue.bytes_per_op());
-        let unit = match (self.config.rule, referee) {
-            (_, None) => self.cheapest_lane(queue, share, bytes).map(|lane| self.lane_unit(lane, share)),
-            (Rule::ScalarOnly, Some(referee)) => Some((referee, 1)),
-            (Rule::Adaptive, Some(referee)) => match self.lane_pays(queue, referee, share, bytes) {
-                Some(lane) => Some(self.lane_unit(lane, share)),
-                None => Some((referee, share.min(self.worthwhile(referee)))),
-            },
-            (Rule::TwoOrMore, Some(referee)) => Some(self.two_or_more(queue, referee)),
-            (Rule::Timer(wait), Some(referee)) => {
-                match self.timer(queue, referee, wait.as_nanos() as u64, now) {
-                    Ok(unit) => Some(unit),
-                    Err(time) => return Chosen::WaitUntil(time),
-                }
-            }
-        };
-        match unit {
-            Some((choice, ops)) => self.smaller_where_others_wait(queue, choice, ops, referee, now),
-            None if usable(queue, |choice| choice.is_far).next().is_some() => Chosen::LeaveToFar,
-            None => Chosen::Nobody,
-        }
-    }
-
-    /// While another queue waits, a batch over the longest becomes as many groups of lanes as fit, one at least. That one gives way
-    /// to a single operation only where another queue is in time and would not be after it: singles cost all queues more.
-    fn smaller_where_others_wait(
-        &self,
-        queue: &Queue<W>,
-        choice: Choice,
-        ops: usize,
-        referee: Option<Choice>,
-        now: Nanos,
-    ) -> Chosen {
-        let longest = self.config.longest_batch.as_nanos() as f64;
-        let cost = |choice: Choice, ops: usize| {
-            choice.cost.predict_ns(choice.lanes, ops, ops * queue.bytes_per_op())
-        };
-        if self.active.len() < 2 || cost(choice, ops) <= longest {
-            return Chosen::Unit(choice, ops);
-        }
-        let group = ops.min(choice.lanes.best.max(1));
-        if ops > group && cost(choice, group) <= longest {
-            let per_group = cost(choice, group).max(1.0);
-            return Chosen::Unit(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
-        }
-        match referee {
-            Some(referee)
-                if cost(referee, 1) < cost(choice, group)
-                    && self.delays_another(queue, now, cost(choice, group)) =>
-            {
-                Chosen::Unit(referee, 1)
-            }
-            _ => Chosen::Unit(choice, group),
-        }
-    }
-
-    /// True where another queue that is in time now would be late after so long.
-    fn delays_another(&self, queue: &Queue<W>, now: Nanos, cost_ns: f64) -> bool {
-        let slack = |index: &usize| self.slack_key(&self.queues[*index]) - i128::from(now);
-        let is_other = |index: &&usize| self.queues[**index].lane != queue.lane;
-        self.active.iter().filter(is_other).map(slack).any(|slack| (0..cost_ns as i128).contains(&slack))
-    }
-
-    /// The referee where it offers the shape.
-    fn referee_of(&self, queue: &Queue<W>) -> Option<Choice> {
-        queue.choices.iter().find(|choice| choice.engine == self.referee).copied()
-    }
-
-    /// The near engine other than the referee with the least cost per operation for so many.
-    fn cheapest_lane(&self, queue: &Queue<W>, ops: usize, bytes_per_op: usize) -> Option<Choice> {
-        let per_op = |choice: &Choice| {
-            let ops = ops.clamp(1, choice.lanes.best.max(1));
-            choice.cost.predict_ns(choice.lanes, ops, ops * bytes_per_op) / ops as f64
-        };
-        usable(queue, |choice| !choice.is_far && choice.engine != self.referee)
-            .min_by(|a, b| per_op(a).total_cmp(&per_op(b)))
-            .copied()
-    }
-
-    /// The lane engine that does what waits faster than the referee one by one: the break-even of the cost model.
-    fn lane_pays(
-        &self,
-        queue: &Queue<W>,
-        referee: Choice,
-        ops: usize,
-        bytes_per_op: usize,
-    ) -> Option<Choice> {
-        let lane = self.cheapest_lane(queue, ops, bytes_per_op)?;
-        let ops = ops.min(lane.lanes.best.max(1));
-        let batch = lane.cost.predict_ns(lane.lanes, ops, ops * bytes_per_op);
-        let singles = referee.cost.predict_ns(referee.lanes, 1, bytes_per_op) * ops as f64;
-        (batch < singles).then_some(lane)
-    }
-
-    fn lane_unit(&self, lane: Choice, ops: usize) -> (Choice, usize) {
-        (lane, ops.min(self.worthwhile(lane)))
-    }
-
-    fn worthwhile(&self, choice: Choice) -> usize {
-        choice.cost.worthwhile(choice.lanes, self.config.overhead.as_nanos() as f64)
-    }
-
-    fn two_or_more(&self, queue: &Queue<W>, referee: Choice) -> (Choice, usize) {
-        match self.cheapest_lane(queue, queue.live(), queue.bytes_per_op()) {
-            Some(lane) if queue.live() >= 2 => (lane, queue.live().min(lane.lanes.best)),
-            _ => (referee, 1),
-        }
-    }
-
-    fn timer(
-        &self,
-        queue: &Queue<W>,
-        referee: Choice,
-        wait: Nanos,
-        now: Nanos,
-    ) -> Result<(Choice, usize), Nanos> {
-        let unit = self.cheapest_lane(queue, queue.live(), queue.bytes_per_op()).unwrap_or(referee);
-        let full = if unit.engine == self.referee { 8 } else { unit.lanes.best };
-        let ready = queue.oldest().unwrap_or(now).saturating_add(wait);
-        if queue.live() >= full || now >= ready { Ok((unit, queue.live().min(full))) } else { Err(ready) }
-    }
-
-    /// Operations that the near engines cannot finish within the target latency.
-    fn surplus(&self, queue: &Queue<W>, workers: usize) -> usize {
-        let bytes = queue.bytes_per_op();
-        let per_op = usable(queue, |choice| !choice.is_far)
-            .map(|choice| {
-                let ops = choice.lanes.best.max(1);
-                choice.cost.predict_ns(choice.lanes, ops, ops * bytes) / ops as f64
-            })
-            .fold(f64::INFINITY, f64::min);
-        if per_op.is_infinite() {
-            return queue.live();
-        }
-        let in_time = self.config.target_latency.as_nanos() as f64 * workers as f64 / per_op.max(0.001);
-        queue.live().saturating_sub(in_time.min(1e15) as usize)
-    }
-
-    /// A far batch must be done before the CPU would have come to it.
-    fn far_pays(&self, queue: &Queue<W>, far: Choice, ops: usize) -> bool {
-        let bytes = ops * queue.bytes_per_op();
-        let near = usable(queue, |choice| !choice.is_far)
-            .map(|choice| choice.cost.predict_ns(choice.lanes, ops, bytes))
-            .fold(f64::INFINITY, f64::min);
-        let patience = self.config.target_latency.as_nanos() as f64;
-        far.cost.predict_ns(far.lanes, ops, bytes) < near + patience
-    }
-
-    fn plan(&self, choice: Choice, shape: Shape, items: Vec<Item<W>>) -> Plan<W> {
-        let ops = items.iter().map(|item| item.count as usize).sum();
-        let bytes = items.iter().map(|item| item.bytes as usize).sum();
-        let predicted_ns = choice.cost.predict_ns(choice.lanes, ops, bytes);
-        Plan { engine: choice.engine, shape, items, ops, predicted_ns }
+        self.find(Lane::of(shape)).map_or(&[], |queue| &self.queues[queue].choices)
     }
 
     fn choice_mut(&mut self, shape: Shape, engine: usize) -> Option<&mut Choice> {
-        let queue = self.find(Lane::Engines(shape))?;
+        let queue = self.find(Lane::of(shape))?;
         self.queues[queue].choices.iter_mut().find(|choice| choice.engine == engine)
     }
 
-    fn activate(&mut self, queue: usize) {
-        if !self.active.contains(&queue) {
-            self.active.push(queue);
-        }
+    /// The batch of items that were taken from the queue of a class. They leave the counts, and their tenants are charged.
+    fn plan(&mut self, queue: usize, choice: Choice, class: Shape, items: Vec<Item<W>>) -> Plan<W> {
+        let ops = items.iter().map(|item| item.count as usize).sum();
+        let bytes = items.iter().map(|item| item.bytes as usize).sum();
+        let predicted_ns = choice.cost.predict_ns(choice.lanes, ops, bytes);
+        self.charge(queue, &items, predicted_ns);
+        Plan { engine: choice.engine, shape: shape_of(&items, class), items, ops, predicted_ns }
     }
 
-    fn deactivate_empty(&mut self) {
-        let queues = &self.queues;
-        self.active.retain(|queue| queues[*queue].live() > 0);
+    /// Takes items off the counts and charges each tenant its share of what they are predicted to cost.
+    fn charge(&mut self, queue: usize, items: &[Item<W>], predicted_ns: f64) {
+        let ops: usize = items.iter().map(|item| item.count as usize).sum();
+        self.live = self.live.saturating_sub(ops);
+        for same in items.chunk_by(|one, other| one.tenant == other.tenant) {
+            let own: usize = same.iter().map(|item| item.count as usize).sum();
+            let tenant = same[0].tenant;
+            self.tenants.charge(Resource::Engines, tenant, predicted_ns * own as f64 / ops.max(1) as f64);
+            self.note_left(queue, tenant);
+        }
     }
 }
 
-enum Chosen {
-    Unit(Choice, usize),
-    WaitUntil(Nanos),
-    LeaveToFar,
-    Nobody,
+/// The shape of items that were taken together from the queue of a class.
+fn shape_of<W: Work>(items: &[Item<W>], class: Shape) -> Shape {
+    items.first().and_then(|item| item.work.shape()).unwrap_or(class)
+}
+
+/// Nanoseconds as whole milliseconds.
+fn in_ms(ns: f64) -> usize {
+    (ns / 1e6).ceil() as usize
 }
 
 fn mark_aside(asides: &[Vec<Option<Shape>>], lane: Lane, choices: &mut [Choice]) {
-    let Lane::Engines(shape) = lane else { return };
+    let Lane::Engines(class) = lane else { return };
+    let concerns = |aside: &Option<Shape>| aside.is_none_or(|aside| class_of(aside) == class);
     for choice in choices {
-        choice.is_aside = asides[choice.engine].iter().any(|aside| aside.is_none_or(|aside| aside == shape));
+        choice.is_aside = asides[choice.engine].iter().any(concerns);
     }
 }
 

@@ -10,7 +10,7 @@ use oarlock_core::{JobError, Reach};
 
 use crate::flight::Flight;
 use crate::group::End;
-use crate::inner::{Asker, Inner, Report, unsupported};
+use crate::inner::{Asker, Inner, Learnt, unsupported};
 use crate::metrics::count;
 use crate::scheduler::Decision;
 use crate::timers::Timers;
@@ -21,6 +21,8 @@ const ROUND: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub(crate) struct Threads {
     is_started: AtomicBool,
+    /// Threads for tasks are started at the first one.
+    has_task_threads: AtomicBool,
     team: Mutex<Team>,
     /// No worker is left: the watchdog may end.
     is_over: AtomicBool,
@@ -34,7 +36,9 @@ struct Team {
     /// Posts whose worker is missing because no thread could be started.
     vacant: Vec<Asker>,
     watchdog: Option<JoinHandle<()>>,
-    /// Probes, each with the sign of its end.
+    /// Threads for tasks that have been started.
+    task_threads: usize,
+    /// These and probes, each with the sign of its end.
     loose: Vec<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
@@ -90,17 +94,24 @@ impl Threads {
         Ok(())
     }
 
+    /// Starts the threads for tasks once.
+    pub(crate) fn ensure_task_threads(&self, inner: &Arc<Inner>) -> Result<(), JobError> {
+        if self.has_task_threads.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut team = self.lock();
+        while team.task_threads < 2 * inner.config().threads {
+            let own = Arc::clone(inner);
+            team.start_loose("oarlock-task", inner, move || own.run_tasks()).map_err(no_threads)?;
+            team.task_threads += 1;
+        }
+        self.has_task_threads.store(true, Ordering::Release);
+        Ok(())
+    }
+
     /// Starts a thread that is joined at the end unless it hangs; false where it cannot be started.
     pub(crate) fn start_probe(&self, inner: &Arc<Inner>, run: impl FnOnce() + Send + 'static) -> bool {
-        let mut team = self.lock();
-        team.loose.retain(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
-        let (inner, has_ended) = (Arc::clone(inner), Arc::new(AtomicBool::new(false)));
-        let sign = Arc::clone(&has_ended);
-        let handle = Builder::new().name("oarlock-probe".into()).spawn(move || {
-            let _end = Ending { threads: &inner.threads, has_ended: &sign };
-            run();
-        });
-        handle.map(|handle| team.loose.push((has_ended, handle))).is_ok()
+        self.lock().start_loose("oarlock-probe", inner, run).is_ok()
     }
 
     /// Batches in flight now.
@@ -125,7 +136,7 @@ impl Threads {
     }
 
     /// Waits for all threads but those given up and the one that calls. The watchdog lives until the last worker has
-    /// ended, so that one that hangs is given up in the end; probes get so much `patience`.
+    /// ended, so that one that hangs is given up in the end; probes and tasks get so much `patience`.
     pub(crate) fn join(&self, timers: &Timers, patience: Duration) {
         let this = std::thread::current().id();
         let mut team = self.lock();
@@ -134,8 +145,10 @@ impl Threads {
         }
         self.is_over.store(true, Ordering::Release);
         timers.wake();
-        let is_probing =
-            |team: &mut Team| team.loose.iter().any(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
+        let is_running = |(has_ended, handle): &(Arc<AtomicBool>, JoinHandle<()>)| {
+            !has_ended.load(Ordering::Acquire) && handle.thread().id() != this
+        };
+        let is_probing = |team: &mut Team| team.loose.iter().any(is_running);
         team = self
             .one_less
             .wait_timeout_while(team, patience, is_probing)
@@ -162,6 +175,23 @@ impl Threads {
 }
 
 impl Team {
+    fn start_loose(
+        &mut self,
+        name: &str,
+        inner: &Arc<Inner>,
+        run: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<()> {
+        self.loose.retain(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
+        let (inner, has_ended) = (Arc::clone(inner), Arc::new(AtomicBool::new(false)));
+        let sign = Arc::clone(&has_ended);
+        let handle = Builder::new().name(name.into()).spawn(move || {
+            let _end = Ending { threads: &inner.threads, has_ended: &sign };
+            run();
+        })?;
+        self.loose.push((has_ended, handle));
+        Ok(())
+    }
+
     fn fill(&mut self, inner: &Arc<Inner>) {
         while !inner.is_stopping()
             && let Some(asker) = self.vacant.last()
@@ -220,8 +250,8 @@ fn stand_back(nice: u8) {
 
 /// A worker's life.
 fn work(inner: &Arc<Inner>, slot: &Slot) {
-    let mut report: Option<Option<Report>> = None;
-    while let Some(decision) = inner.next(slot.asker, report.take()) {
+    let mut ended: Option<Option<Learnt>> = None;
+    while let Some(decision) = inner.next(slot.asker, ended.take()) {
         let learnt = match decision {
             Decision::Run(plan) => {
                 let flight = Flight::new(plan, inner);
@@ -253,9 +283,9 @@ fn work(inner: &Arc<Inner>, slot: &Slot) {
                 inner.put(&question);
                 None
             }
-            Decision::WaitUntil(_) | Decision::Idle => None,
+            Decision::Do(_) | Decision::WaitUntil(_) | Decision::Idle => None,
         };
-        report = Some(learnt);
+        ended = Some(learnt);
     }
 }
 

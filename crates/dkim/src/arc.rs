@@ -6,5 +6,7 @@ mod seal;
 mod sets;
 
 pub use self::chain::{Chain, ChainFault};
-pub use self::seal::{SealError, Sealed, Sealer, Sealing};
-pub(crate) use self::sets::{Found, find_sets, write_sealed};
+pub use self::seal::{SealError, Sealed, SealedResults, Sealer, Sealing};
+pub(crate) use self::sets::{
+    Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned,
+};

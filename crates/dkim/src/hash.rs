@@ -1,11 +1,14 @@
 //! Digests of many bodies and headers side by side, and of bodies too long to be kept.
 
+mod growth;
+
 use std::ops::Range;
 
 use oarlock::contract::{Column, Sink, Source, Span, Status};
 use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Options, Records, Shape};
 use smallvec::SmallVec;
 
+use self::growth::Growth;
 use crate::canon::{BodyCanonicalizer, Form, canonicalize_body};
 
 /// A digest.
@@ -16,9 +19,9 @@ const KEPT: usize = 64 << 10;
 
 /// Which input of a [`Gather`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HashId {
-    alg: DigestAlg,
-    index: u32,
+pub(crate) enum HashId {
+    Input { alg: DigestAlg, index: u32 },
+    Grown { growth: usize, step: usize },
 }
 
 /// Inputs one behind the other, to be hashed together.
@@ -28,6 +31,7 @@ pub(crate) struct Gather {
     pub(crate) data: Vec<u8>,
     sha1: Vec<Source>,
     sha256: Vec<Source>,
+    growths: Vec<Growth>,
 }
 
 /// The digests of a [`Gather`].
@@ -35,6 +39,7 @@ pub(crate) struct Gather {
 pub(crate) struct Digests {
     sha1: Vec<u8>,
     sha256: Vec<u8>,
+    grown: Vec<Vec<Hash>>,
 }
 
 impl Gather {
@@ -45,7 +50,26 @@ impl Gather {
         let len = u32::try_from(place.end).map_err(too_much)? - start;
         let inputs = if alg == DigestAlg::Sha1 { &mut self.sha1 } else { &mut self.sha256 };
         inputs.push(Source::Data(Span { start, len }));
-        Ok(HashId { alg, index: inputs.len() as u32 - 1 })
+        Ok(HashId::Input { alg, index: inputs.len() as u32 - 1 })
+    }
+
+    /// Begins a run of inputs of which each continues the one before.
+    pub(crate) fn start_growth(&mut self) {
+        self.growths.push(Growth::default());
+    }
+
+    /// The next input of the run that was begun last: what it shares with all later ones, and its own end.
+    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> HashId {
+        if self.growths.is_empty() {
+            self.start_growth();
+        }
+        let growth = self.growths.len() - 1;
+        self.growths[growth].push(alg, shared, own);
+        HashId::Grown { growth, step: self.growths[growth].len() - 1 }
+    }
+
+    fn grown(&self, accelerator: &Accelerator) -> Result<Vec<Vec<Hash>>, JobError> {
+        self.growths.iter().map(|growth| growth.run(accelerator, &self.data)).collect()
     }
 
     /// Forgets everything but the memory.
@@ -53,6 +77,7 @@ impl Gather {
         self.data.clear();
         self.sha1.clear();
         self.sha256.clear();
+        self.growths.clear();
     }
 
     /// Hashes on this thread.
@@ -65,7 +90,11 @@ impl Gather {
             let outcomes = accelerator.run_records(shape, &records(alg, &self.data, inputs))?;
             finished(shape, outcomes.statuses(), outcomes.bytes())
         };
-        Ok(Digests { sha1: of(DigestAlg::Sha1, &self.sha1)?, sha256: of(DigestAlg::Sha256, &self.sha256)? })
+        Ok(Digests {
+            sha1: of(DigestAlg::Sha1, &self.sha1)?,
+            sha256: of(DigestAlg::Sha256, &self.sha256)?,
+            grown: self.grown(accelerator)?,
+        })
     }
 
     /// Hashes beside what others have submitted.
@@ -74,18 +103,26 @@ impl Gather {
         accelerator: &Accelerator,
         options: Options,
     ) -> Result<Digests, JobError> {
-        let Self { data, sha1, sha256 } = self;
+        let grown = self.grown(accelerator)?;
+        let Self { data, sha1, sha256, .. } = self;
         let kept = if sha1.is_empty() { Vec::new() } else { data.clone() };
         let sha256 = submit(accelerator, options, DigestAlg::Sha256, data, sha256).await?;
-        Ok(Digests { sha1: submit(accelerator, options, DigestAlg::Sha1, kept, sha1).await?, sha256 })
+        Ok(Digests { sha1: submit(accelerator, options, DigestAlg::Sha1, kept, sha1).await?, sha256, grown })
     }
 }
 
 impl Digests {
     pub(crate) fn get(&self, id: HashId) -> &[u8] {
-        let all = if id.alg == DigestAlg::Sha1 { &self.sha1 } else { &self.sha256 };
-        let len = id.alg.output_len();
-        all.get(id.index as usize * len..).and_then(|rest| rest.get(..len)).unwrap_or_default()
+        let (alg, index) = match id {
+            HashId::Input { alg, index } => (alg, index),
+            HashId::Grown { growth, step } => {
+                let digest = self.grown.get(growth).and_then(|digests| digests.get(step));
+                return digest.map_or(&[], |digest| digest);
+            }
+        };
+        let all = if alg == DigestAlg::Sha1 { &self.sha1 } else { &self.sha256 };
+        let len = alg.output_len();
+        all.get(index as usize * len..).and_then(|rest| rest.get(..len)).unwrap_or_default()
     }
 }
 

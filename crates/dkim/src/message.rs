@@ -15,11 +15,13 @@ pub struct Limits {
     pub signatures: usize,
     /// Most names in one `h=`.
     pub signed_names: usize,
+    /// Most key records that are looked up for one message: those of its signatures and of its ARC chain together.
+    pub max_lookups: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { headers: 20_000, header_bytes: 4 << 20, signatures: 5, signed_names: 512 }
+        Self { headers: 20_000, header_bytes: 4 << 20, signatures: 5, signed_names: 512, max_lookups: 20 }
     }
 }
 

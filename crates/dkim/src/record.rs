@@ -40,6 +40,17 @@ pub enum RecordError {
     /// `s=` names neither mail nor everything.
     #[error("the key is not for mail, but for `{0}`")]
     Service(String),
+    /// A record that holds no key, and says `t=y`: the domain only tests, its mail is as if it had no signature.
+    #[error("{0} (t=y: the domain only tests)")]
+    Testing(Box<Self>),
+}
+
+impl RecordError {
+    /// True where the record says that its domain only tests.
+    #[must_use]
+    pub fn is_testing(&self) -> bool {
+        matches!(self, Self::Testing(_))
+    }
 }
 
 /// A public key with what its record allows.
@@ -64,12 +75,18 @@ impl KeyRecord {
     /// The first rule that it breaks.
     pub fn parse(record: &[u8]) -> Result<Self, RecordError> {
         let tags = TagList::parse(record)?;
+        Self::of_tags(&tags).map_err(|error| match has_flag(&tags, b"y") {
+            true => RecordError::Testing(Box::new(error)),
+            false => error,
+        })
+    }
+
+    fn of_tags(tags: &TagList<'_>) -> Result<Self, RecordError> {
         if tags.get("v").is_some_and(|version| version != b"DKIM1" || !tags.begins_with("v")) {
             return Err(RecordError::Version);
         }
         let public = tags.get("p").ok_or(RecordError::NoKey)?;
-        let list = |name| tags.get(name).map(|value: &[u8]| value.split(|byte| *byte == b':').map(trimmed));
-        if let Some(mut services) = list("s")
+        if let Some(mut services) = list(tags, "s")
             && !services.any(|service| matches!(service, b"*" | b"email"))
         {
             return Err(RecordError::Service(shown(tags.get("s").unwrap_or_default())));
@@ -78,12 +95,12 @@ impl KeyRecord {
             return Err(RecordError::Revoked);
         }
         let key = key_of(tags.get("k").unwrap_or(b"rsa"), public)?;
-        let has_flag = |flag: &[u8]| list("t").is_some_and(|mut flags| flags.any(|own| own == flag));
         Ok(Self {
             key,
-            is_testing: has_flag(b"y"),
-            is_strict: has_flag(b"s"),
-            hashes: list("h").map(|hashes| hashes.map(|hash| String::from_utf8_lossy(hash).into()).collect()),
+            is_testing: has_flag(tags, b"y"),
+            is_strict: has_flag(tags, b"s"),
+            hashes: list(tags, "h")
+                .map(|hashes| hashes.map(|hash| String::from_utf8_lossy(hash).into()).collect()),
             notes: tags.get("n").map(|notes| String::from_utf8_lossy(notes).into()),
         })
     }
@@ -109,6 +126,15 @@ impl KeyRecord {
     pub(crate) fn allows_hash(&self, algorithm: Algorithm) -> bool {
         self.hashes.as_ref().is_none_or(|hashes| hashes.iter().any(|hash| hash == algorithm.hash()))
     }
+}
+
+/// The parts of a value between colons.
+fn list<'a>(tags: &TagList<'a>, name: &str) -> Option<impl Iterator<Item = &'a [u8]>> {
+    tags.get(name).map(|value| value.split(|byte| *byte == b':').map(trimmed))
+}
+
+fn has_flag(tags: &TagList<'_>, flag: &[u8]) -> bool {
+    list(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
 }
 
 /// RSA keys are written as SubjectPublicKeyInfo by everybody, and as RSAPublicKey by the RFC's grammar. Ed25519 keys are 32 bytes.
@@ -146,7 +172,13 @@ pub struct RecordOptions {
 pub fn record_text(key: &Key, options: &RecordOptions) -> Result<String, KeyError> {
     let (name, public) = match (key.ed25519_public(), key.rsa_public()) {
         (Some(public), _) => ("ed25519", public.to_vec()),
-        (None, _) => ("rsa", export::spki_der(key)?),
+        (None, Some(_)) => ("rsa", export::spki_der(key)?),
+        (None, None) => {
+            return Err(KeyError::Structure {
+                expected: "an RSA or Ed25519 key",
+                found: "a key of another type",
+            });
+        }
     };
     let mut text = format!("v=DKIM1; k={name}; ");
     let flags = [(options.is_testing, "y"), (options.is_strict, "s")];
@@ -162,21 +194,28 @@ pub fn record_text(key: &Key, options: &RecordOptions) -> Result<String, KeyErro
     Ok(text + "p=" + &base64::encode(&public))
 }
 
-/// A record's line for a zone file, its text cut into strings of at most 255 bytes. RFC 1035 3.3.14.
-#[must_use]
-pub fn zone_line(selector: &str, domain: &str, record: &str) -> String {
-    let mut line = format!("{selector}._domainkey.{domain}. IN TXT (");
+/// A record cut into strings of at most 255 bytes. RFC 1035 3.3.14.
+pub fn record_strings(record: &str) -> impl Iterator<Item = &str> {
     let mut rest = record;
-    while !rest.is_empty() {
+    std::iter::from_fn(move || {
         let mut len = rest.len().min(255);
         while !rest.is_char_boundary(len) {
             len -= 1;
         }
         let (string, others) = rest.split_at(len);
+        rest = others;
+        (!string.is_empty()).then_some(string)
+    })
+}
+
+/// A record's line for a zone file, its text cut into strings of at most 255 bytes. RFC 1035 3.3.14.
+#[must_use]
+pub fn zone_line(selector: &str, domain: &str, record: &str) -> String {
+    let mut line = format!("{selector}._domainkey.{domain}. IN TXT (");
+    for string in record_strings(record) {
         let quoted = string.replace('\\', "\\\\").replace('"', "\\\"");
         // Writing to a text cannot fail.
         let _ = write!(line, "\n    \"{quoted}\"");
-        rest = others;
     }
     line + " )"
 }

@@ -1,11 +1,17 @@
 //! `Authentication-Results` fields: written, and found where they are forged. RFC 8601.
 
 use crate::arc::Chain;
-use crate::domain;
 use crate::fold::Folded;
 use crate::verdict::{SignatureResult, Verdict};
 
+mod parse;
+
+pub use self::parse::{comes_from, parse_results};
+
 const NAME: &str = "Authentication-Results";
+
+/// Longest property that is repeated: as long as an address can be (RFC 5321 4.5.3.1). A stranger writes them.
+const MAX_PROPERTY_BYTES: usize = 64 + 1 + 255;
 
 /// The field without the CRLF at its end: a result for each signature, `dkim=none` where there is none, and one for the ARC chain
 /// where it was looked at. `authserv_id` is the name by which readers know who says so.
@@ -17,16 +23,17 @@ pub fn authentication_results(
 ) -> String {
     let mut field = Folded::new(NAME);
     field.glued(": ");
-    write(&mut field, authserv_id, signatures, chain);
+    write(&mut field, authserv_id, signatures, chain, &[]);
     field.finish()
 }
 
-/// The value of such a field.
+/// The value of such a field, with results of others at its end.
 pub(crate) fn write(
     field: &mut Folded,
     authserv_id: &str,
     signatures: &[SignatureResult],
     chain: Option<&Chain>,
+    others: &[String],
 ) {
     field.glued(&value(authserv_id));
     if signatures.is_empty() {
@@ -44,6 +51,13 @@ pub(crate) fn write(
         field.glued(&format!("arc={}", chain.verdict()));
         if let Some(reason) = chain.reason() {
             field.word(&format!("reason={}", quoted(&reason)));
+        }
+    }
+    for other in others {
+        field.glued(";");
+        field.fold();
+        for (place, word) in other.split(' ').enumerate() {
+            if place == 0 { field.glued(word) } else { field.word(word) }
         }
     }
 }
@@ -69,7 +83,7 @@ fn method(field: &mut Folded, signature: &SignatureResult) {
         ("b", signature.signature_start.as_deref()),
     ];
     for (name, property) in properties {
-        if let Some(property) = property {
+        if let Some(property) = property.filter(|property| property.len() <= MAX_PROPERTY_BYTES) {
             field.word(&format!("header.{name}={}", value(property)));
         }
     }
@@ -105,59 +119,7 @@ fn quoted(text: &str) -> String {
 /// before anybody believes it. RFC 8601 5.
 #[must_use]
 pub fn claims_to_be(value: &[u8], authserv_id: &str) -> bool {
-    let Some(claimed) = authserv_id_of(value) else { return true };
-    let same_text = claimed.eq_ignore_ascii_case(authserv_id);
-    let form = |name: &str| domain::ascii_form(name).map(String::from);
-    same_text || form(&claimed).is_some_and(|claimed| Some(claimed) == form(authserv_id))
-}
-
-/// The name behind comments and white space. None where there is none that could be read.
-fn authserv_id_of(value: &[u8]) -> Option<String> {
-    let rest = behind_comments(value)?;
-    let name = match rest {
-        [b'"', rest @ ..] => unquoted(rest)?,
-        _ => {
-            let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b'"');
-            rest[..rest.iter().position(is_end).unwrap_or(rest.len())].to_vec()
-        }
-    };
-    String::from_utf8(name).ok().filter(|name| !name.is_empty() && !name.contains(char::is_control))
-}
-
-/// Comments nest. RFC 5322 3.2.2.
-fn behind_comments(mut text: &[u8]) -> Option<&[u8]> {
-    let mut depth = 0_usize;
-    loop {
-        match text {
-            [b'(', rest @ ..] => {
-                depth += 1;
-                text = rest;
-            }
-            [b'\\', _, rest @ ..] if depth > 0 => text = rest,
-            [b')', rest @ ..] if depth > 0 => {
-                depth -= 1;
-                text = rest;
-            }
-            [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] => text = rest,
-            [_, rest @ ..] if depth > 0 => text = rest,
-            [] if depth > 0 => return None,
-            _ => return Some(text),
-        }
-    }
-}
-
-fn unquoted(mut text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    loop {
-        match text {
-            [b'"', ..] => return Some(out),
-            [b'\\', byte, rest @ ..] | [byte, rest @ ..] => {
-                out.push(*byte);
-                text = rest;
-            }
-            [] => return None,
-        }
-    }
+    parse::authserv_id_of(value).is_none_or(|claimed| parse::is_same_id(&claimed, authserv_id))
 }
 
 /// Whether a message passes for those who only want one word: its best signature.
@@ -212,6 +174,22 @@ mod tests {
         );
         assert_eq!(text, expected);
         assert_eq!((best(&results), best(&[])), (Verdict::Pass, Verdict::None));
+    }
+
+    #[test]
+    fn what_a_stranger_writes_is_repeated_up_to_a_length() {
+        let with = |len: usize| {
+            let identity = Some("x".repeat(len - 12) + "@example.com");
+            let result = SignatureResult { identity, ..result(None) };
+            authentication_results("mx.example.net", &[result], None)
+        };
+        assert!(with(320).contains("header.i=xxx"));
+        let long = with(100_000);
+        assert!(
+            !long.contains("header.i=") && long.contains("header.b=") && long.len() < 500,
+            "{}",
+            long.len()
+        );
     }
 
     #[test]

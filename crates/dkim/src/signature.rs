@@ -1,5 +1,6 @@
 //! What a signature's header field says. RFC 6376 3.5; RFC 8617 4.1.2 for ARC.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -9,7 +10,7 @@ use crate::base64;
 use crate::canon::{Canonicalization, UnknownForm};
 use crate::domain;
 use crate::message::{Limits, name_hash};
-use crate::tags::{TagError, TagList, shown, trimmed};
+use crate::tags::{TagError, TagList, is_space, shown, trimmed};
 
 /// Why a field is no signature. RFC 6376 6.1.1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -97,8 +98,8 @@ pub struct Signature<'a> {
     pub domain: String,
     /// `s=`, as it is looked up.
     pub selector: String,
-    /// `i=`, where it is there.
-    pub identity: Option<&'a str>,
+    /// `i=`, where it is there, out of its quoted-printable form.
+    pub identity: Option<Cow<'a, str>>,
     /// `l=`: canonical bytes of the body that are signed.
     pub body_length: Option<u64>,
     /// `t=`, in seconds since 1970.
@@ -216,14 +217,50 @@ pub(crate) fn domain_of(tag: &'static str, tags: &TagList<'_>) -> Result<String,
     form.map(Into::into).ok_or_else(|| SignatureError::Domain { tag, found: shown(value) })
 }
 
-/// `[ Local-part ] "@" domain-name`, which is `domain` or below it.
-fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<&'a str, SignatureError> {
-    let identity = text(value);
+/// `[ Local-part ] "@" domain-name`, which is `domain` or below it. Any of its characters may be encoded. RFC 6376 2.11 and 3.5.
+fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, SignatureError> {
+    let wrong = || SignatureError::Identity(shown(value));
+    let identity = match memchr::memchr3(b'=', b'\n', b'\t', value) {
+        None => Cow::Borrowed(text(value)),
+        Some(_) => Cow::Owned(String::from_utf8(quoted_printable(value)).map_err(|_| wrong())?),
+    };
+    if identity.contains(char::is_control) {
+        return Err(wrong());
+    }
     let host = identity.rsplit_once('@').and_then(|(_, host)| domain::ascii_form(host));
     match host {
         Some(host) if domain::is_same_or_below(&host, domain) => Ok(identity),
-        _ => Err(SignatureError::Identity(shown(value))),
+        _ => Err(wrong()),
     }
+}
+
+/// Decodes dkim-quoted-printable: white space around folds means nothing, and a `=` before no two digits stands for itself.
+fn quoted_printable(text: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    };
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, others @ ..] = rest {
+        rest = others;
+        if is_space(*first) {
+            continue;
+        }
+        let escaped = match others {
+            [high, low, ..] if *first == b'=' => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        match escaped {
+            Some((high, low)) => {
+                out.push(high << 4 | low);
+                rest = &others[2..];
+            }
+            None => out.push(*first),
+        }
+    }
+    out
 }
 
 fn names_of<'a>(value: &'a [u8], limits: &Limits) -> Result<SmallVec<[SignedName<'a>; 24]>, SignatureError> {
@@ -286,7 +323,23 @@ mod tests {
         let signature = parse(&other).unwrap();
         assert_eq!(signature.canonicalization.to_string(), "relaxed/simple");
         assert_eq!((signature.body_length, signature.timestamp), (Some(12), Some(5)));
-        assert_eq!(signature.identity, Some("a@Sub.EXAMPLE.com"));
+        assert_eq!(signature.identity.as_deref(), Some("a@Sub.EXAMPLE.com"));
+        for (written, identity) in [
+            ("a@example=2Ecom", "a@example.com"),
+            ("a=40sub.example.com", "a@sub.example.com"),
+            ("=3D=61@example.com", "=a@example.com"),
+            ("=6Aoe=3b=x@example.com", "joe=3b=x@example.com"),
+            ("b\r\n ob@exam\r\n\tple.com", "bob@example.com"),
+        ] {
+            let text = format!("{GOOD}; i={written}");
+            assert_eq!(parse(&text).unwrap().identity.as_deref(), Some(identity), "{written}");
+        }
+        for wrong in
+            ["a=40example.net", "a@example.com=2Eevil.example", "a=0A@example.com", "=FF@example.com"]
+        {
+            let text = format!("{GOOD}; i={wrong}");
+            assert_eq!(parse(&text).unwrap_err(), SignatureError::Identity(wrong.into()));
+        }
         let huge = format!("{GOOD}; l={}", "9".repeat(76));
         assert_eq!(parse(&huge).unwrap().body_length, Some(u64::MAX));
     }

@@ -83,6 +83,9 @@ pub enum Reason {
     /// There are more signatures than are verified.
     #[error("the message has more than {0} signatures, this one was left out")]
     TooManySignatures(usize),
+    /// The message has signatures under more keys than are looked up.
+    #[error("the message needs more than {0} key records, that of this signature was left out")]
+    TooManyLookups(usize),
     /// There is no record under the selector.
     #[error("no key for signature: there is no record {0}")]
     NoRecord(String),
@@ -122,7 +125,8 @@ impl Reason {
             | Self::Sha1
             | Self::WeakKey { .. }
             | Self::LongKey { .. }
-            | Self::TooManySignatures(_) => Verdict::Policy,
+            | Self::TooManySignatures(_)
+            | Self::TooManyLookups(_) => Verdict::Policy,
             Self::Lookup(_) | Self::Machine(_) => Verdict::Temperror,
             Self::Message(_)
             | Self::BodyTooShort { .. }
@@ -132,6 +136,11 @@ impl Reason {
             | Self::HashNotAllowed(_)
             | Self::StrictIdentity => Verdict::Permerror,
         }
+    }
+
+    /// True for what is found before the key is looked up. RFC 6376 6.1.1.
+    pub(crate) fn precedes_key(&self) -> bool {
+        matches!(self, Self::Expired(_) | Self::Future(_) | Self::Sha1)
     }
 }
 

@@ -7,8 +7,8 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    BodyHasher, Chain, ChainFault, Limits, Message, Policy, SealError, Sealer, Sealing, Signer, Verdict,
-    Verified, body_needs,
+    BodyHasher, Chain, ChainFault, Limits, Message, Policy, SealError, SealedResults, Sealer, Sealing,
+    Signer, Verdict, Verified, body_needs,
 };
 
 const MAIL: &str = "From: a@example.com\nTo: list@example.net\nSubject: hello\n\nHow  are you? \n\n";
@@ -49,9 +49,14 @@ fn seal_as(
 ) -> Result<Vec<u8>, SealError> {
     let mut sealing = Sealing::new(sealer, NOW);
     let message = Message::parse(mail, &Limits::default()).unwrap();
-    sealing.push(message, "mx.example.net", &found.signatures, found.chain.as_ref().unwrap()).unwrap();
+    sealing.push(message, &results(found, &[])).unwrap();
     let set = sealing.seal(accelerator).unwrap().remove(0)?;
     Ok([set.as_bytes(), mail].concat())
+}
+
+fn results<'a>(found: &'a Verified, others: &'a [String]) -> SealedResults<'a> {
+    let chain = found.chain.as_ref().unwrap();
+    SealedResults { authserv_id: "mx.example.net", signatures: &found.signatures, chain, others }
 }
 
 fn with_list_footer(mail: &[u8]) -> Vec<u8> {
@@ -126,6 +131,8 @@ fn keys_that_cannot_be_had_leave_the_chain_open() {
     let hashed = intake.hash(accelerator).unwrap();
     assert_eq!(hashed.queries().count(), 1);
     let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::Unknown("timeout".into())).verify(accelerator);
+    // Nobody says for ever what is so only now.
+    assert_eq!(seal_as(accelerator, &mail, &sealers()[1], &found[0]), Err(SealError::Undecided));
     let found = found[0].chain.clone().unwrap();
     assert_eq!(found.verdict(), Verdict::Temperror);
     assert_eq!(found.reason().unwrap(), "message signature 1: the key could not be looked up: timeout");
@@ -147,17 +154,105 @@ fn chains_of_bodies_that_were_hashed_as_they_came() {
         let zone = zone();
         let hashed = intake.hash(accelerator).unwrap();
         let found = hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator).remove(0);
-        let found_chain = found.chain.unwrap();
-        assert_eq!(found_chain.verdict(), Verdict::Pass);
+        assert_eq!(found.chain.as_ref().unwrap().verdict(), Verdict::Pass);
 
         let sealers = sealers();
         let mut sealing = Sealing::new(&sealers[1], NOW);
         let bodies = hash(vec![sealers[1].body_need()]);
-        sealing
-            .push_hashed(message.headers.clone(), bodies, "mx.example.net", &found.signatures, &found_chain)
-            .unwrap();
+        sealing.push_hashed(message.headers.clone(), bodies, &results(&found, &[])).unwrap();
         let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
         let mail = [set.as_bytes(), &mail].concat();
         assert_eq!(chain(accelerator, &mail).verdict(), Verdict::Pass);
+    }
+}
+
+/// A chain of 50 sets that nobody has signed. The first set's results have `first` bytes, those of the others `each`.
+fn unsigned_chain(first: usize, each: usize, body_hash: &str) -> String {
+    let tags = "a=rsa-sha256; d=a.example; s=s";
+    let mut text = String::new();
+    for number in (1..=50).rev() {
+        let filler = "x".repeat(if number == 1 { first } else { each });
+        let claim = if number == 1 { "none" } else { "pass" };
+        text += &format!(
+            "ARC-Seal: i={number}; cv={claim}; {tags}{number}; b=aGVsbG8=\r\n\
+             ARC-Message-Signature: i={number}; {tags}{number}; h=from; bh={body_hash}; b=aGVsbG8=\r\n\
+             ARC-Authentication-Results: i={number}; {filler}\r\n"
+        );
+    }
+    text + "From: a@b.example\r\n\r\nbody\r\n"
+}
+
+const WRONG_HASH: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+/// SHA-256 of `body` and CRLF.
+const RIGHT_HASH: &str = "Ck5SoRNWUpSR4X0COv7R5ub2pUTtl6xz4dTFz++ji4M=";
+
+#[test]
+fn long_chains_take_no_more_memory_than_their_message() {
+    for (first, each) in [(80_000, 80_000), (3_900_000, 100)] {
+        let text = unsigned_chain(first, each, WRONG_HASH);
+        let message = Message::parse(text.as_bytes(), &Limits::default()).unwrap();
+        let mut intake = oarlock_dkim::Intake::new(&policy(), NOW);
+        intake.push(&message).unwrap();
+        assert!(intake.bytes() <= text.len() + text.len() / 4, "{} of {}", intake.bytes(), text.len());
+    }
+}
+
+#[test]
+fn a_chain_whose_message_was_changed_has_no_key_looked_up() {
+    let queries = |body_hash: &str, max_lookups: usize| {
+        let text = unsigned_chain(10, 10, body_hash);
+        let mut policy = policy();
+        policy.limits.max_lookups = max_lookups;
+        let mut intake = oarlock_dkim::Intake::new(&policy, NOW);
+        intake.push(&Message::parse(text.as_bytes(), &policy.limits).unwrap()).unwrap();
+        let hashed = intake.hash(&engines()[0]).unwrap();
+        let count = hashed.queries().count();
+        let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::NoRecord).verify(&engines()[0]).remove(0);
+        (count, found.chain.unwrap())
+    };
+    let (count, chain) = queries(WRONG_HASH, 20);
+    assert_eq!((count, chain.verdict(), chain.signatures.len()), (0, Verdict::Fail, 1));
+    // Else the records of the newest sets are looked up, as many as the limit allows.
+    let (count, chain) = queries(RIGHT_HASH, 20);
+    assert_eq!((count, chain.verdict(), chain.signatures.len()), (20, Verdict::Fail, 51));
+    let reason = chain.signatures[50].reason.clone().unwrap();
+    assert_eq!(reason, oarlock_dkim::Reason::TooManyLookups(20));
+    assert_eq!(queries(RIGHT_HASH, 100).0, 50);
+}
+
+#[test]
+fn signatures_and_the_chain_share_one_bound_of_lookups() {
+    let accelerator = &engines()[0];
+    let signer = Signer::new("example.com", "s", ed25519().clone()).unwrap();
+    let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
+    let mail = seal(accelerator, &mail, &sealers()[0]).unwrap();
+    let with = |max_lookups| {
+        let mut policy = policy();
+        policy.limits.max_lookups = max_lookups;
+        let found = verify_at(accelerator, &[&mail], &zone(), &policy, NOW).remove(0);
+        (found.signatures[0].verdict(), found.chain.unwrap().verdict())
+    };
+    assert_eq!(with(2), (Verdict::Pass, Verdict::Pass));
+    assert_eq!(with(1), (Verdict::Pass, Verdict::Fail));
+    assert_eq!(with(0), (Verdict::Policy, Verdict::Fail));
+}
+
+#[test]
+fn a_set_has_the_results_of_others_beside_ours() {
+    for accelerator in engines() {
+        let mail = crlf(MAIL);
+        let found = check(accelerator, &mail);
+        let others =
+            ["spf=pass (a comment) smtp.mailfrom=a@example.com", "dmarc=pass header.from=example.com"];
+        let others = others.map(String::from);
+        let sealers = sealers();
+        let mut sealing = Sealing::new(&sealers[0], NOW);
+        let message = Message::parse(&mail, &Limits::default()).unwrap();
+        sealing.push(message, &results(&found, &others)).unwrap();
+        let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
+        let unfolded = set.replace("\r\n\t", " ");
+        let expected = format!("i=1; mx.example.net; dkim=none; arc=none; {}; {}\r\n", others[0], others[1]);
+        assert!(unfolded.ends_with(&expected), "{unfolded}");
+        assert_eq!(chain(accelerator, &[set.as_bytes(), &mail].concat()).verdict(), Verdict::Pass);
     }
 }

@@ -7,8 +7,8 @@ mod common;
 use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    BodyHasher, Canonicalization, Form, Intake, Limits, Message, Policy, Reason, RecordError, Signer,
-    Verdict, body_needs,
+    BodyHasher, Canonicalization, Form, Intake, KeyAnswer, Limits, Message, Policy, Reason, RecordError,
+    RecordOptions, Signer, Verdict, body_needs, record_text,
 };
 
 fn zone() -> Zone {
@@ -207,4 +207,53 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
         Verdict::Fail,
         "it is another header, and readable"
     );
+}
+
+#[test]
+fn a_record_is_read_although_the_body_was_changed() {
+    let name = "ed._domainkey.example.com";
+    let record_with = |options| record_text(ed25519(), &options).unwrap();
+    let plain = record(ed25519());
+    let testing = record_with(RecordOptions { is_testing: true, ..RecordOptions::default() });
+    for accelerator in engines() {
+        let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
+        let changed = [&mail[..], b"more\r\n"].concat();
+        let found = |records: &Zone| verify(accelerator, &changed, records).remove(0);
+        let result = found(&Zone::of(name, &testing));
+        assert_eq!((result.is_testing, result.key_bits), (true, Some(256)));
+        assert_eq!(result.reason, Some(Reason::BodyHash));
+        let result = found(&Zone::of(name, &plain));
+        assert_eq!((result.is_testing, result.key_bits, result.verdict()), (false, Some(256), Verdict::Fail));
+        // The key comes before the body hash: RFC 6376 6.1.2 and 6.1.3.
+        assert_eq!(found(&Zone::default()).verdict(), Verdict::Permerror);
+        assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(RecordError::Revoked.into()));
+        let mut intake = Intake::new(&Policy::default(), NOW);
+        intake.push(&Message::parse(&changed, &Limits::default()).unwrap()).unwrap();
+        let hashed = intake.hash(accelerator).unwrap();
+        let found = hashed.answer(|_| KeyAnswer::Unknown("SERVFAIL".into())).verify(accelerator);
+        assert_eq!(found[0].signatures[0].verdict(), Verdict::Temperror);
+    }
+}
+
+#[test]
+fn who_only_tests_is_known_whatever_is_wrong() {
+    let accelerator = &engines()[0];
+    let name = "ed._domainkey.example.com";
+    let options = RecordOptions { is_testing: true, ..RecordOptions::default() };
+    let good = record_text(ed25519(), &options).unwrap();
+    let short_lived = signer().with_lifetime_s(Some(10));
+    let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&short_lived]);
+    let of = |record: &str, now_s| {
+        let zone = Zone::of(name, record);
+        verify_at(accelerator, &[&mail], &zone, &Policy::default(), now_s).remove(0).signatures.remove(0)
+    };
+    let expired = of(&good, NOW + 1_000);
+    assert_eq!((expired.is_testing, expired.verdict()), (true, Verdict::Neutral));
+    // A signature that has expired has, whether there is a record or not. RFC 6376 6.1.1.
+    assert_eq!(of("v=DKIM1; p=", NOW + 1_000).reason, Some(Reason::Expired(990)));
+    for record in ["v=DKIM1; t=y; p=", "v=DKIM1; t=s:y; k=ed25519; p=AAAA", "v=DKIM1; t=y; k=dsa; p=x"] {
+        let result = of(record, NOW);
+        assert_eq!((result.is_testing, result.verdict()), (true, Verdict::Permerror), "{record}");
+    }
+    assert!(!of("v=DKIM1; p=", NOW).is_testing);
 }

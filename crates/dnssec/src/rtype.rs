@@ -104,15 +104,18 @@ const fn capitals_of(text: &[u8]) -> u64 {
 types! {
     A "A" 1 NS "NS" 2 MD "MD" 3 MF "MF" 4 CNAME "CNAME" 5 SOA "SOA" 6 MB "MB" 7 MG "MG" 8 MR "MR" 9 NULL "NULL" 10
     WKS "WKS" 11 PTR "PTR" 12 HINFO "HINFO" 13 MINFO "MINFO" 14 MX "MX" 15 TXT "TXT" 16 RP "RP" 17 AFSDB "AFSDB" 18
-    X25 "X25" 19 ISDN "ISDN" 20 RT "RT" 21 NSAP "NSAP" 22 SIG "SIG" 24 KEY "KEY" 25 PX "PX" 26 GPOS "GPOS" 27
-    AAAA "AAAA" 28 LOC "LOC" 29 NXT "NXT" 30 SRV "SRV" 33 NAPTR "NAPTR" 35 KX "KX" 36 CERT "CERT" 37 DNAME "DNAME" 39
-    OPT "OPT" 41 APL "APL" 42 DS "DS" 43 SSHFP "SSHFP" 44 IPSECKEY "IPSECKEY" 45 RRSIG "RRSIG" 46 NSEC "NSEC" 47
-    DNSKEY "DNSKEY" 48 DHCID "DHCID" 49 NSEC3 "NSEC3" 50 NSEC3PARAM "NSEC3PARAM" 51 TLSA "TLSA" 52 SMIMEA "SMIMEA" 53
-    HIP "HIP" 55 TALINK "TALINK" 58 CDS "CDS" 59 CDNSKEY "CDNSKEY" 60 OPENPGPKEY "OPENPGPKEY" 61 CSYNC "CSYNC" 62
-    ZONEMD "ZONEMD" 63 SVCB "SVCB" 64 HTTPS "HTTPS" 65 DSYNC "DSYNC" 66 SPF "SPF" 99 NID "NID" 104 L32 "L32" 105
-    L64 "L64" 106 LP "LP" 107 EUI48 "EUI48" 108 EUI64 "EUI64" 109 TKEY "TKEY" 249 TSIG "TSIG" 250 IXFR "IXFR" 251
-    AXFR "AXFR" 252 MAILB "MAILB" 253 MAILA "MAILA" 254 ANY "ANY" 255 URI "URI" 256 CAA "CAA" 257 AVC "AVC" 258
-    DOA "DOA" 259 AMTRELAY "AMTRELAY" 260 RESINFO "RESINFO" 261 WALLET "WALLET" 262 DLV "DLV" 32769
+    X25 "X25" 19 ISDN "ISDN" 20 RT "RT" 21 NSAP "NSAP" 22 NSAP_PTR "NSAP-PTR" 23 SIG "SIG" 24 KEY "KEY" 25 PX "PX" 26
+    GPOS "GPOS" 27 AAAA "AAAA" 28 LOC "LOC" 29 NXT "NXT" 30 EID "EID" 31 NIMLOC "NIMLOC" 32 SRV "SRV" 33 ATMA "ATMA" 34
+    NAPTR "NAPTR" 35 KX "KX" 36 CERT "CERT" 37 A6 "A6" 38 DNAME "DNAME" 39 SINK "SINK" 40 OPT "OPT" 41 APL "APL" 42
+    DS "DS" 43 SSHFP "SSHFP" 44 IPSECKEY "IPSECKEY" 45 RRSIG "RRSIG" 46 NSEC "NSEC" 47 DNSKEY "DNSKEY" 48
+    DHCID "DHCID" 49 NSEC3 "NSEC3" 50 NSEC3PARAM "NSEC3PARAM" 51 TLSA "TLSA" 52 SMIMEA "SMIMEA" 53 HIP "HIP" 55
+    NINFO "NINFO" 56 RKEY "RKEY" 57 TALINK "TALINK" 58 CDS "CDS" 59 CDNSKEY "CDNSKEY" 60 OPENPGPKEY "OPENPGPKEY" 61
+    CSYNC "CSYNC" 62 ZONEMD "ZONEMD" 63 SVCB "SVCB" 64 HTTPS "HTTPS" 65 DSYNC "DSYNC" 66 HHIT "HHIT" 67 BRID "BRID" 68
+    SPF "SPF" 99 UINFO "UINFO" 100 UID "UID" 101 GID "GID" 102 UNSPEC "UNSPEC" 103 NID "NID" 104 L32 "L32" 105
+    L64 "L64" 106 LP "LP" 107 EUI48 "EUI48" 108 EUI64 "EUI64" 109 NXNAME "NXNAME" 128 TKEY "TKEY" 249 TSIG "TSIG" 250
+    IXFR "IXFR" 251 AXFR "AXFR" 252 MAILB "MAILB" 253 MAILA "MAILA" 254 ANY "ANY" 255 URI "URI" 256 CAA "CAA" 257
+    AVC "AVC" 258 DOA "DOA" 259 AMTRELAY "AMTRELAY" 260 RESINFO "RESINFO" 261 WALLET "WALLET" 262 CLA "CLA" 263
+    IPN "IPN" 264 TA "TA" 32768 DLV "DLV" 32769
 }
 
 impl Type {
@@ -120,6 +123,14 @@ impl Type {
     #[must_use]
     pub fn is_meta(self) -> bool {
         matches!(self.0, 0 | 41 | 128..=255)
+    }
+
+    /// Returns true for types that the verifiers in use all know by name (BIND, ldns, Knot DNS). Some of them stop at another mnemonic, and
+    /// some read it as type 0.
+    pub(crate) fn is_widely_named(self) -> bool {
+        matches!(self.0,
+            1 | 2 | 5 | 6 | 12..=18 | 21 | 25 | 28 | 29 | 33 | 35..=37 | 39 | 42..=53 | 59..=65 | 99
+            | 104..=109 | 256 | 257)
     }
 
     /// The type that a word of a zone file is, as [`parse`](Self::parse).
@@ -182,9 +193,27 @@ mod tests {
         {
             assert_eq!(text.parse(), Ok(Type(number)));
         }
+        let registered =
+            [("nsap-ptr", 23), ("A6", 38), ("Hhit", 67), ("NXNAME", 128), ("UNSPEC", 103), ("TA", 32_768)];
+        for (text, number) in registered {
+            assert_eq!(text.parse(), Ok(Type(number)));
+        }
         for text in ["", "TYPE", "TYPE65536", "TYPE+1", "TYPE000001", "NSEC3PARAMETERSXX", "B"] {
             assert_eq!(text.parse::<Type>(), Err(UnknownType), "{text}");
         }
         assert_eq!((Type(46).to_string(), Type(65280).to_string()), ("RRSIG".into(), "TYPE65280".into()));
+    }
+
+    /// IANA, Resource Record (RR) TYPEs: each number has one mnemonic, and the table finds it.
+    #[test]
+    fn every_mnemonic_is_found() {
+        for (text, rtype) in MNEMONICS {
+            assert_eq!((text.parse(), rtype.mnemonic()), (Ok(*rtype), Some(*text)));
+            let word = Word::new(text.as_bytes(), text.len(), crate::zone::word::Kind::Plain);
+            assert_eq!(Type::read(word), Some(*rtype));
+        }
+        let named = (0..=u16::MAX).filter(|number| Type(*number).mnemonic().is_some()).count();
+        assert_eq!(named, MNEMONICS.len());
+        assert!((0..=u16::MAX).map(Type).all(|rtype| !rtype.is_widely_named() || rtype.mnemonic().is_some()));
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
-use oarlock_dnssec::rdata::{DataError, canonical};
+use oarlock_dnssec::rdata::{DataError, canonical, print};
 use oarlock_dnssec::zone::{Reader, write_record};
 use oarlock_dnssec::{Name, Records, Type};
 
@@ -19,8 +19,15 @@ fn wire(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The text of data, without owner, TTL and class.
+/// The text of data after their type.
 fn text(rtype: Type, data: &[u8]) -> String {
+    let mut out = Vec::new();
+    print(rtype, data, &mut out);
+    format!("{rtype} {}", String::from_utf8(out).unwrap()).trim_end().to_owned()
+}
+
+/// A record as it stands in a zone that is written here, without owner, TTL and class.
+fn line_of(rtype: Type, data: &[u8]) -> String {
     let mut records = Records::new();
     let owner = records.add_owner(Name::ROOT).unwrap();
     let add = |out: &mut Vec<u8>| {
@@ -84,7 +91,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "0100 03 05 0103d22a6ca77f35b893206fd35e4c506d83788437",
         "KEY 256 3 5 AQPSKmynfzW4kyBv015MUG2DeIQ3",
     ),
-    ("KEY 49152 3 1", "c000 03 01", ""),
+    ("KEY 49152 3 1", "c000 03 01", "KEY \\# 4 C0000301"),
     ("PX 10 @ A.", "000a @ 016100", "PX 10 example. a."),
     (
         "GPOS -32.6882 116.8652 10.0",
@@ -103,7 +110,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "00 12 16 13 80000000 59604e00 00989680",
         "LOC 0 0 0.000 N 180 0 0.000 W 0.00m 1.00m 10000.00m 10.00m",
     ),
-    ("NXT A. A SIG NXT", "016100 40 00 00 82", "NXT a. A SIG NXT"),
+    ("NXT A. A SIG NXT", "016100 40 00 00 82", "NXT a. A TYPE24 TYPE30"),
     ("SRV 0 1 65535 @", "0000 0001 ffff @", "SRV 0 1 65535 example."),
     (
         "NAPTR 100 50 s http+I2L \"\" A",
@@ -124,17 +131,23 @@ const CASES: &[(&str, &str, &str)] = &[
         "DS 60485 5 1 2BB183AF5F22588179A53B0A98631FAD1A292118",
     ),
     ("CDS 0 0 0 00", "0000 00 00 00", ""),
-    ("DLV 1 8 2 AB C D", "0001 08 02 abcd", "DLV 1 8 2 ABCD"),
+    ("DLV 1 8 3 AB C D", "0001 08 03 abcd", "DLV 1 8 3 ABCD"),
+    (
+        "TA 14796 RSASHA256 sha256 2BB183AF5F22588179A53B0A98631FAD1A2921182BB183AF5F22588179A53B0A",
+        "39cc 08 02 2bb183af5f22588179a53b0a98631fad1a2921182bb183af5f22588179a53b0a",
+        "TA 14796 8 2 2BB183AF5F22588179A53B0A98631FAD1A2921182BB183AF5F22588179A53B0A",
+    ),
     (
         "SSHFP 2 1 123456789abcdef67890123456789abcdef67890",
         "02 01 123456789abcdef67890123456789abcdef67890",
         "SSHFP 2 1 123456789ABCDEF67890123456789ABCDEF67890",
     ),
+    ("SSHFP 0 0 ab", "00 00 ab", "SSHFP 0 0 AB"),
     // RFC 4025 3.2.
     ("IPSECKEY 10 1 2 192.0.2.38 AQNR", "0a 01 02 c0000226 010351", ""),
     ("IPSECKEY 10 0 2 . AQNR", "0a 00 02 010351", ""),
     ("IPSECKEY 10 3 2 Gw AQNR", "0a 03 02 024777@ 010351", "IPSECKEY 10 3 2 Gw.example. AQNR"),
-    ("IPSECKEY 10 2 0 2001:db8::1", "0a 02 00 20010db8000000000000000000000001", ""),
+    ("IPSECKEY 10 2 0 2001:db8::1 AQNR", "0a 02 00 20010db8000000000000000000000001 010351", ""),
     // RFC 4034 3.3, shortened.
     (
         "RRSIG A 5 3 86400 20030322173103 ( 20030220173103 2642 Example. oJB1W6WNGv+ldvQ3 WDG0MQkg5IEhjRip8WTr )",
@@ -175,6 +188,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "01 00 0000 00 14 065368abeed7ec6e9feba96b8c8bc3e8b791f716",
         "NSEC3 1 0 0 - 0p9mhaveqvm6t7vbl5lop2u3t2rp3tom",
     ),
+    ("NSEC3 2 0 1 - 00 A", "02 00 0001 00 01 00 0001 40", ""),
     ("NSEC3PARAM 1 0 12 aabbccdd", "01 00 000c 04aabbccdd", "NSEC3PARAM 1 0 12 AABBCCDD"),
     ("TLSA 3 1 1 d2ab", "03 01 01 d2ab", "TLSA 3 1 1 D2AB"),
     ("SMIMEA 0 0 0 00", "00 00 00 00", ""),
@@ -187,7 +201,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("TALINK A.example. .", "0141@ 00", ""),
     ("OPENPGPKEY AQID BA==", "01020304", "OPENPGPKEY AQIDBA=="),
     ("CSYNC 66 3 A NS AAAA", "00000042 0003 0004 60000008", ""),
-    ("ZONEMD 2018031500 1 1 fe bdef", "7848b78c 01 01 febdef", "ZONEMD 2018031500 1 1 FEBDEF"),
+    (
+        "ZONEMD 2018031500 1 240 febdef01 0203040506070809",
+        "7848b78c 01 f0 febdef010203040506070809",
+        "ZONEMD 2018031500 1 240 FEBDEF010203040506070809",
+    ),
     // RFC 9460 appendix D.
     ("SVCB 0 foo.example.com.", "0000 03666f6f076578616d706c6503636f6d00", ""),
     ("HTTPS 1 .", "0001 00", ""),
@@ -215,6 +233,10 @@ const CASES: &[(&str, &str, &str)] = &[
         "0001 00 0001 0003 026833 0002 0000 0005 0003 010203",
         "HTTPS 1 . alpn=\"h3\" no-default-alpn ech=AQID",
     ),
+    // Keys that not every reader knows by name are written by number.
+    ("SVCB 1 . dohpath=/q{?dns}", "0001 00 0007 0008 2f717b3f646e737d", "SVCB 1 . key7=\"/q{?dns}\""),
+    ("SVCB 1 . ohttp", "0001 00 0008 0000", "SVCB 1 . key8"),
+    ("SVCB 1 . port=00080", "0001 00 0003 0002 0050", "SVCB 1 . port=80"),
     ("DSYNC CDS NOTIFY 5359 @", "003b 01 14ef @", "DSYNC CDS 1 5359 example."),
     ("NID 10 0014:4fff:ff20:ee64", "000a 00144fffff20ee64", "NID 10 0014:4FFF:FF20:EE64"),
     ("L32 10 10.1.2.0", "000a 0a010200", ""),
@@ -227,6 +249,38 @@ const CASES: &[(&str, &str, &str)] = &[
     ("AMTRELAY 10 1 3 Relay", "0a 83 0552656c6179@", "AMTRELAY 10 1 3 Relay.example."),
     ("AMTRELAY 10 0 0 .", "0a 00", ""),
     ("AMTRELAY 10 0 1 203.0.113.15", "0a 01 cb00710f", ""),
+    // As BIND 9.18 reads and writes them.
+    ("WKS 192.0.2.1 TCP smtp 21 ftp", "c0000201 06 00000440", "WKS 192.0.2.1 6 21 25"),
+    ("WKS 192.0.2.1 17", "c0000201 11", ""),
+    ("NSAP-PTR Foo.Example.", "03666f6f@", "NSAP-PTR foo.example."),
+    ("EID 01 2f", "012f", "EID 012F"),
+    ("NIMLOC 32251a03", "32251a03", "NIMLOC 32251A03"),
+    ("ATMA +61.200000000", "01 3631323030303030303030", "ATMA +61200000000"),
+    ("ATMA 39.246f.00", "00 39246f00", "ATMA 39246F00"),
+    ("A6 0 2001:db8::1", "00 20010db8000000000000000000000001", ""),
+    ("A6 64 ::1 Foo", "40 0000000000000001 03666f6f@", "A6 64 ::1 foo.example."),
+    ("A6 12 ffff:ffff::1 .", "0c 0fffff00000000000000000000 0001 00", "A6 12 f:ffff::1 ."),
+    ("A6 128 .", "80 00", ""),
+    ("SINK 1 2 3 AQID", "01 02 03 010203", ""),
+    ("SINK 64 0 0", "40 00 00", ""),
+    ("NINFO \"a\" b", "0161 0162", "NINFO \"a\" \"b\""),
+    ("RKEY 0 255 1 AQID", "0000 ff 01 010203", ""),
+    ("HHIT AQID", "010203", ""),
+    ("BRID AQ ID", "010203", "BRID AQID"),
+    (
+        "DOA 1 2 3 \"text/plain\" AQ ID",
+        "00000001 00000002 03 0a746578742f706c61696e 010203",
+        "DOA 1 2 3 \"text/plain\" AQID",
+    ),
+    ("DOA 4294967295 1 255 \"\" -", "ffffffff 00000001 ff 00", ""),
+    ("HHIT \\# 3 010203", "010203", "HHIT AQID"),
+    ("UINFO \\# 1 00", "00", ""),
+    ("UID \\# 4 00000001", "00000001", ""),
+    ("GID \\# 4 00000001", "00000001", ""),
+    ("UNSPEC \\# 1 00", "00", ""),
+    ("CLA \\# 2 0161", "0161", ""),
+    ("IPN \\# 8 0000000000000001", "0000000000000001", ""),
+    ("ATMA \\# 2 0201", "0201", ""),
     // RFC 3597 section 5: unknown types, and known ones whose names become small letters.
     ("TYPE731 \\# 6 abcd ( ef 01 23 45 )", "abcdef012345", "TYPE731 \\# 6 ABCDEF012345"),
     ("TYPE62347 \\# 0", "", ""),
@@ -248,7 +302,21 @@ fn every_type_goes_from_text_to_wire_and_back() {
         let mut checked = Vec::new();
         canonical(rtype, &data, &mut checked).unwrap();
         assert_eq!(checked, data, "{from}");
+        let line = line_of(rtype, &data);
+        assert_eq!(wire(&line).as_deref(), Ok(&*data), "{line}");
     }
+}
+
+/// Peers refuse mnemonics that they do not know, or take them for type 0: by number everybody knows them.
+#[test]
+fn types_that_some_verifiers_do_not_know_are_written_by_number() {
+    let named = wire("NSEC a A HHIT NXNAME UID TA A6 NSEC").unwrap();
+    assert_eq!(named, wire("NSEC a TYPE1 TYPE67 TYPE128 TYPE101 TYPE32768 TYPE38 TYPE47").unwrap());
+    let written_nsec = line_of(Type::NSEC, &named);
+    assert_eq!(written_nsec, "NSEC a.example. A TYPE38 NSEC TYPE67 TYPE101 TYPE128 TYPE32768");
+    assert_eq!(line_of(Type::HHIT, &[1, 2, 3]), "TYPE67 \\# 3 010203");
+    let signature = wire("RRSIG HHIT 8 1 1 20300101000000 20200101000000 3 . AA==").unwrap();
+    assert!(line_of(Type::RRSIG, &signature).starts_with("RRSIG TYPE67 8 1 "));
 }
 
 /// A type that has fields, and no case here, would go untested.
@@ -342,7 +410,7 @@ fn what_is_no_data_is_refused() {
         "SVCB 1 . mandatory=mandatory",
         "SVCB 1 . ipv4hint=::1",
         "SVCB 1 . no-default-alpn",
-        "SVCB 1 . KEY65536=x",
+        "SVCB 1 . key65536=x",
         "SVCB 1 . key01=x",
         "SVCB 1 . nokey=x",
         "SVCB 1 . ech",
@@ -356,10 +424,138 @@ fn what_is_no_data_is_refused() {
         "CNAME \\# 2 c00c",
         "SVCB \\# 7 0001 00 00030001",
         "GPOS a b",
+        "TLSA 3 1 1",
+        "SMIMEA 3 1 1",
+        "TLSA \\# 3 030101",
+        "SSHFP 1 1",
+        "SSHFP 1 1 ab",
+        "SSHFP 4 2 ab",
+        "DNSKEY 257 3 13",
+        "DNSKEY 49152 3 1",
+        "KEY 0 0 0",
+        "KEY 256 3 5",
+        "KEY \\# 4 00000000",
+        "KEY 49152 3 1 AA==",
+        "RKEY 0 3 1",
+        "RKEY 1 2 3 AQID",
+        "CDNSKEY 257 3 13",
+        "CDNSKEY 0 3 0",
+        "CDS 0 0 0",
+        "CDS 1 8 1 00",
+        "DS 1 8 1 00",
+        "DS 1 8 2 00",
+        "DS 1 8 4 00",
+        "DLV 1 8 2 00",
+        "TA 1 8 2 ABCD",
+        "NSAP 0x",
+        "NSAP \\# 0",
+        "ZONEMD 1 1 1 00",
+        "ZONEMD 1 1 1 000102030405060708090a0b",
+        "ZONEMD 1 1 2 000102030405060708090a0b",
+        "ZONEMD 1 1 240 0001",
+        "ZONEMD 1 241 1 0001",
+        "NSEC a",
+        "NSEC \\# 3 016100",
+        "NSEC3 1 0 1 - 0000 A",
+        "IPSECKEY 10 0 2 .",
+        "IPSECKEY 10 1 2 192.0.2.1",
+        "CERT PKIX 1 RSASHA256",
+        "DHCID",
+        "OPENPGPKEY",
+        "HHIT",
+        "HHIT \\# 0",
+        "EID",
+        "NIMLOC \\# 0",
+        "NINFO",
+        "X25 311",
+        "X25 3110a",
+        "X25 \\# 5 0461626364",
+        "WKS 192.0.2.1",
+        "WKS 192.0.2.1 256",
+        "WKS 192.0.2.1 tcp 65536",
+        "WKS 192.0.2.1 tcp nosuch",
+        "WKS \\# 6 c0000201 06 00",
+        "A6 64 ::1",
+        "A6 128 :: foo",
+        "A6 129 ::1",
+        "A6 \\# 18 01 ffffffffffffffffffffffffffffffff 00",
+        "ATMA +",
+        "ATMA +1..2",
+        "ATMA +1a",
+        "ATMA .00",
+        "ATMA 0",
+        "ATMA \\# 1 00",
+        "ATMA \\# 2 01ff",
+        "SINK 1 2",
+        "SINK 1 2 AQID",
+        "DOA 1 2 3 \"text/plain\"",
+        "DOA 1 2 3 \"\" \"\"",
+        "UID 5",
+        "CLA a",
+        "NXNAME \\# 0",
+        "NULL",
+        "LOC 0 0 0 N 0 0 0 E 0 90000000.01m",
+        "LOC 0 0 0 N 0 0 0 E 0 90000001m",
+        "LOC 0 0 0 N 0 0 0 E 42849672.96",
+        "LOC 0 0 0 N 0 0 0 E -100000.01",
+        "LOC 0 0 0 N 0 0 0 E 0 0x10",
+        "LOC 0 0 0 N 0 0 0 E 0 1 2 3 4",
+        "SVCB 1 . PORT=0",
+        "SVCB 1 . Key7=/q{?dns}",
+        "SVCB 1 . mandatory=PORT port=1",
+        "SVCB 1 . port=65536",
+        "SVCB 1 . port=",
+        "SVCB 1 . port",
+        "SVCB 1 . dohpath",
+        "SVCB 1 . dohpath=",
+        "SVCB 1 . dohpath=/q",
+        "SVCB 1 . dohpath=q{?dns}",
+        "SVCB 1 . key7=/q",
+        "SVCB 1 . key7",
+        "SVCB 1 . mandatory",
+        "SVCB 1 . mandatory=",
+        "SVCB 1 . no-default-alpn=x alpn=h2",
+        "SVCB 1 . alpn=",
+        "SVCB 1 . alpn=,h2",
+        "SVCB 1 . alpn=h2 alpn=h3",
+        "SVCB 1 . ipv4hint=",
+        "SVCB 1 . ipv4hint=1.2.3.4,",
+        "SVCB 1 . ohttp=x",
+        "SVCB 1 . key0=x",
+        "SVCB 1 . key1=h2",
+        "SVCB 1 . key3=443",
+        "SVCB 1 . key65536=x",
+        "URI 10 1 http://x/",
+        "URI 10 1",
+        "CAA 0 issue",
+        "CAA 256 issue x",
+        "NAPTR 1 1 a b c",
     ];
     for case in cases {
         assert!(wire(case).is_err(), "{case}");
     }
+}
+
+#[test]
+fn errors_say_what_is_allowed() {
+    let cases = [
+        ("TLSA 3 1 1", "the entry ends where hexadecimal digits should be"),
+        ("DS 1 8 2 00", "the length of a SHA-256 digest is 1: 32 bytes are allowed"),
+        ("ZONEMD 1 1 240 00", "the length of a zone digest is 1: at least 12 bytes are allowed"),
+        (
+            "LOC 1 N 1 E 0 90000001m",
+            "`90000001m` where a size or precision from 0.00m to 90000000.00m should be",
+        ),
+        ("LOC 1 N 1 E 42849673m", "`42849673m` where an altitude from -100000.00m to 42849672.95m should be"),
+        ("URI 1 1 http://x/", "`http://x/` where a URI in quotes should be"),
+        ("NSEC a NOPE", "`NOPE` where a registered type, or TYPE and a number up to 65535, should be"),
+        ("WKS 192.0.2.1 tcp x", "`x` where the name of a service, or a port up to 65535, should be"),
+    ];
+    for (case, error) in cases {
+        assert_eq!(wire(case), Err(error.to_owned()), "{case}");
+    }
+    assert!(wire("SVCB 1 . PORT=1").unwrap_err().contains("a parameter in small letters (mandatory, alpn"));
+    assert!(wire("SVCB 1 . dohpath=/q").unwrap_err().contains("such as /dns-query{?dns}"));
 }
 
 #[test]

@@ -40,6 +40,9 @@ fn word(word: &str, expected: &'static str) -> EntryError {
     EntryError::Word { word: word.into(), expected }
 }
 
+/// What an error says of a TTL.
+const TTL: &str = "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,";
+
 const TRICKY: &str = "$ORIGIN Example.\r\n$TTL 1h\r\n@ IN SOA ns ( ; start\r\n hostmaster.mail 1 ; serial ) \" (\r\n 2h 30m\r\n 1w2d ) 600\r\n \
  NS ns\r\n\r\n  ; nothing\r\nns 300 A 192.0.2.1\n IN 400 A 192.0.2.2\n\tCLASS1 TYPE28 \\# 16 20010db8 00000000000000000000 0001\nA\\.b\\046c TXT \
  \"semi;colon (\" un\\ quoted ( \"x\\\"y\" ) ; \"\nA\\.B\\046C 5 TXT a\"b\"c\\;d\n\\000\\255 MX 10 @\n(paren 7 (A)192.0.2.3)\nbad A \
@@ -107,7 +110,7 @@ fn blocks_make_no_difference() {
 #[test]
 fn an_error_costs_one_entry_and_tells_its_line() {
     let text = "a. 1 A 192.0.2.1\na. 1 NOTYPE x\na. 1 CH A 192.0.2.1\na. 1 CLASS7 A 192.0.2.1\na. 1 A\na. 1 A 192.0.2.1 x\nb..c. 1 A 192.0.2.1\n 1 A \
-                192.0.2.2\nc. A 192.0.2.3\nrel 1 A 192.0.2.1\n$NOTHING\n$TTL x\n$ORIGIN\na. 1 ANY x\na. 1 WKS x\na. ) A 192.0.2.1\na. 1 A \\# 5 \
+                192.0.2.2\nc. A 192.0.2.3\nrel 1 A 192.0.2.1\n$NOTHING\n$TTL x\n$ORIGIN\na. 1 ANY x\na. 1 UID x\na. ) A 192.0.2.1\na. 1 A \\# 5 \
                 0102030405\na. 1 A \\# 4 010203\nlast. A 192.0.2.9\n";
     let (lines, faults) = read(text);
     assert_eq!(lines, ["1:a. 1 IN A 192.0.2.1", "9:c. 1 IN A 192.0.2.3", "19:last. 1 IN A 192.0.2.9"]);
@@ -121,10 +124,10 @@ fn an_error_costs_one_entry_and_tells_its_line() {
         (8, EntryError::NoOwner),
         (10, EntryError::NoOrigin("rel".into())),
         (11, EntryError::Directive("$NOTHING".into())),
-        (12, word("x", "a time in seconds or as 1w2d3h4m5s")),
+        (12, word("x", TTL)),
         (13, EntryError::Missing("a name")),
         (14, EntryError::MetaType(Type::ANY)),
-        (15, EntryError::GenericOnly(Type::WKS)),
+        (15, EntryError::GenericOnly(Type::UID)),
         (16, EntryError::ClosingParenthesis),
         (17, EntryError::Data(oarlock_dnssec::rdata::DataError::Long(1))),
         (18, word("4", "the number of bytes that follow")),
@@ -205,6 +208,29 @@ fn ttls_come_from_where_they_can() {
     assert_eq!(good(&format!("{soa}a. A 192.0.2.1\n"))[1], "2:a. 77 IN A 192.0.2.1");
     assert_eq!(good(&format!("{soa}a. 5 A 192.0.2.1\na. A 192.0.2.2\n"))[2], "3:a. 5 IN A 192.0.2.2");
     assert_eq!(good(&format!("$TTL 9\n{soa}a. 5 A 192.0.2.1\na. A 192.0.2.2\n"))[2], "4:a. 9 IN A 192.0.2.2");
+}
+
+/// RFC 2181 section 8.
+#[test]
+fn ttls_have_31_bits() {
+    let soa = "a. 2147483647 SOA b. c. 1 2 3 4 4294967295\n";
+    let (lines, faults) = read(&format!(
+        "{soa}a. 2147483648 A 192.0.2.1\na. IN 4294967295 A 192.0.2.1\n$TTL 7101w\na. A 192.0.2.1\n"
+    ));
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[1].starts_with("5:a. 2147483647 IN A"), "{lines:?}");
+    assert_eq!(faults, [(2, word("2147483648", TTL)), (3, word("4294967295", TTL)), (4, word("7101w", TTL))]);
+    // A minimum has 32 bits, and is a TTL only as far as that has them.
+    let (lines, faults) = read("a. SOA b. c. 1 2 3 4 2147483648\n");
+    assert_eq!((lines.len(), faults), (0, vec![(1, EntryError::LongMinimum(2_147_483_648))]));
+    assert_eq!(
+        good("a. SOA b. c. 1 2 3 4 2147483647\n")[0],
+        "1:a. 2147483647 IN SOA b. c. 1 2 3 4 2147483647"
+    );
+    assert_eq!(
+        read("w. 4294967295 A 192.0.2.1\n").1[0].1.to_string(),
+        "`4294967295` where a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s, should be"
+    );
 }
 
 #[test]
@@ -298,6 +324,41 @@ fn records_are_generated() {
     assert_eq!(faults[0], (1, EntryError::Generate("the range makes more records than are allowed")));
     assert_eq!(faults[1], (2, word("192.0.2.256", "an IPv4 address")));
     assert_eq!(faults.len(), 3);
+}
+
+/// As BIND 9.18 has them.
+#[test]
+fn generated_records_take_every_form_of_a_number_and_are_bounded() {
+    let lines = good(
+        "$ORIGIN a.\n$TTL 9\n$GENERATE 10-11 x${0,3,X} IN 1h TXT ${0,0,o}\n$GENERATE 18-19 n${0,7,n} TXT ${-20,4,d}\n\
+         $GENERATE 0-2147483647/2147483647 b$ TXT \"$$ \\$ $\" ; not $ here\n",
+    );
+    let expected = [
+        r#"3:x00a.a. 3600 IN TXT "12""#,
+        r#"3:x00b.a. 3600 IN TXT "13""#,
+        r#"4:n2.1.0.0.a. 9 IN TXT "-002""#,
+        r#"4:n3.1.0.0.a. 9 IN TXT "-001""#,
+        r#"5:b0.a. 9 IN TXT "$" "$" "0""#,
+        r#"5:b2147483647.a. 9 IN TXT "$" "$" "2147483647""#,
+    ];
+    assert_eq!(lines, expected);
+    for (bad, error) in [
+        ("2-1 a A 192.0.2.1", word("2-1", "a range such as 1-100 or 0-30/2")),
+        ("0-2147483648 a A 192.0.2.1", word("0-2147483648", "a range such as 1-100 or 0-30/2")),
+        ("1-2/0 a A 192.0.2.1", word("1-2/0", "a range such as 1-100 or 0-30/2")),
+        ("1-2 a. CH TXT x", EntryError::Class("CH".into())),
+        ("1-2 a. 2147483648 TXT x", word("2147483648", TTL)),
+        ("1-2 a${ TXT x", EntryError::Generate("`${` without `}`")),
+        ("1-2 a${1,2,z} TXT x", EntryError::Generate("`${` is followed by no offset,width,base")),
+        ("1-2 a.", EntryError::Missing("a type")),
+    ] {
+        assert_eq!(read(&format!("$GENERATE {bad}\n")).1, [(1, error)], "{bad}");
+    }
+    let include = &mut |_: &str| Err(String::new());
+    let mut records = Records::new();
+    let mut reader = Reader::new(None, include).with_max_generated(3);
+    reader.read(b"$GENERATE 1-3 a$. 1 A 192.0.2.1\n$GENERATE 1-4 b$. 1 A 192.0.2.1\n", true, &mut records);
+    assert_eq!((records.len(), reader.faults().len()), (3, 1));
 }
 
 #[test]

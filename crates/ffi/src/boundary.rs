@@ -1,7 +1,7 @@
 //! Where C's pointers become Rust's slices, and where panics end. The crate's only unsafe code.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char, c_ulong};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the body of a function that C calls. A panic ends here, as unwinding into C is undefined: it has been printed by
@@ -52,6 +52,49 @@ pub unsafe fn copy_out(content: &[u8], place: *mut u8, room: usize) -> bool {
     true
 }
 
+/// True in a program that runs with more rights than the user who started it: set-user-ID, set-group-ID, file capabilities.
+/// Its environment comes from that user and must not decide what it reads, writes or connects to. secure_getenv(3).
+#[must_use]
+pub fn is_privileged() -> bool {
+    getauxval(AT_SECURE) != 0
+}
+
+/// The value of an environment variable. None if it is not set, is not UTF-8, or the program [is privileged](is_privileged).
+#[must_use]
+pub fn environment(name: &str) -> Option<String> {
+    if is_privileged() { None } else { std::env::var(name).ok() }
+}
+
+/// The number of a user, or of one who is given by number; None if there is no user of this name. getpwnam_r(3).
+#[must_use]
+pub fn uid_of(name: &str) -> Option<u32> {
+    if let Ok(number) = name.parse() {
+        return Some(number);
+    }
+    let name = CString::new(name).ok()?;
+    let mut entry = std::mem::MaybeUninit::<libc::passwd>::uninit();
+    let mut texts = vec![0; 16 * 1024];
+    let mut found = std::ptr::null_mut();
+    // SAFETY: a name that ends with zero, and places of the sizes that are stated.
+    let status = unsafe {
+        libc::getpwnam_r(name.as_ptr(), entry.as_mut_ptr(), texts.as_mut_ptr(), texts.len(), &mut found)
+    };
+    if status != 0 || found.is_null() {
+        return None;
+    }
+    // SAFETY: the call succeeded and has filled the entry.
+    Some(unsafe { entry.assume_init() }.pw_uid)
+}
+
+/// `linux/auxvec.h`: not zero asks for a secure execution.
+const AT_SECURE: c_ulong = 23;
+
+// SAFETY: the C library's own function, of this type. It reads what the kernel gave to this process at its start, and may be
+// called at any time with any number: getauxval(3).
+unsafe extern "C" {
+    safe fn getauxval(kind: c_ulong) -> c_ulong;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +128,18 @@ mod tests {
             assert_eq!(text(c"\xFF".as_ptr()), None);
         }
         assert_eq!(place, [b'a', b'b', 9]);
+    }
+
+    #[test]
+    fn tests_run_without_raised_privileges() {
+        assert!(!is_privileged());
+        assert_eq!(environment("PATH"), std::env::var("PATH").ok());
+        assert_eq!(environment("OARLOCK_NO_SUCH_VARIABLE"), None);
+    }
+
+    #[test]
+    fn users_are_known_by_name_and_number() {
+        assert_eq!((uid_of("root"), uid_of("0"), uid_of("65534")), (Some(0), Some(0), Some(65534)));
+        assert_eq!((uid_of("no such user"), uid_of(""), uid_of("a\0b")), (None, None, None));
     }
 }

@@ -12,7 +12,7 @@ use oarlock::keys::threshold::Share;
 use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;
 
-use crate::Stamp;
+use crate::{ExposedSecret, Stamp, check_secret_mode};
 
 /// The endings of key files in a directory of keys.
 pub const ENDINGS: [&str; 2] = ["pem", "der"];
@@ -25,9 +25,12 @@ const MOST_BYTES: usize = import::MAX_INPUT_LEN + 1;
 pub struct KeyDirectory {
     path: PathBuf,
     passphrase: Option<Passphrase>,
+    requires_private: bool,
     files: BTreeMap<String, File>,
     /// Files of which it was said that their names are no good.
     misnamed: Vec<PathBuf>,
+    /// Files that are not named as key files are, as they were when it was looked whether they hold a key all the same.
+    others: BTreeMap<PathBuf, Stamp>,
 }
 
 /// What a key file holds.
@@ -73,12 +76,23 @@ pub enum FileFault {
     /// It is no key.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// Others may read this private key.
+    #[error("others may read this private key (mode {:04o}); `chmod 600` keeps it private", .0.mode)]
+    Exposed(#[from] ExposedSecret),
     /// Its name is no name for a key.
     #[error("expected a name of letters, digits, '.', '-' and '_', at most 64 of them")]
     Name,
     /// Another file has the same name but for its ending.
     #[error("another file has the same name but for its ending")]
     Twice,
+    /// It holds a private key, but is not named as a key file is.
+    #[error(
+        "it holds {found}, but only files that end in .pem or .der are read: `oarlock keys import` makes one of it, or names what does"
+    )]
+    Ending {
+        /// The format.
+        found: &'static str,
+    },
 }
 
 /// Why a directory cannot be used.
@@ -106,7 +120,22 @@ impl KeyDirectory {
     /// A directory that has not been looked at yet. The passphrase is for encrypted PKCS#8.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, passphrase: Option<Passphrase>) -> Self {
-        Self { path: path.into(), passphrase, files: BTreeMap::new(), misnamed: Vec::new() }
+        let (files, misnamed, others) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        Self { path: path.into(), passphrase, requires_private: false, files, misnamed, others }
+    }
+
+    /// Refuses private keys that others may read, in place of reporting them. [`check_secret_mode`] has the rule.
+    #[must_use]
+    pub fn require_private(mut self) -> Self {
+        self.requires_private = true;
+        self
+    }
+
+    /// Uses another passphrase for encrypted keys. Every file is read again at the next [`KeyDirectory::refresh`].
+    pub fn set_passphrase(&mut self, passphrase: Option<Passphrase>) {
+        self.passphrase = passphrase;
+        self.files.values_mut().for_each(|file| file.stamp = None);
+        self.misnamed.clear();
     }
 
     /// Its path.
@@ -135,9 +164,10 @@ impl KeyDirectory {
         let mut paths = fs::read_dir(&self.path)
             .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>())
             .map_err(failed)?;
-        paths.retain(|path| is_key_file(path));
+        paths.retain(|path| !is_hidden(path));
         paths.sort();
-        let mut changes = Changes::default();
+        let (paths, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| is_key_file(path));
+        let mut changes = Changes { refused: self.find_misplaced(others), ..Changes::default() };
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
@@ -155,6 +185,22 @@ impl KeyDirectory {
         let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
         Ok(changes)
+    }
+
+    /// Private keys in files with other endings, which would be missed without a word. Each file is looked at once, and again when
+    /// it has changed. What holds no private key may lie in the directory.
+    fn find_misplaced(&mut self, paths: Vec<PathBuf>) -> Vec<(PathBuf, FileFault)> {
+        let is_file = |path: &PathBuf| path.metadata().is_ok_and(|about| about.is_file());
+        let files = paths.into_iter().filter(is_file);
+        let stamps = files.filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp))).collect();
+        let before = std::mem::replace(&mut self.others, stamps);
+        let new = self.others.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
+        let found = new.filter_map(|(path, _)| {
+            let bytes = read_secret(path, MOST_BYTES).ok()?;
+            let found = import::private_key_format(&bytes)?;
+            Some((path.clone(), FileFault::Ending { found }))
+        });
+        found.collect()
     }
 
     fn look(&mut self, name: &str, path: PathBuf, changes: &mut Changes) {
@@ -177,6 +223,13 @@ impl KeyDirectory {
         match read(&path, self.passphrase.as_ref()) {
             Err(fault) => changes.refused.push((path, fault)),
             Ok(key) => {
+                if key.is_private() && self.requires_private {
+                    let exposed =
+                        path.metadata().ok().and_then(|about| check_secret_mode(&path, &about).err());
+                    if let Some(exposed) = exposed {
+                        return changes.refused.push((path, exposed.into()));
+                    }
+                }
                 if key.is_private() && stamp.is_open_to_all() {
                     changes.exposed.push(path);
                 }
@@ -224,11 +277,14 @@ impl Material {
     }
 }
 
-/// True where the ending is one of a key file, and the name does not begin with a dot, as those of files being written do.
+/// True where the ending is one of a key file.
 fn is_key_file(path: &Path) -> bool {
-    let ending = path.extension().and_then(OsStr::to_str);
-    let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-    !is_hidden && ending.is_some_and(|ending| ENDINGS.contains(&ending))
+    path.extension().and_then(OsStr::to_str).is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// True where the name begins with a dot, as those of files being written do.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 fn name_of(path: &Path) -> Option<String> {
@@ -353,6 +409,33 @@ mod tests {
     }
 
     #[test]
+    fn private_keys_under_other_endings_are_named_once() {
+        let place = tempfile::tempdir().unwrap();
+        let bind = "Private-key-format: v1.3\nAlgorithm: 15 (ED25519)\n";
+        let pem_text = pem();
+        let sealed: &[&[u8]] = &[b"PuTTY-User-Key-File-3: ssh-ed25519", bind.as_bytes(), pem_text.as_bytes()];
+        for (name, content) in ["rsa.ppk", "Kexample.+015+00001.private", "mail.key"].iter().zip(sealed) {
+            write(&place.path().join(name), content);
+        }
+        for name in ["README", "mail.crt", "mail.pub"] {
+            write(&place.path().join(name), export::spki_pem(&generate::ed25519().unwrap()).unwrap());
+        }
+        fs::create_dir(place.path().join("old")).unwrap();
+        let mut directory = KeyDirectory::new(place.path(), None);
+        let refused = directory.refresh().unwrap().refused;
+        let named: Vec<String> =
+            refused.iter().map(|(path, fault)| format!("{}: {fault}", path.display())).collect();
+        assert_eq!(named.len(), 3, "{named:?}");
+        for (name, format) in [("rsa.ppk", "PuTTY"), (".private", "BIND"), ("mail.key", "in PEM")] {
+            assert!(named.iter().any(|line| line.contains(name) && line.contains(format)), "{named:?}");
+        }
+        assert!(directory.refresh().unwrap().is_none());
+        // A file that has changed is looked at again.
+        write(&place.path().join("README"), pem().as_bytes());
+        assert_eq!(directory.refresh().unwrap().refused.len(), 1);
+    }
+
+    #[test]
     fn names_that_are_none_and_names_that_are_taken_are_refused() {
         let place = tempfile::tempdir().unwrap();
         for name in ["a b.pem", "ä.pem", "x.der", "x.pem"] {
@@ -387,6 +470,23 @@ mod tests {
     }
 
     #[test]
+    fn private_keys_that_others_may_read_are_refused_if_that_is_asked_for() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("open.pem");
+        write(&path, pem().as_bytes());
+        let mut directory = KeyDirectory::new(place.path(), None).require_private();
+        assert_eq!(directory.refresh().unwrap().added, ["open"]);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let changes = directory.refresh().unwrap();
+        assert!(matches!(changes.refused[..], [(_, FileFault::Exposed(_))]), "{changes:?}");
+        // A public key is for everybody.
+        let public = export::spki_pem(&generate::ed25519().unwrap()).unwrap();
+        write(&path, public.as_bytes());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(directory.refresh().unwrap().replaced, ["open"]);
+    }
+
+    #[test]
     fn encrypted_keys_open_with_the_passphrase_of_a_file() {
         let place = tempfile::tempdir().unwrap();
         let secret = place.path().join("passphrase");
@@ -417,7 +517,9 @@ mod tests {
 
     #[test]
     fn a_directory_that_is_not_there_is_named() {
-        let error = KeyDirectory::new("/nonexistent/keys", None).refresh().unwrap_err();
-        assert!(error.to_string().starts_with("/nonexistent/keys: "));
+        let place = tempfile::tempdir().unwrap();
+        let absent = place.path().join("keys");
+        let error = KeyDirectory::new(&absent, None).refresh().unwrap_err();
+        assert!(error.to_string().starts_with(&format!("{}: ", absent.display())), "{error}");
     }
 }

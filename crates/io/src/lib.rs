@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
 //! | [`Stamp`] | whether a file has changed |
+//! | [`check_secret_mode`] | who may read a file with secrets |
+//! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
@@ -20,10 +22,14 @@ mod key_directory;
 pub mod mail;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+mod secret_file;
+mod socket_file;
 mod stamp;
 
 pub use key_directory::{
     Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Material, is_key_name, read_passphrase,
     read_secret,
 };
+pub use secret_file::{ExposedSecret, check_secret_mode};
+pub use socket_file::{SocketFile, SocketFileError};
 pub use stamp::Stamp;

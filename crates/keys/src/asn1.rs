@@ -7,7 +7,7 @@ use der::{Encode, Header, Length, Tag};
 use oarlock_core::Curve;
 use spki::AlgorithmIdentifierRef;
 
-use crate::{KeyError, ec};
+use crate::{KeyError, ec, oid};
 
 /// rsaEncryption. RFC 8017 A.1.
 pub(crate) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -35,7 +35,7 @@ impl Algorithm {
             EC => named_curve(parameters).map(Self::Ec),
             ED25519 => absent("Ed25519", parameters).map(|()| Self::Ed25519),
             X25519 => absent("X25519", parameters).map(|()| Self::X25519),
-            other => Err(KeyError::UnsupportedAlgorithm { found: other.to_string() }),
+            other => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
         }
     }
 
@@ -76,7 +76,10 @@ fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
     };
     match any.decode_as::<ObjectIdentifier>() {
         Ok(oid) => ec::curve(oid),
-        Err(_) => Err(KeyError::UnsupportedCurve { found: "explicit or implicit parameters".to_owned() }),
+        Err(_) if any.is_null() => Err(KeyError::UnsupportedCurve {
+            found: "the curve of an issuer (implicit parameters)".to_owned(),
+        }),
+        Err(_) => Err(KeyError::ExplicitCurve),
     }
 }
 
@@ -103,7 +106,12 @@ pub(crate) fn integer(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
 
 /// Words a parser's error: what it met and where, no content.
 pub(crate) fn malformed<E: Display>(structure: &'static str) -> impl Fn(E) -> KeyError {
-    move |error| KeyError::Der { structure, reason: error.to_string() }
+    move |error| {
+        let reason = error.to_string();
+        // In a damaged file an identifier may consist of bytes of the key.
+        let shown = reason.split_once("OID: ").map_or(reason.as_str(), |(before, _)| before);
+        KeyError::Der { structure, reason: shown.trim_end().to_owned() }
+    }
 }
 
 /// For encoders, which fail only on lengths that no validated key has.

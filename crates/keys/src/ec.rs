@@ -7,7 +7,7 @@ use der::asn1::ObjectIdentifier;
 use oarlock_core::{Curve, EcPrivateParts, KeyParts, SecretBytes};
 use zeroize::Zeroizing;
 
-use crate::KeyError;
+use crate::{KeyError, oid};
 
 /// What differs between curves.
 pub(crate) struct Facts {
@@ -45,7 +45,7 @@ pub(crate) fn facts(curve: Curve) -> Result<&'static Facts, KeyError> {
 /// The curve of an object identifier.
 pub(crate) fn curve(oid: ObjectIdentifier) -> Result<Curve, KeyError> {
     let found = CURVES.iter().find(|facts| *facts.oid == oid);
-    found.map(|facts| facts.curve).ok_or_else(|| KeyError::UnsupportedCurve { found: oid.to_string() })
+    found.map(|facts| facts.curve).ok_or_else(|| KeyError::UnsupportedCurve { found: oid::shown(&oid) })
 }
 
 /// A private key of a scalar in [1, n-1]; `public`, where given, must be its own point. SEC 1 3.2.1.

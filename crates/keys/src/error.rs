@@ -15,8 +15,46 @@ pub enum KeyError {
         found: usize,
     },
     /// The bytes are no key that this crate knows.
-    #[error("expected PEM or DER of a key (PKCS#8, PKCS#1, SEC 1, SPKI), found neither")]
+    #[error(
+        "expected PEM or DER of a key (PKCS#8, PKCS#1, SEC 1, SPKI) or a private key of BIND, found none of them"
+    )]
     UnknownFormat,
+    /// There is nothing but white space.
+    #[error("expected a key in PEM or DER, found {}", if *len == 0 { "an empty file" } else { "only white space" })]
+    Empty {
+        /// How many bytes of white space there are.
+        len: usize,
+    },
+    /// A key in a format of another program.
+    #[error("expected a key in PEM or DER (PKCS#8, PKCS#1, SEC 1, SPKI), found {found}; {remedy}")]
+    Foreign {
+        /// What was found.
+        found: &'static str,
+        /// What converts it.
+        remedy: &'static str,
+    },
+    /// DER that was cut, or to which something was appended.
+    #[error(
+        "the DER says that it has {expected} bytes, the file has {found}: {}",
+        if found < expected { "it was cut, copy it again" } else { "remove what follows the key" }
+    )]
+    DerLength {
+        /// What its first bytes say.
+        expected: usize,
+        /// What is there.
+        found: usize,
+    },
+    /// Something begins as PEM does, and is no PEM.
+    #[error(
+        "found -----BEGIN, but no PEM line: expected -----BEGIN, a label of capital letters, digits and blanks (at most 64 of them) and -----"
+    )]
+    PemBegin,
+    /// Several private keys in one file.
+    #[error("expected one private key, found {found} of them in the file: keep the one that is meant")]
+    SeveralKeys {
+        /// How many there are.
+        found: usize,
+    },
     /// There is no PEM block that could be the key.
     #[error("expected a PEM block {expected}, found {found}")]
     PemLabel {
@@ -72,7 +110,7 @@ pub enum KeyError {
     UnsupportedEncryption {
         /// Which part of the encryption.
         what: &'static str,
-        /// Its object identifier.
+        /// Its name and object identifier.
         found: String,
     },
     /// A parameter of the encryption is out of its range.
@@ -98,7 +136,7 @@ pub enum KeyError {
     /// An algorithm that no key of this crate has.
     #[error("expected RSA, EC, Ed25519 or X25519, found the algorithm {found}")]
     UnsupportedAlgorithm {
-        /// Its object identifier.
+        /// Its name and object identifier.
         found: String,
     },
     /// The algorithm's parameters are not what its standard demands.
@@ -112,9 +150,14 @@ pub enum KeyError {
     /// A curve that no key of this crate is on.
     #[error("expected the named curve P-256 or P-384, found {found}")]
     UnsupportedCurve {
-        /// Its object identifier, or what stands in its place.
+        /// Its name and object identifier, or what stands in its place.
         found: String,
     },
+    /// A key that spells out its curve instead of naming it. RFC 5480 2.1.1 forbids that.
+    #[error(
+        "expected the named curve P-256 or P-384, found a key with the curve's parameters spelled out; `openssl pkey -in FILE -ec_param_enc named_curve -out key.pem` names it"
+    )]
+    ExplicitCurve,
     /// A private key says two curves.
     #[error("the key names two curves: {outer} outside, {inner} inside")]
     CurvesDiffer {
@@ -160,7 +203,7 @@ pub enum KeyError {
     /// The public exponent is out of range.
     #[error("RSA public exponent: expected an odd number from 3 to 2^33 - 1 and below n, found {found}")]
     PublicExponent {
-        /// The exponent, or its length where it is longer than eight bytes.
+        /// The exponent, or its length if it is longer than five bytes.
         found: String,
     },
     /// A number that must be below another is not.

@@ -2,8 +2,12 @@
 //!
 //! [`any`] finds out what it is given: a PEM label, the outline of the DER or BIND's first line decides. The named functions take one
 //! structure each and refuse every other. Text before, between and after PEM blocks is skipped, `EC PARAMETERS` blocks
-//! too, and of several keys the first counts. PEM may have lines of any length, LF or CRLF.
+//! too. A file with two private keys is refused. PEM may have lines of any length, LF or CRLF, or have lost its line ends:
+//! blanks, `\n` as two characters, or nothing may stand in their place. Base64 of DER is read without BEGIN and END lines too.
+//!
+//! Formats of other programs are recognised, and refused with the command that converts them. No error quotes the file.
 
+mod foreign;
 mod outline;
 mod pem;
 mod pkcs1;
@@ -23,29 +27,50 @@ pub const MAX_INPUT_LEN: usize = 1 << 20;
 /// A key in PEM or DER of any supported structure, or in BIND's private key file. The passphrase is for encrypted PKCS#8; other keys ignore it.
 ///
 /// # Errors
-/// [`KeyError::UnknownFormat`] where it is none of them, and all that the named functions return.
+/// [`KeyError::Foreign`], [`KeyError::Empty`], [`KeyError::PemBegin`], [`KeyError::DerLength`] or [`KeyError::UnknownFormat`] if it
+/// is none of them, and all that the named functions return.
 pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     match Structure::of(bounded(bytes)?) {
         Ok(found) => structure(found, bytes, passphrase),
         Err(_) if pem::is_pem(bytes) => pem(bytes, passphrase),
         Err(_) if bind::is_bind(bytes) => bind::import(bytes).map(|file| file.key),
-        Err(error) => Err(error),
+        Err(_) => bare_base64(bytes, passphrase),
+    }
+}
+
+/// DER in base64, without BEGIN and END lines.
+fn bare_base64(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
+    match pem::bare_base64(text).map(|der| (Structure::of(&der), der)) {
+        Some((Ok(found), der)) => structure(found, &der, passphrase),
+        _ => Err(foreign::error(text)),
+    }
+}
+
+/// The name of the format if a file holds or may hold a private key, whether it can be read here or not: for directories, in
+/// which a key under a wrong ending would otherwise go unnoticed.
+#[must_use]
+pub fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
+    match Structure::of(bytes) {
+        Ok(Structure::Spki | Structure::Pkcs1Public | Structure::Certificate) => None,
+        Ok(_) => Some("a private key in DER"),
+        Err(_) => foreign::private_key_format(bytes),
     }
 }
 
 /// A key in DER of any supported structure.
 ///
 /// # Errors
-/// [`KeyError::UnknownFormat`] where no structure fits, else as the named functions.
+/// As for [`any`] if no structure fits, else as the named functions.
 pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
-    structure(Structure::of(bounded(bytes)?)?, bytes, passphrase)
+    let found = Structure::of(bounded(bytes)?).map_err(|_| foreign::error(bytes))?;
+    structure(found, bytes, passphrase)
 }
 
 /// The first key among PEM blocks.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`] where no block holds a key, [`KeyError::Certificate`] where only certificates are there,
-/// [`KeyError::LegacyPemEncryption`], else as the named functions.
+/// [`KeyError::SeveralKeys`], [`KeyError::Foreign`], [`KeyError::LegacyPemEncryption`], else as the named functions.
 pub fn pem(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     let (found, bytes) = pem::first_key(bounded(text)?)?;
     structure(found, &bytes, passphrase)

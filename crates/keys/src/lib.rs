@@ -39,6 +39,7 @@ mod fingerprint;
 pub mod generate;
 pub mod held;
 pub mod import;
+mod oid;
 mod passphrase;
 mod pbes2;
 pub mod raw;

@@ -13,7 +13,7 @@ use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use crate::asn1::{octets, sequence};
-use crate::{KeyError, Passphrase, asn1};
+use crate::{KeyError, Passphrase, asn1, oid};
 pub(crate) use kdf::Kdf;
 
 /// id-PBES2. RFC 8018 A.4.
@@ -72,9 +72,9 @@ pub(crate) fn encrypt(plain: &[u8], passphrase: &Passphrase, kdf: &Kdf<'_>) -> R
     let DecryptionContext::Iv128(iv) = key.encrypt(&mut *data).map_err(|_| FAILED)? else {
         return Err(FAILED);
     };
-    let cipher = sequence(&[&oid(AES_256_CBC.oid)?, &octets(iv.as_ref())?])?;
+    let cipher = sequence(&[&encoded(AES_256_CBC.oid)?, &octets(iv.as_ref())?])?;
     let parameters = sequence(&[&kdf.encode()?, &cipher])?;
-    let algorithm = sequence(&[&oid(PBES2)?, &parameters])?;
+    let algorithm = sequence(&[&encoded(PBES2)?, &parameters])?;
     sequence(&[&algorithm, &octets(&data)?])
 }
 
@@ -90,7 +90,7 @@ fn parse(der: &[u8]) -> Result<Encrypted<'_>, KeyError> {
         .map_err(&malformed)?;
     reader.finish().map_err(&malformed)?;
     if scheme.oid != PBES2 {
-        return Err(KeyError::UnsupportedEncryption { what: "scheme", found: scheme.oid.to_string() });
+        return Err(KeyError::UnsupportedEncryption { what: "scheme", found: oid::shown(&scheme.oid) });
     }
     let parameters = scheme.parameters_any().map_err(asn1::malformed(STRUCTURE))?;
     let (kdf, cipher) = parameters
@@ -102,7 +102,7 @@ fn parse(der: &[u8]) -> Result<Encrypted<'_>, KeyError> {
 impl Cipher {
     fn find(oid: ObjectIdentifier) -> Result<Self, KeyError> {
         let found = CIPHERS.into_iter().find(|cipher| cipher.oid == oid);
-        found.ok_or_else(|| KeyError::UnsupportedEncryption { what: "cipher", found: oid.to_string() })
+        found.ok_or_else(|| KeyError::UnsupportedEncryption { what: "cipher", found: oid::shown(&oid) })
     }
 }
 
@@ -114,6 +114,6 @@ fn initialization_vector(cipher: &AlgorithmIdentifierRef<'_>) -> Result<Decrypti
     Ok(DecryptionContext::Iv128(FixedLength::from(iv)))
 }
 
-fn oid(oid: ObjectIdentifier) -> Result<Vec<u8>, KeyError> {
+fn encoded(oid: ObjectIdentifier) -> Result<Vec<u8>, KeyError> {
     oid.to_der().map_err(asn1::not_encoded)
 }

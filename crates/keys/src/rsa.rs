@@ -127,7 +127,8 @@ fn public_exponent(e: &[u8]) -> Result<&[u8], KeyError> {
     let value = digits.iter().take(8).fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
     match digits.len() {
         0..=8 if value >= 3 && value % 2 == 1 && value < 1 << MAX_PUBLIC_EXPONENT_BITS => Ok(digits),
-        0..=8 => Err(KeyError::PublicExponent { found: value.to_string() }),
+        // No longer ones: in a damaged file these may be bytes of a secret number.
+        0..=5 => Err(KeyError::PublicExponent { found: value.to_string() }),
         len => Err(KeyError::PublicExponent { found: format!("a number of {len} bytes") }),
     }
 }

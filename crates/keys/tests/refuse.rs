@@ -23,12 +23,15 @@ fn unsupported_files_are_named() {
         ("certificate.pem", KeyError::Certificate),
         ("rsa2048-legacy-encrypted.pem", KeyError::LegacyPemEncryption),
         ("rsa2048-multiprime.pem", KeyError::MultiPrime),
-        ("rsa-pss2048.pem", unsupported("1.2.840.113549.1.1.10")),
-        ("ed448.pem", unsupported("1.3.101.113")),
-        ("p521-sec1.pem", curve("1.3.132.0.35")),
-        ("p256-explicit.pem", curve("explicit or implicit parameters")),
-        ("p256-pbes2-des3.pem", encryption("cipher", "1.2.840.113549.3.7")),
-        ("p256-pbes1.pem", encryption("scheme", "1.2.840.113549.1.12.1.3")),
+        ("rsa-pss2048.pem", unsupported("RSASSA-PSS (1.2.840.113549.1.1.10)")),
+        ("ed448.pem", unsupported("Ed448 (1.3.101.113)")),
+        ("p521-sec1.pem", curve("P-521 (1.3.132.0.35)")),
+        ("p256-explicit.pem", KeyError::ExplicitCurve),
+        ("p256-pbes2-des3.pem", encryption("cipher", "DES-EDE3-CBC (1.2.840.113549.3.7)")),
+        (
+            "p256-pbes1.pem",
+            encryption("scheme", "pbeWithSHA1And3-KeyTripleDES-CBC (1.2.840.113549.1.12.1.3)"),
+        ),
     ];
     for (name, error) in table {
         assert_eq!(refused(name), error, "{name}");
@@ -61,8 +64,9 @@ fn a_block_in_another_ones_place_is_named() {
     assert_eq!(none, KeyError::PemLabel { expected: "PRIVATE KEY", found: "no block".to_owned() });
     assert_eq!(import::pkcs8_pem(&fixture("certificate.pem")).unwrap_err(), KeyError::Certificate);
     let hostile = [b"-----BEGIN \x1b[2J-----\n".as_slice(), b"-----END \x1b[2J-----"].concat();
-    let KeyError::PemLabel { found, .. } = import::any(&hostile, None).unwrap_err() else { panic!() };
-    assert_eq!(found, "\\x1b[2J");
+    assert_eq!(import::any(&hostile, None).unwrap_err(), KeyError::PemBegin);
+    let long = format!("-----BEGIN {0}-----\nAAAA\n-----END {0}-----", "A".repeat(65));
+    assert_eq!(import::any(long.as_bytes(), None).unwrap_err(), KeyError::PemBegin);
 }
 
 #[test]
@@ -151,18 +155,114 @@ fn pem_may_be_indented_unbroken_and_amid_other_text() {
     same(&format!("Bag Attributes: 1\n{text}trailing -----BEGIN text\n"));
     let certificate = String::from_utf8(fixture("certificate.pem")).unwrap();
     same(&format!("{certificate}\n{text}"));
-    let other = String::from_utf8(fixture("p384.pem")).unwrap();
-    same(&format!("{text}{other}"));
+    // OpenSSL's tools write a public key or parameters beside a private key.
+    let public = String::from_utf8(fixture("p384-spki.pem")).unwrap();
+    same(&format!("{text}{public}"));
+    same(&format!("# -----BEGIN PRIVATE KEY----- was here\n{text}"));
+}
+
+/// An environment variable, a JSON string, a folded YAML value, a shell variable without quotes.
+#[test]
+fn pem_that_lost_its_line_ends_is_read() {
+    for name in ["p256.pem", "p256-sec1.pem", "rsa2048-pkcs1.pem", "ed25519.pem", "p256-pbes2-scrypt.pem"] {
+        let text = String::from_utf8(fixture(name)).unwrap();
+        let own = support::key(name).fingerprint();
+        let line = |between: &str| text.trim_end().replace('\n', between);
+        for lost in [
+            line(""),
+            line(" "),
+            line("\\n"),
+            line("\\r\\n"),
+            line("\\\\n"),
+            line("\t"),
+            format!("KEY=\"{}\"", line("\\n")),
+            format!("{{\"private_key\": \"{}\\n\"}}", line("\\n")),
+            format!("\u{feff}{text}"),
+            format!("key: >\n  {}\n", line(" ")),
+        ] {
+            let key = import::any(lost.as_bytes(), Some(&passphrase())).unwrap();
+            assert_eq!(key.fingerprint(), own, "{name}");
+        }
+    }
+}
+
+#[test]
+fn base64_without_begin_and_end_lines_is_read() {
+    for name in ["rsa2048-spki.pem", "p256.pem", "ed25519-spki.pem"] {
+        let text = String::from_utf8(fixture(name)).unwrap();
+        let body: String =
+            text.lines().filter(|line| !line.starts_with('-')).map(|line| format!("{line}\n")).collect();
+        let key = import::any(body.as_bytes(), None).unwrap();
+        assert_eq!(key.fingerprint(), support::key(name).fingerprint(), "{name}");
+    }
+    assert_eq!(import::any(b"bm8ga2V5IGF0IGFsbA==", None).unwrap_err(), KeyError::UnknownFormat);
+}
+
+#[test]
+fn several_private_keys_in_a_file_are_refused() {
+    let text = |name| String::from_utf8(fixture(name)).unwrap();
+    let two = format!("{}{}", text("p256.pem"), text("p384.pem"));
+    assert_eq!(import::any(two.as_bytes(), None).unwrap_err(), KeyError::SeveralKeys { found: 2 });
+    assert_eq!(import::pkcs8_pem(two.as_bytes()).unwrap_err(), KeyError::SeveralKeys { found: 2 });
+    let kinds = format!("{}{}{}", text("p256-sec1.pem"), text("rsa2048-pkcs1.pem"), text("p384.pem"));
+    assert_eq!(import::any(kinds.as_bytes(), None).unwrap_err(), KeyError::SeveralKeys { found: 3 });
+    // Of blocks of several kinds, the named functions take theirs.
+    import::pkcs8_pem(kinds.as_bytes()).unwrap();
+}
+
+#[test]
+fn formats_of_other_programs_are_named_with_what_converts_them() {
+    let pkcs12 = [
+        &[0x30, 0x16, 2, 1, 3, 0x30, 0x11, 6, 9][..],
+        b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01",
+        &[0xa0, 4, 4, 2, 1, 2],
+    ];
+    let openssh =
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
+    let ed25519 = openssh.replace("b3BlbnNzaC1rZXktdjEAAAAA", "c3NoLWVkMjU1MTkA");
+    let table: [(&[u8], &str, &str); 11] = [
+        (&pkcs12.concat(), "PKCS#12", "openssl pkcs12"),
+        (b"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none", "PuTTY", "puttygen"),
+        (b" {\"kty\":\"EC\",\"d\":\"abc\"}", "JSON Web Key", "PKCS#8"),
+        (b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me", "OpenSSH public key", "ssh-keygen -e"),
+        (b"ecdsa-sha2-nistp256 AAAA me", "OpenSSH public key", "ssh-keygen -e"),
+        (openssh.as_bytes(), "OpenSSH private key", "ssh-keygen -p -m PKCS8 -f FILE"),
+        (ed25519.as_bytes(), "OpenSSH private key for Ed25519", "oarlock keys generate"),
+        (
+            &openssh.replace("OPENSSH PRIVATE KEY", "CERTIFICATE REQUEST").into_bytes(),
+            "request",
+            "openssl req",
+        ),
+        (&[0xff, 0xfe, b'-', 0, b'-', 0], "UTF-16", "iconv"),
+        (&b"30".repeat(40), "hexadecimal", "xxd"),
+        (&[0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2], "Java", "keytool"),
+    ];
+    for (bytes, name, remedy) in table {
+        let said = import::any(bytes, None).unwrap_err().to_string();
+        assert!(said.contains(name) && said.contains(remedy), "{said}");
+    }
+    assert_eq!(import::private_key_format(&pkcs12.concat()), Some("PKCS#12"));
+    assert_eq!(import::private_key_format(&fixture("p256.pem")), Some("a private key in PEM"));
+    assert_eq!(import::private_key_format(&der("p256.pem")), Some("a private key in DER"));
+    for public in [&fixture("p256-spki.pem")[..], &der("certificate.pem"), b"ssh-rsa AAAA", b"notes", b""] {
+        assert_eq!(import::private_key_format(public), None);
+    }
 }
 
 #[test]
 fn neither_pem_nor_der_is_neither() {
-    for bytes in [b"".as_slice(), b"\0", b"0", b"key", &[0x30, 0x80, 0, 0], &[0x30, 0], &[0xff; 64]] {
+    for bytes in [b"\0".as_slice(), b"0", b"key", &[0x30, 0x80, 0, 0], &[0x30, 0], &[0xff; 64]] {
         assert_eq!(import::any(bytes, None).unwrap_err(), KeyError::UnknownFormat, "{bytes:?}");
     }
+    assert_eq!(import::any(b"", None).unwrap_err(), KeyError::Empty { len: 0 });
+    assert_eq!(import::any(b" \n", None).unwrap_err(), KeyError::Empty { len: 2 });
     let mut trailing = der("p256.pem");
+    let expected = trailing.len();
+    let length = |found| KeyError::DerLength { expected, found };
+    assert_eq!(import::any(&trailing[..100], None).unwrap_err(), length(100));
     trailing.push(0);
-    assert_eq!(import::any(&trailing, None).unwrap_err(), KeyError::UnknownFormat);
+    assert_eq!(import::any(&trailing, None).unwrap_err(), length(expected + 1));
+    assert_eq!(import::der(&trailing, None).unwrap_err(), length(expected + 1));
     assert!(matches!(import::pkcs8_der(&trailing), Err(KeyError::Der { .. })));
 }
 

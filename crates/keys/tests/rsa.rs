@@ -231,8 +231,9 @@ fn public_exponents_have_bounds() {
         assert_eq!(integer(&key.rsa_public().unwrap().e), BoxedUint::from(e));
     }
     for e in [0, 1, 2, 4, 65536, 1 << 33, (1 << 33) + 1, u64::MAX] {
-        let error = KeyError::PublicExponent { found: e.to_string() };
-        assert_eq!(rsa::public(&n, &e.to_be_bytes()).unwrap_err(), error);
+        // Of a long one the length alone is shown: in a damaged file it may be a piece of the key.
+        let found = if e >> 40 == 0 { e.to_string() } else { "a number of 8 bytes".to_owned() };
+        assert_eq!(rsa::public(&n, &e.to_be_bytes()).unwrap_err(), KeyError::PublicExponent { found });
     }
     let error = KeyError::PublicExponent { found: "a number of 9 bytes".to_owned() };
     assert_eq!(rsa::public(&n, &[1; 9]).unwrap_err(), error);

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `config`, `network` | `milter.toml` |
 //! | `service` | settings made real, bound, running, reloaded |
+//! | `host_name` | the full name of this host |
 //! | `filter` | the filter: a message's way from its first field to its verdict |
 //! | `collect`, `author` | its header, and who wrote it |
 //! | `sign`, `verify`, `report` | what is done at its end, and what is said of it |
 //! | `outcome` | what may be wrong with it, and what is done then |
 //! | `table`, `keys` | whose messages are signed, and with what |
+//! | `trust` | whose results are believed |
 //! | `lookup` | key records: asked for once, kept |
 //! | `metrics`, `page` | what operators watch |
 //!
@@ -18,6 +20,7 @@ mod author;
 mod collect;
 pub mod config;
 mod filter;
+mod host_name;
 mod keys;
 mod lookup;
 mod metrics;
@@ -28,6 +31,7 @@ mod report;
 mod service;
 mod sign;
 mod table;
+mod trust;
 mod verify;
 
 pub use config::{Config, ConfigError};

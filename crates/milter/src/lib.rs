@@ -22,5 +22,5 @@ pub mod socket;
 pub use client::Client;
 pub use counters::Counters;
 pub use server::{Server, ServerError, Settings};
-pub use session::{Action, Agreed, Filter, Filters, Macros, Session, Verdict, Wants};
+pub use session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Session, Verdict, Wants};
 pub use socket::{Socket, SocketError};

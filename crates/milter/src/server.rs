@@ -4,19 +4,21 @@
 //! |---|---|
 //! | `server` | settings, listeners, limits, the end |
 //! | `listen` | sockets: taken over from the dead, with mode and group |
+//! | `log_limit` | lines of the log that would come too often |
 //! | `connection` | one connection: read, told to its session, written |
 
 mod connection;
 mod listen;
+mod log_limit;
 
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use oarlock_io::SocketFileError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -25,10 +27,11 @@ use tracing::{debug, error, info, warn};
 
 use crate::counters::{Counters, count};
 use crate::protocol::Decoder;
-use crate::session::Filters;
+use crate::session::{Filters, MtaSocket};
 use crate::socket::Socket;
 use connection::{Connection, End};
-use listen::Listener;
+use listen::{Accepted, Listener};
+use log_limit::LogLimit;
 
 /// How a server behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +51,9 @@ pub struct Settings {
     pub frame_bytes: u32,
     /// Permissions of UNIX sockets.
     pub unix_mode: u32,
+    /// Users that may connect over UNIX sockets, by name in `/etc/passwd` or by number, beside root and the server's own; None for all
+    /// whom the permissions let in.
+    pub unix_users: Option<Vec<String>>,
     /// Group of UNIX sockets, by name in `/etc/group` or by number; None for the process's own.
     pub unix_group: Option<String>,
 }
@@ -61,6 +67,7 @@ impl Default for Settings {
             progress: Duration::from_secs(10),
             frame_bytes: Decoder::MOST,
             unix_mode: 0o660,
+            unix_users: None,
             unix_group: None,
         }
     }
@@ -78,12 +85,15 @@ pub enum ServerError {
         /// What the system said.
         error: io::Error,
     },
-    /// Another process answers there.
-    #[error("cannot listen at unix:{}: another server answers there", .0.display())]
-    Taken(PathBuf),
+    /// A UNIX socket cannot be had.
+    #[error("cannot listen at unix:{0}")]
+    SocketFile(#[from] SocketFileError),
     /// There is no such group.
     #[error("no group {0:?}, neither a number nor in /etc/group")]
     Group(String),
+    /// There is no such user.
+    #[error("no user {0:?}, neither a number nor in /etc/passwd")]
+    User(String),
     /// No socket at all.
     #[error("no socket to listen at")]
     Nowhere,
@@ -172,13 +182,27 @@ impl<F: Filters> Server<F> {
 async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
     let mut connections = JoinSet::new();
     let mut is_draining = shared.is_draining.clone();
+    let mut limits = AcceptLimits::default();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok(stream) => admit(stream, &shared, &mut connections),
+                Ok(Accepted::Stream(stream, socket)) => {
+                    admit(stream, socket, &shared, &mut connections, &mut limits.full);
+                }
+                Ok(Accepted::Refused { uid, pid }) => {
+                    count(&shared.counters.refused_connections, 1);
+                    if let Some(unlogged) = limits.refused.admits() {
+                        warn!(
+                            uid, pid, unlogged,
+                            "a connection was refused: name its user in [listen] unix_users if it is an MTA"
+                        );
+                    }
+                }
                 Err(error) => {
+                    if let Some(unlogged) = limits.failed.admits() {
+                        warn!(%error, unlogged, "a connection could not be accepted");
+                    }
                     // Where the system has no descriptors left, accepting at once again would only burn time.
-                    warn!(%error, "a connection could not be accepted");
                     sleep(Duration::from_millis(20)).await;
                 }
             },
@@ -205,23 +229,37 @@ async fn draining(is_draining: &mut watch::Receiver<bool>) {
     let _ = is_draining.wait_for(|is_draining| *is_draining).await;
 }
 
+/// The log limits of a listener for connections that it did not serve.
+#[derive(Default)]
+struct AcceptLimits {
+    failed: LogLimit,
+    refused: LogLimit,
+    full: LogLimit,
+}
+
 /// Gives a connection a seat, or hangs up.
-fn admit<F: Filters>(stream: Box<dyn Stream>, shared: &Arc<Shared<F>>, connections: &mut JoinSet<()>) {
+fn admit<F: Filters>(
+    stream: Box<dyn Stream>,
+    socket: MtaSocket,
+    shared: &Arc<Shared<F>>,
+    connections: &mut JoinSet<()>,
+    limit: &mut LogLimit,
+) {
     let Ok(permit) = Arc::clone(&shared.seats).try_acquire_owned() else {
         count(&shared.counters.refused_connections, 1);
-        warn!(
-            most = shared.settings.connections,
-            "a connection was refused: there are as many as there may be"
-        );
+        if let Some(unlogged) = limit.admits() {
+            let max = shared.settings.connections;
+            warn!(max, unlogged, "a connection was refused: there are as many as there may be");
+        }
         return;
     };
     let seat = Seat::new(Arc::clone(&shared.counters), permit);
-    connections.spawn(attend(stream, Arc::clone(shared), seat));
+    connections.spawn(attend(stream, socket, Arc::clone(shared), seat));
 }
 
-async fn attend<F: Filters>(stream: Box<dyn Stream>, shared: Arc<Shared<F>>, _seat: Seat) {
+async fn attend<F: Filters>(stream: Box<dyn Stream>, socket: MtaSocket, shared: Arc<Shared<F>>, _seat: Seat) {
     let counters = &shared.counters;
-    let end = Connection::new(stream, &shared).run().await;
+    let end = Connection::new(stream, socket, &shared).run().await;
     match &end {
         End::Done => {}
         End::Silent => count(&counters.timed_out_connections, 1),

@@ -15,7 +15,7 @@ mod step;
 
 use std::sync::Arc;
 
-pub use filter::{Action, Agreed, Filter, Filters, Verdict, Wants};
+pub use filter::{Action, Agreed, Filter, Filters, MtaSocket, Verdict, Wants};
 pub use macros::Macros;
 
 use crate::counters::{Counters, Outcome, count};
@@ -29,6 +29,7 @@ use step::{Place, Step};
 pub struct Session<F: Filters> {
     filters: Arc<F>,
     filter: F::Filter,
+    socket: MtaSocket,
     counters: Arc<Counters>,
     agreed: Agreed,
     place: Place,
@@ -77,10 +78,11 @@ pub enum SessionError {
 impl<F: Filters> Session<F> {
     /// A connection that nothing was said on.
     #[must_use]
-    pub fn new(filters: Arc<F>, counters: Arc<Counters>) -> Self {
+    pub fn new(filters: Arc<F>, counters: Arc<Counters>, socket: MtaSocket) -> Self {
         Self {
-            filter: filters.filter(),
+            filter: filters.filter(socket),
             filters,
+            socket,
             counters,
             agreed: Agreed::default(),
             place: Place::Fresh,
@@ -196,7 +198,7 @@ impl<F: Filters> Session<F> {
         self.macros.clear();
         self.kept_of_connection = None;
         self.place = Place::Agreed;
-        self.filter = self.filters.filter();
+        self.filter = self.filters.filter(self.socket);
         self.introduce()
     }
 

@@ -119,7 +119,8 @@ async fn own_messages_are_told_by_client_and_author() {
     let mail = Mail::plain();
     assert_eq!(connected(Family::Inet, b"127.0.0.9", b"", &mail).await, signed);
     assert_eq!(connected(Family::Inet6, b"IPv6:::1", b"", &mail).await, signed);
-    assert_eq!(connected(Family::Unix, b"/run/socket", b"", &mail).await, signed);
+    // Over TCP anybody can say so.
+    assert_eq!(connected(Family::Unix, b"/run/socket", b"", &mail).await, verified);
     assert_eq!(connected(Family::Inet, b"192.0.2.1", b"{auth_authen}\0joe\0", &mail).await, signed);
     assert_eq!(connected(Family::Inet, b"192.0.2.1", b"{auth_authen}\0\0", &mail).await, verified);
     assert_eq!(connected(Family::Inet, b"192.0.2.1", b"", &mail).await, verified);
@@ -324,19 +325,22 @@ async fn dns_that_fails_or_is_silent_is_a_temporary_error_and_asked_once() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_costs_its_signature_and_without_any_the_message_waits() {
+async fn a_key_that_is_away_costs_its_signature_and_without_any_the_message_waits() {
     let place = Place::of_example();
-    place.table("example.com s1 rsa\nexample.com s9 missing\nexample.net s1 missing\n");
-    let post = place.post("").await;
+    let server = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
+    place.write("reference", &server.to_pem().unwrap());
+    place.table("example.com s1 rsa\nexample.com s9 reference\nexample.net s1 reference\n");
+    // A server that is away hinders no start: mail that needs it waits.
+    let away = format!("cryptoserver.servers = [\"{}\"]", place.path("no socket").display());
+    let any = "signing.require_from = \"any\"";
+    let post = place.post(&format!("{away}\ncryptoserver.patience_ms = 1\n{any}")).await;
     let answer = post.submit(&Mail::plain()).await;
     assert_eq!((inserted(&answer).len(), answer.reply), (1, Reply::Continue));
     let waits = Mail::plain().from(" joe@example.net");
     assert_eq!(post.submit(&waits).await.reply, smtp("451 4.3.0 This message could not be signed"));
     assert_eq!(post.service.check_keys().await.len(), 1);
-    std::fs::copy(place.path("ed"), place.path("missing")).unwrap();
-    assert_eq!(inserted(&post.submit(&waits).await), ["DKIM-Signature"]);
     let metrics = post.service.metrics();
-    assert_eq!((read(&metrics.signed), read(&metrics.unsigned)), (2, 2));
+    assert_eq!((read(&metrics.signed), read(&metrics.unsigned)), (1, 2));
     post.stopped().await;
 }
 
@@ -345,6 +349,7 @@ async fn identities_lifetimes_and_forms_are_in_the_signature() {
     let place = Place::of_example();
     place.table("*.example.com s1 rsa domain=example.com identity=@mail.example.com\n* s2 ed\n");
     let settings = [
+        "signing.require_from = \"any\"",
         "signing.lifetime_seconds = 1000",
         "signing.canonicalization = \"simple/relaxed\"",
         "signing.signed_headers = [\"From\", \"Subject\"]",
@@ -452,4 +457,205 @@ async fn everything_is_counted_on_a_page() {
     client.quit().await.unwrap();
     stop.send(()).unwrap();
     run.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_filter_whose_keys_cannot_sign_does_not_start() {
+    let place = Place::of_example();
+    let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
+    place.write("p256", &oarlock::keys::export::private_pkcs8_pem(&p256).unwrap());
+    let refused = async |more: &str| {
+        let opened = Service::open(place.config(more), scalar(), place.dns()).await;
+        opened.map(drop).unwrap_err().to_string()
+    };
+    place.table("example.com s1 rsa\nexample.com s7 p256\n");
+    let said = refused("").await;
+    assert!(said.contains("p256 (selector s7): an ECDSA private key over P-256"), "{said}");
+    place.table("example.com s1 rsa\n");
+    let said = refused("arc.seal = { domain = \"example.net\", selector = \"a1\", key = \"p256\" }").await;
+    assert!(
+        said.contains("[arc] seal") && said.contains("p256 (selector a1): an ECDSA private key"),
+        "{said}"
+    );
+    // A table that is read later is held to the same, and mail is signed as before.
+    let post = place.post("signing.reload_seconds = 0").await;
+    place.table("example.com s7 p256\n");
+    assert!(matches!(post.service.reload(true).await, Reload::Refused(_)));
+    assert_eq!(inserted(&post.submit(&Mail::plain()).await), ["DKIM-Signature"]);
+    post.stopped().await;
+}
+
+#[tokio::test]
+async fn who_only_tests_is_as_unsigned_whatever_was_changed() {
+    let mut place = Place::new();
+    let key = generate::ed25519().unwrap();
+    place.key("ed", "s1", "example.com", &key);
+    place.table("example.com s1 ed\n");
+    place.records = place.records.replace("v=DKIM1; ", "v=DKIM1; t=y; ");
+    let post = place.post("on.bad_signature = \"reject\"").await;
+    let signed = Mail::plain().changed(&post.submit(&Mail::plain()).await);
+    let mut of_body = signed.clone();
+    of_body.body.extend(b"more\r\n");
+    let of_header = signed.clone().from(" joe@example.org");
+    for changed in [of_body, of_header] {
+        let results = changed.changed(&post.receive(&changed).await).results();
+        assert!(results.contains("dkim=fail (256-bit key, test mode)"), "{results}");
+    }
+    assert_eq!(post.service.metrics().messages(Outcome::Faulty(Fault::NoSignature)), 2);
+    post.stopped().await;
+}
+
+#[tokio::test]
+async fn clients_of_a_unix_socket_are_own_where_the_mta_came_over_one() {
+    let place = Place::of_example();
+    let socket = format!("unix:{}", place.path("socket").display());
+    let post = Post::open_at(&socket, place.config(""), scalar(), place.dns()).await;
+    let mut client = Client::connect(&post.socket).await.unwrap();
+    client.negotiate().await.unwrap();
+    let connect = Connect { host: b"client", family: Family::Unix, port: 0, address: b"/run/socket" };
+    client.say(&Command::Connect(connect), b"").await.unwrap();
+    assert_eq!(inserted(&post.send(&mut client, &Mail::plain(), b"").await), ["DKIM-Signature"; 2]);
+    client.quit().await.unwrap();
+    post.stopped().await;
+}
+
+#[test]
+fn it_listens_where_permissions_say_who_comes() {
+    let config = oarlock_milter::dkim::Config::default();
+    assert_eq!(config.listen.sockets, ["unix:/run/oarlock-milter/milter.sock"]);
+    assert_eq!(config.listen.unix_mode, "0660");
+    let place = Place::new();
+    place.write("open.toml", "listen.unix_mode = \"0666\"\n");
+    let said = oarlock_milter::dkim::Config::read(&place.path("open.toml")).unwrap_err().to_string();
+    assert!(said.contains("unix_users") && said.contains("0666"), "{said}");
+    place.write("named.toml", "listen.unix_mode = \"0666\"\nlisten.unix_users = [\"root\"]\n");
+    oarlock_milter::dkim::Config::read(&place.path("named.toml")).unwrap();
+}
+
+#[tokio::test]
+async fn who_writes_under_anothers_name_is_not_signed_for() {
+    let place = Place::of_example();
+    place.table("* s1 rsa\n");
+    let of = async |more: &str, from: &str| {
+        let post = place.post(more).await;
+        let answer = post.submit(&Mail::plain().from(from)).await;
+        let refused = post.service.metrics().messages(Outcome::Faulty(Fault::WrongFrom));
+        post.stopped().await;
+        (answer, refused)
+    };
+    let is_signed = |(answer, refused): (Answer, u64)| {
+        assert_eq!(answer.changes.is_empty(), refused == 1, "{answer:?}");
+        refused == 0
+    };
+    // MAIL FROM is joe@example.com, which the MTA has checked.
+    assert!(is_signed(of("", " joe@example.com").await));
+    assert!(is_signed(of("", " jane@Example.com").await));
+    assert!(!is_signed(of("", " boss@example.org").await));
+    assert!(!is_signed(of("", " boss@a.example.com").await));
+    let exact = "signing.require_from = \"mail_from\"";
+    assert!(is_signed(of(exact, " Joe@example.com").await));
+    assert!(!is_signed(of(exact, " jane@example.com").await));
+    assert!(is_signed(of("signing.require_from = \"any\"", " boss@example.org").await));
+    let (answer, _) = of("on.wrong_from = \"reject\"", " boss@example.org").await;
+    assert_eq!(answer.reply, smtp("550 5.7.1 The From address is not one of its sender"));
+    // Hosts of internal networks write for whom they want.
+    let post = place.post("").await;
+    let mut client = Client::connect(&post.socket).await.unwrap();
+    client.negotiate().await.unwrap();
+    let connect = Connect { host: b"client", family: Family::Inet, port: 25, address: b"127.0.0.1" };
+    client.say(&Command::Connect(connect), b"").await.unwrap();
+    let answer = post.send(&mut client, &Mail::plain().from(" shop@example.org"), b"").await;
+    assert_eq!(inserted(&answer), ["DKIM-Signature"]);
+    client.quit().await.unwrap();
+    post.stopped().await;
+}
+
+/// A message that comes from this address.
+async fn receive_from(post: &Post, address: &'static [u8], mail: &Mail) -> Answer {
+    let mut client = Client::connect(&post.socket).await.unwrap();
+    client.negotiate().await.unwrap();
+    let connect = Connect { host: b"client", family: Family::Inet, port: 25, address };
+    client.say(&Command::Connect(connect), b"").await.unwrap();
+    let answer = post.send(&mut client, mail, b"").await;
+    client.quit().await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn results_of_this_site_are_sealed_and_those_of_strangers_are_not() {
+    let mut place = Place::of_example();
+    place.key("arc", "arc", "example.net", &generate::rsa(2048).unwrap());
+    let settings = "arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }\n\
+                    trusted_results = { networks = [\"192.0.2.25\"], authserv_ids = [\"border.example\"], \
+                    filters = [\"rspamd.mx.example\"] }";
+    let post = place.post(settings).await;
+    let mail = Mail::plain()
+        .with("Authentication-Results", " mx.example;\n\tspf=pass smtp.mailfrom=example.com")
+        .with("Authentication-Results ", " Border.Example; dmarc=pass header.from=example.com; arc=pass")
+        .with("Authentication-Results", " elsewhere.example; dkim=pass header.d=bank.example");
+    let sealed = |mail: &Mail, answer: &Answer| {
+        let sealed = mail.changed(answer);
+        let set = sealed.values("ARC-Authentication-Results")[0].replace("\n\t", " ");
+        (set.trim().to_owned(), sealed)
+    };
+    let (set, kept) = sealed(&mail, &receive_from(&post, b"192.0.2.25", &mail).await);
+    assert_eq!(
+        set,
+        "i=1; mx.example; dkim=none; arc=none; spf=pass smtp.mailfrom=example.com; \
+         dmarc=pass header.from=example.com"
+    );
+    assert_eq!(kept.values("Authentication-Results").len(), 3, "{kept:?}");
+    let checked = kept.changed(&receive_from(&post, b"192.0.2.26", &kept).await);
+    assert!(checked.results().ends_with("arc=pass"), "{}", checked.results());
+    // A stranger's are removed, and say nothing.
+    let (set, kept) = sealed(&mail, &receive_from(&post, b"192.0.2.26", &mail).await);
+    assert_eq!(set, "i=1; mx.example; dkim=none; arc=none");
+    let fields = kept.headers.iter().filter(|(name, _)| name.trim_end() == "Authentication-Results");
+    assert_eq!(fields.count(), 2, "ours and elsewhere's: {kept:?}");
+    // A filter of the same MTA writes under a name that the MTA removes from what comes in.
+    let mail = Mail::plain().with("Authentication-Results", " rspamd.mx.example; spf=softfail; dmarc=none");
+    let (set, _) = sealed(&mail, &receive_from(&post, b"192.0.2.26", &mail).await);
+    assert_eq!(set, "i=1; mx.example; dkim=none; arc=none; spf=softfail; dmarc=none");
+    post.stopped().await;
+}
+
+#[tokio::test]
+async fn new_settings_hold_for_the_next_message_or_not_at_all() {
+    let place = Place::of_example();
+    let post = place.post("internal_networks = []").await;
+    let first = async |mail: &Mail| inserted(&receive_from(&post, b"192.0.2.1", mail).await)[0].clone();
+    let mail = Mail::plain();
+    let mut client = Client::connect(&post.socket).await.unwrap();
+    client.negotiate().await.unwrap();
+    let connect = Connect { host: b"client", family: Family::Inet, port: 25, address: b"192.0.2.1" };
+    client.say(&Command::Connect(connect), b"").await.unwrap();
+    assert_eq!(first(&mail).await, "Authentication-Results");
+    let new = place.config("internal_networks = [\"192.0.2.0/24\"]");
+    post.service.reconfigure(new).await.unwrap();
+    assert_eq!(first(&mail).await, "DKIM-Signature");
+    assert_eq!(
+        inserted(&post.send(&mut client, &mail, b"").await)[0],
+        "DKIM-Signature",
+        "an open connection"
+    );
+    // One fault, and nothing of it holds: not the networks, not the table.
+    place.table("example.com s9 ed\n");
+    let bad =
+        "internal_networks = []\narc.seal = { domain = \"a.example\", selector = \"s\", key = \"none\" }";
+    post.service.reconfigure(place.config(bad)).await.unwrap_err();
+    let signed = mail.changed(&receive_from(&post, b"192.0.2.1", &mail).await);
+    let selectors: Vec<&str> = signed.values("DKIM-Signature").iter().map(|value| tag(value, "s")).collect();
+    assert_eq!(selectors, ["s1", "s2"]);
+    place.table("example.com s9 missing\n");
+    let same = place.config("internal_networks = [\"192.0.2.0/24\"]");
+    post.service.reconfigure(same.clone()).await.unwrap_err();
+    assert_eq!(first(&mail).await, "DKIM-Signature");
+    place.table("example.com s9 ed\n");
+    post.service.reconfigure(same).await.unwrap();
+    let signed = mail.changed(&receive_from(&post, b"192.0.2.1", &mail).await);
+    assert_eq!(tag(signed.values("DKIM-Signature")[0], "s"), "s9");
+    let metrics = post.service.metrics();
+    assert_eq!((read(&metrics.reloads), read(&metrics.refused_reloads)), (2, 2));
+    client.quit().await.unwrap();
+    post.stopped().await;
 }

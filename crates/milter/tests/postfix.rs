@@ -28,10 +28,10 @@ fn program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Programs of this test, and a user that may start them.
-fn is_possible() -> bool {
-    let programs = ["postfix", "swaks", "opendkim", "opendkim-testmsg"];
-    let has_all = programs.map(|name| program(name).is_some()).into_iter().all(|is_there| is_there);
+/// Programs of a test, and a user that may start them.
+fn is_possible(programs: &[&str]) -> bool {
+    let missing = programs.iter().filter(|name| program(name).is_none()).count();
+    let has_all = missing == 0;
     if has_all && !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can start Postfix");
         return false;
@@ -63,10 +63,11 @@ fn ran(command: &mut Command) -> Output {
 struct MailSystem {
     directory: PathBuf,
     child: Child,
-    ports: [u16; 2],
+    ports: [u16; 3],
 }
 
 impl MailSystem {
+    /// A port for each of two filters, and one whose mail both see.
     fn start(directory: PathBuf, filters: [&Post; 2]) -> Self {
         for name in ["queue", "data", "boxes"] {
             fs::create_dir_all(directory.join(name)).unwrap();
@@ -79,9 +80,10 @@ impl MailSystem {
         for name in ["data", "boxes"] {
             chown(directory.join(name), Some(user), None).unwrap();
         }
-        let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
         drop(listeners);
+        fs::write(directory.join("strip_results"), STRIP_RESULTS).unwrap();
         fs::write(directory.join("main.cf"), settings(&directory, user)).unwrap();
         fs::write(directory.join("master.cf"), services(ports, filters)).unwrap();
         let mut command = Command::new(program("postfix").unwrap());
@@ -132,16 +134,22 @@ fn settings(directory: &Path, user: u32) -> String {
          command_directory = /usr/sbin\ndaemon_directory = /usr/lib/postfix/sbin\n\
          virtual_mailbox_domains = example.net\nvirtual_mailbox_base = {directory}/boxes\n\
          virtual_mailbox_maps = static:./\nvirtual_uid_maps = static:{user}\nvirtual_gid_maps = static:{user}\n\
-         virtual_minimum_uid = 1\nmilter_default_action = tempfail\n"
+         virtual_minimum_uid = 1\nmilter_default_action = tempfail\n\
+         header_checks = regexp:{directory}/strip_results\n"
     )
 }
 
-fn services(ports: [u16; 2], filters: [&Post; 2]) -> String {
-    let smtpd = |(port, filter): (u16, &Post)| {
+fn services(ports: [u16; 3], filters: [&Post; 2]) -> String {
+    let milter = |filter: &Post| {
         let oarlock_milter::Socket::Inet { port: at, .. } = filter.socket else { panic!() };
-        format!("127.0.0.1:{port} inet n - n - - smtpd\n -o smtpd_milters=inet:127.0.0.1:{at}\n")
+        format!("inet:127.0.0.1:{at}")
     };
-    let doors: String = ports.into_iter().zip(filters).map(smtpd).collect();
+    let [first, second] = filters.map(milter);
+    let both = format!("{first},{second}");
+    let smtpd = |(port, milters): (u16, String)| {
+        format!("127.0.0.1:{port} inet n - n - - smtpd\n -o smtpd_milters={milters}\n")
+    };
+    let doors: String = ports.into_iter().zip([first, second, both]).map(smtpd).collect();
     let own = [
         "cleanup unix n - n - 0 cleanup",
         "qmgr unix n - n 300 1 qmgr",
@@ -159,6 +167,9 @@ fn services(ports: [u16; 2], filters: [&Post; 2]) -> String {
     doors + &own.join("\n") + "\n"
 }
 
+/// As docs/milter.md has it for a filter before the seal.
+const STRIP_RESULTS: &str = "/^Authentication-Results[[:space:]]*:[[:space:]]*first\\.mx\\.example/ IGNORE\n";
+
 const MAIL: &str = "From: Joe <joe@example.com>\r\nTo: jane@example.net\r\nSubject: a subject\r\n that is  folded\r\n\
                     Date: Thu, 1 Jan 2026 00:00:00 +0000\r\nMessage-ID: <1@example.com>\r\n\r\n\
                     Hello  Jane,\r\n\r\n.a line with a dot\r\nhow are you? \r\n\r\n";
@@ -172,7 +183,7 @@ fn as_sent(delivered: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mail_is_signed_and_verified_on_its_way_through_postfix() {
-    if !is_possible() {
+    if !is_possible(&["postfix", "swaks", "opendkim", "opendkim-testmsg"]) {
         return;
     }
     let place = Place::of_example();
@@ -181,7 +192,7 @@ async fn mail_is_signed_and_verified_on_its_way_through_postfix() {
     let directory = place.path("mail");
     tokio::task::block_in_place(|| {
         let system = MailSystem::start(directory, [&signing, &verifying]);
-        let [ours, others] = system.ports;
+        let [ours, others, _] = system.ports;
         let file = place.path("message");
         // Ours, which OpenDKIM finds good.
         place.write("message", MAIL);
@@ -237,4 +248,52 @@ fn opendkim_signed(place: &Place) -> String {
     let output = ran(command.stdin(fs::File::open(place.path("unsigned")).unwrap()));
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(|line| format!("{line}\r\n")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_the_filter_before_are_sealed_and_forged_ones_never() {
+    if !is_possible(&["postfix", "swaks"]) {
+        return;
+    }
+    let mut place = Place::of_example();
+    place.key("arc", "arc", "example.net", &oarlock::keys::generate::rsa(2048).unwrap());
+    // Stands for OpenDMARC or rspamd: it adds a field under a name of its own.
+    let config = place.config("internal_networks = []\nmode = \"verify\"\n");
+    let config = oarlock_milter::dkim::Config { authserv_id: Some("first.mx.example".into()), ..config };
+    let first = Post::open(config, post::scalar(), place.dns()).await;
+    let sealing = "internal_networks = []\ntrusted_results.filters = [\"first.mx.example\"]\n\
+                   arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";
+    let second = place.post(sealing).await;
+    let directory = place.path("mail");
+    tokio::task::block_in_place(|| {
+        let system = MailSystem::start(directory, [&first, &second]);
+        let [_, _, both] = system.ports;
+        let forged = [
+            "Authentication-Results: first.mx.example; spf=pass smtp.mailfrom=bank.example",
+            "authentication-results :\r\n\tFirst.MX.example 1; dmarc=pass header.from=bank.example",
+            "Authentication-Results: mx.example; spf=pass smtp.mailfrom=bank.example",
+            "Authentication-Results : mx.example; dmarc=pass header.from=bank.example",
+            "Authentication-Results: (x) first.mx.example; iprev=pass policy.iprev=bank",
+        ];
+        place.write("message", &format!("{}\r\n{MAIL}", forged.join("\r\n")));
+        let received = as_sent(&system.delivered(both, &place.path("message")));
+        let unfolded = received.replace("\r\n\t", " ").replace("\r\n ", " ");
+        let set = unfolded.lines().find(|line| line.starts_with("ARC-Authentication-Results:")).unwrap();
+        // Ours, and behind it what the first filter has found.
+        assert_eq!(
+            set, "ARC-Authentication-Results: i=1; mx.example; dkim=none; arc=none; dkim=none",
+            "{received}"
+        );
+        let results: Vec<&str> = unfolded
+            .lines()
+            .filter(|line| line.to_ascii_lowercase().starts_with("authentication-results"))
+            .collect();
+        // The name behind a comment, which Postfix did not find, the first filter has removed as forged.
+        assert_eq!(results.len(), 2, "{received}");
+        assert!(results[0].starts_with("Authentication-Results: mx.example;"), "{received}");
+        assert!(results[1].starts_with("Authentication-Results: first.mx.example; dkim=none"), "{received}");
+        assert!(!received.contains("bank"), "{received}");
+    });
+    first.stopped().await;
+    second.stopped().await;
 }

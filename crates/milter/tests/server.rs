@@ -339,12 +339,12 @@ async fn a_dead_servers_socket_is_taken_over_and_a_living_ones_not() {
     let bind = async |socket: &str, settings| {
         Server::bind(&[socket.parse().unwrap()], house::Subjects::default(), settings).await.unwrap_err()
     };
-    assert!(matches!(bind(&socket, settings.clone()).await, ServerError::Taken(_)));
+    assert!(bind(&socket, settings.clone()).await.to_string().contains("another server answers there"));
     let nobody = Settings { unix_group: Some("no such group".into()), ..settings.clone() };
     let other = format!("{socket}2");
     assert!(matches!(bind(&other, nobody).await, ServerError::Group(_)));
     std::fs::write(path.with_file_name("socket2"), "mail").unwrap();
-    assert!(matches!(bind(&other, settings.clone()).await, ServerError::Listen { .. }));
+    assert!(matches!(bind(&other, settings.clone()).await, ServerError::SocketFile(_)));
     let taken = house.socket.to_string();
     assert!(matches!(bind("inet:1@256.0.0.1", settings).await, ServerError::Listen { .. }));
     assert_eq!(taken, socket);
@@ -361,4 +361,38 @@ async fn a_server_leaves_the_socket_of_another_alone() {
     house.stopped().await;
     assert_eq!(send(&mut successor.client().await, "hello", 1).await.unwrap().reply, Reply::Continue);
     successor.stopped().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_that_are_not_named_are_refused() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can start a process as another user");
+        return;
+    }
+    let Ok(perl) = std::process::Command::new("perl").arg("-v").output() else {
+        eprintln!("SKIPPED: perl is not installed");
+        return;
+    };
+    assert!(perl.status.success());
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = directory.path().join("socket");
+    let settings =
+        Settings { unix_mode: 0o666, unix_users: Some(vec!["4242".to_owned()]), ..Settings::default() };
+    let house = House::start(path.to_str().unwrap(), Steps::NONE, settings).await;
+    // Reads one byte, and ends with 0 if the connection was closed instead.
+    let script = "use IO::Socket::UNIX; $SIG{PIPE} = 'IGNORE'; \
+                  my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 9; \
+                  syswrite($s, pack('N', 13).'O'.pack('NNN', 6, 511, 0)); exit(sysread($s, my $b, 1) ? 1 : 0)";
+    let connect = |uid: u32| {
+        use std::os::unix::process::CommandExt;
+        let mut perl = std::process::Command::new("perl");
+        let ran = perl.args(["-e", script]).arg(&path).uid(uid).current_dir("/").status().unwrap();
+        ran.code().unwrap()
+    };
+    let (named, other) = tokio::task::block_in_place(|| (connect(4242), connect(4243)));
+    assert_eq!((named, other), (1, 0), "1: served, 0: closed");
+    // Counted once the connection is closed, which the client may see before.
+    house.counts(|counters| read(&counters.refused_connections), 1).await;
+    house.stopped().await;
 }

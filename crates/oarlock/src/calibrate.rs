@@ -11,6 +11,7 @@ mod first_use;
 mod fit;
 mod grid;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -71,10 +72,16 @@ pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (Costs, Ca
     }
 }
 
-/// The cache file: `$XDG_CACHE_HOME/oarlock/costs`, or under `~/.cache`.
+/// The cache file: `$XDG_CACHE_HOME/oarlock/costs`, or under `~/.cache`; none if the home directory does not exist.
 pub(crate) fn default_cache() -> Option<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    cache_of(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+}
+
+fn cache_of(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
+    // Accounts of services often name a home that was never made: making it is not for a library to do.
+    let home = || absolute(home).filter(|home| home.is_dir());
+    let base = absolute(xdg_cache_home).or_else(|| Some(home()?.join(".cache")))?;
     Some(base.join("oarlock").join("costs"))
 }
 
@@ -299,6 +306,19 @@ mod tests {
             assert!((ours.per_op_ns - kept.per_op_ns).abs() <= 0.001, "{shape}");
         }
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn no_home_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, absent) = (folder.path().to_path_buf(), folder.path().join("absent"));
+        let found = |xdg: &str, home: &Path| cache_of(Some(xdg.into()), Some(home.into()));
+        assert_eq!(found("", &home), Some(home.join(".cache/oarlock/costs")));
+        assert_eq!(found("relative", &home), Some(home.join(".cache/oarlock/costs")));
+        assert_eq!(found("/stated", &absent), Some("/stated/oarlock/costs".into()));
+        assert_eq!((found("", &absent), cache_of(None, None)), (None, None));
+        fs::write(&absent, "").unwrap();
+        assert_eq!(found("", &absent), None);
     }
 
     #[test]

@@ -96,12 +96,16 @@ impl Candidate {
     }
 }
 
-/// The referee, and the other engines that this machine has and the caller has named. `table_bytes` bounds what each
-/// keeps for keys that recur.
-pub(crate) fn find(is_named: impl Fn(&str) -> bool, table_bytes: Option<usize>) -> Option<Found> {
+/// The referee, and the other engines that this machine has, the caller has named and nobody has `disabled`. `table_bytes`
+/// bounds what each keeps for keys that recur.
+pub(crate) fn find(
+    is_named: impl Fn(&str) -> bool,
+    disabled: &[String],
+    table_bytes: Option<usize>,
+) -> Option<Found> {
     let mut found = Found { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new(), table_bytes };
     if is_named("lanes") {
-        match lanes(table_bytes) {
+        match lanes(disabled, table_bytes) {
             Ok(candidate) => found.others.push(candidate),
             Err(reason) => found.absent.push(AbsentEngine { name: "lanes", reason }),
         }
@@ -109,8 +113,8 @@ pub(crate) fn find(is_named: impl Fn(&str) -> bool, table_bytes: Option<usize>) 
     Some(found)
 }
 
-fn lanes(table_bytes: Option<usize>) -> Result<Candidate, Absence> {
-    if is_disabled("lanes") {
+fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, Absence> {
+    if disabled.iter().any(|name| name == "lanes") {
         return Err(Absence::Disabled);
     }
     let detect = || LaneEngine::detect().ok_or(Absence::Processor { lacks: "AVX-512 IFMA" });
@@ -125,15 +129,19 @@ fn lanes(table_bytes: Option<usize>) -> Result<Candidate, Absence> {
     })
 }
 
-/// True where [`DISABLE_VARIABLE`] names the engine.
-fn is_disabled(name: &str) -> bool {
-    disabled_by_environment().iter().any(|own| own == name)
+/// Returns the engines named in [`DISABLE_VARIABLE`].
+///
+/// # Errors
+/// The first name that is none of [`KNOWN_ENGINES`]: a misspelt one would leave an engine on that somebody meant to turn off.
+pub(crate) fn disabled_by_environment() -> Result<Vec<String>, String> {
+    disabled_by(&std::env::var_os(DISABLE_VARIABLE).unwrap_or_default().to_string_lossy())
 }
 
-/// Engines named in [`DISABLE_VARIABLE`].
-fn disabled_by_environment() -> Vec<String> {
-    let value = std::env::var(DISABLE_VARIABLE).unwrap_or_default();
-    value.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+fn disabled_by(value: &str) -> Result<Vec<String>, String> {
+    let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
+    names
+        .map(|name| if KNOWN_ENGINES.contains(&name) { Ok(name.to_owned()) } else { Err(name.to_owned()) })
+        .collect()
 }
 
 /// Every shape that is proved at detection: the named ones and one translation. RSA of unusual sizes is vouched for by
@@ -362,6 +370,13 @@ mod tests {
     use crate::selftest::Corrupt;
 
     #[test]
+    fn only_known_engines_can_be_turned_off() {
+        assert_eq!(disabled_by(""), Ok(Vec::new()));
+        assert_eq!(disabled_by(" lanes, ,scalar,"), Ok(vec!["lanes".to_owned(), "scalar".to_owned()]));
+        assert_eq!(disabled_by("lanes,lane"), Err("lane".to_owned()));
+    }
+
+    #[test]
     fn an_engine_offers_only_what_it_has_proved() {
         let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
         let corrupt: Arc<dyn Engine> =
@@ -429,7 +444,9 @@ mod tests {
 
     #[test]
     fn the_scalar_engine_has_tables_where_it_is_alone() {
-        let found = |names: &[&str]| find(|name| names.contains(&name), Some(1 << 20)).unwrap();
+        let found = |names: &[&str]| {
+            find(|name| names.contains(&name), &disabled_by_environment().unwrap(), Some(1 << 20)).unwrap()
+        };
         let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));
         assert_eq!(alone.serving.prepared().most_bytes, 1 << 20);
         for engine in [&alone.plain, &beside.serving, &beside.plain, &beside.eager] {

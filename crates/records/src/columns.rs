@@ -15,6 +15,8 @@ pub(crate) struct Columns {
     pub(crate) second_iv: Option<usize>,
     pub(crate) tag: Option<usize>,
     pub(crate) aad: Option<usize>,
+    /// Columns that are left out of the output.
+    pub(crate) drops: Vec<usize>,
     /// What is written, and where.
     pub(crate) writes: Vec<(usize, Written)>,
 }
@@ -48,6 +50,9 @@ impl Columns {
                 if let Cipher::Gcm(_) = cipher {
                     columns.read_aad(gcm);
                     columns.tag = Some(columns.read(&gcm.tag));
+                }
+                if job.drops_ivs {
+                    columns.drops = columns.iv.into_iter().chain(columns.tag).collect();
                 }
             }
             Work::Translate { iv, to_key, to_iv, .. } => {

@@ -16,11 +16,19 @@ pub enum Encoding {
     Hex,
     /// Base64 with padding. RFC 4648 section 4.
     Base64,
+    /// Plaintext as it is, in UTF-8. What is encrypted, IVs, tags and codes are hexadecimal then.
+    Text,
 }
 
 impl Encoding {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Hex, Self::Base64];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Hex, Self::Base64, Self::Text];
+
+    /// How bytes are written that are no text.
+    #[must_use]
+    pub fn of_binary(self) -> Self {
+        if self == Self::Text { Self::Hex } else { self }
+    }
 
     /// Adds what `text` stands for. None, and nothing is added, where it is no such text.
     pub fn decode(self, text: &[u8], bytes: &mut Buffer) -> Option<usize> {
@@ -35,6 +43,10 @@ impl Encoding {
                 let place = bytes.add(text.len() / 4 * 3);
                 base64ct::Base64::decode(text, place).ok().map(<[u8]>::len)
             }
+            Self::Text => std::str::from_utf8(text).ok().map(|text| {
+                bytes.extend(text.as_bytes());
+                text.len()
+            }),
         };
         bytes.truncate(start + decoded.unwrap_or(0));
         decoded
@@ -50,6 +62,7 @@ impl Encoding {
                 let encoded = base64ct::Base64::encode(bytes, place);
                 debug_assert!(encoded.is_ok());
             }
+            Self::Text => text.extend(bytes),
         }
     }
 }
@@ -92,6 +105,7 @@ impl fmt::Display for Encoding {
         f.write_str(match self {
             Self::Hex => "hex",
             Self::Base64 => "base64",
+            Self::Text => "text",
         })
     }
 }
@@ -146,7 +160,7 @@ mod tests {
     fn every_byte_there_and_back_at_every_length() {
         let all: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
         for len in (0..100).chain([511, 512]) {
-            for encoding in Encoding::ALL {
+            for encoding in [Encoding::Hex, Encoding::Base64] {
                 let text = encoded(encoding, &all[..len]);
                 assert_eq!(decoded(encoding, &text).unwrap(), all[..len]);
             }

@@ -124,6 +124,8 @@ pub enum Reason {
         /// What lengths would have fitted.
         expected: Option<String>,
     },
+    /// What was decrypted is no text in UTF-8.
+    NotUtf8,
     /// What was decrypted does not end in a padding. One reason for all that may be wrong.
     Padding,
 }
@@ -132,7 +134,9 @@ impl Reason {
     /// True where a row that was cut off gives this reason.
     pub(crate) fn may_be_truncation(&self) -> bool {
         match self {
-            Self::UnknownKey | Self::Padding | Self::AfterQuote | Self::TwoFields { .. } => false,
+            Self::UnknownKey | Self::Padding | Self::NotUtf8 | Self::AfterQuote | Self::TwoFields { .. } => {
+                false
+            }
             Self::Refused { status, .. } => *status == Status::BadLength,
             _ => true,
         }

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use oarlock::batch::{Batch, Iv};
 use oarlock::contract::{Column, KeySource, Records, Sink, Source, Span, erase};
 
-use crate::Buffer;
 use crate::columns::Written;
 use crate::error::Reason;
 use crate::job::{Cipher, IvFrom, KeyFrom, Work};
 use crate::plan::Plan;
 use crate::row::{Cell, CellKind, MOST_COLUMNS};
 use crate::text;
+use crate::{Buffer, Encoding};
 
 /// Columns in memory that is kept from chunk to chunk.
 #[derive(Default)]
@@ -145,7 +145,9 @@ impl Gathered {
     fn take(&mut self, row: &Row<'_>) -> Result<Taken, Reason> {
         let columns = &row.plan.columns;
         let start = self.data.len();
-        self.decode(row, columns.value)?;
+        let (value, plain) = (row.plan.job.value_encoding(), row.plan.job.encoding);
+        let binary = plain.of_binary();
+        self.decode(row, columns.value, value)?;
         if let Some((padding, block_len)) = row.plan.job.fills() {
             padding.fill(block_len, start, &mut self.data);
         }
@@ -154,22 +156,26 @@ impl Gathered {
             input,
             key: row.key(columns.key)?,
             second_key: row.key(columns.second_key)?,
-            iv: self.decode_if(row, columns.iv)?,
-            second_iv: self.decode_if(row, columns.second_iv)?,
-            aad: self.decode_if(row, columns.aad)?,
-            tag: self.decode_if(row, columns.tag)?,
+            iv: self.decode_if(row, columns.iv, binary)?,
+            second_iv: self.decode_if(row, columns.second_iv, binary)?,
+            aad: self.decode_if(row, columns.aad, plain)?,
+            tag: self.decode_if(row, columns.tag, binary)?,
         })
     }
 
-    fn decode_if(&mut self, row: &Row<'_>, column: Option<usize>) -> Result<Span, Reason> {
-        column.map_or(Ok(Span::default()), |column| self.decode(row, column))
+    fn decode_if(
+        &mut self,
+        row: &Row<'_>,
+        column: Option<usize>,
+        encoding: Encoding,
+    ) -> Result<Span, Reason> {
+        column.map_or(Ok(Span::default()), |column| self.decode(row, column, encoding))
     }
 
     /// Adds what a column holds to the data.
     #[inline]
-    fn decode(&mut self, row: &Row<'_>, column: usize) -> Result<Span, Reason> {
+    fn decode(&mut self, row: &Row<'_>, column: usize, encoding: Encoding) -> Result<Span, Reason> {
         let (cell, start) = (row.cells[column], self.data.len());
-        let encoding = row.plan.job.encoding;
         let decoded = match cell.kind {
             CellKind::Text => encoding.decode(&row.chunk[cell.range()], &mut self.data),
             CellKind::Other => return Err(Reason::NotText { column: column as u8 }),

@@ -23,6 +23,8 @@ pub struct Job {
     pub key: KeyFrom,
     /// How values, IVs, tags and associated data are written.
     pub encoding: Encoding,
+    /// True if a decryption leaves the columns of IVs and tags out of its output.
+    pub drops_ivs: bool,
     /// True where rejected rows are kept with their reason. They hold what the caller gave: of an encryption, the plaintext.
     pub keeps_rejected_rows: bool,
 }
@@ -138,6 +140,22 @@ impl Job {
                 fault("the code has fewer bytes than that, or fewer than 4 are asked for")
             }
             _ => Ok(()),
+        }
+    }
+
+    /// How the values are written that the job reads.
+    pub(crate) fn value_encoding(&self) -> Encoding {
+        match self.work {
+            Work::Encrypt { .. } | Work::Mac { .. } => self.encoding,
+            Work::Decrypt { .. } | Work::Translate { .. } => self.encoding.of_binary(),
+        }
+    }
+
+    /// How results are written.
+    pub(crate) fn result_encoding(&self) -> Encoding {
+        match self.work {
+            Work::Decrypt { .. } => self.encoding,
+            _ => self.encoding.of_binary(),
         }
     }
 

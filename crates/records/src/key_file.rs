@@ -31,7 +31,7 @@ pub enum KeyFault {
     /// It is no object with these fields.
     #[error(
         "byte {byte}: expected an object with \"type\", \"hex\" or \"base64\", and if need be \"name\", \"operations\", \
-         \"algorithms\", \"ivs\", \"counter\", \"max_uses\", \"max_random_gcm\", \"weak_keys\""
+         \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"weak_keys\""
     )]
     NotAKey {
         /// Where that shows, from 1.
@@ -48,6 +48,16 @@ pub enum KeyFault {
         /// The words there are.
         expected: String,
     },
+    /// Servers with the same key and counters of their own would repeat nonces.
+    #[error(
+        "expected \"nonce_field\" beside \"counter\": 8 hexadecimal digits that no other counter under this key has. Give \
+         each server a field of its own, such as \"00000001\", \"00000002\"; a key that has counted without one goes on \
+         with \"00000000\""
+    )]
+    NoNonceField,
+    /// The field is no four bytes.
+    #[error("nonce_field: expected 8 hexadecimal digits")]
+    BadNonceField,
     /// The counter that makes IVs cannot be had.
     #[error("the counter: {0}")]
     Counter(io::Error),
@@ -81,6 +91,8 @@ struct Line<'a> {
     algorithms: Option<Vec<String>>,
     ivs: Option<Vec<String>>,
     counter: Option<String>,
+    #[serde(borrow)]
+    nonce_field: Option<&'a str>,
     max_uses: Option<u64>,
     max_random_gcm: Option<u64>,
     weak_keys: Option<String>,
@@ -157,12 +169,14 @@ impl Line<'_> {
         };
         let ivs = match (&self.ivs, &self.counter) {
             (Some(words), _) => self::words("ivs", &IVS, words)?,
-            (None, None) => vec![IvRule::Callers, IvRule::Random, IvRule::Zero],
+            (None, None) => vec![IvRule::CallersForCbc, IvRule::Random, IvRule::Zero],
             (None, Some(_)) => Vec::new(),
         };
+        let is_gcm = algorithms.contains(&Algorithm::Gcm);
         let mut policy = Policy::new().allow(operations).with(algorithms).ivs(ivs);
         if let Some(path) = &self.counter {
-            let counter = Counter::new(open(path).map_err(KeyFault::Counter)?, [0; 4]);
+            let field = self.nonce_field(is_gcm)?;
+            let counter = Counter::new(open(path).map_err(KeyFault::Counter)?, field);
             policy = policy.ivs([IvRule::Counter(Arc::new(counter))]);
         }
         if let Some(uses) = self.max_uses {
@@ -175,6 +189,16 @@ impl Line<'_> {
             policy = policy.weak_keys(one_of("weak_keys", &WEAK_KEYS, rule)?);
         }
         Ok(policy)
+    }
+
+    /// The bytes that counted nonces begin with.
+    fn nonce_field(&self, is_gcm: bool) -> Result<[u8; 4], KeyFault> {
+        let Some(text) = self.nonce_field else {
+            return if is_gcm { Err(KeyFault::NoNonceField) } else { Ok([0; 4]) };
+        };
+        let mut bytes = Buffer::default();
+        let decoded = Encoding::Hex.decode(text.as_bytes(), &mut bytes);
+        decoded.and_then(|_| bytes[..].try_into().ok()).ok_or(KeyFault::BadNonceField)
     }
 }
 
@@ -196,8 +220,9 @@ const ALGORITHMS: [(&str, Algorithm); 7] = [
     ("hmac-sha256", Algorithm::HmacSha256),
 ];
 
-const IVS: [(&str, IvRule); 4] = [
+const IVS: [(&str, IvRule); 5] = [
     ("column", IvRule::Callers),
+    ("column-cbc", IvRule::CallersForCbc),
     ("random", IvRule::Random),
     ("zero", IvRule::Zero),
     ("key", IvRule::KeyItself),
@@ -278,7 +303,26 @@ mod tests {
                 "weak_keys: expected",
             ),
             (format!("{{\"type\":\"tdes2\",\"hex\":\"{key}\",\"counter\":\"gone\"}}"), "the counter:"),
-            (format!("{{\"type\":\"aes128\",\"hex\":\"{key}\",\"counter\":\"here\"}}"), "kept on disk"),
+            (
+                format!("{{\"type\":\"aes128\",\"hex\":\"{key}\",\"counter\":\"here\"}}"),
+                "expected \"nonce_field\" beside \"counter\"",
+            ),
+            (
+                format!(
+                    "{{\"type\":\"aes128\",\"hex\":\"{key}\",\"counter\":\"here\",\"nonce_field\":\"0001\"}}"
+                ),
+                "nonce_field: expected 8 hexadecimal digits",
+            ),
+            (
+                format!(
+                    "{{\"type\":\"aes128\",\"hex\":\"{key}\",\"counter\":\"here\",\"nonce_field\":\"00000001\"}}"
+                ),
+                "kept on disk",
+            ),
+            (
+                format!("{{\"type\":\"aes128\",\"hex\":\"{key}\",\"ivs\":[\"column\",\"random\"]}}"),
+                "take no IVs of the caller",
+            ),
             ("{\"type\":\"des\",\"hex\":\"0101010101010101\"}".into(), "a weak DES key"),
         ];
         for (line, said) in cases {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
@@ -113,6 +114,44 @@ impl<'l> Visitor<'l> for Name {
     fn visit_str<E>(self, name: &str) -> Result<Cow<'l, str>, E> {
         Ok(Cow::Owned(name.to_owned()))
     }
+}
+
+/// Adds the inside of a string. Text that is no UTF-8 was rejected before.
+pub(crate) fn push_escaped(text: &[u8], to: &mut crate::Buffer) {
+    let mut quoted = serde_json::to_vec(&String::from_utf8_lossy(text)).unwrap_or_default();
+    if let [_, inner @ .., _] = &quoted[..] {
+        to.extend(inner);
+    }
+    oarlock::contract::erase(&mut quoted);
+}
+
+/// The bytes of a field that is left out: its name, its value, and one comma that lies not before `from`.
+pub(crate) fn dropped(chunk: &[u8], from: usize, cell: Cell) -> Range<usize> {
+    let quotes = usize::from(cell.kind == CellKind::Text);
+    let (value, end) = (cell.start as usize - quotes, cell.end as usize + quotes);
+    let is_space = |byte: &u8| byte.is_ascii_whitespace();
+    let trimmed = |end: usize| end - chunk[..end].iter().rev().take_while(|byte| is_space(byte)).count();
+    // Before the value stand a colon and the name.
+    let name_end = trimmed(trimmed(value) - 1);
+    let before = trimmed(name_start(chunk, name_end));
+    if before > from && chunk[before - 1] == b',' {
+        return before - 1..end;
+    }
+    let next = end + chunk[end..].iter().take_while(|byte| is_space(byte)).count();
+    before..if chunk.get(next) == Some(&b',') { next + 1 } else { end }
+}
+
+/// Where a string begins that ends with the quote before `end`.
+fn name_start(chunk: &[u8], end: usize) -> usize {
+    let mut at = end - 1;
+    while let Some(quote) = memrchr(b'"', &chunk[..at]) {
+        let escapes = chunk[..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if escapes.is_multiple_of(2) {
+            return quote;
+        }
+        at = quote;
+    }
+    0
 }
 
 /// Adds a string in quotes.

@@ -1,6 +1,7 @@
 //! A job made ready for one file: shared by all who work on it.
 
 use std::fmt;
+use std::ops::Range;
 
 use memchr::memchr_iter;
 
@@ -117,6 +118,14 @@ impl Plan {
         match &self.rows {
             Rows::Csv(layout) => layout.row(chunk, start, cells),
             Rows::Ndjson => ndjson::row(chunk, start, &self.columns, cells),
+        }
+    }
+
+    /// The bytes of a row that are left out with a column, if all before `from` is left out too.
+    pub(crate) fn dropped(&self, chunk: &[u8], from: usize, cell: Cell) -> Range<usize> {
+        match &self.rows {
+            Rows::Csv(layout) => csv::dropped(chunk, from, layout.delimiter(), cell),
+            Rows::Ndjson => ndjson::dropped(chunk, from, cell),
         }
     }
 

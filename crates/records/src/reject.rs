@@ -67,6 +67,9 @@ pub(crate) fn describe(reason: &Reason, columns: &Columns) -> String {
         Reason::TwoFields { column } => format!("two fields {:?}", name(column)),
         Reason::NotText { column } => format!("{:?} is no string", name(column)),
         Reason::Encoding { column } => format!("{:?} is not in the encoding of the file", name(column)),
+        Reason::NotUtf8 => {
+            "what was decrypted is no text in UTF-8: another key, or --encoding hex or base64".to_owned()
+        }
         Reason::UnknownKey => Status::UnknownKey.to_string(),
         Reason::Refused { status, expected: Some(expected) } => format!("{status}; expected {expected}"),
         Reason::Refused { status, expected: None } => status.to_string(),

@@ -9,6 +9,9 @@ pub(crate) const MOST_COLUMNS: usize = 8;
 /// Columns that a job can write to: result, IV, tag.
 pub(crate) const MOST_WRITES: usize = 3;
 
+/// Columns that a job can leave out: IV, tag.
+pub(crate) const MOST_DROPS: usize = 2;
+
 /// Where one column of a row lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cell {

@@ -12,7 +12,7 @@ use crate::error::{Reason, RunError};
 use crate::gather::Gathered;
 use crate::plan::{Plan, count_lines};
 use crate::reject::Reject;
-use crate::row::{Cell, MOST_COLUMNS, MOST_WRITES, Row};
+use crate::row::{Cell, MOST_COLUMNS, MOST_DROPS, MOST_WRITES, Row};
 use crate::write::Writer;
 
 /// Works on chunks of a file, one after the other, in memory that is kept.
@@ -50,6 +50,8 @@ pub(crate) struct Placed {
     pub(crate) is_empty: bool,
     /// In the order of the writes.
     pub(crate) cells: [Cell; MOST_WRITES],
+    /// Columns that are left out.
+    pub(crate) dropped: [Cell; MOST_DROPS],
 }
 
 impl Placed {
@@ -58,9 +60,13 @@ impl Placed {
         for (cell, (column, _)) in own.iter_mut().zip(&plan.columns.writes) {
             *cell = cells[*column];
         }
+        let mut dropped = [Cell::default(); MOST_DROPS];
+        for (cell, column) in dropped.iter_mut().zip(&plan.columns.drops) {
+            *cell = cells[*column];
+        }
         let [start, end, next, append_at] =
             [start, row.end, row.next, row.append_at].map(|place| place as u32);
-        Self { start, end, next, append_at, is_empty: row.is_empty, cells: own }
+        Self { start, end, next, append_at, is_empty: row.is_empty, cells: own, dropped }
     }
 }
 

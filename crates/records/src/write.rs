@@ -1,13 +1,16 @@
 //! Rows with their results: everything else as it was.
 
+use std::ops::Range;
+
 use oarlock::contract::Span;
 
+use crate::columns::Written;
 use crate::error::Reason;
 use crate::gather::Places;
 use crate::plan::Plan;
-use crate::row::{CellKind, MOST_WRITES};
+use crate::row::{CellKind, MOST_DROPS, MOST_WRITES};
 use crate::worker::Placed;
-use crate::{Buffer, ndjson};
+use crate::{Buffer, Encoding, csv, ndjson};
 
 /// Writes the rows of one chunk.
 pub(crate) struct Writer<'w> {
@@ -38,22 +41,24 @@ impl<'w> Writer<'w> {
     #[inline]
     pub(crate) fn write(&mut self, placed: &Placed, places: Places) -> Result<(), Reason> {
         let places = Places { result: self.stripped(places.result)?, ..places };
-        let mut at = placed.start as usize;
+        let row_start = placed.start as usize;
+        let (mut at, mut dropped) = (row_start, self.drops(placed));
         for write in self.in_order(placed).into_iter().flatten() {
             let cell = placed.cells[usize::from(write)];
-            self.output.extend(&self.chunk[at..cell.start as usize]);
+            at = self.copy(at, cell.start as usize, &mut dropped);
             let is_bare = cell.kind != CellKind::Text && self.plan.is_json();
-            self.value(places, write, if is_bare { b"\"" } else { b"" });
-            at = cell.end as usize;
+            let is_quoted = cell.start as usize > row_start && self.chunk[cell.start as usize - 1] == b'"';
+            self.value(places, write, if is_bare { b"\"" } else { b"" }, is_quoted);
+            at = at.max(cell.end as usize);
         }
         let append_at = placed.append_at as usize;
-        self.output.extend(&self.chunk[at..append_at]);
+        self.copy(at, append_at, &mut dropped);
         let mut is_first = placed.is_empty;
         for write in 0..self.plan.columns.writes.len() {
             if placed.cells[write].kind == CellKind::Missing {
                 let before = &self.appended[write][usize::from(is_first)..];
                 self.output.extend(before);
-                self.value(places, write as u8, b"");
+                self.value(places, write as u8, b"", false);
                 self.output.extend(if self.plan.is_json() { b"\"" } else { b"" });
                 is_first = false;
             }
@@ -64,15 +69,52 @@ impl<'w> Writer<'w> {
 
     /// The result without what fills its last block.
     fn stripped(&self, result: Span) -> Result<Span, Reason> {
-        let Some((padding, block_len)) = self.plan.job.strips() else { return Ok(result) };
-        let value = padding.strip(block_len, bytes(self.results, result)).ok_or(Reason::Padding)?;
+        let mut value = bytes(self.results, result);
+        if let Some((padding, block_len)) = self.plan.job.strips() {
+            value = padding.strip(block_len, value).ok_or(Reason::Padding)?;
+        }
+        if self.plan.job.result_encoding() == Encoding::Text && std::str::from_utf8(value).is_err() {
+            return Err(Reason::NotUtf8);
+        }
         Ok(Span { len: value.len() as u32, ..result })
     }
 
-    fn value(&mut self, places: Places, write: u8, quote: &[u8]) {
+    /// Copies bytes of the row up to a place, without the columns that are left out. Returns the place.
+    fn copy(&mut self, mut at: usize, end: usize, dropped: &mut [Option<Range<usize>>; MOST_DROPS]) -> usize {
+        for range in dropped.iter_mut().filter_map(|range| range.take_if(|range| range.start < end)) {
+            self.output.extend(&self.chunk[at..range.start.max(at)]);
+            at = at.max(range.end);
+        }
+        self.output.extend(&self.chunk[at..end.max(at)]);
+        at.max(end)
+    }
+
+    /// The bytes that are left out, in their order.
+    fn drops(&self, placed: &Placed) -> [Option<Range<usize>>; MOST_DROPS] {
+        let mut cells = placed.dropped;
+        cells.sort_unstable_by_key(|cell| cell.start);
+        let mut from = placed.start as usize;
+        cells.map(|cell| {
+            if cell.kind == CellKind::Missing {
+                return None;
+            }
+            let range = self.plan.dropped(self.chunk, from, cell);
+            from = range.end;
+            Some(range)
+        })
+    }
+
+    fn value(&mut self, places: Places, write: u8, quote: &[u8], is_quoted: bool) {
         let (_, what) = self.plan.columns.writes[usize::from(write)];
+        let value = bytes(self.results, places.of(what));
+        let job = &self.plan.job;
+        let encoding = if what == Written::Result { job.result_encoding() } else { job.encoding.of_binary() };
         self.output.extend(quote);
-        self.plan.job.encoding.encode(bytes(self.results, places.of(what)), self.output);
+        match encoding {
+            Encoding::Text if self.plan.is_json() => ndjson::push_escaped(value, self.output),
+            Encoding::Text => csv::push_text(value, self.plan.delimiter(), is_quoted, self.output),
+            encoding => encoding.encode(value, self.output),
+        }
         self.output.extend(quote);
     }
 

@@ -43,6 +43,7 @@ fn job(work: Work) -> Job {
         into: None,
         key: KeyFrom::One(0),
         encoding: Encoding::Hex,
+        drops_ivs: false,
         keeps_rejected_rows: false,
     }
 }
@@ -140,7 +141,7 @@ fn new_ivs_are_written_and_padded_values_come_back() {
     for (format, file) in files {
         for encoding in Encoding::ALL {
             let file = match encoding {
-                Encoding::Hex => file.to_owned(),
+                Encoding::Hex | Encoding::Text => file.to_owned(),
                 Encoding::Base64 => file
                     .replace("001122334455667788", "ABEiM0RVZneI")
                     .replace("0011223344556677", "ABEiM0RVZnc=")
@@ -336,4 +337,57 @@ fn columns_that_are_not_there_or_twice_are_told_at_once() {
     let plan = Plan::new(numbered_job, KeyNames::default(), numbered, b"a;b\n");
     assert!(matches!(plan, Ok((plan, 0)) if plan.head().is_empty()));
     assert!(matches!(PlanError::NoHeader.to_string().as_str(), "the file is empty: expected a header"));
+}
+
+/// Files with quotes, empty fields, both ends of lines and every kind of letter come back byte for byte.
+#[test]
+fn text_comes_back_byte_for_byte() {
+    let table = table(KeyType::Aes128, NIST_KEY);
+    let csv = [
+        "n,v\n1,4111111111111111\n2,378282246310005\n3,\"a, \"\"b\"\"\"\n4,Zoë 🦀\n5,\n6,\"\"\n7,\"\"\"\"\n8,a\"b\n9,\"a\nb\"\n",
+        "v,n\r\n4111111111111111,\"1\"\r\n\"a\r\nb\",2\r\na\rb,3\r\n,4",
+        "\u{feff}v\n1\n\"2\"\n",
+    ];
+    for (cipher, padding) in
+        [(AES128, Padding::Pkcs7), (Cipher::Gcm(oarlock::contract::AeadAlg::Aes128Gcm), Padding::None)]
+    {
+        let with = |job: Job| Job { encoding: Encoding::Text, drops_ivs: true, ..job };
+        let seal = with(encrypt(cipher, IvFrom::New("iv".into()), padding));
+        let open = with(decrypt(cipher, column("iv"), padding));
+        for file in csv {
+            let (sealed, rejects) = run(&seal, Format::CSV, &table, file);
+            assert_eq!(rejects, "");
+            assert!(sealed.lines().next().unwrap().contains("iv") && !sealed.contains("4111111111111111"));
+            assert_eq!(run(&open, Format::CSV, &table, &sealed), (file.to_owned(), String::new()));
+        }
+        let json = "{\"n\": 1, \"v\" : \"4111 \u{e9}\\\"\"}\n{\"v\":\"\",\"n\":[\"x\"]}\r\n";
+        let (sealed, rejects) = run(&seal, Format::Ndjson, &table, json);
+        assert_eq!(rejects, "");
+        assert_eq!(run(&open, Format::Ndjson, &table, &sealed), (json.to_owned(), String::new()));
+    }
+}
+
+/// Columns of IVs and tags may stand anywhere, and are left out with their commas.
+#[test]
+fn columns_are_left_out_wherever_they_stand() {
+    let table = table(KeyType::Aes128, NIST_KEY);
+    let (iv, value) = ("000102030405060708090a0b0c0d0e0f", "7649abac8119b246cee98e9b12e9197d");
+    let plain = "6bc1bee22e409f96e93d7e117393172a";
+    let open = Job { drops_ivs: true, ..decrypt(AES128, column("iv"), Padding::None) };
+    for (format, file, expected) in [
+        (Format::CSV, format!("iv,v\n{iv},{value}\n\"{iv}\",{value}\n"), format!("v\n{plain}\n{plain}\n")),
+        (Format::CSV, format!("n,iv,v\n1,\"{iv}\",{value}\n"), format!("n,v\n1,{plain}\n")),
+        (
+            Format::Ndjson,
+            format!("{{ \"iv\" : \"{iv}\" , \"v\":\"{value}\"}}\n"),
+            format!("{{ \"v\":\"{plain}\"}}\n"),
+        ),
+        (
+            Format::Ndjson,
+            format!("{{\"a\\\"b\":1, \"iv\":\"{iv}\", \"v\":\"{value}\"}}\n"),
+            format!("{{\"a\\\"b\":1, \"v\":\"{plain}\"}}\n"),
+        ),
+    ] {
+        assert_eq!(run(&open, format, &table, &file), (expected, String::new()));
+    }
 }

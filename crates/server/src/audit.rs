@@ -1,31 +1,35 @@
 //! The audit log: who did what with which key, how often, and how it ended. Never material.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `audit` | what the server calls: reserve, write down, reopen, close |
+//! | `audit/entry` | the format of a line |
+//! | `audit/queue` | lines that wait for the disk, bounded in bytes, and reservations among them |
+//! | `audit/refusals` | how often refusals of one client get a line of their own |
+//! | `audit/writer` | the thread that writes |
+//!
+//! With `on_failure = "stop"` a result leaves only after the queue has accepted its entry. The place of the entry is reserved before the
+//! work begins, so a full queue refuses work and never an entry.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+mod entry;
+mod queue;
+mod refusals;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use serde::Serialize;
-
-use crate::config::{self, AuditFailure};
-
-/// Operations of one kind within one request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Entry {
-    /// Milliseconds since 1970.
-    pub(crate) time_ms: u64,
-    pub(crate) client: String,
-    /// A resident key's name; of a client's own key its fingerprint.
-    pub(crate) key: String,
-    pub(crate) operation: String,
-    pub(crate) count: u32,
-    pub(crate) verdict: &'static str,
-}
+pub(crate) use self::entry::{EventKind, Operation, Origin};
+use self::queue::{Limits, Queue};
+use self::writer::{LogFile, Writer};
+use crate::config;
 
 /// A log that a thread of its own writes, so that no request waits for a disk.
 #[derive(Debug, Clone)]
@@ -33,161 +37,174 @@ pub(crate) struct Audit(Option<Arc<Log>>);
 
 #[derive(Debug)]
 struct Log {
-    /// None once it is closed.
-    entries: Mutex<Option<SyncSender<Vec<Entry>>>>,
-    writer: Mutex<Option<JoinHandle<()>>>,
-    state: Arc<State>,
-}
-
-#[derive(Debug)]
-struct State {
     path: PathBuf,
-    on_failure: AuditFailure,
-    is_failing: AtomicBool,
-    is_closing: Mutex<bool>,
-    closing: Condvar,
-    lost: AtomicU64,
+    queue: Arc<Queue>,
+    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Requests' worth of entries that may wait for the disk.
-const QUEUE: usize = 1 << 14;
+/// A bound on the wait for a disk that takes nothing when the server stops.
+const MAX_CLOSE: Duration = Duration::from_secs(5);
 
-/// How long a writer that failed waits before it tries again.
-const RETRY: Duration = Duration::from_millis(500);
+/// Why the audit log takes no entry: what it is about must not be done, or its result must not leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum AuditError {
+    /// The disk is slower than the entries come.
+    #[error("the audit log is behind: its queue is full until the disk has taken entries; try again")]
+    Full,
+    /// One request needs more than the whole queue.
+    #[error(
+        "the audit entries of this request need {needed} bytes, the queue has {max}: name fewer keys and \
+         operations in one request"
+    )]
+    TooLarge {
+        /// Bytes that the entries may have.
+        needed: usize,
+        /// Bytes that the queue has.
+        max: usize,
+    },
+    /// The server has stopped.
+    #[error("the audit log is closed: the server is stopping")]
+    Closed,
+}
 
 impl Audit {
     /// Opens the log, or none.
     pub(crate) fn open(config: Option<&config::Audit>) -> io::Result<Self> {
         let Some(config) = config else { return Ok(Self(None)) };
-        let state = Arc::new(State {
-            path: config.file.clone(),
-            on_failure: config.on_failure,
-            is_failing: AtomicBool::new(false),
-            is_closing: Mutex::new(false),
-            closing: Condvar::new(),
-            lost: AtomicU64::new(0),
-        });
-        let file = open(&config.file)?;
-        let (entries, waiting) = sync_channel(QUEUE);
-        let own = Arc::clone(&state);
-        let writer =
-            std::thread::Builder::new().name("audit".into()).spawn(move || own.write(file, &waiting))?;
-        let log = Log { entries: Mutex::new(Some(entries)), writer: Mutex::new(Some(writer)), state };
+        Self::start(config, LogFile::open(&config.file)?)
+    }
+
+    fn start(config: &config::Audit, file: LogFile) -> io::Result<Self> {
+        let queue = Arc::new(Queue::new(config.on_failure, Limits::of(config.max_queue_bytes)));
+        let writer = Writer { path: config.file.clone(), queue: Arc::clone(&queue) };
+        let writer = std::thread::Builder::new().name("audit".into()).spawn(move || writer.run(file))?;
+        let log = Log { path: config.file.clone(), queue, writer: Mutex::new(Some(writer)) };
         Ok(Self(Some(Arc::new(log))))
     }
 
-    /// True where somebody reads what is put in.
+    /// True if somebody reads what is written down.
     pub(crate) fn is_kept(&self) -> bool {
         self.0.is_some()
     }
 
-    /// True where nothing may be done now because it could not be written down.
+    /// True if nothing may be done now because it could not be written down.
     pub(crate) fn forbids_work(&self) -> bool {
-        self.0.as_ref().is_some_and(|log| {
-            log.state.on_failure == AuditFailure::Stop && log.state.is_failing.load(Ordering::Relaxed)
-        })
+        self.0.as_ref().is_some_and(|log| log.queue.forbids_work())
     }
 
     /// Entries that were lost because they could not be written.
     pub(crate) fn lost(&self) -> u64 {
-        self.0.as_ref().map_or(0, |log| log.state.lost.load(Ordering::Relaxed))
+        self.0.as_ref().map_or(0, |log| log.queue.lost())
     }
 
-    pub(crate) fn put(&self, entries: Vec<Entry>) {
+    /// Bytes of entries that wait for the disk, places that are reserved among them.
+    pub(crate) fn queue_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |log| log.queue.used())
+    }
+
+    /// Takes a place for entries of at most so many bytes, before the work that they are about begins.
+    ///
+    /// # Errors
+    /// The log must be kept and has no place.
+    pub(crate) fn reserve(&self, max_bytes: usize) -> Result<Reservation, AuditError> {
+        let Some(log) = &self.0 else { return Ok(Reservation { queue: None, bytes: 0 }) };
+        let bytes = log.queue.reserve(max_bytes)?;
+        Ok(Reservation { queue: Some(Arc::clone(&log.queue)), bytes })
+    }
+
+    /// Writes down what was refused before anything was done. Repeats by one client become one entry with a count.
+    pub(crate) fn refuse(&self, origin: &Origin, request: u64, refused: &[Operation<'_>]) {
         let Some(log) = &self.0 else { return };
-        if entries.is_empty() {
-            return;
+        for operation in refused {
+            log.queue.refuse(origin, request, operation);
         }
-        let sender = log.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let refused = match sender.as_ref().map(|sender| sender.try_send(entries)) {
-            Some(Ok(())) => return,
-            Some(Err(TrySendError::Full(entries) | TrySendError::Disconnected(entries))) => entries.len(),
-            None => 0,
-        };
-        log.state.fail(&"the disk is too slow", refused);
     }
 
-    /// Writes what waits, and ends.
+    /// Writes down a connection that ended without a known client. Repeats from one address become one entry with a count.
+    pub(crate) fn failed_handshake(&self, source: Option<IpAddr>, reason: &dyn fmt::Display) {
+        let Some(log) = &self.0 else { return };
+        log.queue.failed_handshake(source, &reason.to_string());
+    }
+
+    /// Writes down something that the server did by itself or that its operator made it do. These have a place always: clients
+    /// cannot bring them about.
+    pub(crate) fn event(&self, kind: EventKind, detail: &dyn fmt::Display) {
+        let Some(log) = &self.0 else { return };
+        log.queue.put_event(&entry::event(kind, &detail.to_string()));
+    }
+
+    /// Writes down that a key that lives here is another one now.
+    pub(crate) fn key_event(&self, name: &str, change: &str) {
+        let Some(log) = &self.0 else { return };
+        log.queue.put_event(&entry::key_event(name, change));
+    }
+
+    /// Opens the file of the same name again, after the former was renamed: what waits goes into the new one. On an error the
+    /// former stays in use. No entry is lost or cut.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub(crate) fn reopen(&self) -> io::Result<()> {
+        let Some(log) = &self.0 else { return Ok(()) };
+        let file = LogFile::open(&log.path)?;
+        log.queue.replace_file(file);
+        Ok(())
+    }
+
+    /// Writes what waits, and ends. Waits for the disk a few seconds at most.
     pub(crate) fn close(&self) {
         let Some(log) = &self.0 else { return };
-        *log.state.is_closing.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        log.state.closing.notify_all();
-        log.entries.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let is_written = log.queue.close(MAX_CLOSE);
         let writer = log.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(writer) = writer {
-            let _ = writer.join();
+        match writer {
+            Some(writer) if is_written => drop(writer.join()),
+            // The thread waits in the kernel for a disk or a reader: it ends with the process.
+            Some(_) => {
+                let bytes = log.queue.used();
+                tracing::error!(file = %log.path.display(), bytes, "the audit log takes nothing: entries are lost");
+            }
+            None => {}
         }
     }
 }
 
-impl State {
-    /// Until nobody sends any more: what waits is written together.
-    fn write(&self, mut file: File, waiting: &Receiver<Vec<Entry>>) {
-        let mut lines = Vec::new();
-        while let Ok(first) = waiting.recv() {
-            lines.clear();
-            let mut count = 0;
-            for entry in
-                first.iter().chain(waiting.try_iter().take(QUEUE).collect::<Vec<_>>().iter().flatten())
-            {
-                count += 1;
-                if serde_json::to_writer(&mut lines, entry).is_ok() {
-                    lines.push(b'\n');
-                }
-            }
-            self.write_lines(&mut file, &lines, count);
+/// A place in the queue for the entries of one request. Given back if it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Reservation {
+    queue: Option<Arc<Queue>>,
+    bytes: usize,
+}
+
+impl Reservation {
+    /// Writes down what was done.
+    ///
+    /// # Errors
+    /// The log must be kept and is closed: the results must not leave.
+    pub(crate) fn put(
+        mut self,
+        origin: &Origin,
+        request: u64,
+        done: &[Operation<'_>],
+    ) -> Result<(), AuditError> {
+        let Some(queue) = self.queue.take() else { return Ok(()) };
+        let mut lines = Vec::with_capacity(self.bytes.min(queue::MAX_PIECE));
+        for operation in done {
+            entry::write_operation(&mut lines, origin, request, operation);
         }
-        let _ = file.sync_data();
+        queue.put(&lines, done.len(), std::mem::take(&mut self.bytes))
     }
+}
 
-    /// Where work stops until the log can be written, the lines wait; else they are lost and counted.
-    fn write_lines(&self, file: &mut File, lines: &[u8], count: usize) {
-        let mut rest = lines;
-        loop {
-            match file.write(rest) {
-                Ok(written) => rest = &rest[written..],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    let is_lost = self.on_failure == AuditFailure::Warn || self.is_closing_soon();
-                    self.fail(&error, if is_lost { count } else { 0 });
-                    if is_lost {
-                        return;
-                    }
-                }
-            }
-            if rest.is_empty() {
-                if self.is_failing.swap(false, Ordering::Relaxed) {
-                    tracing::info!(file = %self.path.display(), "the audit log is written again");
-                }
-                return;
-            }
-        }
-    }
-
-    /// Waits a while before the disk is tried again; true where the server closes.
-    fn is_closing_soon(&self) -> bool {
-        let is_closing = self.is_closing.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.closing.wait_timeout_while(is_closing, RETRY, |is_closing| !*is_closing);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    fn fail(&self, reason: &dyn std::fmt::Display, lost: usize) {
-        self.lost.fetch_add(lost as u64, Ordering::Relaxed);
-        if !self.is_failing.swap(true, Ordering::Relaxed) {
-            let consequence = match self.on_failure {
-                AuditFailure::Stop => "requests are refused until it can be written",
-                AuditFailure::Warn => "work goes on without it",
-            };
-            tracing::error!(file = %self.path.display(), %reason, consequence, "the audit log cannot be written");
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(queue) = &self.queue {
+            queue.give_back(self.bytes);
         }
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+/// A bound on the bytes of the entries of one key and operation.
+pub(crate) fn max_entry_bytes(origin: &Origin, key: &str, operation: &str, operations: usize) -> usize {
+    let verdicts = operations.min(crate::metrics::CODES.len());
+    verdicts.saturating_mul(entry::max_line_bytes(origin, key, operation))
 }

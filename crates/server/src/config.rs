@@ -7,6 +7,8 @@ use std::time::Duration;
 use oarlock_wire::Limits as WireLimits;
 use serde::Deserialize;
 
+use crate::client_pattern::{ClientPattern, ClientPatternError};
+use crate::operations::{nearest_names, operation_names};
 use crate::pattern::Pattern;
 
 /// Everything that can be set about a server.
@@ -34,7 +36,7 @@ pub struct Config {
 }
 
 /// Where to listen; at least one place.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Listen {
     /// gRPC under mutual TLS 1.3.
@@ -50,7 +52,7 @@ pub struct Listen {
 }
 
 /// Certificates and keys in PEM.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
     /// The server's chain, its own certificate first.
@@ -74,12 +76,12 @@ pub struct Keys {
 }
 
 /// Who may do what with which keys. What no grant allows is refused.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
     /// Names of keys, with `*` for any characters.
     pub keys: Vec<Pattern>,
-    /// Clients: `san:NAME`, `uid:N`, `gid:N`, `loopback`, with `*`.
+    /// Clients, in the form that [`ClientPattern`] parses.
     pub clients: Vec<Pattern>,
     /// Schemes and tasks by name, such as `rsa-pkcs1-sha256-sign`, `tdes2-cbc-encrypt`, with `*`.
     #[serde(default = "everything")]
@@ -93,7 +95,7 @@ fn everything() -> Vec<Pattern> {
 }
 
 /// The audit log.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Audit {
     /// Appended to, a JSON object a line.
@@ -101,6 +103,22 @@ pub struct Audit {
     /// What to do where it cannot be written.
     #[serde(default)]
     pub on_failure: AuditFailure,
+    /// Bytes of entries that may wait for the disk, or are promised a place there.
+    #[serde(default = "max_queue_bytes")]
+    pub max_queue_bytes: usize,
+}
+
+impl Audit {
+    /// A log in a file, with what else is the default.
+    #[must_use]
+    pub fn at(file: PathBuf, on_failure: AuditFailure) -> Self {
+        Self { file, on_failure, max_queue_bytes: max_queue_bytes() }
+    }
+}
+
+/// Entries of 16,000 batches, or of 200,000 single operations.
+fn max_queue_bytes() -> usize {
+    64 << 20
 }
 
 /// What to do where the audit log cannot be written.
@@ -115,7 +133,7 @@ pub enum AuditFailure {
 }
 
 /// Bounds that keep one client from the others' way.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Connections at once, of every kind together.
@@ -128,12 +146,16 @@ pub struct Limits {
     pub operations: u32,
     /// Keys that one stream may have open.
     pub keys_per_stream: u32,
+    /// What one client may have waiting, in seconds of engine time as the cost model predicts it, all its connections together.
+    pub max_queued_seconds_per_client: u64,
     /// Whether clients may bring keys along.
     pub may_bring_keys: bool,
     /// How long a TLS handshake may take, or a UNIX client's first bytes.
     pub handshake_seconds: u64,
     /// How long a connection may be silent.
     pub idle_seconds: u64,
+    /// How long a connection may last.
+    pub max_connection_seconds: u64,
     /// How long requests under way have to end when the server stops.
     pub drain_seconds: u64,
 }
@@ -146,9 +168,11 @@ impl Default for Limits {
             message_bytes: 16 << 20,
             operations: 1 << 17,
             keys_per_stream: 4096,
-            may_bring_keys: true,
+            max_queued_seconds_per_client: 60,
+            may_bring_keys: false,
             handshake_seconds: 10,
             idle_seconds: 600,
+            max_connection_seconds: 24 * 60 * 60,
             drain_seconds: 30,
         }
     }
@@ -160,6 +184,12 @@ impl Limits {
     pub fn wire(&self) -> WireLimits {
         let output_bytes = u32::try_from(self.message_bytes).unwrap_or(u32::MAX);
         WireLimits { message_bytes: self.message_bytes, operations: self.operations, output_bytes }
+    }
+
+    /// What one client may have waiting.
+    #[must_use]
+    pub fn max_queued(&self) -> Duration {
+        Duration::from_secs(self.max_queued_seconds_per_client)
     }
 
     /// How long a handshake may take.
@@ -182,7 +212,7 @@ impl Limits {
 }
 
 /// Which engines, and how they are used.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Engines {
     /// Names of those that may answer; all where absent.
@@ -207,13 +237,15 @@ pub enum ConfigError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// It is no such file.
-    #[error("{}: {error}", path.display())]
+    /// It is no such file. The line is not quoted: whoever names a key in the place of the settings must not find it in a log.
+    #[error("{}:{line}: {reason}", path.display())]
     Syntax {
         /// Which file.
         path: PathBuf,
-        /// Where and what.
-        error: Box<toml::de::Error>,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
     },
     /// Nowhere to listen.
     #[error("[listen]: expected at least one of tcp, plaintext, unix")]
@@ -233,6 +265,26 @@ pub enum ConfigError {
         /// What was there.
         found: String,
     },
+    /// A grant for clients that cannot be.
+    #[error("[[grant]] {number}, clients: {error}")]
+    Client {
+        /// The grant's place, from 1.
+        number: usize,
+        /// What was wrong.
+        error: ClientPatternError,
+    },
+    /// A grant for operations that are not known.
+    #[error(
+        "[[grant]] {number}, schemes: no operation has a name that {found:?} fits{hint} (docs/operations.md has all names)"
+    )]
+    Operation {
+        /// The grant's place, from 1.
+        number: usize,
+        /// The pattern.
+        found: String,
+        /// Names that come near to it.
+        hint: String,
+    },
     /// A number that cannot work.
     #[error("[{section}] {field}: expected {expected}")]
     Number {
@@ -245,6 +297,14 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+        Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
+    }
+}
+
 impl Config {
     /// Reads and checks a file. Relative paths in it count from its directory.
     ///
@@ -253,8 +313,8 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
-        let mut config: Self = toml::from_str(&text)
-            .map_err(|error| ConfigError::Syntax { path: path.to_owned(), error: Box::new(error) })?;
+        let mut config: Self =
+            toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;
         config.anchor(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
@@ -295,12 +355,43 @@ impl Config {
         };
         number("limits", "connections", "1 or more", limits.connections > 0)?;
         number("limits", "in_flight", "1 or more", limits.in_flight > 0)?;
+        number("limits", "max_connection_seconds", "1 or more", limits.max_connection_seconds > 0)?;
         number("limits", "operations", "1 or more", limits.operations > 0)?;
+        let queued = limits.max_queued_seconds_per_client;
+        number("limits", "max_queued_seconds_per_client", "1 to 86400", (1..=86_400).contains(&queued))?;
         let most = (1 << 10)..=(1 << 30);
         number("limits", "message_bytes", "1024 to 1073741824", most.contains(&limits.message_bytes))?;
+        let queue = self.audit.as_ref().map_or(1 << 16, |audit| audit.max_queue_bytes);
+        let is_queue = ((1 << 16)..=(1 << 30)).contains(&queue);
+        number("audit", "max_queue_bytes", "65536 to 1073741824", is_queue)?;
         let share = self.engines.cross_check.unwrap_or(0.0);
         number("engines", "cross_check", "0 to 1", (0.0..=1.0).contains(&share))?;
-        number("grant", "rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)))
+        number("grant", "rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)))?;
+        (1..).zip(&self.grants).try_for_each(|(number, grant)| grant.check(number))
+    }
+}
+
+impl Grant {
+    /// Checks that there could be such clients and operations.
+    fn check(&self, number: usize) -> Result<(), ConfigError> {
+        for client in &self.clients {
+            ClientPattern::parse(client.as_str()).map_err(|error| ConfigError::Client { number, error })?;
+        }
+        let names = operation_names();
+        match self.schemes.iter().find(|pattern| !names.iter().any(|name| pattern.fits(name))) {
+            None => Ok(()),
+            Some(pattern) => {
+                let (found, hint) = (pattern.as_str().to_owned(), near(pattern));
+                Err(ConfigError::Operation { number, found, hint })
+            }
+        }
+    }
+}
+
+fn near(pattern: &Pattern) -> String {
+    match nearest_names(pattern).as_slice() {
+        [] => String::new(),
+        names => format!("; near to it: {}", names.join(", ")),
     }
 }
 

@@ -32,7 +32,9 @@ pub struct Development {
 #[non_exhaustive]
 pub enum DevelopmentError {
     /// There is nowhere to put it.
-    #[error("neither XDG_STATE_HOME nor HOME is set: expected a place for development keys, or --config")]
+    #[error(
+        "neither XDG_STATE_HOME nor HOME names a directory for development keys (HOME has to exist): set one of them, or give --config"
+    )]
     NoPlace,
     /// A file cannot be written.
     #[error("{}: {error}", path.display())]
@@ -58,7 +60,7 @@ impl Development {
     pub fn of_user() -> Result<Self, DevelopmentError> {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let state = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
-        let state = state.or_else(|| set("HOME").map(|home| home.join(".local/state")));
+        let state = state.or_else(|| Some(set("HOME").filter(|home| home.is_dir())?.join(".local/state")));
         Ok(Self::at(state.ok_or(DevelopmentError::NoPlace)?.join("oarlock")))
     }
 
@@ -213,7 +215,11 @@ records = "records.keys"
 
 [[grant]]
 keys = ["*"]
-clients = ["san:{CLIENT}", "uid:*"]
+clients = ["dns:{CLIENT}", "uid:*"]
+
+[limits]
+# For trials: clients may use the engines with keys of their own.
+may_bring_keys = true
 "#
     )
 }

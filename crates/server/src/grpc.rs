@@ -13,6 +13,7 @@ use oarlock_wire::proto::{
 use tonic::{Status, Streaming};
 
 use crate::identity::Identity;
+use crate::lifetime::StageWatch;
 use crate::service::Service;
 use crate::session::{Pending, Session, refusal};
 use crate::transport::Peer;
@@ -27,7 +28,7 @@ pub(crate) struct Answers {
     requests: Streaming<Request>,
     pending: FuturesUnordered<Pending>,
     in_flight: usize,
-    draining: Pin<Box<dyn Future<Output = ()> + Send>>,
+    ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
     /// How the stream will end, once nothing more is read.
     end: Option<Result<(), Status>>,
 }
@@ -41,8 +42,10 @@ impl Stream for Answers {
             if let Poll::Ready(Some(response)) = Pin::new(&mut this.pending).poll_next(context) {
                 return Poll::Ready(Some(Ok(response)));
             }
-            if this.end.is_none() && this.draining.as_mut().poll(context).is_ready() {
-                this.end = Some(Err(Status::unavailable("the server is stopping")));
+            if this.end.is_none()
+                && let Poll::Ready(message) = this.ending.as_mut().poll(context)
+            {
+                this.end = Some(Err(Status::unavailable(message)));
             }
             if let Some(end) = &mut this.end {
                 if !this.pending.is_empty() {
@@ -97,16 +100,32 @@ impl Grpc {
     }
 }
 
-fn takes(scheme: Option<proto::Scheme>, takes_digest: bool) -> Option<proto::Scheme> {
-    scheme.map(|scheme| proto::Scheme { takes_digest, ..scheme })
+/// Returns a field that the client must set. An absent one is a mistake of the client, never an empty value.
+fn required<T>(field: Option<T>, name: &str, expected: &str) -> Result<T, Status> {
+    field.ok_or_else(|| Status::invalid_argument(format!("{name} is missing: expected {expected}")))
 }
 
-fn single(scheme: Option<proto::Scheme>, input: bytes::Bytes, second: bytes::Bytes) -> proto::Jobs {
+/// Returns the name of a resident key.
+fn resident(name: &str) -> Result<open_key::Source, Status> {
+    let name = required(Some(name).filter(|name| !name.is_empty()), "key", "the name of a resident key")?;
+    Ok(open_key::Source::Resident(name.to_owned()))
+}
+
+/// Returns the scheme that the client chose.
+fn chosen(scheme: Option<proto::Scheme>) -> Result<proto::Scheme, Status> {
+    let chosen = scheme.filter(|scheme| scheme.kind != scheme::Kind::Unspecified as i32);
+    required(chosen, "scheme", "a scheme with its kind")
+}
+
+/// What is expected of the field `input`.
+const INPUT: &str = "a message or a digest";
+
+fn single(scheme: proto::Scheme, input: bytes::Bytes, second: bytes::Bytes) -> proto::Jobs {
     let len = |bytes: &bytes::Bytes| bytes::Bytes::copy_from_slice(&(bytes.len() as u32).to_le_bytes());
     let (input_lens, second_lens) = (len(&input), len(&second));
     proto::Jobs {
         count: 1,
-        schemes: scheme.into_iter().collect(),
+        schemes: vec![scheme],
         inputs: input,
         input_lens,
         seconds: second,
@@ -124,10 +143,10 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<Streaming<Request>>,
     ) -> Result<tonic::Response<Answers>, Status> {
         let session = self.0.session(client(&request)?);
+        let ending = Box::pin(ending(Arc::clone(&self.0), peer(&request)?.stage.clone()));
         let requests = request.into_inner();
-        let (pending, draining) = (FuturesUnordered::new(), Box::pin(self.0.draining()));
-        let in_flight = self.0.limits.in_flight;
-        Ok(tonic::Response::new(Answers { session, requests, pending, in_flight, draining, end: None }))
+        let (pending, in_flight) = (FuturesUnordered::new(), self.0.limits.in_flight);
+        Ok(tonic::Response::new(Answers { session, requests, pending, in_flight, ending, end: None }))
     }
 
     async fn sign(
@@ -135,13 +154,12 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::SignRequest>,
     ) -> Result<tonic::Response<proto::SignResponse>, Status> {
         let own = request.get_ref();
-        let (input, is_digest) = match &own.input {
-            Some(sign_request::Input::Message(bytes)) => (bytes.clone(), false),
-            Some(sign_request::Input::Digest(bytes)) => (bytes.clone(), true),
-            None => (bytes::Bytes::new(), false),
+        let (key, scheme) = (resident(&own.key)?, chosen(own.scheme)?);
+        let (input, takes_digest) = match required(own.input.as_ref(), "input", INPUT)? {
+            sign_request::Input::Message(bytes) => (bytes.clone(), false),
+            sign_request::Input::Digest(bytes) => (bytes.clone(), true),
         };
-        let job = single(takes(own.scheme, is_digest), input, Default::default());
-        let key = open_key::Source::Resident(own.key.clone());
+        let job = single(proto::Scheme { takes_digest, ..scheme }, input, Default::default());
         let signature = self.job(&request, key, job).await.map_err(refused)?;
         Ok(tonic::Response::new(proto::SignResponse { signature }))
     }
@@ -151,19 +169,18 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::VerifyRequest>,
     ) -> Result<tonic::Response<proto::VerifyResponse>, Status> {
         let own = request.get_ref();
-        let key = match &own.key {
-            Some(verify_request::Key::Resident(name)) => open_key::Source::Resident(name.clone()),
-            Some(verify_request::Key::PublicKey(bytes)) => open_key::Source::Asymmetric(bytes.clone()),
-            None => {
-                return Err(Status::invalid_argument("key: expected a resident key's name or a public key"));
-            }
+        let key = match required(own.key.as_ref(), "key", "a resident key's name or a public key")? {
+            verify_request::Key::Resident(name) => resident(name)?,
+            verify_request::Key::PublicKey(bytes) => open_key::Source::Asymmetric(bytes.clone()),
         };
-        let (input, is_digest) = match &own.input {
-            Some(verify_request::Input::Message(bytes)) => (bytes.clone(), false),
-            Some(verify_request::Input::Digest(bytes)) => (bytes.clone(), true),
-            None => (bytes::Bytes::new(), false),
+        let scheme = chosen(own.scheme)?;
+        let (input, takes_digest) = match required(own.input.as_ref(), "input", INPUT)? {
+            verify_request::Input::Message(bytes) => (bytes.clone(), false),
+            verify_request::Input::Digest(bytes) => (bytes.clone(), true),
         };
-        let job = single(takes(own.scheme, is_digest), input, own.signature.clone());
+        let signature = Some(own.signature.clone()).filter(|signature| !signature.is_empty());
+        let signature = required(signature, "signature", "the signature to verify")?;
+        let job = single(proto::Scheme { takes_digest, ..scheme }, input, signature);
         let is_valid = match self.job(&request, key, job).await {
             Ok(_) => true,
             Err(Ok(())) => false,
@@ -177,8 +194,10 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::DecryptRequest>,
     ) -> Result<tonic::Response<proto::DecryptResponse>, Status> {
         let own = request.get_ref();
-        let job = single(own.scheme, own.ciphertext.clone(), own.label.clone());
-        let key = open_key::Source::Resident(own.key.clone());
+        let (key, scheme) = (resident(&own.key)?, chosen(own.scheme)?);
+        let ciphertext = Some(own.ciphertext.clone()).filter(|ciphertext| !ciphertext.is_empty());
+        let ciphertext = required(ciphertext, "ciphertext", "what is to be decrypted")?;
+        let job = single(scheme, ciphertext, own.label.clone());
         let plaintext = self.job(&request, key, job).await.map_err(refused)?;
         Ok(tonic::Response::new(proto::DecryptResponse { plaintext }))
     }
@@ -189,8 +208,10 @@ impl Cryptoserver for Grpc {
     ) -> Result<tonic::Response<proto::DeriveResponse>, Status> {
         let own = request.get_ref();
         let x25519 = proto::Scheme { kind: scheme::Kind::X25519.into(), ..Default::default() };
-        let job = single(Some(x25519), own.peer.clone(), Default::default());
-        let key = open_key::Source::Resident(own.key.clone());
+        let peer = Some(own.peer.clone()).filter(|peer| !peer.is_empty());
+        let peer = required(peer, "peer", "the 32 bytes of the other side's public key")?;
+        let job = single(x25519, peer, Default::default());
+        let key = resident(&own.key)?;
         let shared_secret = self.job(&request, key, job).await.map_err(refused)?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
     }
@@ -200,8 +221,8 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::ProcessRequest>,
     ) -> Result<tonic::Response<proto::RecordResults>, Status> {
         let own = request.get_ref();
-        let records = own.records.clone().ok_or_else(|| Status::invalid_argument("expected records"))?;
-        let keys = own.keys.iter().cloned().map(open_key::Source::Resident).collect();
+        let records = required(own.records.clone(), "records", "a batch of records")?;
+        let keys = own.keys.iter().map(|name| resident(name)).collect::<Result<_, _>>()?;
         match self.once(&request, keys, request::Body::Records(records)).await? {
             response::Body::RecordResults(results) => Ok(tonic::Response::new(results)),
             _ => Err(unexpected()),
@@ -240,9 +261,26 @@ impl Cryptoserver for Grpc {
     }
 }
 
+/// Returns the client of a call, unless its connection is to end: then what it still asks for is refused.
 fn client<T>(request: &tonic::Request<T>) -> Result<Identity, Status> {
+    let peer = peer(request)?;
+    match peer.stage.end_reason() {
+        None => Ok(peer.client.clone()),
+        Some(reason) => Err(Status::unavailable(reason.message())),
+    }
+}
+
+fn peer<T>(request: &tonic::Request<T>) -> Result<&Peer, Status> {
     let peer = request.extensions().get::<Peer>();
-    peer.map(|peer| peer.0.clone()).ok_or_else(|| Status::unauthenticated("the connection proves nobody"))
+    peer.ok_or_else(|| Status::unauthenticated("the connection proves nobody"))
+}
+
+/// Waits until the server stops or the connection is to end; returns what the client is told.
+async fn ending(service: Arc<Service>, stage: StageWatch) -> &'static str {
+    tokio::select! {
+        () = service.draining() => "the server is stopping",
+        reason = stage.ending() => reason.message(),
+    }
 }
 
 fn answer(response: Response) -> Result<response::Body, Status> {

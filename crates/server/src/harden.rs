@@ -1,26 +1,45 @@
-//! Keys stay in memory: no core dumps, and no swap where the system lets us say so.
+//! Keys stay in memory: no core dumps, and no swap if the system allows it.
 
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// Switches core dumps and debuggers off, and locks memory. What could not be done comes back, to be said: none of it is a reason
-/// not to serve.
+/// What [`harden`] did, and what the system did not let it do. None of the latter is a reason not to serve.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hardening {
+    /// Protections that are on.
+    pub done: Vec<String>,
+    /// Protections that are missing, with the way to get them.
+    pub warnings: Vec<String>,
+}
+
+/// Switches core dumps and debuggers off, and locks memory.
 #[must_use]
-pub fn harden() -> Vec<String> {
+pub fn harden() -> Hardening {
     let no_core = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     let no_dump = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    // What is mapped later is locked too; where the limit does not allow that, nothing is, so that allocations do not fail.
-    let locked = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
-    let said =
-        |what: &str, result: rustix::io::Result<()>| result.err().map(|error| format!("{what}: {error}"));
-    [
-        said("core dumps could not be switched off", no_core),
-        said("this process could not be closed to debuggers", no_dump),
-        said("memory is not locked, so keys may reach a swap disk (LimitMEMLOCK=infinity allows it)", locked),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut hardening = Hardening::default();
+    for (what, result) in [
+        ("core dumps could not be switched off", no_core),
+        ("this process could not be closed to debuggers", no_dump),
+    ] {
+        hardening.warnings.extend(result.err().map(|error| format!("{what}: {error}")));
+    }
+    match lock_memory(getrlimit(Resource::Memlock).current) {
+        Ok(()) => hardening.done.push("memory is locked: no key reaches a swap disk".to_owned()),
+        Err(reason) => hardening.warnings.push(reason),
+    }
+    hardening
+}
+
+/// Locks memory that is mapped now and later, but only without a limit: at a limit a later mapping would fail, and with it the
+/// process. Locking only what is mapped now would leave out the keys, which are read later.
+fn lock_memory(limit: Option<u64>) -> Result<(), String> {
+    const HINT: &str = "so keys may reach a swap disk (LimitMEMLOCK=infinity allows it)";
+    if let Some(bytes) = limit {
+        return Err(format!("memory is not locked, for only {bytes} bytes may be, {HINT}"));
+    }
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT)
+        .map_err(|error| format!("memory is not locked, {HINT}: {error}"))
 }
 
 /// Lets this process have as many files and connections open as the system allows it, which is more than shells ask for. How many
@@ -30,5 +49,22 @@ pub fn raise_open_files() -> Option<u64> {
     match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
         Ok(()) => maximum,
         Err(_) => current,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_not_locked_under_a_limit() {
+        let locked_kb = || {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap().trim().to_owned()
+        };
+        let before = locked_kb();
+        let refused = lock_memory(Some(64 << 20)).unwrap_err();
+        assert!(refused.contains("67108864 bytes") && refused.contains("LimitMEMLOCK=infinity"), "{refused}");
+        assert_eq!(locked_kb(), before);
     }
 }

@@ -1,8 +1,8 @@
 //! Keys that live at the server, and who may use them for what.
 
+mod sources;
+
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use oarlock::Key;
 use oarlock::contract::KeyKind;
 use oarlock::keys::export;
 use oarlock::keys::threshold::Share;
-use oarlock::table::{CounterStore, FileCounter, KeyTable};
-use oarlock_io::{Changes, KeyDirectory, KeyDirectoryError, Material, Stamp, read_passphrase};
-use oarlock_records::{KeyFileError, load_keys};
+use oarlock::table::KeyTable;
 use oarlock_wire::proto;
 
-use crate::config::{Config, Grant, Keys};
+pub use self::sources::KeysError;
+pub(crate) use self::sources::{CounterUse, KeySources, Refreshed};
+use crate::client_pattern::ClientPattern;
+use crate::config::{ConfigError, Grant};
 use crate::identity::Identity;
-use crate::null;
 use crate::pattern::Pattern;
 
 /// The keys and grants at one time.
@@ -29,6 +29,8 @@ pub(crate) struct Keyring {
     asymmetric: BTreeMap<Arc<str>, Resident>,
     pub(crate) table: KeyTable,
     grants: Arc<[Arc<Granted>]>,
+    /// Whether clients may bring keys of their own.
+    pub(crate) may_bring_keys: bool,
 }
 
 /// A key that lives at the server.
@@ -45,6 +47,7 @@ pub(crate) enum Resident {
 #[derive(Debug)]
 pub(crate) struct Granted {
     grant: Grant,
+    clients: Vec<ClientPattern>,
     rate: Option<Rate>,
 }
 
@@ -72,6 +75,12 @@ impl Keyring {
         asymmetric.or_else(|| self.table.index(name).map(Resident::Symmetric))
     }
 
+    /// The names of all keys.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Arc<str>> {
+        let symmetric = self.table.names().into_iter().map(|(_, name)| name);
+        self.asymmetric.keys().cloned().chain(symmetric)
+    }
+
     /// Keys of the directory.
     pub(crate) fn asymmetric_len(&self) -> usize {
         self.asymmetric.len()
@@ -82,7 +91,7 @@ impl Keyring {
         let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));
         let applies = |granted: &&Arc<Granted>| {
             fits(&granted.grant.keys, name)
-                && client.names().iter().any(|client| fits(&granted.grant.clients, client))
+                && client.names().iter().any(|name| granted.clients.iter().any(|pattern| pattern.fits(name)))
         };
         Rights::Granted(self.grants.iter().filter(applies).cloned().collect())
     }
@@ -201,10 +210,18 @@ impl Rights {
 }
 
 impl Granted {
-    pub(crate) fn of(grants: &[Grant]) -> Arc<[Arc<Self>]> {
-        let granted =
-            |grant: &Grant| Arc::new(Self { rate: grant.rate.map(Rate::new), grant: grant.clone() });
-        grants.iter().map(granted).collect()
+    /// Puts grants to work. One that was at work before goes on, so that a reload does not fill up its rate.
+    pub(crate) fn of(grants: &[Grant], before: &[Arc<Self>]) -> Result<Arc<[Arc<Self>]>, ConfigError> {
+        let granted = |(number, grant): (usize, &Grant)| {
+            if let Some(same) = before.iter().find(|own| own.grant == *grant) {
+                return Ok(Arc::clone(same));
+            }
+            let clients = grant.clients.iter().map(|pattern| ClientPattern::parse(pattern.as_str()));
+            let clients =
+                clients.collect::<Result<_, _>>().map_err(|error| ConfigError::Client { number, error })?;
+            Ok(Arc::new(Self { rate: grant.rate.map(Rate::new), clients, grant: grant.clone() }))
+        };
+        (1..).zip(grants).map(granted).collect()
     }
 
     /// True where there is a rate.
@@ -255,153 +272,6 @@ impl Rate {
 }
 
 const SECOND: u64 = 1_000_000_000;
-
-/// Where the keys come from, and what was there before.
-#[derive(Debug)]
-pub(crate) struct KeySources {
-    directory: Option<KeyDirectory>,
-    records: Option<(PathBuf, Option<Stamp>)>,
-    table: KeyTable,
-    grants: Arc<[Arc<Granted>]>,
-    has_null_key: bool,
-    generation: u64,
-}
-
-/// Why there are no keys to begin with.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeysError {
-    /// The directory cannot be listed.
-    #[error("[keys] directory: {0}")]
-    Directory(#[from] KeyDirectoryError),
-    /// The passphrase cannot be read.
-    #[error("[keys] passphrase_file: {}: {error}", path.display())]
-    Passphrase {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The file of symmetric keys cannot be read.
-    #[error("[keys] records: {}: {error}", path.display())]
-    ReadRecords {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// It is no such file.
-    #[error("[keys] records: {}: {error}", path.display())]
-    Records {
-        /// Which file.
-        path: PathBuf,
-        /// Where and what.
-        error: Box<KeyFileError>,
-    },
-}
-
-/// What came of looking again.
-#[derive(Debug, Default)]
-pub(crate) struct Refreshed {
-    /// The new keys, where anything changed.
-    pub(crate) keyring: Option<Keyring>,
-    pub(crate) changes: Changes,
-    /// What is wrong with one of the sources as a whole; what it gave before is still used.
-    pub(crate) faults: Vec<KeysError>,
-    pub(crate) has_new_records: bool,
-}
-
-impl KeySources {
-    /// Everything there is, and the first keyring. What is wrong with a single file of the directory is no reason to stop.
-    pub(crate) fn open(config: &Config) -> Result<(Self, Keyring, Refreshed), KeysError> {
-        let Keys { directory, passphrase_file, records } = &config.keys;
-        let passphrase = match passphrase_file {
-            None => None,
-            Some(path) => Some(
-                read_passphrase(path).map_err(|error| KeysError::Passphrase { path: path.clone(), error })?,
-            ),
-        };
-        let mut sources = Self {
-            directory: directory.clone().map(|path| KeyDirectory::new(path, passphrase)),
-            records: records.clone().map(|path| (path, None)),
-            table: KeyTable::new(),
-            grants: Granted::of(&config.grants),
-            has_null_key: config.engines.null_key,
-            generation: 0,
-        };
-        let mut first = sources.refresh();
-        match first.faults.pop() {
-            Some(fault) => Err(fault),
-            None => {
-                let keyring = first.keyring.take().unwrap_or_else(|| sources.keyring());
-                Ok((sources, keyring, first))
-            }
-        }
-    }
-
-    /// Looks again at what has changed.
-    pub(crate) fn refresh(&mut self) -> Refreshed {
-        let mut found = Refreshed::default();
-        match self.directory.as_mut().map(KeyDirectory::refresh) {
-            Some(Ok(changes)) => found.changes = changes,
-            Some(Err(error)) => found.faults.push(error.into()),
-            None => {}
-        }
-        match self.reload_records() {
-            Ok(is_new) => found.has_new_records = is_new,
-            Err(error) => found.faults.push(error),
-        }
-        let changes = &found.changes;
-        let is_changed =
-            !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty());
-        if is_changed || found.has_new_records {
-            found.keyring = Some(self.keyring());
-        }
-        found
-    }
-
-    fn keyring(&mut self) -> Keyring {
-        self.generation += 1;
-        let keys = self.directory.iter().flat_map(KeyDirectory::keys);
-        let resident = |material: &Material| match material {
-            Material::Key(key) => Resident::Asymmetric(key.clone()),
-            Material::Share(share) => Resident::Share(share.clone()),
-        };
-        let keys = keys.map(|(name, material)| (name.into(), resident(material)));
-        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, Resident::Asymmetric(key)));
-        Keyring {
-            generation: self.generation,
-            asymmetric: keys.chain(null).collect(),
-            table: self.table.clone(),
-            grants: Arc::clone(&self.grants),
-        }
-    }
-
-    fn reload_records(&mut self) -> Result<bool, KeysError> {
-        let Some((path, seen)) = &mut self.records else { return Ok(false) };
-        let failed = |error| KeysError::ReadRecords { path: path.clone(), error };
-        let stamp = Stamp::of(path).map_err(failed)?;
-        if *seen == Some(stamp) {
-            return Ok(false);
-        }
-        let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
-        *seen = Some(stamp);
-        let loaded = load_keys(&text, |name| counter(path, name))
-            .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })?;
-        self.table = loaded.table;
-        Ok(true)
-    }
-}
-
-/// A counter lies where the file of keys says, beside it unless the path is absolute.
-fn counter(keys: &Path, name: &str) -> io::Result<Arc<dyn CounterStore>> {
-    let path = keys.parent().unwrap_or(Path::new("")).join(name);
-    let counter = match FileCounter::open(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => FileCounter::create(&path, 0)?,
-        opened => opened?,
-    };
-    Ok(Arc::new(counter))
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,26 +5,44 @@
 //! | [`config`] | `oarlock.toml` |
 //! | [`development`] | certificates and sample keys for a server without configuration |
 //! | `server` | bound, running, drained |
-//! | `tls`, `transport`, [`identity`] | connections, and who is at their other end |
-//! | `grpc`, `unix` | requests over HTTP/2 and over frames |
-//! | `service`, `session` | what all connections share; a stream's keys and requests |
-//! | `keyring`, [`pattern`] | keys that live here, and who may use them for what |
+//! | `accept`, `admission` | connections taken in, and their bounds |
+//! | `tls`, `certificate`, `client_verifier` | certificates: read, their ends, whose are accepted |
+//! | `transport`, [`identity`] | connections, and who is at their other end |
+//! | `lifetime`, `clock` | when connections end, and by which time |
+//! | `http2`, `grpc`, `unix` | requests over HTTP/2 and over frames |
+//! | `service`, `clients`, `session` | what all connections share; what each client has; a stream's keys and requests |
+//! | `keyring`, [`pattern`], [`client_pattern`], [`operations`] | keys that live here, and who may use them for what |
+//! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
 //! | `pool`, `null` | threads for batches of records; a key that answers with zeros |
 //! | [`harden`] | no core dumps, no swap |
+//! | `log_limit` | repeated log lines as a count |
 //! | `audit`, `metrics` | what was done; what operators watch |
 #![forbid(unsafe_code)]
 
+mod accept;
+mod admission;
 mod audit;
+mod certificate;
+mod check;
+pub mod client_pattern;
+mod client_verifier;
+mod clients;
+mod clock;
 pub mod config;
 pub mod development;
 mod grpc;
 mod harden;
+mod http2;
 pub mod identity;
 mod keyring;
+mod lifetime;
+mod log_limit;
 mod metrics;
 mod null;
+pub mod operations;
 pub mod pattern;
 mod pool;
+mod reload;
 mod server;
 mod service;
 mod session;
@@ -32,8 +50,12 @@ mod tls;
 mod transport;
 mod unix;
 
+pub use certificate::TermFault;
+pub use check::check;
+pub use clock::Clock;
 pub use config::Config;
-pub use harden::{harden, raise_open_files};
+pub use harden::{Hardening, harden, raise_open_files};
 pub use keyring::KeysError;
+pub use reload::ReloadHandle;
 pub use server::{Addresses, Server, ServerError};
 pub use tls::TlsError;

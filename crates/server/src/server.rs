@@ -4,33 +4,29 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures_util::stream;
-use oarlock::{BuildError, Builder};
-use oarlock_wire::proto::DESCRIPTORS;
-use oarlock_wire::proto::cryptoserver_server::CryptoserverServer;
-use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::{Semaphore, mpsc};
+use oarlock::{Accelerator, BuildError, Builder};
+use oarlock_io::{SocketFile, SocketFileError};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{interval, sleep, timeout};
-use tokio_rustls::TlsAcceptor;
-use tracing::{debug, info, warn};
+use tokio::time::timeout;
+use tracing::{info, warn};
 
-use crate::audit::Audit;
+use crate::accept::{Protection, TcpAcceptor, accept_unix};
+use crate::admission::Admission;
+use crate::audit::{Audit, EventKind};
+use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
-use crate::grpc::Grpc;
-use crate::identity::Identity;
-use crate::keyring::{KeySources, KeysError, Refreshed};
-use crate::metrics::count;
+use crate::http2::serve_grpc;
+use crate::keyring::{CounterUse, KeySources, KeysError};
+use crate::lifetime::Lifetimes;
 use crate::null::Null;
+use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, tell_keys};
 use crate::service::Service;
-use crate::tls::{self, TlsError};
-use crate::transport::{Counted, Seat, Transport};
-use crate::unix;
+use crate::tls::{TlsError, TlsState, TlsStore};
 
 /// A server that listens and does not answer yet.
 pub struct Server {
@@ -38,12 +34,14 @@ pub struct Server {
     sources: KeySources,
     listeners: Listeners,
     config: Config,
+    handle: ReloadHandle,
+    reloads: Reloads,
 }
 
 struct Listeners {
-    tcp: Option<(TcpListener, TlsAcceptor)>,
+    tcp: Option<TcpListener>,
     plaintext: Option<TcpListener>,
-    unix: Option<(UnixListener, PathBuf)>,
+    unix: Option<(UnixListener, SocketFile)>,
     metrics: Option<TcpListener>,
 }
 
@@ -98,9 +96,12 @@ pub enum ServerError {
         /// What the system said.
         error: io::Error,
     },
-    /// gRPC failed.
-    #[error("gRPC: {0}")]
-    Grpc(#[from] tonic::transport::Error),
+    /// The UNIX socket cannot be had.
+    #[error("[listen] unix: {0}")]
+    SocketFile(#[from] SocketFileError),
+    /// It has stopped, so it reads nothing again.
+    #[error("the server has stopped")]
+    Stopped,
     /// The description of the protocol, for reflection, cannot be read.
     #[error("gRPC reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -112,18 +113,36 @@ impl Server {
     /// # Errors
     /// What is wrong with the configuration or what it names.
     pub async fn bind(config: Config, engines: Builder) -> Result<Self, ServerError> {
+        Self::bind_with_clock(config, engines, Clock::default()).await
+    }
+
+    /// The same with a clock that can be moved on.
+    ///
+    /// # Errors
+    /// As for [`Server::bind`].
+    pub async fn bind_with_clock(
+        config: Config,
+        engines: Builder,
+        clock: Clock,
+    ) -> Result<Self, ServerError> {
         config.check()?;
-        let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
-        let (sources, keyring, first) = KeySources::open(&config)?;
-        tell(&first);
+        let tls = config.listen.tcp.and(config.tls.as_ref());
+        let tls = tls.map(|tls| TlsState::read(tls, &clock)).transpose()?.map(TlsStore::new);
+        let (sources, keyring, first) = KeySources::open(&config, CounterUse::Create)?;
+        tell_keys(&first);
         let audit = Audit::open(config.audit.as_ref()).map_err(|error| {
             let path = config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
             ServerError::Audit { path, error }
         })?;
         let accelerator = settings(&config, engines).build()?;
-        let service = Arc::new(Service::new(accelerator, keyring, config.limits.clone(), audit));
-        let listeners = Listeners::bind(&config, acceptor).await?;
-        Ok(Self { service, sources, listeners, config })
+        log_absent(config.engines.allowed.as_deref(), &accelerator);
+        let lifetimes = Arc::new(Lifetimes::new(clock, &config.limits));
+        let service = Service::new(accelerator, keyring, config.limits.clone(), audit, tls, lifetimes);
+        let listeners = Listeners::bind(&config).await?;
+        service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
+        audit_keys(&first, &service.audit);
+        let (handle, reloads) = ReloadHandle::new();
+        Ok(Self { service: Arc::new(service), sources, listeners, config, handle, reloads })
     }
 
     /// Where it listens: ports that were left to the system are filled in.
@@ -131,11 +150,17 @@ impl Server {
     pub fn addresses(&self) -> Addresses {
         let local = |listener: &TcpListener| listener.local_addr().ok();
         Addresses {
-            tcp: self.listeners.tcp.as_ref().and_then(|(listener, _)| local(listener)),
+            tcp: self.listeners.tcp.as_ref().and_then(local),
             plaintext: self.listeners.plaintext.as_ref().and_then(local),
-            unix: self.listeners.unix.as_ref().map(|(_, path)| path.clone()),
+            unix: self.listeners.unix.as_ref().map(|(_, file)| file.path().to_owned()),
             metrics: self.listeners.metrics.as_ref().and_then(local),
         }
+    }
+
+    /// Returns what asks the server to read its files again while it runs.
+    #[must_use]
+    pub fn reload_handle(&self) -> ReloadHandle {
+        self.handle.clone()
     }
 
     /// Serves until `stop` is ready; then requests under way are answered, new ones refused, and what has not ended by the
@@ -144,27 +169,26 @@ impl Server {
     /// # Errors
     /// gRPC cannot go on.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
-        let Self { service, sources, listeners, config } = self;
+        let Self { service, sources, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
-        let seats = Arc::new(Semaphore::new(config.limits.connections));
+        let admission = Arc::new(Admission::new(&config.limits));
         let (transports, arrived) = mpsc::channel(64);
-        let socket = listeners.unix.as_ref().map(|(_, path)| path.clone());
-        if let Some((listener, acceptor)) = listeners.tcp {
-            let gate = Gate {
+        if let Some(listener) = listeners.tcp {
+            let accepting = TcpAcceptor {
                 service: Arc::clone(&service),
-                seats: Arc::clone(&seats),
+                admission: Arc::clone(&admission),
                 transports: transports.clone(),
             };
-            tasks.spawn(gate.accept(listener, Some(acceptor)));
+            tasks.spawn(accepting.run(listener, Protection::Tls));
         }
         if let Some(listener) = listeners.plaintext {
-            let gate = Gate { service: Arc::clone(&service), seats: Arc::clone(&seats), transports };
-            tasks.spawn(gate.accept(listener, None));
+            let accepting =
+                TcpAcceptor { service: Arc::clone(&service), admission: Arc::clone(&admission), transports };
+            tasks.spawn(accepting.run(listener, Protection::Plaintext));
         }
-        let unix = listeners
-            .unix
-            .map(|(listener, _)| tokio::spawn(accept_unix(listener, Arc::clone(&service), seats)));
-        tasks.spawn(watch_keys(sources, Arc::clone(&service)));
+        let (unix, socket_file) = listeners.unix.unzip();
+        let unix = unix.map(|listener| tokio::spawn(accept_unix(listener, Arc::clone(&service), admission)));
+        tasks.spawn(Reloader::new(Arc::clone(&service), sources, config.clone()).run(reloads));
         // Watched until the very end: that the server drains is something to see.
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {
@@ -185,14 +209,13 @@ impl Server {
             grpc.await
         };
         let end = timeout(config.limits.drain(), rest).await;
-        if let Some(socket) = socket {
-            let _ = std::fs::remove_file(socket);
-        }
+        drop(socket_file);
         let audit = service.audit.clone();
+        audit.event(EventKind::Stop, &"drained");
         let _ = tokio::task::spawn_blocking(move || audit.close()).await;
         match end {
             Err(_) => warn!("the deadline passed: connections that had not ended were cut"),
-            Ok(Ok(ended)) => ended?,
+            Ok(Ok(())) => {}
             Ok(Err(_)) => warn!("gRPC ended by a panic"),
         }
         info!("stopped");
@@ -200,8 +223,21 @@ impl Server {
     }
 }
 
-fn settings(config: &Config, engines: Builder) -> Builder {
+/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
+    for absent in accelerator.absent() {
+        let (engine, reason) = (absent.name, absent.reason.to_string());
+        if allowed.is_some() {
+            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
+        } else {
+            info!(engine, reason, "an engine is absent: the scalar engine does its work");
+        }
+    }
+}
+
+pub(crate) fn settings(config: &Config, engines: Builder) -> Builder {
     let own = &config.engines;
+    let engines = engines.max_tenant_backlog(config.limits.max_queued());
     let engines = match &own.allowed {
         Some(names) => engines.engines(names.iter().map(String::as_str)),
         None => engines,
@@ -211,61 +247,19 @@ fn settings(config: &Config, engines: Builder) -> Builder {
     own.cross_check.map_or(engines.clone(), |share| engines.clone().cross_check(share))
 }
 
-/// Says what came of looking at the keys.
-fn tell(found: &Refreshed) {
-    let changes = &found.changes;
-    if !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty()) {
-        let (added, replaced, removed) = (&changes.added, &changes.replaced, &changes.removed);
-        info!(?added, ?replaced, ?removed, "keys");
-    }
-    for (path, fault) in &changes.refused {
-        warn!(path = %path.display(), %fault, "this file is not used; a key that it held before stays");
-    }
-    for path in &changes.exposed {
-        warn!(path = %path.display(), "every user of this machine may read this private key");
-    }
-    for fault in &found.faults {
-        warn!(%fault, "what was there before stays in use");
-    }
-    if found.has_new_records {
-        info!("symmetric keys were read");
-    }
-}
-
-/// How often keys are looked at.
-const LOOK: Duration = Duration::from_secs(1);
-
-async fn watch_keys(mut sources: KeySources, service: Arc<Service>) {
-    let mut ticks = interval(LOOK);
-    loop {
-        ticks.tick().await;
-        // Files are read where that holds up nobody.
-        let looked = tokio::task::spawn_blocking(move || {
-            let found = sources.refresh();
-            (sources, found)
-        });
-        let Ok((back, mut found)) = looked.await else { return };
-        sources = back;
-        tell(&found);
-        if let Some(keyring) = found.keyring.take() {
-            service.replace_keyring(keyring);
-        }
-    }
-}
-
 impl Listeners {
-    async fn bind(config: &Config, acceptor: Option<TlsAcceptor>) -> Result<Self, ServerError> {
+    async fn bind(config: &Config) -> Result<Self, ServerError> {
         let listen = &config.listen;
-        let tcp = match (listen.tcp, acceptor) {
-            (Some(address), Some(acceptor)) => Some((bind_tcp(address).await?, acceptor)),
-            _ => None,
+        let tcp = match listen.tcp {
+            Some(address) => Some(bind_tcp(address).await?),
+            None => None,
         };
         let plaintext = match listen.plaintext {
             Some(address) => Some(bind_tcp(address).await?),
             None => None,
         };
         let unix = match &listen.unix {
-            Some(path) => Some((bind_unix(path, listen.mode()?)?, path.clone())),
+            Some(path) => Some(bind_unix(path, listen.mode()?)?),
             None => None,
         };
         let metrics = match listen.metrics {
@@ -281,167 +275,10 @@ async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, ServerError> {
     TcpListener::bind(address).await.map_err(|error| ServerError::Listen { place, error })
 }
 
-/// A socket that a dead server left behind is taken over, that of a living one is not.
-fn bind_unix(path: &Path, mode: u32) -> Result<UnixListener, ServerError> {
+/// A socket whose file goes with it. The file is made by [`SocketFile`], which leaves every file but a dead server's socket alone.
+fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), ServerError> {
+    let (listener, file) = SocketFile::bind(path, mode, None)?;
     let failed = |error| ServerError::Listen { place: path.display().to_string(), error };
-    let is_socket = path.symlink_metadata().is_ok_and(|about| about.file_type().is_socket());
-    if is_socket {
-        match std::os::unix::net::UnixStream::connect(path) {
-            Ok(_) => {
-                return Err(failed(io::Error::new(io::ErrorKind::AddrInUse, "another server answers there")));
-            }
-            Err(_) => std::fs::remove_file(path).map_err(failed)?,
-        }
-    }
-    // Bound under another name and moved when its permissions are right: nobody comes in between.
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let _ = std::fs::remove_file(&new);
-    let listener = UnixListener::bind(&new).map_err(failed)?;
-    let permissions = std::fs::Permissions::from_mode(mode);
-    let moved = std::fs::set_permissions(&new, permissions).and_then(|()| std::fs::rename(&new, path));
-    moved.map(|()| listener).map_err(failed)
-}
-
-/// What takes TCP connections in.
-struct Gate {
-    service: Arc<Service>,
-    seats: Arc<Semaphore>,
-    transports: mpsc::Sender<Transport>,
-}
-
-impl Gate {
-    async fn accept(self, listener: TcpListener, acceptor: Option<TlsAcceptor>) {
-        let mut handshakes = JoinSet::new();
-        loop {
-            while handshakes.try_join_next().is_some() {}
-            let stream = accepted(listener.accept().await.map(|(stream, _)| stream)).await;
-            let Some(stream) = stream else { continue };
-            let Ok(permit) = Arc::clone(&self.seats).try_acquire_owned() else {
-                count(&self.service.metrics.refused_connections, 1);
-                continue;
-            };
-            let seat = Seat::new(Arc::clone(&self.service), permit);
-            let (service, transports) = (Arc::clone(&self.service), self.transports.clone());
-            handshakes.spawn(enter(stream, acceptor.clone(), seat, service, transports));
-        }
-    }
-}
-
-/// A connection, or none for now. Where the system has no descriptors left, accepting at once again would only burn time.
-pub(crate) async fn accepted<T>(accepted: io::Result<T>) -> Option<T> {
-    match accepted {
-        Ok(stream) => Some(stream),
-        Err(error) => {
-            warn!(%error, "a connection could not be accepted");
-            sleep(Duration::from_millis(20)).await;
-            None
-        }
-    }
-}
-
-/// One connection: its handshake, and who it is.
-async fn enter(
-    stream: TcpStream,
-    acceptor: Option<TlsAcceptor>,
-    seat: Seat,
-    service: Arc<Service>,
-    transports: mpsc::Sender<Transport>,
-) {
-    let from = stream.peer_addr().ok();
-    let fail = |reason: &dyn std::fmt::Display| {
-        count(&service.metrics.failed_handshakes, 1);
-        debug!(?from, %reason, "no handshake");
-    };
-    // Small answers leave at once.
-    let _ = stream.set_nodelay(true);
-    let stream = Counted { socket: stream, service: Arc::clone(&service) };
-    let idle = service.limits.idle();
-    let transport = match acceptor {
-        None => Transport::new(Box::new(stream), Identity::loopback(), idle, seat),
-        Some(acceptor) => {
-            let stream = match timeout(service.limits.handshake(), acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => stream,
-                Ok(Err(error)) => return fail(&error),
-                Err(_) => return fail(&"it took too long"),
-            };
-            let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
-            let client = certificates.first().map(Identity::of_certificate);
-            match client {
-                Some(Ok(client)) => Transport::new(Box::new(stream), client, idle, seat),
-                Some(Err(error)) => return fail(&error),
-                None => return fail(&"no certificate"),
-            }
-        }
-    };
-    // Nobody takes it where the server stops.
-    let _ = transports.send(transport).await;
-}
-
-async fn accept_unix(listener: UnixListener, service: Arc<Service>, seats: Arc<Semaphore>) {
-    let mut connections = JoinSet::new();
-    let mut draining = Box::pin(service.draining());
-    loop {
-        while connections.try_join_next().is_some() {}
-        let stream = tokio::select! {
-            stream = listener.accept() => accepted(stream.map(|(stream, _)| stream)).await,
-            () = &mut draining => break,
-        };
-        let Some(stream) = stream else { continue };
-        match Arc::clone(&seats).try_acquire_owned() {
-            Ok(permit) => {
-                let seat = Seat::new(Arc::clone(&service), permit);
-                let service = Arc::clone(&service);
-                connections.spawn(async move {
-                    if let Err(error) = unix::serve(stream, service).await {
-                        debug!(%error, "a client of the UNIX socket was left");
-                    }
-                    drop(seat);
-                });
-            }
-            Err(_) => {
-                count(&service.metrics.refused_connections, 1);
-                connections.spawn(async move { drop(unix::turn_away(stream).await) });
-            }
-        }
-    }
-    while connections.join_next().await.is_some() {}
-}
-
-/// Bytes of a stream's and a connection's window: batches both ways fit without waiting for each other.
-const WINDOW: u32 = 4 << 20;
-
-fn serve_grpc(
-    arrived: mpsc::Receiver<Transport>,
-    service: Arc<Service>,
-) -> Result<impl Future<Output = Result<(), tonic::transport::Error>>, ServerError> {
-    let most = service.limits.message_bytes;
-    let cryptoserver = CryptoserverServer::new(Grpc(Arc::clone(&service)))
-        .max_decoding_message_size(most)
-        .max_encoding_message_size(usize::MAX);
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(DESCRIPTORS)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1()?;
-    let (health, health_service) = tonic_health::server::health_reporter();
-    let draining = service.draining();
-    let incoming = stream::unfold(arrived, |mut arrived| async {
-        let transport = arrived.recv().await?;
-        Some((Ok::<_, io::Error>(transport), arrived))
-    });
-    let streams = u32::try_from(service.limits.in_flight).unwrap_or(u32::MAX);
-    let server = tonic::transport::Server::builder()
-        .max_concurrent_streams(streams)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW)
-        .add_service(health_service)
-        .add_service(reflection)
-        .add_service(cryptoserver);
-    Ok(async move {
-        health.set_serving::<CryptoserverServer<Grpc>>().await;
-        let stop = async move {
-            draining.await;
-            health.set_not_serving::<CryptoserverServer<Grpc>>().await;
-        };
-        server.serve_with_incoming_shutdown(incoming, stop).await
-    })
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok((UnixListener::from_std(listener).map_err(failed)?, file))
 }

@@ -10,12 +10,15 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
 use crate::audit::Audit;
+use crate::clients::Clients;
 use crate::config::Limits;
 use crate::identity::Identity;
 use crate::keyring::Keyring;
+use crate::lifetime::Lifetimes;
 use crate::metrics::Metrics;
 use crate::pool::Pool;
 use crate::session::Session;
+use crate::tls::TlsStore;
 
 /// Engines, keys and bounds.
 #[derive(Debug)]
@@ -26,16 +29,26 @@ pub(crate) struct Service {
     pub(crate) audit: Audit,
     pub(crate) pool: Pool,
     pub(crate) metrics: Metrics,
+    /// None if the server does not listen for TLS.
+    pub(crate) tls: Option<TlsStore>,
+    pub(crate) lifetimes: Arc<Lifetimes>,
     is_draining: watch::Sender<bool>,
-    tenants: AtomicU64,
+    clients: Clients,
 }
 
 impl Service {
-    pub(crate) fn new(accelerator: Accelerator, keyring: Keyring, limits: Limits, audit: Audit) -> Self {
+    pub(crate) fn new(
+        accelerator: Accelerator,
+        keyring: Keyring,
+        limits: Limits,
+        audit: Audit,
+        tls: Option<TlsStore>,
+        lifetimes: Arc<Lifetimes>,
+    ) -> Self {
         let pool = Pool::new(accelerator.config().threads);
         let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), Metrics::default());
-        let (is_draining, tenants) = (watch::Sender::new(false), AtomicU64::new(1));
-        Self { accelerator, keyring, limits, audit, pool, metrics, is_draining, tenants }
+        let (is_draining, clients) = (watch::Sender::new(false), Clients::default());
+        Self { accelerator, keyring, limits, audit, pool, metrics, tls, lifetimes, is_draining, clients }
     }
 
     /// The keys as they are now.
@@ -49,8 +62,8 @@ impl Service {
 
     /// A session for a stream of this client.
     pub(crate) fn session(self: &Arc<Self>, client: Identity) -> Session {
-        let tenant = self.tenants.fetch_add(1, Ordering::Relaxed);
-        Session::new(Arc::clone(self), client, tenant)
+        let account = self.clients.find(&client);
+        Session::new(Arc::clone(self), client, account)
     }
 
     /// From now on new requests are refused.
@@ -60,6 +73,15 @@ impl Service {
 
     pub(crate) fn is_draining(&self) -> bool {
         *self.is_draining.borrow()
+    }
+
+    /// Returns why new requests are refused at present, if they are.
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        match () {
+            () if self.is_draining() => Some("draining"),
+            () if self.audit.forbids_work() => Some("the audit log cannot be written"),
+            () => None,
+        }
     }
 
     /// Waits until the server stops.

@@ -7,6 +7,7 @@ mod verdicts;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -16,12 +17,13 @@ use oarlock::{Key, keys};
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
 use oarlock_wire::task;
 
-use self::jobs::PendingJobs;
+use self::jobs::{PendingJobs, run_long};
 use self::records::PendingRecords;
 use self::verdicts::Verdicts;
+use crate::audit::{AuditError, Operation, Origin};
+use crate::clients::Client;
 use crate::identity::Identity;
 use crate::keyring::{Denied, Keyring, Resident, Rights, about};
-use crate::metrics::count;
 use crate::service::Service;
 
 /// A client's stream. Keys that came with it end with it.
@@ -29,8 +31,10 @@ use crate::service::Service;
 pub(crate) struct Session {
     service: Arc<Service>,
     client: Identity,
-    /// Whose turn it is in the queues: every stream is a tenant of its own.
-    tenant: u64,
+    /// What is counted for the client in all its streams together.
+    account: Arc<Client>,
+    /// What audit entries say of the client.
+    origin: Arc<Origin>,
     keyring: Arc<Keyring>,
     /// Shared with batches that are under way.
     handles: Arc<Vec<Option<Opened>>>,
@@ -82,12 +86,13 @@ pub(crate) enum Pending {
 }
 
 impl Session {
-    pub(crate) fn new(service: Arc<Service>, client: Identity, tenant: u64) -> Self {
+    pub(crate) fn new(service: Arc<Service>, client: Identity, account: Arc<Client>) -> Self {
         let keyring = service.keyring();
         Self {
             service,
+            origin: Arc::new(Origin::of(&client)),
             client,
-            tenant,
+            account,
             keyring,
             handles: Arc::default(),
             own_keys: Arc::default(),
@@ -97,9 +102,10 @@ impl Session {
 
     /// Begins to answer a request.
     pub(crate) fn start(&mut self, request: Request) -> Pending {
-        count(&self.service.metrics.requests, 1);
+        // The server's own number of the request, since its start: numbers of clients' say nothing about each other.
+        let number = self.service.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let id = request.id;
-        match self.begin(id, request) {
+        match self.begin(id, number, request) {
             Ok(pending) => pending,
             Err(fault) => {
                 self.service.metrics.rejections.count(fault.code(), 1);
@@ -108,7 +114,7 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, id: u64, request: Request) -> Result<Pending, Fault> {
+    fn begin(&mut self, id: u64, number: u64, request: Request) -> Result<Pending, Fault> {
         if self.service.is_draining() {
             return Err(refusal(Code::Unavailable, "the server is stopping", Blame::Machine));
         }
@@ -118,15 +124,17 @@ impl Session {
         self.renew();
         let ready = |body| Ok(Pending::ready(id, body));
         match request.body {
-            None => Err(refusal(Code::Unsupported, "a request that is not known here", Blame::Caller)),
-            Some(request::Body::OpenKey(open)) => ready(response::Body::Key(self.open(open)?)),
+            None => Err(refusal(Code::Invalid, NO_BODY, Blame::Caller)),
+            Some(request::Body::OpenKey(open)) => ready(response::Body::Key(self.open(open, number)?)),
             Some(request::Body::CloseKey(close)) => {
                 self.slot(close.handle)?.take();
                 self.verdicts.forget(close.handle);
                 ready(response::Body::Closed(proto::Closed {}))
             }
-            Some(request::Body::Jobs(message)) => self.start_jobs(id, &message),
-            Some(request::Body::Records(message)) => self.start_records(id, message),
+            Some(request::Body::Jobs(message)) => {
+                run_long(message.count as usize, || self.start_jobs(id, number, &message))
+            }
+            Some(request::Body::Records(message)) => self.start_records(id, number, message),
             Some(request::Body::ListKeys(_)) => {
                 ready(response::Body::Keys(proto::KeyList { keys: self.keyring.visible(&self.client) }))
             }
@@ -154,18 +162,19 @@ impl Session {
         self.verdicts.clear();
     }
 
-    fn open(&mut self, open: proto::OpenKey) -> Result<proto::KeyInfo, Fault> {
+    fn open(&mut self, open: proto::OpenKey, number: u64) -> Result<proto::KeyInfo, Fault> {
         self.slot(open.handle)?;
         let (mut opened, info) = match open.source {
-            None => return Err(refusal(Code::Invalid, "expected a key", Blame::Caller)),
-            Some(open_key::Source::Resident(name)) => self.open_resident(&name)?,
-            Some(source) if self.service.limits.may_bring_keys => self.take_in(source)?,
+            None => return Err(refusal(Code::Invalid, NO_SOURCE, Blame::Caller)),
+            Some(open_key::Source::Resident(name)) => self.open_resident(&name, number)?,
+            Some(source) if self.keyring.may_bring_keys => self.take_in(source, number)?,
             Some(_) => {
-                return Err(refusal(Code::PermissionDenied, "no client may bring keys here", Blame::Caller));
+                let message = "no client may bring keys here ([limits] may_bring_keys is false)";
+                return Err(refusal(Code::PermissionDenied, message, Blame::Caller));
             }
         };
         if !is_expected(&open.fingerprint, &info.fingerprint) {
-            self.audit_refusal(&opened.name, "open", Code::WrongKey);
+            self.audit_refusal(number, &opened.name, Code::WrongKey);
             return Err(another_key(&opened.name));
         }
         opened.expected = open.fingerprint;
@@ -175,11 +184,11 @@ impl Session {
     }
 
     /// A resident key. One that the client may not use is as if it were not there: names say something too.
-    fn open_resident(&self, name: &str) -> Result<(Opened, proto::KeyInfo), Fault> {
+    fn open_resident(&self, name: &str, number: u64) -> Result<(Opened, proto::KeyInfo), Fault> {
         let rights = self.keyring.rights(name, &self.client);
         let info = self.keyring.info(name, &self.client);
         let (Some(found), Some(info)) = (self.keyring.find(name), info) else {
-            self.audit_refusal(name, "open", Code::PermissionDenied);
+            self.audit_refusal(number, name, Code::PermissionDenied);
             return Err(no_key(name));
         };
         let source = Source::Resident(found);
@@ -187,9 +196,9 @@ impl Session {
     }
 
     /// A key that the client brings along.
-    fn take_in(&mut self, source: open_key::Source) -> Result<(Opened, proto::KeyInfo), Fault> {
+    fn take_in(&mut self, source: open_key::Source, number: u64) -> Result<(Opened, proto::KeyInfo), Fault> {
         match source {
-            open_key::Source::Resident(name) => self.open_resident(&name),
+            open_key::Source::Resident(name) => self.open_resident(&name, number),
             open_key::Source::Asymmetric(bytes) => {
                 let key = import::any(&bytes, None).map_err(bad_key)?;
                 let info = proto::KeyInfo { allowed: vec!["*".into()], ..about(&key, "") };
@@ -236,20 +245,10 @@ impl Session {
         Ok(&mut handles[place])
     }
 
-    fn opened(&self, handle: u32) -> Option<&Opened> {
-        self.handles.get(handle as usize)?.as_ref()
-    }
-
-    fn audit_refusal(&self, key: &str, operation: &str, code: Code) {
-        use crate::audit::{Entry, now_ms};
-        self.service.audit.put(vec![Entry {
-            time_ms: now_ms(),
-            client: self.client.to_string(),
-            key: key.to_owned(),
-            operation: operation.to_owned(),
-            count: 1,
-            verdict: code.as_str_name(),
-        }]);
+    /// Writes down that a key was not opened.
+    fn audit_refusal(&self, number: u64, key: &str, verdict: Code) {
+        let refused = Operation { key, operation: "open", count: 1, verdict };
+        self.service.audit.refuse(&self.origin, number, &[refused]);
     }
 }
 
@@ -296,8 +295,24 @@ impl Future for Pending {
     }
 }
 
+/// A message of a newer protocol decodes as one without this field: neither may pass for an empty value.
+const NO_BODY: &str = "body is missing or not known here: expected open_key, close_key, jobs, records, list_keys, \
+                       get_public_key or list_engines";
+
+const NO_SOURCE: &str = "source is missing or not known here: expected resident, asymmetric or symmetric";
+
 pub(crate) fn refusal(code: Code, message: &str, blame: Blame) -> Fault {
     Fault { code: code.into(), message: message.to_owned(), blame: blame.into(), ..Fault::default() }
+}
+
+/// A refusal of work whose entry the audit log cannot take.
+fn unaudited(error: AuditError) -> Fault {
+    let (code, blame, retry_after_ms) = match error {
+        AuditError::Full => (Code::Unavailable, Blame::Machine, 100),
+        AuditError::TooLarge { .. } => (Code::ResourceExhausted, Blame::Caller, 0),
+        AuditError::Closed => (Code::Unavailable, Blame::Machine, 0),
+    };
+    Fault { retry_after_ms, ..refusal(code, &error.to_string(), blame) }
 }
 
 fn no_key(name: &str) -> Fault {

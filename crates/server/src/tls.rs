@@ -6,16 +6,22 @@
 //! data (RFC 8446 8), which alone could be replayed, and no resumption, which would outlive a certificate.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
+use oarlock_io::{ExposedSecret, Stamp, check_secret_mode};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use tokio_rustls::rustls::server::{NoServerSessionStorage, VerifierBuilderError, WebPkiClientVerifier};
+use tokio_rustls::rustls::time_provider::TimeProvider;
 use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 
+use crate::certificate::{CertificateRole, CertificateTerm, ServerUnfit, TermFault, check_server};
+use crate::client_verifier::ClientVerifier;
+use crate::clock::Clock;
 use crate::config::Tls;
 
 /// Why there is no TLS.
@@ -48,30 +54,170 @@ pub enum TlsError {
         /// What was wrong.
         error: VerifierBuilderError,
     },
+    /// The server's certificate has ended or has not begun.
+    #[error("{}: {fault}", path.display())]
+    Term {
+        /// The certificate's file.
+        path: PathBuf,
+        /// What was wrong.
+        fault: TermFault,
+    },
+    /// No client would accept the server's certificate.
+    #[error("{}: {reason}", path.display())]
+    Unfit {
+        /// The certificate's file.
+        path: PathBuf,
+        /// What was wrong.
+        reason: String,
+    },
+    /// Others may read the private key.
+    #[error(transparent)]
+    Exposed(#[from] ExposedSecret),
 }
 
-/// What takes TCP connections to TLS.
-pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, TlsError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let mut authorities = RootCertStore::empty();
-    let expected = "certificates of the clients' authorities";
-    for certificate in certificates(&tls.client_ca, expected)? {
-        authorities.add(certificate).map_err(|error| unusable(&tls.client_ca, error))?;
+/// TLS as it is now: what new connections are accepted with.
+#[derive(Debug)]
+pub(crate) struct TlsStore {
+    current: RwLock<Arc<TlsState>>,
+}
+
+/// Certificates and keys that were read together.
+pub(crate) struct TlsState {
+    acceptor: TlsAcceptor,
+    verifier: Arc<ClientVerifier>,
+    authorities: Vec<CertificateDer<'static>>,
+    /// The server's certificate and the authorities of clients.
+    pub(crate) terms: Vec<CertificateTerm>,
+    clock: Clock,
+}
+
+impl std::fmt::Debug for TlsState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TlsState({:?})", self.terms)
     }
-    let verifier = WebPkiClientVerifier::builder_with_provider(authorities.into(), Arc::clone(&provider))
-        .build()
-        .map_err(|error| TlsError::ClientCa { path: tls.client_ca.clone(), error })?;
-    let chain = certificates(&tls.certificate, "the server's certificates")?;
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&TLS13])
-        .map_err(|error| unusable(&tls.certificate, error))?
-        .with_client_cert_verifier(verifier)
-        .with_single_cert(chain, private_key(&tls.private_key)?)
-        .map_err(|error| unusable(&tls.certificate, error))?;
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    config.session_storage = Arc::new(NoServerSessionStorage {});
-    config.send_tls13_tickets = 0;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+impl TlsStore {
+    pub(crate) fn new(state: TlsState) -> Self {
+        Self { current: RwLock::new(Arc::new(state)) }
+    }
+
+    pub(crate) fn current(&self) -> Arc<TlsState> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Accepts with a new state from now on; returns the old one.
+    pub(crate) fn replace(&self, state: TlsState) -> Arc<TlsState> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, Arc::new(state))
+    }
+}
+
+impl TlsState {
+    /// Reads the files of a configuration.
+    ///
+    /// # Errors
+    /// They cannot be used.
+    pub(crate) fn read(tls: &Tls, clock: &Clock) -> Result<Self, TlsError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let authorities = certificates(&tls.client_ca, "certificates of the clients' authorities")?;
+        let mut roots = RootCertStore::empty();
+        for certificate in &authorities {
+            roots.add(certificate.clone()).map_err(|error| unusable(&tls.client_ca, error))?;
+        }
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(&provider))
+            .build()
+            .map_err(|error| TlsError::ClientCa { path: tls.client_ca.clone(), error })?;
+        let verifier = Arc::new(ClientVerifier::new(verifier));
+        let chain = certificates(&tls.certificate, "the server's certificates")?;
+        let own = chain.first().and_then(|own| CertificateTerm::read(CertificateRole::Server, own));
+        check_term(&tls.certificate, own.as_ref(), clock)?;
+        check_fit(&tls.certificate, &chain)?;
+        let key = private_key(&tls.private_key)?;
+        let mut config = ServerConfig::builder_with_details(provider, Arc::new(clock.clone()))
+            .with_protocol_versions(&[&TLS13])
+            .map_err(|error| unusable(&tls.certificate, error))?
+            .with_client_cert_verifier(Arc::clone(&verifier) as Arc<dyn ClientCertVerifier>)
+            .with_single_cert(chain, key)
+            .map_err(|error| unusable(&tls.certificate, error))?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+        let authority_terms =
+            authorities.iter().filter_map(|own| CertificateTerm::read(CertificateRole::ClientCa, own));
+        let terms = own.into_iter().chain(authority_terms).collect();
+        let (acceptor, clock) = (TlsAcceptor::from(Arc::new(config)), clock.clone());
+        Ok(Self { acceptor, verifier, authorities, terms, clock })
+    }
+
+    /// What takes TCP connections to TLS.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        self.acceptor.clone()
+    }
+
+    /// Returns true if both trust the same authorities.
+    pub(crate) fn trusts_as(&self, other: &Self) -> bool {
+        self.authorities == other.authorities
+    }
+
+    /// Returns true if a client that showed this chain would be accepted now.
+    pub(crate) fn accepts(&self, chain: &[CertificateDer<'static>]) -> bool {
+        let Some((own, others)) = chain.split_first() else { return false };
+        let now: Option<UnixTime> = self.clock.current_time();
+        now.is_some_and(|now| self.verifier.verify_client_cert(own, others, now).is_ok())
+    }
+
+    /// Returns what is to be said of the certificates' terms now.
+    pub(crate) fn term_faults(&self) -> Vec<(CertificateRole, TermFault)> {
+        let now = self.clock.unix_seconds();
+        self.terms.iter().filter_map(|term| Some((term.role, term.fault(now)?))).collect()
+    }
+}
+
+/// The files of a configuration, and their stamps when they were read last.
+#[derive(Debug)]
+pub(crate) struct TlsFiles {
+    tls: Tls,
+    /// None if one of them was not there.
+    seen: Option<[Stamp; 3]>,
+}
+
+impl TlsFiles {
+    pub(crate) fn new(tls: Tls) -> Self {
+        let seen = stamps(&tls);
+        Self { tls, seen }
+    }
+
+    /// Reads the files again if one of them has changed. A certificate that is renewed comes with a new key: between the two
+    /// they do not fit, and the second change brings another reading.
+    pub(crate) fn refresh(&mut self, clock: &Clock) -> Option<Result<TlsState, TlsError>> {
+        let now = stamps(&self.tls);
+        if now == self.seen {
+            return None;
+        }
+        self.seen = now;
+        Some(TlsState::read(&self.tls, clock))
+    }
+}
+
+/// Links are followed, so that a link that leads elsewhere is a change.
+fn stamps(tls: &Tls) -> Option<[Stamp; 3]> {
+    let of = |path: &Path| Stamp::of(path).ok();
+    Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
+}
+
+fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &Clock) -> Result<(), TlsError> {
+    match term.and_then(|term| term.fault(clock.unix_seconds())) {
+        Some(fault @ (TermFault::Expired { .. } | TermFault::NotYetValid { .. })) => {
+            Err(TlsError::Term { path: path.to_owned(), fault })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_fit(path: &Path, chain: &[CertificateDer<'_>]) -> Result<(), TlsError> {
+    let fit = chain.first().map_or(Err(ServerUnfit::Unreadable), check_server);
+    fit.map_err(|unfit| TlsError::Unfit { path: path.to_owned(), reason: unfit.to_string() })
 }
 
 fn unusable(path: &Path, error: rustls::Error) -> TlsError {
@@ -80,16 +226,58 @@ fn unusable(path: &Path, error: rustls::Error) -> TlsError {
 
 fn certificates(path: &Path, expected: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let failed = |reason: String| TlsError::Pem { path: path.to_owned(), expected, reason };
-    let found = CertificateDer::pem_file_iter(path).map_err(|error| failed(error.to_string()))?;
-    let found = found.collect::<Result<Vec<_>, _>>().map_err(|error| failed(error.to_string()))?;
+    let found = CertificateDer::pem_file_iter(path).map_err(|error| failed(reason(&error)))?;
+    let found = found.collect::<Result<Vec<_>, _>>().map_err(|error| failed(reason(&error)))?;
     if found.is_empty() { Err(failed("there is none".into())) } else { Ok(found) }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let expected = "the server's private key";
+    if let Ok(about) = path.metadata() {
+        check_secret_mode(path, &about)?;
+    }
     PrivateKeyDer::from_pem_file(path).map_err(|error| TlsError::Pem {
         path: path.to_owned(),
         expected,
-        reason: error.to_string(),
+        reason: reason(&error),
     })
+}
+
+/// Says what is wrong with a PEM file. The error's own text quotes lines of the file, which may be the key.
+fn reason(error: &pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) => return error.to_string(),
+        pem::Error::NoItemsFound => "found no such block",
+        pem::Error::MissingSectionEnd { .. } => "found a block without its END line",
+        pem::Error::IllegalSectionStart { .. } => {
+            "found a damaged BEGIN line: a file that lost its line ends has to get them back"
+        }
+        pem::Error::Base64Decode(_) => "found a block that is not base64",
+        pem::Error::SectionTooLarge => "found a block of more than 10 MB",
+        _ => "found a damaged block",
+    }
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_private_key_is_not_quoted() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("key.pem");
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let body = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF";
+        let whole = format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n");
+        let damaged = [whole.replace('\n', ""), whole.replace('\n', " "), whole.replace("-----END", "--END")];
+        for text in damaged.iter().map(String::as_str).chain([&whole[..60], "-----BEGIN X"]) {
+            std::fs::write(&path, text).unwrap();
+            let said = private_key(&path).unwrap_err().to_string();
+            assert!(said.contains("key.pem: expected the server's private key"), "{said}");
+            // The error of the parser shows bytes as a list of numbers.
+            assert!(!said.contains(&body[..8]) && !said.contains("[45, 45"), "{said}");
+        }
+    }
 }

@@ -4,16 +4,16 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep};
 use tonic::transport::server::Connected;
 
+use crate::admission::ConnectionSlot;
 use crate::identity::Identity;
+use crate::lifetime::{Lifetime, StageWatch};
 use crate::metrics::count;
 use crate::service::Service;
 
@@ -21,27 +21,6 @@ use crate::service::Service;
 pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
-
-/// A place among the connections that the server has at once, given back with it.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    service: Arc<Service>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Seat {
-    pub(crate) fn new(service: Arc<Service>, permit: OwnedSemaphorePermit) -> Self {
-        count(&service.metrics.connections, 1);
-        count(&service.metrics.open_connections, 1);
-        Self { service, _permit: permit }
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.service.metrics.open_connections.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
 pub(crate) struct Counted<S> {
@@ -108,24 +87,42 @@ pub(crate) struct Transport {
     bytes: Box<dyn Bytes>,
     client: Identity,
     idle: Idle,
-    _seat: Seat,
+    _slot: ConnectionSlot,
+    lifetime: Lifetime,
+    /// Ready when the connection is to be cut.
+    cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Transport {
-    pub(crate) fn new(bytes: Box<dyn Bytes>, client: Identity, patience: Duration, seat: Seat) -> Self {
-        Self { bytes, client, idle: Idle::new(patience), _seat: seat }
+    pub(crate) fn new(
+        bytes: Box<dyn Bytes>,
+        client: Identity,
+        patience: Duration,
+        slot: ConnectionSlot,
+        lifetime: Lifetime,
+    ) -> Self {
+        let cut = Box::pin(lifetime.stage().cut());
+        Self { bytes, client, idle: Idle::new(patience), _slot: slot, lifetime, cut }
+    }
+
+    /// Returns how far the connection's life has come.
+    pub(crate) fn stage(&self) -> StageWatch {
+        self.lifetime.stage()
     }
 }
 
 /// The client of a connection, as tonic hands it to calls.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer(pub(crate) Identity);
+pub(crate) struct Peer {
+    pub(crate) client: Identity,
+    pub(crate) stage: StageWatch,
+}
 
 impl Connected for Transport {
     type ConnectInfo = Peer;
 
     fn connect_info(&self) -> Peer {
-        Peer(self.client.clone())
+        Peer { client: self.client.clone(), stage: self.stage() }
     }
 }
 
@@ -166,7 +163,12 @@ impl AsyncRead for Transport {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
-            Poll::Pending => self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => {
+                if self.cut.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+                }
+                self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+            }
             ready => {
                 self.idle.touch();
                 ready

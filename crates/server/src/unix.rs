@@ -29,7 +29,7 @@ const READ: usize = 64 << 10;
 /// Serves one client until it leaves, is silent for too long, or sends what is no request.
 pub(crate) async fn serve(mut stream: UnixStream, service: Arc<Service>) -> io::Result<()> {
     let about = stream.peer_cred()?;
-    let client = Identity::of_process(about.uid(), about.gid());
+    let client = Identity::of_process(about.uid(), about.gid()).from_process(about.pid());
     let mut preamble = [0; frame::PREAMBLE.len()];
     timeout(service.limits.handshake(), stream.read_exact(&mut preamble)).await??;
     if preamble != *frame::PREAMBLE {
@@ -47,20 +47,33 @@ pub(crate) async fn serve(mut stream: UnixStream, service: Arc<Service>) -> io::
         pending: FuturesUnordered::new(),
         is_closed: false,
     };
-    let mut draining = pin!(service.draining());
-    let end = poll_fn(|context| {
-        if draining.as_mut().poll(context).is_ready() {
+    let lifetime = service.lifetimes.enter(Vec::new());
+    let stage = lifetime.stage();
+    let mut ending = pin!(async {
+        tokio::select! {
+            () = service.draining() => {}
+            _ = stage.clone().ending() => {}
+        }
+    });
+    let served = poll_fn(|context| {
+        // A future that was ready must not be polled again.
+        if !connection.is_closed && ending.as_mut().poll(context).is_ready() {
             connection.is_closed = true;
         }
         connection.poll(&mut stream, context)
     });
-    match end.await {
-        Err(End::Wire(error)) => farewell(&mut stream, error.fault().code(), &error.to_string()).await,
-        Err(End::Io(error)) => Err(error),
-        Ok(()) if service.is_draining() => {
+    let end = tokio::select! {
+        end = served => end,
+        () = stage.clone().cut() => Err(End::Io(io::ErrorKind::ConnectionAborted.into())),
+    };
+    match (end, stage.end_reason()) {
+        (Err(End::Wire(error)), _) => farewell(&mut stream, error.fault().code(), &error.to_string()).await,
+        (Err(End::Io(error)), _) => Err(error),
+        (Ok(()), _) if service.is_draining() => {
             farewell(&mut stream, Code::Unavailable, "the server is stopping").await
         }
-        Ok(()) => Ok(()),
+        (Ok(()), Some(reason)) => farewell(&mut stream, Code::Unavailable, reason.message()).await,
+        (Ok(()), None) => Ok(()),
     }
 }
 

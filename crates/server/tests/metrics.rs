@@ -202,14 +202,14 @@ async fn connections_are_counted_while_they_last_and_when_they_fail() {
 #[tokio::test]
 async fn entries_that_the_audit_log_loses_are_counted() {
     let house = watched(|config| {
-        config.audit = Some(Audit { file: "/dev/full".into(), on_failure: AuditFailure::Warn });
+        config.audit = Some(Audit::at("/dev/full".into(), AuditFailure::Warn));
     })
     .await;
     let link = Link::open(&house.unix()).await.unwrap();
     let key = import::spki_der(&open_resident(&link, 0, "ed25519").await.public_key).unwrap();
     let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
     link.call(request::Body::Jobs(jobs::write([(job, 0)].into_iter()).unwrap())).await.unwrap();
-    until(&house, |page| page.value("oarlock_audit_entries_lost_total") == 1.0).await;
+    until(&house, |page| page.value("oarlock_audit_entries_lost_total") >= 2.0).await;
 }
 
 #[tokio::test]

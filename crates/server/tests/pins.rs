@@ -35,9 +35,7 @@ async fn sign(link: &Link, key: &Key) -> Result<Vec<u8>, Fault> {
 }
 
 fn replace(path: &Path, key: &Key) {
-    let new = path.with_extension("new");
-    std::fs::write(&new, export::private_pkcs8_pem(key).unwrap().as_bytes()).unwrap();
-    std::fs::rename(new, path).unwrap();
+    house::write_secret(path, export::private_pkcs8_pem(key).unwrap().as_bytes());
 }
 
 /// Waits until the server has read another key under a name.
@@ -87,8 +85,7 @@ async fn a_key_that_takes_the_place_of_the_expected_one_signs_nothing() {
     assert!(refused.message.starts_with("\"ed25519\" is not the key"), "{}", refused.message);
     assert!(sign(&free, &new).await.is_ok(), "who expects none in particular gets the new one");
     // When the expected key is back its handle serves again.
-    std::fs::write(path.with_extension("new"), before).unwrap();
-    std::fs::rename(path.with_extension("new"), &path).unwrap();
+    house::write_secret(&path, before);
     reloaded(&pinned, "ed25519", &old.fingerprint).await;
     assert!(sign(&pinned, &new).await.is_ok());
 }

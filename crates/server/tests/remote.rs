@@ -75,7 +75,10 @@ fn behave(mut stream: UnixStream, manner: Manner) {
             request::Body::OpenKey(_) => response::Body::Key(proto::KeyInfo::default()),
             request::Body::Jobs(own) if manner == Manner::Wrong => {
                 let lies = (0..own.count).map(|_| Ok::<&[u8], JobError>(&[7; 64]));
-                response::Body::Results(jobs::write_answers(lies.collect::<Vec<_>>().into_iter(), Vec::new()))
+                response::Body::Results(jobs::write_answers(
+                    lies.collect::<Vec<_>>().into_iter(),
+                    jobs::OtherJobs::default(),
+                ))
             }
             _ if manner == Manner::Stalls => continue,
             _ => return,
@@ -274,7 +277,7 @@ async fn share_holders() -> (Vec<House>, ThresholdKey, Key) {
 async fn with_share(share: &Share) -> House {
     let pem = share.to_pem().unwrap();
     House::with(|config, _| {
-        std::fs::write(config.keys.directory.as_ref().unwrap().join("shared.pem"), &*pem).unwrap();
+        house::write_secret(&config.keys.directory.as_ref().unwrap().join("shared.pem"), &*pem);
     })
     .await
 }
@@ -324,6 +327,22 @@ async fn a_server_with_a_wrong_share_is_named_and_done_without() {
     let (accelerator, _) = threshold_client(vec![wrong.unix(), houses[1].unix()], &public);
     let error = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains(&format!("{}: its partial signature is wrong", wrong.unix())), "{error}");
+}
+
+/// A server that names another's share and is heard first must not keep the other one out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_claims_another_s_share_shuts_nobody_out() {
+    let (houses, public, whole) = share_holders().await;
+    let (_, others) = split(&whole, 2, 3).unwrap();
+    let liar = with_share(&others[1]).await;
+    let (accelerator, remote) =
+        threshold_client(vec![liar.unix(), houses[1].unix(), houses[0].unix()], &public);
+    let key = remote.key("shared").unwrap();
+    let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
+    all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 4));
+    let reports = remote.servers();
+    assert!(reports[0].wrong > 0 && !reports[0].is_trusted, "{reports:?}");
+    assert_eq!((reports[1].wrong, reports[2].wrong), (0, 0), "{reports:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

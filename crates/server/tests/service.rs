@@ -235,3 +235,85 @@ async fn bad_records_fail_alone_with_their_reasons() {
     assert_eq!(messages[1], (2, "no grant allows this client tdes2-cbc-decrypt with this key"));
     assert_eq!(messages[2], (3, "handle 5: this stream has not opened it"));
 }
+
+/// The client of a server that clients reach over loopback.
+async fn plain_client(house: &House) -> CryptoserverClient<Channel> {
+    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    CryptoserverClient::new(Channel::from_shared(url).unwrap().connect().await.unwrap())
+}
+
+#[tokio::test]
+async fn calls_without_a_field_that_must_be_there_are_refused_and_name_it() {
+    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let mut client = plain_client(&house).await;
+    let named = |answer: Result<(), tonic::Status>, field: &str| {
+        let status = answer.expect_err(field);
+        assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+        assert!(status.message().starts_with(&format!("{field} is missing")), "{status}");
+    };
+    let scheme = |kind: proto::scheme::Kind| Some(proto::Scheme { kind: kind.into(), ..Default::default() });
+    let ed25519 = scheme(proto::scheme::Kind::Ed25519Sign);
+    let message = || Some(proto::sign_request::Input::Message("m".into()));
+    let key = || "ed25519".to_owned();
+    let unspecified = scheme(proto::scheme::Kind::Unspecified);
+    for (request, field) in [
+        (proto::SignRequest { key: key(), scheme: ed25519, input: None }, "input"),
+        (proto::SignRequest { key: key(), scheme: None, input: message() }, "scheme"),
+        (proto::SignRequest { key: key(), scheme: unspecified, input: message() }, "scheme"),
+        (proto::SignRequest { key: String::new(), scheme: ed25519, input: message() }, "key"),
+    ] {
+        named(client.sign(request).await.map(drop), field);
+    }
+    let whole = proto::VerifyRequest {
+        key: Some(proto::verify_request::Key::Resident(key())),
+        scheme: scheme(proto::scheme::Kind::Ed25519Verify),
+        input: Some(proto::verify_request::Input::Message("m".into())),
+        signature: vec![0; 64].into(),
+    };
+    assert!(!client.verify(whole.clone()).await.unwrap().into_inner().is_valid);
+    for (request, field) in [
+        (proto::VerifyRequest { input: None, ..whole.clone() }, "input"),
+        (proto::VerifyRequest { scheme: None, ..whole.clone() }, "scheme"),
+        (proto::VerifyRequest { key: None, ..whole.clone() }, "key"),
+        (proto::VerifyRequest { signature: Vec::new().into(), ..whole }, "signature"),
+    ] {
+        named(client.verify(request).await.map(drop), field);
+    }
+    let rsa = "rsa2048".to_owned();
+    let pkcs1 = scheme(proto::scheme::Kind::RsaPkcs1Decrypt);
+    for (scheme, ciphertext, field) in [(None, vec![1], "scheme"), (pkcs1, Vec::new(), "ciphertext")] {
+        let ciphertext = ciphertext.into();
+        let request = proto::DecryptRequest { key: rsa.clone(), scheme, ciphertext, ..Default::default() };
+        named(client.decrypt(request).await.map(drop), field);
+    }
+    let derive = proto::DeriveRequest { key: "x25519".into(), ..Default::default() };
+    named(client.derive(derive).await.map(drop), "peer");
+    let process = proto::ProcessRequest { keys: vec!["tdes2".into()], records: None };
+    named(client.process(process).await.map(drop), "records");
+    let no_task = Some(proto::Records { count: 1, ..Default::default() });
+    let process = proto::ProcessRequest { keys: vec!["tdes2".into()], records: no_task };
+    named(client.process(process).await.map(drop), "tasks");
+}
+
+#[tokio::test]
+async fn stream_requests_without_a_field_that_must_be_there_are_refused_and_name_it() {
+    let house = House::new().await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    open_resident(&link, 0, "ed25519").await;
+    let jobs = |schemes| proto::Jobs { count: 1, schemes, ..Default::default() };
+    for (body, field) in [
+        (request::Body::OpenKey(proto::OpenKey::default()), "source"),
+        (request::Body::Jobs(jobs(vec![])), "schemes"),
+        (request::Body::Jobs(jobs(vec![proto::Scheme::default()])), "scheme"),
+        (request::Body::Records(proto::Records { count: 1, ..Default::default() }), "tasks"),
+    ] {
+        let Err(LinkError::Refused(fault)) = link.call(body).await else { panic!("{field} was not missed") };
+        assert_eq!(fault.code(), Code::Invalid, "{}", fault.message);
+        assert!(fault.message.starts_with(&format!("{field} is missing")), "{}", fault.message);
+    }
+    let mut bare = plain_client(&house).await;
+    let requests = futures_util::stream::iter([proto::Request { id: 1, body: None }]);
+    let answer = bare.stream(requests).await.unwrap().into_inner().message().await.unwrap().unwrap();
+    let Some(response::Body::Fault(fault)) = answer.body else { panic!("{answer:?}") };
+    assert_eq!((fault.code(), fault.message.starts_with("body is missing")), (Code::Invalid, true));
+}

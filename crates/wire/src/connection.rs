@@ -48,12 +48,19 @@ pub enum CallError {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to a socket that root, the user of this process or one of `server_uids` serves.
     ///
     /// # Errors
-    /// There is no server, or it may not be reached.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        Self::over(UnixStream::connect(path)?)
+    /// There is no server, it may not be reached, or another user serves the socket, which gets nothing then.
+    pub fn open(path: &Path, server_uids: &[u32]) -> io::Result<Self> {
+        let stream = UnixStream::connect(path)?;
+        let found = rustix::net::sockopt::socket_peercred(&stream)?.uid.as_raw();
+        let own = rustix::process::geteuid().as_raw();
+        if found != 0 && found != own && !server_uids.contains(&found) {
+            let reason = format!("{}: a server of uid {found} is not expected here", path.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        }
+        Self::over(stream)
     }
 
     /// Begins on a stream that is connected.

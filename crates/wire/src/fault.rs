@@ -1,5 +1,7 @@
 //! Errors of jobs and statuses of records as codes, and back.
 
+use std::collections::HashMap;
+
 use oarlock::JobError;
 use oarlock::contract::{self, Status};
 
@@ -76,5 +78,48 @@ pub fn error_of(fault: &Fault, server: &str) -> JobError {
         (Code::Done | Code::Failed | Code::Unavailable | Code::ResourceExhausted, _)
         | (_, Blame::Machine) => JobError::HolderFailed { holder, reason },
         _ => JobError::HolderRefused { holder, reason },
+    }
+}
+
+/// The reasons of one answer, each once. Its size does not grow with the number of operations.
+#[derive(Debug, Default)]
+pub struct FaultTable {
+    faults: Vec<Fault>,
+    places: HashMap<(i32, i32, String), u8>,
+}
+
+/// Reasons that one answer may have: a byte per operation says which, and 0 says none.
+pub const MAX_FAULTS: usize = 255;
+
+/// Bytes of a reason's text.
+pub const MAX_FAULT_BYTES: usize = 512;
+
+impl FaultTable {
+    /// Adds the reason of the operation at `index` if it is new. Returns its place counted from 1, or 0 if the table is full.
+    pub fn add(&mut self, index: u32, fault: &Fault) -> u8 {
+        if let Some(last) = self.faults.last()
+            && (last.code, last.blame, &last.message) == (fault.code, fault.blame, &fault.message)
+        {
+            return self.faults.len() as u8;
+        }
+        let mut message = fault.message.clone();
+        message.truncate(message.floor_char_boundary(MAX_FAULT_BYTES));
+        let key = (fault.code, fault.blame, message);
+        if let Some(place) = self.places.get(&key) {
+            return *place;
+        }
+        if self.faults.len() >= MAX_FAULTS {
+            return 0;
+        }
+        self.faults.push(Fault { index, message: key.2.clone(), ..fault.clone() });
+        let place = self.faults.len() as u8;
+        self.places.insert(key, place);
+        place
+    }
+
+    /// The reasons in the order of their places.
+    #[must_use]
+    pub fn into_faults(self) -> Vec<Fault> {
+        self.faults
     }
 }

@@ -5,7 +5,7 @@ use oarlock::contract::Key;
 use oarlock::{Input, Job, JobError};
 
 use crate::column::{Marks, Numbers, marks, numbers};
-use crate::fault::fault_of;
+use crate::fault::{FaultTable, fault_of};
 use crate::proto::{self, Code, Fault};
 use crate::scheme::{self, WireScheme};
 use crate::{Limits, WireError};
@@ -46,6 +46,9 @@ impl<'a> JobColumns<'a> {
     pub fn read(message: &'a proto::Jobs, limits: &Limits) -> Result<Self, WireError> {
         let count = limits.count("jobs", message.count)?;
         let schemes = message.schemes.iter().map(WireScheme::read).collect::<Result<Vec<_>, _>>()?;
+        if count > 0 && schemes.is_empty() {
+            return Err(WireError::Missing { what: "schemes" });
+        }
         let scheme_of = Marks::read(&message.scheme_of, count, "scheme_of")?;
         if count > 0 && !scheme_of.are_below(schemes.len()) {
             return Err(WireError::Place { what: "scheme_of" });
@@ -182,64 +185,127 @@ fn place_of(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u
     })
 }
 
-/// A job that is not among the answers of a submission: its place in the message, and what came of it.
-pub type Other = (u32, Result<Vec<u8>, Fault>);
+/// Jobs that are not among the answers of a submission, and what came of them. A job takes 32 bytes here whatever its reason.
+#[derive(Debug, Default)]
+pub struct OtherJobs {
+    jobs: Vec<(u32, Outcome)>,
+    faults: FaultTable,
+}
 
-/// Writes answers. `others` are the jobs that are not among them, in the order of their places.
+#[derive(Debug)]
+enum Outcome {
+    Output(Vec<u8>),
+    Fault { code: u8, place: u8 },
+}
+
+impl OtherJobs {
+    /// Notes what came of the job at `index`.
+    pub fn add(&mut self, index: u32, answer: Result<Vec<u8>, Fault>) {
+        match answer {
+            Ok(output) => self.jobs.push((index, Outcome::Output(output))),
+            Err(fault) => self.refuse(index, &fault),
+        }
+    }
+
+    /// Notes why the job at `index` was not done.
+    pub fn refuse(&mut self, index: u32, fault: &Fault) {
+        let place = self.faults.add(index, fault);
+        self.jobs.push((index, Outcome::Fault { code: fault.code() as u8, place }));
+    }
+
+    /// The codes of those that were not done.
+    pub fn codes(&self) -> impl Iterator<Item = Code> + '_ {
+        self.jobs.iter().filter_map(|(_, outcome)| match outcome {
+            Outcome::Fault { code, .. } => Code::try_from(i32::from(*code)).ok(),
+            Outcome::Output(_) => None,
+        })
+    }
+}
+
+/// Writes answers to the jobs of a message: those of a submission in its order, and `others` at their places.
 #[must_use]
 pub fn write_answers<'a>(
     answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,
-    others: Vec<Other>,
+    others: OtherJobs,
 ) -> proto::Results {
-    let mut columns = Columns::with_capacity(answers.len() + others.len());
-    let mut others = others.into_iter().peekable();
+    let OtherJobs { mut jobs, faults } = others;
+    jobs.sort_by_key(|(index, _)| *index);
+    let mut columns = Columns::new(answers.len() + jobs.len(), faults);
+    let mut jobs = jobs.into_iter().peekable();
     for answer in answers {
-        while let Some((_, other)) = others.next_if(|(place, _)| *place as usize == columns.codes.len()) {
-            columns.put_other(other);
+        while let Some((_, other)) = jobs.next_if(|(index, _)| *index as usize == columns.codes.len()) {
+            columns.put_other(&other);
         }
         match answer {
-            Ok(output) => columns.put(Code::Done, output),
-            Err(JobError::Rejected) => columns.put(Code::Rejected, &[]),
-            Err(error) => columns.refuse(fault_of(0, &error)),
+            Ok(output) => columns.put(Code::Done as u8, output, 0),
+            Err(JobError::Rejected) => columns.put(Code::Rejected as u8, &[], 0),
+            Err(error) => columns.refuse(error),
         }
     }
-    others.for_each(|(_, other)| columns.put_other(other));
-    let Columns { codes, lens, outputs, faults } = columns;
-    let output_lens = if outputs.is_empty() { Bytes::new() } else { numbers(lens.iter().copied()) };
-    proto::Results { codes: marks(&codes), outputs: outputs.freeze(), output_lens, faults }
+    jobs.for_each(|(_, other)| columns.put_other(&other));
+    columns.finish()
 }
 
 struct Columns {
     codes: Vec<u8>,
     lens: Vec<u32>,
     outputs: BytesMut,
-    faults: Vec<Fault>,
+    fault_of: Vec<u8>,
+    faults: FaultTable,
+    /// The error of the last job that failed, its code and its place: neighbours often fail alike.
+    last: Option<(JobError, u8, u8)>,
 }
 
 impl Columns {
-    fn with_capacity(count: usize) -> Self {
-        let (codes, lens) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        Self { codes, lens, outputs: BytesMut::new(), faults: Vec::new() }
-    }
-
-    #[inline]
-    fn put(&mut self, code: Code, output: &[u8]) {
-        self.codes.push(code as u8);
-        self.lens.push(output.len() as u32);
-        self.outputs.extend_from_slice(output);
-    }
-
-    fn put_other(&mut self, other: Result<Vec<u8>, Fault>) {
-        match other {
-            Ok(output) => self.put(Code::Done, &output),
-            Err(fault) => self.refuse(fault),
+    fn new(count: usize, faults: FaultTable) -> Self {
+        Self {
+            codes: Vec::with_capacity(count),
+            lens: Vec::with_capacity(count),
+            outputs: BytesMut::new(),
+            fault_of: Vec::with_capacity(count),
+            faults,
+            last: None,
         }
     }
 
-    fn refuse(&mut self, fault: Fault) {
+    #[inline]
+    fn put(&mut self, code: u8, output: &[u8], fault: u8) {
+        self.codes.push(code);
+        self.lens.push(output.len() as u32);
+        self.outputs.extend_from_slice(output);
+        self.fault_of.push(fault);
+    }
+
+    fn put_other(&mut self, other: &Outcome) {
+        match other {
+            Outcome::Output(output) => self.put(Code::Done as u8, output, 0),
+            Outcome::Fault { code, place } => self.put(*code, &[], *place),
+        }
+    }
+
+    fn refuse(&mut self, error: JobError) {
         let index = self.codes.len() as u32;
-        self.put(fault.code(), &[]);
-        self.faults.push(Fault { index, ..fault });
+        let (code, place) = match &self.last {
+            Some((last, code, place)) if *last == error => (*code, *place),
+            _ => {
+                let fault = fault_of(index, &error);
+                let (code, place) = (fault.code() as u8, self.faults.add(index, &fault));
+                self.last = Some((error, code, place));
+                (code, place)
+            }
+        };
+        self.put(code, &[], place);
+    }
+
+    fn finish(self) -> proto::Results {
+        let has_outputs = !self.outputs.is_empty();
+        proto::Results {
+            codes: marks(&self.codes),
+            output_lens: if has_outputs { numbers(self.lens.iter().copied()) } else { Bytes::new() },
+            outputs: self.outputs.freeze(),
+            fault_of: marks(&self.fault_of),
+            faults: self.faults.into_faults(),
+        }
     }
 }
 
@@ -250,6 +316,7 @@ pub struct ResultColumns<'a> {
     output_lens: Numbers<'a>,
     outputs: &'a [u8],
     faults: &'a [proto::Fault],
+    fault_of: Marks<'a>,
     count: usize,
 }
 
@@ -260,21 +327,26 @@ impl<'a> ResultColumns<'a> {
     /// A column does not fit the count.
     pub fn read(message: &'a proto::Results, count: usize) -> Result<Self, WireError> {
         let codes = Marks::read(&message.codes, count, "codes")?;
+        let fault_of = Marks::read(&message.fault_of, count, "fault_of")?;
+        if !fault_of.are_below(message.faults.len() + 1) {
+            return Err(WireError::Place { what: "fault_of" });
+        }
         let output_lens = Numbers::read(&message.output_lens, count, "output_lens")?;
         if output_lens.sum(count) != message.outputs.len() as u64 {
             let expected = format!("{} bytes, the sum of their lengths", output_lens.sum(count));
             return Err(WireError::Column { what: "outputs", expected, found: message.outputs.len() });
         }
-        Ok(Self { codes, output_lens, outputs: &message.outputs, faults: &message.faults, count })
+        Ok(Self { codes, output_lens, outputs: &message.outputs, faults: &message.faults, fault_of, count })
     }
 
     /// The answers in order, each with its code where there is none. `server` names it in errors.
     pub fn iter(&self, server: &'a str) -> impl Iterator<Item = Result<&'a [u8], JobError>> + '_ {
         let mut outputs = self.outputs;
-        let mut faults = self.faults.iter().peekable();
         (0..self.count).map(move |index| {
             let output = cut(&mut outputs, self.output_lens.at(index));
-            let fault = faults.next_if(|fault| fault.index as usize == index);
+            // Places count from 1.
+            let place = usize::from(self.fault_of.at(index)).checked_sub(1);
+            let fault = place.and_then(|place| self.faults.get(place));
             match Code::try_from(i32::from(self.codes.at(index))) {
                 Ok(Code::Done) => Ok(output),
                 Ok(Code::Rejected) => Err(JobError::Rejected),

@@ -11,12 +11,15 @@
 //! | [`Connection`] | a synchronous client there, without a runtime |
 //! | [`Pool`] | several of them for a library inside other programs: answers by descriptor, forks, a server that comes and goes |
 //! | [`Endpoint`], [`Link`] | a stream to a server of either kind, for many tasks at once |
+//! | `alert` | the alert by which a server refuses a client |
 //! | [`Remote`] | several servers as a holder: balanced, asked again elsewhere, compared |
 //!
 //! Decoders take hostile bytes: [`Limits`] bound what a message may ask for before anything is allocated for it, and columns are
 //! checked against their count before they are read.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "grpc")]
+mod alert;
 mod check;
 mod column;
 mod connection;

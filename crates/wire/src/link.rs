@@ -14,10 +14,10 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::endpoint::chain;
+use crate::endpoint::status_reason;
 use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
-use crate::{ConnectError, Credentials, Endpoint, Limits, frame};
+use crate::{ConnectError, Credentials, Endpoint, Limits, alert, frame};
 
 /// A stream of requests to a server, for any number of tasks at once. Keys opened on it end with it. Needs a tokio runtime.
 #[derive(Debug)]
@@ -61,7 +61,8 @@ impl Link {
     pub async fn open(endpoint: &Endpoint) -> Result<Self, ConnectError> {
         match endpoint {
             Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref()).await,
-            Endpoint::Unix(path) => Self::over_unix(path).await,
+            Endpoint::Unix(path) => Self::over_unix(path, &[]).await,
+            Endpoint::UnixOf { path, server_uids } => Self::over_unix(path, server_uids).await,
         }
     }
 
@@ -71,10 +72,10 @@ impl Link {
         let mut client = CryptoserverClient::new(channel).max_decoding_message_size(most);
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
-        let answered = client.stream(outgoing).await.map_err(|status| ConnectError::Unreachable {
-            place: url.to_owned(),
-            reason: if status.message().is_empty() { chain(&status) } else { status.message().to_owned() },
-        })?;
+        let answered = match client.stream(outgoing).await {
+            Ok(answered) => answered,
+            Err(status) => return Err(refused(url, credentials, &status).await),
+        };
         let shared = Shared::new();
         let own = Arc::clone(&shared);
         let reader = tokio::spawn(async move {
@@ -83,7 +84,7 @@ impl Link {
                 match answers.message().await {
                     Ok(Some(response)) => own.answer(response),
                     Ok(None) => break "the server closed it".to_owned(),
-                    Err(status) => break status.message().to_owned(),
+                    Err(status) => break status_reason(&status),
                 }
             };
             own.close(end);
@@ -91,12 +92,19 @@ impl Link {
         Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks: vec![reader.abort_handle()] })
     }
 
-    async fn over_unix(path: &Path) -> Result<Self, ConnectError> {
+    /// Looks at who listens before anything is sent: whoever may write to the directory of a socket can put his own there.
+    async fn over_unix(path: &Path, server_uids: &[u32]) -> Result<Self, ConnectError> {
         let unreachable = |error: io::Error| ConnectError::Unreachable {
             place: path.display().to_string(),
             reason: error.to_string(),
         };
         let mut stream = UnixStream::connect(path).await.map_err(unreachable)?;
+        let found = stream.peer_cred().map_err(unreachable)?.uid();
+        let own = rustix::process::geteuid().as_raw();
+        let expected = [&[0, own], server_uids].concat();
+        if !expected.contains(&found) {
+            return Err(ConnectError::WrongOwner { path: path.to_owned(), found, expected });
+        }
         stream.write_all(frame::PREAMBLE).await.map_err(unreachable)?;
         let (incoming, outgoing) = stream.into_split();
         let (requests, waiting) = mpsc::channel(QUEUE);
@@ -136,6 +144,16 @@ impl Link {
     pub fn is_closed(&self) -> bool {
         self.shared.end.get().is_some()
     }
+}
+
+/// Returns why a server ended a connection before it answered.
+async fn refused(url: &str, credentials: Option<&Credentials>, status: &tonic::Status) -> ConnectError {
+    let own = status_reason(status);
+    let alert = match credentials {
+        Some(credentials) if !own.contains("alert") => alert::refusal(url, credentials).await,
+        _ => None,
+    };
+    ConnectError::Unreachable { place: url.to_owned(), reason: alert.unwrap_or(own) }
 }
 
 /// A place among those that wait, given up where nobody waits any more.

@@ -7,6 +7,7 @@ use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{Column, Key, KeySource, Records, Sink, Source, Span, Status};
 
 use crate::column::{Marks, Numbers, SLOT, each_of, marks, numbers, places_of, spans};
+use crate::fault::FaultTable;
 use crate::proto::{self, Code, Fault, IvRule, Spans};
 use crate::{Limits, WireError, task};
 
@@ -27,6 +28,9 @@ pub fn read<'a>(
     let count = limits.count("records", message.count)?;
     limits.bytes("output_len", message.output_len)?;
     let tasks = message.tasks.iter().map(task::read).collect::<Result<Vec<_>, _>>()?;
+    if tasks.is_empty() {
+        return Err(WireError::Missing { what: "tasks" });
+    }
     let task = tasks_of(message, &tasks, count)?;
     let source = |span: Span| if span.len == SLOT { Source::Slot(span.start) } else { Source::Data(span) };
     let (iv_from, iv) = ivs(message.iv.as_ref(), &message.iv_rule, count, "iv")?;
@@ -230,31 +234,39 @@ fn write_ivs(from: &Column<'_, Iv>, given: &Column<'_, Span>, count: usize) -> (
     (each_of(places), marks(&rules))
 }
 
-/// Writes what a batch gave. `explain` says what there is to say about a record that is not done.
+/// Writes what a batch gave. `explain` says why a record is not done.
 #[must_use]
 pub fn write_outcome(
     outcome: &BatchOutcome,
     mut explain: impl FnMut(usize, Status) -> Fault,
 ) -> proto::RecordResults {
-    let statuses = outcome.statuses().iter().enumerate();
-    let failed = statuses.filter(|(_, status)| **status != Status::Done);
-    let faults: Vec<Fault> =
-        failed.map(|(index, status)| Fault { index: index as u32, ..explain(index, *status) }).collect();
+    let count = outcome.statuses().len();
+    let (mut codes, mut fault_of, mut faults) = (Vec::new(), Vec::new(), FaultTable::default());
+    for (index, status) in outcome.statuses().iter().enumerate() {
+        if *status == Status::Done {
+            continue;
+        }
+        if codes.is_empty() {
+            codes = vec![Code::Done as u8; count];
+            fault_of = vec![0; count];
+        }
+        let fault = explain(index, *status);
+        codes[index] = fault.code() as u8;
+        fault_of[index] = faults.add(index as u32, &fault);
+    }
     proto::RecordResults {
-        codes: codes(&faults, outcome.statuses().len()),
+        codes: marks(&codes),
         output: Bytes::copy_from_slice(outcome.output()),
-        faults,
+        fault_of: marks(&fault_of),
+        faults: faults.into_faults(),
     }
 }
 
-/// The column of codes: done, but for what is at fault.
-fn codes(faults: &[Fault], count: usize) -> Bytes {
-    if faults.is_empty() {
-        return Bytes::new();
-    }
-    let mut codes = vec![Code::Done as u8; count];
-    for fault in faults {
-        codes[fault.index as usize] = fault.code as u8;
-    }
-    marks(&codes)
+/// The code of each record of an answer to `count` records.
+///
+/// # Errors
+/// The column does not fit the count.
+pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterator<Item = Code>, WireError> {
+    let marks = Marks::read(&results.codes, count, "codes")?;
+    Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }

@@ -10,13 +10,13 @@ use crate::proto::scheme::Kind;
 use crate::proto::{self, Digest};
 
 /// A scheme as a message has it: the curve is the key's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WireScheme {
     family: Family,
     takes_digest: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Family {
     Whole(Scheme),
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
@@ -32,18 +32,18 @@ impl WireScheme {
         let kind = known::<Kind>("scheme", message.kind)?;
         let digest = || digest(message.digest)?.ok_or(WireError::Missing { what: "digest" });
         let mgf = || digest_or(message.mgf_digest, digest()?);
-        let salt = message.salt_len.map(salt_len).transpose()?;
+        let salt = || message.salt_len.map(|len| salt_len(len, digest()?)).transpose();
         let encoding = || Ok::<_, WireError>(encoding_of(known("ECDSA encoding", message.encoding)?));
         let family = match kind {
             Kind::Unspecified => return Err(WireError::Missing { what: "scheme" }),
             Kind::RsaPkcs1Sign => Family::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
             Kind::RsaPkcs1Verify => Family::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
             Kind::RsaPssSign => {
-                let salt_len = salt.unwrap_or(digest()?.output_len() as u16);
+                let salt_len = salt()?.unwrap_or(digest()?.output_len() as u16);
                 Family::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
             }
             Kind::RsaPssVerify => {
-                let salt = salt.map_or(SaltLength::Any, SaltLength::Exactly);
+                let salt = salt()?.map_or(SaltLength::Any, SaltLength::Exactly);
                 Family::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
             }
             Kind::RsaPkcs1Decrypt => Family::Whole(Scheme::RsaPkcs1Decrypt),
@@ -178,7 +178,12 @@ fn encoding_message(encoding: EcdsaEncoding) -> proto::EcdsaEncoding {
     }
 }
 
-fn salt_len(len: u32) -> Result<u16, WireError> {
-    let bound = u64::from(u16::MAX);
-    len.try_into().map_err(|_| WireError::TooMany { what: "salt_len", found: len.into(), bound })
+/// Bytes of the longest modulus for which a salt can be meant: RSA of 16,384 bits.
+const MAX_MODULUS_BYTES: usize = 2048;
+
+/// A salt fits the modulus beside the digest and two bytes. RFC 8017 9.1.1.
+fn salt_len(len: u32, digest: DigestAlg) -> Result<u16, WireError> {
+    let bound = MAX_MODULUS_BYTES - digest.output_len() - 2;
+    let too_many = || WireError::TooMany { what: "salt_len", found: len.into(), bound: bound as u64 };
+    u16::try_from(len).ok().filter(|len| usize::from(*len) <= bound).ok_or_else(too_many)
 }

@@ -161,10 +161,7 @@ fn jobs_whose_columns_do_not_fit_are_refused_with_the_reason() {
         refused(&|m| m.inputs = Bytes::new()),
         "column inputs: expected 8 bytes, the sum of their lengths, found 0"
     );
-    assert_eq!(
-        refused(&|m| m.schemes.clear()),
-        "column scheme_of names something that the message does not have"
-    );
+    assert_eq!(refused(&|m| m.schemes.clear()), "schemes is missing");
     assert_eq!(
         refused(&|m| m.scheme_of = Bytes::from_static(&[0, 1])),
         "column scheme_of names something that the message does not have"
@@ -189,7 +186,7 @@ fn answers_come_back_with_their_reasons() {
         Err(length.clone()),
         Err(JobError::ShutDown),
     ];
-    let message = jobs::write_answers(own.iter().cloned(), Vec::new());
+    let message = jobs::write_answers(own.iter().cloned(), jobs::OtherJobs::default());
     assert_eq!(message.faults.len(), 2);
     let message = proto::Results::decode(&*message.encode_to_vec()).unwrap();
     let read = jobs::ResultColumns::read(&message, own.len()).unwrap();
@@ -207,8 +204,9 @@ fn refused_jobs_keep_their_places_among_the_answers() {
     let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
     let refused = |places: &[u32]| {
         let code = Code::PermissionDenied.into();
-        let faults = places.iter().map(|place| (*place, Err(Fault { code, ..Fault::default() }))).collect();
-        let message = jobs::write_answers(own.iter().cloned(), faults);
+        let mut others = jobs::OtherJobs::default();
+        places.iter().for_each(|place| others.refuse(*place, &Fault { code, ..Fault::default() }));
+        let message = jobs::write_answers(own.iter().cloned(), others);
         let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
         let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();
         answers.iter().map(|answer| answer.as_ref().map_or(0, |bytes| bytes[0])).collect::<Vec<_>>()
@@ -217,6 +215,39 @@ fn refused_jobs_keep_their_places_among_the_answers() {
     assert_eq!(refused(&[0, 1]), [0, 0, b'o', b't']);
     assert_eq!(refused(&[1, 3]), [b'o', 0, b't', 0]);
     assert_eq!(refused(&[2, 3]), [b'o', b't', 0, 0]);
+}
+
+#[test]
+fn reasons_are_written_once_and_bounded() {
+    let fault = |text: String| Fault { code: Code::NoSuchKey.into(), message: text, ..Fault::default() };
+    let none: [Result<&[u8], JobError>; 0] = [];
+    let count = 1 << 17;
+    let answer = |text: &dyn Fn(u32) -> String| {
+        let mut others = jobs::OtherJobs::default();
+        (0..count).for_each(|index| others.refuse(index, &fault(text(index))));
+        jobs::write_answers(none.iter().cloned(), others)
+    };
+    // All alike: one code, one reason.
+    let alike = answer(&|_| "not open".to_owned());
+    assert!(alike.encoded_len() < 64, "{} bytes", alike.encoded_len());
+    // Two that alternate: two reasons.
+    let two = answer(&|index| format!("handle {}", index % 2));
+    assert_eq!((two.faults.len(), two.faults[1].index), (2, 1));
+    let columns = jobs::ResultColumns::read(&two, count as usize).unwrap();
+    let reason = |reason: &str| JobError::HolderRefused { holder: "s".into(), reason: reason.into() };
+    let read: Vec<_> = columns.iter("s").take(3).map(Result::unwrap_err).collect();
+    assert_eq!(read, [reason("handle 0"), reason("handle 1"), reason("handle 0")]);
+    // All different, and long: the table is full, and the codes stay right.
+    let many = answer(&|index| format!("{index}{}", "x".repeat(2000)));
+    assert_eq!(many.faults.len(), fault::MAX_FAULTS);
+    let bound = 2 * count as usize + fault::MAX_FAULTS * (fault::MAX_FAULT_BYTES + 32);
+    assert!(many.encoded_len() < bound, "{} bytes", many.encoded_len());
+    let columns = jobs::ResultColumns::read(&many, count as usize).unwrap();
+    let last = columns.iter("s").last().unwrap().unwrap_err();
+    assert!(matches!(last, JobError::HolderRefused { reason, .. } if reason.starts_with("NO_SUCH_KEY")));
+    let mut wrong = two.clone();
+    wrong.faults.pop();
+    assert!(jobs::ResultColumns::read(&wrong, count as usize).is_err());
 }
 
 #[test]
@@ -309,10 +340,7 @@ fn records_beyond_the_limits_are_refused() {
     assert_eq!(refused(&|m| m.output_len = 201), "output_len: 201 is more than 200");
     assert_eq!(refused(&|m| m.slot_lens = vec![100; 3]), "slot_lens: 300 is more than 200");
     assert_eq!(refused(&|m| m.iv_rule = Bytes::from_static(&[9; 4])), "IV rule 9 is not known here");
-    assert_eq!(
-        refused(&|m| m.tasks.clear()),
-        "column task_of names something that the message does not have"
-    );
+    assert_eq!(refused(&|m| m.tasks.clear()), "tasks is missing");
     let short = proto::Spans { each: Bytes::from_static(&[0; 8]), ..Default::default() };
     assert_eq!(refused(&|m| m.tag = Some(short.clone())), "column tag: expected 32 bytes, found 8");
 }

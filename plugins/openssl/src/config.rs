@@ -1,4 +1,8 @@
-//! The provider's settings: its section of openssl.cnf, and the environment, which wins.
+//! The provider's settings: its section of openssl.cnf, and the environment, which wins for some of them.
+//!
+//! The section is the administrator's, the environment the user's who starts the program. The user chooses how the work is done, never
+//! who gets the keys: `server_user` comes from the section alone, and a section that says `mode = local` stays local. A program with
+//! raised privileges gives an empty environment to [`Config::read`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,41 +39,66 @@ pub(crate) struct Config {
 /// A setting: its name in the section, in the environment, and what may stand there.
 struct Setting {
     name: &'static str,
-    variable: &'static str,
+    /// None for what the section alone decides.
+    variable: Option<&'static str>,
     expected: &'static str,
 }
 
-const MODE: Setting = Setting { name: "mode", variable: "OARLOCK_MODE", expected: "local or service" };
-const SOCKET: Setting =
-    Setting { name: "socket", variable: "OARLOCK_SOCKET", expected: "the absolute path of a UNIX socket" };
+/// Was once read, and could make another user's program the server.
+const SERVER_USER_VARIABLE: &str = "OARLOCK_SERVER_USER";
+
+const MODE: Setting = Setting { name: "mode", variable: Some("OARLOCK_MODE"), expected: "local or service" };
+const SOCKET: Setting = Setting {
+    name: "socket",
+    variable: Some("OARLOCK_SOCKET"),
+    expected: "the absolute path of a UNIX socket",
+};
 const SERVER_USER: Setting =
-    Setting { name: "server_user", variable: "OARLOCK_SERVER_USER", expected: "a user's name or number" };
-const ENGINES: Setting =
-    Setting { name: "engines", variable: "OARLOCK_ENGINES", expected: "lanes, scalar or both, with a comma" };
+    Setting { name: "server_user", variable: None, expected: "a user's name or number" };
+const ENGINES: Setting = Setting {
+    name: "engines",
+    variable: Some("OARLOCK_ENGINES"),
+    expected: "lanes, scalar or both, with a comma",
+};
 const THREADS: Setting =
-    Setting { name: "threads", variable: "OARLOCK_THREADS", expected: "a number from 1 to 1024" };
-const NICE: Setting = Setting { name: "nice", variable: "OARLOCK_NICE", expected: "a number from 0 to 19" };
+    Setting { name: "threads", variable: Some("OARLOCK_THREADS"), expected: "a number from 1 to 1024" };
+const NICE: Setting =
+    Setting { name: "nice", variable: Some("OARLOCK_NICE"), expected: "a number from 0 to 19" };
 const PATIENCE: Setting = Setting {
     name: "patience_ms",
-    variable: "OARLOCK_PATIENCE_MS",
+    variable: Some("OARLOCK_PATIENCE_MS"),
     expected: "milliseconds from 1 to 600000",
 };
 
 impl Config {
-    /// Reads the settings: `section` and `environment` give the value of a name.
+    /// Reads the settings: `section` and `environment` give the value of a name. The second result says which variables are set and
+    /// not followed.
     ///
     /// # Errors
     /// [`Failure::Setting`] names the setting, where it was given, and what was expected.
     pub(crate) fn read(
         section: impl Fn(&str) -> Option<String>,
         environment: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Self, Vec<&'static str>), Failure> {
+        let from_section = |setting: &Setting| section(setting.name).map(|value| (setting.name, value));
         let value = |setting: &Setting| {
-            let from_environment = environment(setting.variable).map(|value| (setting.variable, value));
-            from_environment.or_else(|| section(setting.name).map(|value| (setting.name, value)))
+            let variable = setting.variable.and_then(|name| environment(name).map(|value| (name, value)));
+            variable.or_else(|| from_section(setting))
         };
-        Ok(Self {
-            mode: parsed(&MODE, value(&MODE), mode)?.unwrap_or(Mode::Local),
+        let mut ignored = Vec::new();
+        if environment(SERVER_USER_VARIABLE).is_some() {
+            ignored.push(
+                "OARLOCK_SERVER_USER is not followed: server_user stands in the section of openssl.cnf",
+            );
+        }
+        let (own, wanted) = (parsed(&MODE, from_section(&MODE), mode)?, parsed(&MODE, value(&MODE), mode)?);
+        let is_sent_away = (own, wanted) == (Some(Mode::Local), Some(Mode::Service));
+        if is_sent_away {
+            ignored
+                .push("OARLOCK_MODE = service is not followed: the section of openssl.cnf says mode = local");
+        }
+        let config = Self {
+            mode: if is_sent_away { Mode::Local } else { wanted.unwrap_or(Mode::Local) },
             socket: parsed(&SOCKET, value(&SOCKET), path)?
                 .unwrap_or_else(|| PathBuf::from("/run/oarlock/oarlock.sock")),
             server_user: parsed(&SERVER_USER, value(&SERVER_USER), word)?
@@ -81,7 +110,8 @@ impl Config {
                 .unwrap_or(10),
             patience: parsed(&PATIENCE, value(&PATIENCE), |text| number(text, 600_000))?
                 .map_or(Duration::from_secs(2), Duration::from_millis),
-        })
+        };
+        Ok((config, ignored))
     }
 }
 
@@ -130,7 +160,14 @@ mod tests {
         let of = |pairs: &[(&str, &str)], name: &str| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
-        Config::read(|name| of(section, name), |name| of(environment, name))
+        Config::read(|name| of(section, name), |name| of(environment, name)).map(|(config, _)| config)
+    }
+
+    fn ignored(section: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<&'static str> {
+        let of = |pairs: &[(&str, &str)], name: &str| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        };
+        Config::read(|name| of(section, name), |name| of(environment, name)).unwrap().1
     }
 
     #[test]
@@ -148,6 +185,26 @@ mod tests {
         let config = read(&section, &[("OARLOCK_THREADS", "3")]).unwrap();
         assert_eq!((config.mode, config.threads), (Mode::Service, Some(3)));
         assert_eq!(config.engines, Some(vec!["lanes".to_owned(), "scalar".to_owned()]));
+    }
+
+    #[test]
+    fn the_environment_never_says_who_gets_the_keys() {
+        let service =
+            [("OARLOCK_MODE", "service"), ("OARLOCK_SOCKET", "/home/me/sock"), ("OARLOCK_SERVER_USER", "me")];
+        for section in [&[("mode", "local")][..], &[("mode", "local"), ("server_user", "oarlock")]] {
+            let config = read(section, &service).unwrap();
+            assert_eq!((config.mode, &*config.server_user), (Mode::Local, "oarlock"));
+            assert_eq!(ignored(section, &service).len(), 2);
+        }
+        let config = read(&[("mode", "service"), ("server_user", "keys")], &service).unwrap();
+        assert_eq!((config.mode, &*config.server_user), (Mode::Service, "keys"));
+        // A section that leaves the mode open leaves it to the user, whose keys they are.
+        assert_eq!(read(&[], &service[..1]).unwrap().mode, Mode::Service);
+        assert!(ignored(&[], &service[..1]).is_empty());
+        // Back to this process is always allowed.
+        let back = [("OARLOCK_MODE", "local")];
+        assert_eq!(read(&[("mode", "service")], &back).unwrap().mode, Mode::Local);
+        assert!(ignored(&[("mode", "service")], &back).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -185,34 +185,40 @@ impl Provider {
             patience: config.patience,
             most_idle: MOST_IDLE,
         };
-        Ok(self.0.pool.get_or_init(|| Pool::new(settings, checker)))
+        let made = Pool::new(settings, checker);
+        Ok(self.0.pool.get_or_init(|| made))
     }
 
     /// Engines of this process, found at first use; shared by all providers of this process with the same settings.
     fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, Failure> {
         let config = &self.0.config;
-        let engines = self.0.engines.get_or_init(|| match is_fibre {
+        if let Some(engines) = self.0.engines.get() {
+            return engines.clone().map_err(Failure::Accelerator);
+        }
+        // Made before the cell is locked: another thread may fork meanwhile, and the child would wait for ever.
+        let made = match is_fibre {
             false => shared_engines(config),
             // The stack of a fibre is too short for what is done once.
             true => std::thread::scope(|scope| {
                 scope.spawn(|| shared_engines(config)).join().unwrap_or_else(|_| Err("a panic".to_owned()))
             }),
-        });
-        engines.clone().map_err(Failure::Accelerator)
+        };
+        self.0.engines.get_or_init(|| made).clone().map_err(Failure::Accelerator)
     }
 
     /// Has the scalar engine give known answers for a shape before its first use, on a thread of its own: fibres have short stacks.
     fn prove(&self, engines: &Accelerator, shape: Shape) -> Result<(), Failure> {
         let shape = representative(shape);
-        let mut proved = self.0.proved.lock().unwrap_or_else(PoisonError::into_inner);
-        if proved.contains(&shape) {
+        if lock_briefly(&self.0.proved).is_some_and(|proved| proved.contains(&shape)) {
             return Ok(());
         }
         let scalar = engines.referee();
         let verdict = std::thread::scope(|scope| scope.spawn(|| prove(scalar, scalar, shape)).join());
         match verdict {
             Ok(Ok(_)) => {
-                proved.push(shape);
+                if let Some(mut proved) = lock_briefly(&self.0.proved) {
+                    proved.push(shape);
+                }
                 Ok(())
             }
             Ok(Err(failure)) => Err(Failure::Accelerator(format!("self test of {shape}: {failure}"))),
@@ -221,12 +227,12 @@ impl Provider {
     }
 
     fn is_outage(&self) -> bool {
-        let outage = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner);
-        outage.is_some_and(|since| since.elapsed() < OUTAGE)
+        lock_briefly(&self.0.outage)
+            .is_some_and(|outage| outage.is_some_and(|since| since.elapsed() < OUTAGE))
     }
 
     fn begin_outage(&self, reason: &str) {
-        let before = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner).replace(Instant::now());
+        let before = lock_briefly(&self.0.outage).and_then(|mut outage| outage.replace(Instant::now()));
         if before.is_none() {
             say(&format!(
                 "{reason}; keys that are here are used in this process until the cryptoserver answers"
@@ -235,7 +241,7 @@ impl Provider {
     }
 
     fn end_outage(&self) {
-        let before = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let before = lock_briefly(&self.0.outage).and_then(|mut outage| outage.take());
         if before.is_some() {
             say("the cryptoserver answers again");
         }
@@ -281,41 +287,71 @@ fn is_for_service(job: &Job<'_>) -> bool {
     matches!(job.key.kind(), KeyKind::RsaPrivate(_)) && job.scheme != Scheme::RsaPkcs1SignEncoded
 }
 
+/// What an accelerator was made with: its engines, threads and nice value.
+type Settings = (Option<Vec<String>>, Option<usize>, u8);
+
+/// The accelerators of this process. Locked for a look and for an entry, never while one is made.
+static SHARED: Mutex<Vec<(Settings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
+
 fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
-    type Settings = (Option<Vec<String>>, Option<usize>, u8);
-    static SHARED: Mutex<Vec<(Settings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
     let settings = match config.mode {
         Mode::Local => (config.engines.clone(), config.threads, config.nice),
         // The service has the engines; here are verifications and what its absence leaves.
         Mode::Service => (Some(vec!["scalar".to_owned()]), Some(1), config.nice),
     };
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let known =
-        shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade());
-    if let Some(engines) = known {
+    let known = |shared: &Vec<(Settings, Weak<Accelerator>)>| {
+        shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade())
+    };
+    if let Some(engines) = lock_briefly(&SHARED).and_then(|shared| known(&shared)) {
         return Ok(engines);
     }
-    let own =
-        oarlock::Config { caller_budget: CALLER_BUDGET, nice: settings.2, ..oarlock::Config::default() };
+    let made = Arc::new(new_engines(&settings)?);
+    // A process that cannot lock the list does without sharing.
+    let Some(mut shared) = lock_briefly(&SHARED) else { return Ok(made) };
+    if let Some(engines) = known(&shared) {
+        return Ok(engines);
+    }
+    shared.retain(|(_, engines)| engines.strong_count() > 0);
+    shared.push((settings.clone(), Arc::downgrade(&made)));
+    Ok(made)
+}
+
+fn new_engines((names, threads, nice): &Settings) -> Result<Accelerator, String> {
+    let own = oarlock::Config { caller_budget: CALLER_BUDGET, nice: *nice, ..oarlock::Config::default() };
     let mut builder = Accelerator::builder().config(own).lazy();
-    if let Some(names) = &settings.0 {
+    if oarlock_ffi::is_privileged() {
+        builder = builder.ignore_environment();
+    }
+    if let Some(names) = names {
         builder = builder.engines(names.clone());
     }
-    if let Some(threads) = settings.1 {
-        builder = builder.threads(threads);
+    if let Some(threads) = threads {
+        builder = builder.threads(*threads);
     }
-    let engines = Arc::new(builder.build().map_err(|error| error.to_string())?);
-    shared.retain(|(_, engines)| engines.strong_count() > 0);
-    shared.push((settings, Arc::downgrade(&engines)));
-    Ok(engines)
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// How often a lock is tried that is held for a few instructions: some milliseconds, in which its holder gets its turn.
+const MAX_LOCK_TRIES: u32 = 20_000;
+
+/// Locks what is held for a few instructions only. None if it stays locked: a thread held it when this process was forked, and that
+/// thread does not exist here, so that waiting would never end.
+fn lock_briefly<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..MAX_LOCK_TRIES {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
 }
 
 /// Users who may run the cryptoserver: root, this process's, and the one of the settings where it exists.
 fn server_uids(server_user: &str) -> Vec<u32> {
     let own = rustix::process::geteuid().as_raw();
-    let named = server_user.parse().ok().or_else(|| crate::entry::user::uid_of(server_user));
     let mut uids = vec![0, own];
-    uids.extend(named);
+    uids.extend(oarlock_ffi::uid_of(server_user));
     uids.dedup();
     uids
 }
@@ -323,4 +359,27 @@ fn server_uids(server_user: &str) -> Vec<u32> {
 /// One line on stderr, where there is one.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "oarlock: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// What a fork leaves behind if another thread held the lock: a lock that nobody opens.
+    #[test]
+    fn a_lock_that_is_never_opened_keeps_nobody_waiting() {
+        let (config, _) = Config::read(|_| None, |_| None).unwrap();
+        let config = Config { engines: Some(vec!["scalar".to_owned()]), threads: Some(1), ..config };
+        let first = shared_engines(&config).unwrap();
+        assert!(Arc::ptr_eq(&first, &shared_engines(&config).unwrap()));
+        let held = SHARED.lock().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let child = std::thread::spawn(move || sender.send(shared_engines(&config).map(|_| ())));
+        let made = receiver.recv_timeout(Duration::from_secs(60));
+        drop(held);
+        assert_eq!(made, Ok(Ok(())));
+        child.join().unwrap().unwrap();
+    }
 }

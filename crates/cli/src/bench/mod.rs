@@ -45,7 +45,7 @@ use crate::cores::Cores;
 use crate::progress;
 
 /// How progress is shown.
-const BAR: &str = "{bar:30} {pos}/{len} {msg}";
+const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";
 
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<(), BenchError> {
     match &args.command {

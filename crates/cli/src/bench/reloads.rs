@@ -164,7 +164,7 @@ impl Lost {
 fn print(global: &Global, rows: &[Row]) -> Result<(), BenchError> {
     let mut out = io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        let text = serde_json::to_string(rows).map_err(io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(

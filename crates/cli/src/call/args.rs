@@ -22,15 +22,16 @@ pub(crate) struct CallArgs {
 
 /// Further servers that have the key or a share of it, and how their answers are used.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Connection")]
 pub(super) struct ServersArgs {
     /// A further server with the key, as --server; repeatable. Where one fails another is asked
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, global = true, value_name = "ADDRESS")]
     pub(super) also: Vec<String>,
     /// Release an answer only when so many servers give it
-    #[arg(long, value_name = "K", conflicts_with = "threshold_key")]
+    #[arg(long, global = true, value_name = "K", conflicts_with = "threshold_key")]
     pub(super) agree: Option<u8>,
     /// The key is shared among the servers: what `keys split` wrote to NAME.threshold.pem
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(super) threshold_key: Option<PathBuf>,
 }
 
@@ -43,21 +44,25 @@ impl ServersArgs {
 
 /// Where the server is, and what proves both sides to each other.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Connection")]
 pub(crate) struct ServerArgs {
     /// https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: that of the development set-up]
-    #[arg(long, value_name = "ADDRESS", env = "OARLOCK_SERVER")]
+    #[arg(long, global = true, value_name = "ADDRESS", env = "OARLOCK_SERVER")]
     pub(crate) server: Option<String>,
     /// The authority of the server's certificate [default: that of the development set-up]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CA")]
     ca: Option<PathBuf>,
     /// The client's certificate
-    #[arg(long, value_name = "FILE", requires = "cert_key")]
+    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CERT")]
     cert: Option<PathBuf>,
     /// Its private key
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_KEY")]
     cert_key: Option<PathBuf>,
+    /// Who may serve a UNIX socket, beside root and this user: a name or a number
+    #[arg(long, global = true, value_name = "USER", default_value = "oarlock")]
+    server_user: String,
     /// Where the development set-up is [default: oarlock in the XDG state directory]
-    #[arg(long, value_name = "DIRECTORY")]
+    #[arg(long, global = true, value_name = "DIRECTORY")]
     state: Option<PathBuf>,
 }
 
@@ -102,6 +107,20 @@ pub(super) struct InputArgs {
     pub(super) digest: bool,
 }
 
+/// Where a result goes, and in which form.
+#[derive(Args, Debug)]
+pub(super) struct OutputArgs {
+    /// Where the result goes [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the result in hexadecimal digits, and a line end
+    #[arg(long)]
+    pub(super) hex: bool,
+    /// Write the result in base64, and a line end
+    #[arg(long, conflicts_with = "hex")]
+    pub(super) base64: bool,
+}
+
 #[derive(Args, Debug)]
 pub(super) struct SignArgs {
     #[command(flatten)]
@@ -112,9 +131,8 @@ pub(super) struct SignArgs {
     pub(super) scheme: Option<String>,
     #[command(flatten)]
     pub(super) input: InputArgs,
-    /// Where the signature goes [default: stdout]
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]
@@ -144,9 +162,8 @@ pub(super) struct DecryptArgs {
     /// The ciphertext; - for stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
-    /// Where the plaintext goes [default: stdout]
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]
@@ -156,9 +173,8 @@ pub(super) struct DeriveArgs {
     /// The peer's public key: 32 bytes, PEM or DER
     #[arg(long, value_name = "FILE")]
     pub(super) peer: PathBuf,
-    /// Where the shared secret goes [default: stdout]
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]
@@ -174,12 +190,20 @@ pub(super) struct PublicKeyArgs {
     pub(super) out: Option<PathBuf>,
 }
 
+/// False if an address lacks its scheme, as `localhost:7443` does, has another one, or is empty. The path of a socket may have
+/// any name if a directory stands before it.
+fn is_path(address: &str) -> bool {
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| is_port(port));
+    !address.is_empty() && !address.contains("://") && (address.contains('/') || !has_port)
+}
+
 impl ServerArgs {
     /// The server, with the development set-up in the place of what was not said.
     pub(crate) fn endpoint(&self) -> Result<Endpoint, CallError> {
         match &self.server {
             Some(server) => self.at(server),
-            None => Ok(Endpoint::Unix(self.development()?.socket())),
+            None => Ok(self.unix(self.development()?.socket())),
         }
     }
 
@@ -191,7 +215,15 @@ impl ServerArgs {
         if server.starts_with("http://") {
             return Ok(Endpoint::Grpc { url: server.to_owned(), credentials: None });
         }
-        Ok(Endpoint::Unix(server.into()))
+        if !is_path(server) {
+            return Err(CallError::Address { found: server.to_owned() });
+        }
+        Ok(self.unix(server.into()))
+    }
+
+    fn unix(&self, path: PathBuf) -> Endpoint {
+        let server_uids = oarlock_ffi::uid_of(&self.server_user).into_iter().collect();
+        Endpoint::UnixOf { path, server_uids }
     }
 
     fn development(&self) -> Result<Development, CallError> {
@@ -202,6 +234,12 @@ impl ServerArgs {
     }
 
     fn credentials(&self) -> Result<Credentials, CallError> {
+        if self.cert.is_some() != self.cert_key.is_some() {
+            return Err(CallError::HalfIdentity {
+                given: if self.cert.is_some() { "--cert" } else { "--cert-key" },
+                missing: if self.cert.is_some() { "--cert-key" } else { "--cert" },
+            });
+        }
         let or = |own: &Option<PathBuf>, other: fn(&Development) -> PathBuf| match own {
             Some(path) => Ok::<_, CallError>(path.clone()),
             None => Ok(other(&self.development()?)),
@@ -211,5 +249,20 @@ impl ServerArgs {
             certificate: super::read(&or(&self.cert, Development::client_certificate)?)?.to_vec(),
             private_key: Zeroizing::new(super::read(&or(&self.cert_key, Development::client_key)?)?.to_vec()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_its_scheme_is_no_path() {
+        for address in ["localhost:7443", "[::1]:7443", "10.0.0.1:1", "tcp://localhost:7443", ""] {
+            assert!(!is_path(address), "{address}");
+        }
+        for path in ["/run/oarlock/oarlock.sock", "./localhost:7443", "oarlock.sock", "a:b"] {
+            assert!(is_path(path), "{path}");
+        }
     }
 }

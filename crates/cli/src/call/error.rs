@@ -27,7 +27,7 @@ pub(crate) enum CallError {
     Link(#[from] LinkError),
     #[error(transparent)]
     Wire(WireError),
-    #[error(transparent)]
+    #[error("{}", job_fault(.0))]
     Job(JobError),
     #[error("the server's key: {0}")]
     Key(#[from] KeyError),
@@ -35,6 +35,17 @@ pub(crate) enum CallError {
     NoPublicKey { name: String },
     #[error("--scheme: expected {expected}, found {found:?}")]
     Scheme { expected: String, found: String },
+    #[error("{given} goes with {missing}: expected both, the certificate and its private key, or neither")]
+    HalfIdentity { given: &'static str, missing: &'static str },
+    #[error("--scheme {found}: the key is {key}: expected {expected}")]
+    SchemeOfKey { found: String, key: String, expected: &'static str },
+    #[error("{command}: the key is {key}: expected {expected}")]
+    KindOfKey { command: &'static str, key: String, expected: &'static str },
+    #[error(
+        "--server: expected https://HOST:PORT, http://HOST:PORT or the path of a UNIX socket, found {found:?}{}",
+        address_hint(found)
+    )]
+    Address { found: String },
     #[error("{0}")]
     Usage(&'static str),
     #[error("cannot read {}: {error}", path.display())]
@@ -45,6 +56,23 @@ pub(crate) enum CallError {
     Unexpected,
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
+}
+
+/// A job's error in the words of somebody who knows one server and no holders.
+fn job_fault(error: &JobError) -> String {
+    match error {
+        JobError::HolderRefused { holder, reason } => format!("{holder} refused: {reason}"),
+        JobError::HolderFailed { holder, reason } => format!("{holder} failed: {reason}"),
+        error => error.to_string(),
+    }
+}
+
+/// The next step for an address that lacks nothing but its scheme.
+fn address_hint(found: &str) -> String {
+    if found.is_empty() || found.contains("://") {
+        return String::new();
+    }
+    format!("; https://{found} is mutual TLS, ./{found} a socket in this directory")
 }
 
 impl CallError {
@@ -58,7 +86,9 @@ impl CallError {
         match self {
             Self::Job(error) => error.blame() != Blame::Machine,
             Self::Link(LinkError::Refused(fault)) => fault.blame() != proto::Blame::Machine,
-            Self::Connect(error) => !matches!(error, ConnectError::Unreachable { .. }),
+            Self::Connect(error) => {
+                !matches!(error, ConnectError::Unreachable { .. } | ConnectError::WrongOwner { .. })
+            }
             Self::Remote(error) => matches!(error, RemoteError::TooFewServers { .. }),
             Self::Build(error) => !matches!(error, BuildError::NoReferee),
             Self::Runtime(_) | Self::Link(_) | Self::Unexpected | Self::Stdout(_) | Self::Write { .. } => {

@@ -6,7 +6,7 @@ mod peers;
 mod scheme;
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use oarlock::contract::KeyKind;
@@ -17,11 +17,11 @@ use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
 pub(crate) use self::args::{CallArgs, ServerArgs};
-use self::args::{CallCommand, InputArgs, KeyArgs};
+use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::Peers;
 use crate::args::Global;
-use crate::table::{Align, Cell, Table, wants_colour};
+use crate::table::{Align, Cell, Table, count, wants_colour};
 
 pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
@@ -51,7 +51,7 @@ impl Call<'_> {
         let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
         let input = args.input.read()?;
         let signature = self.job(Job::sign(scheme, &key, args.input.of(&input))).await?;
-        self.put(args.out.as_deref(), &signature, scheme)
+        self.write_result(&args.output, &signature, scheme)
     }
 
     async fn verify(&self, args: &args::VerifyArgs) -> Result<(), CallError> {
@@ -81,19 +81,20 @@ impl Call<'_> {
 
     async fn decrypt(&self, args: &args::DecryptArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
-        let scheme = scheme::decrypt(&args.scheme)?;
+        let scheme = scheme::decrypt(&args.scheme, key.kind())?;
         let ciphertext = read(&args.input)?;
         let label = args.label.as_deref().unwrap_or_default().as_bytes();
         let input = oarlock::Input::Message(&ciphertext);
         let plaintext = self.job(Job { scheme, key: &key, input, second: label }).await?;
-        self.put(args.out.as_deref(), &plaintext, scheme)
+        self.write_result(&args.output, &plaintext, scheme)
     }
 
     async fn derive(&self, args: &args::DeriveArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
+        let scheme = scheme::derive(key.kind())?;
         let peer = peer(&read(&args.peer)?)?;
         let shared = self.job(Job::agree(&key, &peer)).await?;
-        self.put(args.out.as_deref(), &shared, Scheme::X25519)
+        self.write_result(&args.output, &shared, scheme)
     }
 
     async fn keys(&self) -> Result<(), CallError> {
@@ -108,8 +109,12 @@ impl Call<'_> {
         let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, Align::Left));
         let mut table = Table::new(head);
         for key in &list.keys {
-            let fingerprint = &hex(&key.fingerprint)[..16];
-            table.row([&*key.name, &*key.kind, &*key.allowed.join(" "), fingerprint].map(Cell::from));
+            let fingerprint = match lasting_fingerprint(key) {
+                Some(whole) => Cell::from(&whole[..16]),
+                None => Cell::none(),
+            };
+            let [name, kind, allowed] = [&*key.name, &*key.kind, &*key.allowed.join(" ")].map(Cell::from);
+            table.row([name, kind, allowed, fingerprint]);
         }
         Ok(write!(io::stdout(), "{}", table.render(wants_colour()))?)
     }
@@ -156,7 +161,7 @@ impl Call<'_> {
         writeln!(out, "oarlock {}", list.version)?;
         for engine in &list.engines {
             match engine.absence.as_str() {
-                "" => writeln!(out, "{}: {} shapes", engine.name, engine.shapes.len())?,
+                "" => writeln!(out, "{}: {}", engine.name, count(engine.shapes.len() as u64, "shape"))?,
                 absence => writeln!(out, "{}: absent, {absence}", engine.name)?,
             }
         }
@@ -181,11 +186,23 @@ impl Call<'_> {
         answer
     }
 
-    /// A result: raw bytes to a file or a pipe, text in JSON.
-    fn put(&self, out: Option<&Path>, bytes: &[u8], scheme: Scheme) -> Result<(), CallError> {
+    /// Writes a result: raw bytes to a file or a pipe, text where text was asked for, and no raw bytes to a terminal.
+    fn write_result(&self, output: &OutputArgs, bytes: &[u8], scheme: Scheme) -> Result<(), CallError> {
+        let out = output.out.as_deref();
+        if output.hex {
+            return write_out(out, Zeroizing::new(hex(bytes) + "\n").as_bytes());
+        }
+        if output.base64 {
+            return write_out(out, Zeroizing::new(base64(bytes) + "\n").as_bytes());
+        }
         if self.global.json && out.is_none() {
             let value = serde_json::json!({ "scheme": scheme.to_string(), "hex": hex(bytes) });
             return Ok(writeln!(io::stdout(), "{value}")?);
+        }
+        if out.is_none() && io::stdout().is_terminal() {
+            return Err(CallError::Usage(
+                "stdout is a terminal, the result is raw bytes: expected --hex, --base64, --out FILE or a pipe",
+            ));
         }
         write_out(out, bytes)
     }
@@ -215,9 +232,21 @@ fn peer(bytes: &[u8]) -> Result<Vec<u8>, CallError> {
 
 fn about(info: &proto::KeyInfo) -> serde_json::Value {
     serde_json::json!({
-        "name": info.name, "kind": info.kind, "fingerprint": hex(&info.fingerprint), "allowed": info.allowed,
+        "name": info.name, "kind": info.kind, "fingerprint": lasting_fingerprint(info), "allowed": info.allowed,
         "public_key": hex(&info.public_key),
     })
+}
+
+/// The fingerprint of a key that has a public half. What the protocol carries for a symmetric key is drawn at random at each start of
+/// the server, and names nothing outside of it.
+fn lasting_fingerprint(info: &proto::KeyInfo) -> Option<String> {
+    (!info.public_key.is_empty() && info.fingerprint.len() >= 8).then(|| hex(&info.fingerprint))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let mut text = oarlock_records::Buffer::default();
+    oarlock_records::Encoding::Base64.encode(bytes, &mut text);
+    String::from_utf8_lossy(&text[..]).into_owned()
 }
 
 fn hex(bytes: &[u8]) -> String {

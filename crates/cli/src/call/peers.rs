@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use super::args::CallArgs;
 use super::{CallCommand, CallError, read};
 use crate::args::Global;
+use crate::table::count;
 
 /// Who answers.
 pub(super) enum Peers {
@@ -102,7 +103,7 @@ impl Peers {
             } else if report.failures > 0 {
                 eprintln!("oarlock: {} did not answer", report.place);
             } else {
-                global.note(|| format!("{} answered {} operations", report.place, report.answered));
+                global.note(|| format!("{} answered {}", report.place, count(report.answered, "operation")));
             }
         }
     }

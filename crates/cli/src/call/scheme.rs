@@ -4,6 +4,7 @@ use oarlock::contract::{Curve, KeyKind};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;
+use crate::keys::about;
 
 /// What `--scheme` can say, before it is known whether something is signed or verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,14 @@ pub(super) fn verify(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallErr
     })
 }
 
-pub(super) fn decrypt(name: &str) -> Result<Scheme, CallError> {
+pub(super) fn decrypt(name: &str, key: KeyKind) -> Result<Scheme, CallError> {
+    if !matches!(key, KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_)) {
+        return Err(CallError::KindOfKey {
+            command: "decrypt",
+            key: about::kind(key),
+            expected: "an RSA key",
+        });
+    }
     if name == "rsa-pkcs1" {
         return Ok(Scheme::RsaPkcs1Decrypt);
     }
@@ -46,6 +54,16 @@ pub(super) fn decrypt(name: &str) -> Result<Scheme, CallError> {
         || CallError::Scheme { expected: "rsa-oaep-DIGEST or rsa-pkcs1".into(), found: name.to_owned() };
     let digest = name.strip_prefix("rsa-oaep-").and_then(digest).ok_or_else(expected)?;
     Ok(Scheme::RsaOaepDecrypt { digest, mgf: digest })
+}
+
+/// Checks that a key agrees on secrets.
+pub(super) fn derive(key: KeyKind) -> Result<Scheme, CallError> {
+    match key {
+        KeyKind::X25519Private | KeyKind::X25519Public => Ok(Scheme::X25519),
+        _ => {
+            Err(CallError::KindOfKey { command: "derive", key: about::kind(key), expected: "an X25519 key" })
+        }
+    }
 }
 
 fn curve(key: KeyKind) -> Curve {
@@ -57,6 +75,24 @@ fn curve(key: KeyKind) -> Curve {
 
 fn family(name: Option<&str>, key: KeyKind) -> Result<Family, CallError> {
     let Some(name) = name else { return suitable(key) };
+    let family = parse(name)?;
+    let (fits, expected) = match key {
+        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => {
+            (matches!(family, Family::Pkcs1(_) | Family::Pss(_)), "rsa-pkcs1-DIGEST or rsa-pss-DIGEST")
+        }
+        KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => {
+            (matches!(family, Family::Ecdsa(..)), "ecdsa-DIGEST or ecdsa-DIGEST-fixed")
+        }
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => (family == Family::Ed25519, "ed25519"),
+        _ => return Err(CallError::Usage("this key does not sign")),
+    };
+    if fits {
+        return Ok(family);
+    }
+    Err(CallError::SchemeOfKey { found: name.to_owned(), key: about::kind(key), expected })
+}
+
+fn parse(name: &str) -> Result<Family, CallError> {
     let found = if name == "ed25519" {
         Some(Family::Ed25519)
     } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
@@ -89,4 +125,25 @@ fn suitable(key: KeyKind) -> Result<Family, CallError> {
 
 fn digest(name: &str) -> Option<DigestAlg> {
     DigestAlg::ALL.into_iter().find(|digest| digest.to_string() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_of_other_keys_is_refused_in_plain_words() {
+        let text = |result: Result<Scheme, CallError>| result.unwrap_err().to_string();
+        assert_eq!(
+            text(sign(Some("ecdsa-sha256"), KeyKind::RsaPrivate(2048))),
+            "--scheme ecdsa-sha256: the key is rsa2048: expected rsa-pkcs1-DIGEST or rsa-pss-DIGEST"
+        );
+        assert!(
+            text(verify(Some("ed25519"), KeyKind::EcPublic(Curve::P256))).contains("expected ecdsa-DIGEST")
+        );
+        assert!(text(sign(Some("rsa-pss-sha256"), KeyKind::Ed25519Public)).ends_with("expected ed25519"));
+        assert!(text(decrypt("rsa-pkcs1", KeyKind::X25519Public)).contains("expected an RSA key"));
+        assert!(text(derive(KeyKind::RsaPublic(2048))).contains("the key is rsa2048"));
+        assert!(sign(Some("rsa-pss-sha256"), KeyKind::RsaPublic(2048)).is_ok());
+    }
 }

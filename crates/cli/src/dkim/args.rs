@@ -32,6 +32,12 @@ pub(super) enum DkimCommand {
     Verify(Box<VerifyArgs>),
     /// Make a key, and the record for DNS that goes with it
     Keygen(KeygenArgs),
+    /// Print the record for DNS of a key that exists
+    #[command(
+        after_help = "With --domain and --selector it prints a line for a zone file, else the record alone.\n\n\
+                            Example: oarlock dkim dns mail.pem --domain example.com --selector s1"
+    )]
+    Dns(DnsArgs),
     /// Look a key record up, and compare it with a private key
     #[command(
         after_help = "Exit codes: 0 the record is good, 1 it is not, 2 wrong usage or input, 3 DNS failed."
@@ -119,7 +125,8 @@ pub(super) struct SignArgs {
     /// Seconds since 1970 for `t=` [default: now]
     #[arg(long, value_name = "S")]
     pub(super) time: Option<u64>,
-    /// Write each message back into its own file
+    /// Write each message back into its own file. A signature of the same domain and selector that a message has is replaced, here
+    /// and in every other output
     #[arg(long, conflicts_with = "into")]
     pub(super) in_place: bool,
     /// Write messages into files below this directory [default: one message, or an mbox, to standard output]
@@ -208,8 +215,33 @@ pub(super) struct KeygenArgs {
     #[arg(long)]
     pub(super) force: bool,
     /// Say in the record that the domain only tests: `t=y`
-    #[arg(long)]
+    #[arg(long, alias = "test-mode")]
     pub(super) test: bool,
+    /// Say in the record that identities are of the domain itself: `t=s`
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// A note in the record: `n=`
+    #[arg(long, value_name = "TEXT")]
+    pub(super) notes: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DnsArgs {
+    /// A private or public key of RSA or Ed25519, in any format; `-` is standard input
+    #[arg(value_name = "KEY-FILE")]
+    pub(super) key: PathBuf,
+    /// The domain that signs
+    #[arg(long, value_name = "DOMAIN", requires = "selector")]
+    pub(super) domain: Option<String>,
+    /// The name of the key
+    #[arg(long, value_name = "SELECTOR", requires = "domain")]
+    pub(super) selector: Option<String>,
+    /// Passphrase of an encrypted key
+    #[arg(long, value_name = "FILE")]
+    pub(super) passphrase_file: Option<PathBuf>,
+    /// Say in the record that the domain only tests: `t=y`
+    #[arg(long, alias = "test")]
+    pub(super) test_mode: bool,
     /// Say in the record that identities are of the domain itself: `t=s`
     #[arg(long)]
     pub(super) strict: bool,

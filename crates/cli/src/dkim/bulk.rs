@@ -1,7 +1,6 @@
 //! Messages taken in batches by any number of threads, and what came of them in the order of the messages.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -15,6 +14,7 @@ use super::DkimError;
 use super::args::MailArgs;
 use crate::args::Global;
 use crate::progress;
+use crate::table::count;
 
 /// Messages of a batch: enough to fill every lane with bodies of like length several times.
 const BATCH_MESSAGES: usize = 128;
@@ -61,8 +61,8 @@ pub(super) fn run<T: Send>(
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     // Of a stream nobody knows the length.
     let bar = match mails.totals().bytes {
-        0 => ProgressBar::hidden(),
-        bytes => progress::bar(bytes, "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"),
+        0 => progress::bar(0, "{spinner} {bytes} {bytes_per_sec}"),
+        bytes => progress::bar(bytes, "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}{left}"),
     };
     let is_stopped = AtomicBool::new(false);
     let mut order = Order { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
@@ -175,14 +175,9 @@ impl<T> Order<T> {
     }
 }
 
-/// The last line of `--json`.
+/// Totals, with what a command has counted.
 #[derive(Debug, Serialize)]
-struct Tail<C> {
-    summary: Summary<C>,
-}
-
-#[derive(Debug, Serialize)]
-struct Summary<C> {
+pub(super) struct Summary<C> {
     #[serde(flatten)]
     totals: Totals,
     #[serde(flatten)]
@@ -190,19 +185,20 @@ struct Summary<C> {
 }
 
 impl Totals {
-    /// As the last line of `--json`, with what a command has counted.
-    pub(super) fn print(self, counts: impl Serialize, out: &mut impl Write) -> io::Result<()> {
-        let tail = Tail { summary: Summary { totals: self, counts } };
-        writeln!(out, "{}", serde_json::to_string(&tail).map_err(io::Error::other)?)
+    /// The end of the JSON document, with what a command has counted.
+    pub(super) fn summary<C: Serialize>(self, counts: C) -> Summary<C> {
+        Summary { totals: self, counts }
     }
 
     /// On stderr, for people.
     pub(super) fn tell(&self, what: &str) {
         let Self { messages, seconds, messages_per_s, messages_per_cpu_s, threads, unreadable, .. } = self;
         eprintln!(
-            "oarlock: {messages} messages{}: {what}; {seconds:.2} s, {messages_per_s:.0}/s on {threads} threads, \
+            "oarlock: {}{}: {what}; {seconds:.2} s, {messages_per_s:.0}/s on {}, \
              {messages_per_cpu_s:.0} per CPU second, reading and writing included",
-            if *unreadable > 0 { format!(", {unreadable} not readable") } else { String::new() }
+            count(*messages, "message"),
+            if *unreadable > 0 { format!(", {unreadable} not readable") } else { String::new() },
+            count(*threads as u64, "thread"),
         );
     }
 }

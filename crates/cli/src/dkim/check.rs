@@ -97,7 +97,7 @@ impl Report {
     fn print(&self, global: &Global) -> Result<(), DkimError> {
         let mut out = std::io::stdout().lock();
         if global.json {
-            let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
+            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
             return Ok(writeln!(out, "{text}")?);
         }
         for warning in &self.warnings {

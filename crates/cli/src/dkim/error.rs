@@ -19,6 +19,8 @@ pub(crate) enum DkimError {
     Key(#[from] KeysError),
     #[error(transparent)]
     KeyRecord(#[from] KeyError),
+    #[error("{}: expected an RSA key of 1024 to 4096 bits or an Ed25519 key, found {found}", path.display())]
+    NotForMail { path: PathBuf, found: String },
     #[error("{}: {error}", path.display())]
     Signer { path: PathBuf, error: SignerError },
     #[error(transparent)]

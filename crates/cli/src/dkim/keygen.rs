@@ -43,7 +43,7 @@ pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DkimError> {
     };
     let mut out = std::io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(&made).map_err(std::io::Error::other)?;
+        let text = serde_json::to_string(&made).map_err(std::io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(out, "{}", made.zone_line)?;

@@ -3,8 +3,10 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `sign`, `verify`, `keygen`, `check`, `bench` | the subcommands |
+//! | `sign`, `verify`, `keygen`, `dns`, `check`, `bench` | the subcommands |
+//! | `own_signatures` | signatures that new ones replace |
 //! | `bulk` | messages taken in batches by any number of threads, and what came of them in order |
+//! | `document` | the JSON document of results and summary |
 //! | `lookup` | key records, from DNS or from a file |
 //! | `error` | why there is no output, or not all of it |
 
@@ -12,9 +14,12 @@ mod args;
 mod bench;
 mod bulk;
 mod check;
+mod dns;
+mod document;
 mod error;
 mod keygen;
 mod lookup;
+mod own_signatures;
 mod sign;
 mod verify;
 
@@ -35,6 +40,7 @@ pub(crate) fn run(global: &Global, args: &DkimArgs) -> Result<(), DkimError> {
         DkimCommand::Sign(own) => sign::run(global, own),
         DkimCommand::Verify(own) => verify::run(global, own),
         DkimCommand::Keygen(own) => keygen::run(global, own),
+        DkimCommand::Dns(own) => dns::run(global, own),
         DkimCommand::Check(own) => check::run(global, own),
         DkimCommand::Bench(own) => bench::run(global, own),
     }

@@ -11,9 +11,12 @@ use serde::Serialize;
 use super::args::SignArgs;
 use super::bench::compare;
 use super::bulk::{self, Loaded};
+use super::document::ResultList;
+use super::own_signatures::without_own;
 use super::{DkimError, now_s};
 use crate::args::Global;
 use crate::keys::{about, place};
+use crate::table::count;
 
 pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
     if args.compare.compare {
@@ -28,28 +31,35 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
     if global.verbose || global.engines.is_some() {
         global.tell_absent(&work.accelerator);
     }
-    let mut counts = Counts::default();
+    let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let take = |done: Done| {
         counts.add(&done);
         done.tell();
         if global.json {
-            return Ok(done.print(&mut out)?);
+            return Ok(done.lines().iter().try_for_each(|line| results.push(line, &mut out))?);
         }
         Ok(done.text.map_or(Ok(()), |text| out.write_all(&text))?)
     };
-    let totals = bulk::run(global, &args.mail, |batch| work.sign(&batch), take)?;
+    let totals = bulk::run(global, &args.mail, |batch| work.sign(&batch), take);
     if global.json {
-        totals.print(counts, &mut out)?;
+        let summary = totals.as_ref().ok().map(|totals| totals.summary(counts));
+        results.finish(summary.as_ref(), &mut out)?;
     }
+    let totals = totals?;
     out.flush()?;
     if global.json || global.verbose || !matches!(work.target, Target::Stdout) {
-        totals.tell(&format!("{} signatures, {} messages not signed", counts.signatures, counts.unsigned));
+        let Counts { signatures, replaced, unsigned } = counts;
+        let replaced = if replaced > 0 { format!(" ({replaced} replaced)") } else { String::new() };
+        let (signatures, unsigned) = (count(signatures, "signature"), count(unsigned, "message"));
+        totals.tell(&format!("{signatures}{replaced}, {unsigned} not signed"));
     }
     match counts.unsigned {
         0 if totals.messages == 0 && totals.unreadable > 0 => Err(DkimError::Usage("nothing could be read")),
         0 => Ok(()),
-        unsigned => Err(DkimError::No(format!("{unsigned} of {} messages were not signed", totals.messages))),
+        unsigned => {
+            Err(DkimError::No(format!("{unsigned} of {} not signed", count(totals.messages, "message"))))
+        }
     }
 }
 
@@ -123,6 +133,8 @@ struct Done {
     source: String,
     /// Of each signer; or why it is no message.
     fields: Result<Vec<(String, Algorithm, Signed)>, String>,
+    /// Signatures whose place new ones take.
+    replaced: u64,
     /// For standard output.
     text: Option<Vec<u8>>,
     error: Option<MailError>,
@@ -130,7 +142,8 @@ struct Done {
 
 impl Work {
     fn sign(&self, batch: &[Loaded]) -> Result<Vec<(u64, Done)>, DkimError> {
-        let wires: Vec<_> = batch.iter().map(|loaded| to_crlf(&loaded.mail.bytes)).collect();
+        let mails: Vec<_> = batch.iter().map(|loaded| without_own(&loaded.mail, &self.signers)).collect();
+        let wires: Vec<_> = mails.iter().map(|(mail, _)| to_crlf(&mail.bytes)).collect();
         let limits = Limits::default();
         let mut intake = SignIntake::new(self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
@@ -144,12 +157,12 @@ impl Work {
             });
         }
         let mut signed = intake.sign(&self.accelerator)?.into_iter();
-        let done = batch.iter().zip(errors).map(|(loaded, error)| {
+        let done = batch.iter().zip(&mails).zip(errors).map(|((loaded, (mail, replaced)), error)| {
             let fields = match error {
                 Some(error) => Err(error),
                 None => Ok(self.signers.iter().zip(&mut signed).map(named).collect()),
             };
-            (loaded.index, self.write(&loaded.mail, fields))
+            (loaded.index, Done { replaced: *replaced, ..self.write(mail, fields) })
         });
         Ok(done.collect())
     }
@@ -162,7 +175,7 @@ impl Work {
                 .map(|(_, _, field)| field.as_ref().ok().map(|field| field.clone() + "\r\n"))
                 .collect()
         });
-        let mut done = Done { source: mail.source.to_string(), fields, text: None, error: None };
+        let mut done = Done { source: mail.source.to_string(), fields, replaced: 0, text: None, error: None };
         match (&self.target, whole) {
             (Target::Files(destination), Some(header)) => {
                 done.error = destination.write(mail, header.as_bytes()).err();
@@ -223,10 +236,10 @@ impl Done {
         }
     }
 
-    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn lines(&self) -> Vec<Line<'_>> {
         let bare = Line { source: &self.source, selector: None, algorithm: None, field: None, error: None };
         let unwritten = self.error.as_ref().map(ToString::to_string);
-        let lines = match &self.fields {
+        match &self.fields {
             Err(error) => vec![Line { error: Some(error.clone()), ..bare }],
             Ok(fields) => fields
                 .iter()
@@ -238,24 +251,22 @@ impl Done {
                     error: field.as_ref().err().map(ToString::to_string).or(unwritten.clone()),
                 })
                 .collect(),
-        };
-        for line in lines {
-            let text = serde_json::to_string(&line).map_err(std::io::Error::other)?;
-            writeln!(out, "{text}")?;
         }
-        Ok(())
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Counts {
     signatures: u64,
+    /// Signatures of the same domain and selector that the messages had before.
+    replaced: u64,
     unsigned: u64,
 }
 
 impl Counts {
     fn add(&mut self, done: &Done) {
         if done.is_signed() {
+            self.replaced += done.replaced;
             self.signatures += done.fields.as_ref().map_or(0, Vec::len) as u64;
         } else {
             self.unsigned += 1;

@@ -10,9 +10,11 @@ use serde::Serialize;
 use super::args::VerifyArgs;
 use super::bench::compare;
 use super::bulk::{self, Loaded, Totals};
+use super::document::ResultList;
 use super::lookup::Records;
 use super::{DkimError, now_s};
 use crate::args::Global;
+use crate::table::count;
 
 pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
     if args.compare.compare {
@@ -27,16 +29,21 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
     if global.verbose || global.engines.is_some() {
         global.tell_absent(&verifier.accelerator);
     }
-    let mut counts = Counts::default();
+    let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let take = |found: Found| {
         counts.add(&found);
-        Ok(found.print(&mut out, global.json)?)
+        if global.json {
+            return Ok(found.lines().iter().try_for_each(|line| results.push(line, &mut out))?);
+        }
+        Ok(found.print(&mut out)?)
     };
-    let totals = bulk::run(global, &args.mail, |batch| verifier.verify(&batch), take)?;
+    let totals = bulk::run(global, &args.mail, |batch| verifier.verify(&batch), take);
     if global.json {
-        totals.print(counts, &mut out)?;
+        let summary = totals.as_ref().ok().map(|totals| totals.summary(counts));
+        results.finish(summary.as_ref(), &mut out)?;
     }
+    let totals = totals?;
     out.flush()?;
     totals.tell(&counts.to_string());
     counts.verdict(&totals)
@@ -144,16 +151,8 @@ impl Found {
         }
     }
 
-    fn print(&self, out: &mut impl Write, is_json: bool) -> std::io::Result<()> {
-        for line in self.lines() {
-            if is_json {
-                let text = serde_json::to_string(&line).map_err(std::io::Error::other)?;
-                writeln!(out, "{text}")?;
-            } else {
-                line.print(out)?;
-            }
-        }
-        Ok(())
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        self.lines().iter().try_for_each(|line| line.print(out))
     }
 }
 
@@ -223,12 +222,13 @@ impl Counts {
         match (others, self.temperror) {
             (0, _) => Ok(()),
             (_, 0) => Err(DkimError::No(format!(
-                "{others} of {} messages have no signature that passes",
-                totals.messages
+                "{others} of {} without a signature that passes",
+                count(totals.messages, "message")
             ))),
-            (_, unknown) => {
-                Err(DkimError::Lookup(format!("keys of {unknown} messages could not be looked up")))
-            }
+            (_, unknown) => Err(DkimError::Lookup(format!(
+                "keys of {} could not be looked up",
+                count(unknown, "message")
+            ))),
         }
     }
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_dnssec::{Algorithm, DigestType, Dnskey, NameBuf, Record, Records, Type, ds_rdata};
-use oarlock_io::compressed;
+use oarlock_io::compressed::{self, TextLimit};
 use serde::Serialize;
 
 use super::key_files::{KeyFileArgs, KeyFiles, Wanted};
 use super::{DnssecError, key_text};
 use crate::args::Global;
+use crate::table::count;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
@@ -91,8 +92,7 @@ pub(super) fn run(global: &Global, args: &DsArgs) -> Result<(), DnssecError> {
     match (bad_lines, lines.len()) {
         (0, 0) => Err(DnssecError::No("no key has a DS".into())),
         (0, _) => Ok(()),
-        (1, _) => Err(DnssecError::Usage("1 line could not be read".into())),
-        (count, _) => Err(DnssecError::Usage(format!("{count} lines could not be read"))),
+        (bad, _) => Err(DnssecError::Usage(format!("{} could not be read", count(bad as u64, "line")))),
     }
 }
 
@@ -125,7 +125,7 @@ fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
 /// A file's records, and how many of its lines are none, which are named on stderr.
 fn read(path: &Path) -> Result<(Records, usize), DnssecError> {
     let unreadable = |error| DnssecError::Read { path: path.to_owned(), error };
-    let mut input = compressed::open(path).map_err(unreadable)?;
+    let mut input = compressed::open(path).map_err(unreadable)?.with_text_limit(TextLimit::default());
     let mut include = key_text::nothing;
     let mut reader = key_text::reader(&mut include);
     let mut records = Records::new();
@@ -195,7 +195,7 @@ fn line(key: &Found, dnskey: &Dnskey<'_>, rtype: Type, digest: Option<DigestType
 fn print(global: &Global, lines: &[Line]) -> Result<(), DnssecError> {
     let mut out = std::io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(lines).map_err(std::io::Error::other)?;
+        let text = serde_json::to_string(lines).map_err(std::io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     for line in lines {

@@ -98,7 +98,7 @@ pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DnssecError>
     about::warn(&made.zone, &key.key);
     let mut out = std::io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(&made).map_err(std::io::Error::other)?;
+        let text = serde_json::to_string(&made).map_err(std::io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(out, "{}\n{}", made.dnskey, made.ds)?;

@@ -10,7 +10,7 @@ use super::DnssecError;
 use super::verify::counted;
 use super::zone_file::ZoneFile;
 use crate::args::Global;
-use crate::table::thousands;
+use crate::table::{count, thousands};
 
 /// A zone that was looked at.
 #[derive(Debug)]
@@ -73,19 +73,19 @@ impl<'a> Done<'a> {
             line.print(out)?;
         }
         if self.zone.more_faults > 0 {
-            writeln!(out, "{} more entries could not be read", thousands(self.zone.more_faults as u64))?;
+            writeln!(out, "{} more could not be read", count(self.zone.more_faults as u64, "entry"))?;
         }
         let (failures, warnings) = (self.failures(), self.warnings());
         writeln!(out, "{} {}: {}", self.apex, self.word(), counted(&self.report.counts))?;
         let signatures = self.report.counts.verifications;
         writeln!(
             out,
-            "{} failures, {} warnings; {} verifications in {:.2} s on {} threads, {} per second of CPU",
-            thousands(failures as u64),
-            thousands(warnings as u64),
-            thousands(signatures),
+            "{}, {}; {} in {:.2} s on {}, {} per second of CPU",
+            count(failures as u64, "failure"),
+            count(warnings as u64, "warning"),
+            count(signatures, "verification"),
             self.seconds,
-            self.threads,
+            count(self.threads as u64, "thread"),
             thousands((signatures as f64 / self.cpu_seconds.max(f64::EPSILON)) as u64),
         )
     }
@@ -116,7 +116,7 @@ impl<'a> Done<'a> {
             good_signatures_per_s: rate(self.seconds),
             good_signatures_per_cpu_s: rate(self.cpu_seconds),
         };
-        serde_json::to_writer_pretty(&mut *out, &answer).map_err(io::Error::other)?;
+        serde_json::to_writer(&mut *out, &answer).map_err(io::Error::other)?;
         writeln!(out)
     }
 
@@ -124,7 +124,9 @@ impl<'a> Done<'a> {
     pub(super) fn verdict(&self) -> Result<(), DnssecError> {
         match self.failures() {
             0 => Ok(()),
-            failures => Err(DnssecError::No(format!("{} is bad: {failures} failures", self.apex))),
+            failures => {
+                Err(DnssecError::No(format!("{} is bad: {}", self.apex, count(failures as u64, "failure"))))
+            }
         }
     }
 
@@ -232,25 +234,25 @@ pub(super) fn syntax(
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if global.json {
-        serde_json::to_writer_pretty(&mut out, &reading).map_err(io::Error::other)?;
+        serde_json::to_writer(&mut out, &reading).map_err(io::Error::other)?;
         writeln!(out)?;
     } else {
         for line in &reading.findings {
             line.print(&mut out)?;
         }
         let (records, per_s) =
-            (thousands(reading.records as u64), thousands(reading.records_per_cpu_s as u64));
-        writeln!(
-            out,
-            "{records} records, {unread_entries} entries unread; {seconds:.2} s, {per_s} records per second of CPU"
-        )?;
+            (count(reading.records as u64, "record"), count(reading.records_per_cpu_s as u64, "record"));
+        let unread = count(unread_entries as u64, "entry");
+        writeln!(out, "{records}, {unread} unread; {seconds:.2} s, {per_s} per second of CPU")?;
     }
     out.flush()?;
     match unread_entries + usize::from(zone.damage.is_some()) {
         0 => Ok(()),
-        unread => {
-            Err(DnssecError::No(format!("{}: {unread} entries could not be read", zone.path.display())))
-        }
+        unread => Err(DnssecError::No(format!(
+            "{}: {} could not be read",
+            zone.path.display(),
+            count(unread as u64, "entry")
+        ))),
     }
 }
 

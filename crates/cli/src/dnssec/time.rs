@@ -1,25 +1,80 @@
-//! Times as DNSSEC writes them.
+//! Times as DNSSEC writes them, and times seen from now.
 
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_dnssec::rdata::parse_time;
 
-/// A point in time: seconds since 1970 modulo 2^32, as signatures have them. RFC 4034 3.1.5.
+/// A point in time: seconds since 1970 modulo 2^32, as signatures have them (RFC 4034 3.1.5), or a duration from now.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Time(u32);
+pub(super) enum Time {
+    At(u32),
+    After(Duration),
+    Before(Duration),
+}
+
+/// Seconds, less than half of what a time holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Duration(u32);
 
 impl Time {
-    pub(super) fn serial(self) -> u32 {
+    /// Seconds since 1970 modulo 2^32, if it is `now`.
+    pub(super) fn from(self, now: u32) -> u32 {
+        match self {
+            Self::At(time) => time,
+            Self::After(Duration(seconds)) => now.wrapping_add(seconds),
+            Self::Before(Duration(seconds)) => now.wrapping_sub(seconds),
+        }
+    }
+
+    /// The same, seen from the present.
+    pub(super) fn from_now(self) -> u32 {
+        self.from(now())
+    }
+}
+
+impl Duration {
+    pub(super) fn seconds(self) -> u32 {
         self.0
     }
 }
 
 impl FromStr for Time {
-    type Err = &'static str;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_time(text.as_bytes()).map(Self).ok_or("expected YYYYMMDDHHMMSS, or seconds since 1970")
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(duration) = text.strip_prefix('+') {
+            return duration.parse().map(Self::After);
+        }
+        if let Some(duration) = text.strip_prefix('-') {
+            return duration.parse().map(Self::Before);
+        }
+        parse_time(text.as_bytes()).map(Self::At).ok_or_else(|| {
+            "expected YYYYMMDDHHMMSS, seconds since 1970, or a duration from now as +30d or -1h".into()
+        })
+    }
+}
+
+impl FromStr for Duration {
+    type Err = String;
+
+    /// A number with its unit, seconds where there is none.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, unit_s) = match text.as_bytes() {
+            [.., b'm'] => (&text[..text.len() - 1], 60),
+            [.., b'h'] => (&text[..text.len() - 1], 3600),
+            [.., b'd'] => (&text[..text.len() - 1], 86_400),
+            [.., b'w'] => (&text[..text.len() - 1], 604_800),
+            [.., b's'] => (&text[..text.len() - 1], 1),
+            _ => (text, 1),
+        };
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<u32> = number.parse().ok().filter(|_| is_number);
+        let seconds =
+            number.and_then(|number| number.checked_mul(unit_s)).filter(|seconds| *seconds < 1 << 31);
+        seconds
+            .map(Self)
+            .ok_or_else(|| "expected a number with s, m, h, d or w, as 36h, and less than 68 years".into())
     }
 }
 
@@ -27,4 +82,31 @@ impl FromStr for Time {
 pub(super) fn now() -> u32 {
     // The numbers wrap in 2106, as DNSSEC's do.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        for (text, seconds) in
+            [("0", 0), ("7s", 7), ("5m", 300), ("2h", 7200), ("30d", 2_592_000), ("1w", 604_800)]
+        {
+            assert_eq!(text.parse(), Ok(Duration(seconds)));
+        }
+        for text in ["", "d", "1y", "-1h", "+1h", "1.5h", "99999w", "4294967296"] {
+            assert!(text.parse::<Duration>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_absolute_or_seen_from_now() {
+        let from = |text: &str| text.parse::<Time>().map(|time| time.from(1000));
+        assert_eq!(
+            ["+1m", "-1m", "20240101000000", "5"].map(from),
+            [Ok(1060), Ok(940), Ok(1_704_067_200), Ok(5)]
+        );
+        assert!(from("tomorrow").is_err() && from("+").is_err() && from("20241301000000").is_err());
+    }
 }

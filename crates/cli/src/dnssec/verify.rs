@@ -11,10 +11,11 @@ use clap::Args;
 use cpu_time::ProcessTime;
 use oarlock::{Accelerator, JobError};
 use oarlock_dnssec::{Anchor, Counts, Report, Sets, Settings, Verifier};
+use oarlock_io::compressed::TextLimit;
 
 use super::report::{self, Done};
 use super::time::{Time, now};
-use super::zone_file::ZoneFile;
+use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
 use crate::args::Global;
 use crate::progress;
@@ -30,8 +31,10 @@ pub(super) struct VerifyArgs {
     /// What relative names end in [default: $ORIGIN, or the owner of the SOA record]
     #[arg(long, value_name = "NAME")]
     origin: Option<String>,
-    /// When: YYYYMMDDHHMMSS in UTC, or seconds since 1970 [default: now]
-    #[arg(long, value_name = "TIME")]
+    #[command(flatten)]
+    text: TextArgs,
+    /// When: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     now: Option<Time>,
     /// DS or DNSKEY records of the zone that are trusted, in presentation format: one of them has to lead to its keys
     #[arg(long = "anchor", value_name = "FILE")]
@@ -57,15 +60,18 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
         global.tell_absent(&accelerator);
     }
     let origin = origin(args.origin.as_deref())?;
-    let anchors = anchors(&args.anchors)?;
-    let zone = ZoneFile::read(&args.zone, origin.as_ref().map(oarlock_dnssec::NameBuf::name))?;
+    let anchors = anchors(&args.anchors, args.text.limit())?;
+    let zone =
+        ZoneFile::read(&args.zone, origin.as_ref().map(oarlock_dnssec::NameBuf::name), args.text.limit())?;
     if args.syntax_only {
         return report::syntax(global, &zone, started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     }
-    global
-        .note(|| format!("{} records read in {:.2} s", zone.records.len(), started.elapsed().as_secs_f64()));
+    global.note(|| {
+        let records = crate::table::count(zone.records.len() as u64, "record");
+        format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
+    });
     let sets = Sets::new(&zone.records);
-    let now = args.now.map_or_else(now, Time::serial);
+    let now = args.now.map_or_else(now, Time::from_now);
     let settings = Settings {
         most_keys: usize::from(args.most_keys),
         most_iterations: args.most_iterations,
@@ -103,7 +109,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
 fn verify(verifier: &Verifier<'_>, accelerator: &Accelerator, threads: usize) -> Result<Report, JobError> {
     let names = verifier.name_count();
     let pieces = 1 + names.div_ceil(NAMES);
-    let bar = progress::bar(names as u64, "verifying {wide_bar} {pos}/{len} names {eta}");
+    let bar = progress::bar(names as u64, "verifying {wide_bar} {pos}/{len} names{left}");
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(pieces)));
     std::thread::scope(|scope| {
         for _ in 0..threads.min(pieces) {
@@ -157,10 +163,10 @@ fn check(
 }
 
 /// DS and DNSKEY records of files.
-fn anchors(paths: &[PathBuf]) -> Result<Vec<Anchor>, DnssecError> {
+fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<Anchor>, DnssecError> {
     let mut anchors = Vec::new();
     for path in paths {
-        let file = ZoneFile::read_keys(path)?;
+        let file = ZoneFile::read_keys(path, limit)?;
         let fault = file.faults.first().map(ToString::to_string);
         if let Some(fault) = fault.or(file.damage) {
             return Err(DnssecError::Usage(format!("{}: {fault}", path.display())));
@@ -176,17 +182,17 @@ fn anchors(paths: &[PathBuf]) -> Result<Vec<Anchor>, DnssecError> {
 
 /// How much was looked at, in words.
 pub(super) fn counted(counts: &Counts) -> String {
-    use crate::table::thousands;
+    use crate::table::{count, thousands};
     let mut text = format!(
-        "{} signatures good, {} sets, {} names, {} delegations ({} secure)",
-        thousands(counts.good_signatures),
-        thousands(counts.signed_sets),
-        thousands(counts.names),
-        thousands(counts.delegations),
+        "{} good, {}, {}, {} ({} secure)",
+        count(counts.good_signatures, "signature"),
+        count(counts.signed_sets, "set"),
+        count(counts.names, "name"),
+        count(counts.delegations, "delegation"),
         thousands(counts.secure_delegations),
     );
     if counts.unsupported_signatures > 0 {
-        text += &format!(", {} signatures unsupported", thousands(counts.unsupported_signatures));
+        text += &format!(", {} unsupported", count(counts.unsupported_signatures, "signature"));
     }
     text
 }

@@ -1,12 +1,14 @@
 //! Zone files, compressed or not, read block by block into records.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use clap::Args;
 use indicatif::ProgressBar;
 use oarlock_dnssec::zone::{Fault, Reader};
 use oarlock_dnssec::{Name, Records};
-use oarlock_io::compressed::{self, Input};
+use oarlock_io::compressed::{self, Damage, DamagedError, Input, TextLimit};
 
 use super::blocks::Blocks;
 use super::{DnssecError, key_text};
@@ -14,6 +16,38 @@ use crate::progress;
 
 /// Gives the text of a file that `$INCLUDE` names, or says why not.
 type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
+
+/// The option of commands that read zones.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct TextArgs {
+    /// Most bytes of text that a compressed zone file may hold, with k, M, G or T [default: 1G, or 100 times the compressed file if that is more]
+    #[arg(long = "max-text", value_name = "BYTES")]
+    max_text: Option<TextBytes>,
+}
+
+/// A number of bytes; the units are powers of 1024.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TextBytes(u64);
+
+impl TextArgs {
+    pub(super) fn limit(self) -> TextLimit {
+        self.max_text.map_or_else(TextLimit::default, |TextBytes(bytes)| TextLimit::Bytes(bytes))
+    }
+}
+
+impl FromStr for TextBytes {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected a number of bytes, or one with k, M, G or T, as 20G";
+        let units = [('k', 10), ('M', 20), ('G', 30), ('T', 40)];
+        let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
+        let (number, shift) = unit.unwrap_or((text, 0));
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<u64> = number.parse().ok().filter(|_| is_number);
+        number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or(EXPECTED)
+    }
+}
 
 /// What a zone file says.
 #[derive(Debug)]
@@ -32,23 +66,24 @@ pub(super) struct ZoneFile {
 
 impl ZoneFile {
     /// Reads a file, or standard input where the path is `-`. Relative names end in `origin`; `$INCLUDE` starts where the file lies.
-    pub(super) fn read(path: &Path, origin: Option<Name<'_>>) -> Result<Self, DnssecError> {
-        Self::read_with(path, |include| Reader::new(origin, include))
+    pub(super) fn read(path: &Path, origin: Option<Name<'_>>, limit: TextLimit) -> Result<Self, DnssecError> {
+        Self::read_with(path, limit, |include| Reader::new(origin, include))
     }
 
     /// Reads a file of absolute names whose records need no TTL, as files of keys and of their digests have none.
-    pub(super) fn read_keys(path: &Path) -> Result<Self, DnssecError> {
-        Self::read_with(path, |include| key_text::reader(include))
+    pub(super) fn read_keys(path: &Path, limit: TextLimit) -> Result<Self, DnssecError> {
+        Self::read_with(path, limit, |include| key_text::reader(include))
     }
 
     fn read_with(
         path: &Path,
+        limit: TextLimit,
         reader: impl for<'i> FnOnce(&'i mut Include) -> Reader<'i>,
     ) -> Result<Self, DnssecError> {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
-        let input = compressed::open(path).map_err(fail)?;
+        let input = compressed::open(path).map_err(fail)?.with_text_limit(limit);
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let mut include = move |name: &str| include(&folder.join(name));
+        let mut include = move |name: &str| include(&folder.join(name), limit);
         let mut reader = reader(&mut include);
         let mut records = Records::new();
         if let (None, Some(len)) = (input.format(), input.len_bytes()) {
@@ -70,7 +105,7 @@ impl ZoneFile {
     /// A thread reads and decompresses while this one looks at what is there.
     fn read_blocks(&mut self, input: Input, reader: &mut Reader<'_>) -> Result<(), DnssecError> {
         let (bar, consumed) = (bar(&input), input.consumed());
-        let result = std::thread::scope(|scope| {
+        let result: io::Result<()> = std::thread::scope(|scope| {
             let mut blocks = Blocks::start(scope, input);
             while let Some(count) =
                 blocks.next(|text, is_last| reader.read(text, is_last, &mut self.records))?
@@ -82,10 +117,13 @@ impl ZoneFile {
         });
         bar.finish_and_clear();
         match result {
-            Err(error) if self.text_bytes == 0 => Err(DnssecError::Read { path: self.path.clone(), error }),
+            Err(error) if self.text_bytes == 0 => {
+                let error = io::Error::new(error.kind(), damage_of(&error));
+                Err(DnssecError::Read { path: self.path.clone(), error })
+            }
             // What came before counts.
             Err(error) => {
-                self.damage = Some(std::io::Error::to_string(&error));
+                self.damage = Some(damage_of(&error));
                 Ok(())
             }
             Ok(()) => Ok(()),
@@ -107,16 +145,42 @@ impl ZoneFile {
     }
 }
 
-fn include(path: &Path) -> Result<Vec<u8>, String> {
+/// An error of the input, with what lifts the limit if that was it.
+fn damage_of(error: &io::Error) -> String {
+    match DamagedError::of(error).map(|damaged| &damaged.damage) {
+        Some(Damage::TooLong { .. }) => format!("{error}; --max-text allows more"),
+        _ => error.to_string(),
+    }
+}
+
+fn include(path: &Path, limit: TextLimit) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
-    let read = compressed::open(path).and_then(|mut input| input.read_to_end(&mut text));
-    read.map(|_| text).map_err(|error| error.to_string())
+    let input = compressed::open(path).map(|input| input.with_text_limit(limit));
+    let read = input.and_then(|mut input| input.read_to_end(&mut text));
+    read.map(|_| text).map_err(|error| damage_of(&error))
 }
 
 fn bar(input: &Input) -> ProgressBar {
     match input.len_bytes() {
         // Of a stream nobody knows the length.
-        None | Some(0) => ProgressBar::hidden(),
-        Some(len) => progress::bar(len, "reading {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"),
+        None | Some(0) => progress::bar(0, "reading {spinner} {bytes} {bytes_per_sec}"),
+        Some(len) => progress::bar(len, "reading {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}{left}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_bytes_have_units() {
+        let cases =
+            [("0", 0), ("7", 7), ("3k", 3 << 10), ("2M", 2 << 20), ("20G", 20 << 30), ("1T", 1 << 40)];
+        for (text, bytes) in cases {
+            assert_eq!(text.parse(), Ok(TextBytes(bytes)), "{text}");
+        }
+        for text in ["", "k", "1K", "1.5G", "-1", "+1", "99999999T", "1 G"] {
+            assert!(text.parse::<TextBytes>().is_err(), "{text}");
+        }
     }
 }

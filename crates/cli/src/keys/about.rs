@@ -97,7 +97,7 @@ impl About {
     pub(super) fn print(&self, global: &Global) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if global.json {
-            let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+            let text = serde_json::to_string(self).map_err(io::Error::other)?;
             return writeln!(out, "{text}");
         }
         writeln!(out, "name         {}", self.name)?;
@@ -143,7 +143,7 @@ pub(crate) fn warn(name: &str, key: &Key) {
 }
 
 /// A kind as the command line names it, whichever half is there.
-pub(super) fn kind(kind: KeyKind) -> String {
+pub(crate) fn kind(kind: KeyKind) -> String {
     match kind {
         KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => format!("rsa{bits}"),
         KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve.to_string(),

@@ -66,7 +66,8 @@ pub(super) struct GenerateArgs {
 
 #[derive(Args, Debug)]
 pub(super) struct ImportArgs {
-    /// A private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; - for stdin
+    /// A private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; or a file of BIND's, K*.private; - for
+    /// stdin. Of other formats the error names the command that converts them
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// What the key is called [default: what the file is called, without its ending]

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::KeysError;
+use crate::draft_file::DraftFile;
 
 /// What may stand at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,24 +25,19 @@ pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Ov
     let path = checked(path, over)?;
     let create = |error| KeysError::Create { path: path.clone(), error };
     let fail = |error| KeysError::Write { path: path.clone(), error };
-    let mut draft = tempfile::Builder::new()
-        .prefix(".oarlock-")
-        .suffix(".part")
-        .permissions(private())
-        .tempfile_in(folder(&path))
-        .map_err(create)?;
+    let mut draft = DraftFile::create(folder(&path), 0o600).map_err(create)?;
     draft.write_all(text).map_err(fail)?;
-    draft.as_file().set_permissions(permissions).map_err(fail)?;
-    draft.as_file().sync_all().map_err(fail)?;
+    draft.file().set_permissions(permissions).map_err(fail)?;
+    draft.file().sync_all().map_err(fail)?;
     let named = match over {
-        Over::Nothing => draft.persist_noclobber(&path),
-        Over::AnyFile => draft.persist(&path),
+        Over::Nothing => draft.name(&path),
+        Over::AnyFile => draft.replace(&path),
     };
     match named {
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(KeysError::Exists { path });
         }
-        named => named.map_err(|error| fail(error.error))?,
+        named => named.map_err(fail)?,
     };
     File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)
 }
@@ -90,7 +86,8 @@ mod tests {
     #[test]
     fn devices_and_directories_stay_and_links_are_followed() {
         let folder = tempfile::tempdir().unwrap();
-        for path in [Path::new("/dev/null"), folder.path(), Path::new("/nonexistent/key.pem")] {
+        let absent = folder.path().join("absent/key.pem");
+        for path in [Path::new("/dev/null"), folder.path(), &absent] {
             for over in [Over::Nothing, Over::AnyFile] {
                 let error = write(path, b"", private(), over).unwrap_err();
                 assert!(matches!(error, KeysError::Create { .. }), "{error}");

@@ -58,5 +58,5 @@ impl KeysError {
 }
 
 fn files(count: usize) -> String {
-    if count == 1 { "1 file".into() } else { format!("{count} files") }
+    crate::table::count(count as u64, "file")
 }

@@ -86,7 +86,7 @@ impl List {
     fn print(&self, global: &Global) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if global.json {
-            let text = serde_json::to_string_pretty(&self.keys).map_err(io::Error::other)?;
+            let text = serde_json::to_string(&self.keys).map_err(io::Error::other)?;
             return writeln!(out, "{text}");
         }
         write!(out, "{}", self.table().render(wants_colour()))

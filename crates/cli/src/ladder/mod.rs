@@ -122,7 +122,7 @@ pub(crate) fn run(global: &Global, args: &LadderArgs) -> Result<(), LadderError>
 
 fn measure_all(bench: &Bench, args: &LadderArgs) -> Result<Vec<Row>, LadderError> {
     let steps = args.lengths.len() * args.batches.len() * STEPS.len();
-    let bar = progress::bar(steps as u64, "{msg:32} {wide_bar} {pos}/{len} steps, {eta} left");
+    let bar = progress::bar(steps as u64, "{msg:20!} {wide_bar} {pos}/{len} steps{left}");
     let mut rows = Vec::new();
     for lengths in &args.lengths {
         for batch in &args.batches {

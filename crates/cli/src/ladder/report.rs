@@ -72,7 +72,7 @@ fn tenths(value: f64) -> f64 {
 }
 
 pub(super) fn write_json(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, rows)?;
+    serde_json::to_writer(&mut *out, rows)?;
     writeln!(out)
 }
 
@@ -84,8 +84,9 @@ pub(super) fn write_tables(
 ) -> io::Result<()> {
     writeln!(
         out,
-        "KB/s of data by operations per batch; {} keys, {}. Paper: Lindemann and Smith, USENIX",
-        args.keys, args.cipher
+        "KB/s of data by operations per batch; {}, {}. Paper: Lindemann and Smith, USENIX",
+        crate::table::count(args.keys as u64, "key"),
+        args.cipher
     )?;
     writeln!(
         out,

@@ -12,10 +12,10 @@ use crate::operation::{Operation, OperationError};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LatencyArgs {
     /// Public-key operation that arrives, by its name in `oarlock speed`: rsa2048-sign, p256-verify, x25519-derive, ...
-    #[arg(long, value_name = "NAME", default_value = "rsa2048-sign", value_parser = public_key_operation)]
+    #[arg(long, visible_alias = "ops", value_name = "NAME", default_value = "rsa2048-sign", value_parser = public_key_operation)]
     pub(crate) op: Operation,
     /// Loads in percent of what the scalar engine can do, separated by commas
-    #[arg(long, value_name = "PERCENTS", default_value = "5,50,90,120,180")]
+    #[arg(long, value_name = "PERCENTS", default_value = "5,15,30,50,70,90,120,180")]
     pub(crate) loads: Loads,
     /// Seconds of load for each rule at each load
     #[arg(long, value_name = "S", default_value = "2", value_parser = seconds)]

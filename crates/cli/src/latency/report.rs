@@ -8,7 +8,7 @@ use super::LatencyArgs;
 use super::rounds::rounds;
 use super::setup::Setup;
 use crate::plot::{Axis, LineChart, Panel};
-use crate::table::{Align, Cell, Table, Tone, duration, thousands};
+use crate::table::{Align, Cell, Table, Tone, count, duration, thousands};
 
 /// One rule at one load.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,24 @@ pub(super) struct Row {
     pub(super) engines: Vec<&'static str>,
 }
 
+/// The share by which more jobs are done than arrive if a backlog is worked off; less is chance.
+const WORKED_OFF: f64 = 0.02;
+
+impl Row {
+    /// True if more jobs were done than arrived while it counted.
+    fn works_off(&self) -> bool {
+        self.per_s > self.offered_per_s * (1.0 + WORKED_OFF)
+    }
+
+    fn note(&self) -> Cell {
+        match (self.stable, self.works_off()) {
+            (false, _) => Cell::toned("unstable", Tone::Bad),
+            (true, true) => "above offered".into(),
+            (true, false) => "".into(),
+        }
+    }
+}
+
 /// Everything that a report shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report<'a> {
@@ -39,15 +57,14 @@ pub(super) struct Report<'a> {
 
 impl Report<'_> {
     pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, self.rows)?;
+        serde_json::to_writer(&mut *out, self.rows)?;
         writeln!(out)
     }
 
     pub(super) fn write_table(&self, out: &mut dyn Write, in_colour: bool) -> io::Result<()> {
         let Setup { threads, capacity_per_s, engines, .. } = self.setup;
         let LatencyArgs { op, loads, seconds, .. } = self.args;
-        let workers =
-            if *threads == 1 { "1 worker thread".into() } else { format!("{threads} worker threads") };
+        let workers = count(*threads as u64, "worker thread");
         let capacity = thousands(capacity_per_s.round() as u64);
         writeln!(out, "{op} on {}: {workers} beside the one that makes the load", engines.join(", "))?;
         writeln!(
@@ -60,6 +77,12 @@ impl Report<'_> {
             writeln!(
                 out,
                 "\nunstable: under 95 % of the load was done in time, so latency grows while it lasts"
+            )?;
+        }
+        if self.rows.iter().any(Row::works_off) {
+            writeln!(
+                out,
+                "\nabove offered: jobs that arrived while a round warmed up were done while it counted"
             )?;
         }
         Ok(())
@@ -86,7 +109,7 @@ impl Report<'_> {
                 latency(row.p99_us),
                 thousands(row.offered_per_s.round() as u64).into(),
                 thousands(row.per_s.round() as u64).into(),
-                if row.stable { "".into() } else { Cell::toned("unstable", Tone::Bad) },
+                row.note(),
             ]);
         }
         table

@@ -205,7 +205,7 @@ fn bulk(
 }
 
 pub(super) fn write_json(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, rows)?;
+    serde_json::to_writer(&mut *out, rows)?;
     writeln!(out)
 }
 

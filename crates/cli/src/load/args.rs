@@ -25,7 +25,13 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with = "server")]
     pub(super) spawn: bool,
     /// Operations, as `oarlock speed` names them, or null
-    #[arg(long, value_delimiter = ',', default_value = "ed25519-sign")]
+    #[arg(
+        long,
+        visible_alias = "ops",
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "ed25519-sign"
+    )]
     op: Vec<String>,
     /// One row for all operations together: clients take turns at which one is theirs
     #[arg(long)]
@@ -45,7 +51,8 @@ pub(crate) struct LoadArgs {
     /// Operations in a batch
     #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
     batch: Vec<u32>,
-    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up
+    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up; rows that
+    /// verify warm up until their rate no longer grows (30 s at most), since servers build tables for keys that recur
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
     /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per operation

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
 use super::LoadError;
-use super::args::{Home, LoadArgs, Plan};
+use super::args::{Home, LoadArgs, Op, Plan};
 use super::report::Row;
 use super::work::Work;
 use crate::operation::SplitMix64;
@@ -67,6 +67,9 @@ pub(super) async fn measure(
     for work in works.iter().cycle().take(plan.clients) {
         links.push((work, open(plan, endpoint, work).await?));
     }
+    if plan.ops.iter().any(|op| matches!(op, Op::Real(op) if op.shape().signature_len().is_some())) {
+        warm_up(plan, &links).await;
+    }
     // What crosses is counted from silence to silence, so that no batch is cut, less what asking for it takes.
     let unasked = usage(&observer).await?;
     let silent = usage(&observer).await?;
@@ -116,6 +119,54 @@ pub(super) async fn measure(
         rss_end_kb: Some(after.resident_kb),
         ..Row::of(plan, works.iter().map(Work::request_bytes).sum::<usize>() / works.len().max(1))
     })
+}
+
+/// How long a turn of the warm-up is, and how many turns in a row must bring nothing more.
+const WARM_UP_TURN: Duration = Duration::from_millis(250);
+const EVEN_TURNS: u32 = 4;
+/// The longest warm-up, for servers whose rate never settles.
+const MAX_WARM_UP: Duration = Duration::from_secs(30);
+/// The share by which a turn must beat all before it to count as growth.
+const GROWTH: f64 = 0.03;
+
+/// Lets all clients work until the rate no longer grows. Servers build tables for keys that recur while they verify under them, so
+/// how long that takes depends on keys and machine and not on the length of the measurement.
+async fn warm_up(plan: &Plan, links: &[(&Work, Link)]) {
+    let mut growth = Growth::default();
+    let end = Instant::now() + MAX_WARM_UP;
+    while !growth.has_ended() && Instant::now() < end {
+        let begin = Instant::now();
+        let span = Span { begin, end: begin + WARM_UP_TURN, counted: Cell::new(true), first: Notify::new() };
+        let clients = (0_u64..).zip(links).map(|(seed, (work, link))| client(plan, work, link, &span, seed));
+        let mut clients: FuturesUnordered<_> = clients.collect();
+        let mut answered = 0;
+        while let Some(seen) = clients.next().await {
+            // The measurement says what fails.
+            if seen.errors > 0 {
+                return;
+            }
+            answered += seen.answered;
+        }
+        growth.add(answered as f64 / begin.elapsed().as_secs_f64());
+    }
+}
+
+/// Rates of turns, and for how many turns they have not grown.
+#[derive(Debug, Default)]
+struct Growth {
+    best: f64,
+    even_turns: u32,
+}
+
+impl Growth {
+    fn add(&mut self, rate: f64) {
+        self.even_turns = if rate > self.best * (1.0 + GROWTH) { 0 } else { self.even_turns + 1 };
+        self.best = self.best.max(rate);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.even_turns >= EVEN_TURNS
+    }
 }
 
 /// A stream with its keys. Those that were just put into the server's directory are there when it has looked again.
@@ -275,5 +326,23 @@ impl Seen {
         if other.errors > 0 {
             self.fail(other.errors, other.first_error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warm_up_lasts_while_the_rate_grows() {
+        let mut growth = Growth::default();
+        for rate in [100.0, 150.0, 150.0, 152.0, 200.0, 420.0, 430.0, 425.0] {
+            growth.add(rate);
+            assert!(!growth.has_ended(), "{growth:?}");
+        }
+        for _ in 0..2 {
+            growth.add(428.0);
+        }
+        assert!(growth.has_ended(), "{growth:?}");
     }
 }

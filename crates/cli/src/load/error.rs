@@ -39,7 +39,7 @@ pub(crate) enum LoadError {
     KeysAt,
     #[error("{0}")]
     Usage(&'static str),
-    #[error("{name}: {errors} operations had no right answer; the first: {first}")]
+    #[error("{name}: {} had no right answer; the first: {first}", crate::table::count(*.errors, "operation"))]
     Errors { name: String, errors: u64, first: String },
     #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: io::Error },

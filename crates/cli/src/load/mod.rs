@@ -44,10 +44,7 @@ pub(crate) fn run(global: &Global, args: &LoadArgs) -> Result<(), LoadError> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
     let (sets, cores) = (args.sets(), Cores::divide());
     let turns = plans.len() * sets.len() * args.turns as usize;
-    let bar = match turns {
-        0 | 1 => ProgressBar::hidden(),
-        turns => progress::bar(turns as u64, "{bar:30} {pos}/{len} {msg}"),
-    };
+    let bar = progress::bar(turns as u64, "{bar:20} {pos}/{len} {wide_msg}");
     let mut rows = Vec::new();
     for set in &sets {
         let spawned = match args.spawn {

@@ -73,7 +73,7 @@ pub(super) fn print(global: &Global, args: &LoadArgs, rows: &[Row]) -> Result<()
     }
     let mut out = io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        let text = serde_json::to_string(rows).map_err(io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(
@@ -105,7 +105,7 @@ fn table(rows: &[Row]) -> Table {
             row.label().into(),
             format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
             si(row.rate_per_s).into(),
-            or(row.server_cpu_us_per_op, |us| format!("{us:.2} us")),
+            or(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
             or(row.of_local, |ratio| format!("{ratio:.3}")),
             or(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
             or(row.p50_us, time),
@@ -120,7 +120,7 @@ fn table(rows: &[Row]) -> Table {
 const NAMES_COLUMNS: usize = 120;
 
 fn time(us: f64) -> String {
-    if us < 1000.0 { format!("{us:.0} us") } else { format!("{:.2} ms", us / 1000.0) }
+    if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.2} ms", us / 1000.0) }
 }
 
 /// Rate against operations under way, a line for each kind of work.

@@ -107,7 +107,7 @@ fn config(global: &Global, engines: Option<&str>) -> String {
     format!(
         "[listen]\ntcp = \"127.0.0.1:0\"\nplaintext = \"127.0.0.1:0\"\nunix = \"oarlock.sock\"\n\n\
          [tls]\ncertificate = \"server.pem\"\nprivate_key = \"server-key.pem\"\nclient_ca = \"ca.pem\"\n\n\
-         [limits]\nconnections = 100000\nin_flight = 4096\n\n\
+         [limits]\nconnections = 100000\nin_flight = 4096\nmay_bring_keys = true\n\n\
          [keys]\ndirectory = \"keys\"\n\n\
          [engines]\nnull_key = true\n{engines}\n\
          [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n"

@@ -268,7 +268,8 @@ fn inconsistent_tasks_are_refused() {
 
 #[test]
 fn unfit_libraries_are_told_apart() {
-    let absent = Libcrypto::load(Some("/nonexistent/libcrypto.so.3".as_ref())).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    let absent = Libcrypto::load(Some(folder.path().join("libcrypto.so.3").as_ref())).unwrap_err();
     assert!(matches!(absent, PeerError::NotFound { .. }) && absent.is_absence(), "{absent}");
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -60,7 +60,8 @@ pub(super) struct FileArgs {
     /// Column for the results, added where it is not there [default: that of the values; mac: mac]
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
-    /// How values, IVs, tags and associated data are written: hex, base64
+    /// How values, IVs, tags and associated data are written: hex, base64, text. With text, plaintext and associated data are
+    /// taken as they are, in UTF-8, and all else is hex
     #[arg(long, value_name = "NAME", default_value = "hex")]
     encoding: Encoding,
 }
@@ -164,6 +165,9 @@ struct DecryptArgs {
     /// IVs: those of the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
     iv: OldIvName,
+    /// Leave the columns of IVs and tags out of the output: it is then what was encrypted, byte for byte
+    #[arg(long, help_heading = "Cipher")]
+    drop_iv: bool,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -369,6 +373,7 @@ impl RecordsArgs {
             into,
             key: keys.from.clone(),
             encoding: files.encoding,
+            drops_ivs: matches!(&self.command, RecordsCommand::Decrypt(args) if args.drop_iv),
             keeps_rejected_rows: files.reject_rows,
         })
     }

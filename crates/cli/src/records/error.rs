@@ -44,7 +44,7 @@ pub(crate) enum RecordsError {
     Run(#[from] RunError),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
-    #[error("{rejected} of {rows} rows rejected{hint}")]
+    #[error("{rejected} of {} rejected{hint}", crate::table::count(*.rows, "row"))]
     Rejected { rejected: u64, rows: u64, hint: &'static str },
     /// Another thread has failed, and says why.
     #[error("stopped")]

@@ -2,12 +2,10 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use super::{RecordsError, is_standard};
+use crate::draft_file::DraftFile;
 
 /// A file under construction.
 #[derive(Debug)]
@@ -21,8 +19,8 @@ enum To {
     Stdout(io::Stdout),
     /// A device or a pipe, which cannot be replaced.
     Stream(File),
-    /// Beside the file whose name it takes at the end; gone where that is not reached.
-    Draft(NamedTempFile),
+    /// In the folder of the file whose name it takes at the end; gone if that is not reached.
+    Draft(DraftFile),
 }
 
 impl Target {
@@ -60,7 +58,7 @@ impl Target {
         match &mut self.to {
             To::Stdout(stdout) => Ok(stdout.flush()?),
             To::Stream(file) => file.flush().map_err(fail),
-            To::Draft(draft) => draft.as_file().sync_all().map_err(fail),
+            To::Draft(draft) => draft.file().sync_all().map_err(fail),
         }
     }
 
@@ -68,21 +66,17 @@ impl Target {
     pub(crate) fn name(self) -> Result<(), RecordsError> {
         let To::Draft(draft) = self.to else { return Ok(()) };
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
-        draft.persist(&self.path).map_err(|error| fail(error.error))?;
+        draft.replace(&self.path).map_err(fail)?;
         File::open(folder(&self.path)).and_then(|folder| folder.sync_all()).map_err(fail)
     }
 }
 
 /// A new file in the folder of `path`.
-fn draft(path: &Path, own: Option<Permissions>, is_secret: bool) -> io::Result<NamedTempFile> {
+fn draft(path: &Path, own: Option<Permissions>, is_secret: bool) -> io::Result<DraftFile> {
     let mode = if is_secret { 0o600 } else { 0o666 };
-    let draft = tempfile::Builder::new()
-        .prefix(".oarlock-")
-        .suffix(".part")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder(path))?;
+    let draft = DraftFile::create(folder(path), mode)?;
     if let Some(own) = own {
-        draft.as_file().set_permissions(own)?;
+        draft.file().set_permissions(own)?;
     }
     Ok(draft)
 }
@@ -110,7 +104,6 @@ mod tests {
         target.write(b"new").unwrap();
         target.sync().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(names(folder.path()).len(), 2);
         drop(target);
         assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
         let mut target = Target::open(&path, true).unwrap();
@@ -134,7 +127,7 @@ mod tests {
         null.name().unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         assert!(Target::open(folder.path(), false).is_err());
-        assert!(Target::open(Path::new("/nonexistent/x"), false).is_err());
+        assert!(Target::open(&folder.path().join("absent/x"), false).is_err());
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         Target::open(&link, false).unwrap().name().unwrap();

@@ -66,7 +66,7 @@ fn measure(global: &Global, accelerator: &Accelerator, operations: &[Operation])
         let proved = engine.shapes.iter().filter(|own| own.verdict.is_ok() && is_wanted(own.shape));
         todo.extend(proved.map(|own| (engine.name, own.shape, own.lanes.best)));
     }
-    let bar = progress::bar(todo.len() as u64, "{msg:32} {wide_bar} {pos}/{len} shapes, {eta} left");
+    let bar = progress::bar(todo.len() as u64, "{msg:20!} {wide_bar} {pos}/{len} shapes{left}");
     let mut rows = Vec::new();
     for (engine, shape, lanes) in todo {
         bar.set_message(format!("{engine} {shape}"));

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use oarlock::contract::Outcomes;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Shape};
@@ -36,13 +36,14 @@ use crate::exit::Failure;
 use crate::operation::{Operation, PublicKeyWork};
 use crate::peer::openssl_speed::{self, Rates};
 use crate::peer::{Libcrypto, PeerError, Prepared};
+use crate::progress;
 use crate::table::wants_colour;
 
 /// Arguments of `oarlock speed`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SpeedArgs {
     /// Operations, separated by commas [default: all at their usual sizes]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = ops_help())]
+    #[arg(long, visible_alias = "op", value_name = "NAMES", value_delimiter = ',', help = ops_help())]
     ops: Vec<Operation>,
     /// Seconds of work per row and contender
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
@@ -181,10 +182,8 @@ impl<'a> Session<'a> {
     fn measure_all(&self) -> Result<Vec<Row>, Failure> {
         let operations = if self.args.ops.is_empty() { Operation::known() } else { self.args.ops.clone() };
         let each = self.args.keys.len().max(1) * self.engines.len();
-        let bar = ProgressBar::new((operations.len() * each * PARTS) as u64);
-        // unreachable because the template is constant and right
-        let style = ProgressStyle::with_template("{msg:24} {bar:40} {percent:>3} % {eta} left");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let steps = (operations.len() * each * PARTS) as u64;
+        let bar = progress::bar(steps, "{msg:20!} {wide_bar} {percent:>3} %{left}");
         let mut rows = Vec::new();
         for operation in operations {
             bar.set_message(operation.to_string());

@@ -134,8 +134,13 @@ pub(crate) fn plot(rows: &[Row], path: &Path) -> std::io::Result<()> {
     operations.dedup();
     let is_compared = library.is_some();
     let value = |op: &str, engine: &str| {
-        let row = rows.iter().find(|row| row.op == op && row.engine == engine)?;
-        if is_compared { row.ratio } else { Some(row.ops_per_s) }
+        let row = rows.iter().find(|row| row.op == op && row.engine == engine);
+        let row = row.ok_or_else(|| format!("{engine}: not offered"))?;
+        if is_compared {
+            row.ratio.ok_or_else(|| "not measured: OpenSSL here does not do it".to_owned())
+        } else {
+            Ok(row.ops_per_s)
+        }
     };
     let (x_label, unit) = match &library {
         Some(version) => (format!("ratio to {version}, per core, same run"), "x"),

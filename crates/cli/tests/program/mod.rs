@@ -14,6 +14,9 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
     command.args(arguments).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
+    for name in ["OARLOCK_SERVER", "OARLOCK_CA", "OARLOCK_CERT", "OARLOCK_KEY", "COLUMNS"] {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -27,6 +27,89 @@ insecure IN NS ns.insecure.example.com.
 ns.insecure IN AAAA 2001:db8::10
 "#;
 
+/// One record of every type that a zone may hold, as BIND 9.18 writes them. Those above their apex or of its chains are not here.
+pub(crate) const EVERY_TYPE: &str = r#"md MD ns1
+mf MF ns1
+cname CNAME www
+mb MB ns1
+mg MG ns1
+mr MR ns1
+null NULL \# 2 0102
+wks WKS 192.0.2.1 tcp smtp ftp
+ptr PTR www
+hinfo HINFO PC "a b"
+minfo MINFO www ns1
+mx MX 10 www
+txt TXT "a" ""
+rp RP www ns1
+afsdb AFSDB 1 www
+x25 X25 311061700956
+isdn ISDN 150862028003217 004
+rt RT 2 www
+nsap NSAP 0x47.0005.80.005a00
+nsap-ptr NSAP-PTR Foo.Example.
+key KEY 256 3 5 AQPSKmynfzW4kyBv015MUG2DeIQ3
+nokey KEY 49152 3 1
+px PX 10 www ns1
+gpos GPOS -32.6882 116.8652 10.0
+aaaa AAAA 2001:db8::1
+loc LOC 42 21 54 N 71 06 18 W -24m 30m
+nxt NXT www A
+eid EID 012f
+nimloc NIMLOC 32251a03
+srv SRV 0 1 65535 www
+atma ATMA +61.200000000
+naptr NAPTR 100 50 "s" "http+I2L" "" www
+kx KX 1 www
+cert CERT PKIX 1 RSASHA256 AQID
+a6 A6 64 ::1 Foo
+dname DNAME www.example.net.
+sink SINK 1 2 3 AQID
+apl APL 1:192.168.32.0/21 !1:192.168.38.0/28
+sshfp SSHFP 2 1 2BB183AF5F22588179A53B0A98631FAD1A292118
+ipseckey IPSECKEY 10 1 2 192.0.2.38 AQNR
+dhcid DHCID AAIBY2/AuCcc
+tlsa TLSA 3 1 1 d2ab
+smimea SMIMEA 0 0 0 00
+hip HIP 2 200100107B1A74DF365639CC39F1D578 AwEAAbdx Rvs.example.
+ninfo NINFO "a" b
+rkey RKEY 0 255 1 AQID
+talink TALINK www .
+cds CDS 0 0 0 00
+cds CDNSKEY 0 3 0 AA==
+openpgpkey OPENPGPKEY AQIDBA==
+csync CSYNC 66 3 A NS AAAA
+zonemd ZONEMD 1 1 240 000102030405060708090a0b
+svcb SVCB 16 www alpn=h2,h3-19 mandatory=ipv4hint,alpn ipv4hint=192.0.2.1 dohpath=/q{?dns}
+https HTTPS 1 .
+dsync DSYNC CDS NOTIFY 5359 www
+hhit HHIT AQID
+brid BRID AQID
+spf SPF a
+uinfo UINFO \# 1 00
+uid UID \# 4 00000001
+gid GID \# 4 00000001
+unspec UNSPEC \# 1 00
+nid NID 10 0014:4fff:ff20:ee64
+l32 L32 10 10.1.2.0
+l64 L64 10 2001:0DB8:1140:1000
+lp LP 10 www
+eui48 EUI48 00-00-5e-00-53-2a
+eui64 EUI64 00-00-5e-ef-10-00-00-2a
+uri URI 10 1 "ftp://a"
+caa CAA 128 issue "ca.example; x=y"
+avc AVC a
+doa DOA 1 2 3 "text/plain" AQID
+amtrelay AMTRELAY 10 1 3 Relay
+resinfo RESINFO qnamemin
+wallet WALLET a
+cla TYPE263 \# 2 0161
+ipn TYPE264 \# 8 0000000000000001
+ta TA 14796 RSASHA256 2 2BB183AF5F22588179A53B0A98631FAD1A2921182BB183AF5F22588179A53B0A
+dlv DLV 14796 8 2 2BB183AF5F22588179A53B0A98631FAD1A2921182BB183AF5F22588179A53B0A
+private TYPE65280 \# 4 c0a80001
+"#;
+
 /// A folder with a zone, in which programs run.
 pub(crate) struct Place(TempDir);
 
@@ -152,6 +235,17 @@ impl Place {
             assert_eq!(finding["reason"], "nsec3-iterations", "{answer}");
         }
         answer
+    }
+
+    /// Verifiers that read a file say that it is good.
+    pub(crate) fn assert_others_accept(&self, name: &str, with_ldns: bool) {
+        let bind: &[&str] = &["-z", "-q", "-o", "example.com", name];
+        let knot: &[&str] = &["-o", "example.com", "-d", "on", name];
+        self.peer_does("dnssec-verify", bind);
+        self.peer_does("kzonecheck", knot);
+        if with_ldns {
+            self.peer_does("ldns-verify-zone", &[name]);
+        }
     }
 
     /// What others' verifiers say of a file that is bad. ldns 1.8.3 does not come to an end with all files.

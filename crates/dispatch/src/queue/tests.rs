@@ -39,7 +39,7 @@ fn push(queue: &mut Queue<Tag>, item: Item<Tag>) {
 }
 
 fn tenant_live(queue: &Queue<Tag>, tenant: u64) -> usize {
-    queue.tenants[&tenant].live
+    queue.live_of(tenant)
 }
 
 fn tags(items: &[Item<Tag>]) -> Vec<(u32, u32, u32)> {
@@ -119,9 +119,64 @@ fn each_tenant_has_its_own_bound() {
 }
 
 #[test]
-fn due_times_look_at_every_tenant() {
+fn each_tenant_has_its_own_due_time() {
     let mut queue = queue();
     push(&mut queue, item(5, 0, 1));
     push(&mut queue, Item { due: 7, ..item(9, 1, 1) });
-    assert_eq!((queue.earliest_due(), queue.oldest()), (Some(7), Some(5)));
+    assert_eq!((queue.due_of(0), queue.due_of(1), queue.due_of(2)), (Some(105), Some(7), None));
+    assert_eq!(queue.oldest(), Some(5));
+}
+
+#[test]
+fn a_batch_for_a_tenant_is_filled_with_what_others_have() {
+    let mut queue = queue();
+    push(&mut queue, item(1, 7, 1000));
+    push(&mut queue, item(2, 8, 2));
+    push(&mut queue, item(3, 9, 1000));
+    let taken = queue.take_for(8, 8, |tenant| tenant == 9);
+    assert_eq!(tags(&taken), [(2, 0, 2), (3, 0, 6)], "its own come first, and the seventh may not join");
+    assert_eq!(tags(&queue.take_for(7, 8, |_| true)), [(1, 0, 8)], "lanes that it fills itself");
+    assert_eq!((queue.live(), queue.live_of(8)), (992 + 994, 0));
+    assert!(queue.take_for(8, 8, |_| true).is_empty(), "nothing is taken for who has nothing");
+}
+
+#[test]
+fn tenants_without_items_leave_the_queue() {
+    let mut queue = queue();
+    for tenant in 0..10_000 {
+        push(&mut queue, item(1, tenant, 1));
+        assert_eq!(queue.take_for(tenant, 1, |_| true).len(), 1);
+    }
+    assert!(queue.tenants.len() <= IDLE_TENANTS + 2 && queue.ring.len() <= IDLE_TENANTS + 2);
+}
+
+#[derive(Clone, Debug)]
+struct Long(u16);
+
+impl Work for Long {
+    fn is_live(&self) -> bool {
+        true
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::RsaPrivate { bits: self.0 })
+    }
+}
+
+#[test]
+fn lengths_of_one_class_do_not_share_a_batch() {
+    let lane = Lane::of(Shape::RsaPrivate { bits: 2047 });
+    let mut queue = Queue::new(lane, Vec::new(), crate::appraisal::Asked::All);
+    let long = |bits, tenant| {
+        let Item { first, bytes, is_whole, enqueued, due, attempts, .. } = item(0, 0, 3);
+        Item { work: Long(bits), first, count: 3, bytes, is_whole, tenant, enqueued, due, attempts }
+    };
+    for (bits, tenant) in [(2047, 0), (2046, 0), (2046, 1), (2047, 1)] {
+        queue.push(long(bits, tenant), usize::MAX).unwrap();
+    }
+    let lens = |items: Vec<Item<Long>>| items.iter().map(|item| item.work.0).collect::<Vec<_>>();
+    assert_eq!(lens(queue.take_for(0, 8, |_| true)), [2047]);
+    assert_eq!(lens(queue.take_for(0, 8, |_| true)), [2046, 2046], "what is next of another tenant joins");
+    assert_eq!(lens(queue.take(usize::MAX, End::Oldest)), [2047]);
+    assert!(queue.is_empty());
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use oarlock_core::{Curve, Lanes};
 
 use super::*;
+use crate::config::Rule;
 
 const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
 const DERIVE: Shape = Shape::X25519;
@@ -209,6 +210,164 @@ fn past_its_bound_a_tenant_is_refused() {
 }
 
 #[test]
+fn what_a_tenant_has_waiting_is_bounded_by_time_in_all_queues() {
+    let mut scheduler = scheduler();
+    scheduler.config.max_tenant_backlog = Some(Duration::from_millis(1));
+    let sign = queue(&mut scheduler, SIGN, &[scalar(100.0 * US)]);
+    let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
+    assert_eq!(
+        scheduler.submit(sign, item(11, 0)).unwrap_err(),
+        JobError::Overloaded { queued: 0, bound: 10 },
+        "too long, though nothing waits"
+    );
+    scheduler.submit(sign, item(8, 0)).unwrap();
+    assert_eq!(
+        scheduler.submit(derive, item(21, 0)).unwrap_err(),
+        JobError::Overloaded { queued: 80, bound: 100 },
+        "counted in operations of the shape that was asked for"
+    );
+    scheduler.submit(derive, item(20, 0)).unwrap();
+    scheduler.submit(derive, Item { tenant: 1, ..item(100, 0) }).unwrap();
+    assert_eq!(scheduler.backlog_ns(0), 1_000_000.0);
+    assert!(scheduler.submit(derive, item(1, 0)).is_err());
+    assert_eq!(next(&mut scheduler), (REFEREE, SIGN, 1), "one hundred microseconds are free again");
+    scheduler.submit(derive, item(10, 0)).unwrap();
+}
+
+#[test]
+fn one_operation_over_the_bound_is_taken_where_nothing_waits() {
+    let mut scheduler = scheduler();
+    scheduler.config.max_tenant_backlog = Some(Duration::from_millis(1));
+    let queue = queue(&mut scheduler, SIGN, &[scalar(5_000.0 * US)]);
+    scheduler.submit(queue, item(1, 0)).unwrap();
+    assert!(scheduler.submit(queue, item(1, 0)).is_err());
+}
+
+#[test]
+fn the_tenant_that_was_served_least_comes_first_whatever_its_queue() {
+    let mut scheduler = scheduler();
+    let sign = queue(&mut scheduler, SIGN, &[scalar(100.0 * US)]);
+    let derive = queue(&mut scheduler, DERIVE, &[scalar(20.0 * US)]);
+    scheduler.submit(sign, item(1_000, 0)).unwrap();
+    assert_eq!(next(&mut scheduler).1, SIGN);
+    scheduler.submit(derive, Item { tenant: 1, ..item(100, 900_000_000) }).unwrap();
+    let shapes: Vec<Shape> = (0..12).map(|_| next(&mut scheduler).1).collect();
+    let [first, rest @ ..] = &shapes[..] else { panic!("{shapes:?}") };
+    assert_eq!(*first, DERIVE, "whatever is due when");
+    assert_eq!(rest.iter().filter(|shape| **shape == SIGN).count(), 2, "five for one: {shapes:?}");
+}
+
+#[test]
+fn lanes_that_one_tenant_leaves_empty_are_filled_with_another_ones_jobs() {
+    let mut scheduler = scheduler();
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    scheduler.submit(queue, item(1_000, 0)).unwrap();
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 8));
+    scheduler.submit(queue, Item { tenant: 1, ..item(2, 0) }).unwrap();
+    match scheduler.next(0, Asking { idle_others: 0 }) {
+        Decision::Run(plan) => {
+            let shares: Vec<_> = plan.items.iter().map(|item| (item.tenant, item.count)).collect();
+            assert_eq!((plan.ops, shares), (8, vec![(1, 2), (0, 6)]));
+        }
+        other => panic!("not a batch: {other:?}"),
+    }
+}
+
+/// A tenant whose dear queue is more urgent does not get its cheap one served beside another tenant's jobs for ever.
+#[test]
+fn who_waits_for_something_else_first_does_not_fill_lanes() {
+    let mut scheduler = scheduler();
+    let choices = [scalar(100.0 * US), lane(50.0 * US)];
+    let sign = queue(&mut scheduler, SIGN, &choices);
+    let derive = queue(&mut scheduler, DERIVE, &choices);
+    scheduler.submit(sign, item(100, 0)).unwrap();
+    scheduler.submit(derive, item(100, 1_000_000)).unwrap();
+    scheduler.submit(derive, Item { tenant: 1, ..item(100, 0) }).unwrap();
+    let shapes: Vec<Shape> = (0..10).map(|_| next(&mut scheduler).1).collect();
+    assert_eq!(shapes.iter().filter(|shape| **shape == SIGN).count(), 5, "{shapes:?}");
+}
+
+#[test]
+fn a_long_run_is_cut_for_another_tenant_in_the_same_queue() {
+    let mut scheduler = scheduler();
+    scheduler.config.overhead = Duration::from_micros(100);
+    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), lane(40.0 * US)]);
+    scheduler.submit(sign, item(64, 0)).unwrap();
+    scheduler.submit(sign, Item { tenant: 1, ..item(64, 0) }).unwrap();
+    // Sixteen groups of 320 us would be worth it; three fit into a millisecond.
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 24));
+}
+
+#[test]
+fn thousands_of_lengths_make_few_queues() {
+    let mut scheduler = scheduler();
+    for bits in 512..=4096 {
+        let shape = Shape::RsaPublic { bits, exponent: oarlock_core::RsaExponent::F4 };
+        let queue = scheduler.queue_for(Lane::of(shape), || vec![scalar(10.0 * US)]);
+        scheduler.submit(queue, item(1, 0)).unwrap();
+    }
+    assert_eq!((scheduler.queues.len(), scheduler.live()), (29, 3585));
+    while let Decision::Run(_) = scheduler.next(0, Asking { idle_others: 0 }) {}
+    assert_eq!((scheduler.live(), scheduler.queued().count()), (0, 15), "those of odd lengths are not shown");
+}
+
+#[test]
+fn a_queue_of_odd_lengths_that_is_idle_makes_way() {
+    let mut scheduler = scheduler();
+    for exponent_bits in 0..1_000_u16 {
+        let shape = Shape::ModExp { bits: 2047, exponent_bits: 64 * exponent_bits + 1 };
+        let queue = scheduler.queue_for(Lane::of(shape), || vec![scalar(10.0 * US)]);
+        scheduler.submit(queue, item(1, 0)).unwrap();
+        assert_eq!(next(&mut scheduler).2, 1);
+    }
+    assert!(scheduler.queues.len() <= IDLE_MIXED_QUEUES + 1, "{}", scheduler.queues.len());
+}
+
+#[derive(Clone, Debug)]
+struct Errand(Nanos);
+
+impl Work for Errand {
+    fn is_live(&self) -> bool {
+        true
+    }
+
+    fn task_ns(&self) -> Nanos {
+        self.0
+    }
+}
+
+fn errand(tenant: u64, ns: Nanos) -> Item<Errand> {
+    let (first, count, bytes, is_whole, enqueued, due, attempts) = (0, 1, 0, false, 0, 0, 0);
+    Item { work: Errand(ns), first, count, bytes, is_whole, tenant, enqueued, due, attempts }
+}
+
+#[test]
+fn tasks_take_turns_and_leave_threads_for_others() {
+    let config = Config { max_tenant_backlog: Some(Duration::from_secs(1)), ..Config::default() };
+    let mut scheduler = Scheduler::<Errand>::new(config, REFEREE, 1);
+    (0..10).for_each(|_| scheduler.submit_task(errand(1, 100_000_000)).unwrap());
+    assert_eq!(
+        scheduler.submit_task(errand(1, 1)).unwrap_err(),
+        JobError::Overloaded { queued: 1_000, bound: 1_000 }
+    );
+    let tenant = |scheduler: &mut Scheduler<Errand>| match scheduler.next_task(2) {
+        Decision::Do(item) => Some(item.tenant),
+        _ => None,
+    };
+    assert_eq!(
+        [tenant(&mut scheduler), tenant(&mut scheduler), tenant(&mut scheduler)],
+        [Some(1), Some(1), None]
+    );
+    (0..3).for_each(|_| scheduler.submit_task(errand(2, 10_000_000)).unwrap());
+    assert_eq!(tenant(&mut scheduler), Some(2), "a thread was left for it");
+    scheduler.end_task(1, 0.0);
+    assert_eq!([tenant(&mut scheduler), tenant(&mut scheduler)], [Some(2), Some(1)]);
+    scheduler.forget(Lane::Tasks, 2, 1, 0, 10_000_000);
+    assert_eq!((scheduler.backlog_ns(2), scheduler.backlog_ns(1)), (0.0, 700_000_000.0));
+    assert!(scheduler.is_empty() && scheduler.live() == 0, "workers have nothing to do with it");
+}
+
+#[test]
 fn bulk_work_is_chosen_by_its_own_bytes() {
     let mut config = Config { overhead: Duration::ZERO, ..Config::default() };
     config.rule = Rule::Adaptive;
@@ -297,7 +456,7 @@ fn submissions_that_ended_are_not_run_and_leave_no_count() {
     scheduler.submit(queue, gone.clone()).unwrap();
     gone.work.0.set(false);
     assert!(matches!(scheduler.next(0, Asking { idle_others: 0 }), Decision::Idle));
-    scheduler.forget(Lane::Engines(SIGN), 0, 5, 0);
+    scheduler.forget(Lane::Engines(SIGN), 0, 5, 0, 0);
     assert!(scheduler.is_empty() && scheduler.live() == 0);
 }
 

@@ -36,7 +36,7 @@ pub struct Chain {
     /// Sets that the message has.
     pub sets: usize,
     pub(crate) fault: Option<ChainFault>,
-    /// Of the newest message signature, then of the seals from the newest on.
+    /// Of the newest message signature, then of the seals from the newest on. Only the first if that fails before any key is needed.
     pub signatures: Vec<SignatureResult>,
 }
 

@@ -3,7 +3,9 @@
 use oarlock::{Accelerator, Answers, Job, JobError, Options};
 
 use super::chain::{Chain, ChainFault};
-use super::sets::{MESSAGE, MOST_SETS, RESULTS, SEAL, Set, find_sets, highest_instance};
+use super::sets::{
+    MESSAGE, MOST_SETS, RESULTS, SEAL, find_sets, highest_instance, write_results_and_message, write_seal,
+};
 use crate::canon::{Form, canonicalize_header};
 use crate::fold::Folded;
 use crate::hash::{Bodies, BodyHasher, BodyNeed, Digests, Gather, HashId, HashedBody, WholeBody, find_body};
@@ -19,6 +21,10 @@ pub enum SealError {
     /// Somebody has sealed the chain as broken, so that nobody adds to it. RFC 8617 5.1.2.
     #[error("the chain was sealed as broken, nothing is added to it")]
     Closed,
+    /// A key of the chain could not be looked up. A set would say for ever that the chain is broken, so none is added and whoever
+    /// receives the message can still verify what is there.
+    #[error("a key of the chain could not be looked up, so that nobody knows whether it is whole")]
+    Undecided,
     /// The chain is as long as it can be.
     #[error("the chain has {MOST_SETS} sets, which is the most")]
     TooLong,
@@ -62,6 +68,19 @@ impl Sealer {
     }
 }
 
+/// The results of verifying a message, as a set says them.
+#[derive(Clone, Copy, Debug)]
+pub struct SealedResults<'a> {
+    /// By whom.
+    pub authserv_id: &'a str,
+    /// Of each signature.
+    pub signatures: &'a [SignatureResult],
+    /// Of the chain.
+    pub chain: &'a Chain,
+    /// Results of others of the same domain, such as `spf=pass smtp.mailfrom=example.com`, for a set has all of them. RFC 8617 4.1.1.
+    pub others: &'a [String],
+}
+
 /// Messages that are sealed together, by one sealer.
 #[derive(Debug)]
 pub struct Sealing<'m> {
@@ -91,16 +110,10 @@ impl<'m> Sealing<'m> {
     ///
     /// # Errors
     /// The batch is at 4 GiB.
-    pub fn push(
-        &mut self,
-        message: Message<'m>,
-        authserv_id: &str,
-        signatures: &[SignatureResult],
-        chain: &Chain,
-    ) -> Result<(), JobError> {
+    pub fn push(&mut self, message: Message<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         let body = whole.hashed(&mut self.gather, self.sealer.body_need())?;
-        self.add(message.headers, body, authserv_id, signatures, chain);
+        self.add(message.headers, body, results);
         Ok(())
     }
 
@@ -112,16 +125,14 @@ impl<'m> Sealing<'m> {
         &mut self,
         headers: Vec<Header<'m>>,
         bodies: impl IntoIterator<Item = BodyHasher>,
-        authserv_id: &str,
-        signatures: &[SignatureResult],
-        chain: &Chain,
+        results: &SealedResults<'_>,
     ) -> Result<(), JobError> {
         let gather = &mut self.gather;
         let bodies: Bodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
         let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
         let body = find_body(&bodies, self.sealer.body_need()).cloned().ok_or(missing)?;
-        self.add(headers, body, authserv_id, signatures, chain);
+        self.add(headers, body, results);
         Ok(())
     }
 
@@ -157,23 +168,19 @@ impl<'m> Sealing<'m> {
         Ok(stage.finish())
     }
 
-    fn add(
-        &mut self,
-        headers: Vec<Header<'m>>,
-        body: HashedBody,
-        authserv_id: &str,
-        signatures: &[SignatureResult],
-        chain: &Chain,
-    ) {
+    fn add(&mut self, headers: Vec<Header<'m>>, body: HashedBody, results: &SealedResults<'_>) {
+        let SealedResults { authserv_id, signatures, chain, others } = *results;
         let number = highest_instance(&headers) + 1;
         self.requests.push(if matches!(chain.fault, Some(ChainFault::SealedAsFailed(_))) {
             Err(SealError::Closed)
+        } else if chain.verdict() == Verdict::Temperror {
+            Err(SealError::Undecided)
         } else if number > MOST_SETS {
             Err(SealError::TooLong)
         } else {
             let mut field = Folded::new(text(RESULTS));
             field.glued(&format!(": i={number}; "));
-            results::write(&mut field, authserv_id, signatures, Some(chain));
+            results::write(&mut field, authserv_id, signatures, Some(chain), others);
             Ok(Request { headers, body, number, verdict: chain.verdict(), results: field.finish() })
         });
     }
@@ -288,11 +295,9 @@ fn write_all(request: &Request<'_>, message: &str, seal: &str, out: &mut Vec<u8>
         Verdict::Pass => find_sets(&request.headers).unwrap_or_default(),
         _ => Default::default(),
     };
-    for Set { results, message, seal, .. } in &older {
-        for header in [results, message, seal] {
-            canonicalize_header(Form::Relaxed, header, out);
-            out.extend_from_slice(b"\r\n");
-        }
+    for set in &older {
+        write_results_and_message(set, out);
+        write_seal(set, out);
     }
     for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
         // It was written with name and colon.

@@ -133,20 +133,23 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// What the seal of the last of `sets` signs: every set, and of itself all but the value of `b=`. RFC 8617 5.1.1.
-pub(crate) fn write_sealed(sets: &[Set<'_>], out: &mut Vec<u8>) {
-    for (place, set) in sets.iter().enumerate() {
-        for header in [&set.results, &set.message] {
-            canonicalize_header(Form::Relaxed, header, out);
-            out.extend_from_slice(b"\r\n");
-        }
-        if place + 1 == sets.len() {
-            write_unsigned(Form::Relaxed, &set.seal, set.seal_signature.signature_place.clone(), out);
-        } else {
-            canonicalize_header(Form::Relaxed, &set.seal, out);
-            out.extend_from_slice(b"\r\n");
-        }
+/// Writes the two fields that a set's seal and all later ones sign. RFC 8617 5.1.1.
+pub(crate) fn write_results_and_message(set: &Set<'_>, out: &mut Vec<u8>) {
+    for header in [&set.results, &set.message] {
+        canonicalize_header(Form::Relaxed, header, out);
+        out.extend_from_slice(b"\r\n");
     }
+}
+
+/// Writes a seal as it signs itself: without the value of `b=`, and last.
+pub(crate) fn write_seal_unsigned(set: &Set<'_>, out: &mut Vec<u8>) {
+    write_unsigned(Form::Relaxed, &set.seal, set.seal_signature.signature_place.clone(), out);
+}
+
+/// Writes a seal as later ones sign it.
+pub(crate) fn write_seal(set: &Set<'_>, out: &mut Vec<u8>) {
+    canonicalize_header(Form::Relaxed, &set.seal, out);
+    out.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]

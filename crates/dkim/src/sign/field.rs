@@ -58,7 +58,8 @@ pub(crate) fn unsigned(
         field.word(&[name, value, ";"].concat());
     }
     if let Some(identity) = &signer.identity {
-        field.word(&["i=", identity, ";"].concat());
+        // A `=` before two digits would be read as a character that they encode. RFC 6376 2.11.
+        field.word(&["i=", &identity.replace('=', "=3D"), ";"].concat());
     }
     if signer.has_timestamp {
         number(&mut field, "t", now_s);

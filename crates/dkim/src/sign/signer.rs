@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
-use oarlock::contract::KeyKind;
+use oarlock::contract::{Curve, KeyKind};
 use oarlock::{JobError, Key};
 
 use crate::algorithm::Algorithm;
@@ -33,7 +33,10 @@ pub enum SignerError {
         domain: String,
     },
     /// A key of another type than the algorithm's, or one that cannot sign.
-    #[error("a key of kind {found:?} cannot sign with {algorithm}")]
+    #[error(
+        "{} cannot sign with {algorithm}: expected an RSA private key of 1024 to 4096 bits, or an Ed25519 private key",
+        key_words(*found)
+    )]
     Key {
         /// What the key is.
         found: KeyKind,
@@ -41,7 +44,9 @@ pub enum SignerError {
         algorithm: Algorithm,
     },
     /// A key that no verifier would take.
-    #[error("a key of {found} bits must not sign: 1024 to 4096 are allowed, 2048 advised (RFC 8301)")]
+    #[error(
+        "a key of {found} bits must not sign: expected an RSA key of 1024 to 4096 bits, 2048 advised (RFC 8301)"
+    )]
     KeyBits {
         /// Bits of the modulus.
         found: u16,
@@ -227,6 +232,14 @@ impl Signer {
         })
     }
 
+    /// Tells whether a key can sign mail at all.
+    ///
+    /// # Errors
+    /// A public key, one of a type that DKIM does not know, or an RSA key that verifiers do not take.
+    pub fn check_key(key: &Key) -> Result<(), SignerError> {
+        check_key(key, Algorithm::of_key(key).unwrap_or(Algorithm::RsaSha256))
+    }
+
     /// Signs with another algorithm of the key's type: rsa-sha1, which only benchmarks should.
     ///
     /// # Errors
@@ -317,6 +330,31 @@ impl Signer {
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.key
+    }
+}
+
+/// A kind of key for people.
+fn key_words(kind: KeyKind) -> String {
+    match kind {
+        KeyKind::RsaPrivate(bits) => format!("an RSA private key of {bits} bits"),
+        KeyKind::RsaPublic(bits) => format!("an RSA public key of {bits} bits"),
+        KeyKind::ModExp { bits, .. } => format!("an RSA private key of {bits} bits without its primes"),
+        KeyKind::EcPrivate(curve) => format!("an ECDSA private key over {}", curve_name(curve)),
+        KeyKind::EcPublic(curve) => format!("an ECDSA public key over {}", curve_name(curve)),
+        KeyKind::Ed25519Private => "an Ed25519 private key".to_owned(),
+        KeyKind::Ed25519Public => "an Ed25519 public key".to_owned(),
+        KeyKind::X25519Private => "an X25519 private key".to_owned(),
+        KeyKind::X25519Public => "an X25519 public key".to_owned(),
+        KeyKind::Secret(bytes) => format!("a symmetric key of {bytes} bytes"),
+        _ => "a key of an unknown kind".to_owned(),
+    }
+}
+
+fn curve_name(curve: Curve) -> &'static str {
+    match curve {
+        Curve::P256 => "P-256",
+        Curve::P384 => "P-384",
+        _ => "another curve",
     }
 }
 

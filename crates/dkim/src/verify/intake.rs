@@ -5,7 +5,7 @@ use std::ops::Range;
 use oarlock::{Accelerator, JobError, Options};
 
 use super::judge::{ChainParts, Hashed, Parts, Pending};
-use crate::arc::{Found, find_sets, write_sealed};
+use crate::arc::{Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned};
 use crate::canon::{Form, canonicalize_header};
 use crate::hash::{Bodies, BodyHasher, BodyNeed, Gather, HashId, HashedBody, WholeBody, find_body};
 use crate::message::{Header, Message, name_hash};
@@ -116,7 +116,7 @@ impl<'m> Intake<'m> {
         &mut self,
         headers: &[Header<'m>],
         field: &Header<'m>,
-        signature: Result<Signature<'m>, Box<SignatureResult>>,
+        signature: Result<Signature<'m>, Box<Pending<'m>>>,
         body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<Pending<'m>, JobError> {
         Ok(match signature {
@@ -125,7 +125,7 @@ impl<'m> Intake<'m> {
                 let hash = self.signed_headers(headers, field, &signature)?;
                 Pending::Hashed { signature, hash, body }
             }
-            Err(result) => Pending::Done(result),
+            Err(pending) => *pending,
         })
     }
 
@@ -142,41 +142,60 @@ impl<'m> Intake<'m> {
         let mut signatures = Vec::with_capacity(sets.len() + 1);
         if let Some(newest) = sets.last() {
             let signature = self.read_of_set(&newest.message);
+            let is_refused = signature.is_err();
             signatures.push(self.pending(headers, &newest.message, signature, body_of)?);
-        }
-        for count in (1..=sets.len()).rev() {
-            let signature = sets[count - 1].seal_signature.clone();
-            let start = self.gather.data.len();
-            write_sealed(&sets[..count], &mut self.gather.data);
-            let end = self.gather.data.len();
-            let hash = self.gather.add(signature.algorithm.digest(), start..end)?;
-            signatures.push(match self.refusal(&signature) {
-                Some(reason) => Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason)))),
-                None => Pending::Hashed { signature, hash, body: None },
-            });
+            if !is_refused {
+                signatures.extend(self.seals(&sets));
+            }
         }
         Ok(ChainParts { sets: sets.len(), fault: None, signatures })
     }
 
-    fn read_of_set(&self, field: &Header<'m>) -> Result<Signature<'m>, Box<SignatureResult>> {
+    /// The seals from the newest on. Each signs what all before it sign, which is kept once.
+    fn seals(&mut self, sets: &[Set<'m>]) -> Vec<Pending<'m>> {
+        let mut seals = Vec::with_capacity(sets.len());
+        let mut start = self.gather.data.len();
+        self.gather.start_growth();
+        for set in sets {
+            let signature = set.seal_signature.clone();
+            let data = &mut self.gather.data;
+            write_results_and_message(set, data);
+            let shared = start..data.len();
+            write_seal_unsigned(set, data);
+            let own = shared.end..data.len();
+            start = own.end;
+            write_seal(set, data);
+            let hash = self.gather.grow(signature.algorithm.digest(), shared, own);
+            seals.push(match self.refusal(&signature) {
+                Some(reason) => Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason)))),
+                None => Pending::Hashed { signature, hash, body: None },
+            });
+        }
+        seals.reverse();
+        seals
+    }
+
+    fn read_of_set(&self, field: &Header<'m>) -> Result<Signature<'m>, Box<Pending<'m>>> {
         let signature = Signature::of_set(field.value(), &self.policy.limits)
-            .map_err(|error| SignatureResult::unread(field, error.into()))?;
+            .map_err(|error| Pending::unread(field, error.into()))?;
         match self.refusal(&signature) {
-            Some(reason) => Err(Box::new(SignatureResult::of(&signature, Some(reason)))),
+            Some(reason) => {
+                Err(Box::new(Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason))))))
+            }
             None => Ok(signature),
         }
     }
 
     /// A signature that is worth hashing for.
-    fn read(&self, place: usize, field: &Header<'m>) -> Result<Signature<'m>, Box<SignatureResult>> {
+    fn read(&self, place: usize, field: &Header<'m>) -> Result<Signature<'m>, Box<Pending<'m>>> {
         let Policy { limits, .. } = &self.policy;
         if place >= limits.signatures {
-            return Err(SignatureResult::unread(field, Reason::TooManySignatures(limits.signatures)));
+            return Err(Pending::unread(field, Reason::TooManySignatures(limits.signatures)));
         }
-        let signature = Signature::parse(field.value(), limits)
-            .map_err(|error| SignatureResult::unread(field, error.into()))?;
+        let signature =
+            Signature::parse(field.value(), limits).map_err(|error| Pending::unread(field, error.into()))?;
         match self.refusal(&signature) {
-            Some(reason) => Err(Box::new(SignatureResult::of(&signature, Some(reason)))),
+            Some(reason) => Err(Box::new(Pending::Refused { signature, reason })),
             None => Ok(signature),
         }
     }
@@ -262,7 +281,7 @@ impl SignatureResult {
             reason,
             domain: Some(signature.domain.clone()),
             selector: Some(signature.selector.clone()),
-            identity: signature.identity.map(Into::into),
+            identity: signature.identity.as_deref().map(Into::into),
             algorithm: Some(signature.algorithm),
             signature_start: Some(start_of(&crate::base64::encode(
                 &signature.signature[..6.min(signature.signature.len())],
@@ -273,11 +292,11 @@ impl SignatureResult {
     }
 
     /// Of a field that was not read, with what of it could be.
-    fn unread(field: &Header<'_>, reason: Reason) -> Box<Self> {
+    fn unread(field: &Header<'_>, reason: Reason) -> Self {
         let tags = TagList::parse(field.value()).ok();
         let tag = |name| tags.as_ref().and_then(|tags| tags.get(name)).map(crate::signature::text);
         let name = |tag: Option<&str>| Some(crate::domain::ascii_form(tag?)?.into_owned());
-        Box::new(Self {
+        Self {
             reason: Some(reason),
             domain: name(tag("d")),
             selector: name(tag("s")),
@@ -286,7 +305,13 @@ impl SignatureResult {
             signature_start: None,
             key_bits: None,
             is_testing: false,
-        })
+        }
+    }
+}
+
+impl Pending<'_> {
+    fn unread(field: &Header<'_>, reason: Reason) -> Box<Self> {
+        Box::new(Self::Done(Box::new(SignatureResult::unread(field, reason))))
     }
 }
 

@@ -20,6 +20,11 @@ use crate::verdict::{Reason, SignatureResult};
 #[allow(clippy::large_enum_variant)]
 pub(super) enum Pending<'m> {
     Done(Box<SignatureResult>),
+    /// It cannot pass, whatever its key is. Its record is read all the same: it may say `t=y`.
+    Refused {
+        signature: Signature<'m>,
+        reason: Reason,
+    },
     /// Seals have no body.
     Hashed {
         signature: Signature<'m>,
@@ -85,25 +90,46 @@ struct Open<'m> {
     place: Place,
     name: KeyName,
     signature: Signature<'m>,
+    /// Of the signed fields; empty for a signature that cannot pass.
     hash: Hash,
+}
+
+/// The names of one message whose records are wanted.
+#[derive(Debug, Default)]
+struct Wanted(SmallVec<[KeyName; 8]>);
+
+impl Wanted {
+    /// True where the record is wanted already, or there may be one more.
+    fn admits(&mut self, name: &KeyName, max: usize) -> bool {
+        let is_known = self.0.contains(name);
+        if !is_known && self.0.len() < max {
+            self.0.push(name.clone());
+            return true;
+        }
+        is_known
+    }
 }
 
 impl<'m> Hashed<'m> {
     pub(super) fn new(policy: Policy, messages: Vec<Parts<'m>>, digests: &Digests) -> Self {
         let mut hashed = Self { policy, results: Vec::with_capacity(messages.len()), open: Vec::new() };
         for (message, parts) in messages.into_iter().enumerate() {
-            let mut of = |signatures: &mut dyn Iterator<Item = Pending<'m>>, is_of_chain| {
-                let places = (0..).map(|index| Place { message, is_of_chain, index });
-                places
-                    .zip(signatures)
-                    .map(|(place, pending)| hashed.judge(pending, place, digests))
-                    .collect::<Vec<_>>()
+            let mut wanted = Wanted::default();
+            let mut judge = |pending, is_of_chain, index| {
+                hashed.judge(pending, Place { message, is_of_chain, index }, &mut wanted, digests)
             };
-            let signatures = of(&mut parts.signatures.into_iter(), false).into();
-            let chain = parts.chain.map(|ChainParts { sets, fault, signatures }| Chain {
-                sets,
-                fault,
-                signatures: of(&mut signatures.into_iter(), true),
+            let signatures = parts.signatures.into_iter().enumerate();
+            let signatures = signatures.map(|(index, pending)| judge(pending, false, index)).collect();
+            let chain = parts.chain.map(|ChainParts { sets, fault, signatures }| {
+                let mut judged = Vec::with_capacity(signatures.len());
+                for (index, pending) in signatures.into_iter().enumerate() {
+                    judged.push(judge(pending, true, index));
+                    // A chain whose newest message signature fails is broken, whatever its seals are. RFC 8617 5.2.
+                    if index == 0 && judged[0].reason.is_some() {
+                        break;
+                    }
+                }
+                Chain { sets, fault, signatures: judged }
             });
             hashed.results.push(Verified { signatures, chain });
         }
@@ -123,24 +149,44 @@ impl<'m> Hashed<'m> {
         let mut keyed = Vec::with_capacity(open.len());
         for open in open {
             let Some(result) = open.place.of(&mut results) else { continue };
-            match choose(&answer(&open.name), &open, &policy, result) {
-                Ok(key) => keyed.push((open, key)),
-                Err(reason) => result.reason = Some(reason),
+            match (choose(&answer(&open.name), &open, &policy, result), &result.reason) {
+                (Ok(key), None) => keyed.push((open, key)),
+                // Rules of RFC 6376 6.1.1 are applied before the key is looked up, the body hash after it.
+                (Err(_), Some(reason)) if reason.precedes_key() => {}
+                (Err(reason), _) => result.reason = Some(reason),
+                (Ok(_), Some(_)) => {}
             }
         }
         Keyed { results, keyed }
     }
 
-    fn judge(&mut self, pending: Pending<'m>, place: Place, digests: &Digests) -> SignatureResult {
-        let (signature, hash, body) = match pending {
+    /// The result as far as it is known without a key. DKIM signatures that fail are open, too: a record may say that nobody is to
+    /// mind (`t=y`), or be missing, and both count before the body hash. RFC 6376 3.6.1 and 6.1.2.
+    fn judge(
+        &mut self,
+        pending: Pending<'m>,
+        place: Place,
+        wanted: &mut Wanted,
+        digests: &Digests,
+    ) -> SignatureResult {
+        let (signature, hash, reason) = match pending {
             Pending::Done(result) => return *result,
-            Pending::Hashed { signature, hash, body } => (signature, hash, body),
+            Pending::Refused { signature, reason } => (signature, Hash::new(), Some(reason)),
+            Pending::Hashed { signature, hash, body } => {
+                let reason = body.and_then(|body| body_fault(&signature, &body, digests, &self.policy));
+                (signature, digests.get(hash).into(), reason)
+            }
         };
-        let reason = body.and_then(|body| body_fault(&signature, &body, digests, &self.policy));
-        let result = SignatureResult::of(&signature, reason);
-        if result.reason.is_none() {
-            let name = KeyName::new(&signature.selector, &signature.domain);
-            self.open.push(Open { place, name, signature, hash: digests.get(hash).into() });
+        let mut result = SignatureResult::of(&signature, reason);
+        if place.is_of_chain && result.reason.is_some() {
+            return result;
+        }
+        let name = KeyName::new(&signature.selector, &signature.domain);
+        let max = self.policy.limits.max_lookups;
+        if wanted.admits(&name, max) {
+            self.open.push(Open { place, name, signature, hash });
+        } else {
+            result.reason.get_or_insert(Reason::TooManyLookups(max));
         }
         result
     }
@@ -192,7 +238,12 @@ fn choose(
                     reason
                 }
             },
-            Err(error) => error.clone().into(),
+            Err(error) => {
+                if first.is_none() {
+                    result.is_testing = error.is_testing();
+                }
+                error.clone().into()
+            }
         };
         first.get_or_insert(fault);
     }
@@ -223,7 +274,7 @@ fn fault(record: &KeyRecord, signature: &Signature<'_>, policy: &Policy) -> Opti
 }
 
 fn is_of_domain_itself(signature: &Signature<'_>) -> bool {
-    let host = signature.identity.and_then(|identity| identity.rsplit_once('@'));
+    let host = signature.identity.as_deref().and_then(|identity| identity.rsplit_once('@'));
     host.is_none_or(|(_, host)| crate::domain::ascii_form(host).as_deref() == Some(&signature.domain))
 }
 

@@ -26,6 +26,8 @@ pub enum MessageError {
 pub struct Walked {
     /// The bit QR.
     pub is_response: bool,
+    /// The opcode: [`QUERY`], or that of an UPDATE, a NOTIFY or another message whose sections hold something else.
+    pub opcode: u8,
     /// Questions that its header tells of.
     pub questions: u16,
     /// Signatures in answer, authority and additional section.
@@ -43,10 +45,13 @@ pub struct Signature {
     pub ttl_s: u32,
 }
 
+/// The opcode of queries and their responses. RFC 1035 4.1.1.
+pub const QUERY: u8 = 0;
+
 /// Fixed fields of a signature's data before the signer's name. RFC 4034 3.1.
 const SIGNATURE_FIXED: usize = 18;
 
-/// Walks over a message and shows its signatures in order.
+/// Walks over a message and shows its signatures in order. Of a message with another opcode than [`QUERY`] only the header is read.
 ///
 /// # Errors
 /// [`MessageError::Header`]. Whatever is wrong further on is told by [`Walked::fault`].
@@ -55,10 +60,14 @@ pub fn walk(message: &[u8], on_signature: &mut dyn FnMut(Signature)) -> Result<W
     let count = |at: usize| u32::from(u16::from_be_bytes([header[at], header[at + 1]]));
     let mut walked = Walked {
         is_response: header[2] & 0x80 != 0,
+        opcode: header[2] >> 3 & 15,
         questions: u16::from_be_bytes([header[4], header[5]]),
         signatures: 0,
         fault: None,
     };
+    if walked.opcode != QUERY {
+        return Ok(walked);
+    }
     let mut walker = Walker { message, at: header.len() };
     let mut all = || {
         for _ in 0..count(4) {

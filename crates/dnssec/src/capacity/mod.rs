@@ -33,6 +33,6 @@ mod traffic;
 pub use self::budget::{Budget, OVERHEAD_US};
 pub use self::burst::Burst;
 pub use self::fit::Fit;
-pub use self::message::{MessageError, Signature, Walked, walk};
+pub use self::message::{MessageError, QUERY, Signature, Walked, walk};
 pub use self::model::{Function, Model, Origin, requirement};
 pub use self::traffic::{Counts, Limits, Traffic};

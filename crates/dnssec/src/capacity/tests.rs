@@ -99,6 +99,24 @@ fn what_is_malformed_counts_as_far_as_it_goes() {
     }
 }
 
+/// RFC 1035 4.1.1, RFC 1996, RFC 2136: IQUERY, STATUS, NOTIFY, UPDATE, DSO.
+#[test]
+fn messages_of_other_opcodes_are_neither_queries_nor_responses() {
+    let mut traffic = Traffic::new(Limits::default());
+    for opcode in [1, 2, 4, 5, 6] {
+        for message in [query(), response(&[rrsig(&POINTER, 1, 7, 300)])] {
+            let mut message = message;
+            message[2] |= opcode << 3;
+            let (walked, seen) = signatures(&message);
+            assert_eq!((walked.opcode, seen.len(), walked.fault), (opcode, 0, None));
+            traffic.message(Some(100), &message);
+        }
+    }
+    traffic.message(Some(100), &query());
+    assert_eq!(traffic.totals(), Counts { queries: 1, ..Counts::default() });
+    assert_eq!((traffic.other_opcodes(), traffic.malformed()), (10, 0));
+}
+
 #[test]
 fn traffic_is_counted_by_its_second() {
     let mut traffic = Traffic::new(Limits::default());

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::cache::Cache;
-use super::{Burst, Fit, walk};
+use super::{Burst, Fit, QUERY, walk};
 
 /// What is counted, in a second, in an interval or altogether.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Q: queries, that is messages that ask something, whatever their opcode.
+    /// Q: queries, that is messages with opcode QUERY that ask something.
     pub queries: u64,
     /// R: responses.
     pub responses: u64,
@@ -48,6 +48,7 @@ pub struct Traffic {
     /// Messages that are in the totals alone.
     unplaced: u64,
     malformed: u64,
+    other_opcodes: u64,
     cache: Cache,
     /// First and last second of the input that is read now.
     input: Option<(u64, u64)>,
@@ -64,6 +65,7 @@ impl Traffic {
             totals: Counts::default(),
             unplaced: 0,
             malformed: 0,
+            other_opcodes: 0,
             cache: Cache::new(limits.cache_entries.max(1)),
             input: None,
             inputs: Vec::new(),
@@ -80,6 +82,10 @@ impl Traffic {
             self.malformed += 1;
             return;
         };
+        if walked.opcode != QUERY {
+            self.other_opcodes += 1;
+            return;
+        }
         let asks_nothing = !walked.is_response && walked.questions == 0;
         self.malformed += u64::from(walked.fault.is_some() || asks_nothing);
         if asks_nothing {
@@ -136,6 +142,12 @@ impl Traffic {
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed
+    }
+
+    /// Messages with another opcode than QUERY, such as UPDATE and NOTIFY: neither queries nor responses.
+    #[must_use]
+    pub fn other_opcodes(&self) -> u64 {
+        self.other_opcodes
     }
 
     /// Seconds from the first to the last message of each input; where inputs overlap, once.

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::parse::TYPE;
 use super::wire::DataError;
 use crate::rtype::Type;
 use crate::zone::entries::Words;
@@ -12,7 +13,7 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
-        let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))?;
+        let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, TYPE))?;
         match u8::try_from(rtype.0) {
             Ok(low) => {
                 first[usize::from(low / 8)] |= 0x80 >> (low % 8);

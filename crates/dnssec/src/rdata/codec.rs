@@ -38,7 +38,7 @@ pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// Of words that are not whole groups of four the parts have to come together first.
-fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut joined = first.bytes().to_vec();
     while let Some(word) = words.next()? {
         joined.extend_from_slice(word.bytes());

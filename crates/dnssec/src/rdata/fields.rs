@@ -32,19 +32,22 @@ pub(super) enum Field {
     Texts,
     /// Letters and digits after their length.
     Tag,
-    /// Bytes to the end, as a quoted string.
+    /// Bytes to the end, as a string, quoted or not; as a quoted string only. RFC 7553 4.4.
     Quoted,
+    Uri,
     /// Bytes to the end, at least one.
     Base64,
     Hex,
     /// Bytes to the end, or none.
     OptionalBase64,
-    OptionalHex,
+    /// The same, with `-` for none.
+    Base64OrHyphen,
     /// Bytes after their length: in hex or `-`, in base32hex and at least one. RFC 5155 3.3.
     Salt,
     Hash,
-    /// Types as windows of bits, to the end. RFC 4034 4.1.2.
+    /// Types as windows of bits, to the end; at least one of them. RFC 4034 4.1.2.
     Types,
+    SomeTypes,
     /// Types below 128 as bits, to the end. RFC 2535 5.2.
     OldTypes,
     /// 6 or 8 bytes with hyphens. RFC 7043.
@@ -54,6 +57,14 @@ pub(super) enum Field {
     Locator,
     /// Bytes to the end, in hex after `0x`. RFC 1706.
     Nsap,
+    /// At least four digits after their length. RFC 1183 3.1.
+    Psdn,
+    /// Protocol and services, to the end. RFC 1035 3.4.2.
+    Services,
+    /// An ATM address after its format, to the end. ATM Forum, af-saa-0069.
+    Atm,
+    /// Length of a prefix, what of an address is behind it, and the prefix's name. RFC 2874 3.1.
+    AddressSuffix,
     /// RFC 3123, to the end.
     Prefixes,
     /// RFC 1876.
@@ -75,19 +86,20 @@ pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
         Type::A => &[Ip4],
         Type::AAAA => &[Ip6],
         Type::NS | Type::MD | Type::MF | Type::CNAME | Type::MB | Type::MG | Type::MR | Type::PTR => &[Name],
-        Type::DNAME => &[Name],
+        Type::DNAME | Type::NSAP_PTR => &[Name],
         Type::SOA => &[Name, Name, Long, Period, Period, Period, Period],
         Type::MX | Type::AFSDB | Type::RT | Type::KX => &[Short, Name],
-        Type::TXT | Type::SPF | Type::AVC | Type::RESINFO | Type::WALLET => &[Texts],
+        Type::TXT | Type::SPF | Type::AVC | Type::RESINFO | Type::WALLET | Type::NINFO => &[Texts],
         Type::RRSIG | Type::SIG => &[Covered, Algorithm, Byte, Period, Time, Time, Short, Name, Base64],
-        Type::NSEC => &[NameKept, Types],
+        Type::NSEC => &[NameKept, SomeTypes],
         Type::NSEC3 => &[Byte, Byte, Short, Salt, Hash, Types],
         Type::NSEC3PARAM => &[Byte, Byte, Short, Salt],
-        Type::DNSKEY | Type::CDNSKEY | Type::KEY => &[Short, Byte, Algorithm, OptionalBase64],
-        Type::DS | Type::CDS | Type::DLV => &[Short, Algorithm, Digest, Hex],
+        Type::DNSKEY | Type::CDNSKEY | Type::RKEY => &[Short, Byte, Algorithm, Base64],
+        Type::KEY => &[Short, Byte, Algorithm, OptionalBase64],
+        Type::DS | Type::CDS | Type::DLV | Type::TA => &[Short, Algorithm, Digest, Hex],
         Type::HINFO => &[Text, Text],
         Type::MINFO | Type::RP => &[Name, Name],
-        Type::X25 => &[Text],
+        Type::X25 => &[Psdn],
         Type::ISDN => &[Text, OptionalText],
         Type::NSAP => &[Nsap],
         Type::PX => &[Short, Name, Name],
@@ -98,10 +110,10 @@ pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
         Type::NAPTR => &[Short, Short, Text, Text, Text, Name],
         Type::CERT => &[CertKind, Short, Algorithm, Base64],
         Type::APL => &[Prefixes],
-        Type::SSHFP => &[Byte, Byte, OptionalHex],
-        Type::IPSECKEY => &[Byte, Gateway, OptionalBase64],
-        Type::DHCID | Type::OPENPGPKEY => &[Base64],
-        Type::TLSA | Type::SMIMEA => &[Byte, Byte, Byte, OptionalHex],
+        Type::SSHFP => &[Byte, Byte, Hex],
+        Type::IPSECKEY => &[Byte, Gateway, Base64],
+        Type::DHCID | Type::OPENPGPKEY | Type::HHIT | Type::BRID => &[Base64],
+        Type::TLSA | Type::SMIMEA => &[Byte, Byte, Byte, Hex],
         Type::HIP => &[HostIdentity],
         Type::TALINK => &[NameKept, NameKept],
         Type::CSYNC => &[Long, Short, Types],
@@ -113,9 +125,15 @@ pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
         Type::LP => &[Short, NameKept],
         Type::EUI48 => &[Eui48],
         Type::EUI64 => &[Eui64],
-        Type::URI => &[Short, Short, Quoted],
+        Type::URI => &[Short, Short, Uri],
         Type::CAA => &[Byte, Tag, Quoted],
         Type::AMTRELAY => &[Byte, Relay],
+        Type::WKS => &[Ip4, Services],
+        Type::EID | Type::NIMLOC => &[Hex],
+        Type::ATMA => &[Atm],
+        Type::A6 => &[AddressSuffix],
+        Type::SINK => &[Byte, Byte, Byte, OptionalBase64],
+        Type::DOA => &[Long, Long, Byte, Text, Base64OrHyphen],
         _ => return None,
     })
 }

@@ -13,17 +13,22 @@ const SEA_LEVEL: i64 = 10_000_000;
 /// Size, horizontal and vertical precision that need not be stated: 1 m, 10 km, 10 m.
 const DEFAULTS: [u8; 3] = [0x12, 0x16, 0x13];
 
+/// 90,000 km in centimetres: the largest digit and the largest power of ten.
+const MAX_SIZE: u64 = 9_000_000_000;
+const ALTITUDE: &str = "an altitude from -100000.00m to 42849672.95m";
+const SIZE: &str = "a size or precision from 0.00m to 90000000.00m";
+
 pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let latitude = angle(words, 90, b'N', b'S')?;
     let longitude = angle(words, 180, b'E', b'W')?;
     let word = words.need("an altitude")?;
     let altitude = centimetres(word.bytes()).and_then(|value| u32::try_from(value + SEA_LEVEL).ok());
-    let altitude = altitude.ok_or_else(|| EntryError::word(word, "an altitude in metres"))?;
+    let altitude = altitude.ok_or_else(|| EntryError::word(word, ALTITUDE))?;
     let mut sizes = DEFAULTS;
     for size in &mut sizes {
         let Some(word) = words.next()? else { break };
         let value = centimetres(word.bytes()).and_then(power);
-        *size = value.ok_or_else(|| EntryError::word(word, "a size up to 90000000 metres"))?;
+        *size = value.ok_or_else(|| EntryError::word(word, SIZE))?;
     }
     out.push(0);
     out.extend_from_slice(&sizes);
@@ -83,13 +88,13 @@ fn centimetres(text: &[u8]) -> Option<i64> {
 
 /// A digit and a power of ten, each four bits; what is lost is cut off.
 fn power(centimetres: i64) -> Option<u8> {
-    let mut mantissa = u64::try_from(centimetres).ok()?;
+    let mut mantissa = u64::try_from(centimetres).ok().filter(|size| *size <= MAX_SIZE)?;
     let mut exponent = 0;
     while mantissa > 9 {
         mantissa /= 10;
         exponent += 1;
     }
-    (exponent <= 9).then_some((mantissa as u8) << 4 | exponent)
+    Some((mantissa as u8) << 4 | exponent)
 }
 
 pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {

@@ -8,12 +8,18 @@
 //! | `print` | wire format into text |
 //! | `codec` | hex, base32hex, base64 and quoted strings |
 //! | `bitmap`, `time`, `mnemonics` | types as bits, points in time, numbers with names |
+//! | `lengths` | lengths that depend on a number in the data |
 //! | `location`, `prefixes`, `hosts`, `service` | LOC; APL; IPSECKEY, AMTRELAY and HIP; SVCB and HTTPS |
+//! | `dohpath` | templates of paths in SVCB |
+//! | `historic` | WKS, X25, ATMA and A6 |
 
 mod bitmap;
 mod codec;
+mod dohpath;
 mod fields;
+mod historic;
 mod hosts;
+mod lengths;
 mod location;
 mod mnemonics;
 mod parse;
@@ -26,7 +32,7 @@ mod wire;
 pub(crate) use self::codec::unescape_into;
 pub(crate) use self::parse::parse;
 pub use self::print::print;
-pub(crate) use self::print::{digits, mnemonic, name};
+pub(crate) use self::print::{digits, mnemonic, name, number_of, print_generic};
 pub use self::time::parse_time;
 pub use self::wire::{DataError, canonical};
 

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use super::fields::{Field, fields};
-use super::{bitmap, codec, hosts, location, mnemonics, prefixes, service, time, wire};
+use super::{bitmap, codec, historic, hosts, lengths, location, mnemonics, prefixes, service, time, wire};
 use crate::name::Case;
 use crate::rtype::Type;
 use crate::zone::entries::Words;
@@ -18,6 +18,8 @@ const SHORT: &str = "a number up to 65535";
 const PERIOD: &str = "a time in seconds";
 const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
 const NAME: &str = "a name";
+/// What a word that should be a type may be.
+pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535,";
 
 /// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
 #[inline]
@@ -35,10 +37,12 @@ pub(crate) fn parse(
         return words.end();
     }
     let fields = fields(rtype).ok_or(EntryError::GenericOnly(rtype))?;
+    let start = out.len();
     for each in fields {
         field(*each, words, origin, out)?;
     }
-    words.end()
+    words.end()?;
+    Ok(lengths::check(rtype, &out[start..])?)
 }
 
 /// A signature, as its fields say: half of a signed zone is of these, so that they have a way of their own.
@@ -63,7 +67,7 @@ fn signature(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8
 #[inline]
 fn covered(words: &mut Words<'_>) -> Read<Type> {
     let word = words.need("a type")?;
-    Type::read(word).ok_or_else(|| EntryError::word(word, "a type"))
+    Type::read(word).ok_or_else(|| EntryError::word(word, TYPE))
 }
 
 /// Length and bytes in hex. RFC 3597 section 5.
@@ -91,7 +95,11 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
             out.push(named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8);
         }
         Field::Digest => out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8),
-        Field::Notify => out.push(named(words, "a scheme", u8::MAX.into(), mnemonics::scheme)? as u8),
+        Field::Notify => {
+            out.push(
+                named(words, "NOTIFY, or the number of a scheme,", u8::MAX.into(), mnemonics::scheme)? as u8
+            )
+        }
         Field::CertKind => {
             let kind = named(words, "a kind of certificate", u16::MAX, mnemonics::cert_kind)?;
             out.extend_from_slice(&kind.to_be_bytes());
@@ -100,8 +108,10 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
         Field::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
         Field::Name => names::write(words.need(NAME)?, origin, Case::Lower, out)?,
         Field::NameKept => names::write(words.need(NAME)?, origin, Case::Kept, out)?,
-        Field::Base64 | Field::OptionalBase64 | Field::Hex | Field::OptionalHex => coded(field, words, out)?,
+        Field::Base64 | Field::OptionalBase64 | Field::Hex => coded(field, words, out)?,
         Field::Types => bitmap::parse(words, out)?,
+        Field::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),
+        Field::SomeTypes => bitmap::parse(words, out)?,
         Field::Hash => hash(words.need("a hash in base32hex")?, out)?,
         Field::Salt => salt(words.need("a salt")?, out)?,
         _ => rare(field, words, origin, out)?,
@@ -117,6 +127,12 @@ fn rare(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &m
         Field::Texts => texts(words, out),
         Field::Tag => tag(words.need("a tag")?, out),
         Field::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
+        Field::Uri => quoted(words.need("a URI in quotes")?, out),
+        Field::Base64OrHyphen => base64_or_hyphen(words, out),
+        Field::Psdn => historic::parse_psdn(words.need("a PSDN address")?, out),
+        Field::Services => historic::parse_services(words, out),
+        Field::Atm => historic::parse_atm(words.need("an ATM address")?, out),
+        Field::AddressSuffix => historic::parse_suffix(words, origin, out),
         Field::OldTypes => bitmap::parse_old(words, out),
         Field::Eui48 => eui(words.need("an EUI-48")?, 6, out),
         Field::Eui64 => eui(words.need("an EUI-64")?, 8, out),
@@ -235,6 +251,22 @@ fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
+/// RFC 7553 4.4.
+fn quoted(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+    match word.kind() {
+        Kind::Quoted => codec::unescape_into(word, out),
+        _ => Err(EntryError::word(word, "a URI in quotes")),
+    }
+}
+
+fn base64_or_hyphen(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+    match words.need("base64, or - for no data,")? {
+        word if word.bytes() == b"-" => Ok(()),
+        word if word.kind() == Kind::Quoted => Err(EntryError::word(word, "base64, or - for no data,")),
+        word => codec::base64_words(word, words, out),
+    }
+}
+
 fn tag(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     if word.kind() != Kind::Plain || !word.bytes().iter().all(u8::is_ascii_alphanumeric) {
         return Err(EntryError::word(word, "a tag of letters and digits"));
@@ -270,5 +302,8 @@ fn nsap(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     let digits = word.bytes().strip_prefix(b"0x").or_else(|| word.bytes().strip_prefix(b"0X"));
     let digits = digits.ok_or_else(|| EntryError::word(word, "`0x` and hexadecimal digits"))?;
     let digits: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'.').collect();
+    if digits.is_empty() {
+        return Err(EntryError::word(word, "`0x` and at least two hexadecimal digits"));
+    }
     codec::hex_word(word, &digits, out)
 }

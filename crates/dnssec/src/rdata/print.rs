@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fields::{Field, fields};
 use super::wire::{DataError, take};
-use super::{bitmap, codec, hosts, location, prefixes, service, time};
+use super::{bitmap, codec, historic, hosts, lengths, location, prefixes, service, time};
 use crate::base32hex::write_base32hex;
 use crate::name::Name;
 use crate::rtype::Type;
@@ -13,7 +13,11 @@ use crate::rtype::Type;
 /// Appends data as a zone file has them, in one line; what is unknown or no data of the type in generic form (RFC 3597 section 5).
 pub fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    if !matches!(fields(rtype).map(|fields| print_fields(fields, data, out)), Some(Ok(()))) {
+    let is_whole = lengths::check(rtype, data).is_ok();
+    // ldns and Knot DNS refuse the text of a KEY without a public key.
+    let has_text = is_whole && (rtype != Type::KEY || data.len() > 4);
+    let fields = fields(rtype).filter(|_| has_text);
+    if !matches!(fields.map(|fields| print_fields(fields, data, out)), Some(Ok(()))) {
         out.truncate(start);
         print_generic(data, out);
     }
@@ -24,6 +28,9 @@ fn print_fields(fields: &[Field], data: &[u8], out: &mut Vec<u8>) -> Result<(), 
     let mut rest = data;
     for field in fields {
         let part = take(*field, &mut rest)?;
+        if *field == Field::Atm && !historic::has_text(part) {
+            return Err(DataError::Field("an address in a format without text"));
+        }
         let before = out.len();
         if before > start {
             out.push(b' ');
@@ -43,13 +50,15 @@ fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
         Field::Byte | Field::Short | Field::Long | Field::Period => digits(number(part), out),
         Field::Algorithm | Field::Digest | Field::CertKind | Field::Notify => digits(number(part), out),
         Field::Time => time::print(number(part), out),
-        Field::Covered => mnemonic(Type(number(part) as u16), out),
+        Field::Covered => type_name(Type(number(part) as u16), out),
         Field::Ip4 => ip4(part, out),
         Field::Ip6 => ip6(part, out),
         Field::Name | Field::NameKept => name(Name::trusted(part), out),
         Field::Base64 | Field::OptionalBase64 => codec::write_base64(part, out),
-        Field::Hex | Field::OptionalHex => codec::write_hex(part, out),
-        Field::Types => listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out))),
+        Field::Hex => codec::write_hex(part, out),
+        Field::Types | Field::SomeTypes => {
+            listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)))
+        }
         Field::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
         Field::Salt if part.len() == 1 => out.push(b'-'),
         Field::Salt => codec::write_hex(&part[1..], out),
@@ -63,7 +72,13 @@ fn print_rare(field: Field, part: &[u8], out: &mut Vec<u8>) {
     match field {
         Field::Text | Field::OptionalText | Field::Texts => print_texts(part, out),
         Field::Tag => out.extend_from_slice(&part[1..]),
-        Field::Quoted => codec::write_quoted(part, out),
+        Field::Quoted | Field::Uri => codec::write_quoted(part, out),
+        Field::Base64OrHyphen if part.is_empty() => out.push(b'-'),
+        Field::Base64OrHyphen => codec::write_base64(part, out),
+        Field::Psdn => print_texts(part, out),
+        Field::Services => historic::print_services(part, out),
+        Field::Atm => historic::print_atm(part, out),
+        Field::AddressSuffix => historic::print_suffix(part, out),
         Field::Eui48 | Field::Eui64 => print_between(part.as_chunks::<1>().0, b'-', out),
         Field::Locator => print_between(part.as_chunks::<2>().0, b':', out),
         Field::Nsap => {
@@ -81,7 +96,8 @@ fn print_rare(field: Field, part: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn print_generic(data: &[u8], out: &mut Vec<u8>) {
+/// Appends data in the form that fits every type. RFC 3597 section 5.
+pub(crate) fn print_generic(data: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\\# ");
     digits(data.len() as u32, out);
     if !data.is_empty() {
@@ -118,7 +134,7 @@ fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(Type,
         if !std::mem::take(&mut is_first) {
             out.push(b' ');
         }
-        mnemonic(rtype, out);
+        type_name(rtype, out);
     });
 }
 
@@ -131,11 +147,19 @@ fn number(part: &[u8]) -> u32 {
 pub(crate) fn mnemonic(rtype: Type, out: &mut Vec<u8>) {
     match rtype.mnemonic() {
         Some(mnemonic) => out.extend_from_slice(mnemonic.as_bytes()),
-        None => {
-            out.extend_from_slice(b"TYPE");
-            digits(rtype.0.into(), out);
-        }
+        None => number_of(rtype, out),
     }
+}
+
+/// Appends a type as every reader of zone files knows it: by mnemonic only if all of them know that.
+fn type_name(rtype: Type, out: &mut Vec<u8>) {
+    if rtype.is_widely_named() { mnemonic(rtype, out) } else { number_of(rtype, out) }
+}
+
+/// Appends `TYPE` and the type's number.
+pub(crate) fn number_of(rtype: Type, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"TYPE");
+    digits(rtype.0.into(), out);
 }
 
 /// Appends a number.

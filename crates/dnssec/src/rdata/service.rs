@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::wire::DataError;
-use super::{codec, parse as text_of, print as text};
+use super::{codec, dohpath, parse as text_of, print as text};
 use crate::zone::entries::Words;
 use crate::zone::word::{Kind, Word, digits};
 use crate::zone::{EntryError, Read};
@@ -33,6 +33,11 @@ const KEYS: [(&str, u16); 9] = [
     ("ohttp", OHTTP),
 ];
 
+/// The last key that BIND 9.18 and Knot DNS 3.2 know by name; later ones are written by number.
+const LAST_WIDELY_NAMED: u16 = IPV6HINT;
+const PARAMETER: &str = "a parameter in small letters (mandatory, alpn, no-default-alpn, port, ipv4hint, ech, ipv6hint, dohpath, \
+                         ohttp, or key0 to key65534)";
+
 type Value = SmallVec<[u8; 64]>;
 
 /// Reads parameters up to the entry's end, and puts them in order of their keys.
@@ -40,7 +45,7 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut parameters = SmallVec::<[(u16, Value); 4]>::new();
     while let Some(word) = words.next_pair()? {
         let (name, text) = split(word)?;
-        let key = key(name).ok_or_else(|| EntryError::word(word, "a parameter of a service"))?;
+        let key = key(name).ok_or_else(|| EntryError::word(word, PARAMETER))?;
         parameters.push((key, value(key, word, text.as_deref())?));
     }
     parameters.sort_by_key(|(key, _)| *key);
@@ -63,7 +68,7 @@ type Parameter<'t> = (&'t [u8], Option<Cow<'t, [u8]>>);
 fn split(word: Word<'_>) -> Read<Parameter<'_>> {
     let bytes = word.bytes();
     if word.kind() == Kind::Quoted {
-        return Err(EntryError::word(word, "a parameter of a service"));
+        return Err(EntryError::word(word, PARAMETER));
     }
     let Some(at) = bytes.iter().position(|byte| *byte == b'=') else { return Ok((bytes, None)) };
     let (name, text) = (&bytes[..at], &bytes[at + 1..]);
@@ -76,11 +81,12 @@ fn split(word: Word<'_>) -> Read<Parameter<'_>> {
     Ok((name, Some(Cow::Owned(plain))))
 }
 
+/// Keys have small letters only. RFC 9460 2.1.
 fn key(name: &[u8]) -> Option<u16> {
-    if let Some((_, key)) = KEYS.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name)) {
+    if let Some((_, key)) = KEYS.iter().find(|(known, _)| known.as_bytes() == name) {
         return Some(*key);
     }
-    let number = name.get(..3).filter(|key| key.eq_ignore_ascii_case(b"key")).map(|_| &name[3..])?;
+    let number = name.strip_prefix(b"key")?;
     let is_plain = number == b"0" || !number.starts_with(b"0");
     digits(number).filter(|_| is_plain).and_then(|number| u16::try_from(number).ok())
 }
@@ -199,6 +205,10 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
         IPV6HINT => {
             (!value.is_empty() && value.len().is_multiple_of(16), "an ipv6hint that is no list of addresses")
         }
+        DOHPATH => (
+            dohpath::is_template(value),
+            "a dohpath that is no template in UTF-8 beginning with / and with the variable dns, such as /dns-query{?dns}",
+        ),
         OHTTP => (value.is_empty(), "an ohttp with a value"),
         u16::MAX => (false, "the key 65535"),
         _ => (true, ""),
@@ -243,7 +253,7 @@ pub(super) fn print(all: &[u8], out: &mut Vec<u8>) {
 }
 
 fn print_key(key: u16, out: &mut Vec<u8>) {
-    match KEYS.iter().find(|(_, number)| *number == key) {
+    match KEYS.iter().find(|(_, number)| *number == key && key <= LAST_WIDELY_NAMED) {
         Some((name, _)) => out.extend_from_slice(name.as_bytes()),
         None => {
             out.extend_from_slice(b"key");

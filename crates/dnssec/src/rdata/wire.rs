@@ -1,7 +1,7 @@
 //! Data in wire format: split into fields, checked, made canonical.
 
 use super::fields::{Field, fields};
-use super::{bitmap, hosts, location, prefixes, service};
+use super::{bitmap, historic, hosts, lengths, location, prefixes, service};
 use crate::name::{Name, NameError};
 use crate::rtype::Type;
 
@@ -17,6 +17,16 @@ pub enum DataError {
     /// A name that is none.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A digest, fingerprint or the like of another length than its kind has.
+    #[error("the length of {what} is {found}: {expected} are allowed")]
+    Length {
+        /// The field.
+        what: &'static str,
+        /// How long it is of its kind.
+        expected: &'static str,
+        /// What is there.
+        found: usize,
+    },
     /// A field that is not as it must be.
     #[error("{0}")]
     Field(&'static str),
@@ -37,12 +47,17 @@ pub fn canonical(rtype: Type, data: &[u8], out: &mut Vec<u8>) -> Result<(), Data
         let part = take(*field, &mut rest)?;
         let start = out.len();
         out.extend_from_slice(part);
-        if *field == Field::Name {
+        match field {
             // Lengths are at most 63, and so no letters.
-            out[start..].make_ascii_lowercase();
+            Field::Name => out[start..].make_ascii_lowercase(),
+            Field::AddressSuffix => historic::prefix_name(&mut out[start..]).make_ascii_lowercase(),
+            _ => {}
         }
     }
-    if rest.is_empty() { Ok(()) } else { Err(DataError::Long(rest.len())) }
+    if !rest.is_empty() {
+        return Err(DataError::Long(rest.len()));
+    }
+    lengths::check(rtype, data)
 }
 
 /// Takes a field off the front.
@@ -71,13 +86,19 @@ fn field_len(field: Field, rest: &[u8]) -> Result<usize, DataError> {
         Field::Hash if rest.first() == Some(&0) => return Err(DataError::Field("a hash of no bytes")),
         Field::Hash => after_length()?,
         Field::Base64 | Field::Hex if rest.is_empty() => return Err(DataError::Short),
+        Field::Nsap | Field::SomeTypes if rest.is_empty() => return Err(DataError::Short),
         Field::Base64
         | Field::Hex
         | Field::Quoted
+        | Field::Uri
         | Field::OptionalBase64
-        | Field::OptionalHex
+        | Field::Base64OrHyphen
         | Field::Nsap => rest.len(),
-        Field::Types => bitmap::check(rest)?,
+        Field::Types | Field::SomeTypes => bitmap::check(rest)?,
+        Field::Psdn => historic::check_psdn(rest)?,
+        Field::Services => historic::check_services(rest)?,
+        Field::Atm => historic::check_atm(rest)?,
+        Field::AddressSuffix => historic::check_suffix(rest)?,
         Field::OldTypes => bitmap::check_old(rest)?,
         Field::Prefixes => prefixes::check(rest)?,
         Field::Location => location::check(rest)?,

@@ -6,7 +6,7 @@ use super::finding::{Reason, Report};
 use super::signatures::signs;
 use super::{Verifier, ZoneKeys};
 use crate::dnskey::Dnskey;
-use crate::ds::{Ds, DsError};
+use crate::ds::{DigestType, Ds, DsError};
 use crate::records::Record;
 use crate::rrsig::{Rrsig, Validity};
 use crate::rtype::Type;
@@ -30,16 +30,33 @@ impl Anchor {
             _ => None,
         }
     }
+
+    fn ds(&self) -> Option<Ds<'_>> {
+        match self {
+            Self::Ds(data) => Ds::parse(data).ok(),
+            Self::Dnskey(_) => None,
+        }
+    }
+
+    fn is_sha1(&self) -> bool {
+        self.ds().is_some_and(|ds| ds.digest_type == DigestType::SHA1)
+    }
+
+    fn is_stronger_than_sha1(&self) -> bool {
+        self.ds().is_some_and(|ds| ds.is_supported() && ds.digest_type != DigestType::SHA1)
+    }
 }
 
 impl Verifier<'_> {
-    /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors that are not supported lead nowhere.
+    /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors that are not supported lead nowhere, and neither
+    /// do SHA-1 digests beside stronger ones that are supported (RFC 4509 section 3).
     ///
     /// # Errors
     /// The machine failed.
     pub fn check_anchors(&self, accelerator: &Accelerator, anchors: &[Anchor]) -> Result<Report, JobError> {
         let mut report = Report::default();
-        for anchor in anchors {
+        let has_stronger = anchors.iter().any(Anchor::is_stronger_than_sha1);
+        for anchor in anchors.iter().filter(|anchor| !(has_stronger && anchor.is_sha1())) {
             if self.is_anchored(accelerator, anchor)? {
                 return Ok(report);
             }

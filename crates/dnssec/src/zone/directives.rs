@@ -25,7 +25,7 @@ impl Reader<'_> {
                 self.scope.set_origin(origin.name());
             }
             b"$TTL" => {
-                let ttl = words.need("a TTL")?.period()?;
+                let ttl = words.need("a TTL")?.ttl()?;
                 words.end()?;
                 self.scope.ttls.default = Some(ttl);
             }

@@ -45,11 +45,14 @@ pub enum EntryError {
     /// No TTL, and none to take its place.
     #[error("no TTL, and neither $TTL, a TTL nor an SOA before")]
     NoTtl,
+    /// An SOA without a TTL, whose minimum is too long to be one. RFC 2181 section 8.
+    #[error("no TTL, and the SOA's minimum, {0}, is too long to be one: a TTL is at most 2147483647 seconds")]
+    LongMinimum(u32),
     /// A class other than IN.
     #[error("class `{0}`; only IN is read")]
     Class(Box<str>),
-    /// A word that is no type.
-    #[error("`{0}` is no type of record")]
+    /// A word that is neither the mnemonic of a type nor `TYPE` and its number.
+    #[error("`{0}` where a registered type, or TYPE and a number up to 65535, should be")]
     UnknownType(Box<str>),
     /// A type that stands in messages only. RFC 6895 3.1.
     #[error("type {0} stands in no zone")]

@@ -152,16 +152,17 @@ impl Form {
     }
 
     fn write(self, number: u32, out: &mut Vec<u8>) -> Read<()> {
-        let value = u32::try_from(i64::from(number) + self.offset)
-            .map_err(|_| EntryError::Generate("a number below 0 or above 4294967295"))?;
-        let width = self.width;
+        let decimal = i32::try_from(i64::from(number) + self.offset)
+            .map_err(|_| EntryError::Generate("a number and its offset beyond -2147483648 to 2147483647"))?;
+        // Below 0 all bases but ten show the 32 bits, as in BIND.
+        let (value, width) = (decimal.cast_unsigned(), self.width);
         let text = match self.base {
             b'o' => format!("{value:0width$o}"),
             b'x' => format!("{value:0width$x}"),
             b'X' => format!("{value:0width$X}"),
             b'n' => nibbles(&format!("{value:x}"), width),
             b'N' => nibbles(&format!("{value:X}"), width),
-            _ => format!("{value:0width$}"),
+            _ => format!("{decimal:0width$}"),
         };
         out.extend_from_slice(text.as_bytes());
         Ok(())
@@ -206,7 +207,19 @@ mod tests {
         for (template, expected) in cases {
             assert_eq!(filled(template, 18).as_deref(), Ok(expected), "{template}");
         }
-        for bad in ["${", "${}", "${0,256}", "${0,1,y}", "${0,1,d,}", "${-19}"] {
+        // BIND 9.18 writes the same.
+        let below_zero = [
+            ("${-22,4,d}", "-004"),
+            ("${-22,4,x}", "fffffffc"),
+            ("${-22,0,o}", "37777777774"),
+            ("${+1}", "19"),
+        ];
+        for (template, expected) in below_zero {
+            assert_eq!(filled(template, 18).as_deref(), Ok(expected), "{template}");
+        }
+        assert_eq!(filled("${-22,4,n}", 18).as_deref(), Ok("c.f.f.f.f.f.f.f"));
+        let bad = ["${", "${}", "${0,256}", "${0,1,y}", "${0,1,d,}", "${0,}", "${1,2,dd}", "${2147483630}"];
+        for bad in bad {
             assert!(filled(bad, 18).is_err(), "{bad}");
         }
     }

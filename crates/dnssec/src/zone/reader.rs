@@ -6,6 +6,7 @@ use super::entries::{MAX_ENTRY, Place, Stop, Words};
 use super::error::{EntryError, Fault, Read};
 use super::names::OriginBuf;
 use super::scope::{Head, Scope};
+use super::word::MAX_TTL;
 use crate::name::{Case, Name};
 use crate::rdata;
 use crate::records::Records;
@@ -157,12 +158,15 @@ impl<'i> Reader<'i> {
         let origin = self.scope.origin.clone().unwrap_or_else(|| OriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
+        let is_from_minimum = ttls.of(head).is_none();
         records.add(id, head.rtype, 0, line, |out| {
-            rdata::parse(head.rtype, words, Some(origin.borrow()), out)
+            rdata::parse(head.rtype, words, Some(origin.borrow()), out)?;
+            if is_from_minimum { check_minimum(minimum_of(out)) } else { Ok(()) }
         })?;
-        // unreachable because an SOA that was parsed ends in five numbers of four bytes
-        let minimum = records.get(index).data.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
-        ttls.minimum.get_or_insert(minimum);
+        let minimum = minimum_of(records.get(index).data);
+        if minimum <= MAX_TTL {
+            ttls.minimum.get_or_insert(minimum);
+        }
         ttls.stated = head.ttl.or(ttls.stated);
         records.set_ttl(index, ttls.of(head).unwrap_or(minimum));
         self.scope.ttls = ttls;
@@ -240,6 +244,17 @@ impl<'i> Reader<'i> {
         self.read(text, true, records);
         (self.line, self.is_skipping) = (line, is_skipping);
     }
+}
+
+/// The last number of an SOA's data.
+fn minimum_of(data: &[u8]) -> u32 {
+    // unreachable because an SOA that was parsed ends in five numbers of four bytes
+    data.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
+}
+
+/// A minimum that has to be a TTL, too.
+fn check_minimum(minimum: u32) -> Read<()> {
+    if minimum <= MAX_TTL { Ok(()) } else { Err(EntryError::LongMinimum(minimum).into()) }
 }
 
 /// True where the text ends at `place`, and not with a line.

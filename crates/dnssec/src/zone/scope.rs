@@ -131,7 +131,7 @@ impl Head {
         loop {
             let word = words.need("a type")?;
             if ttl.is_none() && word.bytes().first().is_some_and(u8::is_ascii_digit) {
-                ttl = Some(word.period()?);
+                ttl = Some(word.ttl()?);
             } else if word.capitals() == Some(IN) && !has_class {
                 has_class = true;
             } else if let Some(rtype) = Type::read(word) {

@@ -99,6 +99,15 @@ impl<'t> Word<'t> {
         }
     }
 
+    /// Seconds up to [`MAX_TTL`], as [`period`](Self::period).
+    #[inline]
+    pub(crate) fn ttl(self) -> Read<u32> {
+        match self.period() {
+            Ok(ttl) if ttl <= MAX_TTL => Ok(ttl),
+            _ => Err(EntryError::word(self, "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,")),
+        }
+    }
+
     /// Seconds, or a sum of weeks, days, hours, minutes and seconds: `1w2d3h4m5s`.
     #[inline]
     pub(crate) fn period(self) -> Read<u32> {
@@ -106,6 +115,9 @@ impl<'t> Word<'t> {
         seconds.ok_or_else(|| EntryError::word(self, "a time in seconds or as 1w2d3h4m5s"))
     }
 }
+
+/// RFC 2181 section 8. Verifiers take a longer one for 0, and the signature, which states it, for bad.
+pub(crate) const MAX_TTL: u32 = i32::MAX as u32;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 

@@ -3,15 +3,21 @@
 use crate::rdata;
 use crate::records::Record;
 
-/// Appends a record as a line: owner, TTL, class, type and data, all names absolute. Data of an unknown type, and what is no data of its
-/// type, stand in generic form (RFC 3597 section 5).
+/// Appends a record as a line that every verifier reads: owner, TTL, class, type and data, all names absolute. Types that some verifiers do
+/// not know stand as `TYPE` and a number, and their data in generic form (RFC 3597 section 5); so do data that are none of their type.
 pub fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     rdata::name(record.owner, out);
     out.push(b' ');
     rdata::digits(record.ttl, out);
     out.extend_from_slice(b" IN ");
-    rdata::mnemonic(record.rtype, out);
-    out.push(b' ');
-    rdata::print(record.rtype, record.data, out);
+    if record.rtype.is_widely_named() {
+        rdata::mnemonic(record.rtype, out);
+        out.push(b' ');
+        rdata::print(record.rtype, record.data, out);
+    } else {
+        rdata::number_of(record.rtype, out);
+        out.push(b' ');
+        rdata::print_generic(record.data, out);
+    }
     out.push(b'\n');
 }

@@ -22,14 +22,15 @@ fn refused_with(keys: Vec<SigningKey>, options: SignOptions) -> SignError {
 
 #[test]
 fn zones_that_contradict_themselves_are_refused_with_their_lines() {
+    let digest = "00".repeat(32);
     for (more, error) in [
         ("a CNAME b\na A 192.0.2.1\n", "line 5: a.example. CNAME: a CNAME stands alone"),
         ("a CNAME b\na CNAME c\n", "line 6: a.example. CNAME: there can be one only"),
         ("a DNAME b\na DNAME c\n", "line 6: a.example. DNAME: there can be one only"),
         ("@ SOA . . 8 2 3 4 5\n", "line 5: example. SOA: a second SOA record"),
         ("a SOA . . 8 2 3 4 5\n", "line 5: a.example. SOA: a second SOA record"),
-        ("a DS 1 13 2 00\n", "line 5: a.example. DS: a DS record without delegation"),
-        ("@ DS 1 13 2 00\n", "line 5: example. DS: a DS record without delegation"),
+        (&format!("a DS 1 13 2 {digest}\n"), "line 5: a.example. DS: a DS record without delegation"),
+        (&format!("@ DS 1 13 2 {digest}\n"), "line 5: example. DS: a DS record without delegation"),
     ] {
         assert_eq!(refused(&format!("{APEX}{more}")), error);
     }

@@ -26,6 +26,12 @@ pub enum Damage {
     /// A checksum or a field is wrong, it needs more memory than is given, or something else follows it.
     #[error("{0}")]
     Malformed(String),
+    /// It holds more than its [`TextLimit`](super::TextLimit) allows.
+    #[error("it decompresses to more than the {max_bytes} bytes that are allowed")]
+    TooLong {
+        /// Bytes that are allowed.
+        max_bytes: u64,
+    },
 }
 
 impl DamagedError {
@@ -40,7 +46,7 @@ impl From<DamagedError> for io::Error {
     fn from(damaged: DamagedError) -> Self {
         let kind = match damaged.damage {
             Damage::Truncated => io::ErrorKind::UnexpectedEof,
-            Damage::Malformed(_) => io::ErrorKind::InvalidData,
+            Damage::Malformed(_) | Damage::TooLong { .. } => io::ErrorKind::InvalidData,
         };
         Self::new(kind, damaged)
     }

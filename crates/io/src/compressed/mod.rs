@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`open`] | a file or standard input, decompressed where its first bytes say so |
 //! | [`Input`] | the stream; [`Input::consumed`] tells how far it is in the file, [`Input::len_bytes`] how long that is |
+//! | [`TextLimit`] | how much a compressed stream may hold, against a small file that fills the memory |
 //! | [`DamagedError`] | a compressed stream that ends too early or is not what it says |
 
 mod damaged;
 mod format;
+mod limit;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -23,6 +25,7 @@ use lzma_rust2::XzReader;
 
 pub use self::damaged::{Damage, DamagedError};
 pub use self::format::Format;
+pub use self::limit::TextLimit;
 pub use self::source::Consumed;
 use self::source::{Source, Watched};
 use self::zstd::ZstdReader;
@@ -46,6 +49,8 @@ pub struct Input {
     watched: Arc<Watched>,
     len_bytes: Option<u64>,
     damaged: Option<DamagedError>,
+    text_limit: Option<TextLimit>,
+    text_bytes: u64,
 }
 
 enum Decoder {
@@ -83,7 +88,13 @@ impl Input {
             Some(Format::Xz) => Decoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MOST_XZ_KIB))),
             Some(Format::Zstd) => Decoder::Zstd(Box::new(ZstdReader::new(source))),
         };
-        Ok(Self { decoder, watched, len_bytes: None, damaged: None })
+        Ok(Self { decoder, watched, len_bytes: None, damaged: None, text_limit: None, text_bytes: 0 })
+    }
+
+    /// Ends a compressed stream with an error once it holds more than `limit`. Streams that are not compressed are as long as they are.
+    #[must_use]
+    pub fn with_text_limit(self, limit: TextLimit) -> Self {
+        Self { text_limit: Some(limit), ..self }
     }
 
     /// How it is compressed; `None` where it is not.
@@ -107,6 +118,19 @@ impl Input {
     #[must_use]
     pub fn consumed(&self) -> Consumed {
         Consumed::new(Arc::clone(&self.watched))
+    }
+
+    /// Counts what was decompressed.
+    fn count(&mut self, format: Format, len: usize) -> io::Result<usize> {
+        self.text_bytes = self.text_bytes.saturating_add(len as u64);
+        let at_byte = self.watched.bytes();
+        let Some(max_bytes) = self.text_limit.map(|limit| limit.max_bytes(at_byte)) else { return Ok(len) };
+        if self.text_bytes <= max_bytes {
+            return Ok(len);
+        }
+        let damaged = DamagedError { format, damage: Damage::TooLong { max_bytes }, at_byte };
+        self.damaged = Some(damaged.clone());
+        Err(damaged.into())
     }
 
     /// Whose fault an error of the decoder is.
@@ -140,7 +164,8 @@ impl Read for Input {
         };
         match (read, self.format()) {
             (Err(error), Some(format)) => Err(self.fault(format, error)),
-            (read, _) => read,
+            (Ok(len), Some(format)) => self.count(format, len),
+            (read, None) => read,
         }
     }
 }

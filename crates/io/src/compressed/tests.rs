@@ -177,3 +177,35 @@ fn a_file_has_a_length_and_a_missing_one_an_error() {
     input.read_to_string(&mut out).unwrap();
     assert_eq!(out, "text");
 }
+
+/// A hundred bytes of each format may stand for gigabytes.
+#[test]
+fn a_stream_that_holds_too_much_ends_with_an_error() {
+    let text = vec![b'\n'; 1 << 20];
+    for (format, encode) in ENCODERS {
+        let compressed = encode(&text);
+        let input = |limit| Input::new(io::Cursor::new(compressed.clone())).unwrap().with_text_limit(limit);
+        let mut out = Vec::new();
+        assert_eq!(input(TextLimit::Bytes(1 << 20)).read_to_end(&mut out).unwrap(), 1 << 20, "{format}");
+        let mut bounded = input(TextLimit::Bytes(300_000));
+        for _ in 0..2 {
+            let mut out = Vec::new();
+            let error = bounded.read_to_end(&mut out).unwrap_err();
+            assert_eq!(DamagedError::of(&error).unwrap().damage, Damage::TooLong { max_bytes: 300_000 });
+            assert!(out.len() <= 300_000, "{format}: {}", out.len());
+            assert!(
+                error.to_string().ends_with("it decompresses to more than the 300000 bytes that are allowed"),
+                "{error}"
+            );
+        }
+    }
+    let plain =
+        Input::new(&b"longer"[..]).unwrap().with_text_limit(TextLimit::Bytes(3)).read_to_end(&mut Vec::new());
+    assert_eq!(plain.unwrap(), 6);
+}
+
+#[test]
+fn the_limit_of_text_grows_with_the_file() {
+    let gib = 1 << 30;
+    assert_eq!([0, 1000, gib].map(|bytes| TextLimit::default().max_bytes(bytes)), [gib, gib, 100 * gib]);
+}

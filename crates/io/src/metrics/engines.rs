@@ -13,7 +13,7 @@ const OTHER: &str = "other";
 pub fn engines(text: &mut Text, accelerator: &Accelerator) {
     for (counter, value) in accelerator.counters().entries() {
         let name = format!("oarlock_dispatcher_{counter}_total");
-        text.counter(&name, "See docs/cryptoserver.md.");
+        text.counter(&name, help(counter));
         text.sample(&name, &[], value);
     }
     text.gauge("oarlock_prepared_bytes", "Tables that engines have built for keys that recur.");
@@ -28,6 +28,39 @@ pub fn engines(text: &mut Text, accelerator: &Accelerator) {
         text.sample("oarlock_queue_operations", &[("shape", &queue)], operations);
     }
     histograms(text, &accelerator.histograms());
+}
+
+/// Returns what a counter of the dispatcher counts.
+fn help(counter: &str) -> &'static str {
+    match counter {
+        "submitted" => "Operations taken in, by every way.",
+        "completed" => "Operations answered with an outcome of an engine or a holder.",
+        "refused" => "Operations refused because the queue of their client was full.",
+        "cancelled" => "Operations cancelled before their result was there.",
+        "expired" => "Operations whose deadline passed.",
+        "failed" => "Operations that no engine could compute.",
+        "on_caller" => "Operations run on the thread that submitted them.",
+        "bulk" => "Operations run as bulk work: records.",
+        "batches" => "Batches run on an engine.",
+        "batched_ops" => "Operations in batches run on an engine.",
+        "far_batches" => "Batches given to devices.",
+        "held" => "Operations handed to holders of keys.",
+        "held_dropped" => "Operations that a holder never answered.",
+        "faults" => "Faults of engines, panics among them.",
+        "hangs" => "Batches abandoned because their engine hung.",
+        "rerun" => "Operations run again after a fault or a hang.",
+        "confirmed" => "RSA private results confirmed by the public operation before release.",
+        "unconfirmed" => "RSA private results that the public operation did not confirm.",
+        "cross_checked" => "Results computed again on another engine.",
+        "cross_unchecked" => "Results due for a second computation that no second engine could make.",
+        "disputes" => "Results in which two engines differed, decided by the referee.",
+        "referee_wavered" => "Results in which the referee contradicted itself.",
+        "quarantines" => "Engines put into quarantine.",
+        "probes" => "Probes of engines in quarantine.",
+        "returned" => "Engines that returned from quarantine.",
+        // A counter that is newer than this table.
+        _ => "Counted by the dispatcher.",
+    }
 }
 
 /// Queues that are shown apart.

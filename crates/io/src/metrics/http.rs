@@ -26,6 +26,11 @@ pub trait Page: Send + Sync + 'static {
 
     /// True once no more work is taken.
     fn is_draining(&self) -> bool;
+
+    /// Returns why work is refused at present, if it is.
+    fn refusal(&self) -> Option<&'static str> {
+        self.is_draining().then_some("draining")
+    }
 }
 
 /// Connections at once. One more costs the oldest its place: who is served at all is served long before that.
@@ -83,8 +88,10 @@ fn respond<B>(page: &impl Page, request: &Request<B>) -> Response<String> {
     }
     match request.uri().path() {
         "/metrics" => with_type(StatusCode::OK, page.page(), text::CONTENT_TYPE),
-        "/healthz" if page.is_draining() => plain(StatusCode::SERVICE_UNAVAILABLE, "draining\n"),
-        "/healthz" => plain(StatusCode::OK, "ok\n"),
+        "/healthz" => match page.refusal() {
+            Some(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, &format!("{reason}\n")),
+            None => plain(StatusCode::OK, "ok\n"),
+        },
         _ => plain(StatusCode::NOT_FOUND, "expected /metrics or /healthz\n"),
     }
 }

@@ -1,34 +1,53 @@
-//! PEM blocks within text. RFC 7468, read leniently: any line length, any line end, indented or not.
+//! PEM blocks within text. RFC 7468, read leniently: any line length, any line end or none, indented or not.
+//!
+//! A file that went through an environment variable, a JSON string or a folded YAML value often has lost its line ends: blanks,
+//! `\n` as two characters, or nothing stand in their place. Base64 contains none of these, so such a block has one reading.
+//!
+//! No error quotes text that could be base64. A label has capital letters, digits and blanks only and is short; what does not look
+//! so is no PEM line.
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
+use super::foreign;
 use super::outline::Structure;
 use crate::KeyError;
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 const DASHES: &[u8] = b"-----";
-/// A label in an error is cut to so many bytes.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Longest label in bytes. The longest one in use has about 30.
 const MAX_LABEL_LEN: usize = 64;
 
 /// One block, its base64 text not yet decoded.
 struct Block<'a> {
-    label: &'a [u8],
-    lines: Vec<&'a [u8]>,
+    label: &'a str,
+    body: &'a [u8],
 }
 
-/// True where a line begins a block.
+/// True if a block begins somewhere.
 pub(super) fn is_pem(bytes: &[u8]) -> bool {
-    lines(bytes).any(|line| label(line, BEGIN).is_some())
+    next_begin(bytes).is_some()
+}
+
+/// True if a block with the label of a private key begins somewhere.
+pub(super) fn has_private_key(bytes: &[u8]) -> bool {
+    count_labels(bytes, is_private) > 0
+}
+
+/// True if there is text that looks like the beginning of a block, but is no PEM line.
+pub(super) fn has_bad_begin(bytes: &[u8]) -> bool {
+    find(bytes, BEGIN).is_some() && !is_pem(bytes)
 }
 
 /// The first block that holds a key, decoded.
 pub(super) fn first_key(text: &[u8]) -> Result<(Structure, Zeroizing<Vec<u8>>), KeyError> {
     let expected =
         "PRIVATE KEY, ENCRYPTED PRIVATE KEY, RSA PRIVATE KEY, EC PRIVATE KEY, PUBLIC KEY or RSA PUBLIC KEY";
-    let is_key = |block: &Block<'_>| Structure::KEYS.into_iter().find(|key| block.is(*key));
-    find(text, expected, is_key)
+    refuse_several(text, is_private)?;
+    let is_key = |block: &Block<'_>| Structure::KEYS.into_iter().find(|key| block.label == key.label());
+    find_block(text, expected, is_key)
 }
 
 /// The first block labelled as `wanted`, decoded.
@@ -38,102 +57,167 @@ pub(super) fn block(wanted: Structure, text: &[u8]) -> Result<Zeroizing<Vec<u8>>
 
 /// The first block with a label, decoded.
 pub(super) fn labelled(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let is_wanted = |block: &Block<'_>| (block.label == label.as_bytes()).then_some(());
-    find(text, label, is_wanted).map(|((), bytes)| bytes)
+    refuse_several(text, |found| is_private(found) && found == label)?;
+    let is_wanted = |block: &Block<'_>| (block.label == label).then_some(());
+    find_block(text, label, is_wanted).map(|((), bytes)| bytes)
 }
 
-fn find<T>(
-    text: &[u8],
+/// Decodes base64 that stands alone, without BEGIN and END, as some services print keys. None if it is something else.
+pub(super) fn bare_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    decode_base64(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)).filter(|bytes| !bytes.is_empty())
+}
+
+/// Whoever put two private keys into one file has to say which of them is meant.
+fn refuse_several(text: &[u8], is_counted: impl Fn(&str) -> bool) -> Result<(), KeyError> {
+    match count_labels(text, is_counted) {
+        0 | 1 => Ok(()),
+        found => Err(KeyError::SeveralKeys { found }),
+    }
+}
+
+fn count_labels(mut text: &[u8], is_counted: impl Fn(&str) -> bool) -> usize {
+    let mut count = 0;
+    while let Some((label, rest)) = next_begin(text) {
+        count += usize::from(is_counted(label));
+        text = rest;
+    }
+    count
+}
+
+fn is_private(label: &str) -> bool {
+    label.ends_with("PRIVATE KEY") || label.ends_with("RSA SHARE")
+}
+
+fn find_block<T>(
+    mut text: &[u8],
     expected: &'static str,
     choose: impl Fn(&Block<'_>) -> Option<T>,
 ) -> Result<(T, Zeroizing<Vec<u8>>), KeyError> {
-    let mut rest = lines(text);
     let mut passed_over = None;
-    while let Some(block) = next_block(&mut rest)? {
+    while let Some((block, rest)) = next_block(text)? {
         if let Some(chosen) = choose(&block) {
             return Ok((chosen, block.decode()?));
         }
-        if !block.label.ends_with(b"PARAMETERS") {
+        if !block.label.ends_with("PARAMETERS") {
             passed_over.get_or_insert(block);
         }
+        text = rest;
     }
     Err(match passed_over {
         Some(block) if block.is_certificate() => KeyError::Certificate,
-        Some(block) => KeyError::PemLabel { expected, found: block.shown_label() },
+        Some(block) => foreign::labelled(block.label, block.decode().ok().as_deref().map(Vec::as_slice))
+            .unwrap_or(KeyError::PemLabel { expected, found: block.label.to_owned() }),
         None => KeyError::PemLabel { expected, found: "no block".to_owned() },
     })
 }
 
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii)
-}
-
-fn label<'a>(line: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
-    line.strip_prefix(start)?.strip_suffix(DASHES)
-}
-
-/// The next block, up to its own end line.
-fn next_block<'a>(rest: &mut impl Iterator<Item = &'a [u8]>) -> Result<Option<Block<'a>>, KeyError> {
-    let Some(label_found) = rest.find_map(|line| label(line, BEGIN)) else { return Ok(None) };
-    let mut block = Block { label: label_found, lines: Vec::new() };
-    for line in rest {
-        if let Some(end) = label(line, END) {
-            return if end == block.label {
-                Ok(Some(block))
-            } else {
-                Err(block.malformed("its END names another label"))
-            };
+/// The label of the next BEGIN line, and what stands behind the line.
+fn next_begin(text: &[u8]) -> Option<(&str, &[u8])> {
+    let mut from = 0;
+    while let Some(at) = find(&text[from..], BEGIN) {
+        let begin = from + at;
+        from = begin + BEGIN.len();
+        if starts_here(&text[..begin])
+            && let Some(found) = label(&text[from..])
+        {
+            return Some(found);
         }
-        if label(line, BEGIN).is_some() {
-            return Err(block.malformed("another BEGIN within"));
-        }
-        block.lines.push(line);
     }
-    Err(block.malformed("no END"))
+    None
+}
+
+/// True if a block may begin behind this text: at the start of a line, of a quoted value, or right behind another block. A line
+/// with a comment sign or other text in front is none.
+fn starts_here(before: &[u8]) -> bool {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'');
+    let len = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
+    let before = &before[..len];
+    let ends: [&[u8]; 9] = [b"\n", b"\r", b"\\n", b"\\r", DASHES, b"=", b":", b"[", b","];
+    before.is_empty() || before == BYTE_ORDER_MARK || ends.iter().any(|end| before.ends_with(end))
+}
+
+/// The label at the front of `text`, up to its dashes, and what stands behind them.
+fn label(text: &[u8]) -> Option<(&str, &[u8])> {
+    let is_label = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b' ';
+    let len = text.iter().take(MAX_LABEL_LEN + 1).take_while(|byte| is_label(byte)).count();
+    let (label, rest) = text.split_at(len);
+    let rest = rest.strip_prefix(DASHES).filter(|_| (1..=MAX_LABEL_LEN).contains(&len))?;
+    Some((std::str::from_utf8(label).ok()?, rest))
+}
+
+/// The next block up to its own END line, and what stands behind it.
+fn next_block(text: &[u8]) -> Result<Option<(Block<'_>, &[u8])>, KeyError> {
+    let Some((label, rest)) = next_begin(text) else { return Ok(None) };
+    let malformed = |what| KeyError::PemMalformed { label: label.to_owned(), what };
+    let at = find(rest, DASHES).ok_or(malformed("no END"))?;
+    let (body, line) = rest.split_at(at);
+    if line.starts_with(BEGIN) {
+        return Err(malformed("another BEGIN within"));
+    }
+    match line.strip_prefix(END).map(self::label) {
+        Some(Some((end, rest))) if end == label => Ok(Some((Block { label, body }, rest))),
+        Some(Some(_)) => Err(malformed("its END names another label")),
+        Some(None) => Err(malformed("no END")),
+        None => Err(malformed("not base64")),
+    }
 }
 
 impl Block<'_> {
-    fn is(&self, structure: Structure) -> bool {
-        self.label == structure.label().as_bytes()
-    }
-
     /// RFC 7468 section 5, and OpenSSL's own labels.
     fn is_certificate(&self) -> bool {
-        matches!(self.label, b"CERTIFICATE" | b"X509 CERTIFICATE" | b"TRUSTED CERTIFICATE")
+        matches!(self.label, "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE")
     }
 
     fn decode(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         self.refuse_headers()?;
-        let len = self.lines.iter().map(|line| line.len()).sum();
-        let mut text = Zeroizing::new(Vec::with_capacity(len));
-        self.lines.iter().for_each(|line| text.extend_from_slice(line));
-        let mut bytes = Zeroizing::new(vec![0; len / 4 * 3]);
-        let len = match Base64::decode(text.as_slice(), &mut bytes) {
-            Ok(decoded) => decoded.len(),
-            Err(_) => return Err(self.malformed("not base64")),
-        };
-        bytes.truncate(len);
-        Ok(bytes)
+        decode_base64(self.body).ok_or(self.malformed("not base64"))
     }
 
     /// RFC 1421 headers survive in OpenSSL's traditional encryption alone.
     fn refuse_headers(&self) -> Result<(), KeyError> {
-        let is_encrypted = |line: &&[u8]| line.starts_with(b"Proc-Type:") && line.ends_with(b"ENCRYPTED");
-        if self.lines.iter().any(is_encrypted) {
+        if find(self.body, b"Proc-Type:").is_some() && find(self.body, b"ENCRYPTED").is_some() {
             return Err(KeyError::LegacyPemEncryption);
         }
-        match self.lines.iter().any(|line| line.contains(&b':')) {
+        match self.body.contains(&b':') {
             true => Err(self.malformed("headers within")),
             false => Ok(()),
         }
     }
 
     fn malformed(&self, what: &'static str) -> KeyError {
-        KeyError::PemMalformed { label: self.shown_label(), what }
+        KeyError::PemMalformed { label: self.label.to_owned(), what }
     }
+}
 
-    fn shown_label(&self) -> String {
-        let shown = &self.label[..self.label.len().min(MAX_LABEL_LEN)];
-        shown.escape_ascii().to_string()
+fn decode_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let text = without_breaks(text);
+    let mut bytes = Zeroizing::new(vec![0; text.len() / 4 * 3]);
+    let len = Base64::decode(text.as_slice(), &mut bytes).ok()?.len();
+    bytes.truncate(len);
+    Some(bytes)
+}
+
+/// The text without blanks and line ends, also those that are written out as `\n` or, quoted twice, as `\\n`.
+fn without_breaks(text: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut kept = Zeroizing::new(Vec::with_capacity(text.len()));
+    let mut rest = text;
+    while let Some((byte, behind)) = rest.split_first() {
+        rest = behind;
+        match byte {
+            b'\\' => {
+                let escaped = &behind[behind.iter().take_while(|byte| **byte == b'\\').count()..];
+                match escaped.split_first() {
+                    Some((b'n' | b'r' | b't' | b'\n' | b'\r', behind)) => rest = behind,
+                    _ => kept.push(b'\\'),
+                }
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            byte => kept.push(*byte),
+        }
     }
+    kept
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
 }

@@ -1,6 +1,7 @@
 //! EC private keys in SEC 1 form. RFC 5915 section 3.
 
-use der::Decode;
+use der::asn1::{AnyRef, OctetStringRef};
+use der::{Decode, SliceReader, Tag, Tagged};
 use oarlock_core::{Curve, KeyParts};
 use sec1::EcPrivateKey;
 
@@ -8,7 +9,10 @@ use crate::{KeyError, asn1, ec};
 
 /// `outer` is the curve that a PKCS#8 around it names; without one the key has to name it itself.
 pub(super) fn private(bytes: &[u8], outer: Option<Curve>) -> Result<KeyParts, KeyError> {
-    let key = EcPrivateKey::from_der(bytes).map_err(asn1::malformed("SEC 1 ECPrivateKey"))?;
+    let key = EcPrivateKey::from_der(bytes).map_err(|error| match has_explicit_curve(bytes) {
+        true => KeyError::ExplicitCurve,
+        false => asn1::malformed("SEC 1 ECPrivateKey")(error),
+    })?;
     let named = key.parameters.and_then(|parameters| parameters.named_curve());
     let inner = named.map(ec::curve).transpose()?;
     let curve = match (outer, inner) {
@@ -17,4 +21,17 @@ pub(super) fn private(bytes: &[u8], outer: Option<Curve>) -> Result<KeyParts, Ke
         (None, None) => return Err(KeyError::UnsupportedCurve { found: "no curve".to_owned() }),
     };
     ec::private(curve, key.private_key, key.public_key)
+}
+
+/// True if `parameters [0]` is a SEQUENCE, which spells a curve out, in the place of the curve's name.
+fn has_explicit_curve(bytes: &[u8]) -> bool {
+    let parameters = || {
+        let outer = AnyRef::from_der(bytes).ok()?;
+        let mut members = SliceReader::new(outer.value()).ok()?;
+        u8::decode(&mut members).ok()?;
+        <&OctetStringRef>::decode(&mut members).ok()?;
+        let tagged = AnyRef::decode(&mut members).ok()?;
+        AnyRef::decode(&mut SliceReader::new(tagged.value()).ok()?).ok().map(|inner| (tagged, inner.tag()))
+    };
+    parameters().is_some_and(|(tagged, inner)| tagged.tag().is_context_specific() && inner == Tag::Sequence)
 }

@@ -8,9 +8,9 @@ use der::{Encode, Reader, SliceReader, Tag};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
-use super::oid;
+use super::encoded;
 use crate::asn1::{octets, sequence};
-use crate::{KeyError, Passphrase, WorkLimits, asn1};
+use crate::{KeyError, Passphrase, WorkLimits, asn1, oid};
 
 /// id-PBKDF2. RFC 8018 A.2.
 const PBKDF2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.12");
@@ -54,7 +54,7 @@ impl<'a> Kdf<'a> {
             PBKDF2 => parse_pbkdf2(parameters)?,
             SCRYPT => parse_scrypt(parameters)?,
             other => {
-                let found = other.to_string();
+                let found = oid::shown(&other);
                 return Err(KeyError::UnsupportedEncryption { what: "key derivation", found });
             }
         };
@@ -109,14 +109,14 @@ impl<'a> Kdf<'a> {
     pub(super) fn encode(&self) -> Result<Vec<u8>, KeyError> {
         match *self {
             Self::Pbkdf2 { salt, iterations, prf } => {
-                let prf = sequence(&[&oid(prf)?, &AnyRef::NULL.to_der().map_err(asn1::not_encoded)?])?;
+                let prf = sequence(&[&encoded(prf)?, &AnyRef::NULL.to_der().map_err(asn1::not_encoded)?])?;
                 let parameters = sequence(&[&octets(salt)?, &integer(iterations.get().into())?, &prf])?;
-                sequence(&[&oid(PBKDF2)?, &parameters])
+                sequence(&[&encoded(PBKDF2)?, &parameters])
             }
             Self::Scrypt { salt, log_n, r, p } => {
                 let n = 1_u64.checked_shl(log_n.into()).unwrap_or(u64::MAX);
                 let costs = [integer(n)?, integer(r.into())?, integer(p.into())?].concat();
-                sequence(&[&oid(SCRYPT)?, &sequence(&[&octets(salt)?, &costs])?])
+                sequence(&[&encoded(SCRYPT)?, &sequence(&[&octets(salt)?, &costs])?])
             }
         }
     }
@@ -184,7 +184,7 @@ fn hmac(prf: ObjectIdentifier) -> Result<pbkdf2::Algorithm, KeyError> {
         HMAC_SHA384 => Ok(pbkdf2::PBKDF2_HMAC_SHA384),
         HMAC_SHA512 => Ok(pbkdf2::PBKDF2_HMAC_SHA512),
         other => {
-            let found = other.to_string();
+            let found = oid::shown(&other);
             Err(KeyError::UnsupportedEncryption { what: "PBKDF2 pseudorandom function", found })
         }
     }

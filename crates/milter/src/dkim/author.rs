@@ -19,6 +19,15 @@ impl Author {
         Some(Self { at: local.len(), address: format!("{local}@{domain}") })
     }
 
+    /// The address of MAIL FROM as a client has written it, None for the null sender and what has no domain.
+    pub(crate) fn of_envelope(address: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(address).ok()?.trim();
+        let bare = text.strip_prefix('<').map_or(Some(text), |rest| rest.strip_suffix('>'))?;
+        let (local, domain) = split(bare)?;
+        let domain = ascii_form(&domain)?.into_owned();
+        Some(Self { at: local.len(), address: format!("{local}@{domain}") })
+    }
+
     pub(crate) fn domain(&self) -> &str {
         &self.address[self.at + 1..]
     }
@@ -99,6 +108,17 @@ mod tests {
         assert_eq!(of("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
         assert_eq!(of("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
         assert_eq!(Author::of(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
+    }
+
+    #[test]
+    fn senders_are_read_as_they_stand_in_the_envelope() {
+        let of = |text: &str| Author::of_envelope(text.as_bytes()).map(|sender| sender.address);
+        for text in ["<Joe@Example.COM>", "joe@example.com", " <\"joe\"@example.com> "] {
+            assert_eq!(of(text).as_deref(), Some("joe@example.com"), "{text}");
+        }
+        for text in ["<>", "", "<joe>", "<joe@example.com", "<joe@[192.0.2.1]>"] {
+            assert_eq!(of(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! A message's header as an MTA tells it, field by field.
 
-use oarlock_dkim::{Header, Limits, MessageError, claims_to_be};
+use oarlock_dkim::{Header, Limits, MessageError, parse_results};
 
 use super::author::Author;
+use super::trust::{ResultsOrigin, Trust};
 
 const RESULTS: &[u8] = b"Authentication-Results";
+
+/// Bytes of others' results that are kept for a seal. A message has one or two such fields of some hundred bytes.
+const MAX_TRUSTED_BYTES: usize = 16 << 10;
 
 /// Fields one behind the other, as they are on the wire, up to the limits.
 #[derive(Debug, Default)]
@@ -14,6 +18,8 @@ pub(super) struct Collected {
     ends: Vec<usize>,
     /// Places of `Authentication-Results` that were written in our name, among those fields, from 1 on.
     forged: Vec<u32>,
+    /// Results of others of this site.
+    trusted: Vec<String>,
     results: u32,
     fault: Option<MessageError>,
 }
@@ -26,13 +32,15 @@ impl Collected {
         value: &[u8],
         has_leading_space: bool,
         limits: &Limits,
-        authserv_id: &str,
+        trust: Trust<'_>,
     ) {
-        // Forged results are found in every message, the malformed ones too.
-        if name.eq_ignore_ascii_case(RESULTS) {
+        // Forged results are found in every message, the malformed ones too. RFC 5322 4.5 allows white space before the colon.
+        if name.trim_ascii_end().eq_ignore_ascii_case(RESULTS) {
             self.results += 1;
-            if claims_to_be(value, authserv_id) {
-                self.forged.push(self.results);
+            match trust.origin(value) {
+                ResultsOrigin::Forged => self.forged.push(self.results),
+                ResultsOrigin::Trusted => self.trust(value),
+                ResultsOrigin::Elsewhere => {}
             }
         }
         if self.fault.is_some() {
@@ -43,6 +51,18 @@ impl Collected {
                 Self { results: self.results, forged: std::mem::take(&mut self.forged), ..Self::default() };
             self.fault = Some(fault);
         }
+    }
+
+    fn trust(&mut self, value: &[u8]) {
+        let kept: usize = self.trusted.iter().map(String::len).sum();
+        if kept + value.len() <= MAX_TRUSTED_BYTES {
+            self.trusted.extend(parse_results(value));
+        }
+    }
+
+    /// Results of others of this site, from the top.
+    pub(super) fn trusted(&self) -> &[String] {
+        &self.trusted
     }
 
     /// Every field from the top.
@@ -122,13 +142,18 @@ pub(super) fn author(headers: &[Header<'_>]) -> Result<Option<Author>, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dkim::trust::TrustSettings;
 
     fn collected(fields: &[(&[u8], &[u8])], has_leading_space: bool, limits: Limits) -> Collected {
         let mut all = Collected::default();
         for (name, value) in fields {
-            all.push(name, value, has_leading_space, &limits, "mx.example");
+            all.push(name, value, has_leading_space, &limits, Trust::of_strangers(&settings()));
         }
         all
+    }
+
+    fn settings() -> TrustSettings {
+        TrustSettings { authserv_id: "mx.example".into(), ..TrustSettings::default() }
     }
 
     fn raw(fields: &[(&[u8], &[u8])], has_leading_space: bool) -> Vec<String> {
@@ -177,13 +202,34 @@ mod tests {
                     (results, b" other.example; dkim=pass"),
                     (b"Subject", b" mx.example"),
                     (results, b" (x) MX.example 1;\n dkim=pass"),
-                    (results, b" \"mx.example\""),
+                    (b"Authentication-Results \t", b" \"mx.example\""),
                 ],
                 true,
                 limits,
             );
             assert_eq!(all.forged().collect::<Vec<_>>(), [4, 3, 1]);
         }
+    }
+
+    #[test]
+    fn results_of_this_site_are_kept_up_to_a_bound() {
+        let results: &[u8] = b"Authentication-Results";
+        let settings = TrustSettings { filters: vec!["rspamd.example".into()], ..settings() };
+        let mut all = Collected::default();
+        let mut push = |value: &[u8], trust| all.push(results, value, true, &Limits::default(), trust);
+        let (hop, stranger) =
+            (Trust { settings: &settings, is_of_hop: true }, Trust::of_strangers(&settings));
+        push(b" mx.example; spf=pass smtp.mailfrom=a", hop);
+        push(b" mx.example; spf=pass smtp.mailfrom=forged", stranger);
+        push(b" rspamd.example; dmarc=pass;\n arc=pass", stranger);
+        push(b" other.example; dmarc=fail", hop);
+        let long = [b" rspamd.example; spf=pass x=".as_slice(), &[b'x'; 800]].concat();
+        for _ in 0..1000 {
+            push(&long, hop);
+        }
+        assert_eq!(all.forged().collect::<Vec<_>>(), [2]);
+        assert_eq!(all.trusted()[..2], ["spf=pass smtp.mailfrom=a", "dmarc=pass"]);
+        assert!(all.trusted().iter().map(String::len).sum::<usize>() <= MAX_TRUSTED_BYTES);
     }
 
     #[test]

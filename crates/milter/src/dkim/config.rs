@@ -17,6 +17,9 @@ use super::outcome::Responses;
 use crate::server::Settings;
 use crate::socket::{Socket, SocketError};
 
+/// The socket at which the filter listens by default: permissions and the system say who comes, which TCP does not.
+const DEFAULT_SOCKET: &str = "unix:/run/oarlock-milter/milter.sock";
+
 /// Everything that can be set about the filter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -27,6 +30,8 @@ pub struct Config {
     pub authserv_id: Option<String>,
     /// Whose messages are signed without authentication, beside those of UNIX sockets.
     pub internal_networks: Vec<Network>,
+    /// Whose results are believed.
+    pub trusted_results: TrustedResults,
     /// Where to listen.
     pub listen: Listen,
     /// How messages are signed.
@@ -74,6 +79,31 @@ impl Mode {
     }
 }
 
+/// Others of this site that write `Authentication-Results`. What they found goes into ARC sets beside what we find.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrustedResults {
+    /// Hosts of this site that verify before us, and remove what strangers write under its names.
+    pub networks: Vec<Network>,
+    /// Names that those hosts write beside `authserv_id`.
+    pub authserv_ids: Vec<String>,
+    /// Names of filters that run before this one in the same MTA, which must remove these names from what comes in.
+    pub filters: Vec<String>,
+}
+
+/// For which messages of authenticated clients we sign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequiredFrom {
+    /// For all.
+    Any,
+    /// For those whose `From` is of the same domain as MAIL FROM.
+    #[default]
+    MailFromDomain,
+    /// For those whose `From` is the address of MAIL FROM.
+    MailFrom,
+}
+
 /// Where to listen.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -84,6 +114,9 @@ pub struct Listen {
     pub unix_mode: String,
     /// Group of UNIX sockets, by name or number.
     pub unix_group: Option<String>,
+    /// Users that may connect over UNIX sockets, by name or number, beside root and the filter's own; all whom the permissions let in
+    /// where absent.
+    pub unix_users: Option<Vec<String>>,
     /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
     pub metrics: Option<SocketAddr>,
 }
@@ -96,6 +129,8 @@ pub struct Signing {
     pub table: Option<PathBuf>,
     /// How often it is looked at whether the table has changed; 0 for never.
     pub reload_seconds: u64,
+    /// The `From` that mail of an authenticated client must have to be signed.
+    pub require_from: RequiredFrom,
     /// `c=`
     pub canonicalization: String,
     /// Fields that are signed wherever they are there; those of RFC 6376 5.4.1 where absent.
@@ -120,6 +155,8 @@ pub struct Verifying {
     pub accepts_partial_body: bool,
     /// Most signatures of a message that are verified.
     pub most_signatures: usize,
+    /// Most key records that are looked up for one message, those of its ARC chain among them.
+    pub max_lookups: usize,
     /// By how much clocks may differ.
     pub clock_skew_seconds: u64,
 }
@@ -188,6 +225,9 @@ pub struct Limits {
 pub struct Cryptoserver {
     /// `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket; all of them have the keys.
     pub servers: Vec<String>,
+    /// Who may serve the UNIX sockets, beside root and the user of this process: a name or a number.
+    #[serde(default = "server_user")]
+    pub server_user: String,
     /// The authority of the servers' certificates; must be there for `https`, as the next two.
     pub server_ca: Option<PathBuf>,
     /// Our certificate and its chain.
@@ -197,6 +237,10 @@ pub struct Cryptoserver {
     /// How long a server may take before another one is asked.
     #[serde(default = "patience")]
     pub patience_ms: u64,
+}
+
+fn server_user() -> String {
+    "oarlock".to_owned()
 }
 
 fn patience() -> u64 {
@@ -222,6 +266,7 @@ impl Default for Config {
             mode: Mode::default(),
             authserv_id: None,
             internal_networks: local.iter().filter_map(|network| network.parse().ok()).collect(),
+            trusted_results: TrustedResults::default(),
             listen: Listen::default(),
             signing: Signing::default(),
             verifying: Verifying::default(),
@@ -238,9 +283,10 @@ impl Default for Config {
 impl Default for Listen {
     fn default() -> Self {
         Self {
-            sockets: vec!["inet:8891@127.0.0.1".to_owned()],
+            sockets: vec![DEFAULT_SOCKET.to_owned()],
             unix_mode: "0660".to_owned(),
             unix_group: None,
+            unix_users: None,
             metrics: None,
         }
     }
@@ -251,6 +297,7 @@ impl Default for Signing {
         Self {
             table: None,
             reload_seconds: 5,
+            require_from: RequiredFrom::default(),
             canonicalization: "relaxed/relaxed".to_owned(),
             signed_headers: None,
             oversigned_headers: None,
@@ -269,6 +316,7 @@ impl Default for Verifying {
             accepts_sha1,
             accepts_partial_body,
             most_signatures: limits.signatures,
+            max_lookups: limits.max_lookups,
             clock_skew_seconds: clock_skew_s,
         }
     }
@@ -315,13 +363,15 @@ pub enum ConfigError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// It is no such file.
-    #[error("{}: {error}", path.display())]
+    /// It is no such file. The line is not quoted: whoever names a key in the place of the settings must not find it in a log.
+    #[error("{}:{line}: {reason}", path.display())]
     Syntax {
         /// Which file.
         path: PathBuf,
-        /// Where and what.
-        error: Box<toml::de::Error>,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A socket that is none.
     #[error("[listen] sockets: {0}")]
@@ -347,6 +397,14 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+        Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
+    }
+}
+
 impl Config {
     /// Reads and checks a file. Relative paths in it count from its directory.
     ///
@@ -355,8 +413,8 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
-        let mut config: Self = toml::from_str(&text)
-            .map_err(|error| ConfigError::Syntax { path: path.to_owned(), error: Box::new(error) })?;
+        let mut config: Self =
+            toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;
         config.anchor(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
@@ -407,15 +465,32 @@ impl Config {
         )?;
         let share = self.engines.cross_check.unwrap_or(0.0);
         number("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), share.to_string())?;
-        let id = self.authserv_id.as_deref().unwrap_or("localhost");
-        let is_name =
-            !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"\";()".contains(&byte));
-        number(
-            "authserv_id",
-            "a name without spaces, quotes, semicolons and parentheses",
-            is_name,
-            format!("{id:?}"),
-        )
+        let TrustedResults { authserv_ids, filters, .. } = &self.trusted_results;
+        let names = self.authserv_id.iter().map(|id| ("authserv_id", id));
+        let names = names.chain(authserv_ids.iter().map(|id| ("[trusted_results] authserv_ids", id)));
+        for (field, id) in names.chain(filters.iter().map(|id| ("[trusted_results] filters", id))) {
+            let is_name =
+                !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"\";()".contains(&byte));
+            let expected = "a name without spaces, quotes, semicolons and parentheses";
+            number(field, expected, is_name, format!("{id:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// Names of the sections whose changes in `other` only a restart puts in force.
+    pub(super) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
+        let fixed = |limits: &Limits| {
+            let Limits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
+            format!("{:?}", (connections, idle_seconds, drain_seconds, progress_seconds))
+        };
+        let pairs = [
+            ("listen", format!("{:?}", self.listen), format!("{:?}", other.listen)),
+            ("dns", format!("{:?}", self.dns), format!("{:?}", other.dns)),
+            ("limits", fixed(&self.limits), fixed(&other.limits)),
+            ("cryptoserver", format!("{:?}", self.cryptoserver), format!("{:?}", other.cryptoserver)),
+            ("engines", format!("{:?}", self.engines), format!("{:?}", other.engines)),
+        ];
+        pairs.into_iter().filter(|(_, own, others)| own != others).map(|(name, ..)| name).collect()
     }
 
     /// Where to listen.
@@ -441,6 +516,13 @@ impl Config {
             expected: "octal digits such as \"0660\"",
             found: format!("{:?}", listen.unix_mode),
         })?;
+        if unix_mode & 0o002 != 0 && listen.unix_users.is_none() {
+            return Err(ConfigError::Value {
+                field: "[listen] unix_mode",
+                expected: "no permissions for all others, such as \"0660\", or unix_users with those that may connect",
+                found: format!("{:?} without unix_users", listen.unix_mode),
+            });
+        }
         Ok(Settings {
             connections: limits.connections,
             idle: Duration::from_secs(limits.idle_seconds.max(1)),
@@ -448,6 +530,7 @@ impl Config {
             progress: Duration::from_secs(limits.progress_seconds),
             unix_mode,
             unix_group: listen.unix_group.clone(),
+            unix_users: listen.unix_users.clone(),
             ..Settings::default()
         })
     }
@@ -480,6 +563,7 @@ impl Config {
                 headers: limits.headers,
                 header_bytes: limits.header_bytes,
                 signatures: verifying.most_signatures,
+                max_lookups: verifying.max_lookups,
                 ..default
             },
             least_rsa_bits: verifying.least_rsa_bits,

@@ -1,5 +1,6 @@
 //! The filter: collects a message's header, streams its body through hashes, and decides at the end.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,32 +9,62 @@ use tracing::info;
 
 use super::author::Author;
 use super::collect::{Collected, author};
+use super::config::RequiredFrom;
 use super::outcome::{Fault, Outcome};
 use super::report::Report;
-use super::service::{Shared, UnderWay};
+use super::service::{Current, Shared, UnderWay};
 use super::table::{Line, SigningTable, State};
 use super::{sign, verify};
 use crate::counters::count;
 use crate::protocol::{Actions, Change, Connect, Envelope, Family, MacroStage, Steps};
-use crate::session::{Action, Agreed, Filter, Filters, Macros, Verdict, Wants};
+use crate::session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Verdict, Wants};
 
 /// Makes filters that sign and verify.
 #[derive(Debug)]
-pub struct DkimFilters(pub(super) Arc<Shared>);
+pub struct DkimFilters(pub(super) Arc<Current>);
 
 /// One connection of an MTA's.
 #[derive(Debug)]
 pub struct DkimFilter {
+    current: Arc<Current>,
+    /// As it was when the message began.
     shared: Arc<Shared>,
     has_leading_space: bool,
+    /// The kind of socket over which the MTA has come.
+    socket: MtaSocket,
+    client: Client,
+    message: Message,
+}
+
+/// Who has connected to the MTA.
+#[derive(Clone, Copy, Debug, Default)]
+struct Client {
+    ip: Option<IpAddr>,
+    /// Over a UNIX socket, by what the MTA says.
+    is_local: bool,
+}
+
+/// Whose message it is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ownership {
     /// The client is of an internal network.
     is_internal: bool,
-    message: Message,
+    /// The client has authenticated itself.
+    is_authenticated: bool,
+}
+
+impl Ownership {
+    fn is_ours(self) -> bool {
+        self.is_internal || self.is_authenticated
+    }
 }
 
 /// One message.
 #[derive(Debug, Default)]
 struct Message {
+    ownership: Ownership,
+    /// MAIL FROM; None for the null sender.
+    sender: Option<Author>,
     collected: Collected,
     plan: Plan,
     bodies: Bodies,
@@ -65,6 +96,8 @@ enum Plan {
     Malformed(MessageError),
     /// It was to be signed, and has so many `From` fields.
     Authors(usize),
+    /// It was to be signed, and this author is not who has sent it.
+    WrongFrom(Author),
 }
 
 impl Filters for DkimFilters {
@@ -96,9 +129,15 @@ impl Filters for DkimFilters {
         }
     }
 
-    fn filter(&self) -> DkimFilter {
-        let shared = Arc::clone(&self.0);
-        DkimFilter { shared, has_leading_space: false, is_internal: false, message: Message::default() }
+    fn filter(&self, socket: MtaSocket) -> DkimFilter {
+        DkimFilter {
+            shared: self.0.get(),
+            current: Arc::clone(&self.0),
+            has_leading_space: false,
+            socket,
+            client: Client::default(),
+            message: Message::default(),
+        }
     }
 }
 
@@ -111,29 +150,33 @@ impl Filter for DkimFilter {
     }
 
     fn connect(&mut self, connect: &Connect<'_>, _macros: &Macros) -> Action {
-        let networks = &self.shared.networks;
-        let is_known = connect.ip().is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
-        self.is_internal = is_known || connect.family == Family::Unix;
+        self.client = Client { ip: connect.ip(), is_local: connect.family == Family::Unix };
         Action::Continue
     }
 
-    fn mail(&mut self, _from: &Envelope<'_>, _macros: &Macros) -> Action {
-        let under_way = Some(UnderWay::new(&self.shared));
-        self.message = Message { under_way, ..Message::default() };
+    fn mail(&mut self, from: &Envelope<'_>, _macros: &Macros) -> Action {
+        self.shared = self.current.get();
+        self.message = Message {
+            under_way: Some(UnderWay::new(&self.shared)),
+            ownership: Ownership { is_internal: self.is_internal(), is_authenticated: false },
+            sender: Author::of_envelope(from.address()),
+            ..Message::default()
+        };
         Action::Continue
     }
 
     fn header(&mut self, name: &[u8], value: &[u8]) -> Action {
-        let Shared { policy, authserv_id, .. } = &*self.shared;
-        self.message.collected.push(name, value, self.has_leading_space, &policy.limits, authserv_id);
+        let Shared { policy, trust, .. } = &*self.shared;
+        let trust = trust.of_client(self.client.ip);
+        self.message.collected.push(name, value, self.has_leading_space, &policy.limits, trust);
         Action::Continue
     }
 
     fn end_of_headers(&mut self, macros: &Macros) -> Action {
-        let is_ours = self.is_internal || macros.get("auth_authen").is_some_and(|name| !name.is_empty());
         let message = &mut self.message;
+        message.ownership.is_authenticated = macros.get("auth_authen").is_some_and(|name| !name.is_empty());
         message.now_s = now_s();
-        let (plan, bodies) = plan(&self.shared, &message.collected, is_ours, message.now_s);
+        let (plan, bodies) = plan(&self.shared, message);
         (message.plan, message.bodies) = (plan, bodies);
         match message.plan {
             Plan::Pass => {
@@ -159,7 +202,7 @@ impl Filter for DkimFilter {
     async fn end_of_message(&mut self, macros: &Macros) -> Verdict {
         let message = std::mem::take(&mut self.message);
         let shared = Arc::clone(&self.shared);
-        let is_internal = self.is_internal;
+        let is_internal = message.ownership.is_internal;
         let mut report = message.conclude(&shared).await;
         if report.removes_forged(is_internal) {
             let removals: Vec<Change> = message_forged(&report.forged);
@@ -177,6 +220,13 @@ impl Filter for DkimFilter {
 }
 
 impl DkimFilter {
+    fn is_internal(&self) -> bool {
+        let networks = &self.shared.networks;
+        let is_known = self.client.ip.is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
+        // Over TCP any process can say that its client came over a UNIX socket.
+        is_known || (self.client.is_local && self.socket.is_unix())
+    }
+
     /// One line and one count for each message.
     fn done(&self, report: &Report, macros: &Macros) {
         self.shared.metrics.message(report.outcome);
@@ -197,14 +247,17 @@ impl DkimFilter {
 
 impl Message {
     async fn conclude(self, shared: &Shared) -> Report {
-        let Self { collected, plan, bodies, now_s, under_way: _under_way } = self;
+        let Self { sender, collected, plan, bodies, now_s, under_way: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
             (Plan::Sign { table, author }, Ok(headers)) => {
                 let lines: Vec<Line> = signing(&table, &author).cloned().collect();
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
-            (Plan::Verify, Ok(headers)) => verify::verify(shared, headers, bodies, now_s).await,
+            (Plan::Verify, Ok(headers)) => {
+                verify::verify(shared, headers, bodies, collected.trusted(), now_s).await
+            }
+            (Plan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
             (Plan::Authors(found), _) => Report::failed(
                 Outcome::Faulty(Fault::Malformed),
                 format!("{found} From fields, and one is due"),
@@ -218,13 +271,15 @@ impl Message {
 }
 
 /// What is to be done, and what of the body must be hashed for it.
-fn plan(shared: &Shared, collected: &Collected, is_ours: bool, now_s: u64) -> (Plan, Bodies) {
+fn plan(shared: &Shared, message: &Message) -> (Plan, Bodies) {
+    let Message { collected, now_s, .. } = message;
+    let is_ours = message.ownership.is_ours();
     let headers = match collected.headers() {
         Ok(headers) => headers,
         Err(_) if !is_ours && !shared.mode.verifies() => return (Plan::Pass, Bodies::default()),
         Err(error) => return (Plan::Malformed(error), Bodies::default()),
     };
-    if is_ours && let Some(plan) = plan_to_sign(shared, &headers) {
+    if is_ours && let Some(plan) = plan_to_sign(shared, &headers, message) {
         let needs = [BodyNeed {
             form: shared.style.canonicalization.body,
             digest: oarlock::DigestAlg::Sha256,
@@ -241,23 +296,46 @@ fn plan(shared: &Shared, collected: &Collected, is_ours: bool, now_s: u64) -> (P
     }
     let seal = shared.sealer.as_ref().map(|sealer| sealer.body_need());
     let bodies = Bodies {
-        signatures: shared.hashers(&body_needs(&headers, &shared.policy, now_s)),
+        signatures: shared.hashers(&body_needs(&headers, &shared.policy, *now_s)),
         seal: shared.hashers(seal.as_slice()),
     };
     (Plan::Verify, bodies)
 }
 
 /// None where nobody signs for the author.
-fn plan_to_sign(shared: &Shared, headers: &[Header<'_>]) -> Option<Plan> {
+fn plan_to_sign(shared: &Shared, headers: &[Header<'_>], message: &Message) -> Option<Plan> {
     let tables = shared.tables.as_ref().filter(|_| shared.mode.signs())?;
     match author(headers) {
         Ok(author) => {
             let (author, table) = (author?, tables.current());
             let is_signed = signing(&table, &author).next().is_some();
-            is_signed.then_some(Plan::Sign { table, author })
+            let may_write = !message.ownership.is_authenticated
+                || is_of_sender(shared.style.required_from, &author, message.sender.as_ref());
+            is_signed.then_some(match may_write {
+                true => Plan::Sign { table, author },
+                false => Plan::WrongFrom(author),
+            })
         }
         Err(found) => Some(Plan::Authors(found)),
     }
+}
+
+/// True where an author is who has sent the message, as far as the MTA has checked MAIL FROM.
+fn is_of_sender(required: RequiredFrom, author: &Author, sender: Option<&Author>) -> bool {
+    match required {
+        RequiredFrom::Any => true,
+        RequiredFrom::MailFromDomain => sender.is_some_and(|sender| sender.domain() == author.domain()),
+        RequiredFrom::MailFrom => sender.is_some_and(|sender| sender == author),
+    }
+}
+
+fn wrong_from(author: &Author, sender: Option<&Author>) -> Report {
+    let sender = sender.map_or("<>", |sender| &sender.address);
+    let reason = format!(
+        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from wants them to agree",
+        author.address
+    );
+    Report::failed(Outcome::Faulty(Fault::WrongFrom), reason)
 }
 
 /// Lines that sign for an author.

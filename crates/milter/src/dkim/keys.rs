@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 use oarlock::Key;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
+use oarlock_dkim::{Signer, SignerError};
 use oarlock_io::{Stamp, read_secret};
 use oarlock_wire::{Remote, RemoteError};
 use tokio::sync::OnceCell;
@@ -53,6 +54,16 @@ pub enum KeyFault {
         /// What is wrong.
         error: KeyError,
     },
+    /// It holds a key that cannot sign mail.
+    #[error("{} (selector {selector}): {error}", path.display())]
+    Unsuitable {
+        /// Which file.
+        path: PathBuf,
+        /// Under which selector it was to sign.
+        selector: String,
+        /// What it is, and what would do.
+        error: SignerError,
+    },
     /// It names a key at a server, and there is none.
     #[error("{}: the key {name:?} lives at a cryptoserver: expected a section [cryptoserver]", path.display())]
     NoServer {
@@ -61,7 +72,7 @@ pub enum KeyFault {
         /// What the key is called there.
         name: String,
     },
-    /// The server does not tell of it.
+    /// The server does not answer, or does not know the key.
     #[error("{}: {reason}", path.display())]
     Server {
         /// Which file.
@@ -69,6 +80,13 @@ pub enum KeyFault {
         /// What it said.
         reason: String,
     },
+}
+
+impl KeyFault {
+    /// True where the fault lies with a cryptoserver, which may be there again later.
+    pub(super) fn is_server(&self) -> bool {
+        matches!(self, Self::Server { .. })
+    }
 }
 
 /// How keys are read.
@@ -99,6 +117,20 @@ impl KeyFile {
             read.await.unwrap_or_else(|error| Err(self.unread(&error)))
         };
         self.key.get_or_try_init(read).await.map(|(_, key)| key.clone())
+    }
+
+    /// Reads the key on this thread, unless it was read before, and makes sure that it can sign.
+    pub(super) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), KeyFault> {
+        let unsuitable =
+            |error| KeyFault::Unsuitable { path: self.path.clone(), selector: selector.to_owned(), error };
+        if let Some((_, key)) = self.key.get() {
+            return Signer::check_key(key).map_err(unsuitable);
+        }
+        let read = self.read(reader)?;
+        Signer::check_key(&read.1).map_err(unsuitable)?;
+        // Whoever has read it meanwhile has read the same.
+        let _ = self.key.set(read);
+        Ok(())
     }
 
     /// Reads the key now, on this thread.

@@ -32,6 +32,8 @@ pub struct Responses {
     pub bad_signature: Response,
     /// The header is none, or beyond the limits; or a message to be signed has not one `From`.
     pub malformed: Response,
+    /// It was to be signed, and its author is not who has sent it: see `[signing] require_from`.
+    pub wrong_from: Response,
     /// It was to be signed and could not be.
     pub signing_error: Response,
     /// This program failed, or was overloaded.
@@ -46,6 +48,7 @@ impl Default for Responses {
             no_signature: Response::Accept,
             bad_signature: Response::Accept,
             malformed: Response::Accept,
+            wrong_from: Response::Accept,
             signing_error: Response::Tempfail,
             internal_error: Response::Tempfail,
         }
@@ -63,6 +66,8 @@ pub enum Fault {
     BadSignature,
     /// No header.
     Malformed,
+    /// Another author than the sender.
+    WrongFrom,
     /// Not signed.
     Signing,
     /// Our own.
@@ -84,8 +89,15 @@ impl Response {
 
 impl Fault {
     /// All of them, in the order of their counters.
-    pub const ALL: [Self; 6] =
-        [Self::Dns, Self::NoSignature, Self::BadSignature, Self::Malformed, Self::Signing, Self::Internal];
+    pub const ALL: [Self; 7] = [
+        Self::Dns,
+        Self::NoSignature,
+        Self::BadSignature,
+        Self::Malformed,
+        Self::WrongFrom,
+        Self::Signing,
+        Self::Internal,
+    ];
 
     /// As settings, log and metrics have it.
     #[must_use]
@@ -95,6 +107,7 @@ impl Fault {
             Self::NoSignature => "no_signature",
             Self::BadSignature => "bad_signature",
             Self::Malformed => "malformed",
+            Self::WrongFrom => "wrong_from",
             Self::Signing => "signing_error",
             Self::Internal => "internal_error",
         }
@@ -123,6 +136,7 @@ impl Fault {
             Self::NoSignature => "No DKIM signature found",
             Self::BadSignature => "No passing DKIM signature found",
             Self::Malformed => "The header of this message is malformed",
+            Self::WrongFrom => "The From address is not one of its sender",
             Self::Signing => "This message could not be signed",
             Self::Internal => "The mail filter failed",
         };
@@ -130,6 +144,7 @@ impl Fault {
             Self::Dns => ((4, 4, 3), (5, 7, 20)),
             Self::NoSignature | Self::BadSignature => ((4, 7, 20), (5, 7, 20)),
             Self::Malformed => ((4, 6, 0), (5, 6, 0)),
+            Self::WrongFrom => ((4, 7, 1), (5, 7, 1)),
             Self::Signing | Self::Internal => ((4, 3, 0), (5, 3, 0)),
         };
         [(451, temporary, text), (550, permanent, text)]
@@ -145,6 +160,7 @@ impl Responses {
             Fault::NoSignature => self.no_signature,
             Fault::BadSignature => self.bad_signature,
             Fault::Malformed => self.malformed,
+            Fault::WrongFrom => self.wrong_from,
             Fault::Signing => self.signing_error,
             Fault::Internal => self.internal_error,
         }
@@ -186,7 +202,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All of them, in the order of their counters.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Signed,
         Self::Passed,
         Self::Ignored,
@@ -194,6 +210,7 @@ impl Outcome {
         Self::Faulty(Fault::NoSignature),
         Self::Faulty(Fault::BadSignature),
         Self::Faulty(Fault::Malformed),
+        Self::Faulty(Fault::WrongFrom),
         Self::Faulty(Fault::Signing),
         Self::Faulty(Fault::Internal),
     ];

@@ -1,36 +1,33 @@
 //! The filter as a service: settings made real, then bound, running and reloaded.
 
-use std::fmt;
+mod shared;
+
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use oarlock::{Accelerator, BuildError, Builder, Options};
-use oarlock_dkim::{
-    BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer, SignerError,
-};
+use oarlock::{Accelerator, BuildError, Builder};
+use oarlock_dkim::SignerError;
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig, RemoteError};
 use tokio::net::TcpListener;
 use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::sleep;
 use tracing::{error, info, warn};
 use zeroize::Zeroizing;
 
-use super::config::{Config, ConfigError, Cryptoserver, Mode, Seal};
+pub(super) use self::shared::{Base, Current, Shared, UnderWay};
+use super::config::{Config, ConfigError, Cryptoserver};
 use super::filter::DkimFilters;
-use super::keys::{HOLDER, KeyFault, KeyFile, KeyReader};
-use super::lookup::Lookups;
+use super::keys::{HOLDER, KeyFault};
 use super::metrics::Metrics;
-use super::network::Network;
-use super::outcome::Responses;
 use super::page::Status;
-use super::table::{Reload, TableError, Tables};
-use crate::counters::Counters;
+use super::table::{Reload, TableError};
+use crate::counters::{Counters, count};
 use crate::server::{Server, ServerError};
 use crate::socket::Socket;
 
@@ -48,10 +45,14 @@ pub enum ServiceError {
     #[error(transparent)]
     Key(#[from] KeyFault),
     /// With this nobody can sign.
-    #[error("{place}: {error}")]
+    #[error("{place}: {} (selector {selector}): {error}", path.display())]
     Signer {
         /// Which settings.
         place: &'static str,
+        /// The key file.
+        path: PathBuf,
+        /// The selector.
+        selector: String,
         /// What is wrong.
         error: SignerError,
     },
@@ -85,70 +86,11 @@ pub enum ServiceError {
     Start(String),
 }
 
-/// What all connections share.
-pub(super) struct Shared {
-    pub(super) mode: Mode,
-    pub(super) authserv_id: String,
-    pub(super) networks: Vec<Network>,
-    pub(super) policy: Policy,
-    pub(super) responses: Responses,
-    pub(super) style: Style,
-    pub(super) tables: Option<Tables>,
-    pub(super) keys: KeyReader,
-    pub(super) sealer: Option<Sealer>,
-    pub(super) lookups: Arc<Lookups>,
-    pub(super) accelerator: Accelerator,
-    pub(super) metrics: Arc<Metrics>,
-    /// Messages from MAIL to their answers.
-    under_way: AtomicUsize,
-}
-
-/// A message that counts among those under way.
-#[derive(Debug)]
-pub(super) struct UnderWay(Arc<Shared>);
-
-impl UnderWay {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        shared.under_way.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(shared))
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// What all signatures of ours have in common.
-#[derive(Clone, Debug)]
-pub(super) struct Style {
-    pub(super) canonicalization: Canonicalization,
-    pub(super) fields: SignedFields,
-    pub(super) lifetime_s: Option<u64>,
-}
-
-impl Shared {
-    pub(super) fn hashers(&self, needs: &[BodyNeed]) -> Vec<BodyHasher> {
-        needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
-    }
-
-    /// A message alone has its jobs computed at once. Several gather theirs.
-    pub(super) fn options(&self) -> Options {
-        Options { is_gathered: self.under_way.load(Ordering::Relaxed) > 1, ..Options::default() }
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("authserv_id", &self.authserv_id).finish_non_exhaustive()
-    }
-}
-
 /// Everything but sockets: engines proved, the table read, keys found when they are needed.
 #[derive(Clone, Debug)]
 pub struct Service {
-    shared: Arc<Shared>,
+    current: Arc<Current>,
+    base: Base,
     config: Config,
 }
 
@@ -164,42 +106,22 @@ impl Service {
     ) -> Result<Self, ServiceError> {
         config.check()?;
         let settings = config.clone();
-        let metrics = Arc::new(Metrics::default());
-        let parts = spawn_blocking({
-            let metrics = Arc::clone(&metrics);
-            move || Parts::open(&settings, engines, &metrics)
+        let opened = spawn_blocking(move || {
+            let base = Base::open(&settings, engines, lookups)?;
+            let shared = Shared::build(&settings, &base, None)?;
+            Ok::<_, ServiceError>((base, shared))
         });
-        let Parts { accelerator, keys, tables, sealer } =
-            parts.await.map_err(|error| ServiceError::Start(error.to_string()))??;
-        let style = Style {
-            canonicalization: config.canonicalization().map_err(ConfigError::from)?,
-            fields: config.signed_fields()?,
-            lifetime_s: Some(config.signing.lifetime_seconds).filter(|seconds| *seconds > 0),
-        };
-        let patience = Duration::from_millis(config.dns.timeout_ms);
-        let lookups = Lookups::new(lookups, config.cache_limits(), patience, Arc::clone(&metrics));
-        let shared = Shared {
-            mode: config.mode,
-            authserv_id: config.authserv_id.clone().unwrap_or_else(host_name),
-            networks: config.internal_networks.clone(),
-            policy: config.policy(),
-            responses: config.on.clone(),
-            style,
-            tables,
-            keys,
-            sealer,
-            lookups: Arc::new(lookups),
-            accelerator,
-            metrics,
-            under_way: AtomicUsize::new(0),
-        };
-        Ok(Self { shared: Arc::new(shared), config })
+        let (base, shared) = opened.await.map_err(|error| ServiceError::Start(error.to_string()))??;
+        if shared.tables.is_none() && config.mode.signs() {
+            warn!("nothing is signed: [signing] table is not set");
+        }
+        Ok(Self { current: Arc::new(Current::new(shared)), base, config })
     }
 
     /// Filters for a server of one's own.
     #[must_use]
     pub fn filters(&self) -> DkimFilters {
-        DkimFilters(Arc::clone(&self.shared))
+        DkimFilters(Arc::clone(&self.current))
     }
 
     /// Listens where the settings say. Needs a tokio runtime.
@@ -209,6 +131,11 @@ impl Service {
     pub async fn bind(&self) -> Result<Bound, ServiceError> {
         let sockets = self.config.sockets().map_err(ConfigError::from)?;
         let server = Server::bind(&sockets, self.filters(), self.config.settings()?).await?;
+        for socket in server.sockets() {
+            if !matches!(socket, Socket::Unix(_)) {
+                warn!(%socket, "whoever reaches this TCP socket can have mail signed: prefer a UNIX socket");
+            }
+        }
         let metrics = match self.config.listen.metrics {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
@@ -219,75 +146,109 @@ impl Service {
         Ok(Bound { service: self.clone(), server, metrics })
     }
 
-    /// Reads every key of the signing table, each file once, and gives those that cannot be used.
+    /// Reads the key of every line of the signing table that signs, each file once, and returns what is wrong with them: keys at a
+    /// cryptoserver that does not answer are among it.
     pub async fn check_keys(&self) -> Vec<KeyFault> {
-        let Some(tables) = &self.shared.tables else { return Vec::new() };
-        let mut faults = Vec::new();
-        for file in tables.current().files() {
-            faults.extend(file.key(&self.shared.keys).await.err());
-        }
-        faults
+        let shared = self.current.get();
+        let checked = spawn_blocking(move || {
+            shared.tables.as_ref().map_or_else(Vec::new, |tables| tables.current().check_keys(&shared.keys))
+        });
+        checked.await.unwrap_or_default()
     }
 
     /// Looks at the signing table again: where its file has changed, or because it `is_asked` for. A new table that is no good is
     /// refused, and the old one stays.
     pub async fn reload(&self, is_asked: bool) -> Reload {
-        let shared = Arc::clone(&self.shared);
+        let shared = self.current.get();
         let looked = spawn_blocking(move || match &shared.tables {
-            Some(tables) => tables.reload(is_asked),
+            Some(tables) => tables.reload(is_asked, &shared.keys),
             None => Reload::Unchanged,
         });
         let reload = looked.await.unwrap_or(Reload::Unchanged);
-        self.shared.metrics.reload(&reload);
+        self.base.metrics.reload(&reload);
         match &reload {
             Reload::Unchanged => {}
             Reload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
-            Reload::Refused(error) => error!(%error, "the new signing table is refused, the old one stays"),
+            Reload::Refused(error) => {
+                error!(%error, "the new signing table is refused, the old one stays until a good one or SIGHUP comes");
+            }
         }
         reload
+    }
+
+    /// Puts new settings in force for messages that begin from now on, with the signing table, the keys and everything else that they
+    /// name read again. If anything of it is no good, all stays as it was. What only a restart can change is named in the log.
+    ///
+    /// # Errors
+    /// A setting cannot work, or a file that it names cannot be used.
+    pub async fn reconfigure(&self, config: Config) -> Result<(), ServiceError> {
+        let (base, before) = (self.base.clone(), self.current.get());
+        let fixed = self.config.fixed_changes(&config);
+        let built = spawn_blocking(move || {
+            config.check()?;
+            Shared::build(&config, &base, Some(&before))
+        });
+        match built.await.unwrap_or_else(|error| Err(ServiceError::Start(error.to_string()))) {
+            Ok(shared) => {
+                let lines = shared.tables.as_ref().map_or(0, |tables| tables.current().len());
+                self.current.replace(shared);
+                count(&self.base.metrics.reloads, 1);
+                info!(lines, "the settings, the signing table and the keys were read again");
+                for section in fixed {
+                    warn!(section, "settings have changed that need a restart");
+                }
+                Ok(())
+            }
+            Err(error) => {
+                count(&self.base.metrics.refused_reloads, 1);
+                error!(%error, "the new settings are refused, the old ones stay");
+                Err(error)
+            }
+        }
     }
 
     /// What it counts.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
-        &self.shared.metrics
+        &self.base.metrics
     }
 
     /// Names whose keys are in the cache.
     #[must_use]
     pub fn cached_names(&self) -> usize {
-        self.shared.lookups.cached()
+        self.base.lookups.cached()
     }
 
     /// The engines.
     #[must_use]
     pub fn accelerator(&self) -> &Accelerator {
-        &self.shared.accelerator
+        &self.base.accelerator
     }
 
     /// Under which name it writes results.
     #[must_use]
-    pub fn authserv_id(&self) -> &str {
-        &self.shared.authserv_id
+    pub fn authserv_id(&self) -> String {
+        self.current.get().authserv_id().to_owned()
     }
 
     /// Lines of the signing table in use.
     #[must_use]
     pub fn signing_lines(&self) -> usize {
-        self.shared.tables.as_ref().map_or(0, |tables| tables.current().len())
+        self.current.get().tables.as_ref().map_or(0, |tables| tables.current().len())
     }
 
     /// Until it is dropped.
     async fn watch(&self) {
-        let seconds = self.config.signing.reload_seconds;
-        if seconds == 0 || self.shared.tables.is_none() {
-            return std::future::pending().await;
-        }
-        let mut ticks = interval(Duration::from_secs(seconds));
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            ticks.tick().await;
-            self.reload(false).await;
+            let shared = self.current.get();
+            let wanted =
+                shared.tables.is_some().then_some(shared.reload_seconds).filter(|seconds| *seconds > 0);
+            drop(shared);
+            // New settings may want what the old ones did not.
+            sleep(Duration::from_secs(wanted.unwrap_or(5))).await;
+            if wanted.is_some() {
+                self.reload(false).await;
+            }
         }
     }
 }
@@ -345,38 +306,21 @@ impl Bound {
     }
 }
 
-/// What takes long, or blocks.
-struct Parts {
-    accelerator: Accelerator,
-    keys: KeyReader,
-    tables: Option<Tables>,
-    sealer: Option<Sealer>,
-}
-
-impl Parts {
-    fn open(config: &Config, engines: Builder, metrics: &Metrics) -> Result<Self, ServiceError> {
-        let engines = config.engines.builder(engines);
-        let remote = match &config.cryptoserver {
-            Some(server) => Some(remote(server, engines.clone().build()?)?),
-            None => None,
-        };
-        let engines = remote.iter().fold(engines, |engines, remote| engines.holder(Arc::new(remote.clone())));
-        let signing = &config.signing;
-        let reads = Arc::clone(&metrics.key_reads);
-        let keys = KeyReader { remote, allows_open_keys: signing.allows_open_keys, reads };
-        let tables =
-            signing.table.as_deref().filter(|_| config.mode.signs()).map(Tables::open).transpose()?;
-        if tables.is_none() && config.mode.signs() {
-            warn!("nothing is signed: [signing] table is not set");
+/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+pub(super) fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
+    for absent in accelerator.absent() {
+        let (engine, reason) = (absent.name, absent.reason.to_string());
+        if allowed.is_some() {
+            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
+        } else {
+            info!(engine, reason, "an engine is absent: the scalar engine does its work");
         }
-        let seal = config.arc.seal.as_ref().filter(|_| config.mode.verifies());
-        let sealer = seal.map(|seal| sealer(config, seal, &keys)).transpose()?;
-        Ok(Self { accelerator: engines.build()?, keys, tables, sealer })
     }
 }
 
-fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remote, ServiceError> {
+pub(super) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remote, ServiceError> {
     let mut endpoints = Vec::new();
+    let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
     for place in &server.servers {
         let is_grpc = place.starts_with("http:") || place.starts_with("https:");
         endpoints.push(match is_grpc {
@@ -385,7 +329,7 @@ fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remote, Service
                 let credentials = is_secure.then(|| credentials(server)).transpose()?;
                 Endpoint::Grpc { url: place.clone(), credentials }
             }
-            false => Endpoint::Unix(PathBuf::from(place)),
+            false => Endpoint::UnixOf { path: PathBuf::from(place), server_uids: server_uids.clone() },
         });
     }
     let patience = Duration::from_millis(server.patience_ms.max(1));
@@ -403,17 +347,4 @@ fn credentials(server: &Cryptoserver) -> Result<Credentials, ServiceError> {
         certificate: read("certificate", &server.certificate)?,
         private_key: Zeroizing::new(read("private_key", &server.private_key)?),
     })
-}
-
-fn sealer(config: &Config, seal: &Seal, keys: &KeyReader) -> Result<Sealer, ServiceError> {
-    let (_, key) = KeyFile::new(seal.key.clone()).read(keys)?;
-    let canonicalization = config.canonicalization().map_err(ConfigError::from)?;
-    let signer = Signer::new(&seal.domain, &seal.selector, key)
-        .map_err(|error| ServiceError::Signer { place: "[arc] seal", error })?;
-    Ok(Sealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
-}
-
-/// As the system calls itself.
-fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

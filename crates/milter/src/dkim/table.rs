@@ -24,7 +24,7 @@ pub use current::Reload;
 pub(super) use current::Tables;
 
 use super::author::Author;
-use super::keys::KeyFile;
+use super::keys::{KeyFault, KeyFile, KeyReader};
 
 /// Who signs for which authors.
 #[derive(Debug, Default)]
@@ -93,6 +93,24 @@ pub enum TableError {
         /// What is wrong.
         fault: LineFault,
     },
+    /// Keys that cannot sign.
+    #[error("{}: {} of its key files cannot be used:\n{}", path.display(), faults.len(), shown(faults))]
+    Keys {
+        /// Which table.
+        path: PathBuf,
+        /// What is wrong with each key, in the order of the lines.
+        faults: Vec<KeyFault>,
+    },
+}
+
+/// The first faults, a line each.
+fn shown(faults: &[KeyFault]) -> String {
+    const MAX_SHOWN: usize = 20;
+    let mut lines: Vec<String> = faults.iter().take(MAX_SHOWN).map(|fault| format!("  {fault}")).collect();
+    if faults.len() > MAX_SHOWN {
+        lines.push(format!("  and {} more", faults.len() - MAX_SHOWN));
+    }
+    lines.join("\n")
 }
 
 /// What is wrong with a line.
@@ -103,7 +121,10 @@ pub enum LineFault {
     #[error("expected PATTERN SELECTOR KEY-FILE, and optionally a state, domain= and identity=")]
     Words,
     /// The first word is no pattern.
-    #[error("{0:?}: expected a domain, an address, *.DOMAIN or *")]
+    #[error(
+        "{0:?}: expected a domain or *@DOMAIN for its authors, an address, *.DOMAIN or *@*.DOMAIN for authors of all domains \
+         below, or * for everybody"
+    )]
     Pattern(String),
     /// A domain or selector that DNS has no place for.
     #[error("{0:?} is no domain name")]
@@ -150,9 +171,23 @@ impl SigningTable {
         places.into_iter().flatten().map(|place| &self.lines[*place as usize])
     }
 
-    /// Key files, each once.
-    pub(super) fn files(&self) -> impl Iterator<Item = &Arc<KeyFile>> {
-        self.files.values()
+    /// Reads the key of every line that signs, each file once, on all cores, and returns what is wrong in the order of the lines.
+    pub(super) fn check_keys(&self, reader: &KeyReader) -> Vec<KeyFault> {
+        let mut seen = HashSet::new();
+        let signing = self.lines.iter().filter(|line| line.state != State::Retiring);
+        let lines: Vec<&Line> = signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let check = |lines: &[&Line]| -> Vec<KeyFault> {
+            lines.iter().filter_map(|line| line.file.check(&line.selector, reader).err()).collect()
+        };
+        if lines.len() < 2 || threads < 2 {
+            return check(&lines);
+        }
+        std::thread::scope(|scope| {
+            let parts = lines.chunks(lines.len().div_ceil(threads));
+            let running: Vec<_> = parts.map(|part| scope.spawn(move || check(part))).collect();
+            running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        })
     }
 
     /// Lines.
@@ -249,24 +284,25 @@ impl FromStr for State {
     }
 }
 
-/// A pattern as authors are looked up, and the domain that signs for it.
+/// A pattern as authors are looked up, and the domain that signs for it. `*@` before a domain is how OpenDKIM writes its authors.
 fn pattern_of(text: &str) -> Result<(String, Option<String>), LineFault> {
     let wrong = || LineFault::Pattern(text.to_owned());
     let name = |name: &str| ascii_form(name).map(String::from).ok_or_else(wrong);
-    if text == "*" {
-        return Ok((text.to_owned(), None));
+    let host = text.strip_prefix("*@").filter(|host| !host.contains('@')).unwrap_or(text);
+    if host == "*" {
+        return Ok((host.to_owned(), None));
     }
-    if let Some(parent) = text.strip_prefix("*.") {
+    if let Some(parent) = host.strip_prefix("*.") {
         let parent = name(parent)?;
         return Ok((format!("*.{parent}"), Some(parent)));
     }
-    match text.rsplit_once('@') {
-        Some(("", _)) => Err(wrong()),
+    match host.rsplit_once('@') {
+        Some((local, _)) if local.is_empty() || local.contains('*') => Err(wrong()),
         Some((local, domain)) => {
             let domain = name(domain)?;
             Ok((format!("{}@{domain}", local.to_lowercase()), Some(domain)))
         }
-        None => name(text).map(|domain| (domain.clone(), Some(domain))),
+        None => name(host).map(|domain| (domain.clone(), Some(domain))),
     }
 }
 

@@ -6,9 +6,9 @@ use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock_dkim::{
     BodyHasher, Chain, Header, Intake, KeyAnswer, KeyName, Limits, Message, MessageError, Reason, SealError,
-    Sealer, Sealing, SignatureResult, Verified, authentication_results,
+    SealedResults, Sealer, Sealing, SignatureResult, Verified, authentication_results,
 };
-use tracing::debug;
+use tracing::info;
 
 use super::filter::Bodies;
 use super::outcome::{Fault, Outcome};
@@ -18,14 +18,27 @@ use crate::counters::count;
 use crate::protocol::Change;
 
 /// Verifies all signatures and says so at the top; seals where that is wanted.
-pub(super) async fn verify(shared: &Shared, headers: Vec<Header<'_>>, bodies: Bodies, now_s: u64) -> Report {
+/// `others` are results of this site that stand in the message.
+pub(super) async fn verify(
+    shared: &Shared,
+    headers: Vec<Header<'_>>,
+    bodies: Bodies,
+    others: &[String],
+    now_s: u64,
+) -> Report {
     let verified = match judge(shared, &headers, bodies.signatures, now_s).await {
         Ok(verified) => verified,
         Err(error) => return Report::failed(Outcome::Faulty(Fault::Internal), error),
     };
     let mut report = report(shared, &verified);
     if let (Some(sealer), Some(chain)) = (&shared.sealer, &verified.chain) {
-        let sealed = seal(shared, sealer, headers, bodies.seal, &verified.signatures, chain, now_s).await;
+        let results = SealedResults {
+            authserv_id: shared.authserv_id(),
+            signatures: &verified.signatures,
+            chain,
+            others,
+        };
+        let sealed = seal(shared, sealer, headers, bodies.seal, &results, now_s).await;
         match sealed {
             Ok(fields) => {
                 count(&shared.metrics.sealed, 1);
@@ -33,7 +46,7 @@ pub(super) async fn verify(shared: &Shared, headers: Vec<Header<'_>>, bodies: Bo
             }
             Err(error) => {
                 count(&shared.metrics.unsealed, 1);
-                debug!(%error, "a message was not sealed");
+                info!(%error, "a message was not sealed");
             }
         }
     }
@@ -100,7 +113,7 @@ fn summary(result: &SignatureResult) -> String {
 }
 
 fn results(shared: &Shared, signatures: &[SignatureResult], chain: Option<&Chain>) -> Change {
-    insertion(&authentication_results(&shared.authserv_id, signatures, chain))
+    insertion(&authentication_results(shared.authserv_id(), signatures, chain))
 }
 
 /// The three fields of a set, in the order in which they go to the top.
@@ -109,12 +122,11 @@ async fn seal(
     sealer: &Sealer,
     headers: Vec<Header<'_>>,
     bodies: Vec<BodyHasher>,
-    signatures: &[SignatureResult],
-    chain: &Chain,
+    results: &SealedResults<'_>,
     now_s: u64,
 ) -> Result<Vec<Change>, SealError> {
     let mut sealing = Sealing::new(sealer, now_s);
-    sealing.push_hashed(headers, bodies, &shared.authserv_id, signatures, chain)?;
+    sealing.push_hashed(headers, bodies, results)?;
     let sealed = sealing
         .submit(&shared.accelerator, shared.options())
         .await?

@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep, interval_at, sleep, timeout};
 use super::{Shared, Stream, draining};
 use crate::counters::{Counters, count};
 use crate::protocol::{Decoder, EncodeError, ProtocolError, Reply};
-use crate::session::{Filters, Next, Session, SessionError, Verdict};
+use crate::session::{Filters, MtaSocket, Next, Session, SessionError, Verdict};
 
 /// Why a connection has ended.
 #[derive(Debug)]
@@ -45,13 +45,13 @@ struct Wire<S> {
 }
 
 impl<S: Stream, F: Filters> Connection<S, F> {
-    pub(super) fn new(stream: S, shared: &Shared<F>) -> Self {
+    pub(super) fn new(stream: S, socket: MtaSocket, shared: &Shared<F>) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
         let patience = settings.idle;
         Self {
             wire: Wire { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
             decoder: Decoder::new(settings.frame_bytes),
-            session: Session::new(Arc::clone(&shared.filters), Arc::clone(counters)),
+            session: Session::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: Idle::new(patience),
             progress: settings.progress.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),

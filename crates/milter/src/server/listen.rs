@@ -2,27 +2,30 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use oarlock_io::SocketFile;
 use tokio::net::{TcpListener, UnixListener};
 
 use super::{ServerError, Settings, Stream};
+use crate::session::MtaSocket;
 use crate::socket::{Socket, resolve};
 
 /// A bound socket; that of a path is removed with it.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener, Socket),
-    Unix(UnixListener, Place),
+    Unix { listener: UnixListener, file: SocketFile, users: Option<Vec<u32>> },
 }
 
-/// The file of a UNIX socket.
-#[derive(Debug)]
-pub(super) struct Place {
-    path: PathBuf,
-    /// Device and number, by which it is known from another server's of the same name.
-    file: (u64, u64),
+/// A connection that came to a listener.
+pub(super) enum Accepted {
+    Stream(Box<dyn Stream>, MtaSocket),
+    /// Somebody who may not come, whose connection is closed by now.
+    Refused {
+        uid: u32,
+        pid: Option<i32>,
+    },
 }
 
 impl Listener {
@@ -37,10 +40,9 @@ impl Listener {
             }
             Socket::Unix(path) => {
                 let group = settings.unix_group.as_deref().map(group_number).transpose()?;
-                take_over(path)?;
-                let listener = bind_unix(path, settings.unix_mode, group).map_err(failed)?;
-                let file = identity(path).map_err(failed)?;
-                Ok(Self::Unix(listener, Place { path: path.clone(), file }))
+                let users = settings.unix_users.as_ref().map(|users| allowed_users(users)).transpose()?;
+                let (listener, file) = bind_unix(path, settings.unix_mode, group)?;
+                Ok(Self::Unix { listener, file, users })
             }
         }
     }
@@ -48,82 +50,58 @@ impl Listener {
     pub(super) fn socket(&self) -> Socket {
         match self {
             Self::Tcp(_, socket) => socket.clone(),
-            Self::Unix(_, place) => Socket::Unix(place.path.clone()),
+            Self::Unix { file, .. } => Socket::Unix(file.path().to_owned()),
         }
     }
 
-    pub(super) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+    pub(super) async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept().await?;
                 // Replies leave at once. A connection that has broken meanwhile says so when it is read.
                 let _ = stream.set_nodelay(true);
-                Ok(Box::new(stream))
+                Ok(Accepted::Stream(Box::new(stream), MtaSocket::Tcp))
             }
-            Self::Unix(listener, _) => Ok(Box::new(listener.accept().await?.0)),
+            Self::Unix { listener, users, .. } => {
+                let (stream, _) = listener.accept().await?;
+                let peer = stream.peer_cred()?;
+                let uid = peer.uid();
+                Ok(match users {
+                    Some(users) if !users.contains(&uid) => Accepted::Refused { uid, pid: peer.pid() },
+                    _ => Accepted::Stream(Box::new(stream), MtaSocket::Unix { uid }),
+                })
+            }
         }
     }
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|file| file == self.file) {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    path.symlink_metadata().map(|about| (about.dev(), about.ino()))
-}
-
-/// A socket that a dead server left behind is removed, that of a living one is not, nor any other file.
-fn take_over(path: &Path) -> Result<(), ServerError> {
+/// Binds a socket at a path, whose file goes with it.
+fn bind_unix(path: &Path, mode: u32, group: Option<u32>) -> Result<(UnixListener, SocketFile), ServerError> {
     let failed = |error| ServerError::Listen { socket: Socket::Unix(path.into()), error };
-    let Ok(about) = path.symlink_metadata() else { return Ok(()) };
-    if !about.file_type().is_socket() {
-        return Err(failed(io::Error::new(
-            io::ErrorKind::AlreadyExists,
-            "a file that is no socket is there",
-        )));
-    }
-    match std::os::unix::net::UnixStream::connect(path) {
-        Ok(_) => Err(ServerError::Taken(path.into())),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            fs::remove_file(path).map_err(failed)
-        }
-        Err(error) => Err(failed(error)),
-    }
-}
-
-/// Bound under another name and moved when its permissions are right: nobody comes in between.
-fn bind_unix(path: &Path, mode: u32, group: Option<u32>) -> io::Result<UnixListener> {
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let _ = fs::remove_file(&new);
-    let listener = UnixListener::bind(&new)?;
-    let dressed = std::os::unix::fs::chown(&new, None, group)
-        .and_then(|()| fs::set_permissions(&new, fs::Permissions::from_mode(mode)))
-        .and_then(|()| fs::rename(&new, path));
-    if dressed.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    dressed.map(|()| listener)
+    let (listener, file) = SocketFile::bind(path, mode, group)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok((UnixListener::from_std(listener).map_err(failed)?, file))
 }
 
 fn group_number(group: &str) -> Result<u32, ServerError> {
-    let unknown = || ServerError::Group(group.into());
-    match group.parse() {
-        Ok(number) => Ok(number),
-        Err(_) => {
-            let groups = fs::read_to_string("/etc/group").map_err(|_| unknown())?;
-            find_group(&groups, group).ok_or_else(unknown)
-        }
-    }
+    number(group, "/etc/group").ok_or_else(|| ServerError::Group(group.into()))
 }
 
-/// The number of a group in the format of `group(5)`.
-fn find_group(groups: &str, name: &str) -> Option<u32> {
-    groups.lines().find_map(|line| {
+/// The numbers of users that may connect: those named, the filter's own, and root, who may do everything anyway.
+fn allowed_users(users: &[String]) -> Result<Vec<u32>, ServerError> {
+    let named =
+        users.iter().map(|user| number(user, "/etc/passwd").ok_or_else(|| ServerError::User(user.into())));
+    let own = [0, rustix::process::geteuid().as_raw()];
+    named.chain(own.into_iter().map(Ok)).collect()
+}
+
+fn number(name: &str, file: &str) -> Option<u32> {
+    name.parse().ok().or_else(|| find_number(&fs::read_to_string(file).ok()?, name))
+}
+
+/// The number of a group or user in the format of `group(5)` and `passwd(5)`, which begin alike.
+fn find_number(entries: &str, name: &str) -> Option<u32> {
+    entries.lines().find_map(|line| {
         let mut fields = line.split(':');
         (fields.next()? == name).then(|| fields.nth(1)?.parse().ok())?
     })
@@ -136,10 +114,14 @@ mod tests {
     #[test]
     fn groups_are_found_by_their_whole_name() {
         let groups = "root:x:0:\nmail:x:8:a,b\nmailman:x:38:\nbroken\n:x:9:\n";
-        assert_eq!(find_group(groups, "mail"), Some(8));
-        assert_eq!(find_group(groups, "mailm"), None);
-        assert_eq!(find_group(groups, "broken"), None);
+        assert_eq!(find_number(groups, "mail"), Some(8));
+        assert_eq!(find_number(groups, "mailm"), None);
+        assert_eq!(find_number(groups, "broken"), None);
         assert_eq!(group_number("42").unwrap(), 42);
         assert!(matches!(group_number("no such group"), Err(ServerError::Group(_))));
+        let users = "root:x:0:0:root:/root:/bin/sh\npostfix:x:101:106::/var/spool/postfix:/bin/false\n";
+        assert_eq!(find_number(users, "postfix"), Some(101));
+        assert!(allowed_users(&["7".to_owned()]).unwrap().starts_with(&[7, 0]));
+        assert!(matches!(allowed_users(&["no such user".to_owned()]), Err(ServerError::User(_))));
     }
 }

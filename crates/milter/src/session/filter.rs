@@ -83,6 +83,26 @@ impl Agreed {
     }
 }
 
+/// The kind of socket over which an MTA has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MtaSocket {
+    /// Over TCP: any process that reaches the port can be it.
+    Tcp,
+    /// Over a UNIX socket, as this user by what the system says.
+    Unix {
+        /// The user.
+        uid: u32,
+    },
+}
+
+impl MtaSocket {
+    /// True for a process of this machine whose user is known.
+    #[must_use]
+    pub fn is_unix(self) -> bool {
+        matches!(self, Self::Unix { .. })
+    }
+}
+
 /// Makes filters.
 pub trait Filters: Send + Sync + 'static {
     /// What it makes.
@@ -91,8 +111,8 @@ pub trait Filters: Send + Sync + 'static {
     /// What all of them want.
     fn wants(&self) -> Wants;
 
-    /// A filter for one SMTP connection.
-    fn filter(&self) -> Self::Filter;
+    /// A filter for one SMTP connection of an MTA that came over `socket`.
+    fn filter(&self, socket: MtaSocket) -> Self::Filter;
 }
 
 /// What is done with the messages of one SMTP connection. Methods that are not written let everything pass.

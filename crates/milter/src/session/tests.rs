@@ -30,7 +30,7 @@ impl Filters for Play {
         self.wants.clone()
     }
 
-    fn filter(&self) -> Actor {
+    fn filter(&self, _: MtaSocket) -> Actor {
         self.diary.lock().unwrap().push("new".into());
         let (says, verdict, diary) = (self.says.clone(), self.verdict.clone(), Arc::clone(&self.diary));
         Actor { says, verdict, declines: self.declines, diary }
@@ -110,7 +110,7 @@ struct Stage {
 impl Stage {
     fn new(play: Play) -> Self {
         let (counters, diary) = (Arc::<Counters>::default(), Arc::clone(&play.diary));
-        Self { session: Session::new(Arc::new(play), Arc::clone(&counters)), counters, diary }
+        Self { session: Session::new(Arc::new(play), Arc::clone(&counters), MtaSocket::Tcp), counters, diary }
     }
 
     /// Negotiated with an MTA that offers everything.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use oarlock_milter::client::Message;
 use oarlock_milter::protocol::{Actions, Change, SmtpReply, Steps};
 use oarlock_milter::{
-    Action, Client, Counters, Filter, Filters, Macros, Server, Settings, Socket, Verdict, Wants,
+    Action, Client, Counters, Filter, Filters, Macros, MtaSocket, Server, Settings, Socket, Verdict, Wants,
 };
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
@@ -37,7 +37,7 @@ impl Filters for Subjects {
         Wants { actions: Actions::ALL, steps: self.steps, macros: Vec::new() }
     }
 
-    fn filter(&self) -> Subject {
+    fn filter(&self, _: MtaSocket) -> Subject {
         Subject { subject: Vec::new(), headers: 0, bytes: 0, aborts: Arc::clone(&self.aborts) }
     }
 }

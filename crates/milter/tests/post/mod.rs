@@ -98,8 +98,17 @@ pub struct Post {
 
 impl Post {
     pub async fn open(config: Config, engines: Builder, lookups: Arc<dyn TxtLookup>) -> Self {
+        Self::open_at("inet:0@127.0.0.1", config, engines, lookups).await
+    }
+
+    pub async fn open_at(
+        socket: &str,
+        config: Config,
+        engines: Builder,
+        lookups: Arc<dyn TxtLookup>,
+    ) -> Self {
         let service = Service::open(config, engines, lookups).await.unwrap();
-        let sockets = ["inet:0@127.0.0.1".parse().unwrap()];
+        let sockets = [socket.parse().unwrap()];
         let server = Server::bind(&sockets, service.filters(), Settings::default()).await.unwrap();
         let (socket, counters) = (server.sockets().remove(0), server.counters());
         let (stop, stopped) = oneshot::channel::<()>();
@@ -194,8 +203,9 @@ impl Mail {
                 }
                 Change::ChangeHeader { index, name, value } if value.is_empty() => {
                     let name = text(name);
-                    let of_name =
-                        |(_, (other, _)): &(usize, &(String, String))| other.eq_ignore_ascii_case(&name);
+                    let of_name = |(_, (other, _)): &(usize, &(String, String))| {
+                        other.trim_end().eq_ignore_ascii_case(&name)
+                    };
                     let place = mail.headers.iter().enumerate().filter(of_name).nth(*index as usize - 1);
                     let (place, _) = place.unwrap();
                     mail.headers.remove(place);

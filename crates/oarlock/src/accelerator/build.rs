@@ -21,6 +21,7 @@ pub struct Builder {
     table_bytes: Option<usize>,
     holders: Vec<Arc<dyn Holder>>,
     cache: Option<PathBuf>,
+    reads_environment: bool,
     is_lazy: bool,
 }
 
@@ -34,6 +35,14 @@ pub enum BuildError {
         /// What was named.
         found: String,
         /// What could have been.
+        known: Vec<String>,
+    },
+    /// [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) names an engine that this build does not know.
+    #[error("{}: unknown engine {found:?}: expected some of {}", crate::DISABLE_VARIABLE, .known.join(", "))]
+    UnknownDisabled {
+        /// The name in the variable.
+        found: String,
+        /// The names that are allowed there.
         known: Vec<String>,
     },
     /// The caller allowed no engine at all.
@@ -92,6 +101,7 @@ impl Default for Builder {
             table_bytes: None,
             holders: Vec::new(),
             cache: calibrate::default_cache(),
+            reads_environment: true,
             is_lazy: false,
         }
     }
@@ -117,6 +127,13 @@ impl Builder {
     #[must_use]
     pub fn cross_check(mut self, share: f64) -> Self {
         self.config.cross_check = share;
+        self
+    }
+
+    /// What one tenant may have waiting, by the time that it is predicted to take ([`Config::max_tenant_backlog`]).
+    #[must_use]
+    pub fn max_tenant_backlog(mut self, most: Duration) -> Self {
+        self.config.max_tenant_backlog = Some(most);
         self
     }
 
@@ -149,10 +166,21 @@ impl Builder {
         self
     }
 
-    /// Where measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`.
+    /// Where measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`, or
+    /// `~/.cache/oarlock/costs` if the home directory exists.
     #[must_use]
     pub fn cost_cache(mut self, path: Option<PathBuf>) -> Self {
         self.cache = path;
+        self
+    }
+
+    /// Reads no environment variable: neither [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) nor the ones that lead to the default
+    /// cost cache. For libraries in programs with raised privileges (set-user-ID, file capabilities), whose environment comes
+    /// from a user who must not choose what they read and write. A cache set later by [`cost_cache`](Self::cost_cache) counts.
+    #[must_use]
+    pub fn ignore_environment(mut self) -> Self {
+        self.reads_environment = false;
+        self.cache = None;
         self
     }
 
@@ -172,10 +200,12 @@ impl Builder {
     /// [`lazy`](Self::lazy), finds and joins them.
     ///
     /// # Errors
-    /// A name that is not known, no engine left, a share outside 0 to 1, or no scalar engine.
+    /// A name that is not known, here or in [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE), no engine left, a share outside 0 to 1, or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
-        let found = find::find(|name| self.is_named(name), self.table_bytes).ok_or(BuildError::NoReferee)?;
+        let disabled = self.disabled()?;
+        let found = find::find(|name| self.is_named(name), &disabled, self.table_bytes)
+            .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();
         let mut candidates = vec![found.scalar(has_others)];
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
@@ -211,6 +241,17 @@ impl Builder {
         let engines = OnceLock::from(engines.collect::<Vec<_>>());
         let dispatcher = self.join(&proved, &referee, &costs);
         Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
+    }
+
+    /// The engines that the environment turns off.
+    fn disabled(&self) -> Result<Vec<String>, BuildError> {
+        if !self.reads_environment {
+            return Ok(Vec::new());
+        }
+        find::disabled_by_environment().map_err(|found| BuildError::UnknownDisabled {
+            found,
+            known: KNOWN_ENGINES.map(str::to_owned).to_vec(),
+        })
     }
 
     /// A dispatcher that knows what everything costs.

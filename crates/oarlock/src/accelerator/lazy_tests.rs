@@ -122,3 +122,15 @@ fn a_shape_that_failed_is_reported_as_by_another() {
     assert_eq!(failed, [Shape::X25519]);
     assert!(report.shapes.iter().all(|own| own.cost.is_some() == own.verdict.is_ok()));
 }
+
+/// The environment of a program with raised privileges is another user's: no path of a cache may come from it.
+#[test]
+fn nothing_is_read_from_an_environment_that_is_to_be_ignored() {
+    let build = |builder: crate::accelerator::Builder| builder.threads(1).lazy().build().unwrap();
+    let ignoring = build(Accelerator::builder().ignore_environment());
+    assert_eq!(*ignoring.calibration(), Calibration::AtFirstUse { cache: None });
+    assert!(ignoring.absent().iter().all(|absent| absent.reason != crate::Absence::Disabled));
+    let other = build(Accelerator::builder());
+    let cache = crate::calibrate::default_cache();
+    assert_eq!(*other.calibration(), Calibration::AtFirstUse { cache });
+}

@@ -64,8 +64,12 @@ pub enum Algorithm {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum IvRule {
-    /// From the caller, who answers for it: fresh for CBC, never repeated for GCM.
+    /// From the caller, who answers for it: fresh for CBC, never repeated for GCM. Under GCM whoever may encrypt under nonces of
+    /// their choice can decrypt and forge: encrypting zeros under the nonce of a record shows its key stream. So under GCM no other
+    /// IVs stand beside these.
     Callers,
+    /// From the caller for CBC; under GCM from nobody.
+    CallersForCbc,
     /// Drawn at random for each record and returned. Under GCM a key then encrypts at most 2^32 times. SP 800-38D 8.3.
     Random,
     /// Counted, and returned. Under GCM the counter must be one that outlives crashes.
@@ -96,6 +100,8 @@ pub struct Policy {
     pub(crate) max_random_gcm: Option<u64>,
     pub(crate) weak_keys: WeakKeys,
     pub(crate) unwraps: Vec<(KeyType, Arc<Policy>)>,
+    /// Who uses the key has its bytes anyway, so no rule keeps anything from them.
+    is_callers_own: bool,
 }
 
 /// Why a policy makes no sense, or no safe one.
@@ -128,6 +134,26 @@ pub enum PolicyError {
     /// Two ways to make IVs.
     #[error("IVs are made at random or by one counter, not both")]
     TwoGenerators,
+    /// With nonces of their choice callers would repeat those that were generated, and read what others sealed.
+    #[error(
+        "GCM keys with random or counted IVs take no IVs of the caller: allow either these alone (\"ivs\": \
+         [\"column\"]), or the caller's for CBC only (\"column-cbc\")"
+    )]
+    CallersBesideGenerated,
+    /// Who wraps a key that must stay inside could then unwrap it into their own hands. Clulow, CHES 2003.
+    #[error("a key that wraps keys from slots may not unwrap in clear too: use two keys")]
+    WrapsAndUnwrapsInClear,
+    /// The wrap does not say which type of key it holds, so the caller would choose.
+    #[error(
+        "{first} and {second} keys may have the same length, and the wrap does not tell them apart: name one of them, and \
+         use another wrapping key for the other"
+    )]
+    AmbiguousTypes {
+        /// One type.
+        first: KeyType,
+        /// The other.
+        second: KeyType,
+    },
     /// A counter that starts over after a crash would repeat IVs.
     #[error("the IVs of GCM need a counter that is kept on disk")]
     VolatileCounter,
@@ -151,13 +177,14 @@ impl Policy {
         Self::default()
     }
 
-    /// Everything that a key of this type can do with data (not: wrapping keys), under the caller's, random or zero IVs.
+    /// Everything that a key of this type can do with data (not: wrapping keys), under the caller's, random or zero IVs: for who
+    /// has the key itself. A key that several clients share needs a policy that says what each may do.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
         use Operation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
         let is_wrap = |algorithm: &Algorithm| algorithm.is_wrap();
-        Self::new()
-            .allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
+        let own = Self { is_callers_own: true, ..Self::new() };
+        own.allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
             .with(Algorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
             .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
     }
@@ -243,6 +270,11 @@ impl Policy {
         if generators.count() > 1 {
             return Err(PolicyError::TwoGenerators);
         }
+        let takes_callers = self.ivs.iter().any(|rule| matches!(rule, IvRule::Callers));
+        let generates = self.counter().is_some() || self.has_random_ivs();
+        if self.does(Algorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
+            return Err(PolicyError::CallersBesideGenerated);
+        }
         match self.counter() {
             Some(counter) if self.does(Algorithm::Gcm) && !counter.is_persistent() => {
                 Err(PolicyError::VolatileCounter)
@@ -261,6 +293,9 @@ impl Policy {
         if let Some(operation) = self.operations.iter().find(is_other) {
             return Err(PolicyError::WrapsAndMore { operation: *operation });
         }
+        if self.may(Wrap) && self.may(UnwrapInClear) {
+            return Err(PolicyError::WrapsAndUnwrapsInClear);
+        }
         if self.may(Unwrap) && self.unwraps.is_empty() {
             return Err(PolicyError::NothingToUnwrap);
         }
@@ -269,6 +304,18 @@ impl Policy {
         if is_legacy && self.may(Unwrap) && !one_type {
             let found: Vec<String> = self.unwraps.iter().map(|(own, _)| own.to_string()).collect();
             return Err(PolicyError::LegacyTypes { found: found.join(", ") });
+        }
+        if self.may(Unwrap) { self.check_types() } else { Ok(()) }
+    }
+
+    /// Checks that the length of an unwrapped key says its type.
+    fn check_types(&self) -> Result<(), PolicyError> {
+        for (at, (first, _)) in self.unwraps.iter().enumerate() {
+            let is_alike =
+                |(second, _): &&(KeyType, Arc<Self>)| second != first && may_have_one_length(*first, *second);
+            if let Some((second, _)) = self.unwraps[at + 1..].iter().find(is_alike) {
+                return Err(PolicyError::AmbiguousTypes { first: *first, second: *second });
+            }
         }
         Ok(())
     }
@@ -296,6 +343,14 @@ impl Policy {
     /// The policy of a key of `key_type` that comes out of this one.
     pub(crate) fn of_unwrapped(&self, key_type: KeyType) -> Option<&Arc<Self>> {
         self.unwraps.iter().find(|(own, _)| *own == key_type).map(|(_, policy)| policy)
+    }
+}
+
+/// HMAC keys have any length.
+fn may_have_one_length(first: KeyType, second: KeyType) -> bool {
+    match (first.key_len(), second.key_len()) {
+        (Some(first), Some(second)) => first == second,
+        _ => true,
     }
 }
 

@@ -22,7 +22,8 @@ const IV_ZERO: u64 = 1 << 41;
 const IV_KEY: u64 = 1 << 42;
 const IV_GENERATED: u64 = 1 << 43;
 const IV_GENERATED_GCM: u64 = 1 << 44;
-const IVS: u64 = IV_CALLERS | IV_ZERO | IV_KEY | IV_GENERATED | IV_GENERATED_GCM | NEVER_IV;
+const IV_CALLERS_GCM: u64 = 1 << 45;
+const IVS: u64 = IV_CALLERS | IV_CALLERS_GCM | IV_ZERO | IV_KEY | IV_GENERATED | IV_GENERATED_GCM | NEVER_IV;
 const UNCOUNTED: u64 = 1 << 48;
 const UNCOUNTED_GCM: u64 = 1 << 49;
 const EXISTS: u64 = 1 << 50;
@@ -56,7 +57,8 @@ impl Rights {
         }
         for rule in &policy.ivs {
             bits |= match rule {
-                IvRule::Callers => IV_CALLERS,
+                IvRule::Callers => IV_CALLERS | IV_CALLERS_GCM,
+                IvRule::CallersForCbc => IV_CALLERS,
                 IvRule::Random => IV_GENERATED | IV_GENERATED_GCM,
                 IvRule::Counter(counter) if counter.is_persistent() => IV_GENERATED | IV_GENERATED_GCM,
                 IvRule::Counter(_) => IV_GENERATED,
@@ -125,7 +127,8 @@ impl Rights {
     /// What an IV from there needs of the key that encrypts under it.
     pub(crate) fn needed_to_encrypt(iv: Iv, is_gcm: bool) -> Self {
         Self(match (iv, is_gcm) {
-            (Iv::Given | Iv::Slot(_), _) => IV_CALLERS,
+            (Iv::Given | Iv::Slot(_), false) => IV_CALLERS,
+            (Iv::Given | Iv::Slot(_), true) => IV_CALLERS_GCM,
             (Iv::Generated(_), false) => IV_GENERATED,
             (Iv::Generated(_), true) => IV_GENERATED_GCM,
             (Iv::Zero, false) => IV_ZERO,

@@ -1,6 +1,8 @@
 //! Which field is which column, as the header says.
 
-use memchr::memchr3;
+use std::ops::Range;
+
+use memchr::{memchr2, memchr3};
 
 use super::{Field, Fields};
 use crate::Buffer;
@@ -50,7 +52,16 @@ impl Layout {
         let mut head = Buffer::default();
         let end = fields.end.filter(|_| has_header);
         if let Some(end) = end {
-            head.extend(&chunk[..end.end]);
+            let mut at = 0;
+            let mut from = start;
+            let drops = first.iter().enumerate().filter(|(field, _)| layout.drops(*field as u32, columns));
+            for (_, cell) in drops {
+                let range = dropped(chunk, from, delimiter, *cell);
+                from = range.end;
+                head.extend(&chunk[at..range.start.max(at)]);
+                at = range.end;
+            }
+            head.extend(&chunk[at..end.end.max(at)]);
             for column in columns.appended(|column| layout.has(column)) {
                 head.push(delimiter);
                 push_name(columns.names[column].as_bytes(), delimiter, &mut head);
@@ -62,6 +73,10 @@ impl Layout {
 
     fn has(&self, column: usize) -> bool {
         self.wanted.iter().any(|(_, own)| usize::from(*own) == column)
+    }
+
+    fn drops(&self, field: u32, columns: &Columns) -> bool {
+        self.wanted.iter().any(|(own, column)| *own == field && columns.drops.contains(&usize::from(*column)))
     }
 
     pub(crate) fn delimiter(&self) -> u8 {
@@ -85,6 +100,30 @@ impl Layout {
         let (end, next) = fields.end.map_or((chunk.len(), chunk.len()), |end| (end.end, end.next));
         Row { append_at: end, is_empty: false, end, next, fault: fields.fault }
     }
+}
+
+/// The bytes of a field that is left out: its quotes and one delimiter. All before `from` is left out or the beginning of the row.
+pub(crate) fn dropped(chunk: &[u8], from: usize, delimiter: u8, cell: Cell) -> Range<usize> {
+    let (start, end) = (cell.start as usize, cell.end as usize);
+    let quotes = usize::from(start > from && chunk[start - 1] == b'"');
+    let (start, end) = (start - quotes, end + quotes);
+    if start > from {
+        return start - 1..end;
+    }
+    start..end + usize::from(chunk.get(end) == Some(&delimiter))
+}
+
+/// Adds a text as a field. `is_quoted` if quotes stand around it already.
+pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Buffer) {
+    if is_quoted {
+        push_doubled(text, to);
+        return;
+    }
+    // A quote within is text where the first character is none.
+    let needs_quotes = text.first() == Some(&b'"')
+        || text.last() == Some(&b'\r')
+        || memchr2(b'\n', delimiter, text).is_some();
+    if needs_quotes { push_quoted(text, to) } else { to.extend(text) }
 }
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -124,13 +163,17 @@ fn push_name(name: &[u8], delimiter: u8, text: &mut Buffer) {
 /// Adds a field in quotes. RFC 4180 2.6 and 2.7.
 pub(crate) fn push_quoted(field: &[u8], text: &mut Buffer) {
     text.push(b'"');
+    push_doubled(field, text);
+    text.push(b'"');
+}
+
+fn push_doubled(field: &[u8], text: &mut Buffer) {
     for byte in field {
         if *byte == b'"' {
             text.push(b'"');
         }
         text.push(*byte);
     }
-    text.push(b'"');
 }
 
 /// A quoted field's text, with doubled quotes made single ones.

@@ -10,5 +10,5 @@ mod read;
 mod tests;
 
 pub(crate) use self::cut::whole_rows;
-pub(crate) use self::layout::{Layout, is_delimiter, push_quoted, unquoted};
+pub(crate) use self::layout::{Layout, dropped, is_delimiter, push_quoted, push_text, unquoted};
 pub(crate) use self::read::{Field, Fields};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::Family;
-use oarlock_io::metrics::{Page, Scale, Text, engines};
+use oarlock_io::metrics::{Page, Scale, Text, engines, process};
 use oarlock_wire::proto::Code;
 
 use super::{ByCode, Metrics};
@@ -18,6 +18,10 @@ impl Page for Service {
     fn is_draining(&self) -> bool {
         Service::is_draining(self)
     }
+
+    fn refusal(&self) -> Option<&'static str> {
+        Service::refusal(self)
+    }
 }
 
 fn page(service: &Service) -> String {
@@ -26,6 +30,7 @@ fn page(service: &Service) -> String {
     connections(&mut text, &service.metrics);
     operations(&mut text, &service.metrics);
     engines(&mut text, &service.accelerator);
+    process(&mut text);
     text.finish()
 }
 
@@ -45,6 +50,32 @@ fn about(text: &mut Text, service: &Service) {
     text.sample("oarlock_weak_keys_total", &[], keyring.table.weak_keys_met());
     text.counter("oarlock_audit_entries_lost_total", "Entries of the audit log that could not be written.");
     text.sample("oarlock_audit_entries_lost_total", &[], service.audit.lost());
+    text.gauge(
+        "oarlock_audit_queue_bytes",
+        "Bytes of audit entries that wait for the disk, reserved ones among them.",
+    );
+    text.sample("oarlock_audit_queue_bytes", &[], service.audit.queue_bytes());
+    let name = "oarlock_requests_refused";
+    text.gauge(name, "1 while every request is refused: draining, or the audit log cannot be written.");
+    text.sample(name, &[], u8::from(service.refusal().is_some()));
+    certificates(text, service);
+}
+
+fn certificates(text: &mut Text, service: &Service) {
+    let Some(tls) = &service.tls else { return };
+    let name = "oarlock_certificate_seconds_left";
+    text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
+    let now = service.lifetimes.clock().unix_seconds();
+    let mut ends = BTreeMap::new();
+    for term in &tls.current().terms {
+        // Of several certificates of one subject the first to end.
+        let left = term.seconds_left(now);
+        let least = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
+        *least = left.min(*least);
+    }
+    for ((setting, subject), left) in ends {
+        text.sample(name, &[("setting", setting), ("subject", &subject)], left);
+    }
 }
 
 fn connections(text: &mut Text, metrics: &Metrics) {

@@ -3,6 +3,7 @@
 mod shares;
 mod trail;
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,13 +11,15 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use oarlock::{Answers, Job, Many, Options, Scheme};
-use oarlock_wire::jobs::{JobColumns, JobRow, Other, write_answers};
+use oarlock_wire::jobs::{JobColumns, OtherJobs, write_answers};
 use oarlock_wire::proto::{self, Fault, Response, response};
+
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use self::shares::{PendingShares, Shares};
 use self::trail::Trail;
-use super::verdicts::{Signer, Verdict, not_open, signer_of};
-use super::{Pending, Session, denial};
+use super::verdicts::{MessageVerdicts, Signer, Verdict, Verdicts, not_open, signer_of};
+use super::{Opened, Pending, Session, denial, unaudited};
 use crate::metrics::time;
 use crate::service::Service;
 
@@ -28,82 +31,102 @@ pub(crate) struct PendingJobs {
     /// Once they are there.
     answers: Option<Answers>,
     shares: PendingShares,
-    /// In the order of their places.
-    refused: Vec<Other>,
+    refused: OtherJobs,
     trail: Trail,
     began: Instant,
     service: Arc<Service>,
 }
 
 impl Session {
-    pub(super) fn start_jobs(&mut self, id: u64, message: &proto::Jobs) -> Result<Pending, Fault> {
+    pub(super) fn start_jobs(
+        &mut self,
+        id: u64,
+        number: u64,
+        message: &proto::Jobs,
+    ) -> Result<Pending, Fault> {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
         let began = Instant::now();
-        let bound = self.service.limits.keys_per_stream;
-        for row in columns.iter().filter(|row| row.handle < bound) {
-            let opened = self.handles.get(row.handle as usize).and_then(Option::as_ref);
-            self.verdicts.prepare(row.handle, row.scheme, opened);
+        let origin = self.service.audit.is_kept().then(|| Arc::clone(&self.origin));
+        let trail = Trail::new(origin, number, columns.len());
+        let sorted = sort(&columns, &self.handles, &mut self.verdicts, trail);
+        let Sorted { jobs, shares, refused, mut trail } = sorted;
+        for code in refused.codes() {
+            self.service.metrics.rejections.count(code, 1);
         }
-        let Sorted { jobs, shares, refused, trail } = self.sort(&columns);
-        for fault in refused.iter().filter_map(|(_, refused)| refused.as_ref().err()) {
-            self.service.metrics.rejections.count(fault.code(), 1);
+        if !(jobs.is_empty() && shares.is_empty()) {
+            trail.reserve(&self.service.audit).map_err(unaudited)?;
         }
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
-        let options = Options { tenant: self.tenant, deadline: timeout, ..Options::default() };
+        let options = Options { tenant: self.account.tenant, deadline: timeout, ..Options::default() };
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);
         let answers = None;
         Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, answers, shares, refused, trail, began, service })))
     }
+}
 
-    /// The jobs that may run, and why the others may not.
-    fn sort<'s>(&'s self, columns: &JobColumns<'s>) -> Sorted<'s> {
-        let mut sorted = Sorted::with_capacity(columns.len());
-        let mut trail =
-            Trail::new(self.service.audit.is_kept().then(|| self.client.to_string()), columns.len());
-        for (place, row) in (0_u32..).zip(columns.iter()) {
-            let verdict = self.verdicts.get(row.handle, row.scheme);
-            let work = self.work(&row, verdict);
-            trail.add(verdict.map(|verdict| verdict.kind), |kind| self.verdicts.kind(kind));
-            match work {
-                Ok((scheme, Signer::Key(key))) => {
-                    sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
-                }
-                Ok((scheme, Signer::Share(share))) => sorted.shares.add(share, place, scheme, &row),
-                Err(fault) => sorted.refused.push((place, Err(fault))),
-            }
-        }
-        sorted.trail = trail;
-        sorted
-    }
-
-    #[inline]
-    fn work(&self, row: &JobRow<'_>, verdict: Option<&Verdict>) -> Result<(Scheme, Signer<'_>), Fault> {
-        let Some((verdict, opened)) = verdict.zip(self.opened(row.handle)) else {
-            return Err(not_open(row.handle));
+/// Sorts jobs into those that may run and those that may not.
+fn sort<'s>(
+    columns: &JobColumns<'s>,
+    handles: &'s [Option<Opened>],
+    known: &mut Verdicts,
+    trail: Trail,
+) -> Sorted<'s> {
+    let mut sorted = Sorted::with_capacity(columns.len(), trail);
+    let mut verdicts = MessageVerdicts::default();
+    for (index, row) in (0_u32..).zip(columns.iter()) {
+        let opened = handles.get(row.handle as usize).and_then(Option::as_ref);
+        let place = verdicts.place(&row, known, opened);
+        sorted.trail.add(Some(place), |place| verdicts.get(place).map(|verdict| &verdict.kind));
+        let Some((verdict, opened)) = verdicts.get(place).zip(opened) else {
+            sorted.refused.refuse(index, &not_open(row.handle));
+            continue;
         };
-        let scheme = verdict.scheme.clone()?;
-        if let Some(grant) = &verdict.counted {
-            grant.take().map_err(|denied| denial(denied, &scheme.to_string()))?;
+        match permit(verdict, opened) {
+            Ok((scheme, Signer::Key(key))) => {
+                sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
+            }
+            Ok((scheme, Signer::Share(share))) => sorted.shares.add(share, index, scheme, &row),
+            Err(fault) => sorted.refused.refuse(index, &fault),
         }
-        Ok((scheme, signer_of(opened)?))
     }
+    sorted
+}
+
+/// Counts a job against its grant, and finds the key or share that does it.
+#[inline]
+fn permit<'v, 's>(verdict: &'v Verdict, opened: &'s Opened) -> Result<(Scheme, Signer<'s>), Cow<'v, Fault>> {
+    let scheme = *verdict.scheme.as_ref().map_err(Cow::Borrowed)?;
+    if let Some(grant) = &verdict.counted {
+        grant.take().map_err(|denied| Cow::Owned(denial(denied, &scheme.to_string())))?;
+    }
+    Ok((scheme, signer_of(opened).map_err(Cow::Owned)?))
+}
+
+/// Operations of a message beyond which it is not worked on as part of the event loop: they take about a millisecond.
+const MAX_AT_ONCE: usize = 4096;
+
+/// Runs `work` so that other connections of this thread are served meanwhile if there are many operations.
+pub(super) fn run_long<T>(operations: usize, work: impl FnOnce() -> T) -> T {
+    let may_block =
+        Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if operations > MAX_AT_ONCE && may_block { tokio::task::block_in_place(work) } else { work() }
 }
 
 /// Jobs of a message, sorted by who does them.
 struct Sorted<'s> {
     jobs: Vec<Job<'s>>,
     shares: Shares<'s>,
-    refused: Vec<Other>,
+    refused: OtherJobs,
     trail: Trail,
 }
 
 impl Sorted<'_> {
-    fn with_capacity(count: usize) -> Self {
-        let (shares, refused) = (Shares::default(), Vec::new());
-        Self { jobs: Vec::with_capacity(count), shares, refused, trail: Trail::default() }
+    fn with_capacity(count: usize, trail: Trail) -> Self {
+        let (shares, refused) = (Shares::default(), OtherJobs::default());
+        Self { jobs: Vec::with_capacity(count), shares, refused, trail }
     }
 }
 
@@ -120,11 +143,14 @@ impl Future for PendingJobs {
         let is_done = this.shares.poll(context);
         let Some(answers) = this.answers.take_if(|_| is_done) else { return Poll::Pending };
         let mut others = std::mem::take(&mut this.refused);
-        others.extend(this.shares.take());
-        others.sort_unstable_by_key(|(place, _)| *place);
-        let results = write_answers(answers.iter(), others);
-        std::mem::take(&mut this.trail).finish(&results.codes, &this.service);
+        this.shares.take().into_iter().for_each(|(index, answer)| others.add(index, answer));
+        let results = run_long(answers.len(), || write_answers(answers.iter(), others));
+        let audited = std::mem::take(&mut this.trail).finish(&results.codes, &this.service);
         time(&this.service.metrics.jobs_ns, this.began);
-        Poll::Ready(Response { id: this.id, body: Some(response::Body::Results(results)) })
+        let body = match audited {
+            Ok(()) => response::Body::Results(results),
+            Err(error) => response::Body::Fault(unaudited(error)),
+        };
+        Poll::Ready(Response { id: this.id, body: Some(body) })
     }
 }

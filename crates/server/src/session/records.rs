@@ -2,7 +2,7 @@
 
 mod judge;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::iter;
 use std::pin::Pin;
@@ -18,8 +18,8 @@ use oarlock_wire::{fault, records};
 use tokio::sync::oneshot;
 
 use self::judge::{Denials, has_key, judge};
-use super::{Opened, OwnKeys, Pending, Session, refusal};
-use crate::audit::{Entry, now_ms};
+use super::{Opened, OwnKeys, Pending, Session, refusal, unaudited};
+use crate::audit::{Operation, Origin, max_entry_bytes};
 use crate::keyring::Keyring;
 use crate::metrics::{Tally, time};
 use crate::service::Service;
@@ -35,13 +35,19 @@ pub(crate) struct PendingRecords {
 const AT_ONCE: usize = 4096;
 
 impl Session {
-    pub(super) fn start_records(&self, id: u64, message: proto::Records) -> Result<Pending, Fault> {
+    pub(super) fn start_records(
+        &self,
+        id: u64,
+        number: u64,
+        message: proto::Records,
+    ) -> Result<Pending, Fault> {
         let work = RecordWork {
             service: Arc::clone(&self.service),
             keyring: Arc::clone(&self.keyring),
             own_keys: Arc::clone(&self.own_keys),
             handles: Arc::clone(&self.handles),
-            client: self.client.to_string(),
+            origin: Arc::clone(&self.origin),
+            number,
             message,
             began: Instant::now(),
         };
@@ -79,7 +85,9 @@ struct RecordWork {
     keyring: Arc<Keyring>,
     own_keys: Arc<OwnKeys>,
     handles: Arc<Vec<Option<Opened>>>,
-    client: String,
+    origin: Arc<Origin>,
+    /// The server's number of the request.
+    number: u64,
     message: proto::Records,
     began: Instant,
 }
@@ -107,6 +115,15 @@ impl RecordWork {
         for (_, fault) in &judged.denials {
             self.service.metrics.rejections.count(fault.code(), 1);
         }
+        let is_refused = judged.denials.len() == batch.records.len;
+        let named = named.as_ref();
+        let reservation = match named {
+            Some(named) if !is_refused => {
+                let max_bytes = self.max_entry_bytes(named, &batch);
+                Some(self.service.audit.reserve(max_bytes).map_err(unaudited)?)
+            }
+            _ => None,
+        };
         let table = if judged.is_own { &self.own_keys.table } else { &self.keyring.table };
         let mut outcome = BatchOutcome::default();
         self.service
@@ -115,8 +132,11 @@ impl RecordWork {
             .map_err(|error| fault::fault_of(0, &error))?;
         let results = write(table, &batch, &outcome, &judged.denials);
         self.count(&batch, &results.codes);
-        if let Some(named) = named {
-            self.service.audit.put(self.entries(&named, &batch, &results));
+        let counts = named.map(|named| self.tally(named, &batch, &results)).unwrap_or_default();
+        let entries: Vec<Operation<'_>> = counts.iter().map(Counted::entry).collect();
+        match reservation {
+            Some(place) => place.put(&self.origin, self.number, &entries).map_err(unaudited)?,
+            None => self.service.audit.refuse(&self.origin, self.number, &entries),
         }
         Ok(results)
     }
@@ -142,38 +162,90 @@ impl RecordWork {
         }
     }
 
-    fn entries(
-        &self,
+    /// A bound on the bytes of the entries, before anything is known of how the records end.
+    fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
+        let records = batch.records.len;
+        let bytes = |key: NamedKey, task: Task| {
+            max_entry_bytes(&self.origin, self.name(key), &task.to_string(), records)
+        };
+        if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
+            return bytes(self.named(*source, *task), *task);
+        }
+        let rows = named.cursor().zip(batch.task.cursor()).take(records);
+        let kinds: HashSet<_> = rows.map(|(source, task)| (self.named(source, task), task)).collect();
+        kinds.into_iter().map(|(key, task)| bytes(key, task)).fold(0, usize::saturating_add)
+    }
+
+    /// How many records of each key and task ended how, in the order of their names.
+    fn tally<'w>(
+        &'w self,
         named: &Column<'_, KeySource>,
         batch: &Batch<'_>,
         results: &RecordResults,
-    ) -> Vec<Entry> {
-        let mut counts: HashMap<(KeySource, Task, Code), u32> = HashMap::new();
-        let mut faults = results.faults.iter().peekable();
-        let rows = named.cursor().zip(batch.task.cursor()).take(batch.records.len);
-        for (index, (key, task)) in rows.enumerate() {
-            let fault = faults.next_if(|fault| fault.index as usize == index);
-            *counts.entry((key, task, fault.map_or(Code::Done, Fault::code))).or_default() += 1;
+    ) -> Vec<Counted<'w>> {
+        let mut counts: HashMap<(NamedKey, Task, Code), u32> = HashMap::new();
+        let rows = named.cursor().zip(batch.task.cursor());
+        // The codes are this server's own, so they fit.
+        let codes = records::codes(results, batch.records.len).into_iter().flatten();
+        for ((source, task), code) in rows.zip(codes) {
+            *counts.entry((self.named(source, task), task, code)).or_default() += 1;
         }
-        let time_ms = now_ms();
-        let entry = |((source, task, code), count): ((KeySource, Task, Code), u32)| {
-            let opened = match source {
-                KeySource::Table(handle) if has_key(task) => self.handles.get(handle as usize),
-                _ => None,
-            };
-            let key = match (opened.and_then(Option::as_ref), source) {
-                (Some(opened), _) => opened.name.to_string(),
-                (None, KeySource::Slot(_)) => "slot".to_owned(),
-                (None, KeySource::Table(_)) => "-".to_owned(),
-            };
-            let verdict = code.as_str_name();
-            Entry { time_ms, client: self.client.clone(), key, operation: task.to_string(), count, verdict }
+        let counted = |((key, task, verdict), count): ((NamedKey, Task, Code), u32)| {
+            let (key, operation) = (self.name(key), task.to_string());
+            Counted { key, operation, count, verdict }
         };
-        let mut entries: Vec<Entry> = counts.into_iter().map(entry).collect();
-        entries.sort_by(|one, other| {
-            (&one.key, &one.operation, one.verdict).cmp(&(&other.key, &other.operation, other.verdict))
+        let mut counts: Vec<Counted<'_>> = counts.into_iter().map(counted).collect();
+        counts.sort_by(|one, other| {
+            let name = |counted: &Counted<'w>| (counted.key, counted.verdict.as_str_name());
+            (name(one), &one.operation).cmp(&(name(other), &other.operation))
         });
-        entries
+        counts
+    }
+
+    /// The key of a record as its entry names it.
+    fn named(&self, source: KeySource, task: Task) -> NamedKey {
+        match source {
+            KeySource::Slot(_) => NamedKey::Slot,
+            KeySource::Table(handle) if has_key(task) && self.opened(handle).is_some() => {
+                NamedKey::Handle(handle)
+            }
+            KeySource::Table(_) => NamedKey::None,
+        }
+    }
+
+    fn name(&self, key: NamedKey) -> &str {
+        match key {
+            NamedKey::Handle(handle) => self.opened(handle).map_or("-", |opened| &*opened.name),
+            NamedKey::Slot => "slot",
+            NamedKey::None => "-",
+        }
+    }
+
+    fn opened(&self, handle: u32) -> Option<&Opened> {
+        self.handles.get(handle as usize)?.as_ref()
+    }
+}
+
+/// What an entry says of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum NamedKey {
+    Handle(u32),
+    /// A key that was unwrapped in the batch.
+    Slot,
+    None,
+}
+
+/// Records of one key and task that ended alike.
+struct Counted<'w> {
+    key: &'w str,
+    operation: String,
+    count: u32,
+    verdict: Code,
+}
+
+impl Counted<'_> {
+    fn entry(&self) -> Operation<'_> {
+        Operation { key: self.key, operation: &self.operation, count: self.count, verdict: self.verdict }
     }
 }
 
@@ -182,7 +254,7 @@ fn write(table: &KeyTable, batch: &Batch<'_>, outcome: &BatchOutcome, denials: &
     records::write_outcome(outcome, |index, status| {
         // What a grant denies was given a key that is not there: what there is to say is why.
         if let Some((_, fault)) = denials.next_if(|(denied, _)| *denied == index) {
-            return fault.clone();
+            return Fault::clone(fault);
         }
         let reason = outcome.error(table, batch, index);
         let blame = reason.as_ref().map_or(contract::Blame::Machine, RecordError::blame);

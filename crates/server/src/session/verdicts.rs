@@ -1,10 +1,12 @@
 //! What is known of schemes under a stream's keys: most jobs of a stream are alike.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use oarlock::contract::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::{Key, Scheme};
+use oarlock_wire::jobs::JobRow;
 use oarlock_wire::proto::{Blame, Code, Fault};
 use oarlock_wire::scheme::WireScheme;
 
@@ -17,85 +19,99 @@ pub(super) struct Verdict {
     pub(super) scheme: Result<Scheme, Fault>,
     /// The grant that counts it.
     pub(super) counted: Option<Arc<Granted>>,
-    /// Its place among the kinds of the stream.
-    pub(super) kind: u32,
+    /// The name of the key, and the scheme whether allowed or not.
+    pub(super) kind: (Arc<str>, Scheme),
 }
 
-/// Verdicts by handle, and the kinds of jobs that have been asked for.
+/// Verdicts that a stream keeps: those beyond are found anew for each message.
+const MAX_VERDICTS: usize = 1024;
+
+/// Verdicts that a stream has come to, by handle and scheme.
 #[derive(Debug, Default)]
-pub(super) struct Verdicts {
-    by_handle: Vec<Vec<(WireScheme, Verdict)>>,
-    /// The name of a key, and a scheme.
-    kinds: Vec<(Arc<str>, Scheme)>,
-    /// Places among these that are no longer needed.
-    free: Vec<u32>,
-}
+pub(super) struct Verdicts(HashMap<(u32, WireScheme), Arc<Verdict>>);
 
 impl Verdicts {
-    /// The keys are others now.
+    /// Forgets everything: the keys are others now.
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        self.0.clear();
     }
 
-    /// The handle stands for another key now.
+    /// Forgets what was known of a handle, which stands for another key now.
     pub(super) fn forget(&mut self, handle: u32) {
-        if let Some(own) = self.by_handle.get_mut(handle as usize) {
-            self.free.extend(own.drain(..).map(|(_, verdict)| verdict.kind));
-        }
+        self.0.retain(|(own, _), _| *own != handle);
     }
 
-    /// Judges where that has not been done yet. `handle` is one that the stream may have.
+    /// Returns whether the scheme may be done with the key that `handle` stands for.
+    pub(super) fn of(&mut self, handle: u32, scheme: WireScheme, opened: &Opened) -> Arc<Verdict> {
+        if let Some(known) = self.0.get(&(handle, scheme)) {
+            return Arc::clone(known);
+        }
+        let verdict = Arc::new(judge(scheme, opened));
+        if self.0.len() < MAX_VERDICTS {
+            self.0.insert((handle, scheme), Arc::clone(&verdict));
+        }
+        verdict
+    }
+}
+
+fn judge(scheme: WireScheme, opened: &Opened) -> Verdict {
+    let signer = signer_of(opened);
+    let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| signer.kind());
+    let scheme = scheme.with(kind_of_key);
+    let kind = (Arc::clone(&opened.name), scheme);
+    // Which scheme it would be depends on the key: that there is another one is what a client with rights must hear.
+    if matches!(opened.source, Source::Another) && !opened.rights.is_none() {
+        return Verdict { scheme: Err(another_key(&opened.name)), counted: None, kind };
+    }
+    match opened.rights.allow(&scheme.to_string()) {
+        Err(denied) => Verdict { scheme: Err(denial(denied, &scheme.to_string())), counted: None, kind },
+        Ok(grant) => {
+            let counted = grant.filter(|grant| grant.is_counted()).cloned();
+            Verdict { scheme: signer.map(|_| scheme), counted, kind }
+        }
+    }
+}
+
+/// The verdict under a handle that is not open. What is said of each job names its handle.
+fn judge_closed(row: &JobRow<'_>) -> Verdict {
+    let kind = ("-".into(), row.scheme.with(KeyKind::Ed25519Public));
+    Verdict { scheme: Err(not_open(row.handle)), counted: None, kind }
+}
+
+/// The verdicts that one message needs: each key and scheme is looked up once, whatever the number of jobs.
+#[derive(Debug, Default)]
+pub(super) struct MessageVerdicts {
+    verdicts: Vec<Arc<Verdict>>,
+    /// By handle, None for those that are not open, and the scheme's place in the message.
+    places: HashMap<(Option<u32>, u8), u32>,
+    last: Option<((Option<u32>, u8), u32)>,
+}
+
+impl MessageVerdicts {
+    /// Returns the place of a job's verdict. Handles that are not open share one for each scheme.
     #[inline]
-    pub(super) fn prepare(&mut self, handle: u32, scheme: WireScheme, opened: Option<&Opened>) {
-        if self.get(handle, scheme).is_none() {
-            let verdict = self.judge(handle, scheme, opened);
-            let place = handle as usize;
-            if place >= self.by_handle.len() {
-                self.by_handle.resize_with(place + 1, Vec::new);
-            }
-            self.by_handle[place].push((scheme, verdict));
+    pub(super) fn place(&mut self, row: &JobRow<'_>, known: &mut Verdicts, opened: Option<&Opened>) -> u32 {
+        let key = (opened.map(|_| row.handle), row.place);
+        if let Some((last, place)) = self.last
+            && last == key
+        {
+            return place;
         }
-    }
-
-    #[inline]
-    pub(super) fn get(&self, handle: u32, scheme: WireScheme) -> Option<&Verdict> {
-        let own = self.by_handle.get(handle as usize)?;
-        own.iter().find(|(known, _)| *known == scheme).map(|(_, verdict)| verdict)
-    }
-
-    pub(super) fn kind(&self, kind: u32) -> Option<&(Arc<str>, Scheme)> {
-        self.kinds.get(kind as usize)
-    }
-
-    fn judge(&mut self, handle: u32, scheme: WireScheme, opened: Option<&Opened>) -> Verdict {
-        let Some(opened) = opened else {
-            let kind = self.add("-".into(), scheme.with(KeyKind::Ed25519Public));
-            return Verdict { scheme: Err(not_open(handle)), counted: None, kind };
-        };
-        let signer = signer_of(opened);
-        let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| signer.kind());
-        let scheme = scheme.with(kind_of_key);
-        let kind = self.add(Arc::clone(&opened.name), scheme);
-        // Which scheme it would be depends on the key: that there is another one is what a client with rights must hear.
-        if matches!(opened.source, Source::Another) && !opened.rights.is_none() {
-            return Verdict { scheme: Err(another_key(&opened.name)), counted: None, kind };
-        }
-        match opened.rights.allow(&scheme.to_string()) {
-            Err(denied) => Verdict { scheme: Err(denial(denied, &scheme.to_string())), counted: None, kind },
-            Ok(grant) => {
-                let counted = grant.filter(|grant| grant.is_counted()).cloned();
-                Verdict { scheme: signer.map(|_| scheme), counted, kind }
-            }
-        }
-    }
-
-    fn add(&mut self, key: Arc<str>, scheme: Scheme) -> u32 {
-        let Some(place) = self.free.pop() else {
-            self.kinds.push((key, scheme));
-            return self.kinds.len() as u32 - 1;
-        };
-        self.kinds[place as usize] = (key, scheme);
+        let verdicts = &mut self.verdicts;
+        let place = *self.places.entry(key).or_insert_with(|| {
+            verdicts.push(match opened {
+                Some(opened) => known.of(row.handle, row.scheme, opened),
+                None => Arc::new(judge_closed(row)),
+            });
+            verdicts.len() as u32 - 1
+        });
+        self.last = Some((key, place));
         place
+    }
+
+    #[inline]
+    pub(super) fn get(&self, place: u32) -> Option<&Verdict> {
+        self.verdicts.get(place as usize).map(|verdict| &**verdict)
     }
 }
 

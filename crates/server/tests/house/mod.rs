@@ -1,11 +1,13 @@
 //! A server of its own for each test.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
+pub mod authority;
+
 use std::path::Path;
 
 use oarlock::{Accelerator, Builder};
 use oarlock_server::development::Development;
-use oarlock_server::{Addresses, Config, Server, ServerError};
+use oarlock_server::{Addresses, Clock, Config, ReloadHandle, Server, ServerError};
 use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, Link};
 use tempfile::TempDir;
@@ -16,6 +18,11 @@ pub struct House {
     pub place: TempDir,
     pub development: Development,
     pub addresses: Addresses,
+    /// The time by which certificates and connections are measured.
+    pub clock: Clock,
+    pub reloads: ReloadHandle,
+    /// The configuration that it began with.
+    pub config: Config,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<Result<(), ServerError>>>,
 }
@@ -36,11 +43,12 @@ impl House {
         config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
         config.limits.drain_seconds = 5;
         change(&mut config, place.path());
-        let server = Server::bind(config, engines()).await.unwrap();
-        let addresses = server.addresses();
+        let clock = Clock::default();
+        let server = Server::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
+        let (addresses, reloads) = (server.addresses(), server.reload_handle());
         let (stop, stopped) = oneshot::channel();
-        let running = tokio::spawn(server.run(async { drop(stopped.await) }));
-        Self { place, development, addresses, stop: Some(stop), running: Some(running) }
+        let running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
+        Self { place, development, addresses, clock, reloads, config, stop: Some(stop), running }
     }
 
     pub async fn new() -> Self {
@@ -90,6 +98,14 @@ impl House {
     pub async fn stopped(&mut self) {
         self.running.take().unwrap().await.unwrap().unwrap();
     }
+}
+
+/// Writes a file that nobody else may read, whole or not at all.
+pub fn write_secret(path: &Path, text: impl AsRef<[u8]>) {
+    let new = path.with_extension("new");
+    std::fs::write(&new, text).unwrap();
+    std::fs::set_permissions(&new, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    std::fs::rename(new, path).unwrap();
 }
 
 pub async fn open(link: &Link, handle: u32, source: open_key::Source) -> KeyInfo {

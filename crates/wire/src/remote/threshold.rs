@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use oarlock::contract::{Completion, HeldJob, OwnedJobs};
 use oarlock::keys::threshold::ThresholdKey;
-use oarlock::threshold::{Partial, Request, ThresholdError, combine_optimistic};
+use oarlock::threshold::{Partial, Request, ThresholdError, combine_optimistic, verify};
 use oarlock::{Input, JobError, Scheme};
 
 use super::Inner;
@@ -25,10 +25,19 @@ struct Row {
     at: usize,
     /// Of PSS, the same for every server.
     salt: Vec<u8>,
-    /// By the place of the server that made it.
+    /// By the place of the server that made it. Several may be of one share: which of them is right, its proof shows.
     partials: BTreeMap<usize, Partial>,
     failure: Option<String>,
     is_done: bool,
+}
+
+impl Row {
+    /// One partial signature of each share.
+    fn distinct(&self) -> Vec<Partial> {
+        let by_share: BTreeMap<u8, &Partial> =
+            self.partials.values().rev().map(|partial| (partial.index(), partial)).collect();
+        by_share.into_values().cloned().collect()
+    }
 }
 
 impl<'i> ThresholdBatch<'i> {
@@ -69,7 +78,7 @@ impl<'i> ThresholdBatch<'i> {
     fn missing(&self) -> Option<usize> {
         let needed = usize::from(self.key.threshold());
         let open = self.rows.iter().filter(|row| !row.is_done);
-        open.map(|row| needed.saturating_sub(row.partials.len()).max(1)).max()
+        open.map(|row| needed.saturating_sub(row.distinct().len()).max(1)).max()
     }
 
     async fn ask(&mut self, places: &[usize]) {
@@ -95,8 +104,8 @@ impl<'i> ThresholdBatch<'i> {
         }
     }
 
-    /// Takes a partial signature. Which share made it is what the server has said when the key was opened, and no two may say
-    /// the same: else one could lay the blame on another.
+    /// Takes a partial signature. Which share made it is what the server has said when the key was opened. Servers that say the same
+    /// are all heard: else one that names another's share and answers first would shut the other out.
     fn take(&mut self, at: usize, place: usize, answer: Result<Vec<u8>, JobError>) {
         let server = &self.inner.servers[place];
         let row = &mut self.rows[at];
@@ -106,10 +115,12 @@ impl<'i> ThresholdBatch<'i> {
         });
         match partial {
             Err(reason) => row.failure = Some(format!("{}: {reason}", server.place())),
-            Ok(own) if row.partials.values().any(|partial| partial.index() == own.index()) => {
-                row.failure = Some(format!("{}: another server has share {index} too", server.place()));
+            Ok(own) => {
+                if row.partials.values().any(|partial| partial.index() == own.index()) {
+                    row.failure = Some(format!("{}: another server has share {index} too", server.place()));
+                }
+                row.partials.insert(place, own);
             }
-            Ok(own) => drop(row.partials.insert(place, own)),
         }
     }
 
@@ -117,11 +128,15 @@ impl<'i> ThresholdBatch<'i> {
     fn combine(&mut self) {
         let needed = usize::from(self.key.threshold());
         for at in 0..self.rows.len() {
-            let row = &self.rows[at];
-            if row.is_done || row.partials.len() < needed {
+            if self.rows[at].is_done {
                 continue;
             }
-            let partials: Vec<Partial> = row.partials.values().cloned().collect();
+            self.settle_rivals(at);
+            let row = &self.rows[at];
+            let partials = row.distinct();
+            if partials.len() < needed {
+                continue;
+            }
             let request = request(&self.jobs[row.at], &row.salt);
             match combine_optimistic(&self.inner.checker, self.key, &request, &partials) {
                 Ok(combined) => {
@@ -141,14 +156,39 @@ impl<'i> ThresholdBatch<'i> {
         }
     }
 
+    /// Looks at the proofs of partial signatures that claim the same share, and drops those that are wrong.
+    fn settle_rivals(&mut self, at: usize) {
+        let row = &self.rows[at];
+        let request = request(&self.jobs[row.at], &row.salt);
+        let is_rival =
+            |own: &Partial| row.partials.values().filter(|other| other.index() == own.index()).count() > 1;
+        let is_wrong = |own: &Partial| {
+            let proof = verify(&self.inner.checker, self.key, &request, std::slice::from_ref(own));
+            matches!(proof, Err(ThresholdError::BadPartials { .. }))
+        };
+        let wrong: Vec<usize> = row
+            .partials
+            .iter()
+            .filter(|(_, own)| is_rival(own) && is_wrong(own))
+            .map(|(place, _)| *place)
+            .collect();
+        for place in wrong {
+            self.rows[at].partials.remove(&place);
+            self.distrust(at, place);
+        }
+    }
+
     fn blame(&mut self, at: usize, indices: &[u8]) {
         let row = &mut self.rows[at];
         let bad = row.partials.extract_if(.., |_, partial| indices.contains(&partial.index()));
-        for (place, _) in bad {
-            let server = &self.inner.servers[place];
-            server.distrust();
-            row.failure = Some(format!("{}: its partial signature is wrong", server.place()));
-        }
+        let places: Vec<usize> = bad.map(|(place, _)| place).collect();
+        places.into_iter().for_each(|place| self.distrust(at, place));
+    }
+
+    fn distrust(&mut self, at: usize, place: usize) {
+        let server = &self.inner.servers[place];
+        server.distrust();
+        self.rows[at].failure = Some(format!("{}: its partial signature is wrong", server.place()));
     }
 
     fn give_up(mut self) {
@@ -156,7 +196,7 @@ impl<'i> ThresholdBatch<'i> {
             let needed = self.key.threshold();
             let last =
                 row.failure.take().map_or(String::new(), |last| format!("; the last that failed: {last}"));
-            let reason = format!("{needed} servers must sign together, {} did{last}", row.partials.len());
+            let reason = format!("{needed} servers must sign together, {} did{last}", row.distinct().len());
             let holder = self.inner.config.name.clone();
             let _ = self.done.complete(row.at, Err(JobError::HolderFailed { holder, reason }));
         }

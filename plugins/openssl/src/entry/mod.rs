@@ -16,7 +16,6 @@ pub(crate) mod params;
 mod provider;
 mod signature;
 mod store;
-pub(crate) mod user;
 
 use std::ffi::c_int;
 
@@ -74,6 +73,10 @@ fn answer_bool(provider: &Provider, result: Result<bool, Failure>) -> c_int {
 
 /// Gives an output to a caller that says how much room there is, or asks how much is needed by giving no place.
 ///
+/// A place that could be too small is refused before anything is computed, whatever the output's length turns out to be, as OpenSSL
+/// does. Otherwise a place shorter than an RSA modulus would show the length of a decrypted message by success or failure, and with
+/// it whether the padding was good.
+///
 /// # Safety
 /// Where `place` is not null, `room` bytes may be written there.
 unsafe fn put(
@@ -92,6 +95,9 @@ unsafe fn put(
     if place.is_null() {
         *len = most;
         return Ok(());
+    }
+    if room < most {
+        return Err(Failure::Room { needed: most, room });
     }
     let output = make()?;
     // SAFETY: as the caller promises; what was made here does not lie there.

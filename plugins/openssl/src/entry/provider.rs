@@ -133,9 +133,11 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
         // SAFETY: the handle and functions that OpenSSL gives to a provider.
         let core = unsafe { Core::new(handle, functions) };
         let section = |name: &str| std::ffi::CString::new(name).ok().and_then(|name| core.setting(&name));
-        let environment = |name: &str| std::env::var(name).ok();
-        match Config::read(section, environment) {
-            Ok(config) => Some(Box::new(Provider::new(core, config))),
+        match Config::read(section, oarlock_ffi::environment) {
+            Ok((config, ignored)) => {
+                ignored.into_iter().for_each(say);
+                Some(Box::new(Provider::new(core, config)))
+            }
             Err(failure) => {
                 // Most programs go on without a provider that they could not load, and look at no error.
                 say(&format!("not loaded: {failure}"));

@@ -33,7 +33,8 @@ impl CryptoServer {
     pub fn with(place: &Place, settings: &str) -> Self {
         let directory = place.path("server");
         fs::create_dir_all(directory.join("keys")).unwrap();
-        let config = format!("listen.unix = \"oarlock.sock\"\nkeys.directory = \"keys\"\n{settings}");
+        let bring = if settings.contains("may_bring_keys") { "" } else { "limits.may_bring_keys = true\n" };
+        let config = format!("listen.unix = \"oarlock.sock\"\nkeys.directory = \"keys\"\n{bring}{settings}");
         fs::write(directory.join("oarlock.toml"), config).unwrap();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -8,7 +8,7 @@ use std::thread;
 use oarlock::keys::export;
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_milter::protocol::{Actions, Steps};
-use oarlock_milter::{Filter, Filters, Server, Settings, Socket, Wants};
+use oarlock_milter::{Filter, Filters, MtaSocket, Server, Settings, Socket, Wants};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
@@ -131,7 +131,7 @@ struct Accepts;
 impl Filters for Acceptors {
     type Filter = Accepts;
 
-    fn filter(&self) -> Accepts {
+    fn filter(&self, _: MtaSocket) -> Accepts {
         Accepts
     }
 

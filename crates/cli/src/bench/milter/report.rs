@@ -68,7 +68,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 pub(super) fn print(global: &Global, args: &MilterArgs, rows: &[Row]) -> Result<(), BenchError> {
     let mut out = io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        let text = serde_json::to_string(rows).map_err(io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(

@@ -18,12 +18,16 @@ use crate::dkim::DkimError;
 use crate::dkim::args::{CompareArgs, MailArgs};
 use crate::plot::BarChart;
 use crate::progress;
-use crate::table::{Align, Cell, Table, thousands, wants_colour};
+use crate::table::{Align, Cell, Table, count, thousands, wants_colour};
 
 /// Messages that are signed or verified together.
 const BATCH: usize = 128;
 /// The engine that stands for software.
 const SOFTWARE: &str = "scalar";
+
+/// The reason why a machine with one engine gets no picture.
+const NOTHING_TO_DRAW: &str = "--plot: the scalar engine is the only one here, and the picture shows the gain of another over it: \
+                               leave --plot out (`oarlock engines` lists the engines)";
 
 /// A table of the paper: which signatures, and the milliseconds per message of its hardware and its software.
 struct PaperTable {
@@ -91,20 +95,23 @@ struct Report {
 }
 
 pub(in crate::dkim) fn run(global: &Global, mail: &MailArgs, args: &CompareArgs) -> Result<(), DkimError> {
-    if let Some(path) = &args.plot {
-        check_writable(path).map_err(|error| DkimError::Plot { path: path.clone(), error })?;
-    }
-    let (messages, left_out) = load(mail)?;
     let all = global.builder().build()?;
     global.tell_absent(&all);
     let fastest = global.measured(&all).into_iter().rfind(|engine| *engine != SOFTWARE);
+    if let Some(path) = &args.plot {
+        if fastest.is_none() {
+            return Err(DkimError::Usage(NOTHING_TO_DRAW));
+        }
+        check_writable(path).map_err(|error| DkimError::Plot { path: path.clone(), error })?;
+    }
+    let (messages, left_out) = load(mail)?;
     if fastest.is_none() {
         eprintln!("oarlock: {SOFTWARE} is the only engine here: there is nothing to compare it with");
     }
     let engines = std::iter::once(SOFTWARE).chain(fastest);
     let engines: Vec<Accelerator> = engines.map(alone).collect::<Result<_, _>>()?;
     let steps = (Kind::ALL.len() * 2) as u64;
-    let bar = progress::bar(steps, "{msg:24} {wide_bar} {pos}/{len} rows, {eta} left");
+    let bar = progress::bar(steps, "{msg:20!} {wide_bar} {pos}/{len} rows{left}");
     let mut rows = Vec::new();
     for kind in Kind::ALL {
         for task in [Task::Sign(kind), Task::Verify(kind)] {
@@ -217,17 +224,19 @@ impl Report {
     fn print(&self, global: &Global) -> Result<(), DkimError> {
         let mut out = io::stdout().lock();
         if global.json {
-            let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+            let text = serde_json::to_string(self).map_err(io::Error::other)?;
             return Ok(writeln!(out, "{text}")?);
         }
         let Self { messages, left_out, average_bytes, median_bytes, batch, turns, .. } = self;
         writeln!(
             out,
-            "{messages} messages of {:.1} KB on average, median {:.1} KB{}; relaxed/relaxed, batches of {batch}, one key, one thread; \
-             microseconds of CPU per message, median of {turns} turns",
+            "{} of {:.1} KB on average, median {:.1} KB{}; relaxed/relaxed, batches of {batch}, one key, one thread; \
+             microseconds of CPU per message, median of {}",
+            count(*messages as u64, "message"),
             average_bytes / 1e3,
             *median_bytes as f64 / 1e3,
             if *left_out > 0 { format!(", {left_out} left out") } else { String::new() },
+            count(*turns as u64, "turn"),
         )?;
         for rows in self.rows.chunks(2) {
             let Some(first) = rows.first() else { continue };
@@ -243,22 +252,17 @@ impl Report {
     }
 
     fn times(rows: &[Row]) -> Table {
-        let engine = rows.first().and_then(|row| row.engine).unwrap_or("-");
-        let mut table = Table::new([
-            ("", Align::Left),
-            (engine, Align::Right),
-            (SOFTWARE, Align::Right),
-            ("paper: hardware", Align::Right),
-            ("paper: software", Align::Right),
-        ]);
+        // On a machine with one engine there is no column for another.
+        let engine = rows.first().and_then(|row| row.engine);
+        let mut head = vec![("", Align::Left)];
+        head.extend(engine.map(|engine| (engine, Align::Right)));
+        head.extend([SOFTWARE, "paper: hardware", "paper: software"].map(|name| (name, Align::Right)));
+        let mut table = Table::new(head);
         for row in rows {
-            table.row([
-                row.task.into(),
-                micros(row.engine_us),
-                micros(Some(row.software_us)),
-                micros(row.paper_hardware_us),
-                micros(row.paper_software_us),
-            ]);
+            let mut cells: Vec<Cell> = vec![row.task.into()];
+            cells.extend(engine.map(|_| micros(row.engine_us)));
+            cells.extend([Some(row.software_us), row.paper_hardware_us, row.paper_software_us].map(micros));
+            table.row(cells);
         }
         table
     }
@@ -285,7 +289,13 @@ impl Report {
     /// Gains as bars, the paper's beside.
     fn plot(&self, path: &Path) -> io::Result<()> {
         let group = |row: &Row| {
-            (format!("{} {}", row.algorithm, row.task), vec![row.gain_percent, row.paper_gain_percent])
+            (
+                format!("{} {}", row.algorithm, row.task),
+                vec![
+                    row.gain_percent.ok_or_else(|| "one engine".to_owned()),
+                    row.paper_gain_percent.ok_or_else(|| "not in the paper".to_owned()),
+                ],
+            )
         };
         let engine = self.rows.first().and_then(|row| row.engine).unwrap_or("no engine");
         let chart = BarChart {

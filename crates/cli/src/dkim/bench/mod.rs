@@ -51,7 +51,7 @@ pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<(), DkimError> {
         engines.iter().map(|engine| ours::alone(engine)).collect::<Result<_, _>>()?;
     let tasks = if args.tasks.is_empty() { &Task::USUAL[..] } else { &args.tasks };
     let steps = (Sizes::ALL.len() * tasks.len()) as u64;
-    let progress = progress::bar(steps, "{msg:24} {wide_bar} {pos}/{len} rows, {eta} left");
+    let progress = progress::bar(steps, "{msg:20!} {wide_bar} {pos}/{len} rows{left}");
     let mut rows = Vec::new();
     for sizes in Sizes::ALL {
         let corpus = Corpus::new(sizes, args.messages);

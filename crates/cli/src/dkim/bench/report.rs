@@ -10,7 +10,7 @@ use super::{PEER, Rate};
 use crate::args::Global;
 use crate::dkim::DkimError;
 use crate::dkim::args::BenchArgs;
-use crate::table::{Align, Cell, Table, ratio, thousands, wants_colour};
+use crate::table::{Align, Cell, Table, count, ratio, thousands, wants_colour};
 
 /// As every trade's bench prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -46,13 +46,16 @@ impl Row {
 pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(), DkimError> {
     let mut out = io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        let text = serde_json::to_string(rows).map_err(io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(
         out,
-        "{} messages in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} turns of {} s",
-        args.messages, args.batch, args.turns, args.seconds
+        "{} in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} of {} s",
+        count(args.messages as u64, "message"),
+        args.batch,
+        count(args.turns as u64, "turn"),
+        args.seconds
     )?;
     let mut table = Table::new([
         ("row", Align::Left),

@@ -47,7 +47,7 @@ pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<(), DnssecError> 
     global.tell_absent(&all);
     let engines = global.measured(&all);
     let rows = if args.rows.is_empty() { Task::usual() } else { args.rows.clone() };
-    let bar = progress::bar(rows.len() as u64, "{msg:16} {wide_bar} {pos}/{len} rows, {eta} left");
+    let bar = progress::bar(rows.len() as u64, "{msg:16} {wide_bar} {pos}/{len} rows{left}");
     let mut report = Vec::new();
     for task in rows {
         bar.set_message(task.name());

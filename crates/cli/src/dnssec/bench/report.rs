@@ -63,7 +63,7 @@ impl Row {
 pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(), DnssecError> {
     let mut out = io::stdout().lock();
     if global.json {
-        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
+        let text = serde_json::to_string(rows).map_err(io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(

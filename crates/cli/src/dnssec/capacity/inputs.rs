@@ -65,7 +65,7 @@ impl Observed {
     pub(super) fn read_files(&mut self, paths: &[PathBuf]) -> Result<(), CapacityError> {
         let inputs = paths.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
         let bytes = inputs.iter().filter_map(Input::len_bytes).sum();
-        let bar = bar(bytes, "{bar:40} {percent:>3} % {msg} {eta} left");
+        let bar = bar(bytes, "{bar:20} {percent:>3} % {wide_msg}");
         let mut before = 0;
         for (path, input) in paths.iter().zip(inputs) {
             before += self.read(path, input, &bar, before);
@@ -111,9 +111,9 @@ impl Observed {
         for source in &self.inputs {
             if let Some(fault) = &source.fault {
                 eprintln!(
-                    "oarlock: {}: {fault}; {} messages before that count",
+                    "oarlock: {}: {fault}; {} before that count",
                     source.path.display(),
-                    source.events
+                    crate::table::count(source.events, "message")
                 );
             }
             global.note(|| format!("{}: {:?}", source.path.display(), source.skipped));

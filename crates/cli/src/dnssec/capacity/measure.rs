@@ -29,7 +29,7 @@ pub(super) fn measure(global: &Global, args: &MachineArgs) -> Result<Machine, Ca
     let session = Session::open(global, args)?;
     let algorithms =
         if args.algorithms.is_empty() { Algorithm::ALL.to_vec() } else { args.algorithms.clone() };
-    let bar = bar(u64::from(runs) * algorithms.len() as u64, "{msg:12} {bar:40} {percent:>3} % {eta} left");
+    let bar = bar(u64::from(runs) * algorithms.len() as u64, "{msg:12} {bar:20} {percent:>3} %{left}");
     let mut rates = Vec::new();
     for algorithm in algorithms {
         bar.set_message(algorithm.to_string());

@@ -92,7 +92,7 @@ fn capacity(report: &Report<'_>) -> String {
         let value = |implementation: &&str| {
             let mut rows = verdict.rows.iter();
             let row = rows.find(|row| row.algorithm == algorithm && row.implementation == *implementation);
-            row.map(|row| row.capacity_per_s)
+            row.map(|row| row.capacity_per_s).ok_or_else(|| "not offered".to_owned())
         };
         (algorithm.to_string(), implementations.iter().map(value).collect())
     });

@@ -141,7 +141,7 @@ impl Report<'_> {
         model_json.insert("b".into(), json!(model.b()));
         model_json.insert("interval_s".into(), json!(interval_s));
         let budget = &self.verdict.budget;
-        serde_json::to_string_pretty(&json!({
+        serde_json::to_string(&json!({
             "traffic": self.observed.map(traffic_json),
             "model": model_json,
             "demand": {
@@ -237,6 +237,12 @@ fn traffic_text(observed: &Observed) -> String {
             burst.p99_9
         );
     }
+    if observed.traffic.other_opcodes() > 0 {
+        text += &format!(
+            "{} messages with another opcode than QUERY, such as UPDATE and NOTIFY, were left out.\n",
+            thousands(observed.traffic.other_opcodes())
+        );
+    }
     if observed.left_out > 0 {
         text += &format!(
             "{} messages of another transport or side were left out.\n",
@@ -265,6 +271,7 @@ fn traffic_json(observed: &Observed) -> Value {
         "verified_signatures": totals.verified,
         "r": r, "a_s": a_s, "s": s, "a_v": a_v,
         "malformed": traffic.malformed(),
+        "other_opcodes": traffic.other_opcodes(),
         "left_out": observed.left_out,
         "unplaced": traffic.unplaced(),
         "queries_per_s": burst,

@@ -12,7 +12,8 @@ use oarlock_dnssec::sign::{
 
 use super::super::DnssecError;
 use super::super::key_files::KeyFileArgs;
-use super::super::time::{Time, now};
+use super::super::time::{Duration, Time, now};
+use super::super::zone_file::TextArgs;
 
 #[derive(Debug, Args)]
 #[command(
@@ -28,6 +29,8 @@ pub(in super::super) struct SignArgs {
     /// What relative names end in [default: $ORIGIN, or the owner of the SOA record]
     #[arg(long, value_name = "NAME")]
     pub(super) origin: Option<String>,
+    #[command(flatten)]
+    pub(super) text: TextArgs,
     #[command(flatten)]
     pub(super) keys: KeyArgs,
     #[command(flatten)]
@@ -92,14 +95,14 @@ struct DenialArgs {
 #[derive(Debug, Args)]
 struct LifetimeArgs {
     /// The time of signing [default: now]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     now: Option<Time>,
     /// From when on signatures hold
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
-    inception: When,
+    inception: Time,
     /// Until when they hold
     #[arg(long, value_name = "TIME", default_value = "+30d", allow_hyphen_values = true)]
-    expiry: When,
+    expiry: Time,
     /// Let signatures expire up to so much earlier, each set at its own time
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     jitter: Duration,
@@ -125,18 +128,6 @@ enum Serial {
     /// YYYYMMDDnn
     Date,
 }
-
-/// A point in time, or one seen from now.
-#[derive(Clone, Copy, Debug)]
-enum When {
-    At(u32),
-    After(u32),
-    Before(u32),
-}
-
-/// Seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Duration(u32);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Salt(Vec<u8>);
@@ -189,11 +180,16 @@ impl DenialArgs {
 
 impl LifetimeArgs {
     fn lifetime(&self, jitter_seed: u64) -> Lifetime {
-        let now = self.now.map_or_else(now, Time::serial);
+        let now = self.now.map_or_else(now, Time::from_now);
         let (inception, expiration) = (self.inception.from(now), self.expiry.from(now));
-        let mut lifetime =
-            Lifetime { inception, expiration, jitter_s: self.jitter.0, jitter_seed, ..Lifetime::from(now) };
-        lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, |refresh| refresh.0);
+        let mut lifetime = Lifetime {
+            inception,
+            expiration,
+            jitter_s: self.jitter.seconds(),
+            jitter_seed,
+            ..Lifetime::from(now)
+        };
+        lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, Duration::seconds);
         lifetime
     }
 }
@@ -206,56 +202,6 @@ impl Serial {
             Self::Unixtime => SerialPolicy::UnixTime,
             Self::Date => SerialPolicy::Date,
         }
-    }
-}
-
-impl When {
-    /// Seconds since 1970 modulo 2^32.
-    fn from(self, now: u32) -> u32 {
-        match self {
-            Self::At(time) => time,
-            Self::After(seconds) => now.wrapping_add(seconds),
-            Self::Before(seconds) => now.wrapping_sub(seconds),
-        }
-    }
-}
-
-impl FromStr for When {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(duration) = text.strip_prefix('+') {
-            return duration.parse().map(|Duration(seconds)| Self::After(seconds));
-        }
-        if let Some(duration) = text.strip_prefix('-') {
-            return duration.parse().map(|Duration(seconds)| Self::Before(seconds));
-        }
-        let absolute =
-            |_| "expected YYYYMMDDHHMMSS, seconds since 1970, or a duration from now as +30d or -1h".into();
-        text.parse::<Time>().map(|time| Self::At(time.serial())).map_err(absolute)
-    }
-}
-
-impl FromStr for Duration {
-    type Err = String;
-
-    /// A number with its unit, seconds where there is none.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (number, unit_s) = match text.as_bytes() {
-            [.., b'm'] => (&text[..text.len() - 1], 60),
-            [.., b'h'] => (&text[..text.len() - 1], 3600),
-            [.., b'd'] => (&text[..text.len() - 1], 86_400),
-            [.., b'w'] => (&text[..text.len() - 1], 604_800),
-            [.., b's'] => (&text[..text.len() - 1], 1),
-            _ => (text, 1),
-        };
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let number: Option<u32> = number.parse().ok().filter(|_| is_number);
-        let seconds =
-            number.and_then(|number| number.checked_mul(unit_s)).filter(|seconds| *seconds < 1 << 31);
-        seconds
-            .map(Self)
-            .ok_or_else(|| "expected a number with s, m, h, d or w, as 36h, and less than 68 years".into())
     }
 }
 
@@ -279,28 +225,6 @@ impl FromStr for Salt {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_units() {
-        for (text, seconds) in
-            [("0", 0), ("7s", 7), ("5m", 300), ("2h", 7200), ("30d", 2_592_000), ("1w", 604_800)]
-        {
-            assert_eq!(text.parse(), Ok(Duration(seconds)));
-        }
-        for text in ["", "d", "1y", "-1h", "+1h", "1.5h", "99999w", "4294967296"] {
-            assert!(text.parse::<Duration>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn times_are_absolute_or_seen_from_now() {
-        let from = |text: &str| text.parse::<When>().map(|when| when.from(1000));
-        assert_eq!(
-            ["+1m", "-1m", "20240101000000", "5"].map(from),
-            [Ok(1060), Ok(940), Ok(1_704_067_200), Ok(5)]
-        );
-        assert!(from("tomorrow").is_err() && from("+").is_err() && from("20241301000000").is_err());
-    }
 
     #[test]
     fn salts_are_whole_bytes() {

@@ -20,6 +20,7 @@ use indicatif::ProgressBar;
 use oarlock::Accelerator;
 use oarlock_dnssec::sign::{Draft, Plan, SignError, Signatures};
 use oarlock_dnssec::{NameBuf, Type};
+use oarlock_io::compressed::TextLimit;
 
 pub(super) use self::args::SignArgs;
 use self::summary::Summary;
@@ -28,13 +29,15 @@ use super::{DnssecError, origin};
 use crate::args::Global;
 use crate::progress;
 use crate::records::Target;
+use crate::table::count;
 
 pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());
     args.check(global.json)?;
     let origin = origin(args.origin.as_deref())?;
-    let zone = read(&args.zone, origin.as_ref())?;
-    let previous = args.previous.as_deref().map(|path| read(path, origin.as_ref())).transpose()?;
+    let read = |path| read(path, origin.as_ref(), args.text.limit());
+    let zone = read(&args.zone)?;
+    let previous = args.previous.as_deref().map(read).transpose()?;
     let previous = previous.as_ref().map(|previous| &previous.records);
     let files = args.keys.files.open()?;
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
@@ -46,7 +49,8 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
     let draft = Draft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
     summary::tell_changes(&args.zone, &draft);
     global.note(|| {
-        format!("{} records to sign after {:.2} s", draft.records().len(), started.0.elapsed().as_secs_f64())
+        let records = count(draft.records().len() as u64, "record");
+        format!("{records} to sign after {:.2} s", started.0.elapsed().as_secs_f64())
     });
     let threads = global.threads.map_or_else(cores, usize::from);
     let mut plan = Plan::new(&draft, previous).map_err(fail)?;
@@ -59,8 +63,8 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
 }
 
 /// A whole zone: one of which something cannot be read is not signed.
-fn read(path: &Path, origin: Option<&NameBuf>) -> Result<ZoneFile, DnssecError> {
-    let zone = ZoneFile::read(path, origin.map(NameBuf::name))?;
+fn read(path: &Path, origin: Option<&NameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
+    let zone = ZoneFile::read(path, origin.map(NameBuf::name), limit)?;
     for fault in &zone.faults {
         let (file, line) = zone.place_of_fault(fault);
         eprintln!("oarlock: {file}:{line}: {}", fault.error);
@@ -68,9 +72,11 @@ fn read(path: &Path, origin: Option<&NameBuf>) -> Result<ZoneFile, DnssecError> 
     let unread = zone.faults.len() + zone.more_faults;
     match &zone.damage {
         Some(damage) => Err(DnssecError::Usage(format!("{}: {damage}", path.display()))),
-        None if unread > 0 => {
-            Err(DnssecError::Usage(format!("{}: {unread} entries could not be read", path.display())))
-        }
+        None if unread > 0 => Err(DnssecError::Usage(format!(
+            "{}: {} could not be read",
+            path.display(),
+            count(unread as u64, "entry")
+        ))),
         None => Ok(zone),
     }
 }
@@ -82,7 +88,7 @@ fn apex(zone: &ZoneFile) -> Result<NameBuf, DnssecError> {
 }
 
 fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Vec<Signatures>, SignError> {
-    let bar = bar(plan, "signing {wide_bar} {pos}/{len} names {eta}");
+    let bar = bar(plan, "signing {wide_bar} {pos}/{len} names{left}");
     let mut signatures = Vec::with_capacity(plan.ranges().len());
     let work = |names| plan.sign(accelerator, names);
     let result = ordered::run(threads, plan.ranges().collect(), work, |names, signed| {
@@ -102,7 +108,7 @@ fn write(
     out: Option<&Path>,
 ) -> Result<(), DnssecError> {
     let mut target = Target::open(out.unwrap_or(Path::new("-")), false)?;
-    let bar = bar(plan, "writing {wide_bar} {pos}/{len} names {eta}");
+    let bar = bar(plan, "writing {wide_bar} {pos}/{len} names{left}");
     let pieces: Vec<_> = plan.ranges().zip(signatures).collect();
     let work = |(names, signatures)| {
         let mut text = Vec::new();

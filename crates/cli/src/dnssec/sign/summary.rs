@@ -9,7 +9,7 @@ use oarlock_dnssec::sign::{Draft, Role, Signatures};
 use serde::Serialize;
 
 use super::super::DnssecError;
-use crate::table::thousands;
+use crate::table::{count, thousands};
 
 /// What was done.
 #[derive(Debug, Serialize)]
@@ -83,7 +83,7 @@ impl Summary {
     pub(super) fn print(&self, is_json: bool) -> Result<(), DnssecError> {
         if is_json {
             let mut out = io::stdout().lock();
-            serde_json::to_writer_pretty(&mut out, self).map_err(io::Error::other)?;
+            serde_json::to_writer(&mut out, self).map_err(io::Error::other)?;
             return Ok(writeln!(out)?);
         }
         let number = |number: usize| thousands(number as u64);
@@ -93,13 +93,14 @@ impl Summary {
             replaced => format!(" ({} earlier ones did not verify)", number(replaced)),
         };
         eprintln!(
-            "oarlock: {zone} serial {serial}: {} sets with {} signatures, {} made{replaced}, {} reused; {seconds:.2} s on {threads} \
-             threads, {} signatures per second of CPU, reading and writing included",
-            number(self.signed_sets),
-            number(self.signatures),
+            "oarlock: {zone} serial {serial}: {} with {}, {} made{replaced}, {} reused; {seconds:.2} s on {}, \
+             {} per second of CPU, reading and writing included",
+            count(self.signed_sets as u64, "set"),
+            count(self.signatures as u64, "signature"),
             number(self.made),
             number(self.reused),
-            number(self.signatures_per_cpu_s as usize),
+            count(*threads as u64, "thread"),
+            count(self.signatures_per_cpu_s as u64, "signature"),
         );
         Ok(())
     }

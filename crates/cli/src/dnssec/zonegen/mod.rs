@@ -81,7 +81,7 @@ pub(super) fn run(global: &Global, args: &ZonegenArgs) -> Result<(), DnssecError
         None => write(&content, &mut io::stdout().lock())?,
     };
     if global.json {
-        let text = serde_json::to_string_pretty(&made).map_err(io::Error::other)?;
+        let text = serde_json::to_string(&made).map_err(io::Error::other)?;
         writeln!(io::stdout().lock(), "{text}")?;
     }
     Ok(())
@@ -104,7 +104,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 fn write(content: &Content, out: &mut dyn Write) -> io::Result<Made> {
-    let bar = progress::bar(content.delegations, "{wide_bar} {pos}/{len} delegations, {eta} left");
+    let bar = progress::bar(content.delegations, "{wide_bar} {pos}/{len} delegations{left}");
     let mut made =
         Made { origin: content.origin.clone(), delegations: content.delegations, ..Made::default() };
     let mut text = Vec::with_capacity(BLOCK + BLOCK / 16);

@@ -50,10 +50,10 @@ fn is_name(text: &str) -> bool {
 #[test]
 fn unknown_settings_are_refused_with_their_place() {
     for (text, place, name) in [
-        ("mod = \"sign\"", "line 1", "mod"),
-        ("[signing]\n\nkey = 1", "line 3", "key"),
-        ("[on]\ndns = \"accept\"", "line 2", "dns"),
-        ("[arc.seal]\ndomain = \"a\"\nselector = \"b\"\nkey = \"c\"\nfoo = 1", "line 5", "foo"),
+        ("mod = \"sign\"", ":1:", "mod"),
+        ("[signing]\n\nkey = 1", ":3:", "key"),
+        ("[on]\ndns = \"accept\"", ":2:", "dns"),
+        ("[arc.seal]\ndomain = \"a\"\nselector = \"b\"\nkey = \"c\"\nfoo = 1", ":5:", "foo"),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(place) && error.contains(&format!("`{name}`")), "{error}");

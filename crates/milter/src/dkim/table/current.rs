@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use oarlock_io::Stamp;
+use tracing::warn;
 
-use super::{SigningTable, TableError, text};
+use super::{KeyFault, KeyReader, SigningTable, TableError, text};
 
 /// A table's file, and what was read of it last.
 #[derive(Debug)]
@@ -35,20 +36,33 @@ impl Tables {
         Ok(Self { path: path.to_owned(), current: RwLock::new(Arc::new(table)), seen: Mutex::new(seen) })
     }
 
+    /// The table's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The table in use.
     pub(crate) fn current(&self) -> Arc<SigningTable> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks again, where the file has changed or it `is_asked` for: then key files that have changed are read again, too.
-    pub(crate) fn reload(&self, is_asked: bool) -> Reload {
+    /// Makes sure that every key of the table in use can sign. What a cryptoserver does not answer now it may answer later: that is
+    /// only said.
+    pub(crate) fn check_keys(&self, keys: &KeyReader) -> Result<(), TableError> {
+        check_keys(&self.path, &self.current(), keys)
+    }
+
+    /// Looks again, where the file has changed or it `is_asked` for: then key files that have changed are read again, too. A new table
+    /// is used only if all its keys can sign.
+    pub(crate) fn reload(&self, is_asked: bool, keys: &KeyReader) -> Reload {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let now = stamps(&self.path);
         if now == *seen && !is_asked {
             return Reload::Unchanged;
         }
         *seen = now;
-        match read(&self.path, Some(&self.current())) {
+        let table = read(&self.path, Some(&self.current()));
+        match table.and_then(|table| check_keys(&self.path, &table, keys).map(|()| table)) {
             Ok(table) => {
                 let table = Arc::new(table);
                 *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&table);
@@ -57,6 +71,14 @@ impl Tables {
             Err(error) => Reload::Refused(error),
         }
     }
+}
+
+fn check_keys(path: &Path, table: &SigningTable, keys: &KeyReader) -> Result<(), TableError> {
+    let (away, faults): (Vec<_>, Vec<_>) = table.check_keys(keys).into_iter().partition(KeyFault::is_server);
+    for fault in away {
+        warn!(%fault, "a key at the cryptoserver cannot be asked for now: mail that needs it waits");
+    }
+    if faults.is_empty() { Ok(()) } else { Err(TableError::Keys { path: path.to_owned(), faults }) }
 }
 
 /// The first bytes of every SQLite database: <https://www.sqlite.org/fileformat.html> 1.3

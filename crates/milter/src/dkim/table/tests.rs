@@ -33,9 +33,19 @@ impl Place {
         self.write(name, &export::private_pkcs8_pem(&key).unwrap());
     }
 
+    /// Keys that sign, under names that tables of these tests have.
+    fn with_keys(self, names: &[&str]) -> Self {
+        names.iter().for_each(|name| self.key(name));
+        self
+    }
+
     fn open(&self) -> Result<Tables, TableError> {
         Tables::open(&self.path("table"))
     }
+}
+
+fn careful() -> KeyReader {
+    KeyReader::default()
 }
 
 fn author(address: &str) -> Author {
@@ -71,7 +81,7 @@ fn the_narrowest_pattern_counts_alone() {
     assert_eq!(of("joe@xn--bcher-kva.example"), ["xn--bcher-kva.example/s7"]);
     let states: Vec<State> = tables.current().lines.iter().map(|line| line.state).collect();
     assert_eq!((states[0], states[4], states[6]), (State::Active, State::Test, State::Retiring));
-    assert_eq!((tables.current().len(), tables.current().files().count()), (7, 2));
+    assert_eq!((tables.current().len(), tables.current().files.len()), (7, 2));
 }
 
 #[test]
@@ -100,25 +110,25 @@ fn bad_lines_are_told_with_their_number() {
 
 #[test]
 fn a_new_table_replaces_the_old_one_only_where_it_is_good() {
-    let place = Place::new("example.com s1 k\n");
+    let place = Place::new("example.com s1 k\n").with_keys(&["k"]);
     let tables = place.open().unwrap();
-    assert!(matches!(tables.reload(false), Reload::Unchanged));
-    assert!(matches!(tables.reload(true), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Unchanged));
+    assert!(matches!(tables.reload(true, &careful()), Reload::Replaced(_)));
     place.write("table", "example.com s2 k\nexample.net s1 k\n");
-    assert!(matches!(tables.reload(false), Reload::Replaced(table) if table.len() == 2));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(table) if table.len() == 2));
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
     place.write("table", "example.com s3 k\nexample.net\n");
-    assert!(matches!(tables.reload(false), Reload::Refused(TableError::Line { line: 2, .. })));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Line { line: 2, .. })));
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
     // Said once.
-    assert!(matches!(tables.reload(false), Reload::Unchanged));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Unchanged));
     fs::remove_file(place.path("table")).unwrap();
-    assert!(matches!(tables.reload(false), Reload::Refused(TableError::Read { .. })));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Read { .. })));
     assert_eq!(found(&tables, "a@example.net"), ["example.net/s1"]);
 }
 
 #[tokio::test]
-async fn keys_are_read_when_they_are_needed_and_again_when_they_change() {
+async fn keys_are_read_once_and_again_when_they_change() {
     let mut text = String::new();
     for domain in 0..100_000 {
         text += &format!("d{domain}.example s{} k{}\n", domain % 2, domain % 4);
@@ -139,11 +149,11 @@ async fn keys_are_read_when_they_are_needed_and_again_when_they_change() {
         key(&format!("a@d{domain}.example")).await;
     }
     assert_eq!(count_of(&reader.reads), 4);
-    // What has not changed is not read again; what has is, once somebody asks for it.
-    assert!(matches!(tables.reload(true), Reload::Replaced(_)));
+    // What has not changed is not read again; what has is, before the new table is used.
+    assert!(matches!(tables.reload(true, &reader), Reload::Replaced(_)));
     assert_eq!((key("a@d1.example").await, count_of(&reader.reads)), (same.0, 4));
     place.key("k1");
-    assert!(matches!(tables.reload(true), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(true, &reader), Reload::Replaced(_)));
     assert_ne!(key("a@d1.example").await, same.0);
     assert_eq!(count_of(&reader.reads), 5);
 }
@@ -175,7 +185,7 @@ fn keys_that_must_not_be_used_are_refused() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn tables_may_be_in_sqlite() {
-    let place = Place::new("");
+    let place = Place::new("").with_keys(&["k"]);
     fs::remove_file(place.path("table")).unwrap();
     let database = rusqlite::Connection::open(place.path("table")).unwrap();
     let schema = include_str!("../../../../../docs/milter.sql");
@@ -190,13 +200,81 @@ fn tables_may_be_in_sqlite() {
     assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s2"]);
     // A writer that is not ours, in the mode that writes beside the file.
     database.pragma_update(None, "journal_mode", "wal").unwrap();
-    assert!(matches!(tables.reload(false), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
     database.execute("UPDATE signing SET selector = 's3' WHERE pattern = '*'", ()).unwrap();
-    assert!(matches!(tables.reload(false), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
     assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s3"]);
     database.execute("UPDATE signing SET selector = 's..3' WHERE pattern = '*'", ()).unwrap();
-    assert!(matches!(tables.reload(false), Reload::Refused(TableError::Line { line: 2, .. })));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Line { line: 2, .. })));
     drop(database);
     fs::write(place.path("table"), b"SQLite format 3\0 and nothing else").unwrap();
-    assert!(matches!(tables.reload(false), Reload::Refused(TableError::Read { .. })));
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Read { .. })));
+}
+
+#[test]
+fn patterns_of_opendkim_mean_what_they_mean_there() {
+    let place = Place::new(
+        "*@example.com s1 k\nboss@example.com s2 k\n*@*.example.org s3 k\n*@* s4 k domain=example.net\n",
+    );
+    let tables = place.open().unwrap();
+    let of = |address| found(&tables, address);
+    assert_eq!(of("joe@Example.com"), ["example.com/s1"]);
+    assert_eq!(of("boss@example.com"), ["example.com/s2"]);
+    assert_eq!(of("joe@a.example.com"), ["example.net/s4"]);
+    assert_eq!(of("joe@a.b.example.org"), ["example.org/s3"]);
+    assert_eq!(of("joe@example.org"), ["example.net/s4"]);
+    // What would match nothing is refused, with the forms that work.
+    for pattern in [
+        "sales-*@example.com",
+        "*@boss@example.com",
+        "joe@*.example.com",
+        ".example.com",
+        "*@.example.com",
+        "**",
+    ] {
+        let error = Place::new(&format!("{pattern} s1 k\n")).open().unwrap_err().to_string();
+        assert!(error.contains(pattern) && error.contains("*@DOMAIN"), "{error}");
+    }
+    // Both forms are one pattern.
+    let error = Place::new("example.com s1 k\n*@example.com s1 k\n").open().unwrap_err().to_string();
+    assert!(error.contains("table:2: the same pattern"), "{error}");
+}
+
+#[test]
+fn keys_that_cannot_sign_refuse_their_table() {
+    let place = Place::new("example.com s1 k\n").with_keys(&["k"]);
+    let tables = place.open().unwrap();
+    tables.check_keys(&careful()).unwrap();
+    let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
+    place.write("p256", &export::private_pkcs8_pem(&p256).unwrap());
+    place.write("public", &export::spki_pem(&p256).unwrap());
+    place.write("text", "no key");
+    let lines = "example.com s1 k\na.example s2 p256\nb.example s3 missing\nc.example s4 public\nd.example s5 text\n\
+                 e.example s6 gone retiring\n";
+    place.write("table", lines);
+    let Reload::Refused(error) = tables.reload(false, &careful()) else { panic!("taken") };
+    let said = error.to_string();
+    for words in [
+        "4 of its key files cannot be used",
+        "p256 (selector s2): an ECDSA private key over P-256 cannot sign with",
+        "expected an RSA private key of 1024 to 4096 bits, or an Ed25519 private key",
+        "missing: ",
+        "public (selector s4): an ECDSA public key over P-256",
+        "text: ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!said.contains("gone"), "{said}");
+    assert_eq!(found(&tables, "joe@example.com"), ["example.com/s1"]);
+    assert!(found(&tables, "joe@a.example").is_empty());
+    let opened = place.open().unwrap();
+    assert!(
+        matches!(opened.check_keys(&careful()), Err(TableError::Keys { faults, .. }) if faults.len() == 4)
+    );
+    // A key that has gone refuses the next reading, and goes on signing until then.
+    place.write("table", "example.com s1 k\n");
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    fs::remove_file(place.path("k")).unwrap();
+    assert!(matches!(tables.reload(true, &careful()), Reload::Refused(TableError::Keys { .. })));
+    assert!(tables.current().check_keys(&careful()).is_empty());
 }

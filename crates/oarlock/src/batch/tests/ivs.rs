@@ -188,6 +188,24 @@ fn gcm_takes_no_counter_that_forgets() {
 }
 
 #[test]
+fn who_may_only_seal_with_made_nonces_cannot_choose_one() {
+    let gcm = || Policy::new().allow([Operation::Encrypt]).with([Algorithm::Gcm, Algorithm::Cbc]);
+    let beside = gcm().ivs([IvRule::Random, IvRule::Callers]);
+    assert_eq!(beside.check(KeyType::Aes128), Err(PolicyError::CallersBesideGenerated));
+    let counter = Arc::new(Counter::new(Arc::new(Full), [0; 4]));
+    let counted = gcm().ivs([IvRule::Callers, IvRule::Counter(counter)]);
+    assert_eq!(counted.check(KeyType::Aes128), Err(PolicyError::CallersBesideGenerated));
+    let table = KeyTable::new();
+    let policy = gcm().ivs([IvRule::CallersForCbc, IvRule::Random]);
+    let key = table.insert("k", KeyType::Aes128, [1; 16].to_vec(), policy).unwrap().index;
+    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(key).input(b"x");
+    assert_eq!(alone(&table, seal.iv(NewIv::Bytes(&[1; 12]))).0, Status::IvForbidden);
+    assert_eq!(alone(&table, seal.iv(NewIv::Generated)).0, Status::Done);
+    let encrypt = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(key).input(&[0; 16]);
+    assert_eq!(alone(&table, encrypt.iv(NewIv::Bytes(&[1; 16]))).0, Status::Done);
+}
+
+#[test]
 fn ivs_go_into_slots_and_come_out_of_them() {
     let (table, indices) = open_table();
     let mut builder = BatchBuilder::new();

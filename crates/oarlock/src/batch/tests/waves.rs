@@ -193,13 +193,13 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     let data = Policy::any_data(KeyType::Aes128);
     let master = |name: &str, then: Policy| {
         let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, then);
-        let policy = policy
-            .allow([Operation::Wrap, Operation::WrapInClear])
-            .unwraps(KeyType::Tdes2, Policy::any_data(KeyType::Tdes2));
+        let policy = policy.allow([Operation::Wrap, Operation::WrapInClear]);
         table.insert(name, KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap().index
     };
     let (stays, leaves) =
         (master("stays", data.clone()), master("leaves", data.clone().allow([Operation::Export])));
+    let alike = Policy::unwrapping(Algorithm::Kw, KeyType::Tdes2, Policy::any_data(KeyType::Tdes2));
+    let alike = table.insert("alike", KeyType::Aes128, secret(KeyType::Aes128, 8), alike).unwrap().index;
     let all = table.insert("all", KeyType::Aes128, secret(KeyType::Aes128, 2), data).unwrap().index;
     let wrap = Entry::new(Task::wrap(WrapAlg::Aes128Kw));
     let wrapped = alone(&table, wrap.key(stays).input(&secret(KeyType::Aes128, 7))).1;
@@ -209,7 +209,7 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     let mut builder = BatchBuilder::new();
     let slot = through(&mut builder, unwrap(KeyType::Aes128).key(stays), 16);
     let exported = through(&mut builder, unwrap(KeyType::Aes128).key(leaves), 16);
-    let other = through(&mut builder, unwrap(KeyType::Tdes2).key(leaves), 16);
+    let other = through(&mut builder, unwrap(KeyType::Tdes2).key(alike), 16);
     let known = builder.outside_key(&outside(&[1; 16]));
     let encrypt = Entry::new(Task::encrypt(BlockCipher::Aes128)).iv(NewIv::Zero);
     let read = Bytes::Slot(slot);

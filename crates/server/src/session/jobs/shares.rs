@@ -9,7 +9,7 @@ use oarlock::keys::threshold::Share;
 use oarlock::threshold::{Partial, Request, Signing, ThresholdError, submit};
 use oarlock::{Accelerator, Options, Scheme, contract};
 use oarlock_wire::fault::{blame_of, fault_of};
-use oarlock_wire::jobs::{JobRow, Other};
+use oarlock_wire::jobs::JobRow;
 use oarlock_wire::proto::{Code, Fault};
 
 use crate::session::refusal;
@@ -35,6 +35,10 @@ impl<'s> Shares<'s> {
         self.0[at].requests.push(Request::new(scheme, row.input).with_salt(row.second));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn submit(self, accelerator: &Accelerator, options: Options) -> PendingShares {
         let mut pending = PendingShares::default();
         for lot in self.0 {
@@ -49,11 +53,14 @@ impl<'s> Shares<'s> {
     }
 }
 
+/// The place of a job in its message, and its partial signature.
+type SharedAnswer = (u32, Result<Vec<u8>, Fault>);
+
 /// Partial signatures under way.
 #[derive(Default)]
 pub(super) struct PendingShares {
     signings: Vec<(Vec<u32>, Pin<Box<Signing>>)>,
-    done: Vec<Other>,
+    done: Vec<SharedAnswer>,
 }
 
 impl PendingShares {
@@ -71,7 +78,7 @@ impl PendingShares {
         signings.is_empty()
     }
 
-    pub(super) fn take(&mut self) -> Vec<Other> {
+    pub(super) fn take(&mut self) -> Vec<SharedAnswer> {
         std::mem::take(&mut self.done)
     }
 }

@@ -6,15 +6,19 @@ use std::sync::Arc;
 use oarlock::Scheme;
 use oarlock_wire::proto::Code;
 
-use crate::audit::{Entry, now_ms};
+use crate::audit::{Audit, AuditError, Operation, Origin, Reservation, max_entry_bytes};
 use crate::metrics::{Metrics, Tally, counted_as};
 use crate::service::Service;
 
 /// Which job is of which key and scheme.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
-    /// Where there is an audit log.
-    client: Option<String>,
+    /// If there is an audit log.
+    origin: Option<Arc<Origin>>,
+    /// The server's number of the request.
+    number: u64,
+    /// The place of the entries, if any job may run.
+    reservation: Option<Reservation>,
     /// Names of keys, and schemes; None where the stream has not opened the key.
     kinds: Vec<(Arc<str>, Option<Scheme>)>,
     /// The place among these of each job, in order.
@@ -30,8 +34,23 @@ pub(super) struct Trail {
 const NOWHERE: u32 = u32::MAX;
 
 impl Trail {
-    pub(super) fn new(client: Option<String>, count: usize) -> Self {
-        Self { client, of_job: Vec::with_capacity(count), ..Self::default() }
+    pub(super) fn new(origin: Option<Arc<Origin>>, number: u64, count: usize) -> Self {
+        Self { origin, number, of_job: Vec::with_capacity(count), ..Self::default() }
+    }
+
+    /// Takes the place of the entries, before any job runs.
+    ///
+    /// # Errors
+    /// There is none, and the log must be kept.
+    pub(super) fn reserve(&mut self, audit: &Audit) -> Result<(), AuditError> {
+        let Some(origin) = &self.origin else { return Ok(()) };
+        let jobs = self.of_job.len();
+        let max_bytes = |(key, scheme): &(Arc<str>, Option<Scheme>)| {
+            max_entry_bytes(origin, key, &operation(*scheme), jobs)
+        };
+        let max_bytes = self.kinds.iter().map(max_bytes).fold(0, usize::saturating_add);
+        self.reservation = Some(audit.reserve(max_bytes)?);
+        Ok(())
     }
 
     /// The next job.
@@ -76,11 +95,22 @@ impl Trail {
     }
 
     /// Writes down how the jobs ended: by their codes, of which none says that all were done.
-    pub(super) fn finish(self, codes: &[u8], service: &Service) {
+    ///
+    /// # Errors
+    /// The log must be kept and takes no entry: the answers must not leave.
+    pub(super) fn finish(mut self, codes: &[u8], service: &Service) -> Result<(), AuditError> {
         let tallies = self.tallies(codes);
         self.count(&tallies, &service.metrics);
-        if let Some(client) = &self.client {
-            service.audit.put(self.entries(&tallies, client));
+        let Some(origin) = self.origin.take() else { return Ok(()) };
+        let names: Vec<String> = self.kinds.iter().map(|(_, scheme)| operation(*scheme)).collect();
+        let reservation = self.reservation.take();
+        let entries = self.entries(&tallies, &names);
+        match reservation {
+            Some(reservation) => reservation.put(&origin, self.number, &entries),
+            None => {
+                service.audit.refuse(&origin, self.number, &entries);
+                Ok(())
+            }
         }
     }
 
@@ -108,20 +138,16 @@ impl Trail {
     }
 
     /// One entry for each key, scheme and verdict.
-    fn entries(&self, tallies: &[Tally], client: &str) -> Vec<Entry> {
-        let time_ms = now_ms();
+    fn entries<'e>(&'e self, tallies: &[Tally], names: &'e [String]) -> Vec<Operation<'e>> {
         let mut entries = Vec::with_capacity(self.kinds.len());
-        for ((key, scheme), tally) in self.kinds.iter().zip(tallies) {
-            let operation = scheme.map_or_else(|| "-".to_owned(), |scheme| scheme.to_string());
-            entries.extend(tally.iter().map(|(code, count)| Entry {
-                time_ms,
-                client: client.to_owned(),
-                key: key.to_string(),
-                operation: operation.clone(),
-                count,
-                verdict: code.as_str_name(),
-            }));
+        for (((key, _), operation), tally) in self.kinds.iter().zip(names).zip(tallies) {
+            entries.extend(tally.iter().map(|(verdict, count)| Operation { key, operation, count, verdict }));
         }
         entries
     }
+}
+
+/// The name of a scheme as grants have it; `-` if the key is not open, which says what scheme it would be.
+fn operation(scheme: Option<Scheme>) -> String {
+    scheme.map_or_else(|| "-".to_owned(), |scheme| scheme.to_string())
 }

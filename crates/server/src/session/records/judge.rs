@@ -12,7 +12,7 @@ use crate::session::verdicts::not_open;
 use crate::session::{Opened, Source, another_key, denial, refusal};
 
 /// Records that their key's grants do not allow, in order.
-pub(super) type Denials = Vec<(usize, Fault)>;
+pub(super) type Denials = Vec<(usize, Arc<Fault>)>;
 
 /// An index that no table has: a record under it fails alone.
 const NOWHERE: u32 = (1 << 31) - 1;
@@ -76,7 +76,7 @@ struct Judge<'s> {
     uses_own: bool,
 }
 
-type Verdict = Result<(KeySource, Option<Arc<Granted>>), Box<Fault>>;
+type Verdict = Result<(KeySource, Option<Arc<Granted>>), Arc<Fault>>;
 
 impl<'s> Judge<'s> {
     fn new(handles: &'s [Option<Opened>]) -> Self {
@@ -148,7 +148,7 @@ impl<'s> Judge<'s> {
             return KeySource::Table(0);
         }
         let Some(known) = self.known.get_mut(handle as usize) else {
-            return self.deny(index, not_open(handle));
+            return self.deny(index, not_open(handle).into());
         };
         let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
             let name = name(&mut self.names, task);
@@ -162,16 +162,16 @@ impl<'s> Judge<'s> {
             Ok((source, None)) => *source,
             Ok((source, Some(grant))) => match grant.take() {
                 Ok(()) => *source,
-                Err(denied) => self.deny(index, denial(denied, &task.to_string())),
+                Err(denied) => self.deny(index, denial(denied, &task.to_string()).into()),
             },
             Err(fault) => {
-                let fault = Fault::clone(fault);
+                let fault = Arc::clone(fault);
                 self.deny(index, fault)
             }
         }
     }
 
-    fn deny(&mut self, index: usize, fault: Fault) -> KeySource {
+    fn deny(&mut self, index: usize, fault: Arc<Fault>) -> KeySource {
         self.denials.push((index, fault));
         KeySource::Table(NOWHERE)
     }

@@ -1,0 +1,74 @@
+//! `oarlock dkim dns`.
+
+use std::io::Write;
+
+use oarlock_dkim::{
+    Algorithm, KeyName, KeyRecord, RecordOptions, ascii_form, record_strings, record_text, zone_line,
+};
+use serde::Serialize;
+
+use super::DkimError;
+use super::args::DnsArgs;
+use crate::args::Global;
+use crate::keys::{about, place};
+
+/// A record, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// The owner name; null without a domain and a selector.
+    name: Option<String>,
+    record: String,
+    /// The record in strings of at most 255 bytes, as DNS has it.
+    strings: Vec<String>,
+    zone_line: Option<String>,
+    key_type: &'static str,
+    key_bits: u32,
+}
+
+pub(super) fn run(global: &Global, args: &DnsArgs) -> Result<(), DkimError> {
+    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let key = place::read(&args.key, passphrase.as_ref())?;
+    let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
+    let algorithm = Algorithm::of_key(&key).ok_or_else(unsuitable)?;
+    let options =
+        RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
+    let record = record_text(&key, &options)?;
+    // What a verifier will read, so that nothing is published that it cannot.
+    let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
+    if algorithm == Algorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
+        return Err(unsuitable());
+    }
+    about::warn(args.selector.as_deref().unwrap_or("the key"), &key);
+    let report = Report {
+        name: None,
+        strings: record_strings(&record).map(str::to_owned).collect(),
+        record,
+        zone_line: None,
+        key_type: algorithm.key_type(),
+        key_bits: read.key_bits(),
+    };
+    report.named(args)?.print(global)
+}
+
+impl Report {
+    fn named(self, args: &DnsArgs) -> Result<Self, DkimError> {
+        let form =
+            |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
+        let (Some(domain), Some(selector)) = (&args.domain, &args.selector) else { return Ok(self) };
+        let (domain, selector) = (form(domain)?, form(selector)?);
+        Ok(Self {
+            name: Some(KeyName::new(&selector, &domain).to_string()),
+            zone_line: Some(zone_line(&selector, &domain, &self.record)),
+            ..self
+        })
+    }
+
+    fn print(&self, global: &Global) -> Result<(), DkimError> {
+        let mut out = std::io::stdout().lock();
+        if global.json {
+            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
+            return Ok(writeln!(out, "{text}")?);
+        }
+        Ok(writeln!(out, "{}", self.zone_line.as_ref().unwrap_or(&self.record))?)
+    }
+}

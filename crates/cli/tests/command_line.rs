@@ -1,0 +1,197 @@
+//! What all commands have in common: where options stand, how mistakes are told, and documents of JSON.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod program;
+mod served;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use program::{code, command, oarlock, stderr};
+use served::Served;
+
+/// The settings of a filter that verifies.
+const MILTER: &str =
+    "mode = \"verify\"\nauthserv_id = \"mx.example\"\n[listen]\nsockets = [\"inet:8891@127.0.0.1\"]\n";
+
+/// The one document on stdout.
+fn document(output: &Output) -> Value {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    let value = serde_json::from_str(text).unwrap_or_else(|error| {
+        panic!("{error}: {text:?}, and on stderr {}", stderr(output));
+    });
+    assert!(text.ends_with('\n'), "{text:?}");
+    value
+}
+
+#[test]
+fn mistakes_of_usage_begin_as_all_others_do() {
+    for line in [
+        &["--nonsense"][..],
+        &["speed", "--ops"],
+        &["keys", "show"],
+        &["row"],
+        &["--threads", "0", "engines"],
+    ] {
+        for color in [&[][..], &["--color", "always"]] {
+            let output = oarlock(&[color, line].concat());
+            assert_eq!((code(&output), output.stdout.len()), (2, 0), "{line:?}");
+            assert!(stderr(&output).starts_with("oarlock: "), "{line:?}: {}", stderr(&output));
+            assert!(!stderr(&output).contains("error:"), "{line:?}: {}", stderr(&output));
+        }
+    }
+}
+
+#[test]
+fn color_is_always_never_or_automatic() {
+    let engines = |color: &[&str]| {
+        let output = oarlock(&[&["--engines", "scalar", "engines"], color].concat());
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(engines(&["--color", "always"]).contains("\u{1b}[32m"));
+    assert!(!engines(&["--color", "never"]).contains('\u{1b}') && !engines(&[]).contains('\u{1b}'));
+}
+
+#[test]
+fn an_option_without_effect_is_said_and_not_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let list = ["keys", "list", "--engines", "scalar", "--threads", "2", "--directory"];
+    let output = command(&list).arg(place.path()).output().unwrap();
+    let text = stderr(&output);
+    assert_eq!(code(&output), 0, "{text}");
+    for option in ["engines", "threads"] {
+        assert!(text.contains(&format!("oarlock: --{option} has no effect in `keys list`\n")), "{text}");
+    }
+    let output = oarlock(&["--engines", "scalar", "--threads", "2", "engines"]);
+    assert_eq!(stderr(&output), "oarlock: --threads has no effect in `engines`\n");
+}
+
+#[test]
+fn tables_fit_the_terminal() {
+    for columns in [40, 60, 80] {
+        let output = command(&["--engines", "scalar", "engines"])
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let widest =
+            |line: &&str| line.chars().count() > columns && !line.contains(". ") && !line.contains("(");
+        assert_eq!(text.lines().find(widest), None, "{columns}");
+        assert!(text.contains("rsa2048-private"), "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_name_in_the_environment_is_a_mistake() {
+    for value in ["foo", "lanes,Scalar", "lanes,,foo"] {
+        for line in [&["engines"][..], &["speed", "--ops", "p256-sign"], &["dkim", "verify", "/dev/null"]] {
+            let output = command(line).env("OARLOCK_DISABLE", value).output().unwrap();
+            let text = stderr(&output);
+            assert_eq!(code(&output), 2, "{value} {line:?}: {text}");
+            assert!(text.contains("OARLOCK_DISABLE: unknown engine"), "{text}");
+            assert!(text.contains("expected some of lanes, scalar"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn absent_engines_are_in_the_list_with_their_reasons() {
+    let output = command(&["engines", "--json"]).env("OARLOCK_DISABLE", "lanes").output().unwrap();
+    let rows = document(&output);
+    let lanes = rows.as_array().unwrap().iter().find(|row| row["engine"] == "lanes").unwrap();
+    assert_eq!(lanes["absence"], "turned off by OARLOCK_DISABLE");
+    assert!(lanes["shape"].is_null() && lanes["passed"].is_null(), "{lanes}");
+}
+
+#[test]
+fn connections_come_from_the_environment_and_from_behind() {
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let tls = format!("https://{}", served.said["tcp"].as_str().unwrap());
+    let development = oarlock_server::development::Development::at(place.path());
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let (ca, cert, key) =
+        (text(&development.ca()), text(&development.client_certificate()), text(&development.client_key()));
+    let by_environment = command(&["call", "keys", "--json"])
+        .env("OARLOCK_SERVER", &tls)
+        .envs([("OARLOCK_CA", &ca), ("OARLOCK_CERT", &cert), ("OARLOCK_KEY", &key)])
+        .output()
+        .unwrap();
+    let keys = document(&by_environment);
+    assert!(keys.as_array().unwrap().iter().any(|key| key["name"] == "p256"), "{keys}");
+    let behind =
+        ["call", "keys", "--json", "--server", &tls, "--ca", &ca, "--cert", &cert, "--cert-key", &key];
+    assert_eq!(document(&oarlock(&behind)), keys);
+    let half = oarlock(&["call", "keys", "--server", &tls, "--ca", &ca, "--cert", &cert]);
+    assert_eq!(code(&half), 2);
+    assert!(stderr(&half).contains("--cert goes with --cert-key"), "{}", stderr(&half));
+    for line in [&["call", "engines", "--json"][..], &["call", "public-key", "p256", "--json"]] {
+        let output = command(line).env("OARLOCK_SERVER", served.socket()).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        document(&output);
+    }
+}
+
+#[test]
+fn servers_say_which_engines_are_absent() {
+    let place = tempfile::tempdir().unwrap();
+    oarlock_server::development::Development::at(place.path()).prepare().unwrap();
+    let config = oarlock_server::development::Development::at(place.path()).config();
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace("127.0.0.1:7443", "127.0.0.1:0")).unwrap();
+    let serve = |arguments: &[&str]| {
+        let output = command(&["serve", "--check", "--state", place.path().to_str().unwrap()])
+            .args(arguments)
+            .env("OARLOCK_DISABLE", "lanes")
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        stderr(&output)
+    };
+    let asked = serve(&["--engines", "lanes"]);
+    assert!(asked.contains("warning: [engines] lanes: turned off by OARLOCK_DISABLE"), "{asked}");
+    assert!(asked.contains("the scalar engine does its work"), "{asked}");
+    assert!(!serve(&[]).contains("[engines]"));
+    let settings = place.path().join("milter.toml");
+    fs::write(&settings, MILTER).unwrap();
+    let milter = command(&["milter", "--check", "--engines", "lanes", "--config"])
+        .arg(&settings)
+        .env("OARLOCK_DISABLE", "lanes")
+        .output()
+        .unwrap();
+    assert!(stderr(&milter).contains("the scalar engine does its work"), "{}", stderr(&milter));
+}
+
+#[test]
+fn every_json_output_is_one_document() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("in.csv"), "v\n0011223344556677\n").unwrap();
+    fs::write(place.path().join("hex.key"), "0123456789abcdeffedcba9876543210\n").unwrap();
+    fs::write(place.path().join("milter.toml"), MILTER).unwrap();
+    fs::write(place.path().join("mail"), "From: a@example.com\nSubject: s\n\nbody\n").unwrap();
+    for line in [
+        "keys generate ed25519 --name one --directory .",
+        "keys list --directory .",
+        "keys show one.pem",
+        "dkim keygen example.com s1 --type ed25519 --out s1.key",
+        "dkim sign --domain example.com --key s1=s1.key mail",
+        "dnssec keygen example.com --out-dir .",
+        "dnssec zonegen --delegations 3 --out zone",
+        "records encrypt in.csv -o out.csv --column v --cipher tdes2-cbc --key-file hex.key",
+        "speed --ops sha1-64 --seconds 0.02 --records 64 --no-check --engines scalar",
+        "milter --check --config milter.toml",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        for words in [[&words[..], &["--json"]].concat(), [&["--json"], &words[..]].concat()] {
+            let again = ["keygen", "generate"].iter().any(|word| words.contains(word));
+            let force: &[&str] = if again { &["--force"] } else { &[] };
+            let output = command(&[&words, force].concat()).current_dir(place.path()).output().unwrap();
+            assert_eq!(code(&output), 0, "{line}: {}", stderr(&output));
+            document(&output);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Tenants and their turns: engine time in nanoseconds, shared by start-time fair queueing.
+//!
+//! Each tenant has a virtual time: what it has been served. The tenant with the least of it comes next and is charged what the cost
+//! model predicts; when the batch ends, the difference to what it took is made up. A tenant that had nothing waiting starts at the
+//! clock, which is the virtual time of those served last, so that nobody saves up turns. Goyal, Vin, Cheng, SIGCOMM 1996.
+//!
+//! Engines and tasks have threads, and so clocks, of their own. Time on one of them counts on the other too, up to
+//! [`MAX_LEAD`]: nobody is locked out for long of what he has not used.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::queue::Nanos;
+
+/// What tenants take turns at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resource {
+    /// Workers that run batches on engines.
+    Engines = 0,
+    /// Threads that run tasks of callers.
+    Tasks = 1,
+}
+
+impl Resource {
+    fn other(self) -> Self {
+        match self {
+            Self::Engines => Self::Tasks,
+            Self::Tasks => Self::Engines,
+        }
+    }
+}
+
+/// The most by which use of one resource puts a tenant behind others at the other one.
+const MAX_LEAD: Nanos = 1_000_000_000;
+
+/// Accounts without anything waiting that are kept before those that say nothing any more are dropped.
+const IDLE_ACCOUNTS: usize = 64;
+
+/// All tenants.
+#[derive(Debug, Default)]
+pub(crate) struct Tenants {
+    accounts: HashMap<u64, Account, BuildHasherDefault<TenantHasher>>,
+    turns: [Turns; 2],
+}
+
+/// Who waits for a resource.
+#[derive(Debug, Default)]
+struct Turns {
+    /// The virtual time of those served last. It only grows.
+    clock: Nanos,
+    /// Virtual times and tenants that have something waiting.
+    waiting: BTreeSet<(Nanos, u64)>,
+}
+
+/// A tenant.
+#[derive(Debug, Default)]
+struct Account {
+    /// Virtual time at each resource.
+    served: [Nanos; 2],
+    is_waiting: [bool; 2],
+    /// Queues in which operations of the tenant wait.
+    queues: Vec<usize>,
+    /// Predicted nanoseconds of the tasks that wait.
+    tasks_ns: Nanos,
+    /// Tasks that run now.
+    running: usize,
+}
+
+impl Tenants {
+    /// Notes that the tenant has operations waiting in a queue.
+    pub(crate) fn enter(&mut self, tenant: u64, queue: usize) {
+        let account = self.account(tenant);
+        if !account.queues.contains(&queue) {
+            account.queues.push(queue);
+        }
+        self.wait(tenant, Resource::Engines);
+    }
+
+    /// Notes that the tenant has nothing waiting in a queue any more.
+    pub(crate) fn leave(&mut self, tenant: u64, queue: usize) {
+        let Some(account) = self.accounts.get_mut(&tenant) else { return };
+        account.queues.retain(|own| *own != queue);
+        if account.queues.is_empty() {
+            self.stop_waiting(tenant, Resource::Engines);
+        }
+    }
+
+    /// Notes a task that waits.
+    pub(crate) fn enter_task(&mut self, tenant: u64, ns: Nanos) {
+        self.account(tenant).tasks_ns += ns;
+        self.wait(tenant, Resource::Tasks);
+    }
+
+    /// Notes that a task does not wait any more; `is_last` if no other one of the tenant does.
+    pub(crate) fn leave_task(&mut self, tenant: u64, ns: Nanos, is_last: bool) {
+        let Some(account) = self.accounts.get_mut(&tenant) else { return };
+        account.tasks_ns = account.tasks_ns.saturating_sub(ns);
+        if is_last {
+            account.tasks_ns = 0;
+            self.stop_waiting(tenant, Resource::Tasks);
+        }
+    }
+
+    /// Counts the tasks of a tenant that run.
+    pub(crate) fn start_task(&mut self, tenant: u64) {
+        self.account(tenant).running += 1;
+    }
+
+    /// The same when one ends.
+    pub(crate) fn end_task(&mut self, tenant: u64) {
+        let account = self.account(tenant);
+        account.running = account.running.saturating_sub(1);
+    }
+
+    /// Tasks of a tenant that run now.
+    pub(crate) fn running(&self, tenant: u64) -> usize {
+        self.accounts.get(&tenant).map_or(0, |account| account.running)
+    }
+
+    /// Queues in which the tenant has operations waiting.
+    pub(crate) fn queues(&self, tenant: u64) -> &[usize] {
+        self.accounts.get(&tenant).map_or(&[], |account| &account.queues)
+    }
+
+    /// Predicted nanoseconds of the tenant's tasks that wait.
+    pub(crate) fn tasks_ns(&self, tenant: u64) -> Nanos {
+        self.accounts.get(&tenant).map_or(0, |account| account.tasks_ns)
+    }
+
+    /// The tenant that is served next at a resource, or the one after `last`.
+    pub(crate) fn next(&self, resource: Resource, last: Option<(Nanos, u64)>) -> Option<(Nanos, u64)> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let waiting = &self.turns[resource as usize].waiting;
+        match last {
+            None => waiting.first().copied(),
+            Some(last) => waiting.range((Excluded(last), Unbounded)).next().copied(),
+        }
+    }
+
+    /// Tenants with something waiting at a resource, the next one first.
+    pub(crate) fn in_order(&self, resource: Resource) -> impl Iterator<Item = u64> + '_ {
+        self.turns[resource as usize].waiting.iter().map(|(_, tenant)| *tenant)
+    }
+
+    /// How many tenants have something waiting at a resource.
+    pub(crate) fn waiting(&self, resource: Resource) -> usize {
+        self.turns[resource as usize].waiting.len()
+    }
+
+    /// Moves the clock on to a tenant that is served now, before it is charged.
+    pub(crate) fn serve(&mut self, resource: Resource, served: Nanos) {
+        let turns = &mut self.turns[resource as usize];
+        // A tenant may be served before its turn while those ahead of it can have nothing done: they are still owed.
+        let owed = turns.waiting.first().map_or(served, |(least, _)| served.min(*least));
+        turns.clock = turns.clock.max(owed);
+    }
+
+    /// Charges what a tenant is predicted to use of a resource.
+    pub(crate) fn charge(&mut self, resource: Resource, tenant: u64, ns: f64) {
+        let other = resource.other();
+        let limit = self.turns[other as usize].clock.saturating_add(MAX_LEAD);
+        let served = self.account(tenant).served[other as usize];
+        self.add(resource, tenant, ns as i64);
+        let room = i64::try_from(limit.saturating_sub(served)).unwrap_or(i64::MAX);
+        self.add(other, tenant, (ns as i64).min(room));
+    }
+
+    /// Makes up for a prediction once it is known what a batch took: `ns` may be negative.
+    pub(crate) fn correct(&mut self, resource: Resource, tenant: u64, ns: f64) {
+        self.add(resource, tenant, ns as i64);
+    }
+
+    fn add(&mut self, resource: Resource, tenant: u64, ns: i64) {
+        let Some(account) = self.accounts.get_mut(&tenant) else { return };
+        let at = resource as usize;
+        let before = account.served[at];
+        account.served[at] = before.saturating_add_signed(ns);
+        if account.is_waiting[at] && account.served[at] != before {
+            let waiting = &mut self.turns[at].waiting;
+            waiting.remove(&(before, tenant));
+            waiting.insert((account.served[at], tenant));
+        }
+    }
+
+    fn wait(&mut self, tenant: u64, resource: Resource) {
+        let at = resource as usize;
+        let clock = self.turns[at].clock;
+        let account = self.account(tenant);
+        if account.is_waiting[at] {
+            return;
+        }
+        account.is_waiting[at] = true;
+        account.served[at] = account.served[at].max(clock);
+        let served = account.served[at];
+        self.turns[at].waiting.insert((served, tenant));
+    }
+
+    fn stop_waiting(&mut self, tenant: u64, resource: Resource) {
+        let at = resource as usize;
+        let Some(account) = self.accounts.get_mut(&tenant) else { return };
+        if std::mem::replace(&mut account.is_waiting[at], false) {
+            let turns = &mut self.turns[at];
+            turns.waiting.remove(&(account.served[at], tenant));
+            if turns.waiting.is_empty() {
+                // Nobody is owed anything by those who wait for nothing.
+                turns.clock = turns.clock.max(account.served[at]);
+            }
+        }
+        self.forget_idle();
+    }
+
+    /// An account whose virtual times are not after the clocks is what a new one would be. What is after the clock of a resource for
+    /// which nobody waits is forgiven.
+    fn forget_idle(&mut self) {
+        let waiting = self.turns[0].waiting.len() + self.turns[1].waiting.len();
+        if self.accounts.len() <= IDLE_ACCOUNTS + 2 * waiting {
+            return;
+        }
+        let turns = &self.turns;
+        let says_nothing = |account: &Account, at: usize| {
+            account.served[at] <= turns[at].clock || turns[at].waiting.is_empty()
+        };
+        self.accounts.retain(|_, account| {
+            let is_idle = account.is_waiting == [false; 2] && account.running == 0;
+            !(is_idle && says_nothing(account, 0) && says_nothing(account, 1))
+        });
+    }
+
+    fn account(&mut self, tenant: u64) -> &mut Account {
+        self.accounts.entry(tenant).or_default()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.accounts.len()
+    }
+}
+
+/// Tenants are numbered by the program, not by peers: one multiplication spreads them.
+#[derive(Default)]
+pub(crate) struct TenantHasher(u64);
+
+impl Hasher for TenantHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENGINES: Resource = Resource::Engines;
+
+    fn serve(tenants: &mut Tenants, ns: f64) -> u64 {
+        let (served, tenant) = tenants.next(ENGINES, None).unwrap_or_default();
+        tenants.serve(ENGINES, served);
+        tenants.charge(ENGINES, tenant, ns);
+        tenant
+    }
+
+    #[test]
+    fn a_dear_tenant_is_served_as_much_less_often() {
+        let mut tenants = Tenants::default();
+        (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
+        let mut times = [0; 3];
+        for _ in 0..1100 {
+            let (served, tenant) = tenants.next(ENGINES, None).unwrap_or_default();
+            tenants.serve(ENGINES, served);
+            tenants.charge(ENGINES, tenant, if tenant == 1 { 10.0 } else { 100.0 });
+            times[tenant as usize] += 1;
+        }
+        assert_eq!(times, [0, 1000, 100]);
+    }
+
+    #[test]
+    fn who_was_away_saves_up_nothing() {
+        let mut tenants = Tenants::default();
+        tenants.enter(1, 0);
+        (0..1000).for_each(|_| assert_eq!(serve(&mut tenants, 100.0), 1));
+        tenants.enter(2, 0);
+        let turns: Vec<u64> = (0..8).map(|_| serve(&mut tenants, 100.0)).collect();
+        assert_eq!(turns, [2, 1, 2, 1, 2, 1, 2, 1]);
+    }
+
+    #[test]
+    fn leaving_for_a_moment_wins_nothing() {
+        let mut tenants = Tenants::default();
+        (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
+        let mut times = [0; 3];
+        for _ in 0..1000 {
+            let tenant = serve(&mut tenants, 100.0);
+            times[tenant as usize] += 1;
+            tenants.leave(1, 0);
+            tenants.enter(1, 0);
+        }
+        assert_eq!(times, [0, 500, 500]);
+    }
+
+    #[test]
+    fn predictions_are_made_up_for() {
+        let mut tenants = Tenants::default();
+        (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
+        let mut times = [0; 3];
+        for _ in 0..1100 {
+            let tenant = serve(&mut tenants, 10.0);
+            times[tenant as usize] += 1;
+            // The second one's operations take ten times what was thought.
+            tenants.correct(ENGINES, tenant, if tenant == 2 { 90.0 } else { 0.0 });
+        }
+        assert_eq!(times, [0, 1000, 100]);
+    }
+
+    #[test]
+    fn time_at_one_resource_counts_at_the_other_up_to_a_bound() {
+        let mut tenants = Tenants::default();
+        tenants.charge(Resource::Tasks, 1, 0.0);
+        tenants.enter_task(1, 1);
+        (0..100).for_each(|_| tenants.charge(Resource::Tasks, 1, 1e9));
+        tenants.enter(1, 0);
+        tenants.enter(2, 0);
+        let first = tenants.next(ENGINES, None);
+        assert_eq!(first, Some((0, 2)));
+        assert_eq!(tenants.next(ENGINES, first), Some((MAX_LEAD, 1)));
+    }
+
+    #[test]
+    fn accounts_that_say_nothing_are_dropped() {
+        let mut tenants = Tenants::default();
+        for tenant in 0..10_000 {
+            tenants.enter(tenant, 0);
+            serve(&mut tenants, 10.0);
+            tenants.leave(tenant, 0);
+        }
+        assert!(tenants.len() <= IDLE_ACCOUNTS + 2, "{} accounts", tenants.len());
+    }
+}

@@ -1,0 +1,171 @@
+//! `Authentication-Results` that others have written. RFC 8601 2.2.
+
+use crate::domain;
+
+/// Longest word that can stand in a line of a message beside some indentation. RFC 5322 2.1.1.
+const MAX_WORD_BYTES: usize = 900;
+
+/// True if a field's value comes from `authserv_id`, and can be read.
+#[must_use]
+pub fn comes_from(value: &[u8], authserv_id: &str) -> bool {
+    authserv_id_of(value).is_some_and(|claimed| is_same_id(&claimed, authserv_id))
+}
+
+/// The results in a field's value, each as it is written but for white space, for a field of somebody who believes them. Results of
+/// ARC are left out: whoever adds a set says himself what the chain is. Empty where the field cannot be read.
+#[must_use]
+pub fn parse_results(value: &[u8]) -> Vec<String> {
+    split_id(value).and_then(|(_, rest)| split_results(rest)).unwrap_or_default()
+}
+
+pub(super) fn is_same_id(claimed: &str, authserv_id: &str) -> bool {
+    let form = |name: &str| domain::ascii_form(name).map(String::from);
+    claimed.eq_ignore_ascii_case(authserv_id)
+        || form(claimed).is_some_and(|claimed| Some(claimed) == form(authserv_id))
+}
+
+/// The parts between semicolons that are neither quoted nor in comments. The first part is the version behind the name.
+fn split_results(text: &[u8]) -> Option<Vec<String>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut parts = vec![String::new()];
+    let (mut depth, mut is_quoted) = (0_usize, false);
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        let char = if char.is_ascii_whitespace() { ' ' } else { char };
+        if char.is_control() {
+            return None;
+        }
+        match char {
+            ';' if depth == 0 && !is_quoted => {
+                parts.push(String::new());
+                continue;
+            }
+            '"' if depth == 0 => is_quoted = !is_quoted,
+            '(' if !is_quoted => depth += 1,
+            ')' if !is_quoted => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        let part = parts.last_mut()?;
+        part.push(char);
+        if char == '\\' && (depth > 0 || is_quoted) {
+            part.push(chars.next().filter(|next| !next.is_control())?);
+        }
+    }
+    let is_closed = depth == 0 && !is_quoted;
+    is_closed.then(|| parts.iter().skip(1).filter_map(|part| result_of(part)).collect())
+}
+
+/// One result with single spaces; None for what is none (`none` says that there is not any) and what is left out.
+fn result_of(part: &str) -> Option<String> {
+    let words: Vec<&str> = part.split(' ').filter(|word| !word.is_empty()).collect();
+    let text = words.join(" ");
+    let method = &text[..text.find(['=', '/', ' ', '(']).unwrap_or(0)];
+    let is_method = method.starts_with(|first: char| first.is_ascii_alphabetic())
+        && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let fits = words.iter().all(|word| word.len() <= MAX_WORD_BYTES);
+    let behind =
+        text[method.len()..].trim_start_matches(['/', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    let is_result = is_method && behind.starts_with('=') && fits;
+    (is_result && !method.eq_ignore_ascii_case("arc")).then_some(text)
+}
+
+/// The name behind comments and white space. None where there is none that could be read.
+pub(super) fn authserv_id_of(value: &[u8]) -> Option<String> {
+    split_id(value).map(|(name, _)| name)
+}
+
+/// The name, and what stands behind it.
+fn split_id(value: &[u8]) -> Option<(String, &[u8])> {
+    let rest = behind_comments(value)?;
+    let (name, rest) = match rest {
+        [b'"', rest @ ..] => unquoted(rest)?,
+        _ => {
+            let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b'"');
+            let (name, rest) = rest.split_at(rest.iter().position(is_end).unwrap_or(rest.len()));
+            (name.to_vec(), rest)
+        }
+    };
+    let name = String::from_utf8(name).ok()?;
+    (!name.is_empty() && !name.contains(char::is_control)).then_some((name, rest))
+}
+
+/// Comments nest. RFC 5322 3.2.2.
+fn behind_comments(mut text: &[u8]) -> Option<&[u8]> {
+    let mut depth = 0_usize;
+    loop {
+        match text {
+            [b'(', rest @ ..] => {
+                depth += 1;
+                text = rest;
+            }
+            [b'\\', _, rest @ ..] if depth > 0 => text = rest,
+            [b')', rest @ ..] if depth > 0 => {
+                depth -= 1;
+                text = rest;
+            }
+            [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] => text = rest,
+            [_, rest @ ..] if depth > 0 => text = rest,
+            [] if depth > 0 => return None,
+            _ => return Some(text),
+        }
+    }
+}
+
+fn unquoted(mut text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut out = Vec::new();
+    loop {
+        match text {
+            [b'"', rest @ ..] => return Some((out, rest)),
+            [b'\\', byte, rest @ ..] | [byte, rest @ ..] => {
+                out.push(*byte);
+                text = rest;
+            }
+            [] => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_taken_as_they_are_written() {
+        let value = b" (x) mx.example 1 ;\r\n\tspf=pass (a; b) smtp.mailfrom=\"a;b\"@example.org;\n dmarc = pass\r\n\
+                      header.from=example.org ; arc=pass; none; auth/1=pass; dkim=pass reason=\"x \\\" ; y\";";
+        assert_eq!(
+            parse_results(value),
+            [
+                "spf=pass (a; b) smtp.mailfrom=\"a;b\"@example.org",
+                "dmarc = pass header.from=example.org",
+                "auth/1=pass",
+                "dkim=pass reason=\"x \\\" ; y\"",
+            ]
+        );
+        assert!(comes_from(value, "MX.example") && !comes_from(value, "example"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_has_no_results() {
+        let long = format!("mx; spf=pass smtp.mailfrom={}", "x".repeat(1000));
+        for value in [
+            "",
+            "mx.example",
+            "mx; none",
+            "mx; ;; ",
+            "mx; =pass",
+            "mx; spf",
+            "mx; s pf=pass",
+            "mx; (spf=pass",
+            "mx; spf=pass)",
+            "mx; spf=\"pass",
+            "mx; spf=pass \u{7}",
+            "mx; spf=pass (a\\",
+            &long,
+        ] {
+            assert!(parse_results(value.as_bytes()).is_empty(), "{value}");
+        }
+        assert!(parse_results(b"mx; spf=\xff").is_empty());
+        assert!(!comes_from(b"(never closed", "mx"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Lengths that depend on a number in the data: of digests, fingerprints and keys.
+
+use super::wire::DataError;
+use crate::rtype::Type;
+use crate::zonemd::ZONEMD_SIMPLE;
+
+/// Flags of a KEY that has no public key. RFC 2535 3.1.2.
+const NO_KEY: u8 = 0xc0;
+
+/// Checks data whose fields have been checked one by one.
+#[inline]
+pub(super) fn check(rtype: Type, data: &[u8]) -> Result<(), DataError> {
+    match (rtype, data) {
+        (Type::DS | Type::CDS | Type::DLV | Type::TA, [_, _, _, kind, digest @ ..]) => {
+            ds(*kind, digest.len())
+        }
+        (Type::SSHFP, [_, kind, fingerprint @ ..]) => sshfp(*kind, fingerprint.len()),
+        (Type::ZONEMD, [_, _, _, _, scheme, kind, digest @ ..]) => zonemd(*scheme, *kind, digest.len()),
+        (Type::NSEC3, [kind, _, _, _, salt_len, rest @ ..]) => {
+            nsec3(*kind, rest.get(usize::from(*salt_len)).copied().unwrap_or(0))
+        }
+        (Type::KEY, [flags, _, _, _, key @ ..]) => key_of(*flags, key),
+        (Type::RKEY, [high, low, ..]) if (*high, *low) != (0, 0) => {
+            Err(DataError::Field("flags of an RKEY that are not 0"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// RFC 4034 5.1.3, RFC 4509, RFC 6605 section 2. Digests that have no number here may have any length.
+fn ds(kind: u8, found: usize) -> Result<(), DataError> {
+    match kind {
+        1 => exactly(20, "20 bytes", "a SHA-1 digest", found),
+        2 => exactly(32, "32 bytes", "a SHA-256 digest", found),
+        4 => exactly(48, "48 bytes", "a SHA-384 digest", found),
+        _ => Ok(()),
+    }
+}
+
+/// RFC 4255 3.1.3, RFC 6594 section 4.
+fn sshfp(kind: u8, found: usize) -> Result<(), DataError> {
+    match kind {
+        1 => exactly(20, "20 bytes", "a SHA-1 fingerprint", found),
+        2 => exactly(32, "32 bytes", "a SHA-256 fingerprint", found),
+        _ => Ok(()),
+    }
+}
+
+/// RFC 8976 2.2.4. Of another scheme than SIMPLE a digest may be shorter: one in appendix A.3 is.
+fn zonemd(scheme: u8, kind: u8, found: usize) -> Result<(), DataError> {
+    match kind {
+        _ if found >= 12 && scheme != ZONEMD_SIMPLE => Ok(()),
+        1 => exactly(48, "48 bytes", "a SHA-384 zone digest", found),
+        2 => exactly(64, "64 bytes", "a SHA-512 zone digest", found),
+        _ if found < 12 => {
+            Err(DataError::Length { what: "a zone digest", expected: "at least 12 bytes", found })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// RFC 5155 section 5: SHA-1 is the one hash that is registered.
+fn nsec3(kind: u8, found: u8) -> Result<(), DataError> {
+    if kind == 1 { exactly(20, "20 bytes", "a SHA-1 hash of a name", found.into()) } else { Ok(()) }
+}
+
+fn exactly(len: usize, expected: &'static str, what: &'static str, found: usize) -> Result<(), DataError> {
+    if found == len { Ok(()) } else { Err(DataError::Length { what, expected, found }) }
+}
+
+fn key_of(flags: u8, key: &[u8]) -> Result<(), DataError> {
+    match (flags & NO_KEY == NO_KEY, key.is_empty()) {
+        (true, false) => Err(DataError::Field("a public key, where the KEY's flags say that it has none")),
+        (false, true) => Err(DataError::Field("no public key, where the KEY's flags say that it has one")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,234 @@
+//! The file of a UNIX socket.
+
+use std::fs::{self, FileType, Permissions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// The file of a bound UNIX socket. Dropping it removes the file if it still is the one that was bound.
+#[derive(Debug)]
+pub struct SocketFile {
+    path: PathBuf,
+    identity: FileIdentity,
+}
+
+/// Device and inode number, by which a file is told from another one of the same name.
+type FileIdentity = (u64, u64);
+
+/// The reason why a path cannot be used for a UNIX socket.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketFileError {
+    /// Something else than a socket has the name.
+    #[error("{}: a file that is no socket is there ({found}): it stays; name another path or remove it", path.display())]
+    NotASocket {
+        /// The path.
+        path: PathBuf,
+        /// The kind of the file.
+        found: &'static str,
+    },
+    /// A living server listens at the path.
+    #[error("{}: another server answers there", path.display())]
+    Taken {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// The reason of the system.
+        error: io::Error,
+    },
+}
+
+impl SocketFile {
+    /// Binds a socket at a path with these permissions and, if given, this group. The socket of a dead server is replaced; a
+    /// living server's socket, a regular file, a symbolic link and every other file stay.
+    ///
+    /// # Errors
+    /// The path is taken, or the system refuses.
+    pub fn bind(path: &Path, mode: u32, group: Option<u32>) -> Result<(UnixListener, Self), SocketFileError> {
+        let failed = |error| SocketFileError::Io { path: path.to_owned(), error };
+        if let Some(dead) = inspect(path)? {
+            // Another server may have come in between: its socket stays.
+            if identity(path).is_ok_and(|now| now == dead) {
+                fs::remove_file(path).map_err(failed)?;
+            }
+        }
+        // Nobody else reaches the socket in a private directory, so it is open to others only with its final permissions.
+        let private = private_directory(path).map_err(failed)?;
+        let new = private.path().join("s");
+        let listener = UnixListener::bind(&new).map_err(failed)?;
+        chown(&new, None, group)
+            .and_then(|()| fs::set_permissions(&new, Permissions::from_mode(mode)))
+            .map_err(failed)?;
+        let identity = identity(&new).map_err(failed)?;
+        // A link and not a renaming: it fails if a file has come to this name meanwhile.
+        fs::hard_link(&new, path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => SocketFileError::Taken { path: path.to_owned() },
+            _ => failed(error),
+        })?;
+        Ok((listener, Self { path: path.to_owned(), identity }))
+    }
+
+    /// Checks that [`SocketFile::bind`] would find nothing in its way, and changes nothing. A living server is no obstacle
+    /// here: it may be the one whose configuration is being checked.
+    ///
+    /// # Errors
+    /// A file that is no socket is there, or the directory cannot be used.
+    pub fn check(path: &Path) -> Result<(), SocketFileError> {
+        match inspect(path) {
+            Err(SocketFileError::Taken { .. }) => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => fs::metadata(parent(path))
+                .and_then(
+                    |about| if about.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) },
+                )
+                .map_err(|error| SocketFileError::Io { path: parent(path).to_owned(), error }),
+        }
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|now| now == self.identity) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Returns the identity of a dead server's socket, or `None` if the path is free.
+fn inspect(path: &Path) -> Result<Option<FileIdentity>, SocketFileError> {
+    let about = match path.symlink_metadata() {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(SocketFileError::Io { path: path.to_owned(), error }),
+    };
+    if !about.file_type().is_socket() {
+        let found = kind(about.file_type());
+        return Err(SocketFileError::NotASocket { path: path.to_owned(), found });
+    }
+    match UnixStream::connect(path) {
+        Ok(_) => Err(SocketFileError::Taken { path: path.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            Ok(Some((about.dev(), about.ino())))
+        }
+        Err(error) => Err(SocketFileError::Io { path: path.to_owned(), error }),
+    }
+}
+
+fn kind(file_type: FileType) -> &'static str {
+    match file_type {
+        kind if kind.is_file() => "a regular file",
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_symlink() => "a symbolic link",
+        kind if kind.is_fifo() => "a named pipe",
+        _ => "a device",
+    }
+}
+
+fn identity(path: &Path) -> io::Result<FileIdentity> {
+    path.symlink_metadata().map(|about| (about.dev(), about.ino()))
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A directory beside the path that only this user may enter. Its name is short: the path of a socket has at most 107 bytes.
+fn private_directory(path: &Path) -> io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix(".s").permissions(Permissions::from_mode(0o700)).tempdir_in(parent(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_socket_has_its_permissions_and_is_removed_at_the_end() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("s.sock");
+        let (_listener, file) = SocketFile::bind(&path, 0o620, None).unwrap();
+        let about = path.symlink_metadata().unwrap();
+        assert!(about.file_type().is_socket());
+        assert_eq!((about.mode() & 0o7777, names(place.path()).len()), (0o620, 1));
+        UnixStream::connect(&path).unwrap();
+        drop(file);
+        assert!(names(place.path()).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_no_socket_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, link) = (place.path().join("f.txt"), place.path().join("link"));
+        fs::write(&file, "precious").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for (path, found) in [(&file, "a regular file"), (&link, "a symbolic link")] {
+            let bound = SocketFile::bind(path, 0o600, None).unwrap_err();
+            assert!(bound.to_string().contains(found), "{bound}");
+            assert!(matches!(SocketFile::check(path), Err(SocketFileError::NotASocket { .. })));
+        }
+        let directory = SocketFile::bind(place.path(), 0o600, None).unwrap_err();
+        assert!(directory.to_string().contains("a directory"), "{directory}");
+        assert_eq!(fs::read_to_string(&link).unwrap(), "precious");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_symbolic_link_to_a_socket_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, link) = (place.path().join("s.sock"), place.path().join("link"));
+        // Dropping a listener leaves its file: a dead server's socket.
+        drop(UnixListener::bind(&path).unwrap());
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(SocketFile::bind(&link, 0o600, None).unwrap_err().to_string().contains("a symbolic link"));
+        assert!(link.symlink_metadata().unwrap().is_symlink() && path.exists());
+    }
+
+    #[test]
+    fn a_dead_server_s_socket_is_replaced_and_a_living_one_s_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("s.sock");
+        drop(UnixListener::bind(&path).unwrap());
+        SocketFile::check(&path).unwrap();
+        let (_listener, _file) = SocketFile::bind(&path, 0o600, None).unwrap();
+        let second = SocketFile::bind(&path, 0o600, None).unwrap_err();
+        assert!(matches!(second, SocketFileError::Taken { .. }), "{second}");
+        SocketFile::check(&path).unwrap();
+        UnixStream::connect(&path).unwrap();
+    }
+
+    #[test]
+    fn a_successor_s_socket_is_not_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("s.sock");
+        let (_listener, first) = SocketFile::bind(&path, 0o600, None).unwrap();
+        fs::remove_file(&path).unwrap();
+        let (_second, _file) = SocketFile::bind(&path, 0o600, None).unwrap();
+        drop(first);
+        UnixStream::connect(&path).unwrap();
+    }
+
+    #[test]
+    fn a_check_changes_nothing_and_names_a_missing_directory() {
+        let place = tempfile::tempdir().unwrap();
+        SocketFile::check(&place.path().join("s.sock")).unwrap();
+        assert!(names(place.path()).is_empty());
+        let missing = SocketFile::check(&place.path().join("nowhere/s.sock")).unwrap_err();
+        assert!(missing.to_string().contains("nowhere"), "{missing}");
+    }
+}

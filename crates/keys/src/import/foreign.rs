@@ -1,0 +1,187 @@
+//! Formats of other programs: recognised by their outline, refused with their name and the command that converts them.
+
+use der::asn1::AnyRef;
+use der::{Decode, SliceReader, Tag, Tagged};
+
+use super::pem;
+use crate::{KeyError, bind};
+
+/// A format that is not read here.
+struct Foreign {
+    name: &'static str,
+    remedy: &'static str,
+    /// True if files of it may hold a private key.
+    is_private: bool,
+    is_found: fn(&[u8]) -> bool,
+}
+
+const OPENSSH: Foreign = Foreign {
+    name: "an OpenSSH private key",
+    remedy: "`ssh-keygen -p -m PKCS8 -f FILE` converts it in place (keep a copy)",
+    is_private: true,
+    is_found: |_| false,
+};
+
+/// ssh-keygen leaves these in its own format, whatever it is told.
+const OPENSSH_ED25519: Foreign = Foreign {
+    name: "an OpenSSH private key for Ed25519",
+    remedy: "ssh-keygen cannot convert Ed25519 keys: `oarlock keys generate ed25519` makes a new one",
+    ..OPENSSH
+};
+
+const FORMATS: [Foreign; 9] = [
+    Foreign {
+        name: "PKCS#12",
+        remedy: "`openssl pkcs12 -in FILE -nodes -nocerts -out key.pem` takes the key out",
+        is_private: true,
+        is_found: is_pkcs12,
+    },
+    Foreign {
+        name: "a PuTTY private key",
+        remedy: "`puttygen FILE -O private-openssh -o key` and then `ssh-keygen -p -m PKCS8 -f key` convert it",
+        is_private: true,
+        is_found: |bytes| bytes.starts_with(b"PuTTY-User-Key-File-"),
+    },
+    Foreign {
+        name: "a JSON Web Key",
+        remedy: "convert it to PKCS#8 in PEM, for example with `jwker FILE key.pem`",
+        is_private: true,
+        is_found: |bytes| bytes.starts_with(b"{") && contains(bytes, b"\"kty\""),
+    },
+    Foreign {
+        name: "an OpenSSH public key",
+        remedy: "`ssh-keygen -e -m PKCS8 -f FILE` prints an RSA or ECDSA key in PEM",
+        is_private: false,
+        is_found: |bytes| {
+            let prefixes: [&[u8]; 4] = [b"ssh-", b"ecdsa-sha2-", b"sk-ssh-", b"---- BEGIN SSH2 PUBLIC KEY"];
+            prefixes.iter().any(|prefix| bytes.starts_with(prefix))
+        },
+    },
+    Foreign {
+        name: "a Java key store",
+        remedy: "`keytool -importkeystore -srckeystore FILE -destkeystore key.p12 -deststoretype PKCS12` and then \
+                 `openssl pkcs12 -in key.p12 -nodes -nocerts -out key.pem` take the key out",
+        is_private: true,
+        is_found: |bytes| bytes.starts_with(&[0xfe, 0xed, 0xfe, 0xed]),
+    },
+    Foreign {
+        name: "text in UTF-16",
+        remedy: "`iconv -f UTF-16 -t UTF-8 FILE` converts it",
+        is_private: false,
+        is_found: |bytes| bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]),
+    },
+    Foreign {
+        name: "DER in hexadecimal digits",
+        remedy: "`xxd -r -p FILE key.der` converts it",
+        is_private: true,
+        is_found: is_hexadecimal,
+    },
+    Foreign {
+        name: "a file of symmetric keys",
+        remedy: "`oarlock records --keys FILE` and [keys] records of the server's configuration take it",
+        is_private: true,
+        is_found: |bytes| {
+            bytes.starts_with(b"{") && contains(bytes, b"\"type\"") && contains(bytes, b"\"hex\"")
+        },
+    },
+    Foreign {
+        name: "an age identity",
+        remedy: "age keys sign nothing: expected an RSA, EC, Ed25519 or X25519 key",
+        is_private: true,
+        is_found: |bytes| contains(bytes, b"AGE-SECRET-KEY-"),
+    },
+];
+
+/// Says what a file is that is no key of a known structure.
+pub(super) fn error(bytes: &[u8]) -> KeyError {
+    let text = bytes.trim_ascii_start();
+    if text.is_empty() {
+        return KeyError::Empty { len: bytes.len() };
+    }
+    if let Some(found) = FORMATS.iter().find(|format| (format.is_found)(text)) {
+        return found.error();
+    }
+    if pem::has_bad_begin(bytes) {
+        return KeyError::PemBegin;
+    }
+    der_length(bytes).unwrap_or(KeyError::UnknownFormat)
+}
+
+/// Says what a PEM block of another program is. `der` is what is in it.
+pub(super) fn labelled(label: &str, der: Option<&[u8]>) -> Option<KeyError> {
+    let refused = |name, remedy| Some(KeyError::Foreign { found: name, remedy });
+    match label {
+        "OPENSSH PRIVATE KEY" if der.is_some_and(|der| contains(der, b"ssh-ed25519")) => {
+            Some(OPENSSH_ED25519.error())
+        }
+        "OPENSSH PRIVATE KEY" => Some(OPENSSH.error()),
+        "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => refused(
+            "a certificate request",
+            "`openssl req -in FILE -pubkey -noout` prints its public key; the private key is in another file",
+        ),
+        "PGP PRIVATE KEY BLOCK" => refused(
+            "an OpenPGP private key",
+            "it cannot be converted: make a new key with `oarlock keys generate`",
+        ),
+        "DSA PRIVATE KEY" => {
+            refused("a DSA private key", "DSA is not supported: expected an RSA, EC, Ed25519 or X25519 key")
+        }
+        _ => None,
+    }
+}
+
+/// The name of the format if a file holds or may hold a private key: one that is read here or one that is not.
+pub(super) fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
+    let text = bytes.trim_ascii_start();
+    let found = FORMATS.iter().find(|format| format.is_private && (format.is_found)(text));
+    match found {
+        Some(found) => Some(found.name),
+        None if pem::has_private_key(bytes) => Some("a private key in PEM"),
+        None if bind::is_bind(bytes) => Some("a private key of BIND"),
+        None => None,
+    }
+}
+
+impl Foreign {
+    fn error(&self) -> KeyError {
+        KeyError::Foreign { found: self.name, remedy: self.remedy }
+    }
+}
+
+/// `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292 section 4.
+fn is_pkcs12(bytes: &[u8]) -> bool {
+    let content_type = || {
+        let outer = AnyRef::from_der(bytes).ok().filter(|outer| outer.tag() == Tag::Sequence)?;
+        let mut members = SliceReader::new(outer.value()).ok()?;
+        let version = u8::decode(&mut members).ok().filter(|version| *version == 3)?;
+        let safe = AnyRef::decode(&mut members).ok().filter(|safe| safe.tag() == Tag::Sequence)?;
+        let first = AnyRef::decode(&mut SliceReader::new(safe.value()).ok()?).ok()?;
+        Some((version, first.tag()))
+    };
+    content_type().is_some_and(|(_, tag)| tag == Tag::ObjectIdentifier)
+}
+
+/// Two digits for a SEQUENCE, then nothing but digits.
+fn is_hexadecimal(text: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_hexdigit() || byte.is_ascii_whitespace();
+    text.starts_with(b"30") && text.len() >= 64 && text.iter().all(is_digit)
+}
+
+/// Says that DER was cut or that something follows it, if the bytes begin as DER of a key does.
+fn der_length(bytes: &[u8]) -> Option<KeyError> {
+    // A SEQUENCE of 128 bytes or more; every private key but the shortest is one.
+    let (header, len): (usize, usize) = match *bytes {
+        [0x30, len @ 0x20..=0x7f, ..] => (2, len.into()),
+        [0x30, 0x81, len, ..] => (3, len.into()),
+        [0x30, 0x82, high, low, ..] => (4, u16::from_be_bytes([high, low]).into()),
+        _ => return None,
+    };
+    let expected = header + len;
+    // INTEGER or SEQUENCE: the first member of every structure here.
+    let begins_well = matches!(bytes.get(header), Some(0x02 | 0x30));
+    (begins_well && expected != bytes.len()).then_some(KeyError::DerLength { expected, found: bytes.len() })
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}

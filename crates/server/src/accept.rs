@@ -1,0 +1,235 @@
+//! Accepting connections: from the listening socket to a client that is known.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tracing::{debug, warn};
+
+use crate::admission::{Admission, ConnectionSlot};
+use crate::identity::{Identity, IdentityError};
+use crate::lifetime::Lifetime;
+use crate::log_limit::LogLimit;
+use crate::metrics::count;
+use crate::service::Service;
+use crate::transport::{Bytes, Counted, Transport};
+use crate::unix;
+
+/// Accepts TCP connections and hands those whose client is known to gRPC.
+pub(crate) struct TcpAcceptor {
+    pub(crate) service: Arc<Service>,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) transports: mpsc::Sender<Transport>,
+}
+
+impl TcpAcceptor {
+    /// Accepts until it is dropped.
+    pub(crate) async fn run(self, listener: TcpListener, protection: Protection) {
+        let mut handshakes = JoinSet::new();
+        loop {
+            while handshakes.try_join_next().is_some() {}
+            let stream = accepted(listener.accept().await.map(|(stream, _)| stream)).await;
+            let Some(stream) = stream else { continue };
+            let Some(slot) = self.admission.admit(&self.service) else {
+                count(&self.service.metrics.refused_connections, 1);
+                continue;
+            };
+            let (service, transports) = (Arc::clone(&self.service), self.transports.clone());
+            handshakes.spawn(enter(stream, protection, slot, service, transports));
+        }
+    }
+}
+
+/// A connection, or none for now. If the system has no descriptors left, accepting at once again would only burn time.
+static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
+
+async fn accepted<T>(accepted: io::Result<T>) -> Option<T> {
+    match accepted {
+        Ok(stream) => Some(stream),
+        Err(error) => {
+            if let Some(suppressed) = FAILURES.admit() {
+                warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
+            }
+            sleep(Duration::from_millis(20)).await;
+            None
+        }
+    }
+}
+
+/// Whether connections of a listener are protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protection {
+    Tls,
+    Plaintext,
+}
+
+/// One connection: its handshake, and who it is.
+async fn enter(
+    stream: TcpStream,
+    protection: Protection,
+    slot: ConnectionSlot,
+    service: Arc<Service>,
+    transports: mpsc::Sender<Transport>,
+) {
+    let from = stream.peer_addr().ok();
+    // Small answers leave at once.
+    let _ = stream.set_nodelay(true);
+    let stream = Counted { socket: stream, service: Arc::clone(&service) };
+    let entered = match protection {
+        Protection::Plaintext => {
+            let lifetime = service.lifetimes.enter(Vec::new());
+            Ok((Box::new(stream) as Box<dyn Bytes>, Identity::loopback(), lifetime))
+        }
+        Protection::Tls => match timeout(service.limits.handshake(), shake_hands(stream, &service)).await {
+            Ok(entered) => entered,
+            Err(_) => Err(HandshakeError::TooSlow.into()),
+        },
+    };
+    match entered {
+        Ok((bytes, client, lifetime)) => {
+            let client = client.from_address(from);
+            let transport = Transport::new(bytes, client, service.limits.idle(), slot, lifetime);
+            // Nobody takes it if the server stops.
+            let _ = transports.send(transport).await;
+        }
+        Err(Refusal { reason, stream }) => {
+            report_handshake(from, &reason, &service);
+            if let Some(stream) = stream {
+                let _ = timeout(MAX_LINGER, linger(stream)).await;
+            }
+        }
+    }
+}
+
+/// A handshake that failed, and the stream of a client that is still there.
+struct Refusal {
+    reason: HandshakeError,
+    stream: Option<Counted<TcpStream>>,
+}
+
+impl<E: Into<HandshakeError>> From<E> for Refusal {
+    fn from(reason: E) -> Self {
+        Self { reason: reason.into(), stream: None }
+    }
+}
+
+/// The reason why a connection has no known client.
+#[derive(Debug, thiserror::Error)]
+enum HandshakeError {
+    #[error("it took longer than [limits] handshake_seconds")]
+    TooSlow,
+    #[error("the client left before the handshake was done")]
+    Left,
+    #[error("{0}")]
+    Tls(io::Error),
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error("the authority of its certificate was withdrawn meanwhile")]
+    NotTrusted,
+}
+
+/// The stream above TLS, the client, and how long its connection lasts.
+type Entered = (Box<dyn Bytes>, Identity, Lifetime);
+
+async fn shake_hands(stream: Counted<TcpStream>, service: &Arc<Service>) -> Result<Entered, Refusal> {
+    // Listening for TLS without certificates is refused before.
+    let Some(store) = &service.tls else { return Err(HandshakeError::Left.into()) };
+    let state = store.current();
+    let stream = match state.acceptor().accept(stream).into_fallible().await {
+        Ok(stream) => stream,
+        Err((error, _)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(HandshakeError::Left.into());
+        }
+        Err((error, stream)) => {
+            return Err(Refusal { reason: HandshakeError::Tls(error), stream: Some(stream) });
+        }
+    };
+    let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
+    let chain: Vec<_> = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
+    let client = chain
+        .first()
+        .map(Identity::of_certificate)
+        .ok_or(HandshakeError::Left)?
+        .map_err(HandshakeError::from)?;
+    let lifetime = service.lifetimes.enter(chain.clone());
+    let now = store.current();
+    // A reload that came between may have withdrawn the authority; from here on a reload finds the connection itself.
+    if !Arc::ptr_eq(&state, &now) && !now.accepts(&chain) {
+        return Err(HandshakeError::NotTrusted.into());
+    }
+    Ok((Box::new(stream), client, lifetime))
+}
+
+/// Waits until the client has read the alert that says why it was refused. Closing at once, with bytes of the client unread, would
+/// reset the connection and lose the alert.
+async fn linger(mut stream: Counted<TcpStream>) {
+    let mut rest = [0; 1024];
+    let mut left = MAX_LINGER_BYTES;
+    if stream.shutdown().await.is_ok() {
+        while let Ok(read @ 1..) = stream.read(&mut rest).await
+            && left > read
+        {
+            left -= read;
+        }
+    }
+}
+
+/// How long a refused client may take to read the alert.
+const MAX_LINGER: Duration = Duration::from_secs(2);
+
+/// Bytes of a refused client that are read meanwhile.
+const MAX_LINGER_BYTES: usize = 64 << 10;
+
+/// Lines about handshakes: strangers must not fill the disk.
+static HANDSHAKES: LogLimit = LogLimit::new(Duration::from_secs(1));
+
+fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: &Service) {
+    count(&service.metrics.failed_handshakes, 1);
+    service.audit.failed_handshake(from.map(|from| from.ip()), reason);
+    let peer = from.map_or_else(|| "unknown".to_owned(), |from| from.to_string());
+    match reason {
+        // Probes of load balancers connect and leave.
+        HandshakeError::Left => debug!(%peer, %reason, "no handshake"),
+        _ => {
+            if let Some(suppressed) = HANDSHAKES.admit() {
+                warn!(%peer, %reason, suppressed, "a client was refused in its TLS handshake");
+            }
+        }
+    }
+}
+
+/// Accepts connections of the UNIX socket until the server stops, and serves them to their end.
+pub(crate) async fn accept_unix(listener: UnixListener, service: Arc<Service>, admission: Arc<Admission>) {
+    let mut connections = JoinSet::new();
+    let mut draining = Box::pin(service.draining());
+    loop {
+        while connections.try_join_next().is_some() {}
+        let stream = tokio::select! {
+            stream = listener.accept() => accepted(stream.map(|(stream, _)| stream)).await,
+            () = &mut draining => break,
+        };
+        let Some(stream) = stream else { continue };
+        match admission.admit(&service) {
+            Some(slot) => {
+                let service = Arc::clone(&service);
+                connections.spawn(async move {
+                    if let Err(error) = unix::serve(stream, service).await {
+                        debug!(%error, "a client of the UNIX socket was left");
+                    }
+                    drop(slot);
+                });
+            }
+            None => {
+                count(&service.metrics.refused_connections, 1);
+                connections.spawn(async move { drop(unix::turn_away(stream).await) });
+            }
+        }
+    }
+    while connections.join_next().await.is_some() {}
+}

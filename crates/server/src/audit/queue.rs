@@ -1,0 +1,351 @@
+//! Lines that wait for the disk: bounded in bytes, with places that are promised before work begins.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::AuditError;
+use super::entry::{self, Operation, Origin};
+use super::refusals::{Refusals, Refused};
+use super::writer::LogFile;
+use crate::config::AuditFailure;
+
+/// Bytes of lines that are written at once.
+pub(super) const MAX_PIECE: usize = 1 << 20;
+
+/// How long a writer that failed waits before it tries again.
+pub(super) const RETRY: Duration = Duration::from_millis(500);
+
+/// Bounds in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    max: usize,
+    /// Refusals wait only while all that waits is below this: the rest is kept for entries of work that was done.
+    max_with_refusals: usize,
+}
+
+impl Limits {
+    pub(super) fn of(max: usize) -> Self {
+        Self { max, max_with_refusals: max / 4 }
+    }
+}
+
+/// Between those who have something to write down and the writer.
+#[derive(Debug)]
+pub(super) struct Queue {
+    on_failure: AuditFailure,
+    limits: Limits,
+    state: Mutex<State>,
+    /// There is something for the writer to do.
+    changed: Condvar,
+    /// The writer has ended.
+    ended: Condvar,
+    is_failing: AtomicBool,
+    /// Work has been refused for want of a place since the last time that the disk took something.
+    is_behind: AtomicBool,
+    lost: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pieces: VecDeque<Piece>,
+    /// Bytes that are promised, that wait, and that are being written.
+    used: usize,
+    refusals: Refusals,
+    new_file: Option<LogFile>,
+    /// Lost entries that no entry has named yet.
+    lost: u64,
+    /// The writer failed: lost entries are not named before this.
+    retry_at: Option<Instant>,
+    is_closed: bool,
+    has_named_last: bool,
+    has_ended: bool,
+}
+
+/// Whole lines.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    pub(super) bytes: Vec<u8>,
+    /// Lost entries that are named in it.
+    pub(super) names_lost: u64,
+}
+
+/// What the writer does next.
+#[derive(Debug)]
+pub(super) enum Step {
+    Write(Piece),
+    Replace(LogFile),
+    End,
+}
+
+impl Queue {
+    pub(super) fn new(on_failure: AuditFailure, limits: Limits) -> Self {
+        Self {
+            on_failure,
+            limits,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            ended: Condvar::new(),
+            is_failing: AtomicBool::new(false),
+            is_behind: AtomicBool::new(false),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn must_keep(&self) -> bool {
+        self.on_failure == AuditFailure::Stop
+    }
+
+    pub(super) fn forbids_work(&self) -> bool {
+        self.must_keep() && self.is_failing.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn used(&self) -> usize {
+        self.state().used
+    }
+
+    /// Promises a place, and returns its bytes: none if the log need not be kept and is full.
+    pub(super) fn reserve(&self, bytes: usize) -> Result<usize, AuditError> {
+        let max = self.limits.max;
+        let mut state = self.state();
+        let refusal = if state.is_closed {
+            AuditError::Closed
+        } else if bytes > max {
+            AuditError::TooLarge { needed: bytes, max }
+        } else if state.used + bytes > max {
+            AuditError::Full
+        } else {
+            state.used += bytes;
+            return Ok(bytes);
+        };
+        drop(state);
+        if !self.must_keep() {
+            return Ok(0);
+        }
+        if refusal == AuditError::Full && !self.is_behind.swap(true, Ordering::Relaxed) {
+            tracing::error!(
+                "the queue of the audit log is full: requests are refused until the disk has taken entries"
+            );
+        }
+        Err(refusal)
+    }
+
+    pub(super) fn give_back(&self, reserved: usize) {
+        self.state().used -= reserved;
+    }
+
+    /// Takes lines in the place that was promised to them.
+    pub(super) fn put(&self, lines: &[u8], entries: usize, reserved: usize) -> Result<(), AuditError> {
+        let mut state = self.state();
+        state.used -= reserved;
+        // A promise holds, even if the lines were longer than their bound.
+        let has_place = reserved > 0 || state.used + lines.len() <= self.limits.max;
+        if !state.is_closed && has_place {
+            state.push(lines);
+            self.changed.notify_one();
+        } else if self.must_keep() {
+            return Err(if state.is_closed { AuditError::Closed } else { AuditError::Full });
+        } else {
+            self.lose(&mut state, entries as u64);
+        }
+        Ok(())
+    }
+
+    /// Takes a line that clients cannot bring about.
+    pub(super) fn put_event(&self, line: &str) {
+        let mut state = self.state();
+        if state.is_closed {
+            return self.lose(&mut state, 1);
+        }
+        state.push(line.as_bytes());
+        self.changed.notify_one();
+    }
+
+    /// Takes what was refused to a client, or adds it to what is written later.
+    pub(super) fn refuse(&self, origin: &Origin, request: u64, operation: &Operation<'_>) {
+        let mut line = Vec::new();
+        entry::write_operation(&mut line, origin, request, operation);
+        let refused = || Refused::Operation {
+            key: operation.key.chars().take(entry::MAX_NAME).collect(),
+            operation: operation.operation.to_owned(),
+            verdict: operation.verdict,
+        };
+        self.put_refusal(origin.client(), &line, refused, operation.count);
+    }
+
+    /// The same of a connection whose client did not become known.
+    pub(super) fn failed_handshake(&self, source: Option<IpAddr>, reason: &str) {
+        let source = entry::source_of(source);
+        let line = entry::failed_handshakes(&source, reason, 1);
+        let refused = || Refused::Handshake { reason: reason.chars().take(entry::MAX_DETAIL).collect() };
+        self.put_refusal(&source, line.as_bytes(), refused, 1);
+    }
+
+    fn put_refusal(&self, name: &str, line: &[u8], refused: impl FnOnce() -> Refused, count: u32) {
+        let (now, mut state) = (Instant::now(), self.state());
+        if state.is_closed {
+            return self.lose(&mut state, 1);
+        }
+        let has_place = state.used + line.len() <= self.limits.max_with_refusals;
+        if has_place && state.refusals.admit(name, now) {
+            state.push(line);
+        } else {
+            state.refusals.add(name, refused(), count, now);
+        }
+        self.changed.notify_one();
+    }
+
+    /// Has the writer go on with another file.
+    pub(super) fn replace_file(&self, file: LogFile) {
+        self.state().new_file = Some(file);
+        self.changed.notify_one();
+    }
+
+    /// Takes nothing more, and waits until the writer has ended; false if it has not by then.
+    pub(super) fn close(&self, max_wait: Duration) -> bool {
+        let mut state = self.state();
+        state.is_closed = true;
+        self.changed.notify_one();
+        let waited = self.ended.wait_timeout_while(state, max_wait, |state| !state.has_ended);
+        let (state, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timed_out.timed_out() {
+            let waiting: u64 = state.pieces.iter().map(|piece| count_lines(&piece.bytes)).sum();
+            self.lost.fetch_add(waiting, Ordering::Relaxed);
+        }
+        !timed_out.timed_out()
+    }
+
+    fn lose(&self, state: &mut State, entries: u64) {
+        self.lost.fetch_add(entries, Ordering::Relaxed);
+        state.lost += entries;
+        self.changed.notify_one();
+    }
+}
+
+/// The writer's side.
+impl Queue {
+    /// What to do now; waits until there is something.
+    pub(super) fn next(&self) -> Step {
+        let mut state = self.state();
+        loop {
+            let now = Instant::now();
+            if let Some(file) = state.new_file.take() {
+                return Step::Replace(file);
+            }
+            if state.is_closed || state.refusals.flush_at().is_some_and(|at| at <= now) {
+                state.refusals.flush().iter().for_each(|line| state.push(line.as_bytes()));
+            }
+            if let Some(piece) = state.name_lost(now).or_else(|| state.pieces.pop_front()) {
+                return Step::Write(piece);
+            }
+            if state.is_closed {
+                return Step::End;
+            }
+            let until = [state.refusals.flush_at(), state.retry_at.filter(|_| state.lost > 0)];
+            let patience = until.into_iter().flatten().min().map(|at| at.saturating_duration_since(now));
+            state = match patience {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(patience) => {
+                    self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// A piece is in the file.
+    pub(super) fn written(&self, piece: &Piece) -> bool {
+        let mut state = self.state();
+        state.used -= piece.bytes.len();
+        state.retry_at = None;
+        self.is_behind.store(false, Ordering::Relaxed);
+        self.is_failing.swap(false, Ordering::Relaxed)
+    }
+
+    /// The rest of a piece will never be in the file.
+    pub(super) fn given_up(&self, piece: &Piece, rest: &[u8]) -> u64 {
+        let mut state = self.state();
+        state.used -= piece.bytes.len();
+        // The line that names lost entries is none of those who wait for it.
+        let own = count_lines(rest).saturating_sub(u64::from(piece.names_lost > 0));
+        self.lost.fetch_add(own, Ordering::Relaxed);
+        state.lost += own + piece.names_lost;
+        state.retry_at = Some(Instant::now() + RETRY);
+        own
+    }
+
+    /// The disk takes nothing now. Returns true if that is new.
+    pub(super) fn fail(&self) -> bool {
+        !self.is_failing.swap(true, Ordering::Relaxed)
+    }
+
+    /// True if what cannot be written now is lost: work goes on without the log.
+    pub(super) fn may_lose(&self) -> bool {
+        !self.must_keep()
+    }
+
+    /// Waits before the disk is tried again; true if the server closes.
+    pub(super) fn wait_for_retry(&self) -> bool {
+        let unchanged = |state: &mut State| !state.is_closed && state.new_file.is_none();
+        let waited = self.changed.wait_timeout_while(self.state(), RETRY, unchanged);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_closed
+    }
+
+    pub(super) fn take_new_file(&self) -> Option<LogFile> {
+        self.state().new_file.take()
+    }
+
+    /// Takes a line of the writer's own, which is there to write it.
+    pub(super) fn put_own(&self, line: &str) {
+        self.state().push(line.as_bytes());
+    }
+
+    pub(super) fn end(&self) {
+        self.state().has_ended = true;
+        self.ended.notify_all();
+    }
+}
+
+impl State {
+    /// Appends whole lines, in pieces.
+    fn push(&mut self, lines: &[u8]) {
+        self.used += lines.len();
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            match self.pieces.back_mut() {
+                Some(last) if last.bytes.len() + line.len() <= MAX_PIECE => {
+                    last.bytes.extend_from_slice(line)
+                }
+                _ => self.pieces.push_back(Piece { bytes: line.to_vec(), names_lost: 0 }),
+            }
+        }
+    }
+
+    /// An entry that names the lost ones, if there are any and the disk may take it now.
+    fn name_lost(&mut self, now: Instant) -> Option<Piece> {
+        let is_early = self.retry_at.is_some_and(|at| now < at);
+        // Not while the disk fails, which would keep other lines waiting; at the end once, after all other lines.
+        let must_wait =
+            if self.is_closed { self.has_named_last || !self.pieces.is_empty() } else { is_early };
+        if self.lost == 0 || must_wait {
+            return None;
+        }
+        self.has_named_last = self.is_closed;
+        let names_lost = std::mem::take(&mut self.lost);
+        let bytes = entry::lost(names_lost).into_bytes();
+        self.used += bytes.len();
+        Some(Piece { bytes, names_lost })
+    }
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}

@@ -1,0 +1,241 @@
+//! Disks that are slow, full, broken or moved.
+
+use std::fs::{self, File};
+use std::io::{PipeReader, Read, pipe};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use oarlock_wire::proto::Code;
+use rustix::fs::{OFlags, fcntl_setfl};
+use serde_json::Value;
+
+use super::*;
+use crate::config::AuditFailure;
+use crate::identity::Identity;
+
+const QUEUE: usize = 1 << 16;
+
+fn config(path: &Path, on_failure: AuditFailure) -> config::Audit {
+    config::Audit { max_queue_bytes: QUEUE, ..config::Audit::at(path.to_owned(), on_failure) }
+}
+
+fn origin() -> Origin {
+    Origin::of(&Identity::loopback())
+}
+
+fn done(key: &str) -> Operation<'_> {
+    Operation { key, operation: "ed25519-sign", count: 1, verdict: Code::Done }
+}
+
+fn reserve(audit: &Audit) -> Result<Reservation, AuditError> {
+    audit.reserve(max_entry_bytes(&origin(), "key", "ed25519-sign", 1))
+}
+
+fn sign(audit: &Audit, number: u64) -> Result<(), AuditError> {
+    reserve(audit)?.put(&origin(), number, &[done("key")])
+}
+
+/// A log in a pipe that is full: the writer waits in the kernel, or is told so if the pipe does not block.
+fn stalled(on_failure: AuditFailure, flags: OFlags) -> (Audit, PipeReader) {
+    let (reader, writer) = pipe().unwrap();
+    let file = File::from(OwnedFd::from(writer));
+    fcntl_setfl(&file, OFlags::NONBLOCK).unwrap();
+    while io::Write::write(&mut &file, &[b'\n'; 512]).is_ok() {}
+    fcntl_setfl(&file, flags).unwrap();
+    let audit = Audit::start(&config(Path::new("a pipe"), on_failure), LogFile { file, is_mid_line: false });
+    (audit.unwrap(), reader)
+}
+
+fn lines(text: &[u8]) -> Vec<Value> {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+/// What a pipe gives until its other end is closed.
+fn read_all(mut reader: impl Read) -> Vec<u8> {
+    let mut text = Vec::new();
+    reader.read_to_end(&mut text).unwrap();
+    text
+}
+
+fn requests(lines: &[Value]) -> Vec<u64> {
+    lines.iter().filter_map(|line| line["request"].as_u64()).collect()
+}
+
+#[test]
+fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
+    let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
+    let early = reserve(&audit).unwrap();
+    let mut accepted = Vec::new();
+    for number in 1_u64.. {
+        match sign(&audit, number) {
+            Ok(()) => accepted.push(number),
+            Err(error) => {
+                assert_eq!(error, AuditError::Full);
+                break;
+            }
+        }
+    }
+    assert!(audit.queue_bytes() <= QUEUE, "{}", audit.queue_bytes());
+    assert!(accepted.len() > 100);
+    // A place that was reserved before is still there.
+    early.put(&origin(), 0, &[done("key")]).unwrap();
+    accepted.push(0);
+    let text = std::thread::spawn(move || read_all(reader));
+    audit.close();
+    assert_eq!(requests(&lines(&text.join().unwrap())), accepted);
+    assert_eq!((audit.lost(), audit.queue_bytes()), (0, 0));
+}
+
+#[test]
+fn refusals_leave_places_for_work_and_none_of_them_is_forgotten() {
+    let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
+    let name = "\u{1}".repeat(1 << 20);
+    let refused = Operation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
+    let clients: Vec<Origin> =
+        (0..100).map(|uid| Origin::of(&Identity::of_process(uid, 0).from_process(Some(7)))).collect();
+    for (number, client) in (0_u64..1000).zip(clients.iter().cycle()) {
+        audit.refuse(client, number, &[refused]);
+    }
+    assert!(audit.queue_bytes() <= QUEUE / 4, "{}", audit.queue_bytes());
+    sign(&audit, 5000).unwrap();
+    let text = std::thread::spawn(move || read_all(reader));
+    audit.close();
+    let lines = lines(&text.join().unwrap());
+    let counts =
+        lines.iter().filter(|line| line["operation"] == "open").map(|line| line["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 1000);
+    assert!(lines.iter().all(|line| line.to_string().len() < 1000));
+    assert!(requests(&lines).contains(&5000));
+    assert_eq!(audit.lost(), 0);
+}
+
+#[test]
+fn a_reservation_that_is_not_used_is_given_back() {
+    let place = tempfile::tempdir().unwrap();
+    let audit = Audit::open(Some(&config(&place.path().join("log"), AuditFailure::Stop))).unwrap();
+    let all = audit.reserve(QUEUE).unwrap();
+    assert_eq!(reserve(&audit).unwrap_err(), AuditError::Full);
+    drop(all);
+    sign(&audit, 1).unwrap();
+    let needed = QUEUE + 1;
+    assert_eq!(audit.reserve(needed).unwrap_err(), AuditError::TooLarge { needed, max: QUEUE });
+}
+
+#[test]
+fn results_that_come_after_the_end_do_not_leave() {
+    let place = tempfile::tempdir().unwrap();
+    for (on_failure, expected) in
+        [(AuditFailure::Stop, Err(AuditError::Closed)), (AuditFailure::Warn, Ok(()))]
+    {
+        let path = place.path().join("log");
+        let audit = Audit::open(Some(&config(&path, on_failure))).unwrap();
+        let late = reserve(&audit).unwrap();
+        audit.close();
+        assert_eq!(late.put(&origin(), 1, &[done("key")]), expected);
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+}
+
+/// A pipe that has room for some lines and a part of the next. Work goes on without what is lost.
+#[test]
+fn half_a_line_swallows_no_other() {
+    let (audit, mut reader) = stalled(AuditFailure::Warn, OFlags::NONBLOCK);
+    sign(&audit, 0).unwrap();
+    while audit.lost() == 0 {
+        std::thread::yield_now();
+    }
+    // Pipes give room by pages, and take what is longer than a page in parts. pipe(7)
+    let mut page = vec![0; 8192];
+    reader.read_exact(&mut page).unwrap();
+    let many = vec![done("key"); 150];
+    audit.reserve(QUEUE / 2).unwrap().put(&origin(), 1, &many).unwrap();
+    while audit.lost() == 1 {
+        std::thread::yield_now();
+    }
+    // Everything is read, so that what is written at the end has room.
+    fcntl_setfl(&reader, OFlags::NONBLOCK).unwrap();
+    let _ = reader.read_to_end(&mut page);
+    audit.close();
+    fcntl_setfl(&reader, OFlags::empty()).unwrap();
+    let text = [page, read_all(reader)].concat();
+    let (mut whole, mut halves, mut named) = (0, 0, 0);
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(line) if line["event"] == "lost" => named += line["count"].as_u64().unwrap(),
+            Ok(_) => whole += 1,
+            Err(_) => halves += 1,
+        }
+    }
+    assert!(halves >= 1, "the test has not met what it is about");
+    assert_eq!(named, audit.lost(), "lost entries are entries");
+    assert!(whole > 0);
+}
+
+#[test]
+fn half_a_line_of_a_former_server_swallows_no_entry() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("log");
+    fs::write(&path, "{\"time_ms\":1}\n{\"time").unwrap();
+    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    sign(&audit, 1).unwrap();
+    audit.close();
+    let text = fs::read_to_string(&path).unwrap();
+    let last = text.lines().last().unwrap();
+    assert!(text.starts_with("{\"time_ms\":1}\n{\"time\n{"), "{text}");
+    assert_eq!(requests(&lines(last.as_bytes())), [1]);
+}
+
+#[test]
+fn a_log_that_was_renamed_goes_on_in_a_new_file_without_loss() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("log");
+    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let signer = {
+        let audit = audit.clone();
+        std::thread::spawn(move || {
+            (0..20_000).filter(|number| sign(&audit, *number).is_ok()).collect::<Vec<_>>()
+        })
+    };
+    let mut files = Vec::new();
+    for turn in 0..10 {
+        let former = place.path().join(format!("log.{turn}"));
+        fs::rename(&path, &former).unwrap();
+        audit.reopen().unwrap();
+        files.push(former);
+    }
+    let accepted = signer.join().unwrap();
+    audit.close();
+    files.push(path);
+    let text = files.iter().flat_map(|file| fs::read(file).unwrap()).collect::<Vec<_>>();
+    assert_eq!(requests(&lines(&text)), accepted);
+}
+
+#[test]
+fn a_full_disk_is_left_for_a_new_file_with_every_line_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("log");
+    std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let accepted: Vec<u64> = (0..10).filter(|number| sign(&audit, *number).is_ok()).collect();
+    fs::remove_file(&path).unwrap();
+    audit.reopen().unwrap();
+    audit.close();
+    let text = fs::read(&path).unwrap();
+    assert_eq!(requests(&lines(&text)), accepted);
+    assert_eq!(audit.lost(), 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_again_leaves_the_former() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("logs/log");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let moved = place.path().join("moved");
+    fs::rename(path.parent().unwrap(), &moved).unwrap();
+    assert_eq!(audit.reopen().unwrap_err().kind(), io::ErrorKind::NotFound);
+    sign(&audit, 3).unwrap();
+    audit.close();
+    assert_eq!(requests(&lines(&fs::read(moved.join("log")).unwrap())), [3]);
+}

@@ -1,0 +1,191 @@
+//! What certificates say: how long they are good, for what, and for whom.
+
+use std::fmt;
+
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
+
+/// Days before its end from which a certificate is warned about.
+const WARNING_DAYS: i64 = 14;
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+/// A certificate in use, and when it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CertificateTerm {
+    /// Its use: the server's own, or an authority of clients.
+    pub(crate) role: CertificateRole,
+    /// Its subject.
+    pub(crate) subject: String,
+    not_before: i64,
+    not_after: i64,
+}
+
+/// The use of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CertificateRole {
+    /// The server shows it.
+    Server,
+    /// It certifies clients.
+    ClientCa,
+}
+
+impl CertificateRole {
+    /// Returns the setting of `[tls]` that names it.
+    pub(crate) fn setting(self) -> &'static str {
+        match self {
+            Self::Server => "certificate",
+            Self::ClientCa => "client_ca",
+        }
+    }
+}
+
+/// A remark about a certificate's term.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TermFault {
+    /// It has ended.
+    #[error("the certificate {subject:?} has expired at {}: renew it", time(*.not_after))]
+    Expired {
+        /// Its subject.
+        subject: String,
+        /// Its end in seconds since 1970.
+        not_after: i64,
+    },
+    /// It has not begun.
+    #[error("the certificate {subject:?} is not valid before {}: check this machine's clock", time(*.not_before))]
+    NotYetValid {
+        /// Its subject.
+        subject: String,
+        /// Its beginning in seconds since 1970.
+        not_before: i64,
+    },
+    /// It ends soon.
+    #[error("the certificate {subject:?} expires in {days} days, at {}: renew it", time(*.not_after))]
+    EndsSoon {
+        /// Its subject.
+        subject: String,
+        /// Its end in seconds since 1970.
+        not_after: i64,
+        /// Whole days until then.
+        days: i64,
+    },
+}
+
+fn time(seconds: i64) -> String {
+    ASN1Time::from_timestamp(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+}
+
+impl CertificateTerm {
+    pub(crate) fn read(role: CertificateRole, certificate: &CertificateDer<'_>) -> Option<Self> {
+        let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+        let validity = parsed.validity();
+        Some(Self {
+            role,
+            subject: parsed.subject().to_string(),
+            not_before: validity.not_before.timestamp(),
+            not_after: validity.not_after.timestamp(),
+        })
+    }
+
+    /// Returns the seconds until its end, negative after it.
+    pub(crate) fn seconds_left(&self, now: i64) -> i64 {
+        self.not_after - now
+    }
+
+    /// Returns what is to be said of it at this time, if anything.
+    pub(crate) fn fault(&self, now: i64) -> Option<TermFault> {
+        let (subject, not_after) = (self.subject.clone(), self.not_after);
+        let days = self.seconds_left(now) / DAY_SECONDS;
+        match now {
+            now if now > not_after => Some(TermFault::Expired { subject, not_after }),
+            now if now < self.not_before => {
+                Some(TermFault::NotYetValid { subject, not_before: self.not_before })
+            }
+            _ if days < WARNING_DAYS => Some(TermFault::EndsSoon { subject, not_after, days }),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the end of a certificate in seconds since 1970.
+pub(crate) fn not_after(certificate: &CertificateDer<'_>) -> Option<i64> {
+    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+    Some(parsed.validity().not_after.timestamp())
+}
+
+/// The reason why no client would accept a certificate as a server's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerUnfit {
+    Unreadable,
+    Nameless,
+    NotForServers,
+}
+
+impl fmt::Display for ServerUnfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreadable => "the server's certificate cannot be read",
+            Self::Nameless => {
+                "the server's certificate has no DNS name or IP address as subject alternative name, so no client accepts it"
+            }
+            Self::NotForServers => {
+                "the server's certificate does not allow the extended key usage serverAuth, so no client accepts it"
+            }
+        })
+    }
+}
+
+/// Checks that clients can accept a certificate as a server's.
+pub(crate) fn check_server(certificate: &CertificateDer<'_>) -> Result<(), ServerUnfit> {
+    use x509_parser::prelude::GeneralName;
+    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| ServerUnfit::Unreadable)?;
+    let names = parsed.subject_alternative_name().map_err(|_| ServerUnfit::Unreadable)?;
+    let is_name =
+        |name: &GeneralName<'_>| matches!(name, GeneralName::DNSName(_) | GeneralName::IPAddress(_));
+    if !names.is_some_and(|names| names.value.general_names.iter().any(is_name)) {
+        return Err(ServerUnfit::Nameless);
+    }
+    let usage = parsed.extended_key_usage().map_err(|_| ServerUnfit::Unreadable)?;
+    let serves = usage.is_none_or(|usage| usage.value.server_auth || usage.value.any);
+    if serves { Ok(()) } else { Err(ServerUnfit::NotForServers) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd};
+
+    use super::*;
+
+    fn made(names: &[&str], usage: Option<ExtendedKeyUsagePurpose>) -> CertificateDer<'static> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(2026, 1, 1), date_time_ymd(2026, 3, 1));
+        params.extended_key_usages = usage.into_iter().collect();
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().clone()
+    }
+
+    #[test]
+    fn a_certificate_is_warned_about_two_weeks_ahead() {
+        let term = CertificateTerm::read(CertificateRole::Server, &made(&["a.test"], None)).unwrap();
+        let (begin, end) = (term.not_before, term.not_after);
+        assert_eq!(term.fault(begin), None);
+        assert_eq!(term.fault(end - 14 * DAY_SECONDS), None);
+        let soon = term.fault(end - 14 * DAY_SECONDS + 1).unwrap();
+        assert!(matches!(soon, TermFault::EndsSoon { days: 13, .. }), "{soon}");
+        assert!(term.fault(end + 1).unwrap().to_string().contains("has expired at Mar  1"));
+        assert!(matches!(term.fault(begin - 1), Some(TermFault::NotYetValid { .. })));
+        assert_eq!((term.seconds_left(end - 5), not_after(&made(&["a.test"], None))), (5, Some(end)));
+    }
+
+    #[test]
+    fn a_certificate_that_no_client_accepts_is_known() {
+        let server = Some(ExtendedKeyUsagePurpose::ServerAuth);
+        assert_eq!(check_server(&made(&["a.test"], server.clone())), Ok(()));
+        assert_eq!(check_server(&made(&["192.0.2.1"], None)), Ok(()));
+        assert_eq!(check_server(&made(&[], server)), Err(ServerUnfit::Nameless));
+        let client = Some(ExtendedKeyUsagePurpose::ClientAuth);
+        assert_eq!(check_server(&made(&["a.test"], client)), Err(ServerUnfit::NotForServers));
+        assert_eq!(check_server(&CertificateDer::from(vec![1])), Err(ServerUnfit::Unreadable));
+    }
+}

@@ -1,0 +1,78 @@
+//! What is wrong with a configuration and what it names, found out without changing anything.
+
+use std::io;
+use std::path::Path;
+
+use oarlock::Builder;
+use oarlock_io::SocketFile;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::keyring::{CounterUse, KeySources, Keyring, Refreshed};
+use crate::server::{ServerError, settings};
+use crate::tls::TlsState;
+
+/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the places of the socket and
+/// the audit log. It makes, binds and changes nothing. What would not keep a server from running comes back as warnings.
+///
+/// # Errors
+/// A server would not start, or would serve nobody.
+pub fn check(config: &Config, engines: Builder) -> Result<Vec<String>, ServerError> {
+    config.check()?;
+    let mut warnings = Vec::new();
+    if let Some(tls) = &config.tls {
+        let state = TlsState::read(tls, &Clock::default())?;
+        let faults = state.term_faults().into_iter();
+        warnings.extend(faults.map(|(role, fault)| format!("[tls] {}: {fault}", role.setting())));
+    }
+    if let Some(path) = &config.listen.unix {
+        SocketFile::check(path)?;
+    }
+    if let Some(audit) = &config.audit {
+        check_audit(&audit.file).map_err(|error| ServerError::Audit { path: audit.file.clone(), error })?;
+    }
+    let (_, keyring, found) = KeySources::open(config, CounterUse::Check)?;
+    warnings.extend(key_warnings(&found));
+    warnings.extend(grant_warnings(config, &keyring));
+    // Nothing is measured, so nothing is written to the cache of costs.
+    let accelerator = settings(config, engines).cost_cache(None).lazy().build()?;
+    if config.engines.allowed.is_some() {
+        let absent = accelerator.absent().iter();
+        warnings.extend(absent.map(|absent| {
+            format!("[engines] {}: {}; the scalar engine does its work", absent.name, absent.reason)
+        }));
+    }
+    Ok(warnings)
+}
+
+/// An audit log that does not exist yet needs its directory.
+fn check_audit(path: &Path) -> io::Result<()> {
+    match path.metadata() {
+        Ok(about) if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let is_folder = folder.unwrap_or(Path::new(".")).metadata()?.is_dir();
+            if is_folder { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn key_warnings(found: &Refreshed) -> Vec<String> {
+    let refused = found.changes.refused.iter();
+    refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
+}
+
+/// Keys may come later, so a pattern without a key is no error.
+fn grant_warnings(config: &Config, keyring: &Keyring) -> Vec<String> {
+    let names: Vec<_> = keyring.names().collect();
+    let mut warnings = Vec::new();
+    for (number, grant) in (1..).zip(&config.grants) {
+        for pattern in grant.keys.iter().filter(|pattern| !names.iter().any(|name| pattern.fits(name))) {
+            let pattern = pattern.as_str();
+            warnings.push(format!("[[grant]] {number}, keys: no key has a name that {pattern:?} fits"));
+        }
+    }
+    warnings
+}

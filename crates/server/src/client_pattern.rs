@@ -1,0 +1,229 @@
+//! Patterns of clients, as grants have them.
+
+use crate::pattern::Pattern;
+
+/// A pattern of one kind of client name. A `*` in it stands for any characters within one part of the name: a label of a DNS
+/// name, a segment of a URI, the part of an e-mail address before the `@`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientPattern {
+    kind: Kind,
+    pattern: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Dns,
+    Uri,
+    Email,
+    Uid,
+    Gid,
+    Loopback,
+    /// `*` alone: every client that can connect.
+    Everybody,
+}
+
+/// The reason why a text is no pattern of clients.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientPatternError {
+    /// No known prefix.
+    #[error("expected dns:NAME, uri:URI, email:ADDRESS, uid:N, gid:N, loopback or *, found {found:?}{hint}")]
+    Prefix {
+        /// The text.
+        found: String,
+        /// The likely meaning.
+        hint: String,
+    },
+    /// Nothing follows the prefix, or something that no such name can be.
+    #[error("{found:?}: expected {expected}")]
+    Name {
+        /// The text.
+        found: String,
+        /// What would do.
+        expected: &'static str,
+    },
+}
+
+impl ClientPattern {
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// No client could ever have such a name.
+    pub fn parse(text: &str) -> Result<Self, ClientPatternError> {
+        let kind = match text.split_once(':') {
+            _ if text == "*" => Kind::Everybody,
+            _ if text == "loopback" => Kind::Loopback,
+            Some(("dns", _)) => Kind::Dns,
+            Some(("uri", _)) => Kind::Uri,
+            Some(("email", _)) => Kind::Email,
+            Some(("uid", _)) => Kind::Uid,
+            Some(("gid", _)) => Kind::Gid,
+            _ => return Err(ClientPatternError::Prefix { found: text.to_owned(), hint: hint(text) }),
+        };
+        let pattern = text.split_once(':').map_or("", |(_, rest)| rest);
+        match expected(kind, pattern) {
+            None => Ok(Self { kind, pattern: normal(kind, pattern) }),
+            Some(expected) => Err(ClientPatternError::Name { found: text.to_owned(), expected }),
+        }
+    }
+
+    /// Returns true if a client's name fits. Names have the form that [`crate::identity::Identity::names`] gives.
+    #[must_use]
+    pub fn fits(&self, name: &str) -> bool {
+        let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));
+        match self.kind {
+            Kind::Everybody => true,
+            Kind::Loopback => name == "loopback",
+            Kind::Uid => prefix == "uid" && is_number(&self.pattern, rest),
+            Kind::Gid => prefix == "gid" && is_number(&self.pattern, rest),
+            Kind::Dns => prefix == "dns" && fits_parts(&self.pattern, &rest.to_ascii_lowercase(), '.'),
+            Kind::Uri => prefix == "uri" && fits_parts(&self.pattern, rest, '/'),
+            Kind::Email => prefix == "email" && fits_address(&self.pattern, rest),
+        }
+    }
+}
+
+/// Returns what would do if no name of this kind can fit the pattern.
+fn expected(kind: Kind, pattern: &str) -> Option<&'static str> {
+    let is_dns = |text: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'*');
+        !text.is_empty() && text.split('.').all(|label| !label.is_empty() && label.bytes().all(is_plain))
+    };
+    let (is_good, expected) = match kind {
+        Kind::Dns => (is_dns(pattern), "a DNS name such as \"dns:*.example.com\" (* is one label)"),
+        Kind::Uri => (
+            pattern.contains(':') || pattern.starts_with('*'),
+            "a URI such as \"uri:spiffe://example.com/ns/*/sa/web\" (* is one segment)",
+        ),
+        Kind::Email => {
+            let is_good =
+                pattern.rsplit_once('@').is_some_and(|(local, domain)| !local.is_empty() && is_dns(domain));
+            (is_good, "an address such as \"email:*@example.com\"")
+        }
+        Kind::Uid | Kind::Gid => {
+            (pattern == "*" || pattern.parse::<u32>().is_ok(), "a number such as \"uid:1000\", or *")
+        }
+        Kind::Loopback | Kind::Everybody => (true, ""),
+    };
+    (!is_good).then_some(expected)
+}
+
+/// Returns the pattern in the form in which names are compared.
+fn normal(kind: Kind, pattern: &str) -> String {
+    match kind {
+        Kind::Dns => pattern.to_ascii_lowercase(),
+        // Only the domain of an address is the same in capitals. RFC 5321 2.4.
+        Kind::Email => lower_domain(pattern),
+        _ => pattern.to_owned(),
+    }
+}
+
+fn lower_domain(address: &str) -> String {
+    match address.rsplit_once('@') {
+        Some((local, domain)) => format!("{local}@{}", domain.to_ascii_lowercase()),
+        None => address.to_owned(),
+    }
+}
+
+fn is_number(pattern: &str, number: &str) -> bool {
+    pattern == "*" || pattern == number
+}
+
+/// Returns true if both have as many parts, and each fits.
+fn fits_parts(pattern: &str, text: &str, separator: char) -> bool {
+    let (mut patterns, mut parts) = (pattern.split(separator), text.split(separator));
+    loop {
+        match (patterns.next(), parts.next()) {
+            (None, None) => return true,
+            (Some(pattern), Some(part)) if Pattern::from(pattern).fits(part) => {}
+            _ => return false,
+        }
+    }
+}
+
+fn fits_address(pattern: &str, address: &str) -> bool {
+    let address = lower_domain(address);
+    match (pattern.rsplit_once('@'), address.rsplit_once('@')) {
+        (Some((local_pattern, domain_pattern)), Some((local, domain))) => {
+            Pattern::from(local_pattern).fits(local) && fits_parts(domain_pattern, domain, '.')
+        }
+        _ => false,
+    }
+}
+
+/// Returns what was probably meant by a text without a known prefix.
+fn hint(text: &str) -> String {
+    // Up to this version one prefix stood for every kind of name, and a star for any number of labels.
+    let name = text.strip_prefix("san:").unwrap_or(text);
+    let kind = match name {
+        name if name.contains("://") => "uri",
+        name if name.contains('@') => "email",
+        name if name.contains(':') || name.is_empty() => return String::new(),
+        name if name.bytes().all(|byte| byte.is_ascii_digit()) => "uid",
+        _ => "dns",
+    };
+    format!("; write {:?}", format!("{kind}:{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(pattern: &str, name: &str) -> bool {
+        ClientPattern::parse(pattern).unwrap().fits(name)
+    }
+
+    #[test]
+    fn a_star_is_one_label() {
+        assert!(fits("dns:*.example.com", "dns:mail.example.com"));
+        assert!(
+            !fits("dns:*.example.com", "dns:a.b.example.com")
+                && !fits("dns:*.example.com", "dns:example.com")
+        );
+        assert!(fits("dns:mail-*.example.com", "dns:mail-1.example.com") && fits("dns:*", "dns:localhost"));
+        assert!(!fits("dns:*", "dns:example.com") && fits("dns:A.Example.com", "dns:a.exaMple.COM"));
+    }
+
+    #[test]
+    fn each_kind_fits_its_own_names_only() {
+        let evil = ["uri:x://mail.example.com", "email:x@mail.example.com", "dns:mail.example.com.evil.test"];
+        assert!(evil.iter().all(|name| !fits("dns:*.example.com", name)));
+        assert!(
+            !fits("dns:*.*.com", "uri:x.example.com") && !fits("uid:*", "gid:0") && !fits("gid:0", "uid:0")
+        );
+        assert!(fits("uri:spiffe://a.test/ns/*/sa/web", "uri:spiffe://a.test/ns/shop/sa/web"));
+        assert!(!fits("uri:spiffe://a.test/ns/*", "uri:spiffe://a.test/ns/shop/sa/web"));
+        assert!(fits("email:*@example.com", "email:a.b@Example.com"));
+        assert!(!fits("email:*@example.com", "email:a@b@evil.test") && !fits("email:*@example.com", "dns:x"));
+        assert!(
+            !fits("email:*@example.com", "email:a@x.example.com")
+                && !fits("email:a@e.test", "email:A@e.test")
+        );
+        assert!(
+            fits("uid:1000", "uid:1000") && !fits("uid:1000", "uid:10000") && fits("loopback", "loopback")
+        );
+        assert!(fits("*", "loopback") && fits("*", "dns:x") && !fits("loopback", "uid:0"));
+    }
+
+    #[test]
+    fn what_can_never_match_is_refused_with_a_hint() {
+        for (text, expected) in [
+            ("relay.mail.example.com", "write \"dns:relay.mail.example.com\""),
+            ("san:*.example.com", "write \"dns:*.example.com\""),
+            ("san:a@example.com", "write \"email:a@example.com\""),
+            ("san:spiffe://a.test/x", "write \"uri:spiffe://a.test/x\""),
+            ("1000", "write \"uid:1000\""),
+            ("sna:foo", "found \"sna:foo\""),
+            ("uid:abc", "expected a number"),
+            ("uid:10*", "expected a number"),
+            ("dns:", "expected a DNS name"),
+            ("dns:a@b", "expected a DNS name"),
+            ("email:example.com", "expected an address"),
+            ("uri:example", "expected a URI"),
+            ("", "expected dns:NAME"),
+        ] {
+            let error = ClientPattern::parse(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Whose certificates are accepted, with a TLS alert that says why one is not.
+
+use std::sync::Arc;
+
+use tokio_rustls::rustls::client::danger::HandshakeSignatureValid;
+use tokio_rustls::rustls::pki_types::{CertificateDer, UnixTime};
+use tokio_rustls::rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use tokio_rustls::rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
+};
+
+use crate::identity::{Identity, IdentityError};
+
+/// Verifies chains as webpki does, and that the certificate names a client that grants can know: within the handshake, so that
+/// the client gets an alert and not a closed connection.
+#[derive(Debug)]
+pub(crate) struct ClientVerifier {
+    chains: Arc<dyn ClientCertVerifier>,
+}
+
+impl ClientVerifier {
+    pub(crate) fn new(chains: Arc<dyn ClientCertVerifier>) -> Self {
+        Self { chains }
+    }
+}
+
+impl ClientCertVerifier for ClientVerifier {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        self.chains.root_hint_subjects()
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        let verified = self.chains.verify_client_cert(end_entity, intermediates, now)?;
+        match Identity::of_certificate(end_entity) {
+            Ok(_) => Ok(verified),
+            Err(IdentityError::Unreadable) => Err(CertificateError::BadEncoding.into()),
+            // The alert certificate_unknown: RFC 8446 6.2 has none for a certificate without a name.
+            Err(nameless) => Err(CertificateError::Other(OtherError(Arc::new(nameless))).into()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,276 @@
+//! Where the keys come from: files that are looked at again and again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use oarlock::keys::Passphrase;
+use oarlock::table::{CounterStore, FileCounter, KeyTable};
+use oarlock_io::{
+    Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Material, Stamp, check_secret_mode,
+    read_passphrase,
+};
+use oarlock_records::{KeyFileError, load_keys};
+
+use super::{Granted, Keyring, Resident};
+use crate::config::{Config, ConfigError, Keys};
+use crate::null;
+
+/// Where the keys come from, and what was there before.
+#[derive(Debug)]
+pub(crate) struct KeySources {
+    directory: Option<KeyDirectory>,
+    records: Option<(PathBuf, Option<Stamp>)>,
+    counters: CounterUse,
+    table: KeyTable,
+    grants: Arc<[Arc<Granted>]>,
+    may_bring_keys: bool,
+    has_null_key: bool,
+    generation: u64,
+}
+
+/// Whether counters of IVs that do not exist yet are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CounterUse {
+    /// The server makes them.
+    Create,
+    /// A check makes nothing.
+    Check,
+}
+
+/// Why there are no keys to begin with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// The directory cannot be listed.
+    #[error("[keys] directory: {0}")]
+    Directory(#[from] KeyDirectoryError),
+    /// The passphrase cannot be read.
+    #[error("[keys] passphrase_file: {}: {error}", path.display())]
+    Passphrase {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file of symmetric keys cannot be read.
+    #[error("[keys] records: {}: {error}", path.display())]
+    ReadRecords {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It is no such file.
+    #[error("[keys] records: {}: {error}", path.display())]
+    Records {
+        /// Which file.
+        path: PathBuf,
+        /// Where and what.
+        error: Box<KeyFileError>,
+    },
+    /// Others may read secrets.
+    #[error("[keys] {setting}: {error}")]
+    Exposed {
+        /// Which setting names the file.
+        setting: &'static str,
+        /// The file and what to do.
+        error: ExposedSecret,
+    },
+    /// Grants that cannot be.
+    #[error(transparent)]
+    Grants(#[from] ConfigError),
+}
+
+/// What came of looking again.
+#[derive(Debug, Default)]
+pub(crate) struct Refreshed {
+    /// The new keys, if anything changed.
+    pub(crate) keyring: Option<Keyring>,
+    pub(crate) changes: Changes,
+    /// What is wrong with one of the sources as a whole; what it gave before is still used.
+    pub(crate) faults: Vec<KeysError>,
+    pub(crate) has_new_records: bool,
+}
+
+impl KeySources {
+    /// Everything there is, and the first keyring. What is wrong with a single file of the directory is no reason to stop.
+    pub(crate) fn open(
+        config: &Config,
+        counters: CounterUse,
+    ) -> Result<(Self, Keyring, Refreshed), KeysError> {
+        let Keys { directory, passphrase_file, records } = &config.keys;
+        let passphrase = passphrase(passphrase_file.as_deref())?;
+        let mut sources = Self {
+            directory: directory.clone().map(|path| KeyDirectory::new(path, passphrase).require_private()),
+            records: records.clone().map(|path| (path, None)),
+            counters,
+            table: KeyTable::new(),
+            grants: Granted::of(&config.grants, &[])?,
+            may_bring_keys: config.limits.may_bring_keys,
+            has_null_key: config.engines.null_key,
+            generation: 0,
+        };
+        let mut first = sources.refresh();
+        match first.faults.pop() {
+            Some(fault) => Err(fault),
+            None => {
+                let keyring = first.keyring.take().unwrap_or_else(|| sources.keyring());
+                Ok((sources, keyring, first))
+            }
+        }
+    }
+
+    /// Reads everything again as another configuration says. Keys of files that hold the same key keep what engines have
+    /// prepared for them.
+    ///
+    /// # Errors
+    /// One of the sources cannot be used as a whole; then everything stays as it was.
+    pub(crate) fn reload(&mut self, config: &Config) -> Result<Refreshed, KeysError> {
+        let passphrase = passphrase(config.keys.passphrase_file.as_deref())?;
+        let grants = Granted::of(&config.grants, &self.grants)?;
+        let mut records = config.keys.records.clone().map(|path| (path, None));
+        let table = read_records(&mut records, self.counters)?;
+        let path = config.keys.directory.as_deref();
+        let mut directory = self.directory.take();
+        let is_same = directory.as_ref().map(KeyDirectory::path) == path;
+        let changes = match (&mut directory, path) {
+            (Some(own), Some(_)) if is_same => {
+                own.set_passphrase(passphrase);
+                own.refresh()
+            }
+            (_, Some(path)) => {
+                let mut new = KeyDirectory::new(path, passphrase).require_private();
+                let changes = new.refresh();
+                match changes {
+                    Ok(changes) => {
+                        directory = Some(new);
+                        Ok(changes)
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            (_, None) => {
+                directory = None;
+                Ok(Changes::default())
+            }
+        };
+        self.directory = directory;
+        let changes = changes?;
+        let has_new_records = table.is_some();
+        self.table = table.unwrap_or_default();
+        (self.records, self.grants) = (records, grants);
+        self.may_bring_keys = config.limits.may_bring_keys;
+        let keyring = Some(self.keyring());
+        Ok(Refreshed { keyring, changes, faults: Vec::new(), has_new_records })
+    }
+
+    /// Looks again at what has changed.
+    pub(crate) fn refresh(&mut self) -> Refreshed {
+        let mut found = Refreshed::default();
+        match self.directory.as_mut().map(KeyDirectory::refresh) {
+            Some(Ok(changes)) => found.changes = changes,
+            Some(Err(error)) => found.faults.push(error.into()),
+            None => {}
+        }
+        match read_records(&mut self.records, self.counters) {
+            Ok(None) => {}
+            Ok(Some(table)) => {
+                self.table = table;
+                found.has_new_records = true;
+            }
+            Err(error) => found.faults.push(error),
+        }
+        let changes = &found.changes;
+        let is_changed =
+            !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty());
+        if is_changed || found.has_new_records {
+            found.keyring = Some(self.keyring());
+        }
+        found
+    }
+
+    fn keyring(&mut self) -> Keyring {
+        self.generation += 1;
+        let keys = self.directory.iter().flat_map(KeyDirectory::keys);
+        let resident = |material: &Material| match material {
+            Material::Key(key) => Resident::Asymmetric(key.clone()),
+            Material::Share(share) => Resident::Share(share.clone()),
+        };
+        let keys = keys.map(|(name, material)| (name.into(), resident(material)));
+        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, Resident::Asymmetric(key)));
+        Keyring {
+            generation: self.generation,
+            asymmetric: keys.chain(null).collect(),
+            table: self.table.clone(),
+            grants: Arc::clone(&self.grants),
+            may_bring_keys: self.may_bring_keys,
+        }
+    }
+}
+
+fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
+    let Some(path) = path else { return Ok(None) };
+    let failed = |error| KeysError::Passphrase { path: path.to_owned(), error };
+    let about = path.metadata().map_err(failed)?;
+    let setting = "passphrase_file";
+    check_secret_mode(path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
+    read_passphrase(path).map(Some).map_err(failed)
+}
+
+/// Returns the table of the file of symmetric keys if it has changed since it was read.
+fn read_records(
+    records: &mut Option<(PathBuf, Option<Stamp>)>,
+    counters: CounterUse,
+) -> Result<Option<KeyTable>, KeysError> {
+    let Some((path, seen)) = records else { return Ok(None) };
+    let failed = |error| KeysError::ReadRecords { path: path.clone(), error };
+    let about = path.metadata().map_err(failed)?;
+    let stamp = Stamp::from(&about);
+    if *seen == Some(stamp) {
+        return Ok(None);
+    }
+    // Said once: the stamp is kept even if the file cannot be used.
+    *seen = Some(stamp);
+    let setting = "records";
+    check_secret_mode(path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
+    let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
+    let loaded = load_keys(&text, |name| counter(path, name, counters))
+        .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })?;
+    Ok(Some(loaded.table))
+}
+
+/// A counter lies where the file of keys says, beside it unless the path is absolute.
+fn counter(keys: &Path, name: &str, counters: CounterUse) -> io::Result<Arc<dyn CounterStore>> {
+    let path = keys.parent().unwrap_or(Path::new("")).join(name);
+    match FileCounter::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match counters {
+            CounterUse::Create => Ok(Arc::new(FileCounter::create(&path, 0)?)),
+            CounterUse::Check => FutureCounter::beside(&path).map(|counter| Arc::new(counter) as _),
+        },
+        opened => Ok(Arc::new(opened?)),
+    }
+}
+
+/// A counter that a server would make. It gives no values: a check needs none.
+#[derive(Debug)]
+struct FutureCounter;
+
+impl FutureCounter {
+    /// Checks that there is a directory to make it in.
+    fn beside(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let is_folder = folder.unwrap_or(Path::new(".")).metadata()?.is_dir();
+        if is_folder { Ok(Self) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+}
+
+impl CounterStore for FutureCounter {
+    fn reserve(&self, _: u64) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn is_persistent(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,250 @@
+//! When connections end: at their certificate's end, at a bound of their age, and when their authority is no longer trusted.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+
+use crate::clock::Clock;
+use crate::config::Limits;
+
+/// All connections with a known client, and when each ends.
+#[derive(Debug)]
+pub(crate) struct Lifetimes {
+    clock: Clock,
+    /// Seconds that a connection may last at most.
+    max_connection_seconds: AtomicU64,
+    /// How long requests under way have after the end.
+    grace: Duration,
+    entries: Mutex<HashMap<u64, Entry>>,
+    last_id: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The client's certificate and those it sent with it; empty on sockets without TLS.
+    chain: Vec<CertificateDer<'static>>,
+    /// The end of the certificate in seconds since 1970.
+    not_after: Option<i64>,
+    /// When the connection is too old, by the clock's elapsed time.
+    max_age_at: Duration,
+    /// When it is cut, once it has begun to end.
+    cut_at: Option<Duration>,
+    stage: watch::Sender<Stage>,
+}
+
+/// A connection's stage of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Requests are served.
+    Serving,
+    /// Requests under way are answered, new ones refused.
+    Ending(EndReason),
+    /// The time for that has passed.
+    Cut,
+}
+
+/// The reason why a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndReason {
+    CertificateEnded,
+    TooOld,
+    NotTrusted,
+}
+
+impl EndReason {
+    /// Returns what the client is told.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::CertificateEnded => {
+                "the client's certificate has expired: this connection ends, connect with a new one"
+            }
+            Self::TooOld => "this connection has lasted for as long as it may: connect again",
+            Self::NotTrusted => {
+                "the server no longer trusts the authority of the client's certificate: this connection ends"
+            }
+        }
+    }
+}
+
+/// A connection's place among the [`Lifetimes`], given up when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lifetime {
+    id: u64,
+    lifetimes: Arc<Lifetimes>,
+    stage: StageWatch,
+}
+
+/// What requests of a connection see of its stage.
+#[derive(Clone, Debug)]
+pub(crate) struct StageWatch(watch::Receiver<Stage>);
+
+impl Lifetimes {
+    pub(crate) fn new(clock: Clock, limits: &Limits) -> Self {
+        Self {
+            clock,
+            max_connection_seconds: AtomicU64::new(limits.max_connection_seconds),
+            grace: limits.drain(),
+            entries: Mutex::default(),
+            last_id: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Bounds the age of connections that come from now on.
+    pub(crate) fn set_max_connection_seconds(&self, seconds: u64) {
+        self.max_connection_seconds.store(seconds, Ordering::Relaxed);
+    }
+
+    /// Enters a connection with the chain that its client showed.
+    pub(crate) fn enter(self: &Arc<Self>, chain: Vec<CertificateDer<'static>>) -> Lifetime {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed);
+        let max_age = jittered(self.max_connection_seconds.load(Ordering::Relaxed));
+        let (stage, watched) = watch::channel(Stage::Serving);
+        let entry = Entry {
+            not_after: chain.first().and_then(|certificate| crate::certificate::not_after(certificate)),
+            chain,
+            max_age_at: self.clock.elapsed() + max_age,
+            cut_at: None,
+            stage,
+        };
+        self.lock().insert(id, entry);
+        Lifetime { id, lifetimes: Arc::clone(self), stage: StageWatch(watched) }
+    }
+
+    /// Ends connections whose time is over, and cuts those that have had their grace. Called every second.
+    pub(crate) fn sweep(&self) {
+        let (now, elapsed) = (self.clock.unix_seconds(), self.clock.elapsed());
+        for entry in self.lock().values_mut() {
+            if entry.not_after.is_some_and(|not_after| not_after < now) {
+                self.end(entry, EndReason::CertificateEnded);
+            } else if entry.max_age_at <= elapsed {
+                self.end(entry, EndReason::TooOld);
+            }
+            if entry.cut_at.is_some_and(|cut_at| cut_at <= elapsed) {
+                entry.stage.send_replace(Stage::Cut);
+            }
+        }
+    }
+
+    /// Ends connections whose certificates are no longer trusted; returns how many there were.
+    pub(crate) fn end_untrusted(&self, is_trusted: impl Fn(&[CertificateDer<'static>]) -> bool) -> usize {
+        let mut entries = self.lock();
+        let untrusted = entries.values_mut().filter(|entry| {
+            let is_serving = *entry.stage.borrow() == Stage::Serving;
+            is_serving && !entry.chain.is_empty() && !is_trusted(&entry.chain)
+        });
+        untrusted.map(|entry| self.end(entry, EndReason::NotTrusted)).count()
+    }
+
+    fn end(&self, entry: &mut Entry, reason: EndReason) {
+        if entry.cut_at.is_none() {
+            entry.cut_at = Some(self.clock.elapsed() + self.grace);
+            entry.stage.send_replace(Stage::Ending(reason));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns nine to ten tenths of so many seconds: connections that began together do not end together.
+fn jittered(seconds: u64) -> Duration {
+    // The keys of a new state are random; that is enough to spread reconnections.
+    let share = RandomState::new().hash_one(0_u8) % 1000;
+    Duration::from_millis(seconds.saturating_mul(900).saturating_add(seconds.saturating_mul(share) / 10))
+}
+
+impl Lifetime {
+    pub(crate) fn stage(&self) -> StageWatch {
+        self.stage.clone()
+    }
+}
+
+impl Drop for Lifetime {
+    fn drop(&mut self) {
+        self.lifetimes.lock().remove(&self.id);
+    }
+}
+
+impl StageWatch {
+    /// Returns why the connection ends, if it does.
+    pub(crate) fn end_reason(&self) -> Option<EndReason> {
+        match *self.0.borrow() {
+            Stage::Serving => None,
+            Stage::Ending(reason) => Some(reason),
+            Stage::Cut => Some(EndReason::TooOld),
+        }
+    }
+
+    /// Waits until the connection is to end.
+    pub(crate) async fn ending(mut self) -> EndReason {
+        // An error says that the connection is gone: that is the end too.
+        let _ = self.0.wait_for(|stage| *stage != Stage::Serving).await;
+        self.end_reason().unwrap_or(EndReason::TooOld)
+    }
+
+    /// Waits until the connection is to be cut. It never is if it ends before.
+    pub(crate) async fn cut(mut self) {
+        if self.0.wait_for(|stage| *stage == Stage::Cut).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lifetimes() -> (Arc<Lifetimes>, Clock) {
+        let clock = Clock::default();
+        let limits = Limits { max_connection_seconds: 1000, drain_seconds: 30, ..Limits::default() };
+        (Arc::new(Lifetimes::new(clock.clone(), &limits)), clock)
+    }
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    #[test]
+    fn a_connection_ends_between_nine_tenths_and_the_whole_of_its_bound() {
+        let (lifetimes, clock) = lifetimes();
+        let connections: Vec<_> = (0..100).map(|_| lifetimes.enter(Vec::new())).collect();
+        let ended = || connections.iter().filter(|own| own.stage().end_reason().is_some()).count();
+        clock.advance(seconds(899));
+        lifetimes.sweep();
+        assert_eq!(ended(), 0);
+        clock.advance(seconds(50));
+        lifetimes.sweep();
+        assert!((1..100).contains(&ended()), "{}", ended());
+        clock.advance(seconds(52));
+        lifetimes.sweep();
+        assert_eq!(ended(), 100);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_does_not_end_is_cut_after_its_grace() {
+        let (lifetimes, clock) = lifetimes();
+        let connection = lifetimes.enter(Vec::new());
+        clock.advance(seconds(1001));
+        lifetimes.sweep();
+        assert_eq!(connection.stage().ending().await, EndReason::TooOld);
+        assert_eq!(*connection.stage().0.borrow(), Stage::Ending(EndReason::TooOld));
+        clock.advance(seconds(29));
+        lifetimes.sweep();
+        assert_eq!(*connection.stage().0.borrow(), Stage::Ending(EndReason::TooOld));
+        clock.advance(seconds(2));
+        lifetimes.sweep();
+        connection.stage().cut().await;
+        drop(connection);
+        assert!(lifetimes.lock().is_empty());
+    }
+}

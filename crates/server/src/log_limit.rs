@@ -1,0 +1,63 @@
+//! Repeated log lines: the first at once, the rest as a count.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Lets one line of a kind through per interval and counts the others. Whoever causes lines must not fill the disk.
+///
+/// ```ignore
+/// static LINES: LogLimit = LogLimit::new(Duration::from_secs(10));
+/// if let Some(suppressed) = LINES.admit() {
+///     warn!(%error, suppressed, "a connection could not be accepted");
+/// }
+/// ```
+#[derive(Debug)]
+pub(crate) struct LogLimit {
+    interval: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    last: Option<Instant>,
+    suppressed: u64,
+}
+
+impl LogLimit {
+    pub(crate) const fn new(interval: Duration) -> Self {
+        Self { interval, state: Mutex::new(State { last: None, suppressed: 0 }) }
+    }
+
+    /// Returns the number of lines suppressed since the last one if a line is due now.
+    pub(crate) fn admit(&self) -> Option<u64> {
+        self.admit_at(Instant::now())
+    }
+
+    fn admit_at(&self, now: Instant) -> Option<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.last.is_some_and(|last| now.saturating_duration_since(last) < self.interval) {
+            state.suppressed += 1;
+            return None;
+        }
+        state.last = Some(now);
+        Some(std::mem::take(&mut state.suppressed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_per_interval_says_how_many_were_suppressed() {
+        let limit = LogLimit::new(Duration::from_secs(10));
+        let start = Instant::now();
+        assert_eq!(limit.admit_at(start), Some(0));
+        for second in 0..10 {
+            assert_eq!(limit.admit_at(start + Duration::from_secs(second)), None);
+        }
+        assert_eq!(limit.admit_at(start + Duration::from_secs(10)), Some(10));
+        assert_eq!(limit.admit_at(start + Duration::from_secs(11)), None);
+        assert_eq!(limit.admit_at(start + Duration::from_secs(100)), Some(1));
+    }
+}

@@ -1,0 +1,123 @@
+//! The names of all operations, as grants, the audit log and metrics have them.
+
+use std::collections::BTreeSet;
+
+use oarlock::batch::{KeyWrap, Task};
+use oarlock::contract::{AeadAlg, BlockCipher, Curve, DigestAlg, MacAlg, WrapAlg};
+use oarlock::table::KeyType;
+use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
+
+use crate::pattern::Pattern;
+
+/// Returns the name of every operation that a client can ask for, in order.
+#[must_use]
+pub fn operation_names() -> BTreeSet<String> {
+    let schemes = schemes().into_iter().map(|scheme| scheme.to_string());
+    schemes.chain(tasks().into_iter().map(|task| task.to_string())).collect()
+}
+
+/// Returns the names that come nearest to a pattern that fits none, the best first.
+#[must_use]
+pub fn nearest_names(pattern: &Pattern) -> Vec<String> {
+    let mut names: Vec<_> = operation_names()
+        .into_iter()
+        .map(|name| (distance(pattern.as_str(), &name), name))
+        .filter(|(distance, _)| *distance <= pattern.as_str().len().div_ceil(3))
+        .collect();
+    names.sort();
+    names.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Digests that the protocol has.
+const DIGESTS: [DigestAlg; 4] = [DigestAlg::Sha1, DigestAlg::Sha256, DigestAlg::Sha384, DigestAlg::Sha512];
+
+fn schemes() -> Vec<Scheme> {
+    let mut schemes =
+        vec![Scheme::RsaPkcs1Decrypt, Scheme::Ed25519Sign, Scheme::Ed25519Verify, Scheme::X25519];
+    for digest in DIGESTS {
+        let (mgf, encoding) = (digest, EcdsaEncoding::Der);
+        schemes.extend([
+            Scheme::RsaPkcs1Sign { digest },
+            Scheme::RsaPkcs1Verify { digest },
+            Scheme::RsaPssSign { digest, mgf, salt_len: 0 },
+            Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Any },
+            Scheme::RsaOaepDecrypt { digest, mgf },
+        ]);
+        for curve in [Curve::P256, Curve::P384] {
+            let nonce = NonceRule::Hedged;
+            schemes.push(Scheme::EcdsaSign { curve, digest, encoding, nonce });
+            schemes.push(Scheme::EcdsaVerify { curve, digest, encoding });
+        }
+    }
+    schemes
+}
+
+fn tasks() -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    for cipher in BlockCipher::ALL {
+        tasks.extend([Task::encrypt(cipher), Task::decrypt(cipher)]);
+        tasks.extend(BlockCipher::ALL.map(|to| Task::translate(cipher, to)));
+    }
+    tasks.extend(AeadAlg::ALL.into_iter().flat_map(|alg| [Task::seal(alg), Task::open(alg)]));
+    tasks.extend(MacAlg::ALL.map(Task::mac));
+    tasks.extend(DigestAlg::ALL.map(Task::digest));
+    tasks.extend(WrapAlg::ALL.map(Task::wrap));
+    let legacy = [BlockCipher::Tdes2, BlockCipher::Tdes3];
+    let wraps = WrapAlg::ALL.into_iter().map(KeyWrap::Aes);
+    let wraps = wraps.chain(legacy.map(KeyWrap::LegacyEcb)).chain(legacy.map(KeyWrap::LegacyCbc));
+    for wrap in wraps {
+        tasks.extend(KeyType::ALL.map(|key| Task::unwrap_key(wrap, key)));
+    }
+    tasks
+}
+
+/// Returns the Levenshtein distance.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, byte) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
+        for (place, other_byte) in other.bytes().enumerate() {
+            let replaced = diagonal + usize::from(byte != other_byte);
+            diagonal = row[place + 1];
+            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_documentation() {
+        let names = operation_names();
+        for name in ["rsa-pkcs1-sha256-sign", "ecdsa-p256-sha256-sign", "ed25519-verify", "x25519"] {
+            assert!(names.contains(name), "{name}");
+        }
+        for name in ["tdes2-cbc-encrypt", "translate-tdes2-cbc-to-aes128-cbc"] {
+            assert!(names.contains(name), "{name}");
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let listed: BTreeSet<String> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`'))
+            .map(str::to_owned)
+            .collect();
+        assert!(listed == names, "docs/operations.md should list:\n{}", lines(&names));
+    }
+
+    fn lines(names: &BTreeSet<String>) -> String {
+        names.iter().map(|name| format!("- `{name}`\n")).collect()
+    }
+
+    #[test]
+    fn a_slip_has_its_name_among_the_nearest() {
+        let nearest = |pattern: &str| nearest_names(&Pattern::from(pattern));
+        assert_eq!(nearest("rsa-pkcs1-sha256-sgin")[0], "rsa-pkcs1-sha256-sign");
+        assert_eq!(nearest("ed25519-sing")[0], "ed25519-sign");
+        assert!(nearest("zzzzzzzzzzzzzzzzzzzzzzzz").is_empty());
+        assert_eq!([distance("kitten", "sitting"), distance("", "ab"), distance("ab", "")], [3, 2, 2]);
+    }
+}

@@ -1,0 +1,238 @@
+//! Reading certificates, keys and grants again while the server runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::interval;
+use tracing::{error, info, warn};
+
+use crate::audit::{Audit, EventKind};
+use crate::certificate::CertificateRole;
+use crate::config::{Config, Limits};
+use crate::keyring::{KeySources, Refreshed};
+use crate::server::ServerError;
+use crate::service::Service;
+use crate::tls::{TlsFiles, TlsState};
+
+/// How often files are looked at, and ends of connections too.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Looks after what was read from files.
+pub(crate) struct Reloader {
+    service: Arc<Service>,
+    sources: KeySources,
+    tls_files: Option<TlsFiles>,
+    /// The configuration as it is at work.
+    config: Config,
+    /// The clock's time when certificates are looked at next, for their ends.
+    remind_at: Duration,
+}
+
+/// Asks a running server to read its files again.
+#[derive(Clone, Debug)]
+pub struct ReloadHandle(mpsc::Sender<Reload>);
+
+struct Reload {
+    config: Config,
+    done: oneshot::Sender<Result<(), ServerError>>,
+}
+
+impl ReloadHandle {
+    pub(crate) fn new() -> (Self, Reloads) {
+        let (sender, reloads) = mpsc::channel(1);
+        (Self(sender), Reloads(reloads))
+    }
+
+    /// Has certificates, client authorities, keys and grants read as a configuration says, and the audit log opened again. The
+    /// log says what came of it.
+    ///
+    /// # Errors
+    /// Something cannot be used: then everything stays as it was. Or the server has stopped.
+    pub async fn reload(&self, config: Config) -> Result<(), ServerError> {
+        let (done, outcome) = oneshot::channel();
+        self.0.send(Reload { config, done }).await.map_err(|_| ServerError::Stopped)?;
+        outcome.await.map_err(|_| ServerError::Stopped)?
+    }
+}
+
+/// The receiving side of a [`ReloadHandle`].
+#[derive(Debug)]
+pub(crate) struct Reloads(mpsc::Receiver<Reload>);
+
+impl Reloader {
+    pub(crate) fn new(service: Arc<Service>, sources: KeySources, config: Config) -> Self {
+        let tls_files = config.tls.clone().map(TlsFiles::new);
+        Self { service, sources, tls_files, config, remind_at: Duration::ZERO }
+    }
+
+    /// Looks every second, and reads everything again when it is asked to.
+    pub(crate) async fn run(mut self, mut reloads: Reloads) {
+        let mut ticks = interval(LOOK);
+        let mut are_open = true;
+        loop {
+            let reload = tokio::select! {
+                _ = ticks.tick() => None,
+                reload = reloads.0.recv(), if are_open => {
+                    are_open = reload.is_some();
+                    reload
+                }
+            };
+            // Files are read where that holds up nobody.
+            let worked = tokio::task::spawn_blocking(move || {
+                match reload {
+                    None => self.look(),
+                    Some(Reload { config, done }) => {
+                        // Whoever does not wait any more does not want it.
+                        let _ = done.send(self.reload(config));
+                    }
+                }
+                self
+            });
+            let Ok(back) = worked.await else { return };
+            self = back;
+        }
+    }
+
+    fn look(&mut self) {
+        let found = self.sources.refresh();
+        self.take_keys(found);
+        match self.tls_files.as_mut().and_then(|files| files.refresh(self.service.lifetimes.clock())) {
+            None => {}
+            Some(Ok(state)) => self.take_tls(state),
+            Some(Err(error)) => warn!(%error, "[tls] the certificates that were read before stay in use"),
+        }
+        self.service.lifetimes.sweep();
+        self.remind();
+    }
+
+    fn reload(&mut self, config: Config) -> Result<(), ServerError> {
+        let outcome = self.try_reload(config);
+        match &outcome {
+            Ok(()) => {
+                self.service.audit.event(EventKind::Reload, &"certificates, keys and grants");
+                info!("certificates, keys and grants were read again");
+            }
+            Err(error) => error!(%error, "nothing was reloaded: what was there before stays in use"),
+        }
+        outcome
+    }
+
+    /// Reads everything before anything changes.
+    fn try_reload(&mut self, config: Config) -> Result<(), ServerError> {
+        config.check()?;
+        let clock = self.service.lifetimes.clock();
+        let tls = match (&config.tls, &self.service.tls) {
+            (Some(tls), Some(_)) => Some((TlsFiles::new(tls.clone()), TlsState::read(tls, clock)?)),
+            _ => None,
+        };
+        self.reopen_audit()?;
+        let found = self.sources.reload(&config)?;
+        self.take_keys(found);
+        if let Some((files, state)) = tls {
+            self.tls_files = Some(files);
+            self.take_tls(state);
+        }
+        self.service.lifetimes.set_max_connection_seconds(config.limits.max_connection_seconds);
+        self.name_restarts(&config);
+        self.config = config;
+        self.remind_at = Duration::ZERO;
+        Ok(())
+    }
+
+    /// Opens the audit log again, as a rotation by renaming needs it. If that fails, the former file is written on.
+    fn reopen_audit(&self) -> Result<(), ServerError> {
+        let path = self.config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
+        self.service.audit.reopen().map_err(|error| ServerError::Audit { path, error })
+    }
+
+    fn take_keys(&self, mut found: Refreshed) {
+        tell_keys(&found);
+        audit_keys(&found, &self.service.audit);
+        if let Some(keyring) = found.keyring.take() {
+            self.service.replace_keyring(keyring);
+        }
+    }
+
+    fn take_tls(&self, state: TlsState) {
+        let Some(store) = &self.service.tls else { return };
+        let old = store.replace(state);
+        let new = store.current();
+        info!("the certificates were read again");
+        if !new.trusts_as(&old) {
+            let ended = self.service.lifetimes.end_untrusted(|chain| new.accepts(chain));
+            info!(ended, "other authorities certify clients: connections of clients that none certifies end");
+        }
+    }
+
+    /// Warns of certificates that end soon, once a day and after every reading.
+    fn remind(&mut self) {
+        let Some(store) = &self.service.tls else { return };
+        let now = self.service.lifetimes.clock().elapsed();
+        if now < self.remind_at {
+            return;
+        }
+        self.remind_at = now + DAY;
+        for (role, fault) in store.current().term_faults() {
+            match role {
+                CertificateRole::Server => warn!(%fault, "[tls] certificate"),
+                CertificateRole::ClientCa => warn!(%fault, "[tls] client_ca"),
+            }
+        }
+    }
+
+    /// Says which changes wait for a restart.
+    fn name_restarts(&self, new: &Config) {
+        let old = &self.config;
+        let limits = Limits {
+            may_bring_keys: old.limits.may_bring_keys,
+            max_connection_seconds: old.limits.max_connection_seconds,
+            ..new.limits.clone()
+        };
+        let changed = [
+            ("listen", old.listen != new.listen),
+            ("tls", old.tls.is_some() != new.tls.is_some()),
+            ("audit", old.audit != new.audit),
+            ("limits", old.limits != limits),
+            ("engines", old.engines != new.engines),
+        ];
+        let sections: Vec<_> =
+            changed.iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| *name).collect();
+        if !sections.is_empty() {
+            warn!(?sections, "changes of these sections take effect at the next start");
+        }
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Says what came of looking at the keys.
+pub(crate) fn tell_keys(found: &Refreshed) {
+    let changes = &found.changes;
+    if !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty()) {
+        let (added, replaced, removed) = (&changes.added, &changes.replaced, &changes.removed);
+        info!(?added, ?replaced, ?removed, "keys");
+    }
+    for (path, fault) in &changes.refused {
+        warn!(path = %path.display(), %fault, "this file is not used; a key that it held before stays");
+    }
+    for fault in &found.faults {
+        warn!(%fault, "what was there before stays in use");
+    }
+    if found.has_new_records {
+        info!("symmetric keys were read");
+    }
+}
+
+/// Writes down which keys are others now.
+pub(crate) fn audit_keys(found: &Refreshed, audit: &Audit) {
+    let changes = &found.changes;
+    for (names, change) in
+        [(&changes.added, "added"), (&changes.replaced, "replaced"), (&changes.removed, "removed")]
+    {
+        names.iter().for_each(|name| audit.key_event(name, change));
+    }
+    if found.has_new_records {
+        audit.key_event("*", "symmetric keys were read");
+    }
+}

@@ -1,0 +1,132 @@
+//! Clients that want more than their share, beside one that wants little.
+//!
+//! Nothing here is measured by the clock. What counts is what the greedy client got done while the other one waited.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::FutureExt;
+use house::{House, open, open_resident};
+use oarlock::keys::generate;
+use oarlock::{DigestAlg, Input, Job, Key, Scheme};
+use oarlock_wire::proto::{self, open_key, request, response};
+use oarlock_wire::{Link, jobs};
+
+const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+
+/// Signatures over different messages with the key under handle 0.
+fn signatures(scheme: Scheme, key: &Key, count: u32) -> proto::Jobs {
+    let messages: Vec<[u8; 4]> = (0..count).map(u32::to_le_bytes).collect();
+    let all: Vec<_> =
+        messages.iter().map(|message| (Job::sign(scheme, key, Input::Message(message)), 0)).collect();
+    jobs::write(all.into_iter()).unwrap()
+}
+
+async fn sign(link: &Link, jobs: &proto::Jobs) -> proto::Results {
+    match link.call(request::Body::Jobs(jobs.clone())).await.unwrap() {
+        response::Body::Results(results) => results,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn assert_all_done(results: &proto::Results) {
+    assert!(results.faults.is_empty(), "{:?}", results.faults.first());
+}
+
+/// A client that asks for batch after batch on each of several connections, until it is dropped.
+struct Greedy {
+    done: Arc<AtomicUsize>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+}
+
+impl Greedy {
+    async fn start(house: &House, connections: usize, batch: usize) -> Self {
+        let key = generate::rsa(2048).unwrap();
+        let (done, mut tasks) = (Arc::new(AtomicUsize::new(0)), Vec::new());
+        for _ in 0..connections {
+            let link = Link::open(&house.plaintext()).await.unwrap();
+            open_resident(&link, 0, "rsa2048").await;
+            let (jobs, done) = (signatures(PKCS1, &key, batch as u32), Arc::clone(&done));
+            tasks.push(tokio::spawn(async move {
+                loop {
+                    sign(&link, &jobs).await;
+                    done.fetch_add(batch, Ordering::SeqCst);
+                }
+            }));
+        }
+        Self { done, tasks }
+    }
+
+    fn done(&self) -> usize {
+        self.done.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it has had so many answers.
+    async fn reach(&self, operations: usize) {
+        while self.done() < operations {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Drop for Greedy {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+/// Grants for everybody, so that a client of the loopback address has the keys too.
+async fn house() -> House {
+    House::with(|config, _| config.grants[0].clients.push("*".into())).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_win_a_client_nothing() {
+    let house = house().await;
+    let honest = Link::open(&house.unix()).await.unwrap();
+    open_resident(&honest, 0, "rsa2048").await;
+    let key = generate::rsa(2048).unwrap();
+    let greedy = Greedy::start(&house, 32, 8).await;
+    greedy.reach(8).await;
+    let before = greedy.done();
+    for _ in 0..8 {
+        assert_all_done(&sign(&honest, &signatures(PKCS1, &key, 64)).await);
+    }
+    let (own, others) = (8 * 64, greedy.done() - before);
+    // Between two of its messages the honest client waits for nothing, and then the other one has the engines alone. What is under
+    // way on 32 connections at the beginning counts too.
+    assert!(others <= 2 * own + 32 * 8, "{others} of the other client's against {own}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_dear_operations_does_not_hold_up_another_client() {
+    let house = house().await;
+    let honest = Link::open(&house.unix()).await.unwrap();
+    open_resident(&honest, 0, "ed25519").await;
+    let (ed25519, rsa) = (generate::ed25519().unwrap(), generate::rsa(2048).unwrap());
+    let flood = Link::open(&house.plaintext()).await.unwrap();
+    let pem = oarlock::keys::export::private_pkcs8_der(&rsa).unwrap();
+    open(&flood, 0, open_key::Source::Asymmetric(pem.to_vec().into())).await;
+    let jobs = signatures(PKCS1, &rsa, 4_000);
+    let mut flooding = std::pin::pin!(sign(&flood, &jobs));
+    begin(&flood, &mut flooding).await;
+    let one = signatures(Scheme::Ed25519Sign, &ed25519, 1);
+    for _ in 0..50 {
+        assert_all_done(&sign(&honest, &one).await);
+    }
+    assert!((&mut flooding).now_or_never().is_none(), "the flood was over before fifty signatures were made");
+    assert_all_done(&flooding.await);
+}
+
+/// Sends a request and waits until the server has taken it in: requests of a connection are begun in their order.
+async fn begin<F: Future + Unpin>(link: &Link, request: &mut F) {
+    tokio::select! {
+        biased;
+        _ = request => panic!("it was answered before the next request was begun"),
+        answer = link.call(request::Body::ListKeys(proto::ListKeysRequest {})) => drop(answer.unwrap()),
+    }
+}

@@ -1,0 +1,407 @@
+//! When connections end, what is read again, and what clients and operators hear of it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use house::authority::{Authority, Special};
+use house::{House, open_resident};
+use oarlock::{Input, Job, Key, Scheme};
+use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::pattern::Pattern;
+use oarlock_server::{Config, check};
+use oarlock_wire::proto::{KeyInfo, ListKeysRequest, request, response};
+use oarlock_wire::{Link, LinkError, jobs};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Waits until something is so; fails if that takes a minute.
+async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what} never came");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn write(path: &Path, text: &str) -> PathBuf {
+    std::fs::write(path, text).unwrap();
+    path.to_owned()
+}
+
+/// A server whose clients this authority certifies.
+async fn certified_by(authority: &Authority) -> House {
+    House::with(|config, place| {
+        config.tls.as_mut().unwrap().client_ca = write(&place.join("clients.pem"), &authority.pem);
+        config.grants[0].clients.push("dns:client.test".into());
+        config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
+    })
+    .await
+}
+
+async fn keys(link: &Link) -> Result<Vec<KeyInfo>, LinkError> {
+    match link.call(request::Body::ListKeys(ListKeysRequest {})).await? {
+        response::Body::Keys(list) => Ok(list.keys),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Why a client has no answer: TLS 1.3 may tell it only after the handshake.
+async fn refusal(endpoint: &oarlock_wire::Endpoint) -> String {
+    match Link::open(endpoint).await {
+        Err(error) => error.to_string(),
+        Ok(link) => keys(&link).await.expect_err("a client was served").to_string(),
+    }
+}
+
+async fn get(house: &House, page: &'static str) -> String {
+    let address = house.addresses.metrics.unwrap();
+    let asked = tokio::task::spawn_blocking(move || {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        write!(stream, "GET {page} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    });
+    asked.await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_ends_with_its_certificate() {
+    let authority = Authority::new();
+    let house = certified_by(&authority).await;
+    let endpoint = authority.client(&house, &Special { lasts: Some(DAY), ..Special::default() });
+    let link = Link::open(&endpoint).await.unwrap();
+    assert!(!keys(&link).await.unwrap().is_empty());
+    let other = Link::open(&house.unix()).await.unwrap();
+    assert!(!keys(&other).await.unwrap().is_empty());
+    house.clock.advance(DAY / 2);
+    assert!(!keys(&link).await.unwrap().is_empty());
+    house.clock.advance(DAY / 2 + Duration::from_secs(60));
+    eventually("the end of the connection", || link.is_closed()).await;
+    let lost = keys(&link).await.unwrap_err().to_string();
+    assert!(lost.contains("the client's certificate has expired"), "{lost}");
+    let refused = refusal(&endpoint).await;
+    assert!(refused.contains("CertificateExpired"), "{refused}");
+    // A day is the bound of every connection; who knows no certificate comes again.
+    eventually("the end of the other", || other.is_closed()).await;
+    let again = Link::open(&house.unix()).await.unwrap();
+    assert!(!keys(&again).await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_when_a_connection_ends_is_answered() {
+    let house = House::with(|config, _| {
+        config.limits.max_connection_seconds = 1000;
+        config.limits.drain_seconds = 600;
+        config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
+        config.grants[0].clients.push("loopback".into());
+    })
+    .await;
+    for endpoint in [house.unix(), house.plaintext()] {
+        let link = Link::open(&endpoint).await.unwrap();
+        let info = open_resident(&link, 0, "rsa2048").await;
+        let key: Key = oarlock::keys::import::spki_der(&info.public_key).unwrap();
+        let scheme = Scheme::RsaPkcs1Sign { digest: oarlock::DigestAlg::Sha256 };
+        let job = Job::sign(scheme, &key, Input::Message(b"message"));
+        let before = requests(&house).await;
+        let message = jobs::write((0..300).map(|_| (job, 0))).unwrap();
+        let clock = house.clock.clone();
+        let ask = link.call(request::Body::Jobs(message));
+        let end = async {
+            while requests(&house).await == before {}
+            clock.advance(Duration::from_secs(1001));
+        };
+        let (answer, ()) = tokio::join!(ask, end);
+        let response::Body::Results(results) = answer.unwrap() else { panic!("no results") };
+        assert_eq!(results.outputs.len(), 300 * 256, "{endpoint}");
+        eventually("the end of the connection", || link.is_closed()).await;
+        let lost = keys(&link).await.unwrap_err().to_string();
+        assert!(lost.contains("this connection has lasted for as long as it may"), "{lost}");
+    }
+}
+
+async fn requests(house: &House) -> String {
+    let page = get(house, "/metrics").await;
+    page.lines().find(|line| line.starts_with("oarlock_requests_total ")).unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_are_refused_hear_why() {
+    let (authority, stranger) = (Authority::new(), Authority::new());
+    let house = certified_by(&authority).await;
+    let special = Special::default;
+    for (endpoint, alert) in [
+        (authority.client(&house, &Special { is_expired: true, ..special() }), "CertificateExpired"),
+        (authority.client(&house, &Special { is_nameless: true, ..special() }), "CertificateUnknown"),
+        (authority.client(&house, &Special { is_for_servers: true, ..special() }), "UnsupportedCertificate"),
+        (stranger.client(&house, &special()), "UnknownCA"),
+    ] {
+        let refused = refusal(&endpoint).await;
+        assert!(refused.contains(alert), "expected {alert}: {refused}");
+    }
+    let link = Link::open(&authority.client(&house, &special())).await.unwrap();
+    assert!(!keys(&link).await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_authority_that_is_withdrawn_takes_its_clients_along() {
+    let (old, new) = (Authority::new(), Authority::new());
+    let house = certified_by(&old).await;
+    let (before, stays) = (old.client(&house, &Special::default()), new.client(&house, &Special::default()));
+    let link = Link::open(&before).await.unwrap();
+    keys(&link).await.unwrap();
+    let file = house.config.tls.as_ref().unwrap().client_ca.clone();
+    // Without any signal: what a certificate manager writes is found within a second.
+    write(&file, &format!("{}{}", old.pem, new.pem));
+    let both = async || Link::open(&stays).await.is_ok() && refused(&stays).await.is_none();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !both().await {
+        assert!(Instant::now() < deadline, "the new authority was never trusted");
+    }
+    assert!(!link.is_closed(), "the old one is trusted still");
+    let kept = Link::open(&stays).await.unwrap();
+    write(&file, &new.pem);
+    house.reloads.reload(house.config.clone()).await.unwrap();
+    eventually("the end of the connection", || link.is_closed()).await;
+    let lost = keys(&link).await.unwrap_err().to_string();
+    assert!(lost.contains("no longer trusts the authority"), "{lost}");
+    assert!(!keys(&kept).await.unwrap().is_empty());
+    assert!(refusal(&before).await.contains("UnknownCA"));
+}
+
+async fn refused(endpoint: &oarlock_wire::Endpoint) -> Option<LinkError> {
+    keys(&Link::open(endpoint).await.ok()?).await.err()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_a_link_leads_to_is_read_again() {
+    let place = tempfile::tempdir().unwrap();
+    let links = place.path().to_owned();
+    let house = House::with(|config, own| {
+        let tls = config.tls.as_mut().unwrap();
+        // As the kubelet does it: files are links into a directory that is a link, which is swapped.
+        std::os::unix::fs::symlink(own, links.join("..data")).unwrap();
+        for path in [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca] {
+            let link = links.join(path.file_name().unwrap());
+            let target = Path::new("..data").join(path.file_name().unwrap());
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            *path = link;
+        }
+    })
+    .await;
+    keys(&Link::open(&house.tls()).await.unwrap()).await.unwrap();
+    // Another set-up altogether: other authorities for both sides.
+    let other = oarlock_server::development::Development::at(place.path().join("other"));
+    other.prepare().unwrap();
+    std::os::unix::fs::symlink(place.path().join("other"), links.join("..new")).unwrap();
+    std::fs::rename(links.join("..new"), links.join("..data")).unwrap();
+    let credentials = oarlock_wire::Credentials {
+        server_ca: std::fs::read(other.ca()).unwrap(),
+        certificate: std::fs::read(other.client_certificate()).unwrap(),
+        private_key: std::fs::read(other.client_key()).unwrap().into(),
+    };
+    let url = format!("https://{}", house.addresses.tcp.unwrap());
+    let endpoint = oarlock_wire::Endpoint::Grpc { url, credentials: Some(credentials) };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Ok(link) = Link::open(&endpoint).await
+            && keys(&link).await.is_ok()
+        {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the new certificates were never used");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_changes_everything_or_nothing() {
+    let house = House::new().await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    let all = keys(&link).await.unwrap().len();
+    let mut fewer = house.config.clone();
+    fewer.grants[0].keys = vec![Pattern::from("ed*")];
+    for spoil in [
+        |config: &mut Config| config.grants[0].schemes = vec!["ed25519-sing".into()],
+        |config: &mut Config| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
+        |config: &mut Config| config.keys.records = Some("absent/keys".into()),
+        |config: &mut Config| config.keys.directory = Some("absent/keys".into()),
+    ] {
+        let mut spoilt = fewer.clone();
+        spoil(&mut spoilt);
+        house.reloads.reload(spoilt).await.unwrap_err();
+        assert_eq!(keys(&link).await.unwrap().len(), all);
+    }
+    house.reloads.reload(fewer).await.unwrap();
+    let left = keys(&link).await.unwrap();
+    assert_eq!(left.iter().map(|key| &*key.name).collect::<Vec<_>>(), ["ed25519"]);
+    house.reloads.reload(house.config.clone()).await.unwrap();
+    assert_eq!(keys(&link).await.unwrap().len(), all);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_is_bad_while_requests_are_refused() {
+    use tonic_health::pb::health_check_response::ServingStatus;
+    use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+    let house = House::with(|config, _| {
+        let (file, on_failure) = ("/dev/full".into(), AuditFailure::Stop);
+        config.audit = Some(Audit::at(file, on_failure));
+        config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
+        config.grants[0].clients.push("loopback".into());
+    })
+    .await;
+    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    let channel = tonic::transport::Channel::from_shared(url).unwrap().connect().await.unwrap();
+    let mut health = HealthClient::new(channel);
+    // The entry of the start meets the full disk.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !get(&house, "/metrics").await.contains("\noarlock_requests_refused 1\n") {
+        assert!(Instant::now() < deadline, "requests were never refused");
+    }
+    let bad = get(&house, "/healthz").await;
+    assert!(bad.starts_with("HTTP/1.1 503") && bad.ends_with("the audit log cannot be written\n"), "{bad}");
+    let link = Link::open(&house.unix()).await.unwrap();
+    assert!(matches!(keys(&link).await, Err(LinkError::Refused(_))));
+    for service in ["", "oarlock.v1.Cryptoserver"] {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let asked = health.check(HealthCheckRequest { service: service.into() }).await.unwrap();
+            if asked.into_inner().status() == ServingStatus::NotServing {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{service:?} was healthy all the time");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ends_of_certificates_are_metrics() {
+    let house = certified_by(&Authority::new()).await;
+    assert!(get(&house, "/healthz").await.ends_with("\r\n\r\nok\n"));
+    let page = get(&house, "/metrics").await;
+    assert!(page.contains("\noarlock_requests_refused 0\n"));
+    let mut left = page.lines().filter(|line| line.starts_with("oarlock_certificate_seconds_left{"));
+    let server = left.clone().find(|line| line.contains("setting=\"certificate\"")).unwrap();
+    let seconds: i64 = server.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(seconds > 365 * 86_400, "{server}");
+    assert!(
+        left.any(|line| line.contains("setting=\"client_ca\"") && line.contains("the clients' authority"))
+    );
+}
+
+/// Every file below a directory, with its length.
+fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push((path.clone(), path.symlink_metadata().unwrap().len())),
+        }
+    }
+    found.sort();
+    found
+}
+
+fn checked(change: impl FnOnce(&mut Config, &Path)) -> Result<Vec<String>, String> {
+    let place = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(place.path());
+    development.prepare().unwrap();
+    let mut config = Config::read(&development.config()).unwrap();
+    change(&mut config, place.path());
+    let before = files(place.path());
+    let checked = check(&config, house::engines()).map_err(|error| error.to_string());
+    assert_eq!(files(place.path()), before, "a check changed something");
+    checked
+}
+
+#[test]
+fn a_check_changes_nothing() {
+    let warnings = checked(|config, place| {
+        let (file, on_failure) = (place.join("audit.jsonl"), AuditFailure::Stop);
+        config.audit = Some(Audit::at(file, on_failure));
+        let counted = "{\"name\":\"counted\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\
+                   \"operations\":[\"encrypt\"],\"algorithms\":[\"cbc\"],\"counter\":\"count\"}\n";
+        let path = config.keys.records.clone().unwrap();
+        let kept = std::fs::read_to_string(&path).unwrap();
+        write(&path, &format!("{kept}{counted}"));
+    });
+    assert_eq!(warnings, Ok(vec![]));
+}
+
+#[test]
+fn a_check_names_what_can_never_match() {
+    let named = |change: fn(&mut Config, &Path), expected: &str| {
+        let error = checked(change).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
+    };
+    named(|config, _| config.grants[0].clients.push("sna:foo".into()), "[[grant]] 1, clients: expected dns:");
+    named(|config, _| config.grants[0].clients = vec!["san:a.test".into()], "write \"dns:a.test\"");
+    named(
+        |config, _| config.grants[0].schemes = vec!["rsa-pkcs1-sha256-sgin".into()],
+        "near to it: rsa-pkcs1-sha256-sign",
+    );
+    named(
+        |config, place| config.listen.unix = Some(place.join("ca.pem")),
+        "a file that is no socket is there",
+    );
+    named(|config, place| config.audit = Some(audit_at(&place.join("no/a.log"))), "[audit]");
+    let warnings = checked(|config, _| config.grants[0].keys = vec!["mial-*".into(), "rsa*".into()]).unwrap();
+    assert_eq!(warnings, ["[[grant]] 1, keys: no key has a name that \"mial-*\" fits"]);
+}
+
+fn audit_at(file: &Path) -> Audit {
+    Audit::at(file.to_owned(), AuditFailure::Stop)
+}
+
+#[test]
+fn a_check_names_certificates_that_serve_nobody() {
+    use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd};
+    let with = |names: &[&str], usage: ExtendedKeyUsagePurpose, end: Option<Duration>, year: i32| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.extended_key_usages = vec![usage];
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = match end {
+            Some(end) => (std::time::SystemTime::now() + end).into(),
+            None => date_time_ymd(year, 1, 1),
+        };
+        let key = KeyPair::generate().unwrap();
+        let pem = params.self_signed(&key).unwrap().pem();
+        checked(move |config, _| {
+            let tls = config.tls.as_ref().unwrap();
+            write(&tls.certificate, &pem);
+            write(&tls.private_key, &key.serialize_pem());
+        })
+    };
+    use ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+    let expired = with(&["a.test"], ServerAuth, None, 2020).unwrap_err();
+    assert!(expired.contains("server.pem: the certificate") && expired.contains("has expired"), "{expired}");
+    assert!(with(&[], ServerAuth, None, 4000).unwrap_err().contains("no DNS name or IP address"));
+    assert!(with(&["a.test"], ClientAuth, None, 4000).unwrap_err().contains("serverAuth"));
+    assert_eq!(with(&["a.test"], ServerAuth, None, 4000), Ok(vec![]));
+    let soon = with(&["a.test"], ServerAuth, Some(DAY * 9 + DAY / 2), 0).unwrap();
+    assert!(soon[0].contains("expires in 9 days"), "{soon:?}");
+}
+
+#[test]
+fn secrets_that_others_may_read_are_refused_everywhere() {
+    use std::os::unix::fs::PermissionsExt;
+    let open = |path: &Path| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    };
+    let records = checked(|config, _| open(config.keys.records.as_ref().unwrap())).unwrap_err();
+    assert!(records.contains("[keys] records") && records.contains("`chmod 600 "), "{records}");
+    let tls = checked(|config, _| open(&config.tls.as_ref().unwrap().private_key)).unwrap_err();
+    assert!(tls.contains("server-key.pem") && tls.contains("`chmod 600 "), "{tls}");
+    let passphrase = checked(|config, place| {
+        config.keys.passphrase_file = Some(write(&place.join("passphrase"), "open sesame\n"));
+        open(config.keys.passphrase_file.as_ref().unwrap());
+    });
+    assert!(passphrase.unwrap_err().contains("[keys] passphrase_file"));
+    let key = checked(|config, _| open(&config.keys.directory.as_ref().unwrap().join("p256.pem"))).unwrap();
+    assert!(key.len() == 1 && key[0].contains("p256.pem: others may read this private key"), "{key:?}");
+}

@@ -1,0 +1,57 @@
+//! The alert by which a server refuses a client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::version::TLS13;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tonic::transport::Uri;
+
+use crate::Credentials;
+
+/// How long a server may take to refuse.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Shakes hands once more, without HTTP/2, and returns the server's alert. Under TLS 1.3 it comes after the handshake has ended
+/// for the client, and HTTP/2 often reports only that the connection was closed. `None` if the server does not refuse.
+pub(crate) async fn refusal(url: &str, credentials: &Credentials) -> Option<String> {
+    timeout(PATIENCE, shake_hands(url, credentials)).await.ok()?
+}
+
+async fn shake_hands(url: &str, credentials: &Credentials) -> Option<String> {
+    let uri: Uri = url.parse().ok()?;
+    let host = uri.host()?.trim_matches(['[', ']']);
+    let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(443))).await.ok()?;
+    let name = ServerName::try_from(host.to_owned()).ok()?;
+    let connector = TlsConnector::from(Arc::new(config(credentials)?));
+    let mut stream = match connector.connect(name, stream).await {
+        Ok(stream) => stream,
+        Err(error) => return Some(error.to_string()),
+    };
+    // A server that accepts the client begins with its settings.
+    stream.read_u8().await.err().map(|error| error.to_string())
+}
+
+fn config(credentials: &Credentials) -> Option<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&credentials.server_ca) {
+        roots.add(certificate.ok()?).ok()?;
+    }
+    let chain = CertificateDer::pem_slice_iter(&credentials.certificate).collect::<Result<_, _>>().ok()?;
+    let key = PrivateKeyDer::from_pem_slice(&credentials.private_key).ok()?;
+    let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_protocol_versions(&[&TLS13])
+        .ok()?
+        .with_root_certificates(roots)
+        .with_client_auth_cert(chain, key)
+        .ok()?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Some(config)
+}

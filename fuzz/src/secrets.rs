@@ -1,0 +1,110 @@
+//! No text shows bytes of a private key. Seeds are the test keys, so that what a target is given mostly is one of them, damaged.
+
+use std::collections::HashSet;
+use std::fmt::{Debug, Display};
+use std::sync::LazyLock;
+
+use oarlock_core::{Key, KeyParts};
+use oarlock_keys::threshold::Share;
+use oarlock_keys::{bind, import};
+use oarlock_records::{Buffer, Encoding};
+
+/// So many bytes of a secret in a row are too many.
+const RUN: usize = 6;
+/// Characters of base64 that six bytes decide, wherever they begin.
+const CHARACTERS: usize = 7;
+
+/// The symmetric keys of the seeds, in hexadecimal digits.
+const SYMMETRIC: [&str; 2] = ["0123456789abcdeffedcba9876543210", "000102030405060708090a0b0c0d0e0f"];
+
+macro_rules! fixture {
+    ($name:literal) => {
+        include_bytes!(concat!("../../crates/keys/tests/data/", $name)).as_slice()
+    };
+}
+
+/// Runs of the seeds' secrets: as bytes, in digits, in base64.
+struct Runs {
+    raw: HashSet<Vec<u8>>,
+    hex: HashSet<Vec<u8>>,
+    base64: HashSet<Vec<u8>>,
+}
+
+static RUNS: LazyLock<Runs> = LazyLock::new(|| {
+    let mut runs = Runs { raw: HashSet::new(), hex: HashSet::new(), base64: HashSet::new() };
+    let pem = [
+        fixture!("rsa1024.pem"),
+        fixture!("rsa2048.pem"),
+        fixture!("rsa2048-pkcs1.pem"),
+        fixture!("p256.pem"),
+        fixture!("p256-sec1.pem"),
+        fixture!("p384.pem"),
+        fixture!("p384-sec1.pem"),
+        fixture!("ed25519.pem"),
+        fixture!("x25519.pem"),
+    ];
+    let mut keys: Vec<Key> = pem.iter().map(|text| import::any(text, None).expect("a seed")).collect();
+    // Not the key of RFC 8080: its bytes are decimal digits.
+    for text in [fixture!("bind/rfc6605-p256.private"), fixture!("bind/rsasha256.private")] {
+        keys.push(bind::import(text).expect("a seed").key);
+    }
+    keys.push(Share::from_pem(fixture!("threshold/share512.pem"), None).expect("a seed").key().clone());
+    keys.iter().for_each(|key| runs.add_key(key));
+    for key in SYMMETRIC {
+        let mut bytes = Buffer::default();
+        Encoding::Hex.decode(key.as_bytes(), &mut bytes).expect("digits");
+        runs.add(&bytes);
+    }
+    runs
+});
+
+impl Runs {
+    fn add_key(&mut self, key: &Key) {
+        match key.parts() {
+            Some(KeyParts::RsaPrivate(rsa)) => {
+                [&rsa.d, &rsa.p, &rsa.q, &rsa.dp, &rsa.dq, &rsa.qinv]
+                    .iter()
+                    .for_each(|part| self.add(part.expose()));
+            }
+            Some(KeyParts::EcPrivate(ec)) => self.add(ec.scalar.expose()),
+            Some(KeyParts::Ed25519Private(ed)) => self.add(ed.seed.expose()),
+            Some(KeyParts::X25519Private(x)) => self.add(x.scalar.expose()),
+            Some(KeyParts::ModExp(share)) => self.add(share.exponent.expose()),
+            _ => panic!("a seed without a secret"),
+        }
+    }
+
+    fn add(&mut self, secret: &[u8]) {
+        for run in secret.windows(RUN).filter(|run| run.iter().collect::<HashSet<_>>().len() > 2) {
+            self.raw.insert(run.to_vec());
+            self.hex.insert(run.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into_bytes());
+            for before in 0..3 {
+                let mut text = Buffer::default();
+                Encoding::Base64.encode(&[&vec![0; before][..], run].concat(), &mut text);
+                let first = (8 * before).div_ceil(6);
+                self.base64.insert(text[first..first + CHARACTERS].to_vec());
+            }
+        }
+    }
+
+    fn are_in(&self, text: &[u8]) -> bool {
+        let shows = |text: &[u8], len: usize, runs: &HashSet<Vec<u8>>| {
+            text.windows(len).any(|window| runs.contains(window))
+        };
+        shows(text, RUN, &self.raw)
+            || shows(&text.to_ascii_lowercase(), 2 * RUN, &self.hex)
+            || shows(text, CHARACTERS, &self.base64)
+    }
+}
+
+/// What came of a parser: of an error, both texts are searched.
+pub fn check_error<T, E: Display + Debug>(result: Result<T, E>) -> Option<T> {
+    result.map_err(|error| check_text(&format!("{error} {error:?}"))).ok()
+}
+
+/// Bytes as Rust shows them, `[45, 45, 66]`, are searched as well.
+fn check_text(text: &str) {
+    let numbers = text.split(|char: char| !char.is_ascii_digit()).filter_map(|part| part.parse().ok());
+    let listed: Vec<u8> = numbers.collect();
+    assert!(!RUNS.are_in(text.as_bytes()) && !RUNS.are_in(&listed), "bytes of a private key in {text}");
+}
