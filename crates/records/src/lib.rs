@@ -35,6 +35,7 @@
 //!     key: KeyFrom::One(key),
 //!     encoding: Encoding::Hex,
 //!     keeps_rejected_rows: false,
+//!     drops_ivs: false,
 //! };
 //!
 //! let file = b"id,pan\n1,0011223344556677\n2,00112233\n";
