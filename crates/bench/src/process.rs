@@ -24,11 +24,23 @@ impl Part {
     /// Starts this program with these arguments on one core, and waits until it says where it is.
     pub(crate) fn start(arguments: &[String], core: Option<usize>) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(arguments);
         if let Some(core) = core {
             command.args(["--core".to_owned(), core.to_string()]);
         }
-        let mut child = command.spawn()?;
+        Self::start_command(command)
+    }
+
+    /// The same on any core, with so many files that may be open.
+    pub(crate) fn start_with_open_files(arguments: &[String], files: u32) -> io::Result<Self> {
+        let mut command = Command::new("sh");
+        let limit = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
+        command.arg("-c").arg(limit).arg(std::env::current_exe()?).args(arguments);
+        Self::start_command(command)
+    }
+
+    fn start_command(mut command: Command) -> io::Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let questions = child.stdin.take();
         let Some(answers) = child.stdout.take() else { return Err(io::Error::other("it has no stdout")) };
         let mut part =
@@ -36,6 +48,11 @@ impl Part {
         let line = part.line()?;
         part.said = serde_json::from_str(&line)?;
         Ok(part)
+    }
+
+    /// Its number as a process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// CPU time that it has used, all its threads together.

@@ -45,10 +45,6 @@ use std::process::ExitCode;
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
 
-/// A server's batches are allocated by one thread and freed by another.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = match usage::parse() {
         Ok(cli) => cli,

@@ -86,7 +86,8 @@ pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError>
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
-    harden(config.limits.connections);
+    make_room(config.limits.connections);
+    harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     runtime.block_on(async {
         let patience = Duration::from_millis(config.dns.timeout_ms);
@@ -114,6 +115,19 @@ pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError>
         users.into_iter().flatten().for_each(|task| task.abort());
         Ok(())
     })
+}
+
+/// Lets this process have as many connections open as the system allows it.
+fn make_room(connections: usize) {
+    let max = oarlock_server::raise_open_files();
+    // A few files are no connections: listeners, logs, keys that are being read.
+    if max.is_some_and(|max| max < connections as u64 + 32) {
+        tracing::warn!(
+            open_files = max,
+            connections,
+            "the system allows fewer open files than limits.connections"
+        );
+    }
 }
 
 async fn hear_hangups(

@@ -99,7 +99,8 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
         tracing::warn!("made keys and certificates for development: do not use them for anything else");
     }
     let config = read(&path, global.engine_names())?;
-    harden(config.limits.connections);
+    oarlock_server::raise_open_files();
+    harden();
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
     runtime.block_on(async {
         // Heard from now on: until then the signal would end the process.
@@ -138,6 +139,7 @@ fn check(global: &Global, args: &ServeArgs, path: &Path) -> Result<(), ServeErro
     for warning in &warnings {
         eprintln!("oarlock: warning: {warning}");
     }
+    let max_memory_mib = config.limits.max_memory_bytes().div_ceil(1 << 20);
     let listen = config.listen;
     let addresses = Addresses {
         tcp: listen.tcp,
@@ -145,7 +147,14 @@ fn check(global: &Global, args: &ServeArgs, path: &Path) -> Result<(), ServeErro
         unix: listen.unix,
         metrics: listen.metrics,
     };
-    Ok(say(global, args, path, &addresses, None)?)
+    say(global, args, path, &addresses, None)?;
+    if !global.json {
+        writeln!(
+            io::stdout(),
+            "clients can make it use {max_memory_mib} MiB of memory beyond its own ([limits])"
+        )?;
+    }
+    Ok(())
 }
 
 /// Reads everything again at SIGHUP: a configuration that cannot be read leaves everything as it is.
@@ -207,17 +216,8 @@ pub(crate) fn log(form: Log, is_verbose: bool) {
     }
 }
 
-/// Room for connections; and keys are not for core dumps, nor for a swap disk where the system lets us say so.
-pub(crate) fn harden(connections: usize) {
-    let most = oarlock_server::raise_open_files();
-    // A few files are no connections: listeners, logs, keys that are being read.
-    if most.is_some_and(|most| most < connections as u64 + 32) {
-        tracing::warn!(
-            open_files = most,
-            connections,
-            "the system allows fewer open files than limits.connections"
-        );
-    }
+/// Keys are not for core dumps, nor for a swap disk if the system lets us say so.
+pub(crate) fn harden() {
     let hardened = oarlock_server::harden();
     for done in hardened.done {
         tracing::info!("{done}");

@@ -95,6 +95,20 @@ unsafe extern "C" {
     safe fn getauxval(kind: c_ulong) -> c_ulong;
 }
 
+/// Has the allocator give freed memory back to the system, which glibc otherwise keeps after a burst.
+///
+/// True if it gave any back; false where the allocator has no such function. malloc_trim(3).
+#[must_use]
+pub fn trim_memory() -> bool {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: the function takes a number, may be called by any thread at any time, and locks what it looks at.
+        unsafe { libc::malloc_trim(0) == 1 }
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

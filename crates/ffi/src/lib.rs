@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `boundary` | [`guard`], which no panic passes; bytes and text that C lends; outputs that C has room for; the [`environment`]; users |
+//! | `boundary` | [`guard`], which no panic passes; bytes and text that C lends; outputs that C has room for; the [`environment`]; users; memory given back |
 //! | `wait` | [`Event`], [`Gate`] and [`Alarm`], descriptors that become readable when there is something to go on with |
 //!
 //! Ownership is written in the types of entry functions, which have the same representation as C's pointers: `Option<&T>`
@@ -12,5 +12,5 @@
 mod boundary;
 mod wait;
 
-pub use boundary::{bytes, copy_out, environment, guard, is_privileged, text, uid_of};
+pub use boundary::{bytes, copy_out, environment, guard, is_privileged, text, trim_memory, uid_of};
 pub use wait::{Alarm, Event, Gate};

@@ -67,6 +67,7 @@ pub use oarlock_core::{
 };
 pub use oarlock_dispatch::{
     AnswerTimes, Aside, Config, Cost, Counters, Family, Histogram, Histograms, Options, Recorder, Rule, Runs,
+    Ticket,
 };
 pub use oarlock_keys as keys;
 

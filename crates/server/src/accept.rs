@@ -6,22 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
-use crate::admission::{Admission, ConnectionSlot};
+use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, Listener};
 use crate::identity::{Identity, IdentityError};
 use crate::lifetime::Lifetime;
 use crate::log_limit::LogLimit;
 use crate::metrics::count;
 use crate::service::Service;
-use crate::transport::{Bytes, Counted, Transport};
+use crate::transport::{Bytes, Counted, KnownClient, Transport};
 use crate::unix;
 
 /// Accepts TCP connections and hands those whose client is known to gRPC.
+#[derive(Clone)]
 pub(crate) struct TcpAcceptor {
     pub(crate) service: Arc<Service>,
     pub(crate) admission: Arc<Admission>,
@@ -34,25 +35,84 @@ impl TcpAcceptor {
         let mut handshakes = JoinSet::new();
         loop {
             while handshakes.try_join_next().is_some() {}
-            let stream = accepted(listener.accept().await.map(|(stream, _)| stream)).await;
+            let stream = accepted(listener.accept().await.map(|(stream, _)| stream), &self.admission).await;
             let Some(stream) = stream else { continue };
-            let Some(slot) = self.admission.admit(&self.service) else {
-                count(&self.service.metrics.refused_connections, 1);
-                continue;
-            };
-            let (service, transports) = (Arc::clone(&self.service), self.transports.clone());
-            handshakes.spawn(enter(stream, protection, slot, service, transports));
+            let acceptor = self.clone();
+            let from = stream.peer_addr().ok();
+            let (slot, evicted) = self.admission.begin_handshake(from.map(|from| from.ip()));
+            handshakes.spawn(async move {
+                tokio::select! {
+                    () = acceptor.introduce(stream, from, protection, slot) => {}
+                    Ok(()) = evicted => acceptor.report(from, &HandshakeError::GaveWay),
+                }
+            });
         }
+    }
+
+    /// Has one connection shake hands, finds who its client is, and hands it to gRPC if it may come in.
+    async fn introduce(
+        &self,
+        stream: TcpStream,
+        from: Option<SocketAddr>,
+        protection: Protection,
+        slot: HandshakeSlot,
+    ) {
+        let service = &self.service;
+        // Small answers leave at once.
+        let _ = stream.set_nodelay(true);
+        let stream = Counted::new(stream, Arc::clone(service), Some(slot.has_spoken()));
+        let entered = match protection {
+            Protection::Plaintext => {
+                let lifetime = service.lifetimes.enter(Vec::new());
+                Ok((Box::new(stream) as Box<dyn Bytes>, Identity::loopback(), lifetime))
+            }
+            Protection::Tls => {
+                match timeout(service.limits.handshake(), shake_hands(stream, service)).await {
+                    Ok(entered) => entered,
+                    Err(_) => Err(HandshakeError::TooSlow.into()),
+                }
+            }
+        };
+        match entered {
+            Ok((bytes, client, lifetime)) => {
+                let identity = client.from_address(from);
+                let account = service.clients.find(&identity);
+                let client = KnownClient { identity, account };
+                match self.admission.admit(Listener::Network, &client.account, service) {
+                    Ok(seat) => {
+                        drop(slot);
+                        let transport = Transport::new(bytes, client, &service.limits, seat, lifetime);
+                        // Nobody takes it if the server stops.
+                        let _ = self.transports.send(transport).await;
+                    }
+                    Err(error) => report_refusal(&error, &client.identity, service),
+                }
+            }
+            Err(Refusal { reason, stream }) => {
+                self.report(from, &reason);
+                // The slot is kept until then: a crowd of refused clients displaces itself too.
+                if let Some(stream) = stream {
+                    let _ = timeout(MAX_LINGER, linger(stream)).await;
+                }
+                drop(slot);
+            }
+        }
+    }
+
+    fn report(&self, from: Option<SocketAddr>, reason: &HandshakeError) {
+        report_handshake(from, reason, &self.service);
     }
 }
 
 /// A connection, or none for now. If the system has no descriptors left, accepting at once again would only burn time.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-async fn accepted<T>(accepted: io::Result<T>) -> Option<T> {
+async fn accepted<T>(accepted: io::Result<T>, admission: &Admission) -> Option<T> {
     match accepted {
         Ok(stream) => Some(stream),
         Err(error) => {
+            // Its descriptor is free as soon as its task has run.
+            admission.evict_one();
             if let Some(suppressed) = FAILURES.admit() {
                 warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
             }
@@ -67,44 +127,6 @@ async fn accepted<T>(accepted: io::Result<T>) -> Option<T> {
 pub(crate) enum Protection {
     Tls,
     Plaintext,
-}
-
-/// One connection: its handshake, and who it is.
-async fn enter(
-    stream: TcpStream,
-    protection: Protection,
-    slot: ConnectionSlot,
-    service: Arc<Service>,
-    transports: mpsc::Sender<Transport>,
-) {
-    let from = stream.peer_addr().ok();
-    // Small answers leave at once.
-    let _ = stream.set_nodelay(true);
-    let stream = Counted { socket: stream, service: Arc::clone(&service) };
-    let entered = match protection {
-        Protection::Plaintext => {
-            let lifetime = service.lifetimes.enter(Vec::new());
-            Ok((Box::new(stream) as Box<dyn Bytes>, Identity::loopback(), lifetime))
-        }
-        Protection::Tls => match timeout(service.limits.handshake(), shake_hands(stream, &service)).await {
-            Ok(entered) => entered,
-            Err(_) => Err(HandshakeError::TooSlow.into()),
-        },
-    };
-    match entered {
-        Ok((bytes, client, lifetime)) => {
-            let client = client.from_address(from);
-            let transport = Transport::new(bytes, client, service.limits.idle(), slot, lifetime);
-            // Nobody takes it if the server stops.
-            let _ = transports.send(transport).await;
-        }
-        Err(Refusal { reason, stream }) => {
-            report_handshake(from, &reason, &service);
-            if let Some(stream) = stream {
-                let _ = timeout(MAX_LINGER, linger(stream)).await;
-            }
-        }
-    }
 }
 
 /// A handshake that failed, and the stream of a client that is still there.
@@ -132,6 +154,8 @@ enum HandshakeError {
     Identity(#[from] IdentityError),
     #[error("the authority of its certificate was withdrawn meanwhile")]
     NotTrusted,
+    #[error("it gave way to newer connections: there are as many handshakes as there may be")]
+    GaveWay,
 }
 
 /// The stream above TLS, the client, and how long its connection lasts.
@@ -196,11 +220,22 @@ fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: 
     match reason {
         // Probes of load balancers connect and leave.
         HandshakeError::Left => debug!(%peer, %reason, "no handshake"),
+        HandshakeError::GaveWay => count(&service.metrics.refused_connections, 1),
         _ => {
             if let Some(suppressed) = HANDSHAKES.admit() {
                 warn!(%peer, %reason, suppressed, "a client was refused in its TLS handshake");
             }
         }
+    }
+}
+
+/// Lines about clients with too many connections.
+static REFUSALS: LogLimit = LogLimit::new(Duration::from_secs(10));
+
+fn report_refusal(error: &AdmissionError, client: &Identity, service: &Service) {
+    count(&service.metrics.refused_connections, 1);
+    if let Some(suppressed) = REFUSALS.admit() {
+        warn!(%client, %error, suppressed, "a connection was refused");
     }
 }
 
@@ -211,25 +246,50 @@ pub(crate) async fn accept_unix(listener: UnixListener, service: Arc<Service>, a
     loop {
         while connections.try_join_next().is_some() {}
         let stream = tokio::select! {
-            stream = listener.accept() => accepted(stream.map(|(stream, _)| stream)).await,
+            stream = listener.accept() => accepted(stream.map(|(stream, _)| stream), &admission).await,
             () = &mut draining => break,
         };
         let Some(stream) = stream else { continue };
-        match admission.admit(&service) {
-            Some(slot) => {
-                let service = Arc::clone(&service);
-                connections.spawn(async move {
-                    if let Err(error) = unix::serve(stream, service).await {
-                        debug!(%error, "a client of the UNIX socket was left");
-                    }
-                    drop(slot);
-                });
+        // Seats are given in the order of arrival.
+        let (service, admitted) = (Arc::clone(&service), admit_unix(&stream, &admission, &service));
+        connections.spawn(async move {
+            let served = match admitted {
+                Ok((client, _seat)) => unix::serve(stream, client, service).await,
+                Err(UnixError::NoSeat(error)) => unix::turn_away(stream, &error.to_string()).await,
+                Err(UnixError::Io(error)) => Err(error),
+            };
+            if let Err(error) = served {
+                debug!(%error, "a client of the UNIX socket was left");
             }
-            None => {
-                count(&service.metrics.refused_connections, 1);
-                connections.spawn(async move { drop(unix::turn_away(stream).await) });
-            }
-        }
+        });
     }
     while connections.join_next().await.is_some() {}
+}
+
+/// The reason why a connection of the UNIX socket is not served.
+#[derive(Debug, thiserror::Error)]
+enum UnixError {
+    #[error(transparent)]
+    NoSeat(#[from] AdmissionError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Finds the client of a connection, which is known at once, and a seat for it.
+fn admit_unix(
+    stream: &UnixStream,
+    admission: &Admission,
+    service: &Arc<Service>,
+) -> Result<(KnownClient, ConnectionSlot), UnixError> {
+    let process = stream.peer_cred()?;
+    let identity = Identity::of_process(process.uid(), process.gid()).from_process(process.pid());
+    let account = service.clients.find(&identity);
+    let client = KnownClient { identity, account };
+    match admission.admit(Listener::Unix, &client.account, service) {
+        Ok(seat) => Ok((client, seat)),
+        Err(error) => {
+            report_refusal(&error, &client.identity, service);
+            Err(error.into())
+        }
+    }
 }

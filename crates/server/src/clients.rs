@@ -1,50 +1,88 @@
 //! Clients that are there: what the server knows of each, whatever number of streams and connections it has.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::budget::{ByteBudget, ClientBytes};
+use crate::config::Limits;
 use crate::identity::Identity;
+use crate::rate::Rate;
 
-/// A client for as long as one of its sessions lasts.
+/// A client, and what is counted for it in all its connections together.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Its number among the tenants of the engines.
+    /// Its number among the tenants of the engines: the same whenever it comes back.
     pub(crate) tenant: u64,
+    /// What its requests and answers hold.
+    pub(crate) bytes: ClientBytes,
+    /// Connections that it has.
+    pub(crate) connections: AtomicUsize,
+    /// How often it may bring a key.
+    pub(crate) brought_keys: Rate,
 }
 
 /// All clients by the names that their channels prove.
-#[derive(Debug, Default)]
-pub(crate) struct Clients(Mutex<Known>);
-
-#[derive(Debug, Default)]
-struct Known {
-    by_name: HashMap<String, Weak<Client>>,
-    /// Numbers that have been given.
-    tenants: u64,
+#[derive(Debug)]
+pub(crate) struct Clients {
+    known: Mutex<HashMap<String, Arc<Client>>>,
+    budget: Arc<ByteBudget>,
+    max_bytes_per_client: usize,
+    max_brought_keys_per_second: u32,
+    /// Numbers tenants by their names, by a key that nobody outside knows.
+    hasher: RandomState,
 }
 
+/// Clients that are known before those that left nothing behind are forgotten.
+const MIN_KNOWN: usize = 64;
+
 impl Clients {
-    /// The client of an identity: the same one for all its sessions.
-    pub(crate) fn find(&self, identity: &Identity) -> Arc<Client> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = name_of(identity);
-        if let Some(client) = known.by_name.get(&name).and_then(Weak::upgrade) {
-            return client;
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            known: Mutex::default(),
+            budget: Arc::new(ByteBudget::new(limits.max_bytes)),
+            max_bytes_per_client: limits.max_bytes_per_client,
+            max_brought_keys_per_second: limits.max_brought_keys_per_second,
+            hasher: RandomState::new(),
         }
-        known.forget_gone();
-        known.tenants += 1;
-        let client = Arc::new(Client { tenant: known.tenants });
-        known.by_name.insert(name, Arc::downgrade(&client));
+    }
+
+    /// Bytes that all clients hold.
+    pub(crate) fn budget(&self) -> &ByteBudget {
+        &self.budget
+    }
+
+    /// Returns the client of an identity: the same one for all its connections.
+    pub(crate) fn find(&self, identity: &Identity) -> Arc<Client> {
+        let name = name_of(identity);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = known.get(&name) {
+            return Arc::clone(client);
+        }
+        if known.len() >= MIN_KNOWN && known.len() == known.capacity() {
+            known.retain(|_, client| !client.is_forgettable());
+            // Without this a crowd that has left would be looked through at each newcomer.
+            known.shrink_to(2 * MIN_KNOWN);
+        }
+        let client = Arc::new(Client {
+            tenant: self.hasher.hash_one(&name),
+            bytes: ClientBytes::new(self.max_bytes_per_client, Arc::clone(&self.budget)),
+            connections: AtomicUsize::new(0),
+            brought_keys: Rate::new(self.max_brought_keys_per_second),
+        });
+        known.insert(name, Arc::clone(&client));
         client
     }
 }
 
-impl Known {
-    /// Certificates may name clients without number: those that are gone leave nothing behind.
-    fn forget_gone(&mut self) {
-        if self.by_name.len() == self.by_name.capacity() {
-            self.by_name.retain(|_, client| client.strong_count() > 0);
-        }
+impl Client {
+    /// True if a new account would say the same.
+    fn is_forgettable(self: &Arc<Self>) -> bool {
+        Arc::strong_count(self) == 1
+            && self.connections.load(Ordering::Relaxed) == 0
+            && self.bytes.is_empty()
+            && self.brought_keys.is_unused()
     }
 }
 
@@ -61,9 +99,13 @@ fn name_of(identity: &Identity) -> String {
 mod tests {
     use super::*;
 
+    fn clients() -> Clients {
+        Clients::new(&Limits::default())
+    }
+
     #[test]
     fn a_client_is_the_same_in_all_its_sessions() {
-        let clients = Clients::default();
+        let clients = clients();
         let user = clients.find(&Identity::of_process(7, 1));
         assert_eq!(clients.find(&Identity::of_process(7, 2)).tenant, user.tenant);
         assert_ne!(clients.find(&Identity::of_process(8, 1)).tenant, user.tenant);
@@ -71,13 +113,25 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_are_gone_are_forgotten() {
-        let clients = Clients::default();
-        let stays = clients.find(&Identity::of_process(0, 0));
+    fn clients_that_are_gone_are_forgotten_and_keep_their_turn() {
+        let clients = clients();
+        let first = clients.find(&Identity::of_process(0, 0)).tenant;
         for user in 1..10_000 {
             clients.find(&Identity::of_process(user, 0));
         }
-        assert!(clients.0.lock().unwrap_or_else(PoisonError::into_inner).by_name.len() < 100);
-        assert_eq!(clients.find(&Identity::of_process(0, 0)).tenant, stays.tenant);
+        assert!(clients.known.lock().unwrap().len() < 4 * MIN_KNOWN);
+        assert_eq!(clients.find(&Identity::of_process(0, 0)).tenant, first, "coming back wins nothing");
+    }
+
+    #[test]
+    fn who_has_used_up_a_rate_is_not_forgotten() {
+        let clients = clients();
+        let client = clients.find(&Identity::of_process(0, 0));
+        while client.brought_keys.take(1).is_ok() {}
+        drop(client);
+        for user in 1..10_000 {
+            clients.find(&Identity::of_process(user, 0));
+        }
+        assert!(!clients.find(&Identity::of_process(0, 0)).brought_keys.is_unused());
     }
 }

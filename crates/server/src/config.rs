@@ -7,7 +7,9 @@ use std::time::Duration;
 use oarlock_wire::Limits as WireLimits;
 use serde::Deserialize;
 
+use crate::budget::GUARANTEED_BYTES;
 use crate::client_pattern::{ClientPattern, ClientPatternError};
+use crate::http2::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::operations::{nearest_names, operation_names};
 use crate::pattern::Pattern;
 
@@ -132,16 +134,36 @@ pub enum AuditFailure {
     Warn,
 }
 
+/// What a connection needs for TLS and its state.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// What bringing an RSA private key counts, which is checked at length.
+pub const RSA_KEY_UNITS: u32 = 20;
+
 /// Bounds that keep one client from the others' way.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Connections at once, of every kind together.
+    /// Connections over TCP with a known client at once.
     pub connections: usize,
+    /// Connections of the UNIX socket at once, counted apart.
+    pub max_unix_connections: usize,
+    /// Connections that one client may have at once, of every kind.
+    pub max_connections_per_client: usize,
+    /// Connections over TCP whose client is not known yet; beyond it the oldest silent one gives way.
+    pub max_handshakes: usize,
+    /// The same of one address, or of one IPv6 network of 64 bits.
+    pub max_handshakes_per_address: usize,
     /// Requests that one connection or stream may have under way.
     pub in_flight: usize,
-    /// Bytes of a message.
+    /// Bytes of a message of a stream.
     pub message_bytes: usize,
+    /// Bytes of a call with one request.
+    pub max_unary_bytes: usize,
+    /// Bytes that requests and answers of one client hold at once, all its connections together.
+    pub max_bytes_per_client: usize,
+    /// Bytes that requests and answers of all clients hold at once.
+    pub max_bytes: usize,
     /// Jobs or records of a batch.
     pub operations: u32,
     /// Keys that one stream may have open.
@@ -150,8 +172,16 @@ pub struct Limits {
     pub max_queued_seconds_per_client: u64,
     /// Whether clients may bring keys along.
     pub may_bring_keys: bool,
+    /// Keys that one client may bring per second, and as many at once. An RSA private key counts as [`RSA_KEY_UNITS`].
+    pub max_brought_keys_per_second: u32,
+    /// Bits of the modulus of an RSA key that a client brings.
+    pub max_brought_rsa_bits: u16,
     /// How long a TLS handshake may take, or a UNIX client's first bytes.
     pub handshake_seconds: u64,
+    /// How long a message may take from its first byte to its last.
+    pub max_message_seconds: u64,
+    /// How long a client may leave answers untaken before its connection is cut.
+    pub max_stall_seconds: u64,
     /// How long a connection may be silent.
     pub idle_seconds: u64,
     /// How long a connection may last.
@@ -163,14 +193,25 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 4096,
+            connections: 1024,
+            max_unix_connections: 1024,
+            max_connections_per_client: 256,
+            max_handshakes: 512,
+            max_handshakes_per_address: 64,
             in_flight: 64,
             message_bytes: 16 << 20,
+            max_unary_bytes: 1 << 20,
+            max_bytes_per_client: 128 << 20,
+            max_bytes: 512 << 20,
             operations: 1 << 17,
             keys_per_stream: 4096,
             max_queued_seconds_per_client: 60,
             may_bring_keys: false,
+            max_brought_keys_per_second: 1000,
+            max_brought_rsa_bits: 4096,
             handshake_seconds: 10,
+            max_message_seconds: 60,
+            max_stall_seconds: 30,
             idle_seconds: 600,
             max_connection_seconds: 24 * 60 * 60,
             drain_seconds: 30,
@@ -186,6 +227,22 @@ impl Limits {
         WireLimits { message_bytes: self.message_bytes, operations: self.operations, output_bytes }
     }
 
+    /// Returns the memory that clients can make the server use beyond what it needs at rest, with what is still to be written to the
+    /// audit log apart: `[audit] max_queue_bytes` comes on top.
+    ///
+    /// What requests and answers hold counts twice, because a buffer that grows may be twice as long as what is in it. Then each
+    /// connection has buffers whether anything is held or not: of TLS and the kernel's copies, of HTTP/2 for what is not read yet, and
+    /// for the end of each answer; and each client has its guaranteed bytes.
+    #[must_use]
+    pub fn max_memory_bytes(&self) -> usize {
+        let of_call = 2 * SEND_BUFFER_BYTES;
+        let of_network = BUFFER_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.in_flight);
+        let network = self.connections.saturating_mul(of_network + GUARANTEED_BYTES);
+        let unix = self.max_unix_connections.saturating_mul(BUFFER_BYTES + GUARANTEED_BYTES);
+        let handshakes = self.max_handshakes.saturating_mul(BUFFER_BYTES);
+        [network, unix, handshakes].into_iter().fold(self.max_bytes.saturating_mul(2), usize::saturating_add)
+    }
+
     /// What one client may have waiting.
     #[must_use]
     pub fn max_queued(&self) -> Duration {
@@ -196,6 +253,18 @@ impl Limits {
     #[must_use]
     pub fn handshake(&self) -> Duration {
         Duration::from_secs(self.handshake_seconds.max(1))
+    }
+
+    /// How long a message may take.
+    #[must_use]
+    pub fn max_message(&self) -> Duration {
+        Duration::from_secs(self.max_message_seconds)
+    }
+
+    /// How long answers may be left untaken.
+    #[must_use]
+    pub fn max_stall(&self) -> Duration {
+        Duration::from_secs(self.max_stall_seconds)
     }
 
     /// How long a connection may be silent.
@@ -349,18 +418,7 @@ impl Config {
             return Err(ConfigError::NotLoopback { found });
         }
         listen.mode()?;
-        let limits = &self.limits;
-        let number = |section, field, expected, is_good: bool| {
-            if is_good { Ok(()) } else { Err(ConfigError::Number { section, field, expected }) }
-        };
-        number("limits", "connections", "1 or more", limits.connections > 0)?;
-        number("limits", "in_flight", "1 or more", limits.in_flight > 0)?;
-        number("limits", "max_connection_seconds", "1 or more", limits.max_connection_seconds > 0)?;
-        number("limits", "operations", "1 or more", limits.operations > 0)?;
-        let queued = limits.max_queued_seconds_per_client;
-        number("limits", "max_queued_seconds_per_client", "1 to 86400", (1..=86_400).contains(&queued))?;
-        let most = (1 << 10)..=(1 << 30);
-        number("limits", "message_bytes", "1024 to 1073741824", most.contains(&limits.message_bytes))?;
+        self.limits.check()?;
         let queue = self.audit.as_ref().map_or(1 << 16, |audit| audit.max_queue_bytes);
         let is_queue = ((1 << 16)..=(1 << 30)).contains(&queue);
         number("audit", "max_queue_bytes", "65536 to 1073741824", is_queue)?;
@@ -368,6 +426,50 @@ impl Config {
         number("engines", "cross_check", "0 to 1", (0.0..=1.0).contains(&share))?;
         number("grant", "rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)))?;
         (1..).zip(&self.grants).try_for_each(|(number, grant)| grant.check(number))
+    }
+}
+
+fn number(
+    section: &'static str,
+    field: &'static str,
+    expected: &'static str,
+    is_good: bool,
+) -> Result<(), ConfigError> {
+    if is_good { Ok(()) } else { Err(ConfigError::Number { section, field, expected }) }
+}
+
+impl Limits {
+    fn check(&self) -> Result<(), ConfigError> {
+        for (field, value) in [
+            ("connections", self.connections),
+            ("max_unix_connections", self.max_unix_connections),
+            ("max_connections_per_client", self.max_connections_per_client),
+            ("max_handshakes", self.max_handshakes),
+            ("max_handshakes_per_address", self.max_handshakes_per_address),
+            ("in_flight", self.in_flight),
+            ("operations", self.operations as usize),
+            ("max_brought_keys_per_second", self.max_brought_keys_per_second as usize),
+        ] {
+            number("limits", field, "1 or more", value > 0)?;
+        }
+        for (field, seconds) in [
+            ("max_queued_seconds_per_client", self.max_queued_seconds_per_client),
+            ("max_message_seconds", self.max_message_seconds),
+            ("max_stall_seconds", self.max_stall_seconds),
+        ] {
+            number("limits", field, "1 to 86400", (1..=86_400).contains(&seconds))?;
+        }
+        number("limits", "max_connection_seconds", "1 or more", self.max_connection_seconds > 0)?;
+        for (field, bytes) in
+            [("message_bytes", self.message_bytes), ("max_unary_bytes", self.max_unary_bytes)]
+        {
+            number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
+        }
+        let own = self.max_bytes_per_client;
+        let least = (2 * self.message_bytes.max(self.max_unary_bytes)).max(1 << 20);
+        let enough = "1048576 or more, and twice message_bytes and max_unary_bytes";
+        number("limits", "max_bytes_per_client", enough, own >= least)?;
+        number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
     }
 }
 

@@ -3,20 +3,22 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_util::stream::{FuturesUnordered, Stream};
+use oarlock_wire::Message;
 use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
 use oarlock_wire::proto::{
     self, Code, Fault, Request, Response, open_key, request, response, scheme, sign_request, verify_request,
 };
 use tonic::{Status, Streaming};
 
-use crate::identity::Identity;
+use crate::budget::HeldBytes;
+use crate::call::Call;
 use crate::lifetime::StageWatch;
 use crate::service::Service;
-use crate::session::{Pending, Session, refusal};
-use crate::transport::Peer;
+use crate::session::{Answer, Pending, Session, refusal};
+use crate::transport::{KnownClient, Peer};
 
 /// The service as tonic calls it.
 #[derive(Debug)]
@@ -25,12 +27,16 @@ pub(crate) struct Grpc(pub(crate) Arc<Service>);
 /// Answers to a stream of requests, each as soon as it is there.
 pub(crate) struct Answers {
     session: Session,
+    service: Arc<Service>,
+    client: KnownClient,
+    call: Arc<Call>,
     requests: Streaming<Request>,
     pending: FuturesUnordered<Pending>,
-    in_flight: usize,
     ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
     /// How the stream will end, once nothing more is read.
     end: Option<Result<(), Status>>,
+    /// What the last answer holds, until the next one is asked for.
+    sent: Option<HeldBytes>,
 }
 
 impl Stream for Answers {
@@ -38,8 +44,12 @@ impl Stream for Answers {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        this.sent = None;
         loop {
-            if let Poll::Ready(Some(response)) = Pin::new(&mut this.pending).poll_next(context) {
+            if let Poll::Ready(Some(Answer { response, held })) =
+                Pin::new(&mut this.pending).poll_next(context)
+            {
+                this.sent = Some(held);
                 return Poll::Ready(Some(Ok(response)));
             }
             if this.end.is_none()
@@ -53,16 +63,32 @@ impl Stream for Answers {
                 }
                 return Poll::Ready(std::mem::replace(end, Ok(())).err().map(Err));
             }
-            if this.pending.len() >= this.in_flight {
+            if this.has_enough() {
                 return Poll::Pending;
             }
-            match Pin::new(&mut this.requests).poll_next(context) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(Ok(request))) => this.pending.push(this.session.start(request)),
-                Poll::Ready(Some(Err(status))) => this.end = Some(Err(status)),
-                Poll::Ready(None) => this.end = Some(Ok(())),
+            match ready!(Pin::new(&mut this.requests).poll_next(context)) {
+                Some(Ok(request)) => this.begin(request),
+                Some(Err(status)) => this.end = Some(Err(status)),
+                None => this.end = Some(Ok(())),
             }
         }
+    }
+}
+
+impl Answers {
+    fn begin(&mut self, request: Request) {
+        match self.call.take_message(&self.client.account, request.encoded_len()) {
+            Ok(held) => self.pending.push(self.session.start(request, held)),
+            Err(error) => self.end = Some(Err(Status::resource_exhausted(error.to_string()))),
+        }
+    }
+
+    /// True while the client gets no more read: it has as much under way as it may.
+    fn has_enough(&self) -> bool {
+        let limits = &self.service.limits;
+        // With room for one more message of any length, what a stream sends is not refused for what it has sent before.
+        let is_full = self.client.account.bytes.left() < 2 * limits.message_bytes;
+        self.pending.len() >= limits.in_flight || (is_full && !self.pending.is_empty())
     }
 }
 
@@ -74,12 +100,18 @@ impl Grpc {
         keys: Vec<open_key::Source>,
         body: request::Body,
     ) -> Result<response::Body, Status> {
-        let mut session = self.0.session(client(request)?);
+        let (client, call) = (client(request)?, call(request)?);
+        let mut session = self.0.session(client.clone());
+        // The request itself is held by its call.
+        let held = || HeldBytes::none(Arc::clone(&client.account));
         for (handle, source) in (0_u32..).zip(keys) {
             let open = proto::OpenKey { handle, source: Some(source), ..Default::default() };
-            answer(session.start(Request { id: 0, body: Some(request::Body::OpenKey(open)) }).await)?;
+            let open = Request { id: 0, body: Some(request::Body::OpenKey(open)) };
+            answer(session.start(open, held()).await.response)?;
         }
-        answer(session.start(Request { id: 0, body: Some(body) }).await)
+        let Answer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
+        call.keep(held);
+        answer(response)
     }
 
     /// One job under one key.
@@ -142,11 +174,19 @@ impl Cryptoserver for Grpc {
         &self,
         request: tonic::Request<Streaming<Request>>,
     ) -> Result<tonic::Response<Answers>, Status> {
-        let session = self.0.session(client(&request)?);
+        let (client, call) = (client(&request)?, call(&request)?);
         let ending = Box::pin(ending(Arc::clone(&self.0), peer(&request)?.stage.clone()));
-        let requests = request.into_inner();
-        let (pending, in_flight) = (FuturesUnordered::new(), self.0.limits.in_flight);
-        Ok(tonic::Response::new(Answers { session, requests, pending, in_flight, ending, end: None }))
+        Ok(tonic::Response::new(Answers {
+            session: self.0.session(client.clone()),
+            service: Arc::clone(&self.0),
+            client,
+            call,
+            requests: request.into_inner(),
+            pending: FuturesUnordered::new(),
+            ending,
+            end: None,
+            sent: None,
+        }))
     }
 
     async fn sign(
@@ -262,12 +302,17 @@ impl Cryptoserver for Grpc {
 }
 
 /// Returns the client of a call, unless its connection is to end: then what it still asks for is refused.
-fn client<T>(request: &tonic::Request<T>) -> Result<Identity, Status> {
+fn client<T>(request: &tonic::Request<T>) -> Result<KnownClient, Status> {
     let peer = peer(request)?;
     match peer.stage.end_reason() {
         None => Ok(peer.client.clone()),
         Some(reason) => Err(Status::unavailable(reason.message())),
     }
+}
+
+/// Returns what counts the bytes of a call.
+fn call<T>(request: &tonic::Request<T>) -> Result<Arc<Call>, Status> {
+    request.extensions().get().cloned().ok_or_else(unexpected)
 }
 
 fn peer<T>(request: &tonic::Request<T>) -> Result<&Peer, Status> {

@@ -1,6 +1,8 @@
 //! Keys stay in memory: no core dumps, and no swap if the system allows it.
 
-use rustix::mm::{MlockAllFlags, mlockall};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 /// What [`harden`] did, and what the system did not let it do. None of the latter is a reason not to serve.
@@ -25,7 +27,10 @@ pub fn harden() -> Hardening {
         hardening.warnings.extend(result.err().map(|error| format!("{what}: {error}")));
     }
     match lock_memory(getrlimit(Resource::Memlock).current) {
-        Ok(()) => hardening.done.push("memory is locked: no key reaches a swap disk".to_owned()),
+        Ok(()) => {
+            IS_LOCKED.store(true, Ordering::Relaxed);
+            hardening.done.push("memory is locked: no key reaches a swap disk".to_owned());
+        }
         Err(reason) => hardening.warnings.push(reason),
     }
     hardening
@@ -38,12 +43,33 @@ fn lock_memory(limit: Option<u64>) -> Result<(), String> {
     if let Some(bytes) = limit {
         return Err(format!("memory is not locked, for only {bytes} bytes may be, {HINT}"));
     }
-    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT)
-        .map_err(|error| format!("memory is not locked, {HINT}: {error}"))
+    mlockall(LOCKED).map_err(|error| format!("memory is not locked, {HINT}: {error}"))
 }
 
-/// Lets this process have as many files and connections open as the system allows it, which is more than shells ask for. How many
-/// that is; None for any number.
+const LOCKED: MlockAllFlags =
+    MlockAllFlags::CURRENT.union(MlockAllFlags::FUTURE).union(MlockAllFlags::ONFAULT);
+
+/// Whether this process has its memory locked.
+static IS_LOCKED: AtomicBool = AtomicBool::new(false);
+
+/// Gives memory back to the system that a burst of requests has left behind.
+///
+/// Locked pages cannot be given back one by one, so the lock is off for as long as the allocator looks through its memory, some
+/// milliseconds. Keys that are used stay in memory meanwhile: the system swaps out what has not been used for longest.
+pub(crate) fn give_memory_back() {
+    let is_locked = IS_LOCKED.load(Ordering::Relaxed);
+    if is_locked && let Err(error) = munlockall() {
+        return tracing::warn!(%error, "memory of a burst of requests stays: it cannot be unlocked");
+    }
+    let _ = oarlock_ffi::trim_memory();
+    if is_locked && let Err(error) = mlockall(LOCKED) {
+        IS_LOCKED.store(false, Ordering::Relaxed);
+        tracing::warn!(%error, "memory is not locked any more: keys may reach a swap disk");
+    }
+}
+
+/// Lets this process have as many files and connections open as the system allows it, which is more than shells ask for. Returns how
+/// many that is; None for any number.
 pub fn raise_open_files() -> Option<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {

@@ -1,50 +1,56 @@
 //! gRPC over HTTP/2: the services, and the bounds of their connections.
 
-use std::future::{Future, ready};
-use std::io;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use oarlock_wire::proto::DESCRIPTORS;
 use oarlock_wire::proto::cryptoserver_server::CryptoserverServer;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::interval;
+use tonic::codegen::Service as _;
 use tonic::service::Routes;
-use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tracing::debug;
 
+use crate::call::{AnswerBody, Call, RequestBody, Untaken};
+use crate::config::Limits;
 use crate::grpc::Grpc;
 use crate::server::ServerError;
 use crate::service::Service;
-use crate::transport::Transport;
+use crate::transport::{Peer, Transport};
 
-/// Bytes of a stream's and a connection's window: batches both ways fit without waiting for each other.
-const WINDOW: u32 = 4 << 20;
+/// Bytes that a client may send on a connection before the server has read them.
+pub(crate) const WINDOW_BYTES: u32 = 256 << 10;
+
+/// Bytes of an answer that wait for the socket after its call has ended, per call.
+pub(crate) const SEND_BUFFER_BYTES: usize = 16 << 10;
+
+type Http2 = http2::Builder<TokioExecutor>;
 
 /// Serves the connections that arrive until the server stops.
 pub(crate) fn serve_grpc(
     mut arrived: mpsc::Receiver<Transport>,
     service: Arc<Service>,
 ) -> Result<impl Future<Output = ()>, ServerError> {
-    let most = service.limits.message_bytes;
+    let (health, health_service) = tonic_health::server::health_reporter();
     let cryptoserver = CryptoserverServer::new(Grpc(Arc::clone(&service)))
-        .max_decoding_message_size(most)
+        .max_decoding_message_size(service.limits.message_bytes)
         .max_encoding_message_size(usize::MAX);
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()?;
-    let (health, health_service) = tonic_health::server::health_reporter();
     let routes = Routes::new(health_service).add_service(reflection).add_service(cryptoserver).prepare();
-    let streams = u32::try_from(service.limits.in_flight).unwrap_or(u32::MAX);
-    let server = Server::builder()
-        .max_concurrent_streams(streams)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW);
+    let http2 = http2(&service.limits);
     Ok(async move {
         let mut connections = JoinSet::new();
         connections.spawn(report_health(health, Arc::clone(&service)));
@@ -56,24 +62,83 @@ pub(crate) fn serve_grpc(
                 () = &mut draining => break,
             };
             let Some(transport) = transport else { break };
-            connections.spawn(serve_one(server.clone(), routes.clone(), transport, Arc::clone(&service)));
+            connections.spawn(serve_one(http2.clone(), routes.clone(), transport, Arc::clone(&service)));
         }
         while connections.join_next().await.is_some() {}
     })
 }
 
-/// Serves one connection to its end. A server of its own lets it end by itself: with a GOAWAY, and with what is under way answered.
-async fn serve_one(mut server: Server, routes: Routes, transport: Transport, service: Arc<Service>) {
-    let (ending, draining) = (transport.stage().ending(), service.draining());
-    let end = async move {
+fn http2(limits: &Limits) -> Http2 {
+    let mut http2 = Http2::new(TokioExecutor::new());
+    http2
+        .max_concurrent_streams(u32::try_from(limits.in_flight).unwrap_or(u32::MAX))
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .max_send_buf_size(SEND_BUFFER_BYTES);
+    http2
+}
+
+/// Serves one connection to its end: with a GOAWAY, and with what is under way answered, unless the client takes no answers.
+async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: Arc<Service>) {
+    let peer = transport.peer().clone();
+    let untaken = Arc::new(Untaken::default());
+    let calls =
+        Calls { routes, peer: peer.clone(), untaken: Arc::clone(&untaken), service: Arc::clone(&service) };
+    let mut connection = pin!(http2.serve_connection(TokioIo::new(transport), calls));
+    let mut ending = pin!(async {
         tokio::select! {
-            _ = ending => {}
-            () = draining => {}
+            _ = peer.stage.ending() => {}
+            () = service.draining() => {}
         }
-    };
-    let incoming = stream::once(ready(Ok::<_, io::Error>(transport))).chain(stream::pending());
-    if let Err(error) = server.add_routes(routes).serve_with_incoming_shutdown(incoming, end).await {
-        debug!(%error, "a client was left");
+    });
+    let mut is_ending = false;
+    let mut looks = interval(LOOK);
+    loop {
+        tokio::select! {
+            end = connection.as_mut() => {
+                return end.unwrap_or_else(|error| debug!(%error, "a client was left"));
+            }
+            () = &mut ending, if !is_ending => {
+                is_ending = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            _ = looks.tick() => {
+                if untaken.longest().is_some_and(|longest| longest > service.limits.max_stall()) {
+                    return debug!(client = %peer.client.identity, "a client was left that takes no answers");
+                }
+            }
+        }
+    }
+}
+
+/// How often a connection is looked at whose client may take no answers.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The calls of one connection.
+struct Calls {
+    routes: Routes,
+    peer: Peer,
+    untaken: Arc<Untaken>,
+    service: Arc<Service>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Calls {
+    type Response = Response<AnswerBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        let is_stream = request.uri().path().ends_with("/Stream");
+        let call = match Call::begin(&self.peer.client.account, &self.service.limits, is_stream) {
+            Ok(call) => call,
+            Err(status) => return Box::pin(async { Ok(status.into_http()) }),
+        };
+        request.extensions_mut().insert(self.peer.clone());
+        request.extensions_mut().insert(Arc::clone(&call));
+        let own = Arc::clone(&call);
+        let answer = self.routes.clone().call(request.map(|body| RequestBody::new(body, own)));
+        let untaken = Arc::clone(&self.untaken);
+        Box::pin(async move { Ok(answer.await?.map(|body| AnswerBody::new(body, call, untaken))) })
     }
 }
 

@@ -4,8 +4,7 @@ mod sources;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use oarlock::Key;
 use oarlock::contract::KeyKind;
@@ -20,6 +19,7 @@ use crate::client_pattern::ClientPattern;
 use crate::config::{ConfigError, Grant};
 use crate::identity::Identity;
 use crate::pattern::Pattern;
+use crate::rate::Rate;
 
 /// The keys and grants at one time.
 #[derive(Debug)]
@@ -234,56 +234,7 @@ impl Granted {
     pub(crate) fn take(&self) -> Result<(), Denied> {
         match &self.rate {
             None => Ok(()),
-            Some(rate) => rate.take().map_err(Denied::TooOften),
+            Some(rate) => rate.take(1).map_err(Denied::TooOften),
         }
-    }
-}
-
-/// So many operations a second, as many at once: the generic cell rate algorithm. ITU-T I.371 annex A.
-#[derive(Debug)]
-struct Rate {
-    began: Instant,
-    /// Nanoseconds that an operation uses up.
-    each_ns: u64,
-    /// When all that was taken will have been used up, in nanoseconds since the beginning.
-    used_until: AtomicU64,
-}
-
-impl Rate {
-    fn new(per_second: u32) -> Self {
-        let each_ns = SECOND / u64::from(per_second.max(1));
-        Self { began: Instant::now(), each_ns, used_until: AtomicU64::new(0) }
-    }
-
-    fn take(&self) -> Result<(), Duration> {
-        self.take_at(self.began.elapsed().as_nanos() as u64)
-    }
-
-    fn take_at(&self, now: u64) -> Result<(), Duration> {
-        let next = |used: u64| {
-            let until = used.max(now) + self.each_ns;
-            (until - now <= SECOND).then_some(until)
-        };
-        let taken = self.used_until.try_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        taken
-            .map(drop)
-            .map_err(|used| Duration::from_nanos((used + self.each_ns).saturating_sub(now + SECOND)))
-    }
-}
-
-const SECOND: u64 = 1_000_000_000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_lets_a_second_s_worth_through_at_once() {
-        let rate = Rate::new(10);
-        assert!((0..10).all(|_| rate.take_at(0).is_ok()));
-        assert_eq!(rate.take_at(0), Err(Duration::from_millis(100)));
-        assert_eq!(rate.take_at(60_000_000), Err(Duration::from_millis(40)));
-        assert!(rate.take_at(100_000_000).is_ok() && rate.take_at(100_000_000).is_err());
-        assert!((0..10).all(|_| rate.take_at(5 * SECOND).is_ok()) && rate.take_at(5 * SECOND).is_err());
     }
 }

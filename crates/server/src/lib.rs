@@ -5,15 +5,16 @@
 //! | [`config`] | `oarlock.toml` |
 //! | [`development`] | certificates and sample keys for a server without configuration |
 //! | `server` | bound, running, drained |
-//! | `accept`, `admission` | connections taken in, and their bounds |
+//! | `accept`, `admission`, `descriptors` | connections taken in, and their bounds |
 //! | `tls`, `certificate`, `client_verifier` | certificates: read, their ends, whose are accepted |
 //! | `transport`, [`identity`] | connections, and who is at their other end |
 //! | `lifetime`, `clock` | when connections end, and by which time |
-//! | `http2`, `grpc`, `unix` | requests over HTTP/2 and over frames |
+//! | `http2`, `call`, `grpc`, `unix` | requests over HTTP/2 and over frames |
+//! | `budget`, `rate` | bytes that clients hold, and how often they may do what |
 //! | `service`, `clients`, `session` | what all connections share; what each client has; a stream's keys and requests |
 //! | `keyring`, [`pattern`], [`client_pattern`], [`operations`] | keys that live here, and who may use them for what |
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
-//! | `pool`, `null` | threads for batches of records; a key that answers with zeros |
+//! | `null` | a key that answers with zeros |
 //! | [`harden`] | no core dumps, no swap |
 //! | `log_limit` | repeated log lines as a count |
 //! | `audit`, `metrics` | what was done; what operators watch |
@@ -22,6 +23,8 @@
 mod accept;
 mod admission;
 mod audit;
+mod budget;
+mod call;
 mod certificate;
 mod check;
 pub mod client_pattern;
@@ -29,6 +32,7 @@ mod client_verifier;
 mod clients;
 mod clock;
 pub mod config;
+mod descriptors;
 pub mod development;
 mod grpc;
 mod harden;
@@ -41,7 +45,7 @@ mod metrics;
 mod null;
 pub mod operations;
 pub mod pattern;
-mod pool;
+mod rate;
 mod reload;
 mod server;
 mod service;

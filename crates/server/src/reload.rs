@@ -10,9 +10,10 @@ use tracing::{error, info, warn};
 use crate::audit::{Audit, EventKind};
 use crate::certificate::CertificateRole;
 use crate::config::{Config, Limits};
+use crate::harden::give_memory_back;
 use crate::keyring::{KeySources, Refreshed};
 use crate::server::ServerError;
-use crate::service::Service;
+use crate::service::{Service, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
 
 /// How often files are looked at, and ends of connections too.
@@ -27,6 +28,11 @@ pub(crate) struct Reloader {
     config: Config,
     /// The clock's time when certificates are looked at next, for their ends.
     remind_at: Duration,
+    /// The least memory that the process has had.
+    rest_kb: u64,
+    /// The clock's time when memory may be given back again.
+    clear_up_at: Duration,
+    clear_up_wait: Duration,
 }
 
 /// Asks a running server to read its files again.
@@ -63,7 +69,16 @@ pub(crate) struct Reloads(mpsc::Receiver<Reload>);
 impl Reloader {
     pub(crate) fn new(service: Arc<Service>, sources: KeySources, config: Config) -> Self {
         let tls_files = config.tls.clone().map(TlsFiles::new);
-        Self { service, sources, tls_files, config, remind_at: Duration::ZERO }
+        Self {
+            service,
+            sources,
+            tls_files,
+            config,
+            remind_at: Duration::ZERO,
+            rest_kb: u64::MAX,
+            clear_up_at: Duration::ZERO,
+            clear_up_wait: LOOK,
+        }
     }
 
     /// Looks every second, and reads everything again when it is asked to.
@@ -104,6 +119,23 @@ impl Reloader {
         }
         self.service.lifetimes.sweep();
         self.remind();
+        self.clear_up_after_bursts();
+    }
+
+    /// Gives memory back that a burst has left behind. What the process needs for good is told by trying, ever less often.
+    fn clear_up_after_bursts(&mut self) {
+        let Some(resident_kb) = resident_kb() else { return };
+        self.rest_kb = self.rest_kb.min(resident_kb);
+        let now = self.service.lifetimes.clock().elapsed();
+        let is_over = self.service.clients.budget().used() < QUIET_BYTES;
+        if !is_over || resident_kb < self.rest_kb + LEFT_BEHIND_KB || now < self.clear_up_at {
+            return;
+        }
+        give_memory_back();
+        let given_kb = resident_kb.saturating_sub(self::resident_kb().unwrap_or(resident_kb));
+        let is_fruitful = given_kb >= LEFT_BEHIND_KB / 4;
+        self.clear_up_wait = if is_fruitful { LOOK } else { (2 * self.clear_up_wait).min(MAX_CLEAR_UP_WAIT) };
+        self.clear_up_at = now + self.clear_up_wait;
     }
 
     fn reload(&mut self, config: Config) -> Result<(), ServerError> {
@@ -203,6 +235,15 @@ impl Reloader {
         }
     }
 }
+
+/// Bytes of requests and answers below which there is no burst.
+const QUIET_BYTES: usize = 8 << 20;
+
+/// Memory that is worth giving back.
+const LEFT_BEHIND_KB: u64 = 12 << 10;
+
+/// The longest time between two tries to give memory back: each looks through all of it.
+const MAX_CLEAR_UP_WAIT: Duration = Duration::from_secs(600);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

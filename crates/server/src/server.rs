@@ -20,6 +20,7 @@ use crate::admission::Admission;
 use crate::audit::{Audit, EventKind};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
+use crate::descriptors::fit_to_descriptors;
 use crate::http2::serve_grpc;
 use crate::keyring::{CounterUse, KeySources, KeysError};
 use crate::lifetime::Lifetimes;
@@ -137,7 +138,11 @@ impl Server {
         let accelerator = settings(&config, engines).build()?;
         log_absent(config.engines.allowed.as_deref(), &accelerator);
         let lifetimes = Arc::new(Lifetimes::new(clock, &config.limits));
-        let service = Service::new(accelerator, keyring, config.limits.clone(), audit, tls, lifetimes);
+        let (limits, reduced) = fit_to_descriptors(config.limits.clone());
+        if let Some(reduced) = reduced {
+            warn!("{reduced}");
+        }
+        let service = Service::new(accelerator, keyring, limits, audit, tls, lifetimes);
         let listeners = Listeners::bind(&config).await?;
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
         audit_keys(&first, &service.audit);
@@ -171,7 +176,7 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let Self { service, sources, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
-        let admission = Arc::new(Admission::new(&config.limits));
+        let admission = Arc::new(Admission::new(&service.limits));
         let (transports, arrived) = mpsc::channel(64);
         if let Some(listener) = listeners.tcp {
             let accepting = TcpAcceptor {

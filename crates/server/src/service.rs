@@ -12,13 +12,12 @@ use tokio::sync::watch;
 use crate::audit::Audit;
 use crate::clients::Clients;
 use crate::config::Limits;
-use crate::identity::Identity;
 use crate::keyring::Keyring;
 use crate::lifetime::Lifetimes;
 use crate::metrics::Metrics;
-use crate::pool::Pool;
 use crate::session::Session;
 use crate::tls::TlsStore;
+use crate::transport::KnownClient;
 
 /// Engines, keys and bounds.
 #[derive(Debug)]
@@ -27,13 +26,12 @@ pub(crate) struct Service {
     keyring: RwLock<Arc<Keyring>>,
     pub(crate) limits: Limits,
     pub(crate) audit: Audit,
-    pub(crate) pool: Pool,
     pub(crate) metrics: Metrics,
     /// None if the server does not listen for TLS.
     pub(crate) tls: Option<TlsStore>,
     pub(crate) lifetimes: Arc<Lifetimes>,
     is_draining: watch::Sender<bool>,
-    clients: Clients,
+    pub(crate) clients: Clients,
 }
 
 impl Service {
@@ -45,10 +43,10 @@ impl Service {
         tls: Option<TlsStore>,
         lifetimes: Arc<Lifetimes>,
     ) -> Self {
-        let pool = Pool::new(accelerator.config().threads);
+        let clients = Clients::new(&limits);
         let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), Metrics::default());
-        let (is_draining, clients) = (watch::Sender::new(false), Clients::default());
-        Self { accelerator, keyring, limits, audit, pool, metrics, tls, lifetimes, is_draining, clients }
+        let is_draining = watch::Sender::new(false);
+        Self { accelerator, keyring, limits, audit, metrics, tls, lifetimes, is_draining, clients }
     }
 
     /// The keys as they are now.
@@ -61,9 +59,8 @@ impl Service {
     }
 
     /// A session for a stream of this client.
-    pub(crate) fn session(self: &Arc<Self>, client: Identity) -> Session {
-        let account = self.clients.find(&client);
-        Session::new(Arc::clone(self), client, account)
+    pub(crate) fn session(self: &Arc<Self>, client: KnownClient) -> Session {
+        Session::new(Arc::clone(self), client)
     }
 
     /// From now on new requests are refused.
@@ -125,7 +122,7 @@ impl Service {
 }
 
 /// Memory that the process has at present. proc(5), statm.
-fn resident_kb() -> Option<u64> {
+pub(crate) fn resident_kb() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64 / 1024)

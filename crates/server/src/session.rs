@@ -8,23 +8,28 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
+use oarlock::contract::KeyKind;
 use oarlock::keys::import;
 use oarlock::table::{KeyTable, KeyType, Policy};
 use oarlock::{Key, keys};
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
-use oarlock_wire::task;
+use oarlock_wire::{Message, task};
 
 use self::jobs::{PendingJobs, run_long};
 use self::records::PendingRecords;
 use self::verdicts::Verdicts;
 use crate::audit::{AuditError, Operation, Origin};
+use crate::budget::{BytesError, HeldBytes};
 use crate::clients::Client;
+use crate::config::RSA_KEY_UNITS;
 use crate::identity::Identity;
 use crate::keyring::{Denied, Keyring, Resident, Rights, about};
 use crate::service::Service;
+use crate::transport::KnownClient;
 
 /// A client's stream. Keys that came with it end with it.
 #[derive(Debug)]
@@ -40,7 +45,21 @@ pub(crate) struct Session {
     handles: Arc<Vec<Option<Opened>>>,
     own_keys: Arc<OwnKeys>,
     verdicts: Verdicts,
+    /// What handles and keys hold.
+    held: HeldBytes,
 }
+
+/// What a handle holds: its slot, a name, and rights.
+const HANDLE_BYTES: usize = 256;
+
+/// What a key of the client's own holds beside that.
+const OWN_KEY_BYTES: usize = 16 << 10;
+
+/// Bytes of a key's name beyond which there is none of that name.
+const MAX_NAME_BYTES: usize = 256;
+
+/// Bytes of a key that a client brings: PEM of an RSA key of 16,384 bits has 13 KiB.
+const MAX_KEY_BYTES: usize = 64 << 10;
 
 /// Symmetric keys that came with the stream, in the order in which they came.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +82,8 @@ struct Opened {
     rights: Rights,
     /// The fingerprint that the client expects; empty for any.
     expected: Bytes,
+    /// What a key of the client's own holds, for as long as batches use it too.
+    _held: Option<Arc<HeldBytes>>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,19 +100,35 @@ enum Source {
 
 /// An answer that is under way. Dropping it cancels what has not been done.
 #[derive(Debug)]
-pub(crate) enum Pending {
+pub(crate) struct Pending {
+    work: Work,
+    /// What request and answer hold; None once it is answered.
+    held: Option<HeldBytes>,
+}
+
+#[derive(Debug)]
+enum Work {
     Ready(Option<Response>),
     Jobs(Box<PendingJobs>),
     Records(PendingRecords),
 }
 
+/// An answer, and the bytes that it holds until it has been sent.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) response: Response,
+    pub(crate) held: HeldBytes,
+}
+
 impl Session {
-    pub(crate) fn new(service: Arc<Service>, client: Identity, account: Arc<Client>) -> Self {
+    pub(crate) fn new(service: Arc<Service>, client: KnownClient) -> Self {
         let keyring = service.keyring();
+        let KnownClient { identity, account } = client;
         Self {
             service,
-            origin: Arc::new(Origin::of(&client)),
-            client,
+            origin: Arc::new(Origin::of(&identity)),
+            client: identity,
+            held: HeldBytes::none(Arc::clone(&account)),
             account,
             keyring,
             handles: Arc::default(),
@@ -100,21 +137,19 @@ impl Session {
         }
     }
 
-    /// Begins to answer a request.
-    pub(crate) fn start(&mut self, request: Request) -> Pending {
+    /// Begins to answer a request, which holds so many bytes.
+    pub(crate) fn start(&mut self, request: Request, mut held: HeldBytes) -> Pending {
         // The server's own number of the request, since its start: numbers of clients' say nothing about each other.
         let number = self.service.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let id = request.id;
-        match self.begin(id, number, request) {
-            Ok(pending) => pending,
-            Err(fault) => {
-                self.service.metrics.rejections.count(fault.code(), 1);
-                Pending::ready(id, response::Body::Fault(fault))
-            }
-        }
+        let work = self.begin(id, number, request, &mut held).unwrap_or_else(|fault| {
+            self.service.metrics.rejections.count(fault.code(), 1);
+            Work::ready(id, response::Body::Fault(fault))
+        });
+        Pending { work, held: Some(held) }
     }
 
-    fn begin(&mut self, id: u64, number: u64, request: Request) -> Result<Pending, Fault> {
+    fn begin(&mut self, id: u64, number: u64, request: Request, held: &mut HeldBytes) -> Result<Work, Fault> {
         if self.service.is_draining() {
             return Err(refusal(Code::Unavailable, "the server is stopping", Blame::Machine));
         }
@@ -122,24 +157,25 @@ impl Session {
             return Err(refusal(Code::Unavailable, "the audit log cannot be written", Blame::Machine));
         }
         self.renew();
-        let ready = |body| Ok(Pending::ready(id, body));
+        let ready = |body| Ok(Work::ready(id, body));
         match request.body {
             None => Err(refusal(Code::Invalid, NO_BODY, Blame::Caller)),
             Some(request::Body::OpenKey(open)) => ready(response::Body::Key(self.open(open, number)?)),
             Some(request::Body::CloseKey(close)) => {
-                self.slot(close.handle)?.take();
-                self.verdicts.forget(close.handle);
+                self.close(close.handle)?;
                 ready(response::Body::Closed(proto::Closed {}))
             }
             Some(request::Body::Jobs(message)) => {
-                run_long(message.count as usize, || self.start_jobs(id, number, &message))
+                run_long(message.count as usize, || self.start_jobs(id, number, &message, held))
             }
-            Some(request::Body::Records(message)) => self.start_records(id, number, message),
+            Some(request::Body::Records(message)) => self.start_records(id, number, message, held),
             Some(request::Body::ListKeys(_)) => {
                 ready(response::Body::Keys(proto::KeyList { keys: self.keyring.visible(&self.client) }))
             }
             Some(request::Body::GetPublicKey(get)) => {
-                let info = self.keyring.info(&get.name, &self.client).ok_or_else(|| no_key(&get.name))?;
+                let info = Some(&*get.name).filter(|name| name.len() <= MAX_NAME_BYTES);
+                let info = info.and_then(|name| self.keyring.info(name, &self.client));
+                let info = info.ok_or_else(|| no_key(&get.name))?;
                 ready(response::Body::Key(info))
             }
             Some(request::Body::ListEngines(_)) => ready(response::Body::Engines(self.service.engines())),
@@ -185,6 +221,10 @@ impl Session {
 
     /// A resident key. One that the client may not use is as if it were not there: names say something too.
     fn open_resident(&self, name: &str, number: u64) -> Result<(Opened, proto::KeyInfo), Fault> {
+        if name.len() > MAX_NAME_BYTES {
+            self.audit_refusal(number, name, Code::PermissionDenied);
+            return Err(no_key(name));
+        }
         let rights = self.keyring.rights(name, &self.client);
         let info = self.keyring.info(name, &self.client);
         let (Some(found), Some(info)) = (self.keyring.find(name), info) else {
@@ -192,7 +232,7 @@ impl Session {
             return Err(no_key(name));
         };
         let source = Source::Resident(found);
-        Ok((Opened { name: name.into(), source, rights, expected: Bytes::new() }, info))
+        Ok((Opened { name: name.into(), source, rights, expected: Bytes::new(), _held: None }, info))
     }
 
     /// A key that the client brings along.
@@ -200,19 +240,52 @@ impl Session {
         match source {
             open_key::Source::Resident(name) => self.open_resident(&name, number),
             open_key::Source::Asymmetric(bytes) => {
-                let key = import::any(&bytes, None).map_err(bad_key)?;
+                let key = self.import(&bytes)?;
+                let held = HeldBytes::new(&self.account, OWN_KEY_BYTES).map_err(too_much)?;
                 let info = proto::KeyInfo { allowed: vec!["*".into()], ..about(&key, "") };
-                Ok((own(&key, Source::Own(key.clone())), info))
+                Ok((own(&key, Source::Own(key.clone()), Some(held)), info))
             }
             open_key::Source::Symmetric(symmetric) => {
                 let key_type = task::key_type(&symmetric.r#type).map_err(|error| error.fault())?;
+                self.count_brought(1)?;
                 let key = keys::raw::secret(symmetric.secret.to_vec()).map_err(bad_key)?;
                 let index = self.add(key_type, &key)?;
                 let (kind, allowed) = (key_type.to_string(), vec!["*".into()]);
                 let info = proto::KeyInfo { kind, allowed, ..about(&key, "") };
-                Ok((own(&key, Source::OwnSymmetric(index)), info))
+                Ok((own(&key, Source::OwnSymmetric(index), None), info))
             }
         }
+    }
+
+    /// Reads an asymmetric key of the client's own. The bound of its length and the rate come first: reading is work.
+    fn import(&self, bytes: &[u8]) -> Result<Key, Fault> {
+        if bytes.len() > MAX_KEY_BYTES {
+            let message = format!("{} bytes are no key: expected {MAX_KEY_BYTES} at most", bytes.len());
+            return Err(refusal(Code::BadKey, &message, Blame::Caller));
+        }
+        self.count_brought(1)?;
+        let key = import::any(bytes, None).map_err(bad_key)?;
+        let max = self.service.limits.max_brought_rsa_bits;
+        match key.kind() {
+            KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) if bits > max => {
+                let message = format!(
+                    "RSA keys that clients bring have {max} bits at most here ([limits] max_brought_rsa_bits), found {bits}"
+                );
+                Err(refusal(Code::BadKey, &message, Blame::Caller))
+            }
+            KeyKind::RsaPrivate(_) => self.count_brought(RSA_KEY_UNITS - 1).map(|()| key),
+            _ => Ok(key),
+        }
+    }
+
+    fn count_brought(&self, units: u32) -> Result<(), Fault> {
+        self.account.brought_keys.take(units).map_err(|wait| {
+            let max = self.service.limits.max_brought_keys_per_second;
+            let message = format!(
+                "this client brings keys too often: {max} per second are allowed ([limits] max_brought_keys_per_second)"
+            );
+            Fault { retry_after_ms: in_ms(wait), ..refusal(Code::ResourceExhausted, &message, Blame::Caller) }
+        })
     }
 
     fn add(&mut self, key_type: KeyType, key: &Key) -> Result<u32, Fault> {
@@ -221,6 +294,7 @@ impl Session {
             let message = format!("a stream may bring {MOST_OWN_KEYS} symmetric keys: open another one");
             return Err(refusal(Code::ResourceExhausted, &message, Blame::Caller));
         }
+        self.held.resize(self.held.len() + HANDLE_BYTES).map_err(too_much)?;
         let secret = key.secret().cloned().unwrap_or_default();
         let name = own.keys.len().to_string();
         let added = own.table.insert(name, key_type, secret, Policy::any_data(key_type));
@@ -238,11 +312,19 @@ impl Session {
             return Err(refusal(Code::ResourceExhausted, &message, Blame::Caller));
         }
         let place = handle as usize;
+        let more = (place + 1).saturating_sub(self.handles.len());
+        self.held.resize(self.held.len() + more * HANDLE_BYTES).map_err(too_much)?;
         let handles = Arc::make_mut(&mut self.handles);
-        if place >= handles.len() {
+        if more > 0 {
             handles.resize_with(place + 1, || None);
         }
         Ok(&mut handles[place])
+    }
+
+    fn close(&mut self, handle: u32) -> Result<(), Fault> {
+        self.slot(handle)?.take();
+        self.verdicts.forget(handle);
+        Ok(())
     }
 
     /// Writes down that a key was not opened.
@@ -271,18 +353,43 @@ fn is_expected(expected: &[u8], found: &[u8]) -> bool {
 }
 
 /// A key of the client's own, which it may use for everything.
-fn own(key: &Key, source: Source) -> Opened {
+fn own(key: &Key, source: Source, held: Option<HeldBytes>) -> Opened {
     let name = key.fingerprint().to_string().into();
-    Opened { name, source, rights: Rights::Own, expected: Bytes::new() }
+    Opened { name, source, rights: Rights::Own, expected: Bytes::new(), _held: held.map(Arc::new) }
 }
 
-impl Pending {
+impl Work {
     fn ready(id: u64, body: response::Body) -> Self {
         Self::Ready(Some(Response { id, body: Some(body) }))
     }
 }
 
 impl Future for Pending {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let response = ready!(Pin::new(&mut self.work).poll(context));
+        // unreachable because a future that has answered is not asked again
+        let Some(held) = self.held.take() else { return Poll::Pending };
+        Poll::Ready(Answer::new(response, held))
+    }
+}
+
+impl Answer {
+    /// An answer holds its own length. One for which there is no room is not given.
+    fn new(response: Response, mut held: HeldBytes) -> Self {
+        match held.resize(response.encoded_len()) {
+            Ok(()) => Self { response, held },
+            Err(error) => {
+                held.shrink_to(0);
+                let body = Some(response::Body::Fault(too_much(error)));
+                Self { response: Response { id: response.id, body }, held }
+            }
+        }
+    }
+}
+
+impl Future for Work {
     type Output = Response;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
@@ -315,6 +422,20 @@ fn unaudited(error: AuditError) -> Fault {
     Fault { retry_after_ms, ..refusal(code, &error.to_string(), blame) }
 }
 
+/// A refusal of what would hold too many bytes.
+fn too_much(error: BytesError) -> Fault {
+    let blame = match error {
+        BytesError::Client { .. } => Blame::Caller,
+        BytesError::All => Blame::Machine,
+    };
+    Fault { retry_after_ms: 100, ..refusal(Code::ResourceExhausted, &error.to_string(), blame) }
+}
+
+/// A time after which to try again, of one millisecond at least.
+fn in_ms(wait: Duration) -> u32 {
+    u32::try_from(wait.as_millis()).unwrap_or(u32::MAX).max(1)
+}
+
 fn no_key(name: &str) -> Fault {
     let name: String = name.chars().take(64).collect();
     let message = format!("key {name:?}: there is none of this name that this client may use");
@@ -341,7 +462,7 @@ fn denial(denied: Denied, operation: &str) -> Fault {
         Denied::TooOften(after) => {
             let message =
                 format!("{operation} with this key has been done too often: the grant's rate is used up");
-            let retry_after_ms = after.as_millis().clamp(1, u128::from(u32::MAX)) as u32;
+            let retry_after_ms = in_ms(after);
             Fault { retry_after_ms, ..refusal(Code::ResourceExhausted, &message, Blame::Caller) }
         }
     }

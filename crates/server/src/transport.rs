@@ -1,17 +1,19 @@
-//! Connections of every kind as gRPC sees them: who is at the other end, and how long it may be silent.
+//! Connections as HTTP/2 sees them: who is at the other end, how long it may be silent, and how long it may leave bytes untaken.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
-use tonic::transport::server::Connected;
 
 use crate::admission::ConnectionSlot;
+use crate::clients::Client;
+use crate::config::Limits;
 use crate::identity::Identity;
 use crate::lifetime::{Lifetime, StageWatch};
 use crate::metrics::count;
@@ -24,8 +26,16 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 
 /// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
 pub(crate) struct Counted<S> {
-    pub(crate) socket: S,
-    pub(crate) service: Arc<Service>,
+    socket: S,
+    service: Arc<Service>,
+    /// To be set when the peer has sent anything.
+    has_spoken: Option<Arc<AtomicBool>>,
+}
+
+impl<S> Counted<S> {
+    pub(crate) fn new(socket: S, service: Arc<Service>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
+        Self { socket, service, has_spoken }
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
@@ -36,7 +46,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.socket).poll_read(context, buffer);
-        count(&self.service.metrics.received_bytes, buffer.filled().len() - before);
+        let read = buffer.filled().len() - before;
+        count(&self.service.metrics.received_bytes, read);
+        if read > 0
+            && let Some(has_spoken) = self.has_spoken.take()
+        {
+            has_spoken.store(true, Ordering::Relaxed);
+        }
         polled
     }
 }
@@ -85,10 +101,12 @@ impl<S> Counted<S> {
 /// A connection whose client is known.
 pub(crate) struct Transport {
     bytes: Box<dyn Bytes>,
-    client: Identity,
-    idle: Idle,
+    peer: Peer,
+    idle: Patience,
+    /// With a peer that takes nothing.
+    untaken: Patience,
     _slot: ConnectionSlot,
-    lifetime: Lifetime,
+    _lifetime: Lifetime,
     /// Ready when the connection is to be cut.
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -96,57 +114,77 @@ pub(crate) struct Transport {
 impl Transport {
     pub(crate) fn new(
         bytes: Box<dyn Bytes>,
-        client: Identity,
-        patience: Duration,
+        client: KnownClient,
+        limits: &Limits,
         slot: ConnectionSlot,
         lifetime: Lifetime,
     ) -> Self {
-        let cut = Box::pin(lifetime.stage().cut());
-        Self { bytes, client, idle: Idle::new(patience), _slot: slot, lifetime, cut }
+        let stage = lifetime.stage();
+        let cut = Box::pin(stage.clone().cut());
+        Self {
+            bytes,
+            peer: Peer { client, stage },
+            idle: Patience::new(limits.idle()),
+            untaken: Patience::new(limits.max_stall()),
+            _slot: slot,
+            _lifetime: lifetime,
+            cut,
+        }
     }
 
-    /// Returns how far the connection's life has come.
-    pub(crate) fn stage(&self) -> StageWatch {
-        self.lifetime.stage()
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Fails a write that is pending when the peer has taken nothing for too long.
+    fn written<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        match polled {
+            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            ready => {
+                self.untaken.renew();
+                self.idle.renew();
+                ready
+            }
+        }
     }
 }
 
-/// The client of a connection, as tonic hands it to calls.
+/// Who a client is, and what is counted for it.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownClient {
+    pub(crate) identity: Identity,
+    pub(crate) account: Arc<Client>,
+}
+
+/// The client of a connection, as its calls see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
-    pub(crate) client: Identity,
+    pub(crate) client: KnownClient,
     pub(crate) stage: StageWatch,
 }
 
-impl Connected for Transport {
-    type ConnectInfo = Peer;
-
-    fn connect_info(&self) -> Peer {
-        Peer { client: self.client.clone(), stage: self.stage() }
-    }
-}
-
-/// How long nothing has come. The clock is read for every read, the timer set only when it would have rung.
-pub(crate) struct Idle {
+/// A time-out that begins anew whenever something has come or gone. The timer is set only when it would have rung.
+pub(crate) struct Patience {
     patience: Duration,
-    last: Instant,
+    /// When the waiting began; None if nothing has waited since something came or went.
+    since: Option<Instant>,
     timer: Pin<Box<Sleep>>,
 }
 
-impl Idle {
+impl Patience {
     pub(crate) fn new(patience: Duration) -> Self {
-        Self { patience, last: Instant::now(), timer: Box::pin(sleep(patience)) }
+        Self { patience, since: None, timer: Box::pin(sleep(patience)) }
     }
 
     /// Something came or went.
-    pub(crate) fn touch(&mut self) {
-        self.last = Instant::now();
+    pub(crate) fn renew(&mut self) {
+        self.since = None;
     }
 
-    /// Ready where nothing has for too long.
+    /// Waits on; ready if it has waited for too long.
     pub(crate) fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
         while self.timer.as_mut().poll(context).is_ready() {
-            let end = self.last + self.patience;
             if end <= Instant::now() {
                 return Poll::Ready(());
             }
@@ -162,15 +200,14 @@ impl AsyncRead for Transport {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // A peer that sends without end is cut too.
+        if self.cut.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
-            Poll::Pending => {
-                if self.cut.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-                }
-                self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
-            }
+            Poll::Pending => self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
-                self.idle.touch();
+                self.idle.renew();
                 ready
             }
         }
@@ -183,8 +220,8 @@ impl AsyncWrite for Transport {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.idle.touch();
-        Pin::new(&mut *self.bytes).poll_write(context, bytes)
+        let polled = Pin::new(&mut *self.bytes).poll_write(context, bytes);
+        self.written(polled, context)
     }
 
     fn poll_write_vectored(
@@ -192,8 +229,8 @@ impl AsyncWrite for Transport {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.idle.touch();
-        Pin::new(&mut *self.bytes).poll_write_vectored(context, slices)
+        let polled = Pin::new(&mut *self.bytes).poll_write_vectored(context, slices);
+        self.written(polled, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -201,10 +238,16 @@ impl AsyncWrite for Transport {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.bytes).poll_flush(context)
+        match Pin::new(&mut *self.bytes).poll_flush(context) {
+            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            ready => ready,
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.bytes).poll_shutdown(context)
+        match Pin::new(&mut *self.bytes).poll_shutdown(context) {
+            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            ready => ready,
+        }
     }
 }

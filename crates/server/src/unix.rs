@@ -5,6 +5,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use futures_util::stream::{FuturesUnordered, Stream};
@@ -14,11 +15,12 @@ use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use crate::identity::Identity;
+use crate::budget::{BytesError, HeldBytes};
+use crate::call::CALL_BYTES;
 use crate::metrics::count;
 use crate::service::Service;
-use crate::session::{Pending, Session, refusal};
-use crate::transport::Idle;
+use crate::session::{Answer, Pending, Session, refusal};
+use crate::transport::{KnownClient, Patience};
 
 /// Bytes of answers that may wait for a client that does not read: then nothing more is read from it.
 const UNREAD: usize = 1 << 20;
@@ -26,26 +28,27 @@ const UNREAD: usize = 1 << 20;
 /// Bytes to read at once at least.
 const READ: usize = 64 << 10;
 
+/// Requests that are begun before other connections of the thread have a turn.
+const MAX_BEGUN: usize = 64;
+
+/// How long a client may take to read why it is turned away.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// Serves one client until it leaves, is silent for too long, or sends what is no request.
-pub(crate) async fn serve(mut stream: UnixStream, service: Arc<Service>) -> io::Result<()> {
-    let about = stream.peer_cred()?;
-    let client = Identity::of_process(about.uid(), about.gid()).from_process(about.pid());
+pub(crate) async fn serve(
+    mut stream: UnixStream,
+    client: KnownClient,
+    service: Arc<Service>,
+) -> io::Result<()> {
     let mut preamble = [0; frame::PREAMBLE.len()];
     timeout(service.limits.handshake(), stream.read_exact(&mut preamble)).await??;
     if preamble != *frame::PREAMBLE {
         let message = "expected the preamble \"oarlock\" and version 1; other versions are not served here";
         return farewell(&mut stream, Code::Unsupported, message).await;
     }
-    let mut connection = Connection {
-        service: Arc::clone(&service),
-        most: service.limits.message_bytes,
-        in_flight: service.limits.in_flight,
-        idle: Idle::new(service.limits.idle()),
-        session: service.session(client),
-        received: BytesMut::with_capacity(READ),
-        outgoing: BytesMut::new(),
-        pending: FuturesUnordered::new(),
-        is_closed: false,
+    let mut connection = match Connection::new(client, &service) {
+        Ok(connection) => connection,
+        Err(error) => return farewell(&mut stream, Code::ResourceExhausted, &error.to_string()).await,
     };
     let lifetime = service.lifetimes.enter(Vec::new());
     let stage = lifetime.stage();
@@ -68,6 +71,9 @@ pub(crate) async fn serve(mut stream: UnixStream, service: Arc<Service>) -> io::
     };
     match (end, stage.end_reason()) {
         (Err(End::Wire(error)), _) => farewell(&mut stream, error.fault().code(), &error.to_string()).await,
+        (Err(End::Full(error)), _) => {
+            farewell(&mut stream, Code::ResourceExhausted, &error.to_string()).await
+        }
         (Err(End::Io(error)), _) => Err(error),
         (Ok(()), _) if service.is_draining() => {
             farewell(&mut stream, Code::Unavailable, "the server is stopping").await
@@ -77,10 +83,9 @@ pub(crate) async fn serve(mut stream: UnixStream, service: Arc<Service>) -> io::
     }
 }
 
-/// Tells a client that there is no place for it.
-pub(crate) async fn turn_away(mut stream: UnixStream) -> io::Result<()> {
-    farewell(&mut stream, Code::ResourceExhausted, "the server has as many connections as it may; try again")
-        .await
+/// Tells a client why there is no place for it.
+pub(crate) async fn turn_away(mut stream: UnixStream, reason: &str) -> io::Result<()> {
+    farewell(&mut stream, Code::ResourceExhausted, reason).await
 }
 
 async fn farewell(stream: &mut UnixStream, code: Code, message: &str) -> io::Result<()> {
@@ -88,66 +93,144 @@ async fn farewell(stream: &mut UnixStream, code: Code, message: &str) -> io::Res
     let mut bytes = BytesMut::new();
     let response = Response { id: 0, body: Some(response::Body::Fault(fault)) };
     frame::put(&response, &mut bytes).map_err(io::Error::other)?;
-    stream.write_all(&bytes).await
+    timeout(FAREWELL, stream.write_all(&bytes)).await?
 }
 
 struct Connection {
     service: Arc<Service>,
+    client: KnownClient,
     session: Session,
-    most: usize,
-    in_flight: usize,
-    idle: Idle,
+    silence: Patience,
+    /// With a client that takes no answers.
+    untaken: Patience,
+    /// With half a message.
+    late: Patience,
     received: BytesMut,
+    received_held: HeldBytes,
+    /// The most that `received` has held since its memory was new.
+    max_received: usize,
     outgoing: BytesMut,
+    outgoing_held: HeldBytes,
     pending: FuturesUnordered<Pending>,
     /// Nothing more is read: what is under way is answered, then it ends.
     is_closed: bool,
+    /// What the session and the buffers hold while they are small.
+    _held: HeldBytes,
 }
 
-/// Why a connection cannot go on.
+/// The reason why a connection cannot go on.
 enum End {
     Wire(WireError),
+    Full(BytesError),
     Io(io::Error),
 }
 
 impl Connection {
+    fn new(client: KnownClient, service: &Arc<Service>) -> Result<Self, BytesError> {
+        let limits = &service.limits;
+        let none = || HeldBytes::none(Arc::clone(&client.account));
+        Ok(Self {
+            service: Arc::clone(service),
+            session: service.session(client.clone()),
+            silence: Patience::new(limits.idle()),
+            untaken: Patience::new(limits.max_stall()),
+            late: Patience::new(limits.max_message()),
+            received: BytesMut::with_capacity(READ),
+            received_held: none(),
+            max_received: 0,
+            outgoing: BytesMut::new(),
+            outgoing_held: none(),
+            pending: FuturesUnordered::new(),
+            is_closed: false,
+            _held: HeldBytes::new(&client.account, CALL_BYTES)?,
+            client,
+        })
+    }
+
     /// Answers what is ready, writes, and reads, as far as each gets.
     fn poll(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<(), End>> {
+        let mut begun = 0;
         loop {
             self.collect(context)?;
             self.write(stream, context).map_err(End::Io)?;
-            if self.is_closed {
-                let is_over = self.pending.is_empty() && self.outgoing.is_empty();
-                return if is_over { Poll::Ready(Ok(())) } else { Poll::Pending };
+            if self.is_closed && self.pending.is_empty() && self.outgoing.is_empty() {
+                return Poll::Ready(Ok(()));
             }
-            if self.pending.len() >= self.in_flight || self.outgoing.len() > UNREAD {
+            if self.is_closed || self.has_enough() {
+                return self.wait(Waiting::ForAnswers, context);
+            }
+            if begun == MAX_BEGUN {
+                context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            if let Some(message) = frame::take(&mut self.received, self.most).map_err(End::Wire)? {
-                self.idle.touch();
-                let request = Request::decode(message).map_err(|error| End::Wire(error.into()))?;
-                self.pending.push(self.session.start(request));
+            if self.begin_one()? {
+                begun += 1;
                 continue;
             }
             match self.read(stream, context) {
                 Poll::Ready(Ok(0)) => self.is_closed = true,
-                Poll::Ready(Ok(read)) => count(&self.service.metrics.received_bytes, read),
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(End::Io(error))),
-                Poll::Pending => {
-                    ready!(self.idle.poll_over(context));
-                    return Poll::Ready(Err(End::Io(io::ErrorKind::TimedOut.into())));
+                Poll::Ready(Ok(read)) => {
+                    count(&self.service.metrics.received_bytes, read);
+                    self.received_held.resize(self.received.len()).map_err(End::Full)?;
+                    self.max_received = self.max_received.max(self.received.len());
                 }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(End::Io(error))),
+                Poll::Pending => return self.wait(Waiting::ForBytes, context),
             }
         }
+    }
+
+    /// True while the client gets no more read: it has as much under way as it may, or leaves answers untaken.
+    fn has_enough(&self) -> bool {
+        let limits = &self.service.limits;
+        // With room for one more message of any length, what a connection sends is never refused for what it has sent before.
+        let is_full = self.client.account.bytes.left() < limits.message_bytes + READ;
+        self.pending.len() >= limits.in_flight
+            || self.outgoing.len() > UNREAD
+            || (is_full && !self.pending.is_empty())
+    }
+
+    /// Begins the next request if it has been received whole.
+    fn begin_one(&mut self) -> Result<bool, End> {
+        let most = self.service.limits.message_bytes;
+        let Some(message) = frame::take(&mut self.received, most).map_err(End::Wire)? else {
+            return Ok(false);
+        };
+        self.silence.renew();
+        self.late.renew();
+        let held = self.received_held.split_off(message.len());
+        self.received_held.shrink_to(self.received.len());
+        if self.received.is_empty() && self.max_received > 4 * READ {
+            // The memory of a long message would stay for as long as the connection.
+            (self.received, self.max_received) = (BytesMut::new(), 0);
+        }
+        let request = Request::decode(message).map_err(|error| End::Wire(error.into()))?;
+        self.pending.push(self.session.start(request, held));
+        Ok(true)
+    }
+
+    /// Waits, but not for ever: for a client that takes its answers, for the rest of a message, or for anything at all.
+    fn wait(&mut self, waiting: Waiting, context: &mut Context<'_>) -> Poll<Result<(), End>> {
+        let is_half = waiting == Waiting::ForBytes && !self.received.is_empty();
+        let patience = match () {
+            () if !self.outgoing.is_empty() => &mut self.untaken,
+            () if is_half => &mut self.late,
+            () if self.pending.is_empty() => &mut self.silence,
+            () => return Poll::Pending,
+        };
+        ready!(patience.poll_over(context));
+        Poll::Ready(Err(End::Io(io::ErrorKind::TimedOut.into())))
     }
 
     /// Takes in answers that are there.
     fn collect(&mut self, context: &mut Context<'_>) -> Result<(), End> {
         while self.outgoing.len() <= UNREAD
-            && let Poll::Ready(Some(response)) = Pin::new(&mut self.pending).poll_next(context)
+            && let Poll::Ready(Some(answer)) = Pin::new(&mut self.pending).poll_next(context)
         {
-            self.idle.touch();
+            self.silence.renew();
+            let Answer { response, held } = answer;
             frame::put(&response, &mut self.outgoing).map_err(End::Wire)?;
+            self.outgoing_held.merge(held);
         }
         Ok(())
     }
@@ -159,10 +242,15 @@ impl Connection {
                 Poll::Ready(Ok(written)) => {
                     count(&self.service.metrics.sent_bytes, written);
                     self.outgoing.advance(written);
+                    self.untaken.renew();
                 }
                 Poll::Ready(Err(error)) => return Err(error),
                 Poll::Pending => break,
             }
+        }
+        self.outgoing_held.shrink_to(self.outgoing.len());
+        if self.outgoing.is_empty() && self.outgoing.capacity() > READ {
+            self.outgoing = BytesMut::new();
         }
         Ok(())
     }
@@ -177,4 +265,11 @@ impl Connection {
             }
         }
     }
+}
+
+/// What a connection waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    ForAnswers,
+    ForBytes,
 }

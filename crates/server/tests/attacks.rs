@@ -142,7 +142,7 @@ async fn clients_that_never_finish_their_handshake_are_left() {
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_and_silence_are_bounded() {
     let house = House::with(|config, _| {
-        config.limits.connections = 2;
+        config.limits.max_unix_connections = 2;
         config.limits.idle_seconds = 1;
     })
     .await;

@@ -130,3 +130,50 @@ async fn begin<F: Future + Unpin>(link: &Link, request: &mut F) {
         answer = link.call(request::Body::ListKeys(proto::ListKeysRequest {})) => drop(answer.unwrap()),
     }
 }
+
+/// SHA-256 of a megabyte for each of so many records: work that takes long and is sent in a moment.
+fn digests(count: u32) -> request::Body {
+    let task = proto::Task {
+        kind: proto::task::Kind::Digest.into(),
+        algorithm: "sha256".into(),
+        ..Default::default()
+    };
+    request::Body::Records(proto::Records {
+        count,
+        tasks: vec![task],
+        data: vec![7; 1 << 20].into(),
+        input: Some(proto::Spans { len: 1 << 20, ..Default::default() }),
+        output: Some(proto::Spans { len: 32, stride: 32, ..Default::default() }),
+        output_len: count * 32,
+        ..Default::default()
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn records_of_one_client_do_not_keep_out_those_of_another() {
+    let house = house().await;
+    let honest = Link::open(&house.unix()).await.unwrap();
+    let greedy = Arc::new(Link::open(&house.plaintext()).await.unwrap());
+    let done = Arc::new(AtomicUsize::new(0));
+    let flood: Vec<_> = (0..40)
+        .map(|_| {
+            let (greedy, done) = (Arc::clone(&greedy), Arc::clone(&done));
+            tokio::spawn(async move {
+                greedy.call(digests(256)).await.unwrap();
+                done.fetch_add(1, Ordering::SeqCst);
+            })
+        })
+        .collect();
+    while done.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let before = done.load(Ordering::SeqCst);
+    for _ in 0..3 {
+        honest.call(digests(8)).await.unwrap();
+    }
+    let meanwhile = done.load(Ordering::SeqCst) - before;
+    assert!(meanwhile <= 12, "{meanwhile} of the other client's batches were done before three small ones");
+    for batch in flood {
+        batch.await.unwrap();
+    }
+}

@@ -28,6 +28,8 @@ fn page(service: &Service) -> String {
     let mut text = Text::default();
     about(&mut text, service);
     connections(&mut text, &service.metrics);
+    text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
+    text.sample("oarlock_held_bytes", &[], service.clients.budget().used());
     operations(&mut text, &service.metrics);
     engines(&mut text, &service.accelerator);
     process(&mut text);
@@ -80,13 +82,16 @@ fn certificates(text: &mut Text, service: &Service) {
 
 fn connections(text: &mut Text, metrics: &Metrics) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    text.gauge("oarlock_connections_open", "Connections now, of every kind but this one.");
+    text.gauge(
+        "oarlock_connections_open",
+        "Connections with a known client now, of every kind but this one.",
+    );
     text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
     for (name, help, counter) in [
-        ("oarlock_connections_total", "Connections taken in.", &metrics.connections),
+        ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
         (
             "oarlock_connections_refused_total",
-            "Connections turned away because there were as many as there may be.",
+            "Connections turned away, or handshakes that gave way, because there were as many as there may be.",
             &metrics.refused_connections,
         ),
         (

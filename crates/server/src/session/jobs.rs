@@ -19,9 +19,13 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use self::shares::{PendingShares, Shares};
 use self::trail::Trail;
 use super::verdicts::{MessageVerdicts, Signer, Verdict, Verdicts, not_open, signer_of};
-use super::{Opened, Pending, Session, denial, unaudited};
+use super::{Opened, Session, Work, denial, too_much, unaudited};
+use crate::budget::HeldBytes;
 use crate::metrics::time;
 use crate::service::Service;
+
+/// What a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of 4096 bits has 512 bytes.
+const JOB_BYTES: usize = 512;
 
 /// Jobs under way, and those that were refused.
 #[derive(Debug)]
@@ -43,9 +47,11 @@ impl Session {
         id: u64,
         number: u64,
         message: &proto::Jobs,
-    ) -> Result<Pending, Fault> {
+        held: &mut HeldBytes,
+    ) -> Result<Work, Fault> {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
+        held.resize(held.len() + columns.len() * JOB_BYTES).map_err(too_much)?;
         let began = Instant::now();
         let origin = self.service.audit.is_kept().then(|| Arc::clone(&self.origin));
         let trail = Trail::new(origin, number, columns.len());
@@ -63,7 +69,7 @@ impl Session {
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);
         let answers = None;
-        Ok(Pending::Jobs(Box::new(PendingJobs { id, jobs, answers, shares, refused, trail, began, service })))
+        Ok(Work::Jobs(Box::new(PendingJobs { id, jobs, answers, shares, refused, trail, began, service })))
     }
 }
 

@@ -8,18 +8,20 @@ use std::iter;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use oarlock::batch::{Batch, BatchOutcome, RecordError, Task};
 use oarlock::contract::{self, Column, KeySource};
 use oarlock::table::KeyTable;
+use oarlock::{Accelerator, Ticket};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
-use oarlock_wire::{fault, records};
+use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
 
 use self::judge::{Denials, has_key, judge};
-use super::{Opened, OwnKeys, Pending, Session, refusal, unaudited};
+use super::{Opened, OwnKeys, Session, Work, refusal, too_much, unaudited};
 use crate::audit::{Operation, Origin, max_entry_bytes};
+use crate::budget::HeldBytes;
 use crate::keyring::Keyring;
 use crate::metrics::{Tally, time};
 use crate::service::Service;
@@ -29,10 +31,21 @@ use crate::service::Service;
 pub(crate) struct PendingRecords {
     id: u64,
     answer: oneshot::Receiver<response::Body>,
+    /// Dropping it takes a batch that has not begun out of its queue.
+    _ticket: Ticket,
 }
 
-/// Batches of at most so many bytes are computed on the thread that reads them: handing them over would take longer.
-const AT_ONCE: usize = 4096;
+/// Bytes of a batch that is computed on the thread that reads it.
+const MAX_BYTES_AT_ONCE: usize = 4096;
+
+/// Records of such a batch.
+const MAX_AT_ONCE: u32 = 256;
+
+/// What a record holds beside its data: its columns, its state and its verdict.
+const RECORD_BYTES: usize = 64;
+
+/// The least that a message holds: it may lie in a buffer with others, which stays as long as it does.
+const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
 impl Session {
     pub(super) fn start_records(
@@ -40,7 +53,11 @@ impl Session {
         id: u64,
         number: u64,
         message: proto::Records,
-    ) -> Result<Pending, Fault> {
+        held: &mut HeldBytes,
+    ) -> Result<Work, Fault> {
+        let (records, output) = (message.count as usize, message.output_len as usize);
+        let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
+        held.resize(needed).map_err(too_much)?;
         let work = RecordWork {
             service: Arc::clone(&self.service),
             keyring: Arc::clone(&self.keyring),
@@ -51,21 +68,39 @@ impl Session {
             message,
             began: Instant::now(),
         };
-        if work.message.data.len() + work.message.output_len as usize <= AT_ONCE {
-            return Ok(Pending::ready(id, work.run()));
+        if is_small(&work.message) {
+            return Ok(Work::ready(id, work.run()));
         }
+        let predicted = predict(&self.service.accelerator, &work.message);
         let (sender, answer) = oneshot::channel();
-        let is_taken = self.service.pool.run(move || {
+        let task = move || {
             // Whoever does not wait any more does not want it.
             let _ = sender.send(work.run());
-        });
-        if is_taken {
-            return Ok(Pending::Records(PendingRecords { id, answer }));
-        }
-        let full =
-            refusal(Code::ResourceExhausted, "too many batches of records wait already", Blame::Machine);
-        Err(Fault { retry_after_ms: 20, ..full })
+        };
+        let dispatcher = self.service.accelerator.dispatcher();
+        let ticket = dispatcher
+            .submit_task(self.account.tenant, predicted, task)
+            .map_err(|error| fault::fault_of(0, &error))?;
+        Ok(Work::Records(PendingRecords { id, answer, _ticket: ticket }))
     }
+}
+
+/// True if a batch is computed sooner than it would be handed to another thread.
+fn is_small(message: &proto::Records) -> bool {
+    message.count <= MAX_AT_ONCE && message.data.len() + message.output_len as usize <= MAX_BYTES_AT_ONCE
+}
+
+/// Predicts how long a batch takes: each task its share of the records.
+fn predict(accelerator: &Accelerator, message: &proto::Records) -> Duration {
+    let tasks: Vec<Task> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
+    let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
+    // Records may read the same data.
+    let bytes = match &message.input {
+        Some(input) if input.each.is_empty() => count.saturating_mul(input.len as usize),
+        _ => message.data.len(),
+    };
+    let (records, bytes) = (count.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
+    tasks.iter().map(|task| accelerator.dispatcher().predict(task.shape(), records, bytes)).sum()
 }
 
 impl Future for PendingRecords {

@@ -1,0 +1,362 @@
+//! What attackers do: each as long as it is let, on threads of its own.
+
+use std::io;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use clap::ValueEnum;
+use oarlock::Key;
+use oarlock::keys::{export, generate};
+use oarlock_wire::Message;
+use oarlock_wire::proto::{self, Request, open_key, request, scheme};
+
+use super::SiegeError;
+use super::frames::{Frames, jobs, open, resident, scheme};
+use super::http2::Http2;
+use super::server::Besieged;
+
+/// An attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Attack {
+    /// 5,000 connections that say nothing
+    SilentConnections,
+    /// The same against a server that may have 64 files open
+    FewDescriptors,
+    /// 200 calls that announce 16 MB and stop halfway
+    StalledCalls,
+    /// 60 connections with 64 batches each of 131,072 refused jobs, answers not read
+    UnreadAnswers,
+    /// Calls with as many refused jobs over HTTP/2, answers not read
+    UnreadStreams,
+    /// 65,536 records with outputs of 16 MB, answers not read
+    UnreadRecords,
+    /// Thousands of schemes under one handle
+    ManySchemes,
+    /// Refused keys with names of 15 MB
+    LongNames,
+    /// RSA signatures by the ten thousand under a key that was brought
+    DearJobs,
+    /// RSA signatures on 64 connections
+    ManyConnections,
+    /// RSA keys of every length
+    ManyLengths,
+    /// Batches of records that take long
+    Records,
+}
+
+impl Attack {
+    pub(super) const ALL: [Self; 12] = [
+        Self::SilentConnections,
+        Self::FewDescriptors,
+        Self::StalledCalls,
+        Self::UnreadAnswers,
+        Self::UnreadStreams,
+        Self::UnreadRecords,
+        Self::ManySchemes,
+        Self::LongNames,
+        Self::DearJobs,
+        Self::ManyConnections,
+        Self::ManyLengths,
+        Self::Records,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::SilentConnections => "silent-connections",
+            Self::FewDescriptors => "few-descriptors",
+            Self::StalledCalls => "stalled-calls",
+            Self::UnreadAnswers => "unread-answers",
+            Self::UnreadStreams => "unread-streams",
+            Self::UnreadRecords => "unread-records",
+            Self::ManySchemes => "many-schemes",
+            Self::LongNames => "long-names",
+            Self::DearJobs => "dear-jobs",
+            Self::ManyConnections => "many-connections",
+            Self::ManyLengths => "many-lengths",
+            Self::Records => "records",
+        }
+    }
+
+    /// Files that the server may have open; none for as many as the system allows.
+    pub(super) fn open_files(self) -> Option<u32> {
+        (self == Self::FewDescriptors).then_some(64)
+    }
+
+    /// Starts the attackers.
+    pub(super) fn start(self, besieged: &Besieged) -> Result<Attackers, SiegeError> {
+        let target = Target {
+            tcp: besieged.address("tcp"),
+            plaintext: besieged.address("plaintext"),
+            socket: besieged.socket(),
+            is_over: Arc::default(),
+        };
+        let crowd = |threads: usize, attack: fn(&Target) -> io::Result<()>| -> Vec<JoinHandle<()>> {
+            (0..threads).map(|_| target.again_and_again(attack)).collect()
+        };
+        let threads = match self {
+            Self::SilentConnections | Self::FewDescriptors => crowd(1, silent_connections),
+            Self::StalledCalls => crowd(4, stalled_calls),
+            Self::UnreadAnswers => crowd(2, unread_answers),
+            Self::UnreadStreams => crowd(4, unread_streams),
+            Self::UnreadRecords => crowd(4, unread_records),
+            Self::ManySchemes => crowd(2, many_schemes),
+            Self::LongNames => crowd(4, long_names),
+            Self::DearJobs => crowd(2, dear_jobs),
+            Self::ManyConnections => crowd(64, rsa_signatures),
+            Self::ManyLengths => crowd(2, many_lengths),
+            Self::Records => crowd(4, records),
+        };
+        Ok(Attackers { is_over: target.is_over, threads })
+    }
+}
+
+/// Where the server is.
+#[derive(Clone)]
+struct Target {
+    tcp: String,
+    plaintext: String,
+    socket: PathBuf,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Target {
+    /// Attacks on a thread of its own until it is over. A server that turns an attacker away makes it begin anew.
+    fn again_and_again(&self, attack: fn(&Self) -> io::Result<()>) -> JoinHandle<()> {
+        let own = self.clone();
+        std::thread::spawn(move || {
+            while own.goes_on() {
+                // What the server does to an attacker is its own business.
+                let _ = attack(&own);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        })
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Keeps connections until the attack is over.
+    fn hold<T>(&self, connections: T) {
+        while self.goes_on() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop(connections);
+    }
+}
+
+/// Attackers at work, until this is dropped.
+pub(super) struct Attackers {
+    is_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Attackers {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // One that panicked attacks no more.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn silent_connections(target: &Target) -> io::Result<()> {
+    let mut connections = std::collections::VecDeque::new();
+    while target.goes_on() {
+        connections.push_back(TcpStream::connect(&target.tcp)?);
+        if connections.len() > 5000 {
+            connections.pop_front();
+        }
+    }
+    Ok(())
+}
+
+fn stalled_calls(target: &Target) -> io::Result<()> {
+    let mut http2 = Http2::open(&target.plaintext)?;
+    for _ in 0..50 {
+        if http2.begin("Stream", 16_000_000, &[0; 65_000]).is_err() {
+            break;
+        }
+    }
+    target.hold(http2);
+    Ok(())
+}
+
+/// Jobs under a handle that is not open: each is refused.
+fn refused_jobs() -> request::Body {
+    request::Body::Jobs(jobs(1 << 17, scheme(scheme::Kind::Ed25519Sign)))
+}
+
+fn unread_answers(target: &Target) -> io::Result<()> {
+    let mut connections = Vec::new();
+    for _ in 0..30 {
+        let mut frames = Frames::open(&target.socket)?;
+        let sent = frames.send((0..64).map(|_| refused_jobs()));
+        connections.push(frames);
+        if sent.is_err() || !target.goes_on() {
+            break;
+        }
+    }
+    target.hold(connections);
+    Ok(())
+}
+
+fn unread_streams(target: &Target) -> io::Result<()> {
+    let mut http2 = Http2::open(&target.plaintext)?;
+    let message = Request { id: 1, body: Some(refused_jobs()) }.encode_to_vec();
+    for _ in 0..64 {
+        if http2.begin("Stream", message.len() as u32, &message).is_err() {
+            break;
+        }
+    }
+    target.hold(http2);
+    Ok(())
+}
+
+/// So many digests of the same bytes, into an output of any length.
+fn digests(count: u32, output_len: u32, data: Bytes) -> request::Body {
+    let task = proto::Task {
+        kind: proto::task::Kind::Digest.into(),
+        algorithm: "sha256".into(),
+        ..Default::default()
+    };
+    let input = proto::Spans { len: data.len() as u32, ..Default::default() };
+    let output = proto::Spans { len: 32, stride: 32, ..Default::default() };
+    request::Body::Records(proto::Records {
+        count,
+        tasks: vec![task],
+        data,
+        input: Some(input),
+        output: Some(output),
+        output_len,
+        ..Default::default()
+    })
+}
+
+fn unread_records(target: &Target) -> io::Result<()> {
+    let mut connections = Vec::new();
+    for _ in 0..15 {
+        let mut frames = Frames::open(&target.socket)?;
+        let sent = frames.send((0..64).map(|_| digests(1 << 16, 16 << 20, Bytes::new())));
+        connections.push(frames);
+        if sent.is_err() || !target.goes_on() {
+            break;
+        }
+    }
+    target.hold(connections);
+    Ok(())
+}
+
+fn many_schemes(target: &Target) -> io::Result<()> {
+    let mut frames = Frames::open(&target.socket)?;
+    let salted = |salt_len: u32| proto::Scheme {
+        salt_len: Some(salt_len & 0xffff),
+        ..scheme(scheme::Kind::RsaPssSign)
+    };
+    let mut salt_len = 0;
+    while target.goes_on() {
+        let schemes = (salt_len..salt_len + 256).map(salted).collect();
+        let scheme_of = (0..=255).collect::<Vec<u8>>().into();
+        frames.ask(request::Body::Jobs(proto::Jobs {
+            count: 256,
+            schemes,
+            scheme_of,
+            ..Default::default()
+        }))?;
+        salt_len += 256;
+        if salt_len % (64 * 256) == 0 {
+            frames.ask(request::Body::Jobs(jobs(1 << 15, salted(16_383))))?;
+        }
+    }
+    Ok(())
+}
+
+fn long_names(target: &Target) -> io::Result<()> {
+    let mut frames = Frames::open(&target.socket)?;
+    let name = "\u{1}".repeat(15 << 20);
+    while target.goes_on() {
+        frames.ask(open(0, open_key::Source::Resident(name.clone())))?;
+    }
+    Ok(())
+}
+
+fn private(key: &Key) -> io::Result<open_key::Source> {
+    let der = export::private_pkcs8_der(key).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(open_key::Source::Asymmetric(der.to_vec().into()))
+}
+
+fn dear_jobs(target: &Target) -> io::Result<()> {
+    let key = generate::rsa(2048).map_err(|error| io::Error::other(error.to_string()))?;
+    let mut frames = Frames::open(&target.socket)?;
+    frames.ask(open(0, private(&key)?))?;
+    while target.goes_on() {
+        frames.send([request::Body::Jobs(jobs(20_000, scheme(scheme::Kind::RsaPkcs1Sign)))])?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+fn rsa_signatures(target: &Target) -> io::Result<()> {
+    let mut frames = Frames::open(&target.socket)?;
+    frames.ask(open(0, resident("rsa2048")))?;
+    while target.goes_on() {
+        frames.send([request::Body::Jobs(jobs(256, scheme(scheme::Kind::RsaPkcs1Sign)))])?;
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+fn many_lengths(target: &Target) -> io::Result<()> {
+    let mut frames = Frames::open(&target.socket)?;
+    let mut bits = 1024;
+    while target.goes_on() {
+        let key = odd_public_key(bits);
+        frames.ask(open(0, open_key::Source::Asymmetric(key)))?;
+        let verify = proto::Jobs {
+            seconds: vec![1; bits.div_ceil(8)].into(),
+            second_lens: (bits.div_ceil(8) as u32).to_le_bytes().to_vec().into(),
+            ..jobs(1, scheme(scheme::Kind::RsaPkcs1Verify))
+        };
+        frames.ask(request::Body::Jobs(verify))?;
+        bits = if bits == 4096 { 1024 } else { bits + 1 };
+    }
+    Ok(())
+}
+
+/// An RSA public key of any length with the exponent 65537, in PKCS#1: nobody has its private half.
+fn odd_public_key(bits: usize) -> Bytes {
+    let mut modulus = vec![0xff; bits.div_ceil(8)];
+    modulus[0] = if bits % 8 == 0 { 0xff } else { (1 << (bits % 8)) - 1 };
+    if modulus[0] & 0x80 != 0 {
+        modulus.insert(0, 0);
+    }
+    let mut body = vec![2];
+    length(&mut body, modulus.len());
+    body.extend_from_slice(&modulus);
+    body.extend_from_slice(&[2, 3, 1, 0, 1]);
+    let mut key = vec![0x30];
+    length(&mut key, body.len());
+    key.extend_from_slice(&body);
+    key.into()
+}
+
+/// A length in DER, of two bytes. X.690 8.1.3.5.
+fn length(der: &mut Vec<u8>, len: usize) {
+    der.push(0x82);
+    der.extend_from_slice(&(len as u16).to_be_bytes());
+}
+
+fn records(target: &Target) -> io::Result<()> {
+    let mut frames = Frames::open(&target.socket)?;
+    while target.goes_on() {
+        // Each record reads all of the data: 64 MiB to hash for one that is sent.
+        frames.send([digests(64, 64 * 32, vec![7; 1 << 20].into())])?;
+    }
+    Ok(())
+}

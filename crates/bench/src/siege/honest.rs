@@ -1,0 +1,153 @@
+//! The client that wants little: one signature at a time, with a pause after each, some of them on new connections.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use oarlock::keys::generate;
+use oarlock::{Input, Job, Scheme};
+use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
+use oarlock_wire::{Endpoint, Link, jobs};
+
+use super::SiegeError;
+use super::server::Besieged;
+
+/// The pause after each answer.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Of so many requests one goes over a new connection.
+const NEW_CONNECTION: usize = 20;
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An honest client at work.
+pub(super) struct Honest {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    latencies: Mutex<Vec<Duration>>,
+    failures: Mutex<Vec<String>>,
+    is_over: AtomicBool,
+}
+
+impl Honest {
+    /// Starts one that is connected.
+    pub(super) fn start(besieged: &Besieged) -> Result<Self, SiegeError> {
+        let (endpoint, shared) = (besieged.honest()?, Arc::new(Shared::default()));
+        let job = signature()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let link = runtime.block_on(connect(&endpoint)).map_err(SiegeError::Honest)?;
+        let own = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || runtime.block_on(own.work(link, &endpoint, &job)));
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Waits until it has had so many answers, and returns how long they took.
+    pub(super) fn wait_for(&self, requests: usize) -> Vec<Duration> {
+        while self.shared.lock().len() < requests && self.shared.failures().is_empty() {
+            std::thread::sleep(PAUSE);
+        }
+        self.latencies()
+    }
+
+    /// Forgets the answers so far.
+    pub(super) fn forget(&self) {
+        self.shared.lock().clear();
+    }
+
+    /// How long each answer took.
+    pub(super) fn latencies(&self) -> Vec<Duration> {
+        self.shared.lock().clone()
+    }
+
+    /// Stops it, and returns what failed.
+    pub(super) fn stop(mut self) -> Vec<String> {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            self.shared.fail("it panicked".to_owned());
+        }
+        self.shared.failures().clone()
+    }
+}
+
+impl Drop for Honest {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    async fn work(&self, mut link: Link, endpoint: &Endpoint, job: &proto::Jobs) {
+        let mut requests = 0_usize;
+        while !self.is_over.load(Ordering::Relaxed) {
+            requests += 1;
+            let began = Instant::now();
+            if requests.is_multiple_of(NEW_CONNECTION) {
+                match timed(connect(endpoint)).await {
+                    Ok(new) => link = new,
+                    Err(error) => {
+                        self.fail(format!("a new connection: {error}"));
+                        continue;
+                    }
+                }
+            }
+            match timed(sign(&link, job)).await {
+                Ok(()) => self.lock().push(began.elapsed()),
+                Err(error) => self.fail(error),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    fn fail(&self, failure: String) {
+        self.failures().push(failure);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Duration>> {
+        self.latencies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Vec<String>> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn timed<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(done) => done,
+        Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
+async fn connect(endpoint: &Endpoint) -> Result<Link, String> {
+    let link = Link::open(endpoint).await.map_err(|error| error.to_string())?;
+    let source = Some(open_key::Source::Resident("ed25519".to_owned()));
+    let open = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
+    link.call(open).await.map_err(|error| error.to_string())?;
+    Ok(link)
+}
+
+async fn sign(link: &Link, job: &proto::Jobs) -> Result<(), String> {
+    let answer = link.call(request::Body::Jobs(job.clone())).await.map_err(|error| error.to_string())?;
+    match answer {
+        response::Body::Results(results) => match results.faults.first() {
+            None => Ok(()),
+            Some(fault) => Err(fault.message.clone()),
+        },
+        _ => Err("the answer is to something else".to_owned()),
+    }
+}
+
+fn signature() -> Result<proto::Jobs, SiegeError> {
+    let key = generate::ed25519()?;
+    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    jobs::write([(job, 0)].into_iter()).map_err(|error| io::Error::other(error.to_string()).into())
+}

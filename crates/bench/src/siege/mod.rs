@@ -1,0 +1,152 @@
+//! An honest client beside clients that attack: how long it waits, whether it is ever refused, and how much memory the server takes.
+//!
+//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client signs with
+//! Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over plaintext, or without any
+//! certificate.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `attack` | what the attackers do |
+//! | `frames` | requests on a UNIX socket, answers not read |
+//! | `http2` | half-sent calls over HTTP/2 |
+//! | `honest` | the client that wants little |
+//! | `server` | the cryptoserver, and its memory |
+//! | `report` | table and JSON |
+
+mod attack;
+mod frames;
+mod honest;
+mod http2;
+mod report;
+pub(crate) mod server;
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use oarlock_server::development::DevelopmentError;
+use oarlock_server::{ServerError, config::ConfigError};
+
+use self::attack::Attack;
+use self::honest::Honest;
+use self::report::Row;
+use self::server::Besieged;
+
+/// Arguments of `oarlock-bench siege`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Exit code 1 if an honest request failed, waited longer than allowed, or if the server took more memory than its \
+                  limits say (docs/cryptoserver.md, Limits) or kept it. Attackers and server share the cores of this machine."
+)]
+pub(crate) struct SiegeArgs {
+    /// Attacks
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Attack::ALL)]
+    attacks: Vec<Attack>,
+    /// Seconds that each attack lasts at least
+    #[arg(long, default_value_t = 8.0)]
+    seconds: f64,
+    /// How long the honest client may wait for 99 of 100 answers
+    #[arg(long, default_value_t = 50.0, value_name = "MS")]
+    max_p99_ms: f64,
+    /// How long the server may take to give memory back
+    #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
+    max_recovery_seconds: f64,
+}
+
+/// The reason why a siege tells nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SiegeError {
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0} attacks hurt the honest client or the machine: see above")]
+    Hurt(usize),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error(transparent)]
+    Development(#[from] DevelopmentError),
+    #[error("the honest client: {0}")]
+    Honest(String),
+    #[error("a key for the attackers: {0}")]
+    Key(#[from] oarlock::keys::KeyError),
+}
+
+pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
+    for (option, value) in [
+        ("--seconds", args.seconds),
+        ("--max-p99-ms", args.max_p99_ms),
+        ("--max-recovery-seconds", args.max_recovery_seconds),
+    ] {
+        if !(value.is_finite() && value > 0.0 && value <= 3600.0) {
+            return Err(SiegeError::Usage(format!("{option} {value}: expected more than 0, up to 3600")));
+        }
+    }
+    oarlock_server::raise_open_files();
+    let progress = progress(args.attacks.len());
+    let mut rows = Vec::new();
+    for attack in &args.attacks {
+        progress.set_message(attack.name());
+        rows.push(besiege(*attack, args)?);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    report::print(&rows, args, as_json)?;
+    match rows.iter().filter(|row| !row.faults.is_empty()).count() {
+        0 => Ok(()),
+        hurt => Err(SiegeError::Hurt(hurt)),
+    }
+}
+
+/// One attack on a new server.
+fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
+    let mut besieged = Besieged::start(attack.open_files())?;
+    let honest = Honest::start(&besieged)?;
+    let before = honest.wait_for(CALM_REQUESTS);
+    let start_kb = besieged.resident_kb()?;
+    let ends = Instant::now() + Duration::from_secs_f64(args.seconds);
+    let attackers = attack.start(&besieged)?;
+    honest.forget();
+    let mut peak_kb = start_kb;
+    while Instant::now() < ends {
+        std::thread::sleep(LOOK);
+        peak_kb = peak_kb.max(besieged.resident_kb()?);
+    }
+    let during = honest.latencies();
+    drop(attackers);
+    let recovery = recovery(&besieged, start_kb, args)?;
+    let failures = honest.stop();
+    besieged.check_alive()?;
+    let bound_kb = start_kb + besieged.max_memory_kb();
+    Ok(Row::new(attack, [before, during], failures, [start_kb, peak_kb, bound_kb], recovery, args))
+}
+
+/// Requests of the honest client before the attack.
+const CALM_REQUESTS: usize = 50;
+
+/// How often memory is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Returns how long the server takes to get near the memory that it had at the start; none if it takes too long.
+fn recovery(besieged: &Besieged, start_kb: u64, args: &SiegeArgs) -> Result<Option<Duration>, SiegeError> {
+    let began = Instant::now();
+    while began.elapsed().as_secs_f64() < args.max_recovery_seconds {
+        if besieged.resident_kb()? * 2 <= start_kb * 3 {
+            return Ok(Some(began.elapsed()));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(None)
+}
+
+fn progress(attacks: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg} {elapsed}");
+    let progress = ProgressBar::new(attacks as u64);
+    style.map_or(progress.clone(), |style| progress.with_style(style))
+}

@@ -1,0 +1,147 @@
+//! The cryptoserver under siege: a process of its own, with limits small enough to be reached.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use oarlock::Accelerator;
+use oarlock_server::development::Development;
+use oarlock_server::{Config, Server};
+use oarlock_wire::{Credentials, Endpoint};
+use tempfile::TempDir;
+
+use super::SiegeError;
+use crate::process::{Part, answer};
+
+/// What a process of this role is called with.
+pub(crate) const ROLE: &str = "besieged";
+
+/// Arguments of the role.
+#[derive(Args, Debug)]
+pub(crate) struct BesiegedArgs {
+    #[arg(long)]
+    config: PathBuf,
+}
+
+/// The honest client has every key; attackers have the one that costs most, or bring their own.
+const CONFIG: &str = r#"[listen]
+tcp = "127.0.0.1:0"
+plaintext = "127.0.0.1:0"
+unix = "oarlock.sock"
+
+[tls]
+certificate = "server.pem"
+private_key = "server-key.pem"
+client_ca = "ca.pem"
+
+[keys]
+directory = "keys"
+
+[audit]
+file = "audit.jsonl"
+on_failure = "stop"
+max_queue_bytes = 4194304
+
+[limits]
+connections = 128
+max_unix_connections = 128
+max_connections_per_client = 96
+max_handshakes = 128
+max_handshakes_per_address = 64
+in_flight = 64
+message_bytes = 16777216
+max_bytes_per_client = 50331648
+max_bytes = 67108864
+max_stall_seconds = 5
+may_bring_keys = true
+
+[[grant]]
+keys = ["*"]
+clients = ["dns:developer.oarlock.test"]
+
+[[grant]]
+keys = ["rsa2048"]
+clients = ["uid:*", "loopback"]
+"#;
+
+/// Bytes of audit entries that may wait, as the configuration has it.
+const AUDIT_KB: u64 = 4 << 10;
+
+/// A server at work.
+pub(super) struct Besieged {
+    part: Part,
+    development: Development,
+    max_memory_kb: u64,
+    _place: TempDir,
+}
+
+impl Besieged {
+    /// Starts a server that may have so many files open.
+    pub(super) fn start(open_files: Option<u32>) -> Result<Self, SiegeError> {
+        let place = tempfile::tempdir()?;
+        let development = Development::at(place.path());
+        development.prepare()?;
+        fs::write(development.config(), CONFIG)?;
+        let limits = Config::read(&development.config())?.limits;
+        let arguments = [ROLE.to_owned(), "--config".to_owned(), development.config().display().to_string()];
+        let part = match open_files {
+            None => Part::start(&arguments, None)?,
+            Some(files) => Part::start_with_open_files(&arguments, files)?,
+        };
+        let max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
+        Ok(Self { part, development, max_memory_kb, _place: place })
+    }
+
+    /// Memory that clients can make the server use beyond that at its start.
+    pub(super) fn max_memory_kb(&self) -> u64 {
+        self.max_memory_kb
+    }
+
+    /// Memory that it has now. proc(5), statm.
+    pub(super) fn resident_kb(&self) -> io::Result<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/statm", self.part.id()))?;
+        let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+        let pages = pages.ok_or_else(|| io::Error::other("/proc/PID/statm has no resident pages"))?;
+        Ok(pages * rustix::param::page_size() as u64 / 1024)
+    }
+
+    /// Fails if the server has ended.
+    pub(super) fn check_alive(&mut self) -> io::Result<()> {
+        self.part.cpu().map(drop)
+    }
+
+    /// The address of a listener, `tcp` or `plaintext`.
+    pub(super) fn address(&self, name: &str) -> String {
+        self.part.said[name].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(super) fn socket(&self) -> PathBuf {
+        self.development.socket()
+    }
+
+    /// How the honest client connects.
+    pub(super) fn honest(&self) -> io::Result<Endpoint> {
+        let credentials = Credentials {
+            server_ca: fs::read(self.development.ca())?,
+            certificate: fs::read(self.development.client_certificate())?,
+            private_key: fs::read(self.development.client_key())?.into(),
+        };
+        let url = format!("https://{}", self.address("tcp"));
+        Ok(Endpoint::Grpc { url, credentials: Some(credentials) })
+    }
+}
+
+pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
+    oarlock_server::raise_open_files();
+    let config = Config::read(&args.config)?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let server = Server::bind(config, Accelerator::builder()).await?;
+        let addresses = server.addresses();
+        answer(&serde_json::json!({
+            "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
+        }))?;
+        Ok(server.run(std::future::pending()).await?)
+    })
+}

@@ -1,0 +1,246 @@
+//! One call over HTTP/2: the bytes that it holds, how long its message may take, and whether its answer is taken.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming};
+use tokio::time::{Sleep, sleep};
+use tonic::{Code, Status};
+
+use crate::budget::{BytesError, HeldBytes};
+use crate::clients::Client;
+use crate::config::Limits;
+
+/// What a call holds beside messages: its headers, its session, and what lies between gRPC and the socket.
+pub(crate) const CALL_BYTES: usize = 128 << 10;
+
+/// Bytes in front of each message: a flag and the length.
+const PREFIX_BYTES: usize = 5;
+
+/// A call from its first byte to the last of its answer.
+#[derive(Debug)]
+pub(crate) struct Call {
+    state: Mutex<State>,
+    max_message: Duration,
+    /// What a call with one request may send; None for a stream, whose messages gRPC bounds.
+    max_unary_bytes: Option<usize>,
+}
+
+#[derive(Debug)]
+struct State {
+    held: HeldBytes,
+    /// Bytes of the message that is arriving.
+    arriving: usize,
+    /// The longest message so far: gRPC keeps the memory that it took.
+    longest: usize,
+    /// What the call holds until its end.
+    kept: HeldBytes,
+}
+
+impl Call {
+    /// Begins a call of a client.
+    ///
+    /// # Errors
+    /// The client, or all clients together, hold as many bytes as they may.
+    pub(crate) fn begin(client: &Arc<Client>, limits: &Limits, is_stream: bool) -> Result<Arc<Self>, Status> {
+        let kept = HeldBytes::new(client, CALL_BYTES).map_err(exhausted)?;
+        let held = HeldBytes::none(Arc::clone(client));
+        Ok(Arc::new(Self {
+            state: Mutex::new(State { held, arriving: 0, longest: 0, kept }),
+            max_message: limits.max_message(),
+            max_unary_bytes: (!is_stream).then_some(limits.max_unary_bytes),
+        }))
+    }
+
+    /// Counts bytes that have arrived.
+    fn receive(&self, bytes: usize) -> Result<(), Status> {
+        let mut state = self.lock();
+        state.arriving += bytes;
+        if let Some(max) = self.max_unary_bytes
+            && state.arriving > max + PREFIX_BYTES
+        {
+            let message = format!(
+                "a call with one request has at most {max} bytes ([limits] max_unary_bytes): use a stream for more"
+            );
+            return Err(Status::resource_exhausted(message));
+        }
+        let needed = state.arriving.max(state.longest);
+        if needed > state.held.len() { state.held.resize(needed).map_err(exhausted) } else { Ok(()) }
+    }
+
+    /// Separates what a message holds that has arrived whole.
+    ///
+    /// # Errors
+    /// As for [`Call::begin`].
+    pub(crate) fn take_message(&self, client: &Arc<Client>, bytes: usize) -> Result<HeldBytes, BytesError> {
+        let mut state = self.lock();
+        state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
+        state.longest = state.longest.max(bytes + PREFIX_BYTES);
+        HeldBytes::new(client, bytes)
+    }
+
+    /// Keeps bytes until the call has ended.
+    pub(crate) fn keep(&self, held: HeldBytes) {
+        self.lock().kept.merge(held);
+    }
+
+    fn is_arriving(&self) -> bool {
+        self.lock().arriving > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn exhausted(error: BytesError) -> Status {
+    Status::resource_exhausted(error.to_string())
+}
+
+/// What a client sends in a call.
+pub(crate) struct RequestBody {
+    body: Incoming,
+    call: Arc<Call>,
+    /// Set while a message arrives.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl RequestBody {
+    pub(crate) fn new(body: Incoming, call: Arc<Call>) -> Self {
+        Self { body, call, deadline: None }
+    }
+
+    /// Fails once the message that is arriving has taken too long.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Status> {
+        if !self.call.is_arriving() {
+            self.deadline = None;
+            return Poll::Pending;
+        }
+        let max = self.call.max_message;
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(max)));
+        ready!(deadline.as_mut().poll(context));
+        let message = format!(
+            "half a message and no more for {} s ([limits] max_message_seconds)",
+            self.call.max_message.as_secs()
+        );
+        Poll::Ready(Status::deadline_exceeded(message))
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if let Poll::Ready(late) = self.poll_late(context) {
+            return Poll::Ready(Some(Err(late)));
+        }
+        let frame = match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+            None => return Poll::Ready(None),
+            Some(Err(error)) => {
+                return Poll::Ready(Some(Err(Status::new(Code::Cancelled, error.to_string()))));
+            }
+            Some(Ok(frame)) => frame,
+        };
+        let bytes = frame.data_ref().map_or(0, Bytes::len);
+        Poll::Ready(Some(self.call.receive(bytes).map(|()| frame)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
+
+/// Answers of a connection that its client has not taken yet, and since when.
+#[derive(Debug, Default)]
+pub(crate) struct Untaken {
+    since: Mutex<HashMap<u64, Instant>>,
+    last_id: AtomicU64,
+}
+
+impl Untaken {
+    /// Returns for how long the client has left an answer untaken.
+    pub(crate) fn longest(&self) -> Option<Duration> {
+        self.lock().values().min().map(Instant::elapsed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Instant>> {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the server answers in a call, in pieces that leave little behind when the client takes no more.
+pub(crate) struct AnswerBody {
+    body: tonic::body::Body,
+    /// What is left of the last frame.
+    rest: Bytes,
+    id: u64,
+    untaken: Arc<Untaken>,
+    /// What the call holds ends with its answer.
+    _call: Option<Arc<Call>>,
+}
+
+/// Bytes of an answer that go to HTTP/2 at once.
+const PIECE_BYTES: usize = 16 << 10;
+
+impl AnswerBody {
+    pub(crate) fn new(body: tonic::body::Body, call: Arc<Call>, untaken: Arc<Untaken>) -> Self {
+        let id = untaken.last_id.fetch_add(1, Ordering::Relaxed);
+        Self { body, rest: Bytes::new(), id, untaken, _call: Some(call) }
+    }
+
+    fn next_piece(&mut self) -> Frame<Bytes> {
+        let piece = self.rest.split_to(self.rest.len().min(PIECE_BYTES));
+        Frame::data(piece)
+    }
+}
+
+impl Default for AnswerBody {
+    /// A body without content, as refusals have.
+    fn default() -> Self {
+        let (body, untaken) = (tonic::body::Body::empty(), Arc::default());
+        Self { body, rest: Bytes::new(), id: 0, untaken, _call: None }
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        // HTTP/2 asks for more: it has passed on what it was given.
+        this.untaken.lock().remove(&this.id);
+        if this.rest.is_empty() {
+            match ready!(Pin::new(&mut this.body).poll_frame(context)) {
+                Some(Ok(frame)) if frame.is_data() => this.rest = frame.into_data().unwrap_or_default(),
+                other => return Poll::Ready(other),
+            }
+        }
+        let piece = this.next_piece();
+        this.untaken.lock().insert(this.id, Instant::now());
+        Poll::Ready(Some(Ok(piece)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        self.untaken.lock().remove(&self.id);
+    }
+}

@@ -1,0 +1,76 @@
+//! Rates: so many units a second, and as many at once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// So many units a second, as many at once: the generic cell rate algorithm. ITU-T I.371 annex A.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    began: Instant,
+    /// Nanoseconds that a unit uses up.
+    unit_ns: u64,
+    /// When all that was taken will have been used up, in nanoseconds since the beginning.
+    used_until: AtomicU64,
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+impl Rate {
+    pub(crate) fn new(per_second: u32) -> Self {
+        let unit_ns = SECOND / u64::from(per_second.max(1));
+        Self { began: Instant::now(), unit_ns, used_until: AtomicU64::new(0) }
+    }
+
+    /// Takes so many units. More than a second's worth is taken if nothing else was taken for a second.
+    ///
+    /// # Errors
+    /// The rate is used up: the time after which there are so many again.
+    #[inline]
+    pub(crate) fn take(&self, units: u32) -> Result<(), Duration> {
+        self.take_at(units, self.now())
+    }
+
+    /// True if a second's worth could be taken.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.used_until.load(Ordering::Relaxed) <= self.now()
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+
+    fn take_at(&self, units: u32, now: u64) -> Result<(), Duration> {
+        let taken_ns = self.unit_ns.saturating_mul(u64::from(units));
+        let allowed_ns = taken_ns.max(SECOND);
+        let next = |used: u64| {
+            let until = used.max(now).saturating_add(taken_ns);
+            (until - now <= allowed_ns).then_some(until)
+        };
+        let taken = self.used_until.try_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let wait = |used: u64| used.saturating_add(taken_ns).saturating_sub(now.saturating_add(allowed_ns));
+        taken.map(drop).map_err(|used| Duration::from_nanos(wait(used)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_lets_a_second_s_worth_through_at_once() {
+        let rate = Rate::new(10);
+        assert!((0..10).all(|_| rate.take_at(1, 0).is_ok()));
+        assert_eq!(rate.take_at(1, 0), Err(Duration::from_millis(100)));
+        assert_eq!(rate.take_at(1, 60_000_000), Err(Duration::from_millis(40)));
+        assert!(rate.take_at(1, 100_000_000).is_ok() && rate.take_at(1, 100_000_000).is_err());
+        assert!((0..10).all(|_| rate.take_at(1, 5 * SECOND).is_ok()) && rate.take_at(1, 5 * SECOND).is_err());
+    }
+
+    #[test]
+    fn what_is_more_than_a_second_s_worth_waits_for_an_unused_rate() {
+        let rate = Rate::new(10);
+        assert!(rate.take_at(25, 0).is_ok());
+        assert_eq!(rate.take_at(1, 0), Err(Duration::from_millis(1600)));
+        assert!(rate.take_at(25, SECOND).is_err() && rate.take_at(25, 5 * SECOND / 2).is_ok());
+    }
+}

@@ -1,0 +1,306 @@
+//! Bounds: of connections, of bytes, of waiting, and of keys that clients bring.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use house::{House, open_resident, request};
+use oarlock::Key;
+use oarlock::keys::{export, generate};
+use oarlock_server::config::Limits;
+use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
+use oarlock_wire::proto::{
+    self, Code, Fault, OpenKey, Request, Response, open_key, request, response, scheme,
+};
+use oarlock_wire::{Endpoint, Link, LinkError, Message, frame};
+use tonic::transport::Channel;
+
+/// A house whose plaintext clients have keys too.
+async fn house(change: impl FnOnce(&mut Limits)) -> House {
+    House::with(|config, _| {
+        config.grants[0].clients.push("loopback".into());
+        change(&mut config.limits);
+    })
+    .await
+}
+
+async fn is_served(link: &Link) {
+    open_resident(link, 0, "ed25519").await;
+}
+
+fn refusal_of(outcome: Result<response::Body, LinkError>) -> Fault {
+    match outcome {
+        Err(LinkError::Refused(fault)) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn bring(link: &Link, key: &Key) -> Result<response::Body, LinkError> {
+    let der = match export::private_pkcs8_der(key) {
+        Ok(der) => der.to_vec(),
+        Err(_) => export::spki_der(key).unwrap(),
+    };
+    let source = Some(open_key::Source::Asymmetric(der.into()));
+    link.call(request::Body::OpenKey(OpenKey { handle: 1, source, ..OpenKey::default() })).await
+}
+
+/// So many jobs of one scheme under handle 0.
+fn jobs(count: u32, kind: scheme::Kind, input: &[u8]) -> request::Body {
+    let inputs = input.repeat(count as usize);
+    let lens = (input.len() as u32).to_le_bytes().repeat(count as usize);
+    request::Body::Jobs(proto::Jobs {
+        count,
+        schemes: vec![proto::Scheme {
+            kind: kind.into(),
+            digest: proto::Digest::Sha256.into(),
+            ..Default::default()
+        }],
+        inputs: inputs.into(),
+        input_lens: lens.into(),
+        ..Default::default()
+    })
+}
+
+/// Digests of the same data, into an output as long as anybody likes.
+fn digests(count: u32, output_len: u32) -> proto::Records {
+    let task = proto::Task {
+        kind: proto::task::Kind::Digest.into(),
+        algorithm: "sha256".into(),
+        ..Default::default()
+    };
+    proto::Records {
+        count,
+        tasks: vec![task],
+        data: vec![7; 4096].into(),
+        input: Some(proto::Spans { len: 4096, ..Default::default() }),
+        output: Some(proto::Spans { len: 32, stride: 32, ..Default::default() }),
+        output_len,
+        ..Default::default()
+    }
+}
+
+/// An attacker on the UNIX socket.
+fn attacker(path: &Path) -> UnixStream {
+    let mut stream = UnixStream::connect(path).unwrap();
+    // The server may have turned it away before.
+    let _ = stream.write_all(frame::PREAMBLE);
+    stream
+}
+
+fn framed(id: u64, body: request::Body) -> BytesMut {
+    let mut bytes = BytesMut::new();
+    frame::put(&request(id, body), &mut bytes).unwrap();
+    bytes
+}
+
+/// The faults that a connection hears until the server ends it.
+fn last_words(stream: &mut UnixStream) -> Vec<(Code, String)> {
+    let mut heard = Vec::new();
+    let _ = stream.read_to_end(&mut heard);
+    let (mut heard, mut faults) = (BytesMut::from(&*heard), Vec::new());
+    while let Some(message) = frame::take(&mut heard, 1 << 26).unwrap() {
+        if let Some(response::Body::Fault(fault)) = Response::decode(message).unwrap().body {
+            faults.push((fault.code(), fault.message));
+        }
+    }
+    faults
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_who_say_nothing_lock_nobody_out() {
+    let house = house(|limits| {
+        (limits.max_handshakes, limits.max_handshakes_per_address) = (8, 4);
+        (limits.connections, limits.max_unix_connections) = (4, 4);
+        // Longer than any test: nobody is let in because a stranger's time was over.
+        limits.handshake_seconds = 3600;
+    })
+    .await;
+    let address = house.addresses.tcp.unwrap();
+    let known = Link::open(&house.tls()).await.unwrap();
+    is_served(&known).await;
+    let mut strangers: Vec<_> = (0..64).map(|_| TcpStream::connect(address).unwrap()).collect();
+    for stranger in strangers.iter_mut().step_by(2) {
+        let _ = stranger.write_all(&[22, 3, 1]);
+    }
+    is_served(&known).await;
+    is_served(&Link::open(&house.unix()).await.unwrap()).await;
+    is_served(&Link::open(&house.tls()).await.unwrap()).await;
+    // Those who gave way hear that the connection has ended.
+    let mut ended = 0;
+    for stranger in &mut strangers {
+        stranger.set_nonblocking(true).unwrap();
+        let read = stranger.read(&mut [0]);
+        ended += usize::from(!matches!(&read, Err(error) if error.kind() == ErrorKind::WouldBlock));
+    }
+    assert!(ended >= 60, "{ended} of 64");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_has_a_bound_of_its_own_for_connections() {
+    let house = house(|limits| limits.max_connections_per_client = 2).await;
+    let first = Link::open(&house.unix()).await.unwrap();
+    is_served(&first).await;
+    let second = Link::open(&house.unix()).await.unwrap();
+    is_served(&second).await;
+    let mut third = attacker(house.addresses.unix.as_ref().unwrap());
+    let [(code, message)] = &*last_words(&mut third) else { panic!("one fault was expected") };
+    assert_eq!(*code, Code::ResourceExhausted);
+    assert!(message.contains("max_connections_per_client is 2"), "{message}");
+    is_served(&Link::open(&house.tls()).await.unwrap()).await;
+    drop(first);
+    until_served(&house.unix()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_takes_no_answers_is_left_and_holds_nothing_any_more() {
+    let house = house(|limits| {
+        limits.max_stall_seconds = 1;
+        limits.idle_seconds = 3600;
+    })
+    .await;
+    let mut stream = attacker(house.addresses.unix.as_ref().unwrap());
+    stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+    let records = framed(1, request::Body::Records(digests(1, 1 << 20)));
+    // Nothing is read here. The server stops reading too, and in the end it leaves.
+    loop {
+        match stream.write_all(&records) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => {
+                assert!(
+                    matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset),
+                    "{error}"
+                );
+                break;
+            }
+        }
+    }
+    is_served(&Link::open(&house.unix()).await.unwrap()).await;
+}
+
+async fn client(house: &House) -> CryptoserverClient<Channel> {
+    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    CryptoserverClient::new(Channel::from_shared(url).unwrap().connect().await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_takes_no_answers_of_a_stream_is_left() {
+    let house = house(|limits| (limits.max_stall_seconds, limits.max_connections_per_client) = (1, 1)).await;
+    let mut client = client(&house).await;
+    let requests = (0..16).map(|id| request(id, request::Body::Records(digests(1, 1 << 20))));
+    // A stream whose requests do not end, so that only its answers are missing.
+    let requests = futures_util::StreamExt::chain(
+        futures_util::stream::iter(requests),
+        futures_util::stream::pending::<Request>(),
+    );
+    let _answers = client.stream(requests).await.unwrap();
+    // There is a seat for another connection of the same client once this one is gone.
+    until_served(&house.plaintext()).await;
+}
+
+/// Connects again and again until the server has a seat.
+async fn until_served(endpoint: &Endpoint) {
+    loop {
+        if let Ok(link) = Link::open(endpoint).await {
+            let source = Some(open_key::Source::Resident("ed25519".into()));
+            let open = request::Body::OpenKey(OpenKey { source, ..OpenKey::default() });
+            if link.call(open).await.is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_message_is_not_waited_for_for_ever() {
+    let house = house(|limits| {
+        limits.max_message_seconds = 1;
+        limits.idle_seconds = 3600;
+    })
+    .await;
+    let mut stream = attacker(house.addresses.unix.as_ref().unwrap());
+    stream.write_all(&[0, 0, 1, 0, 1, 2, 3]).unwrap();
+    assert!(last_words(&mut stream).is_empty());
+    // A connection that says nothing is another thing.
+    let quiet = attacker(house.addresses.unix.as_ref().unwrap());
+    quiet.set_nonblocking(true).unwrap();
+    assert_eq!((&quiet).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_holds_no_more_bytes_than_it_may_and_others_are_served() {
+    let house = house(|limits| {
+        limits.message_bytes = 1 << 20;
+        (limits.max_bytes_per_client, limits.max_bytes) = (4 << 20, 4 << 20);
+    })
+    .await;
+    let greedy = Link::open(&house.unix()).await.unwrap();
+    is_served(&greedy).await;
+    let fault = refusal_of(greedy.call(jobs(1 << 14, scheme::Kind::Ed25519Sign, b"m")).await);
+    assert_eq!((fault.code(), fault.blame()), (Code::ResourceExhausted, proto::Blame::Caller));
+    assert!(fault.message.contains("max_bytes_per_client is 4194304"), "{}", fault.message);
+    // A smaller batch of the same client is served, and so is another client.
+    assert!(greedy.call(jobs(1 << 10, scheme::Kind::Ed25519Sign, b"m")).await.is_ok());
+    is_served(&Link::open(&house.tls()).await.unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_with_one_request_has_a_bound_of_its_own() {
+    let house = house(|limits| limits.max_unary_bytes = 4096).await;
+    let mut client = client(&house).await;
+    let sign = |len: usize| proto::SignRequest {
+        key: "ed25519".into(),
+        scheme: Some(proto::Scheme { kind: scheme::Kind::Ed25519Sign.into(), ..Default::default() }),
+        input: Some(proto::sign_request::Input::Message(vec![7; len].into())),
+    };
+    assert!(client.sign(sign(4000)).await.is_ok());
+    let status = client.sign(sign(5000)).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::ResourceExhausted, "{status}");
+    assert!(status.message().contains("max_unary_bytes"), "{status}");
+    // A stream takes it.
+    let link = Link::open(&house.plaintext()).await.unwrap();
+    is_served(&link).await;
+    assert!(link.call(jobs(1, scheme::Kind::Ed25519Sign, &[7; 5000])).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_clients_bring_have_a_rate_and_a_size() {
+    let house = house(|limits| {
+        limits.max_brought_keys_per_second = 40;
+        limits.max_brought_rsa_bits = 2048;
+    })
+    .await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    let fault = refusal_of(bring(&link, &generate::rsa(3072).unwrap()).await);
+    assert_eq!(fault.code(), Code::BadKey);
+    assert!(
+        fault.message.contains("max_brought_rsa_bits") && fault.message.contains("3072"),
+        "{}",
+        fault.message
+    );
+    let key = generate::ed25519().unwrap();
+    let mut brought = 0;
+    let fault = loop {
+        match bring(&link, &key).await {
+            Ok(_) => brought += 1,
+            Err(LinkError::Refused(fault)) => break fault,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert!(brought >= 30, "{brought}");
+    assert_eq!(fault.code(), Code::ResourceExhausted);
+    assert!(fault.retry_after_ms > 0 && fault.message.contains("40 per second"), "{}", fault.message);
+    // Coming back by another connection wins nothing, and another client has its own rate.
+    let again = Link::open(&house.unix()).await.unwrap();
+    assert_eq!(
+        refusal_of(bring(&again, &generate::rsa(2048).unwrap()).await).code(),
+        Code::ResourceExhausted
+    );
+    assert!(bring(&Link::open(&house.tls()).await.unwrap(), &key).await.is_ok());
+}
