@@ -81,6 +81,7 @@ impl TcpAcceptor {
                 match self.admission.admit(Listener::Network, &client.account, service) {
                     Ok(seat) => {
                         drop(slot);
+                        debug!(client = %client.identity, peer = ?from, "a client has connected");
                         let transport = Transport::new(bytes, client, &service.limits, seat, lifetime);
                         // Nobody takes it if the server stops.
                         let _ = self.transports.send(transport).await;
@@ -286,7 +287,10 @@ fn admit_unix(
     let account = service.clients.find(&identity);
     let client = KnownClient { identity, account };
     match admission.admit(Listener::Unix, &client.account, service) {
-        Ok(seat) => Ok((client, seat)),
+        Ok(seat) => {
+            debug!(client = %client.identity, pid = process.pid(), "a client has connected");
+            Ok((client, seat))
+        }
         Err(error) => {
             report_refusal(&error, &client.identity, service);
             Err(error.into())

@@ -11,6 +11,7 @@ use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
 use oarlock_wire::proto::{
     self, Code, Fault, Request, Response, open_key, request, response, scheme, sign_request, verify_request,
 };
+use tonic::metadata::MetadataMap;
 use tonic::{Status, Streaming};
 
 use crate::budget::HeldBytes;
@@ -359,9 +360,14 @@ fn status(fault: Fault) -> Status {
         Code::Unavailable => tonic::Code::Unavailable,
         Code::Failed => tonic::Code::Internal,
     };
-    let hint = match fault.retry_after_ms {
-        0 => String::new(),
-        wait => format!("; try again in {wait} ms"),
-    };
-    Status::new(code, format!("{}{hint}", fault.message))
+    if fault.retry_after_ms == 0 {
+        return Status::new(code, fault.message);
+    }
+    let mut metadata = MetadataMap::new();
+    metadata.insert(PUSHBACK, fault.retry_after_ms.into());
+    let message = format!("{}; try again in {} ms", fault.message, fault.retry_after_ms);
+    Status::with_metadata(code, message, metadata)
 }
+
+/// The trailer that tells clients of gRPC when to try again. gRPC proposal A6, pushback.
+const PUSHBACK: &str = "grpc-retry-pushback-ms";

@@ -251,6 +251,22 @@ async fn a_client_holds_no_more_bytes_than_it_may_and_others_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_client_has_waiting_is_bounded_by_time() {
+    let house = house(|limits| limits.max_queued_seconds_per_client = 1).await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    open_resident(&link, 0, "rsa2048").await;
+    // More than a second of any engine there is.
+    let fault = match link.call(jobs(100_000, scheme::Kind::RsaPkcs1Sign, b"m")).await.unwrap() {
+        response::Body::Results(results) => results.faults.into_iter().next().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fault.code(), Code::ResourceExhausted, "{}", fault.message);
+    assert!(fault.retry_after_ms >= 100);
+    let one = link.call(jobs(1, scheme::Kind::RsaPkcs1Sign, b"m")).await.unwrap();
+    assert!(matches!(one, response::Body::Results(results) if results.faults.is_empty()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_with_one_request_has_a_bound_of_its_own() {
     let house = house(|limits| limits.max_unary_bytes = 4096).await;
     let mut client = client(&house).await;

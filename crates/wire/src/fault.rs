@@ -65,7 +65,7 @@ pub fn blame_of(blame: contract::Blame) -> Blame {
 }
 
 /// Whether a refused client should come again: a full queue empties in less.
-const RETRY_AFTER_MS: u32 = 20;
+const RETRY_AFTER_MS: u32 = 250;
 
 /// The error of a job that a server answered with this fault.
 #[must_use]
