@@ -4,6 +4,7 @@
 //! CPU time that it has used, in microseconds, and ends when stdin does: so it never outlives who started it.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -31,12 +32,29 @@ impl Part {
         Self::start_command(command)
     }
 
-    /// The same on any core, with so many files that may be open.
-    pub(crate) fn start_with_open_files(arguments: &[String], files: u32) -> io::Result<Self> {
+    /// Starts a program on any core, with so many files that may be open, and waits until it says where it is.
+    pub(crate) fn start_program(
+        program: &Path,
+        arguments: &[String],
+        open_files: Option<u32>,
+    ) -> io::Result<Self> {
+        let Some(files) = open_files else {
+            let mut command = Command::new(program);
+            command.args(arguments).stderr(Stdio::null());
+            return Self::start_command(command);
+        };
         let mut command = Command::new("sh");
         let limit = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
-        command.arg("-c").arg(limit).arg(std::env::current_exe()?).args(arguments);
+        command.arg("-c").arg(limit).arg(program).args(arguments).stderr(Stdio::null());
         Self::start_command(command)
+    }
+
+    /// Fails if it has ended.
+    pub(crate) fn check_alive(&mut self) -> io::Result<()> {
+        match self.child.try_wait()? {
+            None => Ok(()),
+            Some(status) => Err(io::Error::other(format!("it has ended: {status}"))),
+        }
     }
 
     fn start_command(mut command: Command) -> io::Result<Self> {

@@ -21,6 +21,7 @@ mod report;
 pub(crate) mod server;
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -49,6 +50,9 @@ pub(crate) struct SiegeArgs {
     /// How long the honest client may wait for 99 of 100 answers
     #[arg(long, default_value_t = 50.0, value_name = "MS")]
     max_p99_ms: f64,
+    /// The `oarlock` whose `serve` is attacked [default: the same server within this program]
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<PathBuf>,
     /// How long the server may take to give memory back
     #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
     max_recovery_seconds: f64,
@@ -103,7 +107,7 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
 
 /// One attack on a new server.
 fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
-    let mut besieged = Besieged::start(attack.open_files())?;
+    let mut besieged = Besieged::start(attack.open_files(), args.program.as_deref())?;
     let honest = Honest::start(&besieged)?;
     let before = honest.wait_for(CALM_REQUESTS);
     let start_kb = besieged.resident_kb()?;

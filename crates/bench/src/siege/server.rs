@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::Accelerator;
@@ -77,18 +77,19 @@ pub(super) struct Besieged {
 }
 
 impl Besieged {
-    /// Starts a server that may have so many files open.
-    pub(super) fn start(open_files: Option<u32>) -> Result<Self, SiegeError> {
+    /// Starts a server, `oarlock serve` of a program or this one, that may have so many files open.
+    pub(super) fn start(open_files: Option<u32>, program: Option<&Path>) -> Result<Self, SiegeError> {
         let place = tempfile::tempdir()?;
         let development = Development::at(place.path());
         development.prepare()?;
         fs::write(development.config(), CONFIG)?;
         let limits = Config::read(&development.config())?.limits;
-        let arguments = [ROLE.to_owned(), "--config".to_owned(), development.config().display().to_string()];
-        let part = match open_files {
-            None => Part::start(&arguments, None)?,
-            Some(files) => Part::start_with_open_files(&arguments, files)?,
+        let config = ["--config".to_owned(), development.config().display().to_string()];
+        let (program, role) = match program {
+            None => (std::env::current_exe()?, vec![ROLE.to_owned()]),
+            Some(program) => (program.to_owned(), vec!["--json".to_owned(), "serve".to_owned()]),
         };
+        let part = Part::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
         let max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
         Ok(Self { part, development, max_memory_kb, _place: place })
     }
@@ -108,7 +109,7 @@ impl Besieged {
 
     /// Fails if the server has ended.
     pub(super) fn check_alive(&mut self) -> io::Result<()> {
-        self.part.cpu().map(drop)
+        self.part.check_alive()
     }
 
     /// The address of a listener, `tcp` or `plaintext`.
