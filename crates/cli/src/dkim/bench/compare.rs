@@ -300,7 +300,10 @@ impl Report {
         let engine = self.rows.first().and_then(|row| row.engine).unwrap_or("no engine");
         let chart = BarChart {
             title: "oarlock dkim --compare".into(),
-            x_label: format!("gain over the {SOFTWARE} engine, from end to end, {} messages", self.messages),
+            x_label: format!(
+                "gain over the {SOFTWARE} engine, from end to end, {}",
+                count(self.messages as u64, "message")
+            ),
             unit: " %".into(),
             mark: None,
             series: vec![engine.into(), "hardware of the paper".into()],
