@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{
     BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
@@ -59,7 +59,7 @@ fn report_lines(
 ) {
     let report = move || {
         loop {
-            std::thread::sleep(every);
+            wait(every);
             let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) else { return };
             if writeln!(out, "oarlock: {}", line(&bar, &template)).is_err() {
                 return;
@@ -68,6 +68,17 @@ fn report_lines(
     };
     // Without a thread there are no lines: the work does not depend on them.
     let _ = std::thread::Builder::new().name("progress".into()).spawn(report);
+}
+
+/// Nobody wakes the thread: it may wake by itself before the time has passed.
+fn wait(every: Duration) {
+    let due = Instant::now() + every;
+    loop {
+        match due.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => return,
+            left => std::thread::park_timeout(left),
+        }
+    }
 }
 
 /// The text of a bar's template without the bar itself.

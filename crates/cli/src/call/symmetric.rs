@@ -39,7 +39,7 @@ impl Call<'_> {
         let cipher = cipher(args.cipher, self.open_symmetric("open", &args.key).await?)?;
         let aad = associated(cipher, args.aad.as_deref())?;
         let sealed = read(&args.input)?;
-        let (iv, ciphertext, tag) = parts(cipher, &sealed)?;
+        let [iv, ciphertext, tag] = parts(cipher, &sealed)?;
         let task = match cipher {
             Cipher::Cbc(alg) => Task::decrypt(alg),
             Cipher::Gcm(alg) => Task::open(alg),
@@ -196,11 +196,11 @@ fn associated(cipher: Cipher, aad: Option<&str>) -> Result<&[u8], CallError> {
 }
 
 /// IV, ciphertext and tag of a sealed value.
-fn parts(cipher: Cipher, sealed: &[u8]) -> Result<(&[u8], &[u8], &[u8]), CallError> {
+fn parts(cipher: Cipher, sealed: &[u8]) -> Result<[&[u8]; 3], CallError> {
     let split = || {
         let (iv, rest) = sealed.split_at_checked(iv_len(cipher))?;
         let (ciphertext, tag) = rest.split_at_checked(rest.len().checked_sub(tag_len(cipher))?)?;
-        Some((iv, ciphertext, tag))
+        Some([iv, ciphertext, tag])
     };
     split().ok_or_else(|| CallError::Short {
         cipher: cipher.to_string(),
@@ -238,12 +238,12 @@ mod tests {
     fn a_sealed_value_is_cut_into_its_parts() {
         let gcm: Cipher = "aes128-gcm".parse().unwrap();
         let sealed: Vec<u8> = (0..30).collect();
-        assert_eq!(parts(gcm, &sealed).unwrap(), (&sealed[..12], &sealed[12..14], &sealed[14..]));
-        assert_eq!(parts(gcm, &sealed[..28]).unwrap().1, b"");
+        assert_eq!(parts(gcm, &sealed).unwrap(), [&sealed[..12], &sealed[12..14], &sealed[14..]]);
+        assert_eq!(parts(gcm, &sealed[..28]).unwrap()[1], b"");
         let short = parts(gcm, &sealed[..27]).unwrap_err().to_string();
         assert!(short.contains("at least 28 bytes") && short.contains("found 27"), "{short}");
         let cbc: Cipher = "tdes3-cbc".parse().unwrap();
-        assert_eq!(parts(cbc, &sealed[..8]).unwrap(), (&sealed[..8], &b""[..], &b""[..]));
+        assert_eq!(parts(cbc, &sealed[..8]).unwrap(), [&sealed[..8], b"", b""]);
         assert!(given_iv(cbc, "0011223344556677").is_ok());
         for wrong in ["", "00112233445566", "001122334455667x", "001122334455667788"] {
             assert!(

@@ -236,7 +236,7 @@ impl Report {
             average_bytes / 1e3,
             *median_bytes as f64 / 1e3,
             if *left_out > 0 { format!(", {left_out} left out") } else { String::new() },
-            count(*turns as u64, "turn"),
+            count((*turns).into(), "turn"),
         )?;
         for rows in self.rows.chunks(2) {
             let Some(first) = rows.first() else { continue };
