@@ -5,10 +5,20 @@ BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
 
 PROVIDER = $(dir $(BINARY))oarlock.so
 
-.PHONY: help run build provider test unit scalar-alone doctest house setup setup-build lint deny ci
+# Where `make install` puts things; DESTDIR goes before all of it, as packages need.
+PREFIX ?= /usr/local
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+SHAREDIR = $(DESTDIR)$(PREFIX)/share
+UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
+SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
+EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
+
+.PHONY: help run install uninstall build provider test unit scalar-alone doctest house setup setup-build lint deny ci
 
 help:
 	@echo 'make run        build, then: oarlock serve on a development set-up, which says how to call it'
+	@echo 'make install    build, then put program, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
+	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md says how it is used'
 	@echo 'make test       set up, then every test, the doc tests and the house rules'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
@@ -19,6 +29,30 @@ run: build
 
 build: setup-build
 	$(CARGO) build --release --package oarlock-cli
+
+# Units name the program where it is. Settings in /etc are nobody's to overwrite, so examples of them lie apart.
+install: build
+	install -d $(BINDIR) $(SHAREDIR)/man/man1 $(UNITDIR) $(SYSUSERSDIR) $(EXAMPLES)
+	install -d $(SHAREDIR)/bash-completion/completions $(SHAREDIR)/zsh/site-functions $(SHAREDIR)/fish/vendor_completions.d
+	install -m 755 $(BINARY) $(BINDIR)/oarlock
+	$(BINARY) man $(SHAREDIR)/man/man1
+	$(BINARY) completions bash >$(SHAREDIR)/bash-completion/completions/oarlock
+	$(BINARY) completions zsh >$(SHAREDIR)/zsh/site-functions/_oarlock
+	$(BINARY) completions fish >$(SHAREDIR)/fish/vendor_completions.d/oarlock.fish
+	for unit in oarlock oarlock-milter; do \
+	  sed 's|/usr/bin/oarlock|$(PREFIX)/bin/oarlock|' packaging/$$unit.service >$(UNITDIR)/$$unit.service && \
+	  install -m 644 packaging/$$unit.sysusers $(SYSUSERSDIR)/$$unit.conf || exit 1; \
+	done
+	install -m 644 docs/oarlock.toml docs/milter.toml docs/milter.sql $(EXAMPLES)
+	chmod 644 $(UNITDIR)/oarlock*.service $(SHAREDIR)/man/man1/oarlock*.1 $(SHAREDIR)/bash-completion/completions/oarlock \
+	  $(SHAREDIR)/zsh/site-functions/_oarlock $(SHAREDIR)/fish/vendor_completions.d/oarlock.fish
+
+uninstall:
+	rm -f $(BINDIR)/oarlock $(SHAREDIR)/man/man1/oarlock.1 $(SHAREDIR)/man/man1/oarlock-*.1 \
+	  $(SHAREDIR)/bash-completion/completions/oarlock $(SHAREDIR)/zsh/site-functions/_oarlock \
+	  $(SHAREDIR)/fish/vendor_completions.d/oarlock.fish $(UNITDIR)/oarlock.service $(UNITDIR)/oarlock-milter.service \
+	  $(SYSUSERSDIR)/oarlock.conf $(SYSUSERSDIR)/oarlock-milter.conf
+	rm -rf $(SHAREDIR)/doc/oarlock
 
 # Apart from the programs, so that it has nothing of what only they need.
 provider: setup-build

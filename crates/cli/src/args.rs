@@ -13,15 +13,19 @@ use crate::keys::KeysArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
 use crate::load::LoadArgs;
+use crate::manual::{CompletionsArgs, ManArgs};
 use crate::milter::MilterArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
 use crate::speed::SpeedArgs;
 
+/// The version, with the commit if the build knows it.
+pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
+
 /// Cryptographic acceleration for network services: gathers the operations of many connections and runs them in
 /// lockstep on the best unit in reach.
 #[derive(Debug, Parser)]
-#[command(name = "oarlock", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "oarlock", version = VERSION, propagate_version = true, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
                         OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee."
@@ -46,7 +50,7 @@ pub(crate) struct Global {
     /// Threads to work with; each command's help states its default
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) threads: Option<u16>,
-    /// Print one JSON document on stdout and nothing else there
+    /// Print one JSON document in one line on stdout, and nothing else there; of many mails each result has its line
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Colour tables, errors and the log
@@ -85,7 +89,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Filter an MTA's mail: sign and verify DKIM and ARC
     Milter(MilterArgs),
-    /// Call a server: sign, verify, decrypt, derive, list keys and engines
+    /// Call a server: sign, verify, decrypt, derive, seal, open, mac, list keys and engines
     Call(Box<CallArgs>),
     /// What a server does for many clients at once
     Load(Box<LoadArgs>),
@@ -97,6 +101,10 @@ pub(crate) enum Command {
     Dnssec(DnssecArgs),
     /// Make, take in, list and show keys
     Keys(Box<KeysArgs>),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Write a manual page for each command
+    Man(ManArgs),
 }
 
 impl Global {

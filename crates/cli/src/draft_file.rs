@@ -2,6 +2,7 @@
 //!
 //! If the file system has files without names (`O_TMPFILE`), the file has none until the end, and the system frees it with the
 //! process, however that ends. Else it has a name of its own, which is removed at SIGINT, SIGTERM and SIGHUP.
+//! `OARLOCK_NAMED_DRAFTS=1` has it named everywhere: tests have no file system without `O_TMPFILE` at hand.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
@@ -14,6 +15,9 @@ use std::sync::{Mutex, Once, PoisonError};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use tempfile::{PathPersistError, TempPath};
 use tokio::signal::unix::{SignalKind, signal};
+
+/// The environment variable that has files under construction named, as on file systems without `O_TMPFILE`.
+const NAMED_VARIABLE: &str = "OARLOCK_NAMED_DRAFTS";
 
 /// A file under construction.
 #[derive(Debug)]
@@ -31,6 +35,9 @@ struct NamedDraft(Option<TempPath>);
 impl DraftFile {
     /// Begins a file in a folder.
     pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<Self> {
+        if std::env::var_os(NAMED_VARIABLE).is_some_and(|value| value == "1") {
+            return Self::create_named(folder, mode);
+        }
         match open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from_raw_mode(mode)) {
             Ok(file) => Ok(Self { file: file.into(), name: None, folder: folder.to_owned() }),
             // What a file system without such files answers differs between them; a real fault shows again.
@@ -41,6 +48,19 @@ impl DraftFile {
     fn create_named(folder: &Path, mode: u32) -> io::Result<Self> {
         let (file, path) = builder(mode).tempfile_in(folder)?.into_parts();
         Ok(Self { file, name: Some(NamedDraft::new(path)), folder: folder.to_owned() })
+    }
+
+    /// Writes a whole file for its owner alone, in the place of another one. What a link points at is replaced, not the
+    /// link; a device or a pipe is written to as it is.
+    pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+            return File::options().write(true).open(&path)?.write_all(bytes);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut draft = Self::create(folder, 0o600)?;
+        draft.write_all(bytes)?;
+        draft.replace(&path)
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -131,7 +151,12 @@ fn names<T>(change: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -> T {
 /// Removes the names at the first signal, and ends as the shell reports it. If signals cannot be heard, they end the process as ever.
 fn listen() {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
-    let Ok(mut signals) = runtime.block_on(async { Signals::new() }) else { return };
+    // Not within `block_on`, which is forbidden if this thread runs another runtime already.
+    let signals = {
+        let _within = runtime.enter();
+        Signals::new()
+    };
+    let Ok(mut signals) = signals else { return };
     let wait = move || {
         let number = runtime.block_on(signals.first());
         let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,6 +221,22 @@ mod tests {
             begin(b"four").replace(&new).unwrap();
             assert_eq!((fs::read(&new).unwrap(), count(folder.path())), (b"four".to_vec(), 2));
         }
+    }
+
+    #[test]
+    fn a_private_file_is_its_owners_alone_and_devices_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("out"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        DraftFile::write_private(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!((fs::read(&path).unwrap(), count(folder.path())), (b"new".to_vec(), 2));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        DraftFile::write_private(Path::new("/dev/null"), b"new").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert!(DraftFile::write_private(folder.path(), b"new").is_err());
     }
 
     #[test]

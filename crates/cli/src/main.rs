@@ -9,6 +9,7 @@
 //! | `operation` | operation names, and public-key work for them |
 //! | `cores` | servers on one core, load on the others |
 //! | `peer` | OpenSSL, loaded at run time |
+//! | `manual` | completions of shells, manual pages |
 //! | `table`, `plot`, `progress` | text tables, SVG pictures, how far long work is |
 //! | `terminal`, `usage` | colours and width of the terminal; help and mistakes of usage |
 #![deny(unsafe_code)]
@@ -27,6 +28,7 @@ mod keys;
 mod ladder;
 mod latency;
 mod load;
+mod manual;
 mod milter;
 mod operation;
 mod peer;
@@ -104,6 +106,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             dnssec::DnssecError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),
         }),
+        Command::Completions(args) => Ok(manual::completions(args)?),
+        Command::Man(args) => manual::pages(args),
         Command::Keys(args) => keys::run(&cli.global, args).map_err(|error| match error {
             keys::KeysError::Stdout(error) => Failure::Stdout(error),
             error => Failure::from(error),

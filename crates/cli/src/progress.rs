@@ -1,16 +1,21 @@
 //! How far long work is, on stderr: a bar on a terminal, a line every ten seconds elsewhere.
+//! `OARLOCK_PROGRESS_SECONDS` states another time between lines, or 0 for none.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{
     BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
     WeakProgressBar,
 };
 
-/// The time between two lines where stderr is no terminal.
+/// The time between two lines if stderr is no terminal and nothing else is said.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+/// The environment variable that states another one, in seconds.
+const EVERY_VARIABLE: &str = "OARLOCK_PROGRESS_SECONDS";
+/// The shortest time between two lines, so that a small number fills no log.
+const MIN_LINE_EVERY: Duration = Duration::from_millis(50);
 /// The time between two pictures of a bar.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -29,8 +34,20 @@ pub(crate) fn bar(len: u64, template: &str) -> ProgressBar {
         bar.enable_steady_tick(TICK);
         return bar;
     }
-    report_lines(bar.downgrade(), template.to_owned(), LINE_EVERY, std::io::stderr());
+    if let Some(every) = line_every(std::env::var(EVERY_VARIABLE).ok().as_deref()) {
+        report_lines(bar.downgrade(), template.to_owned(), every, std::io::stderr());
+    }
     bar
+}
+
+/// The time between two lines: what the environment states, else ten seconds. None if no lines are wanted.
+fn line_every(stated: Option<&str>) -> Option<Duration> {
+    let seconds = stated.and_then(|text| text.parse::<f64>().ok());
+    match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        Some(Duration::ZERO) => None,
+        Some(every) => Some(every.max(MIN_LINE_EVERY)),
+        None => Some(LINE_EVERY),
+    }
 }
 
 /// Writes a line now and then for as long as the bar exists and is not finished.
@@ -42,7 +59,7 @@ fn report_lines(
 ) {
     let report = move || {
         loop {
-            std::thread::sleep(every);
+            wait(every);
             let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) else { return };
             if writeln!(out, "oarlock: {}", line(&bar, &template)).is_err() {
                 return;
@@ -51,6 +68,17 @@ fn report_lines(
     };
     // Without a thread there are no lines: the work does not depend on them.
     let _ = std::thread::Builder::new().name("progress".into()).spawn(report);
+}
+
+/// Nobody wakes the thread: it may wake by itself before the time has passed.
+fn wait(every: Duration) {
+    let due = Instant::now() + every;
+    loop {
+        match due.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => return,
+            left => std::thread::park_timeout(left),
+        }
+    }
 }
 
 /// The text of a bar's template without the bar itself.
@@ -113,6 +141,18 @@ mod tests {
         assert_eq!(left(100, 100, minute), "");
         let known = left(50, 100, minute);
         assert!(known.starts_with(", ") && known.ends_with(" left"), "{known}");
+    }
+
+    #[test]
+    fn the_environment_states_the_time_between_lines() {
+        let second = Some(Duration::from_secs(1));
+        assert_eq!([Some("1"), Some("1.0")].map(line_every), [second; 2]);
+        assert_eq!([Some("0"), Some("0.0")].map(line_every), [None; 2]);
+        assert_eq!(line_every(Some("1e-9")), Some(MIN_LINE_EVERY));
+        assert_eq!(
+            [None, Some(""), Some("-1"), Some("NaN"), Some("often")].map(line_every),
+            [Some(LINE_EVERY); 5]
+        );
     }
 
     /// Hands over each line that is written.

@@ -28,7 +28,7 @@ use oarlock_records::Plan;
 use serde::Serialize;
 
 use self::args::FileArgs;
-pub(crate) use self::args::RecordsArgs;
+pub(crate) use self::args::{RecordsArgs, mac_alg, names};
 pub(crate) use self::error::RecordsError;
 use self::order::{Order, Totals};
 use self::pipeline::Shared;

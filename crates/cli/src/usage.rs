@@ -54,7 +54,7 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
 }
 
 /// The command line with each command's own help of the global options.
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let mut command = Cli::command();
     let globals: Vec<Arg> = command
         .get_arguments()

@@ -196,9 +196,14 @@ fn updates_and_notifications_are_no_queries() {
     let output = oarlock(&["dnssec", "capacity", &capture, "--machine", &machine]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.contains("4 messages with another opcode than QUERY, such as UPDATE and NOTIFY, were left out"),
+        text.contains("Left out: 4 messages with another opcode than QUERY, such as UPDATE and NOTIFY."),
         "{text}"
     );
+    let one = pcap(&others[..1]).split_off(24);
+    let capture = place.write("notify.pcap", [rising(), one].concat());
+    let output = oarlock(&["dnssec", "capacity", &capture, "--machine", &machine]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Left out: 1 message with another opcode"), "{text}");
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! `oarlock records` as its users run it: files there and back, bad rows, bad files, bad words.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use rustix::process::{Pid, Signal, kill_process};
 
 use program::{code, command, oarlock, stderr};
 use tempfile::TempDir;
@@ -435,30 +438,149 @@ fn every_command_has_help() {
     assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/records.md").exists());
 }
 
-/// An input that stays open: the program has written some of the plaintext, and waits for more, when the signal comes.
-#[test]
-fn an_interrupted_decryption_leaves_no_plaintext() {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-    use rustix::process::{Pid, Signal, kill_process};
-    let folder = Folder::new();
+/// A new pipe with a name, as the input of a command that ends by a signal or not before its test says so.
+fn pipe(folder: &Folder) -> std::path::PathBuf {
+    let pipe = folder.0.path().join("pipe.csv");
+    let _ = fs::remove_file(&pipe);
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    pipe
+}
+
+/// Opens a pipe to write into it as soon as the child reads it. A child that ends before is a failure, not a test that waits for ever.
+fn open_to(child: &mut Child, pipe: &Path) -> fs::File {
+    loop {
+        match open(pipe, OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(file) => {
+                // What follows may fill the pipe and wait for its reader.
+                rustix::io::ioctl_fionbio(&file, false).unwrap();
+                return file.into();
+            }
+            // Nobody reads it yet.
+            Err(rustix::io::Errno::NXIO) => {}
+            Err(error) => panic!("{}: {error}", pipe.display()),
+        }
+        assert!(child.try_wait().unwrap().is_none(), "the program ended before it read its input");
+        std::thread::yield_now();
+    }
+}
+
+const DECRYPT: &str =
+    "records decrypt pipe.csv -o out.csv --column pan --cipher tdes2-cbc --key-file key --threads 1";
+
+fn decrypt(folder: &Folder) -> Command {
+    let mut command = command(&DECRYPT.split(' ').collect::<Vec<_>>());
+    command.current_dir(folder.0.path());
+    command
+}
+
+/// More than two chunks of rows, encrypted: the second is read after the first is written.
+fn sealed(folder: &Folder) -> String {
     folder.put("plain.csv", &rows(60_000, false));
     folder.ok("encrypt plain.csv -o sealed.csv --column pan --cipher tdes2-cbc --key-file key --iv column");
     let sealed = folder.get("sealed.csv");
-    // More than two chunks: the second is read after the first is written.
     assert!(sealed.len() > 3 << 20, "{}", sealed.len());
-    let pipe = folder.0.path().join("pipe.csv");
-    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-    let words =
-        "records decrypt pipe.csv -o out.csv --column pan --cipher tdes2-cbc --key-file key --threads 1";
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let before = folder.names();
-        let words: Vec<&str> = words.split(' ').collect();
-        let mut child = command(&words).current_dir(folder.0.path()).spawn().unwrap();
-        let mut open = fs::File::options().write(true).open(&pipe).unwrap();
-        // All but what the pipe holds has been read when this returns.
-        open.write_all(sealed.as_bytes()).unwrap();
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        assert!(!child.wait().unwrap().success());
-        assert_eq!(folder.names(), before, "{signal:?}");
+    sealed
+}
+
+/// An input that stays open: the program has written some of the plaintext, and waits for more, when the signal comes.
+#[test]
+fn an_interrupted_decryption_leaves_no_plaintext() {
+    let folder = Folder::new();
+    let sealed = sealed(&folder);
+    pipe(&folder);
+    let before = folder.names();
+    // With a draft that has no name until the end, and with one that a signal has to remove.
+    for has_name in [false, true] {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+            let mut command = decrypt(&folder);
+            if has_name {
+                command.env("OARLOCK_NAMED_DRAFTS", "1");
+            }
+            let pipe = pipe(&folder);
+            let mut child = command.spawn().unwrap();
+            let mut input = open_to(&mut child, &pipe);
+            // All but what the pipe holds has been read when this returns.
+            input.write_all(sealed.as_bytes()).unwrap();
+            // Either way nothing is seen under the name of the output before the end.
+            let drafts = folder.names().len() - before.len();
+            assert!(drafts <= 1 && (drafts == 1 || !has_name), "{:?}", folder.names());
+            assert!(!folder.has("out.csv"));
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            let status = child.wait().unwrap();
+            assert!(!status.success());
+            if has_name {
+                assert_eq!(status.code(), Some(128 + signal.as_raw()), "{signal:?}");
+            }
+            assert_eq!(folder.names(), before, "{signal:?}");
+        }
     }
+}
+
+#[test]
+fn off_a_terminal_progress_comes_in_lines() {
+    let folder = Folder::new();
+    let sealed = sealed(&folder);
+    let run = |seconds: &str| {
+        let pipe = pipe(&folder);
+        let mut child =
+            decrypt(&folder).env("OARLOCK_PROGRESS_SECONDS", seconds).stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = open_to(&mut child, &pipe);
+        input.write_all(sealed.as_bytes()).unwrap();
+        (child, input)
+    };
+    let (mut child, input) = run("0.05");
+    // The input stays open, so lines come until the first is read.
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.starts_with("oarlock: ") && line.ends_with('B'), "{line}");
+    drop(input);
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(rest.iter().all(|line| line.starts_with("oarlock: ") && !line.contains('\u{1b}')), "{rest:?}");
+    assert!(child.wait().unwrap().success());
+    let (child, input) = run("0");
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), stderr(&output).as_str()), (0, ""));
+}
+
+/// The commands on `oarlock records` in a document, without the words `oarlock records` themselves.
+fn documented(document: &str) -> Vec<String> {
+    let lines = document.lines().filter_map(|line| line.trim().strip_prefix("$ oarlock records "));
+    lines.filter(|line| line.contains("cards.csv")).map(str::to_owned).collect()
+}
+
+/// Numbers of cards with 15 and 16 digits (as American Express's and others'), and names: with quotes, commas and letters beyond
+/// ASCII.
+const CARDS: &str = "id,name,pan,note\r\n\
+    1,Ada Lovelace,378282246310005,\r\n\
+    2,\"Müller, Jörg\",4111111111111111,\"a \"\"b\"\"\"\r\n\
+    3,O'Neill,5555555555554444, spaces \r\n\
+    4,鈴木,,empty\r\n\
+    5,Zoë,30569309025904,fourteen\r\n";
+
+#[test]
+fn documented_commands_bring_card_numbers_and_names_back_byte_for_byte() {
+    let folder = Folder::new();
+    folder.put("pan.key", TDES);
+    let readme = documented(include_str!("../../../README.md"));
+    let guide = documented(include_str!("../../../docs/records.md"));
+    let [encrypt, decrypt] = &guide[..] else { panic!("{guide:?}") };
+    assert_eq!(readme, std::slice::from_ref(encrypt), "the README shows the first command of the guide");
+    for column in ["pan", "name"] {
+        let of = |command: &str| command.replace("--column pan", &format!("--column {column}"));
+        folder.put("cards.csv", CARDS);
+        folder.ok(&of(encrypt));
+        let sealed = folder.get("sealed.csv");
+        for secret in ["378282246310005", "4111111111111111", "30569309025904"] {
+            assert_eq!(sealed.contains(secret), column == "name", "{sealed}");
+        }
+        assert_eq!(sealed.contains("Lovelace") || sealed.contains("鈴木"), column == "pan", "{sealed}");
+        fs::remove_file(folder.0.path().join("cards.csv")).unwrap();
+        folder.ok(&of(decrypt));
+        assert_eq!(folder.get("cards.csv"), CARDS);
+    }
+    // Without --encoding text 15 digits are rejected, so nobody takes them for text by mistake.
+    folder.put("cards.csv", CARDS);
+    let output = folder.records(&encrypt.replace(" --encoding text", ""));
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
 }

@@ -1,4 +1,4 @@
-//! docs/oarlock.toml is true and whole.
+//! docs/oarlock.toml is true and whole, and so are the settings in the manifest for Kubernetes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt;
@@ -62,6 +62,60 @@ fn every_setting_is_there() {
     assert_eq!(fields::<Config>().len(), whole.len());
     let config: Config = toml::from_str(&with_everything()).unwrap();
     config.check().unwrap();
+}
+
+const MANIFEST: &str = include_str!("../../../packaging/kubernetes.yaml");
+
+/// The text of a block scalar of YAML: the lines behind its key that are indented further.
+fn block(manifest: &str, key: &str) -> String {
+    let mut lines = manifest.lines();
+    let head = lines.find(|line| line.trim() == format!("{key}: |")).expect("the manifest has the block");
+    let indent = head.len() - head.trim_start().len() + 2;
+    let is_within = |line: &&str| line.trim().is_empty() || line[..indent.min(line.len())].trim().is_empty();
+    lines.take_while(is_within).map(|line| line.get(indent..).unwrap_or("").to_owned() + "\n").collect()
+}
+
+#[test]
+fn the_manifest_configures_a_server_that_starts() {
+    let text = block(MANIFEST, "oarlock.toml");
+    let config: Config = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    config.check().unwrap();
+    let listen = format!("{:?}", config.listen);
+    for port in ["7443", "9464"] {
+        assert!(listen.contains(port), "{listen}");
+        assert!(MANIFEST.contains(&format!("containerPort: {port}")), "{port}");
+    }
+    // Every file that is named lies in a volume.
+    for path in text.split('"').filter(|word| word.starts_with("/etc/oarlock/")) {
+        let is_mounted = ["tls", "keys"].iter().any(|volume| {
+            let mount = format!("/etc/oarlock/{volume}");
+            path.starts_with(&mount) && MANIFEST.contains(&format!("mountPath: {mount},"))
+        });
+        assert!(is_mounted, "{path}");
+    }
+    let grace = MANIFEST.lines().find_map(|line| line.trim().strip_prefix("terminationGracePeriodSeconds: "));
+    let wait =
+        MANIFEST.lines().find_map(|line| line.trim().strip_prefix("sleep: { seconds: ")?.strip_suffix(" }"));
+    let [grace, wait] = [grace, wait].map(|text| text.unwrap().parse::<u64>().unwrap());
+    assert!(grace > wait + config.limits.drain_seconds, "{grace} {wait}");
+    let image = MANIFEST.lines().find_map(|line| line.trim().strip_prefix("image: ")).unwrap();
+    assert!(image.contains('/') && image.contains("@sha256:"), "{image}");
+}
+
+#[test]
+fn the_operator_s_manifest_names_metrics_that_exist() {
+    let rules = include_str!("../../../packaging/servicemonitor.yaml");
+    let guide = include_str!("../../../docs/cryptoserver.md");
+    let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let names = rules.split(|letter| !is_of_name(letter)).filter(|word| word.starts_with("oarlock_"));
+    let mut count = 0;
+    for name in names {
+        let counter = name.strip_prefix("oarlock_dispatcher_").and_then(|name| name.strip_suffix("_total"));
+        assert!(guide.contains(&format!("`{}`", counter.unwrap_or(name))), "{name}");
+        count += 1;
+    }
+    assert!(count > 5, "{count}");
+    assert!(rules.contains("port: metrics") && MANIFEST.contains("{ name: metrics, port: 9464"));
 }
 
 /// The fields that a structure is read from.

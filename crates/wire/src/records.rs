@@ -113,7 +113,8 @@ fn ivs(
         return Ok((Column::One(from), places));
     }
     let places = given()?;
-    let mut from = Vec::with_capacity(count);
+    // Only a given IV lies in the data. Another one's place must not be taken for a span of it, which may be shorter.
+    let (mut from, mut in_data) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (index, place) in places.cursor().take(count).enumerate() {
         let rule = rules.at(index);
         let value = i32::from(rule);
@@ -123,8 +124,9 @@ fn ivs(
             Ok(_) => alike(rule).unwrap_or_default(),
             Err(_) => return Err(WireError::Unknown { what: "IV rule", value }),
         });
+        in_data.push(if from.last() == Some(&Iv::Given) { place } else { Span::default() });
     }
-    Ok((Column::Each(from.into()), places))
+    Ok((Column::Each(from.into()), Column::Each(in_data.into())))
 }
 
 /// A rule that needs no place.

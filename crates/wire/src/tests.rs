@@ -280,9 +280,8 @@ fn same(own: &Batch<'_>, read: &Batch<'_>) {
         assert_eq!(own.task.get(at), read.task.get(at));
         let iv = own.iv_from.get(at);
         assert_eq!(iv, read.iv_from.get(at));
-        if iv == Some(Iv::Given) {
-            assert_eq!(a.iv.get(at), b.iv.get(at));
-        }
+        // An IV that is not given has no place in the data: it may be longer than they are.
+        assert_eq!(a.iv.get(at), b.iv.get(at));
         assert_eq!((a.key.get(at), a.input.get(at)), (b.key.get(at), b.input.get(at)));
         assert_eq!(
             (a.output.get(at), a.tag.get(at), a.aad.get(at)),
@@ -362,6 +361,33 @@ fn frames_are_taken_when_they_are_whole() {
     assert!(taken[1].is_empty() && received.is_empty());
     let mut long = BytesMut::from(&[101, 0, 0, 0][..]);
     assert!(matches!(frame::take(&mut long, 100), Err(WireError::TooMany { found: 101, bound: 100, .. })));
+}
+
+/// The gRPC status of each code: as the protocol's comments say it, and as the document does.
+#[test]
+fn the_protocol_and_its_document_name_the_same_statuses() {
+    let (_, list) = include_str!("../proto/oarlock/v1/cryptoserver.proto").split_once("enum Code {").unwrap();
+    let lines = list.lines().take_while(|line| *line != "}").map(str::trim).collect::<Vec<_>>().join("\n");
+    let document = include_str!("../../../docs/cryptoserver.md");
+    let mut codes = 0;
+    for part in lines.split(';').filter(|part| part.contains('=')) {
+        let (comment, code) = part.rsplit_once('\n').unwrap();
+        let (code, number) = code.split_once(" = ").unwrap();
+        assert_eq!(Code::try_from(number.parse::<i32>().unwrap()).unwrap().as_str_name(), code);
+        let (_, status) = comment.rsplit_once("gRPC: ").unwrap();
+        let status = status.trim_end_matches('.').split(',').next().unwrap();
+        assert!(document.contains(&format!("\n| `{code}` | `{status}`")), "{code}: {status}");
+        codes += 1;
+    }
+    assert_eq!(codes, 14);
+}
+
+#[test]
+fn the_protocol_says_where_its_code_goes_in_other_languages() {
+    for option in ["github.com/oarlock/oarlock/gen/go/oarlock/v1;oarlockv1", "io.github.oarlock.v1"] {
+        let is_there = proto::DESCRIPTORS.windows(option.len()).any(|bytes| bytes == option.as_bytes());
+        assert!(is_there, "{option}");
+    }
 }
 
 #[test]

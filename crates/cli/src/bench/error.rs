@@ -8,6 +8,7 @@ use oarlock::keys::KeyError;
 use rustix::io::Errno;
 
 use crate::dkim::DkimError;
+use crate::table::count;
 
 use super::plan::{Name, Program, Provider};
 
@@ -52,7 +53,7 @@ pub(crate) enum BenchError {
     Memory { program: Program, error: io::Error },
     #[error("{program} cannot be signalled: {error}")]
     Signal { program: Program, error: Errno },
-    #[error("{provider}: {failed} connections failed while no worker was killed; the first: {first}")]
+    #[error("{provider}: {} failed while no worker was killed; the first: {first}", count(*failed, "connection"))]
     Failed { provider: Provider, failed: u64, first: String },
     #[error("{name} {provider}: {reason}\n{log}")]
     Server { name: Name, provider: Provider, reason: String, log: String },

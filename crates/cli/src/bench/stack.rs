@@ -16,6 +16,7 @@ use super::settings::{self, Server};
 use super::turns::{Turn, Used};
 use crate::args::Global;
 use crate::cores::Cores;
+use crate::table::count;
 
 /// Where servers are started, and how large.
 pub(super) struct Site<'a> {
@@ -107,8 +108,9 @@ impl Stack {
         self.check()?;
         if measured.errors > 0 {
             return Err(self.failed(format!(
-                "{} connections had no right answer; the first: {}",
-                measured.errors, measured.first_error
+                "{} without a right answer; the first: {}",
+                count(measured.errors, "connection"),
+                measured.first_error
             )));
         }
         if self.server.children()? != self.workers {

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use oarlock::contract::MacAlg;
+use oarlock_records::Cipher;
 use oarlock_server::development::Development;
 use oarlock_wire::{Credentials, Endpoint};
 use zeroize::Zeroizing;
 
 use super::CallError;
+use crate::records::{mac_alg, names};
 
 /// Arguments of `oarlock call`.
 #[derive(Args, Debug)]
@@ -76,6 +79,12 @@ pub(super) enum CallCommand {
     Decrypt(DecryptArgs),
     /// Agree on a shared secret under an X25519 key
     Derive(DeriveArgs),
+    /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
+    Seal(SealArgs),
+    /// Decrypt what seal wrote; exit code 1 if it is not authentic
+    Open(OpenArgs),
+    /// Make a message authentication code under a symmetric key
+    Mac(MacArgs),
     /// The keys that this client may use
     Keys,
     /// The public half of a key, in PEM
@@ -175,6 +184,68 @@ pub(super) struct DeriveArgs {
     pub(super) peer: PathBuf,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct SealArgs {
+    /// A symmetric key that lives at the server, by name
+    #[arg(long, value_name = "NAME")]
+    pub(super) key: String,
+    #[arg(long, value_name = "NAME", help = cipher_help())]
+    pub(super) cipher: Option<Cipher>,
+    /// The IV in hexadecimal digits, if the key's policy takes the caller's [default: the server makes a new one]
+    #[arg(long, value_name = "HEX")]
+    pub(super) iv: Option<String>,
+    /// Text that GCM authenticates with the value; open needs the same
+    #[arg(long, value_name = "TEXT")]
+    pub(super) aad: Option<String>,
+    /// The value, for CBC in whole blocks; - for stdin
+    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    pub(super) input: PathBuf,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct OpenArgs {
+    /// A symmetric key that lives at the server, by name
+    #[arg(long, value_name = "NAME")]
+    pub(super) key: String,
+    #[arg(long, value_name = "NAME", help = cipher_help())]
+    pub(super) cipher: Option<Cipher>,
+    /// The text that seal had
+    #[arg(long, value_name = "TEXT")]
+    pub(super) aad: Option<String>,
+    /// What seal wrote, as raw bytes; - for stdin
+    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    pub(super) input: PathBuf,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct MacArgs {
+    /// A symmetric key that lives at the server, by name
+    #[arg(long, value_name = "NAME")]
+    pub(super) key: String,
+    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = mac_help())]
+    pub(super) alg: Option<MacAlg>,
+    /// Leading bytes of the code, at least 4 [default: all]
+    #[arg(long, value_name = "BYTES")]
+    pub(super) length: Option<u32>,
+    /// The message; - for stdin
+    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    pub(super) input: PathBuf,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+fn cipher_help() -> String {
+    format!("Cipher: {} [default: GCM under AES keys, else CBC]", names(&Cipher::ALL))
+}
+
+fn mac_help() -> String {
+    format!("Algorithm: {} [default: hmac-sha256, CMAC, or des-mac, as suits the key]", names(&MacAlg::ALL))
 }
 
 #[derive(Args, Debug)]

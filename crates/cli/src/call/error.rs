@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
+use oarlock::table::KeyType;
 use oarlock::{BuildError, JobError};
 use oarlock_server::development::DevelopmentError;
 use oarlock_wire::proto;
@@ -31,7 +32,7 @@ pub(crate) enum CallError {
     Job(JobError),
     #[error("the server's key: {0}")]
     Key(#[from] KeyError),
-    #[error("{name}: it has no public half: it serves `oarlock records`, not this")]
+    #[error("{name}: it has no public half: expected `oarlock call seal`, `open` or `mac`")]
     NoPublicKey { name: String },
     #[error("--scheme: expected {expected}, found {found:?}")]
     Scheme { expected: String, found: String },
@@ -39,6 +40,14 @@ pub(crate) enum CallError {
     HalfIdentity { given: &'static str, missing: &'static str },
     #[error("--scheme {found}: the key is {key}: expected {expected}")]
     SchemeOfKey { found: String, key: String, expected: &'static str },
+    #[error("{option} {found}: the key is {key}: expected {expected}")]
+    AlgorithmOfKey { option: &'static str, found: String, key: KeyType, expected: String },
+    #[error("--iv: expected {digits} hexadecimal digits for {cipher}")]
+    Iv { cipher: String, digits: usize },
+    #[error(
+        "a value sealed with {cipher} has at least {min} bytes, found {found}: expected what `oarlock call seal` writes"
+    )]
+    Short { cipher: String, min: usize, found: usize },
     #[error("{command}: the key is {key}: expected {expected}")]
     KindOfKey { command: &'static str, key: String, expected: &'static str },
     #[error(

@@ -4,6 +4,7 @@ mod args;
 mod error;
 mod peers;
 mod scheme;
+mod symmetric;
 
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
@@ -12,7 +13,7 @@ use std::path::Path;
 use oarlock::contract::KeyKind;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
-use oarlock::{Job, JobError, Key, Scheme};
+use oarlock::{Job, JobError, Key};
 use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
@@ -21,6 +22,7 @@ use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::Peers;
 use crate::args::Global;
+use crate::draft_file::DraftFile;
 use crate::table::{Align, Cell, Table, count, wants_colour};
 
 pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
@@ -33,6 +35,9 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
             CallCommand::Verify(own) => call.verify(own).await,
             CallCommand::Decrypt(own) => call.decrypt(own).await,
             CallCommand::Derive(own) => call.derive(own).await,
+            CallCommand::Seal(own) => call.seal(own).await,
+            CallCommand::Open(own) => call.open_sealed(own).await,
+            CallCommand::Mac(own) => call.mac(own).await,
             CallCommand::Keys => call.keys().await,
             CallCommand::PublicKey(own) => call.public_key(own).await,
             CallCommand::Engines => call.engines().await,
@@ -51,7 +56,7 @@ impl Call<'_> {
         let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
         let input = args.input.read()?;
         let signature = self.job(Job::sign(scheme, &key, args.input.of(&input))).await?;
-        self.write_result(&args.output, &signature, scheme)
+        self.write_result(&args.output, &signature, &scheme.to_string())
     }
 
     async fn verify(&self, args: &args::VerifyArgs) -> Result<(), CallError> {
@@ -86,7 +91,7 @@ impl Call<'_> {
         let label = args.label.as_deref().unwrap_or_default().as_bytes();
         let input = oarlock::Input::Message(&ciphertext);
         let plaintext = self.job(Job { scheme, key: &key, input, second: label }).await?;
-        self.write_result(&args.output, &plaintext, scheme)
+        self.write_secret(&args.output, &plaintext, &scheme.to_string())
     }
 
     async fn derive(&self, args: &args::DeriveArgs) -> Result<(), CallError> {
@@ -94,7 +99,7 @@ impl Call<'_> {
         let scheme = scheme::derive(key.kind())?;
         let peer = peer(&read(&args.peer)?)?;
         let shared = self.job(Job::agree(&key, &peer)).await?;
-        self.write_result(&args.output, &shared, scheme)
+        self.write_secret(&args.output, &shared, &scheme.to_string())
     }
 
     async fn keys(&self) -> Result<(), CallError> {
@@ -186,8 +191,24 @@ impl Call<'_> {
         answer
     }
 
-    /// Writes a result: raw bytes to a file or a pipe, text where text was asked for, and no raw bytes to a terminal.
-    fn write_result(&self, output: &OutputArgs, bytes: &[u8], scheme: Scheme) -> Result<(), CallError> {
+    /// Writes a result that anybody may see.
+    fn write_result(&self, output: &OutputArgs, bytes: &[u8], scheme: &str) -> Result<(), CallError> {
+        self.write_with(output, bytes, scheme, write_out)
+    }
+
+    /// Writes a plaintext or a shared secret: its file is its owner's alone.
+    fn write_secret(&self, output: &OutputArgs, bytes: &[u8], scheme: &str) -> Result<(), CallError> {
+        self.write_with(output, bytes, scheme, write_secret_out)
+    }
+
+    /// Writes raw bytes to a file or a pipe, text if text was asked for, and no raw bytes to a terminal.
+    fn write_with(
+        &self,
+        output: &OutputArgs,
+        bytes: &[u8],
+        scheme: &str,
+        write_out: fn(Option<&Path>, &[u8]) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
         let out = output.out.as_deref();
         if output.hex {
             return write_out(out, Zeroizing::new(hex(bytes) + "\n").as_bytes());
@@ -196,7 +217,7 @@ impl Call<'_> {
             return write_out(out, Zeroizing::new(base64(bytes) + "\n").as_bytes());
         }
         if self.global.json && out.is_none() {
-            let value = serde_json::json!({ "scheme": scheme.to_string(), "hex": hex(bytes) });
+            let value = serde_json::json!({ "scheme": scheme, "hex": hex(bytes) });
             return Ok(writeln!(io::stdout(), "{value}")?);
         }
         if out.is_none() && io::stdout().is_terminal() {
@@ -271,4 +292,10 @@ fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
         }
         None => Ok(io::stdout().write_all(bytes)?),
     }
+}
+
+/// The same for secrets.
+fn write_secret_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
+    let Some(path) = out else { return Ok(io::stdout().write_all(bytes)?) };
+    DraftFile::write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
 }

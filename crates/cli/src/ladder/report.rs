@@ -85,7 +85,7 @@ pub(super) fn write_tables(
     writeln!(
         out,
         "KB/s of data by operations per batch; {}, {}. Paper: Lindemann and Smith, USENIX",
-        crate::table::count(args.keys as u64, "key"),
+        crate::table::count(args.keys.into(), "key"),
         args.cipher
     )?;
     writeln!(

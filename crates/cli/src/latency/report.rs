@@ -71,7 +71,11 @@ impl Report<'_> {
             out,
             "scalar capacity {capacity}/s; {seconds} s of Poisson arrivals at {loads} % of it for each rule,"
         )?;
-        writeln!(out, "in {} rounds by turns; latency counts from the due arrival\n", rounds(self.args))?;
+        writeln!(
+            out,
+            "in {} by turns; latency counts from the due arrival\n",
+            count(rounds(self.args) as u64, "round")
+        )?;
         write!(out, "{}", self.table().render(in_colour))?;
         if self.rows.iter().any(|row| !row.stable) {
             writeln!(

@@ -136,7 +136,7 @@ struct CipherArgs {
     aad_column: Option<String>,
 }
 
-fn names(all: &[impl ToString]) -> String {
+pub(crate) fn names(all: &[impl ToString]) -> String {
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -229,7 +229,7 @@ struct MacArgs {
     length: Option<usize>,
 }
 
-fn mac_alg(name: &str) -> Result<MacAlg, String> {
+pub(crate) fn mac_alg(name: &str) -> Result<MacAlg, String> {
     let found = MacAlg::ALL.into_iter().find(|alg| alg.to_string() == name);
     found.ok_or_else(|| format!("expected one of {}", names(&MacAlg::ALL)))
 }

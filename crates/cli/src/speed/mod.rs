@@ -243,11 +243,13 @@ impl<'a> Session<'a> {
         let mut rows = Vec::new();
         for at in 0..self.libraries.len().max(1) {
             let mut openssl = places.get(at).copied().flatten().map(|place| rates[place]);
-            if let Some(own) = void(&rates, at) {
+            let own = void(&rates, at);
+            if let Some(own) = own {
                 self.tell_void(&op, openssl.take().unwrap_or_default(), own);
             }
             let mut row = self.row(&op, engine.name, work, self.libraries.get(at));
             row.table_bytes = table_bytes;
+            row.is_void = own.is_some();
             row.set_rate(rates[0], openssl, rates[1]);
             rows.push(row);
         }
@@ -384,6 +386,7 @@ impl<'a> Session<'a> {
             batch_us: 0.0,
             openssl_ops_per_s: None,
             ratio: None,
+            is_void: false,
             libcrypto: library.map(|library| library.version().to_owned()),
             table_bytes: 0,
             aws_lc_per_s: 0.0,

@@ -27,6 +27,9 @@ pub(crate) struct Row {
     /// The library's own rate in the same run; null where there is none or it is void.
     pub(crate) openssl_ops_per_s: Option<f64>,
     pub(crate) ratio: Option<f64>,
+    /// The library's rate was measured and is void: it fell behind its own `openssl speed`.
+    #[serde(skip)]
+    pub(crate) is_void: bool,
     /// Version of the library.
     pub(crate) libcrypto: Option<String>,
     /// Bytes that the engine has built for these keys.
@@ -44,6 +47,15 @@ impl Row {
         self.ratio = openssl.map(|openssl| round(ours.per_s / openssl.per_s));
         self.aws_lc_per_s = round(aws_lc.per_s);
     }
+}
+
+/// The reason why a row has no ratio, in the place of its bar.
+fn absence(row: &Row) -> String {
+    let reason = match row.is_void {
+        true => "void: OpenSSL was over 10 % below its own `openssl speed`, twice",
+        false => "not measured: OpenSSL here does not do it",
+    };
+    format!("{}: {reason}", row.engine)
 }
 
 /// Four significant digits at least: figures beyond them are noise.
@@ -136,11 +148,7 @@ pub(crate) fn plot(rows: &[Row], path: &Path) -> std::io::Result<()> {
     let value = |op: &str, engine: &str| {
         let row = rows.iter().find(|row| row.op == op && row.engine == engine);
         let row = row.ok_or_else(|| format!("{engine}: not offered"))?;
-        if is_compared {
-            row.ratio.ok_or_else(|| "not measured: OpenSSL here does not do it".to_owned())
-        } else {
-            Ok(row.ops_per_s)
-        }
+        if is_compared { row.ratio.ok_or_else(|| absence(row)) } else { Ok(row.ops_per_s) }
     };
     let (x_label, unit) = match &library {
         Some(version) => (format!("ratio to {version}, per core, same run"), "x"),
@@ -177,6 +185,7 @@ mod tests {
             batch_us: 0.0,
             openssl_ops_per_s: None,
             ratio: None,
+            is_void: false,
             libcrypto: openssl.map(|_| "OpenSSL 3.0.19".into()),
             table_bytes: 90_112,
             aws_lc_per_s: 0.0,
@@ -204,6 +213,22 @@ mod tests {
         let text = sentence(&rows);
         assert!(text.contains("0.90x to 3.00x") && text.ends_with("it gains most in a."), "{text}");
         assert!(sentence(&[row("a", "scalar", 1.0, None)]).starts_with("There is no OpenSSL"));
+    }
+
+    #[test]
+    fn a_row_without_a_ratio_is_drawn_with_its_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("speed.svg");
+        let (mut void, mut absent) = (row("a", "scalar", 1.0, None), row("b", "scalar", 1.0, None));
+        void.is_void = true;
+        let good = row("c", "scalar", 3.0, Some(1.0));
+        void.libcrypto = good.libcrypto.clone();
+        absent.libcrypto = good.libcrypto.clone();
+        plot(&[void, absent, good], &path).unwrap();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert!(svg.contains("scalar: void: OpenSSL was over 10 % below its own `openssl speed`"), "{svg}");
+        assert!(svg.contains("scalar: not measured: OpenSSL here does not do it"), "{svg}");
+        assert!(svg.contains(">3.00x<") && !svg.contains("n/a"), "{svg}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::super::BenchError;
 use super::super::args::{MilterArgs, MilterRow, MilterSizes};
 use super::sessions::Measured;
 use crate::args::Global;
-use crate::table::{Align, Cell, Table, duration, thousands, wants_colour};
+use crate::table::{Align, Cell, Table, count, duration, thousands, wants_colour};
 
 /// What a filter did in all turns together.
 #[derive(Clone, Debug, Serialize)]
@@ -73,9 +73,12 @@ pub(super) fn print(global: &Global, args: &MilterArgs, rows: &[Row]) -> Result<
     }
     writeln!(
         out,
-        "{} messages, {}; CPU: of the filter's process, on one core with the filter that only accepts;\n\
-         added: to the median of that filter in the same turn; {} turns of {} s",
-        args.messages, args.sizes, args.turns, args.seconds
+        "{}, {}; CPU: of the filter's process, on one core with the filter that only accepts;\n\
+         added: to the median of that filter in the same turn; {} of {} s",
+        count(args.messages as u64, "message"),
+        args.sizes,
+        count(args.turns.into(), "turn"),
+        args.seconds
     )?;
     let mut table = Table::new([
         ("row", Align::Left),

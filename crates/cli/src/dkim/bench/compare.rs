@@ -236,7 +236,7 @@ impl Report {
             average_bytes / 1e3,
             *median_bytes as f64 / 1e3,
             if *left_out > 0 { format!(", {left_out} left out") } else { String::new() },
-            count(*turns as u64, "turn"),
+            count((*turns).into(), "turn"),
         )?;
         for rows in self.rows.chunks(2) {
             let Some(first) = rows.first() else { continue };
@@ -300,7 +300,10 @@ impl Report {
         let engine = self.rows.first().and_then(|row| row.engine).unwrap_or("no engine");
         let chart = BarChart {
             title: "oarlock dkim --compare".into(),
-            x_label: format!("gain over the {SOFTWARE} engine, from end to end, {} messages", self.messages),
+            x_label: format!(
+                "gain over the {SOFTWARE} engine, from end to end, {}",
+                count(self.messages as u64, "message")
+            ),
             unit: " %".into(),
             mark: None,
             series: vec![engine.into(), "hardware of the paper".into()],

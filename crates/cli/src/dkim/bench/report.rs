@@ -54,7 +54,7 @@ pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(
         "{} in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} of {} s",
         count(args.messages as u64, "message"),
         args.batch,
-        count(args.turns as u64, "turn"),
+        count(args.turns.into(), "turn"),
         args.seconds
     )?;
     let mut table = Table::new([

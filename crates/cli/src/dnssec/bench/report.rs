@@ -8,7 +8,7 @@ use super::BenchArgs;
 use super::program::Cost;
 use crate::args::Global;
 use crate::dnssec::DnssecError;
-use crate::table::{Align, Cell, Table, ratio, thousands, wants_colour};
+use crate::table::{Align, Cell, Table, count, ratio, thousands, wants_colour};
 
 /// As every trade's bench prints it; the others' programs have rows of their own too.
 #[derive(Clone, Debug, Serialize)]
@@ -68,8 +68,8 @@ pub(super) fn print(global: &Global, args: &BenchArgs, rows: &[Row]) -> Result<(
     }
     writeln!(
         out,
-        "whole programs, start to end; one key of each role; median of {} turns; signatures, for parse records",
-        args.turns
+        "whole programs, start to end; one key of each role; median of {}; signatures, for parse records",
+        count(args.turns.into(), "turn")
     )?;
     let mut table = Table::new([
         ("row", Align::Left),

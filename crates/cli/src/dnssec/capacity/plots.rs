@@ -9,7 +9,7 @@ use super::CapacityError;
 use super::args::PlotArgs;
 use super::report::Report;
 use crate::plot::{Axis, BarChart, LineChart, Panel};
-use crate::table::thousands;
+use crate::table::{count, thousands};
 
 /// Points of a line: more would lie on each other.
 const MOST_POINTS: u64 = 480;
@@ -67,9 +67,9 @@ fn queries(traffic: &Traffic) -> String {
 
 fn title(burst: &Burst) -> String {
     format!(
-        "DNS queries: {} in the busiest of {} seconds, 99th percentile {}, mean {:.1}",
+        "DNS queries: {} in the busiest of {}, 99th percentile {}, mean {:.1}",
         thousands(burst.max),
-        thousands(burst.seconds),
+        count(burst.seconds, "second"),
         thousands(burst.p99),
         burst.mean
     )

@@ -7,7 +7,7 @@ use super::inputs::{Observed, Source};
 use super::machine::{Against, Machine};
 use super::question::Question;
 use super::verdict::{Row, Verdict, percent};
-use crate::table::{Align, Cell, Table, Tone, ratio, si, thousands};
+use crate::table::{Align, Cell, Table, Tone, count, ratio, si, thousands};
 
 /// Characters of a line of the verdict: the name of a library is worth a wide table.
 const WIDEST: usize = 120;
@@ -218,11 +218,11 @@ fn ratios(observed: Option<&Observed>) -> [Option<f64>; 4] {
 fn traffic_text(observed: &Observed) -> String {
     let totals = observed.traffic.totals();
     let mut text = format!(
-        "{} queries, {} responses, {} of them signed, with {} signatures; a cache would have left {} to verify.\n",
-        thousands(totals.queries),
-        thousands(totals.responses),
+        "{}, {}, {} of them signed, with {}; a cache would have left {} to verify.\n",
+        count(totals.queries, "query"),
+        count(totals.responses, "response"),
         thousands(totals.signed),
-        thousands(totals.signatures),
+        count(totals.signatures, "signature"),
         thousands(totals.verified)
     );
     if let Some(burst) = observed.traffic.burst() {
@@ -239,15 +239,12 @@ fn traffic_text(observed: &Observed) -> String {
     }
     if observed.traffic.other_opcodes() > 0 {
         text += &format!(
-            "{} messages with another opcode than QUERY, such as UPDATE and NOTIFY, were left out.\n",
-            thousands(observed.traffic.other_opcodes())
+            "Left out: {} with another opcode than QUERY, such as UPDATE and NOTIFY.\n",
+            count(observed.traffic.other_opcodes(), "message")
         );
     }
     if observed.left_out > 0 {
-        text += &format!(
-            "{} messages of another transport or side were left out.\n",
-            thousands(observed.left_out)
-        );
+        text += &format!("Left out: {} of another transport or side.\n", count(observed.left_out, "message"));
     }
     text
 }

@@ -1,0 +1,59 @@
+//! States the version that `--version` prints: the package's, and the commit that it was built from if that can be known.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Digits of a commit's name that tell it from others.
+const DIGITS: usize = 12;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=OARLOCK_COMMIT");
+    let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    let commit = stated_commit().or_else(commit_of_repository);
+    let suffix = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
+    println!("cargo::rustc-env=OARLOCK_VERSION={version}{suffix}");
+}
+
+/// The commit that whoever builds states, because the sources are no repository: in containers, in packages.
+fn stated_commit() -> Option<String> {
+    let stated = env::var("OARLOCK_COMMIT").ok()?;
+    shortened(&stated)
+}
+
+/// The commit of the repository whose root is this workspace. Another repository around the sources says nothing of them.
+fn commit_of_repository() -> Option<String> {
+    let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..").canonicalize().ok()?;
+    let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
+    if top.canonicalize().ok()? != root {
+        return None;
+    }
+    watch(&root);
+    shortened(&git(&root, &["rev-parse", "HEAD"])?)
+}
+
+/// Has the program built again when another commit is checked out or made.
+fn watch(root: &Path) {
+    let branch = git(root, &["symbolic-ref", "--quiet", "HEAD"]);
+    for name in [Some("HEAD"), Some("packed-refs"), branch.as_deref()].into_iter().flatten() {
+        let path = git(root, &["rev-parse", "--git-path", name]).map(|path| root.join(path));
+        // Cargo builds each time anew for a file that is not there.
+        if let Some(path) = path.filter(|path| path.exists()) {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    }
+}
+
+/// A commit's name is hexadecimal digits and nothing else.
+fn shortened(commit: &str) -> Option<String> {
+    let is_name = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then(|| commit.chars().take(DIGITS).collect())
+}
+
+/// What git prints, or None if it is not here or fails.
+fn git(root: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
+    let text = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
+    Some(text.trim().to_owned())
+}

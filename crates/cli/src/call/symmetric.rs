@@ -1,0 +1,255 @@
+//! One value under a symmetric key of the server: sealed, opened, authenticated.
+//!
+//! A sealed value is its IV, the ciphertext and, under GCM, the tag, one after the other: all that is needed to open it again.
+
+use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Place, Task};
+use oarlock::contract::{BlockCipher, Direction, MacAlg, Shape, Sink, Span};
+use oarlock::table::KeyType;
+use oarlock_records::{Buffer, Cipher, Encoding, key_type_of_mac};
+use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
+use oarlock_wire::{fault, records, task};
+use zeroize::Zeroizing;
+
+use super::args::{MacArgs, OpenArgs, SealArgs};
+use super::{Call, CallError, read};
+
+/// Bytes of an IV of GCM. SP 800-38D 8.2.
+const GCM_IV_LEN: usize = 12;
+/// Bytes of a tag of GCM.
+const TAG_LEN: usize = 16;
+
+impl Call<'_> {
+    pub(super) async fn seal(&self, args: &SealArgs) -> Result<(), CallError> {
+        let cipher = cipher(args.cipher, self.open_symmetric("seal", &args.key).await?)?;
+        let aad = associated(cipher, args.aad.as_deref())?;
+        let value = read(&args.input)?;
+        let given = args.iv.as_deref().map(|iv| given_iv(cipher, iv)).transpose()?;
+        let iv = given.as_ref().map_or(NewIv::Generated, |iv| NewIv::Bytes(iv));
+        let task = match cipher {
+            Cipher::Cbc(alg) => Task::encrypt(alg),
+            Cipher::Gcm(alg) => Task::seal(alg),
+        };
+        let answer = self.record(Entry::new(task).iv(iv).aad(aad).input(&value)).await?;
+        let iv = given.as_ref().map_or(&answer.iv[..], |iv| iv);
+        let sealed = [iv, &answer.result, &answer.tag].concat();
+        self.write_result(&args.output, &sealed, &cipher.to_string())
+    }
+
+    pub(super) async fn open_sealed(&self, args: &OpenArgs) -> Result<(), CallError> {
+        let cipher = cipher(args.cipher, self.open_symmetric("open", &args.key).await?)?;
+        let aad = associated(cipher, args.aad.as_deref())?;
+        let sealed = read(&args.input)?;
+        let [iv, ciphertext, tag] = parts(cipher, &sealed)?;
+        let task = match cipher {
+            Cipher::Cbc(alg) => Task::decrypt(alg),
+            Cipher::Gcm(alg) => Task::open(alg),
+        };
+        let entry = Entry::new(task).iv(NewIv::Bytes(iv)).aad(aad).tag(tag).input(ciphertext);
+        let answer = self.record(entry).await?;
+        self.write_secret(&args.output, &answer.result, &cipher.to_string())
+    }
+
+    pub(super) async fn mac(&self, args: &MacArgs) -> Result<(), CallError> {
+        let key = self.open_symmetric("mac", &args.key).await?;
+        let alg = args.alg.unwrap_or_else(|| suitable_mac(key));
+        if key_type_of_mac(alg) != key {
+            return Err(CallError::AlgorithmOfKey {
+                option: "--mac",
+                found: alg.to_string(),
+                key,
+                expected: macs(key),
+            });
+        }
+        let place = args.length.map_or(Place::Output, Place::Leading);
+        let message = read(&args.input)?;
+        let answer = self.record(Entry::new(Task::mac(alg)).input(&message).output(place)).await?;
+        self.write_result(&args.output, &answer.result, &alg.to_string())
+    }
+
+    /// Makes a symmetric key of the server usable as the first of the stream, and returns its type.
+    async fn open_symmetric(&self, command: &'static str, name: &str) -> Result<KeyType, CallError> {
+        let source = Some(open_key::Source::Resident(name.to_owned()));
+        let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source, ..Default::default() });
+        let response::Body::Key(info) = self.peers.one()?.call(body).await? else {
+            return Err(CallError::Unexpected);
+        };
+        task::key_type(&info.kind).map_err(|_| CallError::KindOfKey {
+            command,
+            key: info.kind,
+            expected: "a symmetric key",
+        })
+    }
+
+    /// Has one record done under the first key of the stream.
+    async fn record(&self, entry: Entry<'_>) -> Result<Answer, CallError> {
+        let mut builder = BatchBuilder::new();
+        builder.add(entry).map_err(CallError::Job)?;
+        let batch = builder.batch();
+        let message = records::write(&batch, |handle| handle).map_err(CallError::Wire)?;
+        let response::Body::RecordResults(results) =
+            self.peers.one()?.call(request::Body::Records(message)).await?
+        else {
+            return Err(CallError::Unexpected);
+        };
+        let code = records::codes(&results, 1).map_err(CallError::Wire)?.next();
+        match code.ok_or(CallError::Unexpected)? {
+            Code::Done => Answer::read(&batch, &results),
+            code => {
+                let bare =
+                    Fault { code: code.into(), message: code.as_str_name().into(), ..Fault::default() };
+                let fault = results.faults.into_iter().next().unwrap_or(bare);
+                Err(CallError::Job(fault::error_of(&fault, "the server")))
+            }
+        }
+    }
+}
+
+/// What came of a record.
+struct Answer {
+    result: Zeroizing<Vec<u8>>,
+    /// Empty unless the server made it.
+    iv: Vec<u8>,
+    /// Empty unless the record was sealed.
+    tag: Vec<u8>,
+}
+
+impl Answer {
+    /// Takes the parts of the one record from their places in the output.
+    fn read(batch: &Batch<'_>, results: &proto::RecordResults) -> Result<Self, CallError> {
+        let part = |span: Span| span.of(&results.output).ok_or(CallError::Unexpected);
+        let Some(Sink::Output(result)) = batch.records.output.get(0) else {
+            return Err(CallError::Unexpected);
+        };
+        let iv = match batch.iv_from.get(0) {
+            Some(Iv::Generated(Sink::Output(span))) => part(span)?.to_vec(),
+            _ => Vec::new(),
+        };
+        let tag = match (batch.task.get(0), batch.records.tag.get(0)) {
+            // Of other tasks the tag is a part of the data.
+            (Some(Task::Do(Shape::Aead { direction: Direction::Encrypt, .. })), Some(span)) => {
+                part(span)?.to_vec()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Self { result: Zeroizing::new(part(result)?.to_vec()), iv, tag })
+    }
+}
+
+/// The cipher that was asked for, else the one that suits the key: GCM if it has it.
+fn cipher(asked: Option<Cipher>, key: KeyType) -> Result<Cipher, CallError> {
+    let mut fitting: Vec<Cipher> = Cipher::ALL.into_iter().filter(|own| own.key_type() == key).collect();
+    fitting.sort_by_key(|cipher| matches!(cipher, Cipher::Cbc(_)));
+    match asked.or_else(|| fitting.first().copied()) {
+        Some(cipher) if fitting.contains(&cipher) => Ok(cipher),
+        asked => Err(CallError::AlgorithmOfKey {
+            option: "--cipher",
+            found: asked.map_or_else(|| "none".to_owned(), |cipher| cipher.to_string()),
+            key,
+            expected: match fitting.is_empty() {
+                true => "a key of AES or DES".to_owned(),
+                false => fitting.iter().map(Cipher::to_string).collect::<Vec<_>>().join(" or "),
+            },
+        }),
+    }
+}
+
+/// The code that suits a key if nothing is said.
+fn suitable_mac(key: KeyType) -> MacAlg {
+    let suits = |alg: &MacAlg| key_type_of_mac(*alg) == key;
+    let preferred = [MacAlg::HmacSha256, MacAlg::Tdes2Cmac];
+    preferred.into_iter().chain(MacAlg::ALL).find(suits).unwrap_or(MacAlg::HmacSha256)
+}
+
+fn macs(key: KeyType) -> String {
+    let fitting = MacAlg::ALL.into_iter().filter(|alg| key_type_of_mac(*alg) == key);
+    fitting.map(|alg| alg.to_string()).collect::<Vec<_>>().join(" or ")
+}
+
+fn iv_len(cipher: Cipher) -> usize {
+    match cipher {
+        Cipher::Cbc(BlockCipher::Aes128 | BlockCipher::Aes256) => 16,
+        Cipher::Cbc(_) => 8,
+        Cipher::Gcm(_) => GCM_IV_LEN,
+    }
+}
+
+fn tag_len(cipher: Cipher) -> usize {
+    if matches!(cipher, Cipher::Gcm(_)) { TAG_LEN } else { 0 }
+}
+
+fn given_iv(cipher: Cipher, hex: &str) -> Result<Vec<u8>, CallError> {
+    let mut iv = Buffer::default();
+    let decoded = Encoding::Hex.decode(hex.as_bytes(), &mut iv);
+    match decoded.is_some() && iv.len() == iv_len(cipher) {
+        true => Ok(iv[..].to_vec()),
+        false => Err(CallError::Iv { cipher: cipher.to_string(), digits: 2 * iv_len(cipher) }),
+    }
+}
+
+fn associated(cipher: Cipher, aad: Option<&str>) -> Result<&[u8], CallError> {
+    match (cipher, aad) {
+        (Cipher::Cbc(_), Some(_)) => {
+            Err(CallError::Usage("--aad: CBC authenticates nothing: expected a cipher of GCM"))
+        }
+        (_, aad) => Ok(aad.unwrap_or_default().as_bytes()),
+    }
+}
+
+/// IV, ciphertext and tag of a sealed value.
+fn parts(cipher: Cipher, sealed: &[u8]) -> Result<[&[u8]; 3], CallError> {
+    let split = || {
+        let (iv, rest) = sealed.split_at_checked(iv_len(cipher))?;
+        let (ciphertext, tag) = rest.split_at_checked(rest.len().checked_sub(tag_len(cipher))?)?;
+        Some([iv, ciphertext, tag])
+    };
+    split().ok_or_else(|| CallError::Short {
+        cipher: cipher.to_string(),
+        min: iv_len(cipher) + tag_len(cipher),
+        found: sealed.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cipher_and_the_code_suit_the_key() {
+        let of = |asked: Option<&str>, key| {
+            let asked = asked.map(|name| name.parse().unwrap());
+            cipher(asked, key).map(|cipher| cipher.to_string()).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(None, KeyType::Aes256), Ok("aes256-gcm".into()));
+        assert_eq!(of(None, KeyType::Tdes2), Ok("tdes2-cbc".into()));
+        assert_eq!(of(Some("aes128-cbc"), KeyType::Aes128), Ok("aes128-cbc".into()));
+        let wrong = of(Some("tdes2-cbc"), KeyType::Aes128).unwrap_err();
+        assert_eq!(wrong, "--cipher tdes2-cbc: the key is aes128: expected aes128-gcm or aes128-cbc");
+        assert!(of(None, KeyType::Hmac).unwrap_err().ends_with("expected a key of AES or DES"));
+        for key in KeyType::ALL {
+            assert_eq!(key_type_of_mac(suitable_mac(key)), key);
+        }
+        assert_eq!(
+            [KeyType::Hmac, KeyType::Tdes2].map(suitable_mac),
+            [MacAlg::HmacSha256, MacAlg::Tdes2Cmac]
+        );
+    }
+
+    #[test]
+    fn a_sealed_value_is_cut_into_its_parts() {
+        let gcm: Cipher = "aes128-gcm".parse().unwrap();
+        let sealed: Vec<u8> = (0..30).collect();
+        assert_eq!(parts(gcm, &sealed).unwrap(), [&sealed[..12], &sealed[12..14], &sealed[14..]]);
+        assert_eq!(parts(gcm, &sealed[..28]).unwrap()[1], b"");
+        let short = parts(gcm, &sealed[..27]).unwrap_err().to_string();
+        assert!(short.contains("at least 28 bytes") && short.contains("found 27"), "{short}");
+        let cbc: Cipher = "tdes3-cbc".parse().unwrap();
+        assert_eq!(parts(cbc, &sealed[..8]).unwrap(), [&sealed[..8], b"", b""]);
+        assert!(given_iv(cbc, "0011223344556677").is_ok());
+        for wrong in ["", "00112233445566", "001122334455667x", "001122334455667788"] {
+            assert!(
+                given_iv(cbc, wrong).unwrap_err().to_string().contains("16 hexadecimal digits"),
+                "{wrong}"
+            );
+        }
+    }
+}

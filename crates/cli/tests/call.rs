@@ -1,0 +1,165 @@
+//! `oarlock call` under symmetric keys, and what it does with secrets.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod program;
+mod served;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Output;
+
+use oarlock_server::development::Development;
+use program::{code, stderr};
+use serde_json::Value;
+use served::Served;
+use tempfile::TempDir;
+
+/// Keys whose results are known: RFC 4231 4.2; SP 800-38B D.1; the other two are any.
+const KEYS: &str = concat!(
+    "{\"name\":\"rfc4231\",\"type\":\"hmac\",\"hex\":\"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b\"}\n",
+    "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"}\n",
+    "{\"name\":\"nonces\",\"type\":\"aes128\",\"hex\":\"00000000000000000000000000000000\",\"ivs\":[\"column\"]}\n",
+    "{\"name\":\"tdes\",\"type\":\"tdes2\",\"hex\":\"0123456789abcdeffedcba9876543210\"}\n",
+);
+
+struct Place {
+    place: TempDir,
+    served: Served,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let development = Development::at(place.path());
+        development.prepare().unwrap();
+        fs::write(development.records(), KEYS).unwrap();
+        let served = Served::start(place.path());
+        Self { place, served }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// `oarlock call WORDS`, in which @NAME is a file of the folder.
+    fn call(&self, words: &str) -> Output {
+        let words: Vec<String> = words
+            .split(' ')
+            .map(|word| {
+                word.strip_prefix('@').map_or(word.to_owned(), |name| self.path(name).display().to_string())
+            })
+            .collect();
+        self.served.call(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn ok(&self, words: &str) -> Vec<u8> {
+        let output = self.call(words);
+        assert_eq!(code(&output), 0, "{words}: {}", stderr(&output));
+        output.stdout
+    }
+
+    fn text(&self, words: &str) -> String {
+        String::from_utf8(self.ok(words)).unwrap()
+    }
+
+    fn refused(&self, words: &str, expected_code: i32, reason: &str) {
+        let output = self.call(words);
+        assert_eq!(code(&output), expected_code, "{words}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{words}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{words}");
+    }
+}
+
+#[test]
+fn values_are_sealed_and_opened_again() {
+    let place = Place::new();
+    fs::write(place.path("value"), "4111111111111111").unwrap();
+    for (seal, open, more) in [
+        ("seal --key aes --aad cards", "open --key aes --aad cards", 12 + 16),
+        ("seal --key aes --cipher aes128-cbc", "open --key aes --cipher aes128-cbc", 16),
+        ("seal --key tdes", "open --key tdes", 8),
+    ] {
+        let seal = format!("{seal} --in @value --out @sealed");
+        let sealed = [(); 2].map(|()| {
+            place.ok(&seal);
+            fs::read(place.path("sealed")).unwrap()
+        });
+        assert_eq!(sealed[0].len(), 16 + more, "{seal}");
+        assert_ne!(sealed[0], sealed[1], "each value has an IV of its own");
+        assert_eq!(place.ok(&format!("{open} --in @sealed")), b"4111111111111111");
+    }
+    place.ok("seal --key aes --aad cards --in @value --out @sealed");
+    place.refused("open --key aes --aad other --in @sealed", 1, "verification failed");
+    place.refused("open --key nonces --aad cards --in @sealed", 1, "verification failed");
+    let json: Value = serde_json::from_slice(&place.ok("seal --key aes --in @value --json")).unwrap();
+    assert_eq!(
+        (&json["scheme"], json["hex"].as_str().unwrap().len()),
+        (&"aes128-gcm".into(), 2 * (12 + 16 + 16))
+    );
+}
+
+/// McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 1 and 2; RFC 4231 4.2; SP 800-38B D.1.
+#[test]
+fn published_values_come_out() {
+    let place = Place::new();
+    fs::write(place.path("zeros"), [0; 16]).unwrap();
+    fs::write(place.path("empty"), "").unwrap();
+    let iv = "000000000000000000000000";
+    let seal = |name: &str| place.text(&format!("seal --key nonces --iv {iv} --hex --in @{name}"));
+    assert_eq!(seal("empty"), format!("{iv}58e2fccefa7e3061367f1d57a4e7455a\n"));
+    assert_eq!(
+        seal("zeros"),
+        format!("{iv}0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf\n")
+    );
+    fs::write(place.path("message"), "Hi There").unwrap();
+    assert_eq!(
+        place.text("mac --key rfc4231 --in @message --hex"),
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7\n"
+    );
+    assert_eq!(place.text("mac --key rfc4231 --in @message --hex --length 8"), "b0344c61d8db3853\n");
+    // SP 800-38B D.1, example 1.
+    assert_eq!(place.text("mac --key aes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
+}
+
+#[test]
+fn mistakes_say_what_was_expected() {
+    let place = Place::new();
+    fs::write(place.path("value"), "odd length").unwrap();
+    for (words, reason) in [
+        ("seal --key aes --cipher tdes2-cbc --in @value", "expected aes128-gcm or aes128-cbc"),
+        ("seal --key rfc4231 --in @value", "expected a key of AES or DES"),
+        ("seal --key p256 --in @value", "expected a symmetric key"),
+        ("seal --key aes --iv 00 --in @value", "expected 24 hexadecimal digits"),
+        ("seal --key aes --iv 000000000000000000000000 --in @value", "forbids an IV"),
+        ("seal --key tdes --aad x --in @value", "expected a cipher of GCM"),
+        ("seal --key tdes --in @value", "a length does not fit"),
+        ("open --key aes --in @value", "at least 28 bytes"),
+        (
+            "mac --key tdes --mac hmac-sha1 --in @value",
+            "expected retail-mac or retail-mac-pad2 or tdes2-cmac",
+        ),
+        ("mac --key absent --in @value", "absent"),
+        ("sign --key aes --in @value", "expected `oarlock call seal`, `open` or `mac`"),
+    ] {
+        place.refused(words, 2, reason);
+    }
+}
+
+#[test]
+fn secrets_are_their_owners_alone() {
+    let place = Place::new();
+    fs::write(place.path("value"), "secret").unwrap();
+    place.ok("public-key x25519 --out @peer.pem");
+    place.ok("seal --key aes --in @value --out @sealed");
+    for words in ["derive --key x25519 --peer @peer.pem", "open --key aes --in @sealed"] {
+        for more in ["", " --hex"] {
+            let out = place.path("out");
+            fs::write(&out, "old").unwrap();
+            fs::set_permissions(&out, Permissions::from_mode(0o644)).unwrap();
+            place.ok(&format!("{words} --out @out{more}"));
+            assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600, "{words}");
+            assert_ne!(fs::read(&out).unwrap(), b"old");
+        }
+    }
+}
