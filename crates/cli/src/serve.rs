@@ -100,6 +100,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
     }
     let config = read(&path, global.engine_names())?;
     oarlock_server::raise_open_files();
+    oarlock_server::keep_little_memory();
     harden();
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
     runtime.block_on(async {

@@ -95,6 +95,25 @@ unsafe extern "C" {
     safe fn getauxval(kind: c_ulong) -> c_ulong;
 }
 
+/// Tells the allocator how much freed memory it may keep. mallopt(3).
+///
+/// glibc raises both thresholds by itself, to 32 and 64 MiB, once long buffers have been freed, and [`trim_memory`] does not reach what
+/// it keeps at the ends of the heaps of threads. Where the allocator has no such settings nothing happens.
+pub fn keep_little_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        /// Bytes of a buffer that has a mapping of its own, which ends with it.
+        const MAPPED: libc::c_int = 1 << 20;
+        /// Bytes that may be free at the end of a heap.
+        const KEPT: libc::c_int = 2 << 20;
+        // SAFETY: both calls take numbers, and the allocator locks what it changes.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+        }
+    }
+}
+
 /// Has the allocator give freed memory back to the system, which glibc otherwise keeps after a burst.
 ///
 /// True if it gave any back; false where the allocator has no such function. malloc_trim(3).

@@ -68,6 +68,11 @@ pub(crate) fn give_memory_back() {
     }
 }
 
+/// Has this process keep little of the memory that a burst of requests needed. To be called before it starts threads.
+pub fn keep_little_memory() {
+    oarlock_ffi::keep_little_memory();
+}
+
 /// Lets this process have as many files and connections open as the system allows it, which is more than shells ask for. Returns how
 /// many that is; None for any number.
 pub fn raise_open_files() -> Option<u64> {

@@ -58,7 +58,7 @@ pub use certificate::TermFault;
 pub use check::check;
 pub use clock::Clock;
 pub use config::Config;
-pub use harden::{Hardening, harden, raise_open_files};
+pub use harden::{Hardening, harden, keep_little_memory, raise_open_files};
 pub use keyring::KeysError;
 pub use reload::ReloadHandle;
 pub use server::{Addresses, Server, ServerError};

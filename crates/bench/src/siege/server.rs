@@ -135,6 +135,7 @@ impl Besieged {
 
 pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
     oarlock_server::raise_open_files();
+    oarlock_server::keep_little_memory();
     let config = Config::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
