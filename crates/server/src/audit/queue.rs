@@ -351,7 +351,7 @@ impl State {
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             match self.pieces.back_mut() {
                 Some(last) if last.bytes.len() + line.len() <= MAX_PIECE => {
-                    last.bytes.extend_from_slice(line)
+                    last.bytes.extend_from_slice(line);
                 }
                 _ => self.pieces.push_back(Piece { bytes: line.to_vec(), names_lost: 0 }),
             }
