@@ -182,10 +182,12 @@ fn a_hangup_while_it_starts_ends_nothing() {
     // Opens once the filter has: it is on its way into its service.
     let mut pipe = fs::OpenOptions::new().write(true).open(&table).unwrap();
     assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    // Whoever opens the table once more finds a file.
+    let next = directory.path().join("next.table");
+    fs::write(&next, "example.com s1 mail.pem\n").unwrap();
+    fs::rename(&next, &table).unwrap();
     pipe.write_all(b"example.com s1 mail.pem\n").unwrap();
     drop(pipe);
-    fs::remove_file(&table).unwrap();
-    fs::write(&table, "example.com s1 mail.pem\n").unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("mx.example"), "it ended: {line:?}");
