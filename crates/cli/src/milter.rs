@@ -90,27 +90,29 @@ pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError>
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     runtime.block_on(async {
-        let patience = Duration::from_millis(config.dns.timeout_ms);
-        let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
-        let service = Service::open(config.clone(), global.builder(), lookups).await?;
         if args.check {
-            let faults = service.check_keys().await;
-            if !faults.is_empty() {
-                return Err(MilterError::Keys(faults));
-            }
-            let sockets = config.listen.sockets.clone();
-            return Ok(say(global, args, &service, &sockets, config.listen.metrics)?);
+            return check(global, args, &config).await;
         }
-        let bound = service.bind().await?;
-        // Heard from now on: until then the signals would end the process.
+        // Heard from now on: until then the signals would end the process, which proves engines for some seconds.
         let hangups = signal(SignalKind::hangup());
-        let hangups =
-            tokio::spawn(hear_hangups(hangups, service.clone(), args.config.clone(), global.engine_names()));
         let users = [SignalKind::user_defined1(), SignalKind::user_defined2()].map(ignore);
+        let service = open(global, args, &config).await?;
+        let bound = service.bind().await?;
+        // Whoever hears that the filter is ready may stop it at once.
+        let stopped = stopped();
         let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
-        say(global, args, &service, &sockets, bound.metrics())?;
+        announce(args, &sockets, bound.metrics());
+        if global.json || args.log == Log::Text {
+            say(global, args, &service, &sockets, bound.metrics())?;
+        }
+        let hangups =
+            tokio::spawn(hear_hangups(hangups, service, args.config.clone(), global.engine_names()));
         notify(ServiceState::Ready);
-        bound.run(stopped()).await;
+        let stop = async {
+            stopped.await;
+            notify(ServiceState::Stopping);
+        };
+        bound.run(stop).await;
         hangups.abort();
         users.into_iter().flatten().for_each(|task| task.abort());
         Ok(())
@@ -127,6 +129,33 @@ fn make_room(connections: usize) {
             connections,
             "the system allows fewer open files than limits.connections"
         );
+    }
+}
+
+async fn open(global: &Global, args: &MilterArgs, config: &Config) -> Result<Service, MilterError> {
+    let patience = Duration::from_millis(config.dns.timeout_ms);
+    let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
+    Ok(Service::open(config.clone(), global.builder(), lookups).await?)
+}
+
+/// Checks the configuration and every key, and says what would be done.
+async fn check(global: &Global, args: &MilterArgs, config: &Config) -> Result<(), MilterError> {
+    let service = open(global, args, config).await?;
+    let faults = service.check_keys().await;
+    if !faults.is_empty() {
+        return Err(MilterError::Keys(faults));
+    }
+    Ok(say(global, args, &service, &config.listen.sockets, config.listen.metrics)?)
+}
+
+/// Names the addresses in the log.
+fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) {
+    let config = args.config.as_deref().unwrap_or(Path::new("defaults")).display();
+    for address in sockets {
+        tracing::info!(kind = "milter", address, %config, "listening");
+    }
+    if let Some(address) = metrics {
+        tracing::info!(kind = "metrics", %address, %config, "listening");
     }
 }
 

@@ -108,6 +108,8 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();
         let server = Server::bind(config, global.builder()).await?;
+        // Whoever hears that the server is ready may stop it at once.
+        let stopped = stopped();
         let addresses = server.addresses();
         announce(&addresses, &path);
         if global.json || args.log == Log::Text {
@@ -117,7 +119,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
             tokio::spawn(hear_hangups(hangups, server.reload_handle(), path, global.engine_names()));
         notify(ServiceState::Ready);
         let stop = async {
-            stopped().await;
+            stopped.await;
             notify(ServiceState::Stopping);
         };
         let outcome = server.run(stop).await;
@@ -228,19 +230,21 @@ pub(crate) fn harden() {
     }
 }
 
-/// Ready when the process is asked to end.
-pub(crate) async fn stopped() {
+/// Hears the signals that end the process from this call on; ready when one has come.
+pub(crate) fn stopped() -> impl Future<Output = ()> {
     let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-    match (terminate, interrupt) {
-        (Ok(mut terminate), Ok(mut interrupt)) => {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
+    async {
+        match (terminate, interrupt) {
+            (Ok(mut terminate), Ok(mut interrupt)) => {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
             }
-        }
-        _ => {
-            tracing::warn!("signals cannot be heard: this server ends only by being killed");
-            std::future::pending::<()>().await;
+            _ => {
+                tracing::warn!("signals cannot be heard: this server ends only by being killed");
+                std::future::pending::<()>().await;
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod served;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -109,6 +110,121 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
     assert!(child.wait().unwrap().success());
 }
 
+/// The log of a running filter, line by line.
+struct LogLines(BufReader<std::process::ChildStderr>);
+
+impl LogLines {
+    fn next(&mut self) -> String {
+        let mut line = String::new();
+        assert!(self.0.read_line(&mut line).unwrap() > 0, "the log has ended");
+        line
+    }
+
+    fn wait_for(&mut self, words: &str) -> String {
+        loop {
+            let line = self.next();
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+}
+
+#[test]
+fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = prepare(directory.path());
+    let notify = UnixDatagram::bind(directory.path().join("notify")).unwrap();
+    let mut child = command(&["milter", "--log", "json", "--config", &config])
+        .env("NOTIFY_SOCKET", directory.path().join("notify"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut buffer = [0; 64];
+    let mut told = || {
+        let len = notify.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..len].to_vec()).unwrap()
+    };
+    assert_eq!(told(), "READY=1");
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(told(), "STOPPING=1");
+    let (mut out, mut log) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(child.wait().unwrap().success() && out.is_empty(), "{out}");
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
+    let listening: Vec<&str> = log.lines().filter(|line| line.contains("listening")).collect();
+    assert!(
+        listening.len() == 2 && listening[0].contains("inet:") && listening[1].contains("metrics"),
+        "{log}"
+    );
+}
+
+/// Engines prove themselves for some time before the filter is ready: a signal then must not end it.
+#[test]
+fn a_hangup_while_it_starts_ends_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = prepare(directory.path());
+    // Opening a pipe waits for its other end, and reading it for a line: the filter has not opened its keys until then.
+    let table = directory.path().join("signing.table");
+    fs::remove_file(&table).unwrap();
+    let made = Command::new("mkfifo").arg(&table).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("SKIPPED: mkfifo(1) makes no pipe here");
+        return;
+    }
+    let mut child = command(&["--json", "milter", "--log", "json", "--config", &config])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Opens once the filter has: it is on its way into its service.
+    let mut pipe = fs::OpenOptions::new().write(true).open(&table).unwrap();
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    // Whoever opens the table once more finds a file.
+    let next = directory.path().join("next.table");
+    fs::write(&next, "example.com s1 mail.pem\n").unwrap();
+    fs::rename(&next, &table).unwrap();
+    pipe.write_all(b"example.com s1 mail.pem\n").unwrap();
+    drop(pipe);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("mx.example"), "it ended: {line:?}");
+    // What came before it was ready is done then.
+    LogLines(BufReader::new(child.stderr.take().unwrap())).wait_for("were read again");
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert!(child.wait().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn peers_that_break_the_protocol_do_not_fill_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = prepare(directory.path());
+    let mut child = command(&["--json", "milter", "--log", "json", "--config", &config])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let socket = said["sockets"][0].as_str().unwrap();
+    let port = socket.trim_start_matches("inet:").split('@').next().unwrap().parse::<u16>().unwrap();
+    for _ in 0..50 {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        // The filter hangs up when it has judged this.
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(child.wait().unwrap().success());
+    let count = log.lines().filter(|line| line.contains("broke the protocol")).count();
+    assert!((1..10).contains(&count), "{count} lines: {log}");
+}
+
 /// A message of one's own, as an MTA brings it.
 async fn submit(socket: &str) -> Answer {
     let mut client = Client::connect(&socket.parse().unwrap()).await.unwrap();
@@ -143,7 +259,7 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
     let mut filter = command(&["--json", "milter", "--config"])
         .arg(file("milter.toml"))
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut line = String::new();
@@ -167,9 +283,16 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
         .unwrap();
     assert_eq!(code(&verified), 0, "{}", stderr(&verified));
     drop(server);
-    assert!(matches!(submit(filter_socket).await.reply, Reply::Smtp(_) | Reply::Tempfail));
+    for _ in 0..8 {
+        assert!(matches!(submit(filter_socket).await.reply, Reply::Smtp(_) | Reply::Tempfail));
+    }
     filter.kill().unwrap();
     filter.wait().unwrap();
+    // Every message of a domain without its key fails alike.
+    let mut log = String::new();
+    filter.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    let count = log.lines().filter(|line| line.contains("a signature was not made")).count();
+    assert!((1..6).contains(&count), "{count} lines: {log}");
 }
 
 /// Commands of the first way through docs/milter.md, from no key to a signed mail.

@@ -7,17 +7,21 @@ mod served;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use oarlock::keys::reference::Reference;
 use oarlock::{Accelerator, Input, Job, Scheme};
 use oarlock_server::development::Development;
-use oarlock_wire::{Endpoint, Remote, RemoteConfig};
+use oarlock_wire::proto::{ListKeysRequest, request};
+use oarlock_wire::{Credentials, Endpoint, Link, Remote, RemoteConfig};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -360,16 +364,248 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
         String::from_utf8(buffer[..len].to_vec()).unwrap()
     };
     assert_eq!(told(), "READY=1");
-    let call = command(&["call", "--state"]).arg(&state).arg("keys").output().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut log = String::new();
+    let tls = loop {
+        let start = log.len();
+        assert!(lines.read_line(&mut log).unwrap() > 0, "the log ended: {log}");
+        let line: Value = serde_json::from_str(&log[start..]).unwrap();
+        if line["fields"]["kind"] == "tls" {
+            break line["fields"]["address"].as_str().unwrap().to_owned();
+        }
+    };
+    // Over TLS, whose libraries log each frame.
+    let call = command(&["call", "--server", &format!("https://{tls}"), "--state"])
+        .arg(&state)
+        .arg("keys")
+        .output()
+        .unwrap();
     assert!(text(&call).contains("rsa2048"));
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     assert_eq!(told(), "STOPPING=1");
-    let (mut out, mut log) = (String::new(), String::new());
+    let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    lines.read_to_string(&mut log).unwrap();
     assert!(child.wait().unwrap().success() && out.is_empty(), "{out}");
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
     assert!(log.contains("listening") && !log.contains("frame"), "{log}");
+}
+
+#[test]
+fn a_hangup_opens_the_audit_log_again() {
+    let place = tempfile::tempdir().unwrap();
+    let development = Development::at(place.path());
+    development.prepare().unwrap();
+    let config = fs::read_to_string(development.config()).unwrap();
+    fs::write(development.config(), format!("{config}\n[audit]\nfile = \"audit.jsonl\"\n")).unwrap();
+    let mut served = Served::start(place.path());
+    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let (path, former) = (place.path().join("audit.jsonl"), place.path().join("audit.jsonl.1"));
+    fs::rename(&path, &former).unwrap();
+    served.signal("-HUP");
+    let mut line = String::new();
+    while !line.contains("the audit log was opened again") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the log was never opened again");
+    }
+    assert_eq!(code(&served.call(&["sign", "--key", "ed25519", "--in", "/dev/null"])), 0);
+    served.signal("-TERM");
+    assert!(served.child.wait().unwrap().success());
+    let (old, new) = (fs::read_to_string(former).unwrap(), fs::read_to_string(path).unwrap());
+    assert!(old.contains("\"event\":\"start\"") && !old.contains("ed25519-sign"), "{old}");
+    assert!(new.contains("\"event\":\"reopen\"") && new.contains("ed25519-sign"), "{new}");
+    assert!(new.contains("\"event\":\"stop\""), "{new}");
+}
+
+/// The endpoint of a client that another authority certifies.
+fn stranger(served: &Served, foreign: &Path) -> Endpoint {
+    let (own, foreign) = (Development::at(&served.state), Development::at(foreign));
+    foreign.prepare().unwrap();
+    Endpoint::Grpc {
+        url: format!("https://{}", served.said["tcp"].as_str().unwrap()),
+        credentials: Some(Credentials {
+            server_ca: fs::read(own.ca()).unwrap(),
+            certificate: fs::read(foreign.client_certificate()).unwrap(),
+            private_key: fs::read(foreign.client_key()).unwrap().into(),
+        }),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_handshakes_are_logged_with_peer_and_reason_but_seldom() {
+    const FAILURES: u64 = 50;
+    let (place, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let served = Served::start(place.path());
+    let endpoint = stranger(&served, foreign.path());
+    for _ in 0..FAILURES {
+        // TLS 1.3 may tell a client only after its handshake.
+        if let Ok(link) = Link::open(&endpoint).await {
+            let list = request::Body::ListKeys(ListKeysRequest {});
+            link.call(list).await.expect_err("a stranger was served");
+        }
+    }
+    served.signal("-TERM");
+    let (status, log) = served.end();
+    assert!(status.success(), "{log}");
+    let lines: Vec<Value> = log
+        .lines()
+        .filter(|line| line.contains("a client was refused in its TLS handshake"))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!((1..=FAILURES as usize / 2).contains(&lines.len()), "{log}");
+    let mut told = 0;
+    for line in &lines {
+        let fields = &line["fields"];
+        assert_eq!(line["level"], "WARN");
+        assert!(fields["peer"].as_str().unwrap().starts_with("127.0.0.1:"), "{line}");
+        assert!(fields["reason"].as_str().unwrap().contains("invalid peer certificate"), "{line}");
+        told += 1 + fields["suppressed"].as_u64().unwrap();
+    }
+    assert!(told <= FAILURES, "{told} of {FAILURES}");
+}
+
+/// A server that has no descriptors left cannot accept, and tries again and again.
+#[test]
+fn a_lack_of_descriptors_does_not_fill_the_log() {
+    let place = tempfile::tempdir().unwrap();
+    let development = Development::at(place.path());
+    development.prepare().unwrap();
+    let config = fs::read_to_string(development.config()).unwrap().replace("127.0.0.1:7443", "127.0.0.1:0");
+    let config = config.replace("[listen]\n", "[listen]\nmetrics = \"127.0.0.1:0\"\n");
+    fs::write(development.config(), config).unwrap();
+    let own = command(&["--json", "serve", "--log", "json", "--state"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+    let mut child = limited
+        .arg(place.path())
+        .env("XDG_CACHE_HOME", place.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let served = Served { child, state: place.path().to_owned(), said };
+    let address = |kind: &str| served.said[kind].as_str().unwrap().to_owned();
+    let connect = |kind: &str| -> Vec<TcpStream> {
+        (0..100).filter_map(|_| TcpStream::connect(address(kind)).ok()).collect()
+    };
+    let connections = [connect("tcp"), connect("metrics")];
+    let (mut log, mut turns) = (String::new(), 0);
+    let texts = ["a connection could not be accepted", "a client of the metrics could not be accepted"];
+    // Each reload is a turn of the server, so that it has had many failures when all are done.
+    while turns < 100 || !texts.iter().all(|text| log.contains(text)) {
+        if turns == 0
+            || log.lines().last().is_some_and(|line| line.contains("reloaded") || line.contains("read again"))
+        {
+            served.signal("-HUP");
+            turns += 1;
+        }
+        assert!(lines.read_line(&mut log).unwrap() > 0, "the log ended: {log}");
+    }
+    drop(connections);
+    served.signal("-KILL");
+    for text in texts {
+        let count = log.lines().filter(|line| line.contains(text)).count();
+        assert!(count < 20, "{count} lines of {text:?}");
+    }
+}
+
+/// The packaged unit forbids the calls that give files to others.
+#[test]
+fn a_server_that_may_not_change_owners_binds_its_socket() {
+    // seccomp(2) by way of prctl(2): the numbers of chown, fchown, lchown and fchownat on x86-64 end with EPERM.
+    const CONFINED: &str = "
+import ctypes, os, struct, sys
+flat = [(0x20, 0, 0, 0)]
+for number in (92, 93, 94, 260):
+    flat += [(0x15, 0, 1, number), (0x06, 0, 0, 0x00050001)]
+flat.append((0x06, 0, 0, 0x7fff0000))
+filters = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *one) for one in flat))
+program = ctypes.create_string_buffer(struct.pack('HxxxxxxQ', len(flat), ctypes.addressof(filters)))
+prctl = ctypes.CDLL(None, use_errno=True).prctl
+zero = ctypes.c_ulong(0)
+if prctl(38, ctypes.c_ulong(1), zero, zero, zero) or prctl(22, ctypes.c_ulong(2), program, zero, zero):
+    sys.exit(77)
+try:
+    os.chown(sys.argv[2], -1, -1)
+    sys.exit(77)
+except PermissionError:
+    os.execv(sys.argv[1], [sys.argv[1]] + sys.argv[3:])
+";
+    if !cfg!(target_arch = "x86_64") {
+        println!("SKIPPED: the filter has the numbers of x86-64");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let config = place.path().join("c.toml");
+    fs::write(&config, "[listen]\nunix = \"s\"\n").unwrap();
+    let own = command(&["--json", "serve", "--config"]);
+    let started = Command::new("python3")
+        .args(["-c", CONFINED])
+        .arg(own.get_program())
+        .arg(&config)
+        .args(own.get_args())
+        .arg(&config)
+        .env("XDG_CACHE_HOME", place.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        println!("SKIPPED: python3 is not installed");
+        return;
+    };
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    if line.is_empty() && child.wait().unwrap().code() == Some(77) {
+        println!("SKIPPED: no system calls can be forbidden here");
+        return;
+    }
+    let mut log = String::new();
+    if line.is_empty() {
+        child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    }
+    assert!(line.contains("\"unix\"") && place.path().join("s").exists(), "{log}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn certificates_that_end_soon_or_have_ended_are_in_the_log() {
+    let place = tempfile::tempdir().unwrap();
+    let development = Development::at(place.path());
+    development.prepare().unwrap();
+    let until = |end: SystemTime, is_ca: bool| {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = end.into();
+        params.is_ca = if is_ca { IsCa::Ca(BasicConstraints::Unconstrained) } else { IsCa::NoCa };
+        let key = KeyPair::generate().unwrap();
+        (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
+    };
+    let day = Duration::from_secs(86_400);
+    let (certificate, key) = until(SystemTime::now() + day * 9 + day / 2, false);
+    fs::write(place.path().join("server.pem"), certificate).unwrap();
+    fs::write(place.path().join("server-key.pem"), key).unwrap();
+    fs::write(place.path().join("ca.pem"), until(SystemTime::now() - day, true).0).unwrap();
+    let mut served = Served::start(place.path());
+    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut line = String::new();
+    let mut wait_for = |setting: &str| loop {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the log ended before {setting:?}");
+        if line.contains("WARN") && line.contains(setting) {
+            return line.clone();
+        }
+    };
+    let server = wait_for("[tls] certificate");
+    assert!(server.contains("expires in 9 days"), "{server}");
+    let authority = wait_for("[tls] client_ca");
+    assert!(authority.contains("has expired"), "{authority}");
 }
 
 /// Two servers with the same keys, but for shares.

@@ -14,6 +14,10 @@ use oarlock_core::{EngineFault, Extra, Jobs, Operation, Outcomes, Shape, Status}
 use crate::inner::{Inner, REFEREE};
 use crate::metrics::count;
 
+/// Operations on the referee before an engine is blamed for the result of an RSA key that may be bad: chance has it blamed
+/// wrongly once in four thousand million times.
+const KEY_TRIALS: usize = 32;
+
 /// Which engine is at work, for the watchdog to know whom a hang concerns.
 type AtWork = AtomicUsize;
 
@@ -217,30 +221,56 @@ impl Batch<'_> {
         Ok((0..indices.len()).filter(is_wrong).map(|at| indices[at]).collect())
     }
 
-    /// Recomputes unconfirmed results on the referee and finds who lied: the signer, the confirmer, or the key. Whoever brings a key can
-    /// make its numbers contradict each other: that says nothing of the machine.
+    /// Recomputes unconfirmed results on the referee and finds who lied: the signer, the confirmer, or the key. Whoever brings
+    /// a key can make its numbers contradict each other: that says nothing of the machine.
     fn settle_rsa(&self, suspects: &[(usize, usize)], outcomes: &mut Outcomes) {
         let indices: Vec<usize> = suspects.iter().map(|(index, _)| *index).collect();
         let votes = self.referee_rsa(&indices);
-        let status_of = |at: usize| votes.as_ref().map(|votes| votes.statuses()[at]);
-        let bad_keys = (0..indices.len()).filter(|at| status_of(*at) == Some(Status::BadKey)).count();
+        let (mut bad_keys, mut has_lost) = (0, false);
+        for (at, (index, confirmer)) in suspects.iter().copied().enumerate() {
+            let is_bad_key = match votes.as_ref().map(|votes| (votes, votes.statuses()[at])) {
+                Some((votes, Status::Done)) if is_same(outcomes, index, votes, at) => {
+                    let shape = self.operations[index].key.rsa_public_shape().unwrap_or(self.shape);
+                    self.inner.lose(confirmer, shape);
+                    false
+                }
+                Some((votes, Status::Done)) => {
+                    outcomes.copy_result(index, votes, at);
+                    // An engine that has lost once is not judged again, which would take long.
+                    let is_bad_key = !has_lost && self.is_bad_key(index);
+                    has_lost |= !is_bad_key;
+                    is_bad_key
+                }
+                Some((_, Status::BadKey)) => {
+                    self.withhold(index, Status::BadKey, outcomes);
+                    true
+                }
+                _ => {
+                    self.withhold(index, Status::Pending, outcomes);
+                    false
+                }
+            };
+            bad_keys += usize::from(is_bad_key);
+        }
+        if has_lost {
+            self.inner.lose(self.engine, self.shape);
+        }
         count(&self.inner.metrics.bad_keys, bad_keys);
         count(&self.inner.metrics.unconfirmed, suspects.len() - bad_keys);
         count(&self.inner.metrics.disputes, suspects.len() - bad_keys);
-        for (at, (index, confirmer)) in suspects.iter().copied().enumerate() {
-            let Some(votes) = votes.as_ref().filter(|votes| votes.statuses()[at] == Status::Done) else {
-                let is_bad_key = status_of(at) == Some(Status::BadKey);
-                self.withhold(index, if is_bad_key { Status::BadKey } else { Status::Pending }, outcomes);
-                continue;
-            };
-            if is_same(outcomes, index, votes, at) {
-                let shape = self.operations[index].key.rsa_public_shape().unwrap_or(self.shape);
-                self.inner.lose(confirmer, shape);
-            } else {
-                outcomes.copy_result(index, votes, at);
-                self.inner.lose(self.engine, self.shape);
-            }
-        }
+    }
+
+    /// Returns true if the referee finds that the numbers of an operation's RSA key contradict each other.
+    ///
+    /// One answer does not show it. Under p = r(2r - 1), with r and 2r - 1 prime, half of all inputs come back from the public
+    /// operation, and as the referee blinds them, it is chance whether one does. An input that an honest engine fails at comes back
+    /// from the referee every second time at most, so an engine is believed to be at fault only after [`KEY_TRIALS`].
+    fn is_bad_key(&self, index: usize) -> bool {
+        let is_refused = || {
+            let vote = self.recompute(REFEREE, &[index]);
+            vote.is_some_and(|vote| vote.statuses()[0] == Status::BadKey)
+        };
+        matches!(self.shape, Shape::RsaPrivate { .. }) && (0..KEY_TRIALS).any(|_| is_refused())
     }
 
     /// The referee's own results, confirmed by its own public operation where it does not do so itself.
@@ -298,7 +328,9 @@ impl Batch<'_> {
         let Some(other) = self.other_for(self.shape, sample.len()) else { return };
         let Some(theirs) = self.recompute(other, sample) else { return };
         count(&self.inner.metrics.cross_checked, sample.len());
-        let differs = |at: &usize| !is_same(outcomes, sample[*at], &theirs, *at);
+        // Nobody has confirmed their results, so under a bad key they may be anything.
+        let differs =
+            |at: &usize| !is_same(outcomes, sample[*at], &theirs, *at) && !self.is_bad_key(sample[*at]);
         let disputed: Vec<usize> = (0..sample.len()).filter(differs).collect();
         if disputed.is_empty() {
             return;

@@ -332,6 +332,24 @@ mod tests {
         assert_eq!(tenants.next(ENGINES, first), Some((MAX_LEAD, 1)));
     }
 
+    /// A client that leaves and comes back has the same number, so going away must not pay.
+    #[test]
+    fn who_goes_away_in_debt_is_not_forgiven_while_others_wait() {
+        let mut tenants = Tenants::default();
+        (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
+        // The first is served once, for long, and leaves; the second waits for all that is left.
+        assert_eq!(serve(&mut tenants, 1e9), 1);
+        tenants.leave(1, 0);
+        for tenant in 3..10_000 {
+            tenants.enter(tenant, 0);
+            tenants.leave(tenant, 0);
+        }
+        assert!(tenants.len() <= IDLE_ACCOUNTS + 4, "{} accounts", tenants.len());
+        tenants.enter(1, 0);
+        let turns: Vec<u64> = (0..1000).map(|_| serve(&mut tenants, 1e5)).collect();
+        assert!(turns.iter().all(|tenant| *tenant == 2), "the debt was forgiven");
+    }
+
     #[test]
     fn accounts_that_say_nothing_are_dropped() {
         let mut tenants = Tenants::default();

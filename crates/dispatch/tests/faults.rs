@@ -29,8 +29,12 @@ fn config() -> Config {
 
 /// The lane engine is made so cheap that every batch of two or more goes to it.
 fn with(engine: &Arc<Invented>, config: Config) -> Dispatcher {
-    let mut builder =
-        Builder::new(Invented::referee()).engine(engine.clone()).config(config).prober(|_, _| true);
+    by(&Invented::referee(), engine, config)
+}
+
+/// The same by a referee of one's own.
+fn by(referee: &Arc<Invented>, engine: &Arc<Invented>, config: Config) -> Dispatcher {
+    let mut builder = Builder::new(referee.clone()).engine(engine.clone()).config(config).prober(|_, _| true);
     for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
         let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
         builder = builder.cost("referee", shape, cost(100_000.0)).cost(engine.name, shape, cost(10_000.0));
@@ -87,6 +91,71 @@ fn the_loser_of_a_dispute_is_the_one_that_lied() {
     };
     assert_eq!(aside(Manner::Lies(PRIVATE)), [Some(PRIVATE)]);
     assert_eq!(aside(Manner::Lies(PUBLIC)), [Some(PUBLIC)]);
+}
+
+/// A key whose numbers contradict each other makes honest engines give wrong results, which says nothing of the machine.
+#[test]
+fn a_bad_key_is_no_engine_s_fault() {
+    let referee = Invented::referee();
+    referee.set(Manner::FindsBadKeys { every_second: false });
+    let lanes = Invented::lanes(Manner::LiesAlways);
+    for (cross_check, is_queued) in [(0.0, false), (1.0, false), (0.0, true)] {
+        let dispatcher = by(&referee, &lanes, Config { cross_check, ..config() });
+        let set = set_of(PRIVATE, 0, LANES);
+        let results = match is_queued {
+            true => dispatcher.submit_many(set, Options::default()).unwrap().wait(),
+            false => dispatcher.run_all(&set),
+        };
+        let bad = Err(JobError::UnusableKey { shape: PRIVATE });
+        assert!((0..LANES).all(|index| results.get(index) == bad));
+        assert!(results.outcomes().bytes().iter().all(|byte| *byte == 0));
+        let counters = dispatcher.counters();
+        assert!(counters.bad_keys == LANES as u64 || is_queued && counters.bad_keys > 0, "{counters:?}");
+        assert_eq!((counters.unconfirmed, counters.disputes, counters.quarantines), (0, 0, 0));
+        assert!(dispatcher.aside().is_empty());
+    }
+    assert!(lanes.ops.load(Ordering::SeqCst) > 0);
+}
+
+/// The referee ran the batch itself, so another engine computes the sample again, and nobody confirms what it gives.
+#[test]
+fn a_bad_key_in_a_sample_is_no_engine_s_fault() {
+    let referee = Invented::referee();
+    referee.set(Manner::FindsBadKeys { every_second: false });
+    let lanes = Invented::lanes(Manner::LiesAlways);
+    let config = Config { cross_check: 1.0, ..config() };
+    let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+    let builder = Builder::new(referee).engine(lanes.clone()).config(config);
+    let builder = builder.cost("referee", PRIVATE, cost(1_000.0)).cost("lanes", PRIVATE, cost(1e9));
+    let dispatcher = builder.prober(|_, _| true).build();
+    let set = set_of(PRIVATE, 0, 1);
+    let results = dispatcher.run_all(&set);
+    assert_eq!(results.get(0), Err(JobError::UnusableKey { shape: PRIVATE }));
+    assert!(lanes.ops.load(Ordering::SeqCst) > 0, "the lanes were not asked");
+    let counters = dispatcher.counters();
+    assert_eq!((counters.disputes, counters.quarantines), (0, 0), "{counters:?}");
+    assert!(counters.cross_checked > 0);
+}
+
+/// Where blinding decides by chance whether a result is right, the referee may have a right one at first.
+#[test]
+fn a_key_that_is_bad_by_chance_is_no_engine_s_fault() {
+    let referee = Invented::referee();
+    referee.set(Manner::FindsBadKeys { every_second: true });
+    let lanes = Invented::lanes(Manner::LiesAlways);
+    let dispatcher = by(&referee, &lanes, config());
+    let results = dispatcher.run_all(&set_of(PRIVATE, 0, LANES));
+    assert!((0..LANES).any(|index| results.get(index).is_ok()));
+    let counters = dispatcher.counters();
+    assert!(counters.bad_keys > 0, "{counters:?}");
+    assert_eq!((counters.unconfirmed, counters.disputes, counters.quarantines), (0, 0, 0));
+    // Where the referee never finds anything wrong with the key, the engine is to blame.
+    referee.set(Manner::Honest);
+    let dispatcher = by(&referee, &lanes, config());
+    assert_true(&set_of(PRIVATE, 0, LANES), &dispatcher.run_all(&set_of(PRIVATE, 0, LANES)));
+    let counters = dispatcher.counters();
+    assert_eq!((counters.bad_keys, counters.quarantines), (0, 1));
+    assert!(counters.unconfirmed > 0);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use oarlock::keys::threshold::Share;
 use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;
 
-use crate::{ExposedSecret, Stamp, check_secret_mode};
+use crate::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
 
 /// The endings of key files in a directory of keys.
 pub const ENDINGS: [&str; 2] = ["pem", "der"];
@@ -25,7 +25,8 @@ const MOST_BYTES: usize = import::MAX_INPUT_LEN + 1;
 pub struct KeyDirectory {
     path: PathBuf,
     passphrase: Option<Passphrase>,
-    requires_private: bool,
+    /// For whom private keys must be private, if for anyone.
+    private_for: Option<SecretReader>,
     files: BTreeMap<String, File>,
     /// Files of which it was said that their names are no good.
     misnamed: Vec<PathBuf>,
@@ -116,26 +117,24 @@ impl Changes {
     }
 }
 
+/// The names of a directory's files at one moment.
+#[derive(Debug)]
+pub struct Listing(Vec<PathBuf>);
+
 impl KeyDirectory {
     /// A directory that has not been looked at yet. The passphrase is for encrypted PKCS#8.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, passphrase: Option<Passphrase>) -> Self {
         let (files, misnamed, others) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Self { path: path.into(), passphrase, requires_private: false, files, misnamed, others }
+        Self { path: path.into(), passphrase, private_for: None, files, misnamed, others }
     }
 
-    /// Refuses private keys that others may read, in place of reporting them. [`check_secret_mode`] has the rule.
+    /// Refuses private keys that others than this reader may read, in place of reporting them. [`check_secret_mode_for`] has
+    /// the rule.
     #[must_use]
-    pub fn require_private(mut self) -> Self {
-        self.requires_private = true;
+    pub fn require_private(mut self, reader: SecretReader) -> Self {
+        self.private_for = Some(reader);
         self
-    }
-
-    /// Uses another passphrase for encrypted keys. Every file is read again at the next [`KeyDirectory::refresh`].
-    pub fn set_passphrase(&mut self, passphrase: Option<Passphrase>) {
-        self.passphrase = passphrase;
-        self.files.values_mut().for_each(|file| file.stamp = None);
-        self.misnamed.clear();
     }
 
     /// Its path.
@@ -160,12 +159,34 @@ impl KeyDirectory {
     /// # Errors
     /// The directory cannot be listed; then nothing changes.
     pub fn refresh(&mut self) -> Result<Changes, KeyDirectoryError> {
+        let listing = self.list()?;
+        Ok(self.look_through(listing))
+    }
+
+    /// Lists the directory, as the first half of a [`KeyDirectory::refresh`] and all of it that can fail.
+    ///
+    /// # Errors
+    /// The directory cannot be listed.
+    pub fn list(&self) -> Result<Listing, KeyDirectoryError> {
         let failed = |error| KeyDirectoryError { path: self.path.clone(), error };
         let mut paths = fs::read_dir(&self.path)
             .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>())
             .map_err(failed)?;
         paths.retain(|path| !is_hidden(path));
         paths.sort();
+        Ok(Listing(paths))
+    }
+
+    /// Reads every file of a listing again, encrypted keys with another passphrase.
+    pub fn read_again(&mut self, listing: Listing, passphrase: Option<Passphrase>) -> Changes {
+        self.passphrase = passphrase;
+        self.files.values_mut().for_each(|file| file.stamp = None);
+        self.misnamed.clear();
+        self.look_through(listing)
+    }
+
+    /// The second half of a [`KeyDirectory::refresh`].
+    fn look_through(&mut self, Listing(paths): Listing) -> Changes {
         let (paths, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| is_key_file(path));
         let mut changes = Changes { refused: self.find_misplaced(others), ..Changes::default() };
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
@@ -184,7 +205,7 @@ impl KeyDirectory {
         changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !told.contains(path)));
         let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
-        Ok(changes)
+        changes
     }
 
     /// Private keys in files with other endings, which would be missed without a word. Each file is looked at once, and again when
@@ -223,12 +244,13 @@ impl KeyDirectory {
         match read(&path, self.passphrase.as_ref()) {
             Err(fault) => changes.refused.push((path, fault)),
             Ok(key) => {
-                if key.is_private() && self.requires_private {
-                    let exposed =
-                        path.metadata().ok().and_then(|about| check_secret_mode(&path, &about).err());
-                    if let Some(exposed) = exposed {
-                        return changes.refused.push((path, exposed.into()));
-                    }
+                let reader = self.private_for.filter(|_| key.is_private());
+                let exposed = reader.and_then(|reader| {
+                    let about = path.metadata().ok()?;
+                    check_secret_mode_for(reader, &path, &about).err()
+                });
+                if let Some(exposed) = exposed {
+                    return changes.refused.push((path, exposed.into()));
                 }
                 if key.is_private() && stamp.is_open_to_all() {
                     changes.exposed.push(path);
@@ -269,7 +291,9 @@ impl Material {
         old.fingerprint() == new.fingerprint() && old.kind() == new.kind()
     }
 
-    fn is_private(&self) -> bool {
+    /// Returns true if it holds a private key.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
         !matches!(
             self.key().kind(),
             KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
@@ -474,7 +498,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("open.pem");
         write(&path, pem().as_bytes());
-        let mut directory = KeyDirectory::new(place.path(), None).require_private();
+        let mut directory = KeyDirectory::new(place.path(), None).require_private(SecretReader::ThisProcess);
         assert_eq!(directory.refresh().unwrap().added, ["open"]);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let changes = directory.refresh().unwrap();

@@ -5,6 +5,7 @@
 //! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
 //! | [`Stamp`] | whether a file has changed |
 //! | [`check_secret_mode`] | who may read a file with secrets |
+//! | [`LogLimit`] | repeated log lines as a count |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
@@ -19,6 +20,7 @@ pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
 mod key_directory;
+mod log_limit;
 pub mod mail;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -27,9 +29,10 @@ mod socket_file;
 mod stamp;
 
 pub use key_directory::{
-    Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Material, is_key_name, read_passphrase,
-    read_secret,
+    Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Listing, Material, is_key_name,
+    read_passphrase, read_secret,
 };
-pub use secret_file::{ExposedSecret, check_secret_mode};
+pub use log_limit::LogLimit;
+pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
 pub use stamp::Stamp;

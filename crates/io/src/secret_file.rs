@@ -18,6 +18,16 @@ pub struct ExposedSecret {
     pub mode: u32,
 }
 
+/// The process that will read a secret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretReader {
+    /// This one.
+    #[default]
+    ThisProcess,
+    /// A service whose files root checks: it may run as another user, of a group that only its start knows.
+    Service,
+}
+
 /// Checks that nobody else may read or write a file with secrets: neither its group nor others have any permission. There is
 /// one exception: a file of root may be readable by a group of this process, unless this process is root itself. Secrets come so
 /// from Kubernetes (`fsGroup`) and from packages (`root:oarlock 0640`).
@@ -25,11 +35,44 @@ pub struct ExposedSecret {
 /// # Errors
 /// Others may read or write it.
 pub fn check_secret_mode(path: &Path, about: &Metadata) -> Result<(), ExposedSecret> {
+    check_secret_mode_for(SecretReader::ThisProcess, path, about)
+}
+
+/// The same for another reader: root may check files of a service, and these may be readable by any one group.
+/// [`secret_group`] names it.
+///
+/// # Errors
+/// Others may read or write it.
+pub fn check_secret_mode_for(
+    reader: SecretReader,
+    path: &Path,
+    about: &Metadata,
+) -> Result<(), ExposedSecret> {
     let user = rustix::process::geteuid().as_raw();
-    if is_private(&Permissions::of(about), user, is_own_group) || !about.is_file() {
+    if is_private(&Permissions::of(about), reader, user, is_own_group) || !about.is_file() {
         return Ok(());
     }
     Err(ExposedSecret { path: path.to_owned(), mode: about.mode() & 0o7777 })
+}
+
+/// Returns the group that may read a file with secrets, as a service in it needs it and a server that runs as root refuses it.
+#[must_use]
+pub fn secret_group(path: &Path) -> Option<String> {
+    let about = path.metadata().ok().filter(Metadata::is_file)?;
+    (about.mode() & 0o077 == 0o040).then(|| group_name(about.gid()))
+}
+
+/// The name of a group, or its number where it has none in /etc/group.
+fn group_name(group: u32) -> String {
+    let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
+    let number = group.to_string();
+    // group(5): name, password, number, members.
+    let name = groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1) == Some(&*number)).then(|| name.to_owned())
+    });
+    name.unwrap_or(number)
 }
 
 struct Permissions {
@@ -44,10 +87,16 @@ impl Permissions {
     }
 }
 
-fn is_private(file: &Permissions, user: u32, is_own_group: impl Fn(u32) -> bool) -> bool {
+fn is_private(
+    file: &Permissions,
+    reader: SecretReader,
+    user: u32,
+    is_own_group: impl Fn(u32) -> bool,
+) -> bool {
     match file.mode & 0o077 {
         0 => true,
-        0o040 => file.owner == 0 && user != 0 && is_own_group(file.group),
+        0o040 if user == 0 => file.owner == 0 && reader == SecretReader::Service,
+        0o040 => file.owner == 0 && is_own_group(file.group),
         _ => false,
     }
 }
@@ -66,9 +115,10 @@ mod tests {
 
     #[test]
     fn nobody_else_may_read_a_secret_but_a_group_of_the_service_by_root_s_will() {
-        let is_fine = |mode, owner, group, user| {
-            is_private(&Permissions { mode, owner, group }, user, |group| group == 7)
+        let judge = |reader, mode, owner, group, user| {
+            is_private(&Permissions { mode, owner, group }, reader, user, |group| group == 7)
         };
+        let is_fine = |mode, owner, group, user| judge(SecretReader::ThisProcess, mode, owner, group, user);
         assert!(is_fine(0o100_600, 5, 5, 5) && is_fine(0o100_400, 0, 0, 5) && is_fine(0o100_000, 0, 0, 0));
         assert!(is_fine(0o100_440, 0, 7, 5) && is_fine(0o100_640, 0, 7, 5));
         assert!(!is_fine(0o100_440, 0, 8, 5), "a group that the process is not of");
@@ -76,7 +126,30 @@ mod tests {
         assert!(!is_fine(0o100_640, 0, 7, 0), "root needs no group");
         for mode in [0o100_644, 0o100_604, 0o100_660, 0o100_650, 0o100_601] {
             assert!(!is_fine(mode, 0, 7, 5), "{mode:o}");
+            assert!(!judge(SecretReader::Service, mode, 0, 7, 0), "{mode:o}");
         }
+        // Root checks for a service whose groups it does not know; others know their own.
+        assert!(judge(SecretReader::Service, 0o100_640, 0, 8, 0));
+        assert!(!judge(SecretReader::Service, 0o100_640, 5, 8, 0), "the owner could change it");
+        assert!(!judge(SecretReader::Service, 0o100_640, 0, 8, 5));
+    }
+
+    #[test]
+    fn groups_have_names_or_numbers() {
+        assert_eq!(group_name(u32::MAX - 7), "4294967288");
+        let groups = fs::read_to_string("/etc/group").unwrap_or_default();
+        if groups.lines().any(|line| line.starts_with("root:x:0:")) {
+            assert_eq!(group_name(0), "root");
+        }
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("secret");
+        fs::write(&path, "x").unwrap();
+        let group_at = |mode| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            secret_group(&path)
+        };
+        assert_eq!(group_at(0o640), Some(group_name(path.metadata().unwrap().gid())));
+        assert_eq!((group_at(0o600), group_at(0o644)), (None, None));
     }
 
     #[test]

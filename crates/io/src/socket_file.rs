@@ -62,9 +62,10 @@ impl SocketFile {
         let private = private_directory(path).map_err(failed)?;
         let new = private.path().join("s");
         let listener = UnixListener::bind(&new).map_err(failed)?;
-        chown(&new, None, group)
-            .and_then(|()| fs::set_permissions(&new, Permissions::from_mode(mode)))
-            .map_err(failed)?;
+        if group.is_some() {
+            chown(&new, None, group).map_err(failed)?;
+        }
+        fs::set_permissions(&new, Permissions::from_mode(mode)).map_err(failed)?;
         let identity = identity(&new).map_err(failed)?;
         // A link and not a renaming: it fails if a file has come to this name meanwhile.
         fs::hard_link(&new, path).map_err(|error| match error.kind() {

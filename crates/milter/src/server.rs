@@ -4,12 +4,10 @@
 //! |---|---|
 //! | `server` | settings, listeners, limits, the end |
 //! | `listen` | sockets: taken over from the dead, with mode and group |
-//! | `log_limit` | lines of the log that would come too often |
 //! | `connection` | one connection: read, told to its session, written |
 
 mod connection;
 mod listen;
-mod log_limit;
 
 use std::fmt;
 use std::future::Future;
@@ -18,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::SocketFileError;
+use oarlock_io::{LogLimit, SocketFileError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -31,7 +29,6 @@ use crate::session::{Filters, MtaSocket};
 use crate::socket::Socket;
 use connection::{Connection, End};
 use listen::{Accepted, Listener};
-use log_limit::LogLimit;
 
 /// How a server behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,25 +179,25 @@ impl<F: Filters> Server<F> {
 async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
     let mut connections = JoinSet::new();
     let mut is_draining = shared.is_draining.clone();
-    let mut limits = AcceptLimits::default();
+    let limits = AcceptLimits::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(Accepted::Stream(stream, socket)) => {
-                    admit(stream, socket, &shared, &mut connections, &mut limits.full);
+                    admit(stream, socket, &shared, &mut connections, &limits.full);
                 }
                 Ok(Accepted::Refused { uid, pid }) => {
                     count(&shared.counters.refused_connections, 1);
-                    if let Some(unlogged) = limits.refused.admits() {
+                    if let Some(suppressed) = limits.refused.admit() {
                         warn!(
-                            uid, pid, unlogged,
+                            uid, pid, suppressed,
                             "a connection was refused: name its user in [listen] unix_users if it is an MTA"
                         );
                     }
                 }
                 Err(error) => {
-                    if let Some(unlogged) = limits.failed.admits() {
-                        warn!(%error, unlogged, "a connection could not be accepted");
+                    if let Some(suppressed) = limits.failed.admit() {
+                        warn!(%error, suppressed, "a connection could not be accepted");
                     }
                     // Where the system has no descriptors left, accepting at once again would only burn time.
                     sleep(Duration::from_millis(20)).await;
@@ -229,12 +226,27 @@ async fn draining(is_draining: &mut watch::Receiver<bool>) {
     let _ = is_draining.wait_for(|is_draining| *is_draining).await;
 }
 
+/// The interval of log lines that peers bring about.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Lines about MTAs that break the protocol.
+static BROKEN: LogLimit = LogLimit::new(INTERVAL);
+
+/// Lines about filters that cannot go on.
+static FILTER_FAULTS: LogLimit = LogLimit::new(INTERVAL);
+
 /// The log limits of a listener for connections that it did not serve.
-#[derive(Default)]
 struct AcceptLimits {
     failed: LogLimit,
     refused: LogLimit,
     full: LogLimit,
+}
+
+impl AcceptLimits {
+    fn new() -> Self {
+        let limit = || LogLimit::new(INTERVAL);
+        Self { failed: limit(), refused: limit(), full: limit() }
+    }
 }
 
 /// Gives a connection a seat, or hangs up.
@@ -243,13 +255,13 @@ fn admit<F: Filters>(
     socket: MtaSocket,
     shared: &Arc<Shared<F>>,
     connections: &mut JoinSet<()>,
-    limit: &mut LogLimit,
+    limit: &LogLimit,
 ) {
     let Ok(permit) = Arc::clone(&shared.seats).try_acquire_owned() else {
         count(&shared.counters.refused_connections, 1);
-        if let Some(unlogged) = limit.admits() {
+        if let Some(suppressed) = limit.admit() {
             let max = shared.settings.connections;
-            warn!(max, unlogged, "a connection was refused: there are as many as there may be");
+            warn!(max, suppressed, "a connection was refused: there are as many as there may be");
         }
         return;
     };
@@ -271,8 +283,16 @@ async fn attend<F: Filters>(stream: Box<dyn Stream>, socket: MtaSocket, shared: 
         End::Done => {}
         End::Silent => debug!("a connection was silent for too long"),
         End::Lost(error) => debug!(%error, "a connection was lost"),
-        End::Protocol(error) => warn!(%error, "the MTA broke the protocol: its connection is closed"),
-        End::Filter(error) => warn!(%error, "a connection is closed"),
+        End::Protocol(error) => {
+            if let Some(suppressed) = BROKEN.admit() {
+                warn!(%error, suppressed, "the MTA broke the protocol: its connection is closed");
+            }
+        }
+        End::Filter(error) => {
+            if let Some(suppressed) = FILTER_FAULTS.admit() {
+                warn!(%error, suppressed, "a connection is closed");
+            }
+        }
     }
 }
 

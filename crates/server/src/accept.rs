@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use oarlock_io::LogLimit;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -15,7 +16,6 @@ use tracing::{debug, warn};
 use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, Listener};
 use crate::identity::{Identity, IdentityError};
 use crate::lifetime::Lifetime;
-use crate::log_limit::LogLimit;
 use crate::metrics::count;
 use crate::service::Service;
 use crate::transport::{Bytes, Counted, KnownClient, Transport};

@@ -5,6 +5,7 @@
 //! | `audit` | what the server calls: reserve, write down, reopen, close |
 //! | `audit/entry` | the format of a line |
 //! | `audit/queue` | lines that wait for the disk, bounded in bytes, and reservations among them |
+//! | `audit/reservation` | places in the queue that are promised to requests, and what each client has of them |
 //! | `audit/refusals` | how often refusals of one client get a line of their own |
 //! | `audit/writer` | the thread that writes |
 //!
@@ -14,6 +15,7 @@
 mod entry;
 mod queue;
 mod refusals;
+mod reservation;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -28,6 +30,7 @@ use std::time::Duration;
 
 pub(crate) use self::entry::{EventKind, Operation, Origin};
 use self::queue::{Limits, Queue};
+pub(crate) use self::reservation::{Reservation, ReservedBytes};
 use self::writer::{LogFile, Writer};
 use crate::config;
 
@@ -42,6 +45,10 @@ struct Log {
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// A file that entries will go to; none if there is no log.
+#[derive(Debug)]
+pub(crate) struct NewLogFile(Option<LogFile>);
+
 /// A bound on the wait for a disk that takes nothing when the server stops.
 const MAX_CLOSE: Duration = Duration::from_secs(5);
 
@@ -51,15 +58,24 @@ pub(crate) enum AuditError {
     /// The disk is slower than the entries come.
     #[error("the audit log is behind: its queue is full until the disk has taken entries; try again")]
     Full,
-    /// One request needs more than the whole queue.
+    /// One request needs more than a client may have.
     #[error(
-        "the audit entries of this request need {needed} bytes, the queue has {max}: name fewer keys and \
+        "the audit entries of this request need {needed} bytes, one client may reserve {max}: name fewer keys and \
          operations in one request"
     )]
     TooLarge {
         /// Bytes that the entries may have.
         needed: usize,
-        /// Bytes that the queue has.
+        /// Bytes that a client may reserve.
+        max: usize,
+    },
+    /// The requests of one client that are under way need more than a client may have.
+    #[error(
+        "the audit entries of this client's requests under way need more than the {max} bytes that one client may \
+         reserve: wait for an answer and try again"
+    )]
+    TooMany {
+        /// Bytes that a client may reserve.
         max: usize,
     },
     /// The server has stopped.
@@ -92,6 +108,11 @@ impl Audit {
         self.0.as_ref().is_some_and(|log| log.queue.forbids_work())
     }
 
+    /// Returns true if requests are refused until the disk takes entries again, although it has not failed.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.0.as_ref().is_some_and(|log| log.queue.is_behind())
+    }
+
     /// Entries that were lost because they could not be written.
     pub(crate) fn lost(&self) -> u64 {
         self.0.as_ref().map_or(0, |log| log.queue.lost())
@@ -102,14 +123,18 @@ impl Audit {
         self.0.as_ref().map_or(0, |log| log.queue.used())
     }
 
-    /// Takes a place for entries of at most so many bytes, before the work that they are about begins.
+    /// Takes a place for a client's entries of at most so many bytes, before the work that they are about begins. `account` is
+    /// what all requests of the client reserve: it may have a share of the queue, so that others find places there.
     ///
     /// # Errors
-    /// The log must be kept and has no place.
-    pub(crate) fn reserve(&self, max_bytes: usize) -> Result<Reservation, AuditError> {
-        let Some(log) = &self.0 else { return Ok(Reservation { queue: None, bytes: 0 }) };
-        let bytes = log.queue.reserve(max_bytes)?;
-        Ok(Reservation { queue: Some(Arc::clone(&log.queue)), bytes })
+    /// The log must be kept and has no place, or the client has its share.
+    pub(crate) fn reserve(
+        &self,
+        account: &Arc<ReservedBytes>,
+        max_bytes: usize,
+    ) -> Result<Reservation, AuditError> {
+        let Some(log) = &self.0 else { return Ok(Reservation::default()) };
+        Reservation::take(&log.queue, account, max_bytes)
     }
 
     /// Writes down what was refused before anything was done. Repeats by one client become one entry with a count.
@@ -139,16 +164,21 @@ impl Audit {
         log.queue.put_event(&entry::key_event(name, change));
     }
 
-    /// Opens the file of the same name again, after the former was renamed: what waits goes into the new one. On an error the
-    /// former stays in use. No entry is lost or cut.
+    /// Opens the file of the same name again, after the former was renamed. The former stays in use until
+    /// [`Audit::replace`].
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub(crate) fn reopen(&self) -> io::Result<()> {
-        let Some(log) = &self.0 else { return Ok(()) };
-        let file = LogFile::open(&log.path)?;
-        log.queue.replace_file(file);
-        Ok(())
+    pub(crate) fn open_again(&self) -> io::Result<NewLogFile> {
+        let opened = self.0.as_ref().map(|log| LogFile::open(&log.path));
+        opened.transpose().map(NewLogFile)
+    }
+
+    /// Goes on with a file that was opened again: what waits goes there. No entry is lost or cut.
+    pub(crate) fn replace(&self, new: NewLogFile) {
+        if let (Some(log), NewLogFile(Some(file))) = (&self.0, new) {
+            log.queue.replace_file(file);
+        }
     }
 
     /// Writes what waits, and ends. Waits for the disk a few seconds at most.
@@ -168,42 +198,7 @@ impl Audit {
     }
 }
 
-/// A place in the queue for the entries of one request. Given back if it is dropped.
-#[derive(Debug, Default)]
-pub(crate) struct Reservation {
-    queue: Option<Arc<Queue>>,
-    bytes: usize,
-}
-
-impl Reservation {
-    /// Writes down what was done.
-    ///
-    /// # Errors
-    /// The log must be kept and is closed: the results must not leave.
-    pub(crate) fn put(
-        mut self,
-        origin: &Origin,
-        request: u64,
-        done: &[Operation<'_>],
-    ) -> Result<(), AuditError> {
-        let Some(queue) = self.queue.take() else { return Ok(()) };
-        let mut lines = Vec::with_capacity(self.bytes.min(queue::MAX_PIECE));
-        for operation in done {
-            entry::write_operation(&mut lines, origin, request, operation);
-        }
-        queue.put(&lines, done.len(), std::mem::take(&mut self.bytes))
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        if let Some(queue) = &self.queue {
-            queue.give_back(self.bytes);
-        }
-    }
-}
-
-/// A bound on the bytes of the entries of one key and operation.
+/// A bound on the bytes of the entries of so many operations of one kind under one key: each has one verdict.
 pub(crate) fn max_entry_bytes(origin: &Origin, key: &str, operation: &str, operations: usize) -> usize {
     let verdicts = operations.min(crate::metrics::CODES.len());
     verdicts.saturating_mul(entry::max_line_bytes(origin, key, operation))

@@ -1,10 +1,10 @@
 //! What is wrong with a configuration and what it names, found out without changing anything.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use oarlock::Builder;
-use oarlock_io::SocketFile;
+use oarlock_io::{SecretReader, SocketFile, secret_group};
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -21,7 +21,7 @@ pub fn check(config: &Config, engines: Builder) -> Result<Vec<String>, ServerErr
     config.check()?;
     let mut warnings = Vec::new();
     if let Some(tls) = &config.tls {
-        let state = TlsState::read(tls, &Clock::default())?;
+        let state = TlsState::read(tls, &Clock::default(), SecretReader::Service)?;
         let faults = state.term_faults().into_iter();
         warnings.extend(faults.map(|(role, fault)| format!("[tls] {}: {fault}", role.setting())));
     }
@@ -31,8 +31,9 @@ pub fn check(config: &Config, engines: Builder) -> Result<Vec<String>, ServerErr
     if let Some(audit) = &config.audit {
         check_audit(&audit.file).map_err(|error| ServerError::Audit { path: audit.file.clone(), error })?;
     }
-    let (_, keyring, found) = KeySources::open(config, CounterUse::Check)?;
+    let (sources, keyring, found) = KeySources::open(config, CounterUse::Check)?;
     warnings.extend(key_warnings(&found));
+    warnings.extend(group_warnings(config, &sources));
     warnings.extend(grant_warnings(config, &keyring));
     // Nothing is measured, so nothing is written to the cache of costs.
     let accelerator = settings(config, engines).cost_cache(None).lazy().build()?;
@@ -62,6 +63,24 @@ fn check_audit(path: &Path) -> io::Result<()> {
 fn key_warnings(found: &Refreshed) -> Vec<String> {
     let refused = found.changes.refused.iter();
     refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
+}
+
+/// Names the groups that may read secrets, which is right for a service of another user only. That such a service is no member of
+/// the group, only its start can find.
+fn group_warnings(config: &Config, sources: &KeySources) -> Vec<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Vec::new();
+    }
+    let tls = config.tls.iter().map(|tls| tls.private_key.clone());
+    let files = tls.chain(config.keys.passphrase_file.clone()).chain(sources.secret_files());
+    let warning = |path: PathBuf| {
+        let (group, path) = (secret_group(&path)?, path.display());
+        Some(format!(
+            "{path}: the group {group} may read this private file: the server must run as a user of it, for as root it refuses \
+             the file"
+        ))
+    };
+    files.filter_map(warning).collect()
 }
 
 /// Keys may come later, so a pattern without a key is no error.

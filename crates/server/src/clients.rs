@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::audit::ReservedBytes;
 use crate::budget::{ByteBudget, ClientBytes};
 use crate::config::Limits;
 use crate::identity::Identity;
@@ -21,6 +22,8 @@ pub(crate) struct Client {
     pub(crate) connections: AtomicUsize,
     /// How often it may bring a key.
     pub(crate) brought_keys: Rate,
+    /// What its requests reserve of the audit log.
+    pub(crate) audit_bytes: Arc<ReservedBytes>,
 }
 
 /// All clients by the names that their channels prove.
@@ -70,6 +73,7 @@ impl Clients {
             bytes: ClientBytes::new(self.max_bytes_per_client, Arc::clone(&self.budget)),
             connections: AtomicUsize::new(0),
             brought_keys: Rate::new(self.max_brought_keys_per_second),
+            audit_bytes: Arc::default(),
         });
         known.insert(name, Arc::clone(&client));
         client
@@ -82,6 +86,8 @@ impl Client {
         Arc::strong_count(self) == 1
             && self.connections.load(Ordering::Relaxed) == 0
             && self.bytes.is_empty()
+            // Each reservation holds it.
+            && Arc::strong_count(&self.audit_bytes) == 1
             && self.brought_keys.is_unused()
     }
 }

@@ -16,7 +16,6 @@
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
 //! | `null` | a key that answers with zeros |
 //! | [`harden`] | no core dumps, no swap |
-//! | `log_limit` | repeated log lines as a count |
 //! | `audit`, `metrics` | what was done; what operators watch |
 #![forbid(unsafe_code)]
 
@@ -40,7 +39,6 @@ mod http2;
 pub mod identity;
 mod keyring;
 mod lifetime;
-mod log_limit;
 mod metrics;
 mod null;
 pub mod operations;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use oarlock_io::SecretReader;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
 use tracing::{error, info, warn};
 
-use crate::audit::{Audit, EventKind};
+use crate::audit::{Audit, EventKind, NewLogFile};
 use crate::certificate::CertificateRole;
 use crate::config::{Config, Limits};
 use crate::harden::give_memory_back;
-use crate::keyring::{KeySources, Refreshed};
+use crate::keyring::{KeySources, KeysError, Refreshed};
 use crate::server::ServerError;
 use crate::service::{Service, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
@@ -24,6 +25,7 @@ pub(crate) struct Reloader {
     service: Arc<Service>,
     sources: KeySources,
     tls_files: Option<TlsFiles>,
+    key_faults: FaultMemory,
     /// The configuration as it is at work.
     config: Config,
     /// The clock's time when certificates are looked at next, for their ends.
@@ -67,12 +69,18 @@ impl ReloadHandle {
 pub(crate) struct Reloads(mpsc::Receiver<Reload>);
 
 impl Reloader {
-    pub(crate) fn new(service: Arc<Service>, sources: KeySources, config: Config) -> Self {
-        let tls_files = config.tls.clone().map(TlsFiles::new);
+    /// Looks after files from when they were read on: `tls_files` have stamps that are older than what was read.
+    pub(crate) fn new(
+        service: Arc<Service>,
+        sources: KeySources,
+        tls_files: Option<TlsFiles>,
+        config: Config,
+    ) -> Self {
         Self {
             service,
             sources,
             tls_files,
+            key_faults: FaultMemory::default(),
             config,
             remind_at: Duration::ZERO,
             rest_kb: u64::MAX,
@@ -110,7 +118,8 @@ impl Reloader {
     }
 
     fn look(&mut self) {
-        let found = self.sources.refresh();
+        let mut found = self.sources.refresh();
+        self.key_faults.forget_told(&mut found.faults);
         self.take_keys(found);
         match self.tls_files.as_mut().and_then(|files| files.refresh(self.service.lifetimes.clock())) {
             None => {}
@@ -155,11 +164,15 @@ impl Reloader {
         config.check()?;
         let clock = self.service.lifetimes.clock();
         let tls = match (&config.tls, &self.service.tls) {
-            (Some(tls), Some(_)) => Some((TlsFiles::new(tls.clone()), TlsState::read(tls, clock)?)),
+            (Some(tls), Some(_)) => {
+                Some((TlsFiles::new(tls.clone()), TlsState::read(tls, clock, SecretReader::ThisProcess)?))
+            }
             _ => None,
         };
-        self.reopen_audit()?;
+        let log = self.open_audit_again()?;
         let found = self.sources.reload(&config)?;
+        // Nothing fails from here on.
+        self.service.audit.replace(log);
         self.take_keys(found);
         if let Some((files, state)) = tls {
             self.tls_files = Some(files);
@@ -172,10 +185,10 @@ impl Reloader {
         Ok(())
     }
 
-    /// Opens the audit log again, as a rotation by renaming needs it. If that fails, the former file is written on.
-    fn reopen_audit(&self) -> Result<(), ServerError> {
+    /// Opens the audit log again, as a rotation by renaming needs it. The former file is written on until the new one replaces it.
+    fn open_audit_again(&self) -> Result<NewLogFile, ServerError> {
         let path = self.config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
-        self.service.audit.reopen().map_err(|error| ServerError::Audit { path, error })
+        self.service.audit.open_again().map_err(|error| ServerError::Audit { path, error })
     }
 
     fn take_keys(&self, mut found: Refreshed) {
@@ -245,6 +258,19 @@ const LEFT_BEHIND_KB: u64 = 12 << 10;
 /// The longest time between two tries to give memory back: each looks through all of it.
 const MAX_CLEAR_UP_WAIT: Duration = Duration::from_secs(600);
 
+/// Faults that the log has named already: a directory that is missing is missing every second.
+#[derive(Debug, Default)]
+struct FaultMemory(Vec<String>);
+
+impl FaultMemory {
+    /// Leaves those faults that were not there the last time.
+    fn forget_told(&mut self, faults: &mut Vec<KeysError>) {
+        let texts = faults.iter().map(ToString::to_string).collect();
+        let told = std::mem::replace(&mut self.0, texts);
+        faults.retain(|fault| !told.contains(&fault.to_string()));
+    }
+}
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Says what came of looking at the keys.
@@ -275,5 +301,59 @@ pub(crate) fn audit_keys(found: &Refreshed, audit: &Audit) {
     }
     if found.has_new_records {
         audit.key_event("*", "symmetric keys were read");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::keyring::CounterUse;
+
+    fn config(text: &str) -> Config {
+        let listen = "[listen]\nunix = \"/run/oarlock/socket\"\n";
+        toml::from_str(&format!("{listen}{text}")).unwrap()
+    }
+
+    #[test]
+    fn a_fault_that_stays_is_told_once() {
+        let place = tempfile::tempdir().unwrap();
+        let (keys, records) = (place.path().join("keys"), place.path().join("records"));
+        let settle = || {
+            fs::create_dir(&keys).unwrap();
+            fs::write(&records, "").unwrap();
+            fs::set_permissions(&records, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        };
+        settle();
+        let config = config(&format!(
+            "[keys]\ndirectory = \"{}\"\nrecords = \"{}\"\n",
+            keys.display(),
+            records.display()
+        ));
+        let (mut sources, ..) = KeySources::open(&config, CounterUse::Create).unwrap();
+        let mut memory = FaultMemory::default();
+        let mut told = || {
+            let mut found = sources.refresh();
+            memory.forget_told(&mut found.faults);
+            found.faults.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told(), [""; 0]);
+        for _ in 0..2 {
+            fs::remove_dir(&keys).unwrap();
+            fs::remove_file(&records).unwrap();
+            let first = told();
+            assert_eq!(first.len(), 2, "{first:?}");
+            assert!(
+                first[0].contains("[keys] directory") && first[1].contains("[keys] records"),
+                "{first:?}"
+            );
+            for _ in 0..3 {
+                assert_eq!(told(), [""; 0]);
+            }
+            // What is well again and then missing again is told again.
+            settle();
+            assert_eq!(told(), [""; 0]);
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oarlock::{Accelerator, BuildError, Builder};
-use oarlock_io::{SocketFile, SocketFileError};
+use oarlock_io::{SecretReader, SocketFile, SocketFileError};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -27,12 +27,13 @@ use crate::lifetime::Lifetimes;
 use crate::null::Null;
 use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, tell_keys};
 use crate::service::Service;
-use crate::tls::{TlsError, TlsState, TlsStore};
+use crate::tls::{TlsError, TlsFiles, TlsState, TlsStore};
 
 /// A server that listens and does not answer yet.
 pub struct Server {
     service: Arc<Service>,
     sources: KeySources,
+    tls_files: Option<TlsFiles>,
     listeners: Listeners,
     config: Config,
     handle: ReloadHandle,
@@ -128,7 +129,9 @@ impl Server {
     ) -> Result<Self, ServerError> {
         config.check()?;
         let tls = config.listen.tcp.and(config.tls.as_ref());
-        let tls = tls.map(|tls| TlsState::read(tls, &clock)).transpose()?.map(TlsStore::new);
+        let tls_files = tls.cloned().map(TlsFiles::new);
+        let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
+        let tls = tls.map(TlsStore::new);
         let (sources, keyring, first) = KeySources::open(&config, CounterUse::Create)?;
         tell_keys(&first);
         let audit = Audit::open(config.audit.as_ref()).map_err(|error| {
@@ -147,7 +150,7 @@ impl Server {
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
         audit_keys(&first, &service.audit);
         let (handle, reloads) = ReloadHandle::new();
-        Ok(Self { service: Arc::new(service), sources, listeners, config, handle, reloads })
+        Ok(Self { service: Arc::new(service), sources, tls_files, listeners, config, handle, reloads })
     }
 
     /// Where it listens: ports that were left to the system are filled in.
@@ -174,7 +177,7 @@ impl Server {
     /// # Errors
     /// gRPC cannot go on.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
-        let Self { service, sources, listeners, config, reloads, .. } = self;
+        let Self { service, sources, tls_files, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
         let admission = Arc::new(Admission::new(&service.limits));
         let (transports, arrived) = mpsc::channel(64);
@@ -193,7 +196,8 @@ impl Server {
         }
         let (unix, socket_file) = listeners.unix.unzip();
         let unix = unix.map(|listener| tokio::spawn(accept_unix(listener, Arc::clone(&service), admission)));
-        tasks.spawn(Reloader::new(Arc::clone(&service), sources, config.clone()).run(reloads));
+        let reloader = Reloader::new(Arc::clone(&service), sources, tls_files, config.clone());
+        tasks.spawn(reloader.run(reloads));
         // Watched until the very end: that the server drains is something to see.
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {

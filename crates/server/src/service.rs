@@ -77,6 +77,7 @@ impl Service {
         match () {
             () if self.is_draining() => Some("draining"),
             () if self.audit.forbids_work() => Some("the audit log cannot be written"),
+            () if self.audit.is_behind() => Some("the audit log is behind: the disk takes no entries"),
             () => None,
         }
     }

@@ -416,6 +416,7 @@ pub(crate) fn refusal(code: Code, message: &str, blame: Blame) -> Fault {
 fn unaudited(error: AuditError) -> Fault {
     let (code, blame, retry_after_ms) = match error {
         AuditError::Full => (Code::Unavailable, Blame::Machine, 100),
+        AuditError::TooMany { .. } => (Code::ResourceExhausted, Blame::Caller, 100),
         AuditError::TooLarge { .. } => (Code::ResourceExhausted, Blame::Caller, 0),
         AuditError::Closed => (Code::Unavailable, Blame::Machine, 0),
     };

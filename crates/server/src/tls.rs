@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use oarlock_io::{ExposedSecret, Stamp, check_secret_mode};
+use oarlock_io::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
@@ -118,7 +118,7 @@ impl TlsState {
     ///
     /// # Errors
     /// They cannot be used.
-    pub(crate) fn read(tls: &Tls, clock: &Clock) -> Result<Self, TlsError> {
+    pub(crate) fn read(tls: &Tls, clock: &Clock, reader: SecretReader) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let authorities = certificates(&tls.client_ca, "certificates of the clients' authorities")?;
         let mut roots = RootCertStore::empty();
@@ -133,7 +133,7 @@ impl TlsState {
         let own = chain.first().and_then(|own| CertificateTerm::read(CertificateRole::Server, own));
         check_term(&tls.certificate, own.as_ref(), clock)?;
         check_fit(&tls.certificate, &chain)?;
-        let key = private_key(&tls.private_key)?;
+        let key = private_key(&tls.private_key, reader)?;
         let mut config = ServerConfig::builder_with_details(provider, Arc::new(clock.clone()))
             .with_protocol_versions(&[&TLS13])
             .map_err(|error| unusable(&tls.certificate, error))?
@@ -183,6 +183,7 @@ pub(crate) struct TlsFiles {
 }
 
 impl TlsFiles {
+    /// The files as they are before they are read: what changes while they are is then read again.
     pub(crate) fn new(tls: Tls) -> Self {
         let seen = stamps(&tls);
         Self { tls, seen }
@@ -196,7 +197,7 @@ impl TlsFiles {
             return None;
         }
         self.seen = now;
-        Some(TlsState::read(&self.tls, clock))
+        Some(TlsState::read(&self.tls, clock, SecretReader::ThisProcess))
     }
 }
 
@@ -231,10 +232,10 @@ fn certificates(path: &Path, expected: &'static str) -> Result<Vec<CertificateDe
     if found.is_empty() { Err(failed("there is none".into())) } else { Ok(found) }
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'static>, TlsError> {
     let expected = "the server's private key";
     if let Ok(about) = path.metadata() {
-        check_secret_mode(path, &about)?;
+        check_secret_mode_for(reader, path, &about)?;
     }
     PrivateKeyDer::from_pem_file(path).map_err(|error| TlsError::Pem {
         path: path.to_owned(),
@@ -274,7 +275,7 @@ mod tests {
         let damaged = [whole.replace('\n', ""), whole.replace('\n', " "), whole.replace("-----END", "--END")];
         for text in damaged.iter().map(String::as_str).chain([&whole[..60], "-----BEGIN X"]) {
             std::fs::write(&path, text).unwrap();
-            let said = private_key(&path).unwrap_err().to_string();
+            let said = private_key(&path, SecretReader::ThisProcess).unwrap_err().to_string();
             assert!(said.contains("key.pem: expected the server's private key"), "{said}");
             // The error of the parser shows bytes as a list of numbers.
             assert!(!said.contains(&body[..8]) && !said.contains("[45, 45"), "{said}");

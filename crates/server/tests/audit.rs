@@ -47,6 +47,15 @@ async fn open(link: &Link, name: &str) -> Result<response::Body, LinkError> {
     link.call(request::Body::OpenKey(OpenKey { handle: 9, source, ..OpenKey::default() })).await
 }
 
+async fn health(house: &House) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(house.addresses.metrics.unwrap()).await.unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
     let mut stall = None;
@@ -55,10 +64,12 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
         stall = Some(full_pipe(&path));
         let max_queue_bytes = 1 << 16;
         config.audit = Some(Audit { max_queue_bytes, ..Audit::at(path, AuditFailure::Stop) });
+        config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
     })
     .await;
     let link = Link::open(&house.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
+    assert!(health(&house).await.starts_with("HTTP/1.1 200"));
     let long = "\u{1}".repeat(1 << 20);
     let mut refused = 0;
     for name in std::iter::repeat_n(&*long, 8).chain(std::iter::repeat_n("nothing", 500)) {
@@ -78,6 +89,9 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
     assert!(signed >= 30, "{signed}");
     assert_eq!(fault.code(), Code::Unavailable, "{}", fault.message);
     assert!(fault.message.contains("audit log is behind") && fault.retry_after_ms > 0, "{}", fault.message);
+    // Who asks for its health hears of it, although the disk has reported no error.
+    let bad = health(&house).await;
+    assert!(bad.starts_with("HTTP/1.1 503") && bad.contains("the audit log is behind"), "{bad}");
     // The disk is well again: so is the service.
     let mut pipe = File::open(house.place.path().join("audit.pipe")).unwrap();
     drop(stall);
@@ -92,6 +106,7 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
         }
         tokio::task::yield_now().await;
     }
+    assert!(health(&house).await.starts_with("HTTP/1.1 200"));
     drop(link);
     house.stop().await;
     let lines = lines(&text.join().unwrap().unwrap());

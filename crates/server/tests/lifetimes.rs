@@ -12,8 +12,8 @@ use house::{House, open_resident};
 use oarlock::{Input, Job, Key, Scheme};
 use oarlock_server::config::{Audit, AuditFailure};
 use oarlock_server::pattern::Pattern;
-use oarlock_server::{Config, check};
-use oarlock_wire::proto::{KeyInfo, ListKeysRequest, request, response};
+use oarlock_server::{Config, Server, check};
+use oarlock_wire::proto::{KeyInfo, ListKeysRequest, OpenKey, open_key, request, response};
 use oarlock_wire::{Link, LinkError, jobs};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -205,10 +205,14 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
         private_key: std::fs::read(other.client_key()).unwrap().into(),
     };
     let url = format!("https://{}", house.addresses.tcp.unwrap());
-    let endpoint = oarlock_wire::Endpoint::Grpc { url, credentials: Some(credentials) };
+    await_service(&oarlock_wire::Endpoint::Grpc { url, credentials: Some(credentials) }).await;
+}
+
+/// Waits until clients with these credentials are served.
+async fn await_service(endpoint: &oarlock_wire::Endpoint) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        if let Ok(link) = Link::open(&endpoint).await
+        if let Ok(link) = Link::open(endpoint).await
             && keys(&link).await.is_ok()
         {
             return;
@@ -217,13 +221,43 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
     }
 }
 
+/// Engines prove themselves between the reading of the certificates and the first look at them.
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_that_are_renewed_while_a_server_starts_are_read_again() {
+    use oarlock_server::development::Development;
+    let (place, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (development, renewed) = (Development::at(place.path()), Development::at(new.path()));
+    development.prepare().unwrap();
+    renewed.prepare().unwrap();
+    let mut config = Config::read(&development.config()).unwrap();
+    config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
+    let server = Server::bind(config.clone(), house::engines()).await.unwrap();
+    let tls = config.tls.as_ref().unwrap();
+    for path in [&tls.certificate, &tls.private_key, &tls.client_ca] {
+        house::write_secret(path, std::fs::read(new.path().join(path.file_name().unwrap())).unwrap());
+    }
+    let url = format!("https://{}", server.addresses().tcp.unwrap());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(async { drop(stopped.await) }));
+    let credentials = oarlock_wire::Credentials {
+        server_ca: std::fs::read(renewed.ca()).unwrap(),
+        certificate: std::fs::read(renewed.client_certificate()).unwrap(),
+        private_key: std::fs::read(renewed.client_key()).unwrap().into(),
+    };
+    await_service(&oarlock_wire::Endpoint::Grpc { url, credentials: Some(credentials) }).await;
+    stop.send(()).unwrap();
+    running.await.unwrap().unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_changes_everything_or_nothing() {
-    let house = House::new().await;
+    let house = House::with(|config, place| config.audit = Some(audit_at(&place.join("audit.log")))).await;
     let link = Link::open(&house.unix()).await.unwrap();
     let all = keys(&link).await.unwrap().len();
     let mut fewer = house.config.clone();
     fewer.grants[0].keys = vec![Pattern::from("ed*")];
+    let audit = |name: &str| std::fs::read_to_string(house.place.path().join(name)).unwrap();
+    std::fs::rename(house.place.path().join("audit.log"), house.place.path().join("audit.log.1")).unwrap();
     for spoil in [
         |config: &mut Config| config.grants[0].schemes = vec!["ed25519-sing".into()],
         |config: &mut Config| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
@@ -234,12 +268,75 @@ async fn a_reload_changes_everything_or_nothing() {
         spoil(&mut spoilt);
         house.reloads.reload(spoilt).await.unwrap_err();
         assert_eq!(keys(&link).await.unwrap().len(), all);
+        // What is written goes where it went before.
+        let refused = audit("audit.log.1").matches("\"event\":\"operation\"").count();
+        open_missing(&link).await;
+        eventually("the entry of a refusal", || {
+            audit("audit.log.1").matches("\"event\":\"operation\"").count() == refused + 1
+        })
+        .await;
+        assert!(!audit("audit.log.1").contains("\"reopen\""));
     }
+    // A log that cannot be opened again changes nothing either.
+    let log = house.place.path().join("audit.log");
+    let _ = std::fs::remove_file(&log);
+    std::fs::create_dir(&log).unwrap();
+    house.reloads.reload(fewer.clone()).await.unwrap_err();
+    assert_eq!(keys(&link).await.unwrap().len(), all);
+    std::fs::remove_dir(&log).unwrap();
     house.reloads.reload(fewer).await.unwrap();
+    eventually("the entry in the new file", || audit("audit.log").contains("\"event\":\"reopen\"")).await;
+    open_missing(&link).await;
+    eventually("an entry of a client", || audit("audit.log").contains("\"event\":\"operation\"")).await;
     let left = keys(&link).await.unwrap();
     assert_eq!(left.iter().map(|key| &*key.name).collect::<Vec<_>>(), ["ed25519"]);
     house.reloads.reload(house.config.clone()).await.unwrap();
     assert_eq!(keys(&link).await.unwrap().len(), all);
+}
+
+/// Makes an entry.
+async fn open_missing(link: &Link) {
+    let source = Some(open_key::Source::Resident("missing".into()));
+    link.call(request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() })).await.unwrap_err();
+}
+
+/// The first line of the file that is read again makes a counter, the second is wrong; and the directory cannot be listed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_that_fails_leaves_no_counter_and_no_other_passphrase() {
+    let house = House::with(|config, place| {
+        config.keys.passphrase_file = Some(place.join("passphrase"));
+        house::write_secret(&place.join("passphrase"), "right\n");
+        let key = oarlock::keys::generate::ed25519().unwrap();
+        let iterations = std::num::NonZeroU32::new(10_000).unwrap();
+        let protection = oarlock::keys::export::Protection::Pbkdf2 { iterations };
+        let passphrase = oarlock::keys::Passphrase::new(b"right".to_vec());
+        let sealed = oarlock::keys::export::encrypted_pkcs8_pem(&key, &passphrase, protection);
+        house::write_secret(&place.join("keys/sealed.pem"), sealed.unwrap().as_bytes());
+    })
+    .await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    let has_sealed = async || keys(&link).await.unwrap().iter().any(|key| key.name == "sealed");
+    assert!(has_sealed().await);
+    let (place, records) = (house.place.path(), house.config.keys.records.clone().unwrap());
+    let kept = std::fs::read_to_string(&records).unwrap();
+    let counted = "{\"name\":\"counted\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\
+                   \"operations\":[\"encrypt\"],\"algorithms\":[\"cbc\"],\"counter\":\"count\"}\n";
+    house::write_secret(&records, format!("{kept}{counted}no key\n"));
+    house.reloads.reload(house.config.clone()).await.unwrap_err();
+    assert!(!place.join("count").exists());
+    // The passphrase changes and the directory is gone: the former passphrase still opens what comes back.
+    house::write_secret(&records, kept);
+    house::write_secret(&place.join("passphrase"), "wrong\n");
+    std::fs::rename(place.join("keys"), place.join("gone")).unwrap();
+    house.reloads.reload(house.config.clone()).await.unwrap_err();
+    let text = std::fs::read(place.join("gone/sealed.pem")).unwrap();
+    house::write_secret(&place.join("gone/other.pem"), text);
+    std::fs::rename(place.join("gone"), place.join("keys")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !keys(&link).await.unwrap().iter().any(|key| key.name == "other") {
+        assert!(Instant::now() < deadline, "the former passphrase was lost");
+    }
+    assert!(has_sealed().await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -404,4 +501,65 @@ fn secrets_that_others_may_read_are_refused_everywhere() {
     assert!(passphrase.unwrap_err().contains("[keys] passphrase_file"));
     let key = checked(|config, _| open(&config.keys.directory.as_ref().unwrap().join("p256.pem"))).unwrap();
     assert!(key.len() == 1 && key[0].contains("p256.pem: others may read this private key"), "{key:?}");
+}
+
+/// Packages hand secrets to a service so: `root:oarlock 0640`. Root checks them before the service starts.
+#[tokio::test(flavor = "multi_thread")]
+async fn root_checks_secrets_that_a_group_may_read_and_does_not_serve_with_them() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let place = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(place.path());
+    development.prepare().unwrap();
+    let mut config = Config::read(&development.config()).unwrap();
+    config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
+    let files = [
+        config.tls.as_ref().unwrap().private_key.clone(),
+        config.keys.records.clone().unwrap(),
+        config.keys.directory.clone().unwrap().join("p256.pem"),
+    ];
+    // A group of this number has no name.
+    let group = u32::MAX - 7;
+    if files.iter().any(|file| chown(file, Some(0), Some(group)).is_err()) {
+        println!("SKIPPED: only root can give files to another group");
+        return;
+    }
+    for file in &files {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    }
+    let warnings = check(&config, house::engines()).unwrap();
+    for file in &files {
+        let expected = format!("{}: the group {group} may read this private file", file.display());
+        assert!(warnings.iter().any(|warning| warning.starts_with(&expected)), "{warnings:?}");
+    }
+    assert_eq!(warnings.len(), files.len(), "{warnings:?}");
+    let refused = Server::bind(config.clone(), house::engines()).await.unwrap_err().to_string();
+    assert!(refused.contains("server-key.pem: others may read this private file"), "{refused}");
+    // What root does not own, or others may read, is refused by a check too.
+    chown(&files[0], Some(65_534), None).unwrap();
+    assert!(check(&config, house::engines()).is_err());
+    chown(&files[0], Some(0), None).unwrap();
+    std::fs::set_permissions(&files[0], std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(check(&config, house::engines()).is_err());
+}
+
+#[test]
+fn an_authority_that_has_ended_is_named() {
+    let warned = |lasts: Duration, is_over: bool| {
+        let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "the clients' authority");
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
+        params.not_after = match is_over {
+            true => rcgen::date_time_ymd(2020, 1, 1),
+            false => (std::time::SystemTime::now() + lasts).into(),
+        };
+        let pem = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
+        checked(|config, _| drop(write(&config.tls.as_ref().unwrap().client_ca, &pem))).unwrap()
+    };
+    let ended = warned(DAY, true);
+    assert!(ended.len() == 1 && ended[0].contains("[tls] client_ca"), "{ended:?}");
+    assert!(ended[0].contains("has expired"), "{ended:?}");
+    let soon = warned(DAY * 9 + DAY / 2, false);
+    assert!(soon[0].contains("[tls] client_ca") && soon[0].contains("expires in 9 days"), "{soon:?}");
+    assert_eq!(warned(DAY * 300, false), [""; 0]);
 }

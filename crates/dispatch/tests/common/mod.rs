@@ -79,6 +79,10 @@ pub enum Manner {
     LeavesUndone,
     /// Waits at the gate in every run.
     Hangs,
+    /// Finds that RSA private keys contradict themselves: in all operations, or in every second one.
+    FindsBadKeys {
+        every_second: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -91,6 +95,7 @@ pub struct Invented {
     pub runs: AtomicUsize,
     pub ops: AtomicUsize,
     pub largest: AtomicUsize,
+    pub judged: AtomicUsize,
     pub gate: Gate,
 }
 
@@ -117,6 +122,7 @@ impl Invented {
             runs: AtomicUsize::new(0),
             ops: AtomicUsize::new(0),
             largest: AtomicUsize::new(0),
+            judged: AtomicUsize::new(0),
             gate: Gate::default(),
         }
     }
@@ -129,6 +135,10 @@ impl Invented {
         let (status, bytes) = truth(shape, operation);
         out.set(index, status);
         out.result_mut(index).copy_from_slice(&bytes);
+        if self.finds_bad_key(shape, status) {
+            out.set(index, Status::BadKey);
+            return out.result_mut(index).fill(0);
+        }
         let is_lie = match *self.manner.lock().unwrap() {
             Manner::Lies(about) => about == shape && index % 3 == 1,
             Manner::LiesAlways => true,
@@ -142,6 +152,14 @@ impl Invented {
             None if status == Status::Done => out.set(index, Status::Rejected),
             None => out.set(index, Status::Done),
         }
+    }
+}
+
+impl Invented {
+    fn finds_bad_key(&self, shape: Shape, status: Status) -> bool {
+        let Manner::FindsBadKeys { every_second } = *self.manner.lock().unwrap() else { return false };
+        let is_meant = shape == PRIVATE && status == Status::Done;
+        is_meant && (self.judged.fetch_add(1, Ordering::SeqCst) % 2 == 1 || !every_second)
     }
 }
 

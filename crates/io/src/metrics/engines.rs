@@ -30,6 +30,9 @@ pub fn engines(text: &mut Text, accelerator: &Accelerator) {
     histograms(text, &accelerator.histograms());
 }
 
+/// The help text of a counter that this module does not know.
+const UNKNOWN: &str = "Counted by the dispatcher.";
+
 /// Returns what a counter of the dispatcher counts.
 fn help(counter: &str) -> &'static str {
     match counter {
@@ -46,11 +49,18 @@ fn help(counter: &str) -> &'static str {
         "far_batches" => "Batches given to devices.",
         "held" => "Operations handed to holders of keys.",
         "held_dropped" => "Operations that a holder never answered.",
+        "tasks" => "Tasks of callers that were run, such as batches of records.",
+        "tasks_dropped" => "Tasks of callers that nobody wanted any more before a thread was free.",
         "faults" => "Faults of engines, panics among them.",
         "hangs" => "Batches abandoned because their engine hung.",
         "rerun" => "Operations run again after a fault or a hang.",
         "confirmed" => "RSA private results confirmed by the public operation before release.",
-        "unconfirmed" => "RSA private results that the public operation did not confirm.",
+        "unconfirmed" => {
+            "RSA private results that the public operation did not confirm, and not because of their key."
+        }
+        "bad_keys" => {
+            "RSA private results that could not be confirmed because the numbers of their key contradict each other."
+        }
         "cross_checked" => "Results computed again on another engine.",
         "cross_unchecked" => "Results due for a second computation that no second engine could make.",
         "disputes" => "Results in which two engines differed, decided by the referee.",
@@ -59,7 +69,7 @@ fn help(counter: &str) -> &'static str {
         "probes" => "Probes of engines in quarantine.",
         "returned" => "Engines that returned from quarantine.",
         // A counter that is newer than this table.
-        _ => "Counted by the dispatcher.",
+        _ => UNKNOWN,
     }
 }
 
@@ -107,6 +117,18 @@ fn name_of(shape: Option<Shape>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_counter_has_a_help_text_and_a_row_in_the_page() {
+        let accelerator = Accelerator::builder().engines(["scalar"]).cost_cache(None).lazy().build().unwrap();
+        let page = include_str!("../../../../docs/cryptoserver.md");
+        let (_, table) = page.split_once("`oarlock_dispatcher_NAME_total`").unwrap();
+        for (counter, _) in accelerator.counters().entries() {
+            assert_ne!(help(counter), UNKNOWN, "{counter}");
+            let is_row = |line: &str| line.starts_with("| `") && line.contains(&format!("`{counter}`"));
+            assert!(table.lines().any(is_row), "docs/cryptoserver.md has no row for {counter}");
+        }
+    }
 
     #[test]
     fn the_latest_of_very_many_queues_are_shown_together() {

@@ -18,6 +18,7 @@ use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use super::text;
+use crate::LogLimit;
 
 /// Who has something to show.
 pub trait Page: Send + Sync + 'static {
@@ -42,6 +43,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of a request's head, and of what is written at once.
 const BUFFER: usize = 16 << 10;
 
+/// Where the system has no descriptors left, every turn fails.
+static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
+
 /// Answers whoever comes, until it is dropped.
 pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
     let mut connections = JoinSet::new();
@@ -50,7 +54,9 @@ pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                warn!(%error, "a client of the metrics could not be accepted");
+                if let Some(suppressed) = FAILURES.admit() {
+                    warn!(%error, suppressed, "a client of the metrics could not be accepted");
+                }
                 // Where the system has no descriptors left, accepting at once again would only burn time.
                 sleep(Duration::from_millis(20)).await;
                 continue;

@@ -1,6 +1,9 @@
 //! Messages signed.
 
+use std::time::Duration;
+
 use oarlock_dkim::{Header, SignError, SignIntake, Signed, Signer, SignerError};
+use oarlock_io::LogLimit;
 use tracing::warn;
 
 use super::author::Author;
@@ -22,6 +25,9 @@ enum Unsigned {
     #[error(transparent)]
     Sign(#[from] SignError),
 }
+
+/// Every message of a domain whose key is missing brings such a line about.
+static UNSIGNED: LogLimit = LogLimit::new(Duration::from_secs(10));
 
 /// Signs by each line. A signature that cannot be made costs the others nothing; a message without any is faulty.
 pub(super) async fn sign(
@@ -55,7 +61,9 @@ pub(super) async fn sign(
     count(&shared.metrics.signed, report.changes.len());
     count(&shared.metrics.unsigned, failed.len());
     for error in &failed {
-        warn!(%error, "a signature was not made");
+        if let Some(suppressed) = UNSIGNED.admit() {
+            warn!(%error, suppressed, "a signature was not made");
+        }
     }
     if report.changes.is_empty() {
         report.outcome = Outcome::Faulty(Fault::Signing);

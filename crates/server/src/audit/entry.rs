@@ -55,6 +55,11 @@ pub(super) const MAX_DETAIL: usize = 1024;
 /// Bytes of an operation's entry beside its strings: braces, names of fields, numbers, the longest verdict.
 const FIXED: usize = 200;
 
+/// Bytes of [`refusals`] beside the client: two texts, each of which may need six bytes for a character.
+pub(super) const MAX_REFUSALS: usize = FIXED + 2 * (6 * MAX_NAME + 16);
+/// Bytes of [`failed_handshakes`] beside the source.
+pub(super) const MAX_HANDSHAKES: usize = FIXED + 6 * MAX_DETAIL + 16;
+
 impl Origin {
     /// What entries say of a client.
     pub(crate) fn of(client: &Identity) -> Self {

@@ -21,14 +21,24 @@ pub(super) const RETRY: Duration = Duration::from_millis(500);
 /// Bounds in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    max: usize,
+    /// Entries of work, and places that are promised to it. The rest is for repeated refusals.
+    max_of_work: usize,
+    /// Places that are promised to one client.
+    pub(super) max_of_client: usize,
     /// Refusals wait only while all that waits is below this: the rest is kept for entries of work that was done.
     max_with_refusals: usize,
+    /// Names of those who were refused something. As much again is kept for the lines that will name them.
+    max_of_names: usize,
 }
+
+/// Bytes that a client may have promised to it however small the queue is: entries of some hundred operations.
+const MIN_OF_CLIENT: usize = 1 << 15;
 
 impl Limits {
     pub(super) fn of(max: usize) -> Self {
-        Self { max, max_with_refusals: max / 4 }
+        let (max_of_names, max_with_refusals) = (max / 16, max / 4);
+        let max_of_work = max - 2 * max_of_names;
+        Self { max_of_work, max_of_client: (max / 8).max(MIN_OF_CLIENT), max_with_refusals, max_of_names }
     }
 }
 
@@ -53,6 +63,8 @@ struct State {
     pieces: VecDeque<Piece>,
     /// Bytes that are promised, that wait, and that are being written.
     used: usize,
+    /// Bytes among these that are promised.
+    reserved: usize,
     refusals: Refusals,
     new_file: Option<LogFile>,
     /// Lost entries that no entry has named yet.
@@ -85,7 +97,7 @@ impl Queue {
         Self {
             on_failure,
             limits,
-            state: Mutex::default(),
+            state: Mutex::new(State { refusals: Refusals::new(limits.max_of_names), ..State::default() }),
             changed: Condvar::new(),
             ended: Condvar::new(),
             is_failing: AtomicBool::new(false),
@@ -98,12 +110,23 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn must_keep(&self) -> bool {
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(super) fn must_keep(&self) -> bool {
         self.on_failure == AuditFailure::Stop
     }
 
     pub(super) fn forbids_work(&self) -> bool {
         self.must_keep() && self.is_failing.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if work is refused until the disk takes what waits for it.
+    pub(super) fn is_behind(&self) -> bool {
+        let is_refused = self.must_keep() && self.is_behind.load(Ordering::Relaxed);
+        // Promises alone are nothing that the disk is to blame for.
+        is_refused && self.state().waiting() > 0
     }
 
     pub(super) fn lost(&self) -> u64 {
@@ -114,25 +137,21 @@ impl Queue {
         self.state().used
     }
 
-    /// Promises a place, and returns its bytes: none if the log need not be kept and is full.
-    pub(super) fn reserve(&self, bytes: usize) -> Result<usize, AuditError> {
-        let max = self.limits.max;
+    /// Promises a place.
+    pub(super) fn reserve(&self, bytes: usize) -> Result<(), AuditError> {
         let mut state = self.state();
         let refusal = if state.is_closed {
             AuditError::Closed
-        } else if bytes > max {
-            AuditError::TooLarge { needed: bytes, max }
-        } else if state.used + bytes > max {
+        } else if bytes > self.limits.max_of_work.saturating_sub(state.used) {
             AuditError::Full
         } else {
             state.used += bytes;
-            return Ok(bytes);
+            state.reserved += bytes;
+            return Ok(());
         };
+        let is_behind = refusal == AuditError::Full && state.waiting() > 0 && self.must_keep();
         drop(state);
-        if !self.must_keep() {
-            return Ok(0);
-        }
-        if refusal == AuditError::Full && !self.is_behind.swap(true, Ordering::Relaxed) {
+        if is_behind && !self.is_behind.swap(true, Ordering::Relaxed) {
             tracing::error!(
                 "the queue of the audit log is full: requests are refused until the disk has taken entries"
             );
@@ -141,15 +160,18 @@ impl Queue {
     }
 
     pub(super) fn give_back(&self, reserved: usize) {
-        self.state().used -= reserved;
+        let mut state = self.state();
+        state.used -= reserved;
+        state.reserved -= reserved;
     }
 
     /// Takes lines in the place that was promised to them.
     pub(super) fn put(&self, lines: &[u8], entries: usize, reserved: usize) -> Result<(), AuditError> {
         let mut state = self.state();
         state.used -= reserved;
+        state.reserved -= reserved;
         // A promise holds, even if the lines were longer than their bound.
-        let has_place = reserved > 0 || state.used + lines.len() <= self.limits.max;
+        let has_place = reserved > 0 || state.used + lines.len() <= self.limits.max_of_work;
         if !state.is_closed && has_place {
             state.push(lines);
             self.changed.notify_one();
@@ -242,7 +264,9 @@ impl Queue {
             if let Some(file) = state.new_file.take() {
                 return Step::Replace(file);
             }
-            if state.is_closed || state.refusals.flush_at().is_some_and(|at| at <= now) {
+            let is_due = state.refusals.flush_at().is_some_and(|at| at <= now);
+            // A slow disk gets them when it has taken what waits, or they would become more and more.
+            if state.is_closed || is_due && state.waiting() <= self.limits.max_with_refusals {
                 state.refusals.flush().iter().for_each(|line| state.push(line.as_bytes()));
             }
             if let Some(piece) = state.name_lost(now).or_else(|| state.pieces.pop_front()) {
@@ -316,13 +340,18 @@ impl Queue {
 }
 
 impl State {
+    /// Bytes that wait for the disk or are being written.
+    fn waiting(&self) -> usize {
+        self.used - self.reserved
+    }
+
     /// Appends whole lines, in pieces.
     fn push(&mut self, lines: &[u8]) {
         self.used += lines.len();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             match self.pieces.back_mut() {
                 Some(last) if last.bytes.len() + line.len() <= MAX_PIECE => {
-                    last.bytes.extend_from_slice(line)
+                    last.bytes.extend_from_slice(line);
                 }
                 _ => self.pieces.push_back(Piece { bytes: line.to_vec(), names_lost: 0 }),
             }

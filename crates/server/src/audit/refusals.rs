@@ -20,6 +20,9 @@ pub(super) enum Refused {
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     by_name: HashMap<String, Throttle>,
+    /// A bound on the bytes of the names and of one line for each.
+    bytes: usize,
+    max_bytes: usize,
     /// When repeats are to be written.
     flush_at: Option<Instant>,
 }
@@ -47,6 +50,11 @@ const MAX_DELAY: Duration = Duration::from_secs(10);
 const MAX_NAMES: usize = 1024;
 
 impl Refusals {
+    /// Tells names apart while they and their lines have no more than so many bytes.
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, ..Self::default() }
+    }
+
     /// True if this refusal gets a line of its own now. `name` is the client as its entries have it, or an address.
     pub(super) fn admit(&mut self, name: &str, now: Instant) -> bool {
         let throttle = self.throttle(name, now);
@@ -81,18 +89,34 @@ impl Refusals {
     }
 
     fn throttle(&mut self, name: &str, now: Instant) -> &mut Throttle {
-        if !self.by_name.contains_key(name) && self.by_name.len() >= MAX_NAMES {
+        let mut is_known = self.by_name.contains_key(name);
+        if !is_known && !self.has_place(name) {
             self.by_name.retain(|_, throttle| !throttle.is_idle(now));
+            self.bytes = self.by_name.keys().map(|name| max_bytes(name)).sum();
         }
-        let is_known = self.by_name.contains_key(name) || self.by_name.len() < MAX_NAMES;
+        is_known = is_known || self.has_place(name);
         // Clients' names are arrays, addresses are not: the rest of each kind shares one.
         let rest = if name.starts_with('[') { "[\"*\"]" } else { "*" };
         let name = if is_known { name } else { rest };
+        if !self.by_name.contains_key(name) {
+            self.bytes += max_bytes(name);
+        }
         let full = || Throttle { tokens: MAX_BURST, refilled: now, repeats: None };
         let throttle = self.by_name.entry(name.to_owned()).or_insert_with(full);
         throttle.refill(now);
         throttle
     }
+
+    fn has_place(&self, name: &str) -> bool {
+        self.by_name.len() < MAX_NAMES && self.bytes + max_bytes(name) <= self.max_bytes
+    }
+}
+
+/// A bound on the bytes of a name and of its line.
+fn max_bytes(name: &str) -> usize {
+    let line = if name.starts_with('[') { entry::MAX_REFUSALS } else { entry::MAX_HANDSHAKES };
+    // The name is here and in the line.
+    2 * name.len() + line
 }
 
 impl Throttle {
@@ -160,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_client_has_a_burst_and_then_one_line_with_a_count() {
-        let (mut refusals, now) = (Refusals::default(), Instant::now());
+        let (mut refusals, now) = (Refusals::new(1 << 20), Instant::now());
         let admitted = (0..1000).filter(|_| refusals.admit("[\"a\"]", now)).count();
         assert_eq!(admitted, MAX_BURST as usize);
         assert!(refusals.admit("[\"b\"]", now), "another client has its own");
@@ -180,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_differs_is_an_asterisk() {
-        let (mut refusals, now) = (Refusals::default(), Instant::now());
+        let (mut refusals, now) = (Refusals::new(1 << 20), Instant::now());
         refusals.add("[\"a\"]", refused("k"), 1, now);
         refusals.add("[\"a\"]", refused("l"), 1, now);
         let lines = refusals.flush();
@@ -189,7 +213,7 @@ mod tests {
 
     #[test]
     fn names_are_bounded() {
-        let (mut refusals, now) = (Refusals::default(), Instant::now());
+        let (mut refusals, now) = (Refusals::new(1 << 20), Instant::now());
         for at in 0..10 * MAX_NAMES {
             refusals.add(&format!("[\"{at}\"]"), refused("k"), 1, now);
         }
@@ -202,5 +226,28 @@ mod tests {
         assert_eq!(total, 10 * MAX_NAMES as u64);
         assert!(refusals.admit("[\"new\"]", now + MAX_DELAY * 100));
         assert_eq!(refusals.by_name.len(), 1, "those who were quiet are forgotten");
+        assert_eq!(refusals.bytes, max_bytes("[\"new\"]"));
+    }
+
+    #[test]
+    fn the_bytes_of_names_and_lines_are_bounded() {
+        let (mut refusals, now) = (Refusals::new(1 << 16), Instant::now());
+        // Sixteen names of 256 characters each is what an entry has of a client.
+        let long = format!("\"{}\"", "x".repeat(256));
+        let rest = vec![long; 15].join(",");
+        for at in 0..500 {
+            refusals.add(&format!("[\"{at}\",{rest}]"), refused(&"\u{1}".repeat(64)), 1, now);
+            let reason = Refused::Handshake { reason: "\u{1}".repeat(entry::MAX_DETAIL) };
+            refusals.add(&format!("192.0.2.{at}"), reason, 1, now);
+        }
+        let names: usize = refusals.by_name.keys().map(String::len).sum();
+        let lines = refusals.flush();
+        let bytes = names + lines.iter().map(String::len).sum::<usize>();
+        // Those who share a line share one of each kind.
+        let shared = max_bytes("[\"*\"]") + max_bytes("*");
+        assert!(bytes <= (1 << 16) + shared, "{bytes} bytes");
+        let count =
+            |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap()["count"].as_u64();
+        assert_eq!(lines.iter().filter_map(count).sum::<u64>(), 1000);
     }
 }

@@ -28,7 +28,13 @@ fn done(key: &str) -> Operation<'_> {
 }
 
 fn reserve(audit: &Audit) -> Result<Reservation, AuditError> {
-    audit.reserve(max_entry_bytes(&origin(), "key", "ed25519-sign", 1))
+    audit.reserve(&Arc::default(), max_entry_bytes(&origin(), "key", "ed25519-sign", 1))
+}
+
+/// A log whose queue has so many bytes.
+fn with_queue(place: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> Audit {
+    let config = config::Audit { max_queue_bytes, ..config::Audit::at(place.join("log"), on_failure) };
+    Audit::open(Some(&config)).unwrap()
 }
 
 fn sign(audit: &Audit, number: u64) -> Result<(), AuditError> {
@@ -37,12 +43,16 @@ fn sign(audit: &Audit, number: u64) -> Result<(), AuditError> {
 
 /// A log in a pipe that is full: the writer waits in the kernel, or is told so if the pipe does not block.
 fn stalled(on_failure: AuditFailure, flags: OFlags) -> (Audit, PipeReader) {
+    stalled_with(config(Path::new("a pipe"), on_failure), flags)
+}
+
+fn stalled_with(config: config::Audit, flags: OFlags) -> (Audit, PipeReader) {
     let (reader, writer) = pipe().unwrap();
     let file = File::from(OwnedFd::from(writer));
     fcntl_setfl(&file, OFlags::NONBLOCK).unwrap();
     while io::Write::write(&mut &file, &[b'\n'; 512]).is_ok() {}
     fcntl_setfl(&file, flags).unwrap();
-    let audit = Audit::start(&config(Path::new("a pipe"), on_failure), LogFile { file, is_mid_line: false });
+    let audit = Audit::start(&config, LogFile { file, is_mid_line: false });
     (audit.unwrap(), reader)
 }
 
@@ -113,13 +123,89 @@ fn refusals_leave_places_for_work_and_none_of_them_is_forgotten() {
 #[test]
 fn a_reservation_that_is_not_used_is_given_back() {
     let place = tempfile::tempdir().unwrap();
-    let audit = Audit::open(Some(&config(&place.path().join("log"), AuditFailure::Stop))).unwrap();
-    let all = audit.reserve(QUEUE).unwrap();
-    assert_eq!(reserve(&audit).unwrap_err(), AuditError::Full);
+    let audit = with_queue(place.path(), QUEUE, AuditFailure::Stop);
+    let own = || audit.reserve(&Arc::default(), QUEUE / 16);
+    let all: Vec<_> = std::iter::from_fn(|| own().ok()).collect();
+    assert_eq!((all.len(), own().unwrap_err()), (14, AuditError::Full));
+    assert!(!audit.is_behind(), "promises are no fault of the disk");
     drop(all);
+    assert_eq!(audit.queue_bytes(), 0);
     sign(&audit, 1).unwrap();
-    let needed = QUEUE + 1;
-    assert_eq!(audit.reserve(needed).unwrap_err(), AuditError::TooLarge { needed, max: QUEUE });
+}
+
+#[test]
+fn one_client_s_places_leave_others_theirs() {
+    let place = tempfile::tempdir().unwrap();
+    let queue = 1 << 20;
+    let audit = with_queue(place.path(), queue, AuditFailure::Stop);
+    let (greedy, other, max) = (Arc::default(), Arc::default(), queue / 8);
+    let taken: Vec<_> = std::iter::from_fn(|| audit.reserve(&greedy, max / 4).ok()).collect();
+    assert_eq!(taken.len(), 4);
+    assert_eq!(audit.reserve(&greedy, 1).unwrap_err(), AuditError::TooMany { max });
+    let needed = max + 1;
+    assert_eq!(audit.reserve(&other, needed).unwrap_err(), AuditError::TooLarge { needed, max });
+    // Neither is the disk's fault, and others have their places.
+    assert!(!audit.is_behind() && !audit.forbids_work());
+    audit.reserve(&other, max).unwrap().put(&origin(), 1, &[done("key")]).unwrap();
+    audit.reserve(&other, max).unwrap();
+    // What is used or dropped is the client's again.
+    for (number, reservation) in (2..).zip(taken).take(2) {
+        reservation.put(&origin(), number, &[done("key")]).unwrap();
+    }
+    let again: Vec<_> = std::iter::from_fn(|| audit.reserve(&greedy, max / 4).ok()).collect();
+    assert_eq!(again.len(), 4);
+}
+
+#[test]
+fn where_entries_may_be_lost_a_client_s_share_refuses_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let audit = with_queue(place.path(), 1 << 20, AuditFailure::Warn);
+    let account = Arc::default();
+    let places: Vec<_> = (0..20).map(|_| audit.reserve(&account, 1 << 17).unwrap()).collect();
+    for (number, place) in (0..).zip(places) {
+        place.put(&origin(), number, &[done("key")]).unwrap();
+    }
+    audit.close();
+    assert_eq!(lines(&fs::read(place.path().join("log")).unwrap()).len(), 20);
+}
+
+#[test]
+fn a_disk_that_stalls_is_told_from_one_that_is_slow() {
+    let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
+    assert!(!audit.is_behind());
+    while sign(&audit, 1).is_ok() {}
+    // It has not failed, so requests go on to be tried.
+    assert!(audit.is_behind() && !audit.forbids_work());
+    let text = std::thread::spawn(move || read_all(reader));
+    while audit.is_behind() {
+        std::thread::yield_now();
+    }
+    sign(&audit, 2).unwrap();
+    audit.close();
+    text.join().unwrap();
+    let (audit, _reader) = stalled(AuditFailure::Warn, OFlags::empty());
+    (0..1000).for_each(|number| sign(&audit, number).unwrap());
+    assert!(!audit.is_behind(), "work goes on without its entries");
+}
+
+#[test]
+fn repeats_of_many_clients_with_long_names_stay_within_the_queue() {
+    let config =
+        config::Audit { max_queue_bytes: 1 << 20, ..config(Path::new("a pipe"), AuditFailure::Stop) };
+    let (audit, reader) = stalled_with(config, OFlags::empty());
+    let name = "\u{1}".repeat(64);
+    let refused = Operation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
+    for client in 0..1000 {
+        let names = (0..16).map(|at| format!("dns:{client}-{at}-{}", "x".repeat(240))).collect();
+        let origin = Origin::of(&Identity::of_names(names));
+        (0..40).for_each(|number| audit.refuse(&origin, number, &[refused]));
+    }
+    let text = std::thread::spawn(move || read_all(reader));
+    audit.close();
+    let text = text.join().unwrap();
+    assert!(text.len() < (1 << 18) + (1 << 17), "{} bytes", text.len());
+    let counts = lines(&text).iter().map(|line| line["count"].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((counts, audit.lost()), (40_000, 0));
 }
 
 #[test]
@@ -149,7 +235,7 @@ fn half_a_line_swallows_no_other() {
     let mut page = vec![0; 8192];
     reader.read_exact(&mut page).unwrap();
     let many = vec![done("key"); 150];
-    audit.reserve(QUEUE / 2).unwrap().put(&origin(), 1, &many).unwrap();
+    audit.reserve(&Arc::default(), QUEUE / 2).unwrap().put(&origin(), 1, &many).unwrap();
     while audit.lost() == 1 {
         std::thread::yield_now();
     }
@@ -201,7 +287,7 @@ fn a_log_that_was_renamed_goes_on_in_a_new_file_without_loss() {
     for turn in 0..10 {
         let former = place.path().join(format!("log.{turn}"));
         fs::rename(&path, &former).unwrap();
-        audit.reopen().unwrap();
+        audit.replace(audit.open_again().unwrap());
         files.push(former);
     }
     let accepted = signer.join().unwrap();
@@ -219,7 +305,7 @@ fn a_full_disk_is_left_for_a_new_file_with_every_line_whole() {
     let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let accepted: Vec<u64> = (0..10).filter(|number| sign(&audit, *number).is_ok()).collect();
     fs::remove_file(&path).unwrap();
-    audit.reopen().unwrap();
+    audit.replace(audit.open_again().unwrap());
     audit.close();
     let text = fs::read(&path).unwrap();
     assert_eq!(requests(&lines(&text)), accepted);
@@ -234,7 +320,7 @@ fn a_file_that_cannot_be_opened_again_leaves_the_former() {
     let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let moved = place.path().join("moved");
     fs::rename(path.parent().unwrap(), &moved).unwrap();
-    assert_eq!(audit.reopen().unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(audit.open_again().unwrap_err().kind(), io::ErrorKind::NotFound);
     sign(&audit, 3).unwrap();
     audit.close();
     assert_eq!(requests(&lines(&fs::read(moved.join("log")).unwrap())), [3]);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use oarlock::keys::Passphrase;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
 use oarlock_io::{
-    Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Material, Stamp, check_secret_mode,
-    read_passphrase,
+    Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Listing, Material, SecretReader, Stamp,
+    check_secret_mode_for, read_passphrase,
 };
 use oarlock_records::{KeyFileError, load_keys};
 
@@ -36,6 +36,16 @@ pub(crate) enum CounterUse {
     Create,
     /// A check makes nothing.
     Check,
+}
+
+impl CounterUse {
+    /// The process that will read the secrets: a check is made for another one.
+    fn reader(self) -> SecretReader {
+        match self {
+            Self::Create => SecretReader::ThisProcess,
+            Self::Check => SecretReader::Service,
+        }
+    }
 }
 
 /// Why there are no keys to begin with.
@@ -100,9 +110,10 @@ impl KeySources {
         counters: CounterUse,
     ) -> Result<(Self, Keyring, Refreshed), KeysError> {
         let Keys { directory, passphrase_file, records } = &config.keys;
-        let passphrase = passphrase(passphrase_file.as_deref())?;
+        let passphrase = passphrase(passphrase_file.as_deref(), counters.reader())?;
+        let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
         let mut sources = Self {
-            directory: directory.clone().map(|path| KeyDirectory::new(path, passphrase).require_private()),
+            directory: directory.map(|directory| directory.require_private(counters.reader())),
             records: records.clone().map(|path| (path, None)),
             counters,
             table: KeyTable::new(),
@@ -127,42 +138,60 @@ impl KeySources {
     /// # Errors
     /// One of the sources cannot be used as a whole; then everything stays as it was.
     pub(crate) fn reload(&mut self, config: &Config) -> Result<Refreshed, KeysError> {
-        let passphrase = passphrase(config.keys.passphrase_file.as_deref())?;
+        let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
         let grants = Granted::of(&config.grants, &self.grants)?;
+        let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = config.keys.records.clone().map(|path| (path, None));
         let table = read_records(&mut records, self.counters)?;
-        let path = config.keys.directory.as_deref();
-        let mut directory = self.directory.take();
-        let is_same = directory.as_ref().map(KeyDirectory::path) == path;
-        let changes = match (&mut directory, path) {
-            (Some(own), Some(_)) if is_same => {
-                own.set_passphrase(passphrase);
-                own.refresh()
-            }
-            (_, Some(path)) => {
-                let mut new = KeyDirectory::new(path, passphrase).require_private();
-                let changes = new.refresh();
-                match changes {
-                    Ok(changes) => {
-                        directory = Some(new);
-                        Ok(changes)
-                    }
-                    Err(error) => Err(error),
-                }
-            }
-            (_, None) => {
-                directory = None;
-                Ok(Changes::default())
-            }
-        };
-        self.directory = directory;
-        let changes = changes?;
+        // Nothing fails from here on.
         let has_new_records = table.is_some();
         self.table = table.unwrap_or_default();
         (self.records, self.grants) = (records, grants);
         self.may_bring_keys = config.limits.may_bring_keys;
+        let changes = self.read_directory(listed, passphrase);
         let keyring = Some(self.keyring());
         Ok(Refreshed { keyring, changes, faults: Vec::new(), has_new_records })
+    }
+
+    /// Lists the directory that a configuration names. The one in use keeps its keys; another one begins without.
+    fn list(&self, path: Option<&Path>) -> Result<Option<(Option<KeyDirectory>, Listing)>, KeysError> {
+        let Some(path) = path else { return Ok(None) };
+        if let Some(own) = self.directory.as_ref().filter(|own| own.path() == path) {
+            return Ok(Some((None, own.list()?)));
+        }
+        let new = KeyDirectory::new(path, None).require_private(self.reader());
+        let listing = new.list()?;
+        Ok(Some((Some(new), listing)))
+    }
+
+    fn read_directory(
+        &mut self,
+        listed: Option<(Option<KeyDirectory>, Listing)>,
+        passphrase: Option<Passphrase>,
+    ) -> Changes {
+        let Some((new, listing)) = listed else {
+            self.directory = None;
+            return Changes::default();
+        };
+        if new.is_some() {
+            self.directory = new;
+        }
+        let read = |directory: &mut KeyDirectory| directory.read_again(listing, passphrase);
+        self.directory.as_mut().map(read).unwrap_or_default()
+    }
+
+    fn reader(&self) -> SecretReader {
+        self.counters.reader()
+    }
+
+    /// Files that hold secrets.
+    pub(crate) fn secret_files(&self) -> Vec<PathBuf> {
+        let of_directory = self.directory.iter().flat_map(|directory| {
+            let files = directory.keys().filter(|(_, key)| key.is_private());
+            files.filter_map(|(name, _)| directory.file(name).map(Path::to_owned))
+        });
+        let records = self.records.iter().map(|(path, _)| path.clone());
+        of_directory.chain(records).collect()
     }
 
     /// Looks again at what has changed.
@@ -209,12 +238,12 @@ impl KeySources {
     }
 }
 
-fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
+fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passphrase>, KeysError> {
     let Some(path) = path else { return Ok(None) };
     let failed = |error| KeysError::Passphrase { path: path.to_owned(), error };
     let about = path.metadata().map_err(failed)?;
     let setting = "passphrase_file";
-    check_secret_mode(path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
+    check_secret_mode_for(reader, path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
     read_passphrase(path).map(Some).map_err(failed)
 }
 
@@ -233,10 +262,16 @@ fn read_records(
     // Said once: the stamp is kept even if the file cannot be used.
     *seen = Some(stamp);
     let setting = "records";
-    check_secret_mode(path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
+    check_secret_mode_for(counters.reader(), path, &about)
+        .map_err(|error| KeysError::Exposed { setting, error })?;
     let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
-    let loaded = load_keys(&text, |name| counter(path, name, counters))
-        .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })?;
+    let load = |counters| {
+        load_keys(&text, |name| counter(path, name, counters))
+            .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })
+    };
+    // A file with a wrong line must not leave counters behind for the lines before it.
+    load(CounterUse::Check)?;
+    let loaded = load(counters)?;
     Ok(Some(loaded.table))
 }
 

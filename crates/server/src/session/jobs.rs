@@ -61,7 +61,7 @@ impl Session {
             self.service.metrics.rejections.count(code, 1);
         }
         if !(jobs.is_empty() && shares.is_empty()) {
-            trail.reserve(&self.service.audit).map_err(unaudited)?;
+            trail.reserve(&self.service.audit, &self.account.audit_bytes).map_err(unaudited)?;
         }
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
         let options = Options { tenant: self.account.tenant, deadline: timeout, ..Options::default() };

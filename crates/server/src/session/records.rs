@@ -2,7 +2,7 @@
 
 mod judge;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::future::Future;
 use std::iter;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use self::judge::{Denials, has_key, judge};
 use super::{Opened, OwnKeys, Session, Work, refusal, too_much, unaudited};
-use crate::audit::{Operation, Origin, max_entry_bytes};
+use crate::audit::{Operation, Origin, ReservedBytes, max_entry_bytes};
 use crate::budget::HeldBytes;
 use crate::keyring::Keyring;
 use crate::metrics::{Tally, time};
@@ -64,6 +64,7 @@ impl Session {
             own_keys: Arc::clone(&self.own_keys),
             handles: Arc::clone(&self.handles),
             origin: Arc::clone(&self.origin),
+            audit_bytes: Arc::clone(&self.account.audit_bytes),
             number,
             message,
             began: Instant::now(),
@@ -121,6 +122,8 @@ struct RecordWork {
     own_keys: Arc<OwnKeys>,
     handles: Arc<Vec<Option<Opened>>>,
     origin: Arc<Origin>,
+    /// What the client's requests reserve of the audit log.
+    audit_bytes: Arc<ReservedBytes>,
     /// The server's number of the request.
     number: u64,
     message: proto::Records,
@@ -155,7 +158,7 @@ impl RecordWork {
         let reservation = match named {
             Some(named) if !is_refused => {
                 let max_bytes = self.max_entry_bytes(named, &batch);
-                Some(self.service.audit.reserve(max_bytes).map_err(unaudited)?)
+                Some(self.service.audit.reserve(&self.audit_bytes, max_bytes).map_err(unaudited)?)
             }
             _ => None,
         };
@@ -200,15 +203,16 @@ impl RecordWork {
     /// A bound on the bytes of the entries, before anything is known of how the records end.
     fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
         let records = batch.records.len;
-        let bytes = |key: NamedKey, task: Task| {
+        let bytes = |((key, task), records): ((NamedKey, Task), usize)| {
             max_entry_bytes(&self.origin, self.name(key), &task.to_string(), records)
         };
         if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
-            return bytes(self.named(*source, *task), *task);
+            return bytes(((self.named(*source, *task), *task), records));
         }
         let rows = named.cursor().zip(batch.task.cursor()).take(records);
-        let kinds: HashSet<_> = rows.map(|(source, task)| (self.named(source, task), task)).collect();
-        kinds.into_iter().map(|(key, task)| bytes(key, task)).fold(0, usize::saturating_add)
+        let mut kinds: HashMap<_, usize> = HashMap::new();
+        rows.for_each(|(source, task)| *kinds.entry((self.named(source, task), task)).or_default() += 1);
+        kinds.into_iter().map(bytes).fold(0, usize::saturating_add)
     }
 
     /// How many records of each key and task ended how, in the order of their names.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use oarlock::Scheme;
 use oarlock_wire::proto::Code;
 
-use crate::audit::{Audit, AuditError, Operation, Origin, Reservation, max_entry_bytes};
+use crate::audit::{Audit, AuditError, Operation, Origin, Reservation, ReservedBytes, max_entry_bytes};
 use crate::metrics::{Metrics, Tally, counted_as};
 use crate::service::Service;
 
@@ -38,19 +38,24 @@ impl Trail {
         Self { origin, number, of_job: Vec::with_capacity(count), ..Self::default() }
     }
 
-    /// Takes the place of the entries, before any job runs.
+    /// Takes the place of the entries on a client's account, before any job runs.
     ///
     /// # Errors
     /// There is none, and the log must be kept.
-    pub(super) fn reserve(&mut self, audit: &Audit) -> Result<(), AuditError> {
+    pub(super) fn reserve(&mut self, audit: &Audit, account: &Arc<ReservedBytes>) -> Result<(), AuditError> {
         let Some(origin) = &self.origin else { return Ok(()) };
-        let jobs = self.of_job.len();
-        let max_bytes = |(key, scheme): &(Arc<str>, Option<Scheme>)| {
+        self.reservation = Some(audit.reserve(account, self.max_entry_bytes(origin))?);
+        Ok(())
+    }
+
+    /// A bound on the bytes of the entries, before anything is known of how the jobs end.
+    fn max_entry_bytes(&self, origin: &Origin) -> usize {
+        let mut jobs = vec![0; self.kinds.len()];
+        self.of_job.iter().for_each(|place| jobs[*place as usize] += 1);
+        let bytes = |((key, scheme), jobs): (&(Arc<str>, Option<Scheme>), usize)| {
             max_entry_bytes(origin, key, &operation(*scheme), jobs)
         };
-        let max_bytes = self.kinds.iter().map(max_bytes).fold(0, usize::saturating_add);
-        self.reservation = Some(audit.reserve(max_bytes)?);
-        Ok(())
+        self.kinds.iter().zip(jobs).map(bytes).fold(0, usize::saturating_add)
     }
 
     /// The next job.
@@ -150,4 +155,31 @@ impl Trail {
 /// The name of a scheme as grants have it; `-` if the key is not open, which says what scheme it would be.
 fn operation(scheme: Option<Scheme>) -> String {
     scheme.map_or_else(|| "-".to_owned(), |scheme| scheme.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+
+    fn trail(kinds: &[(Arc<str>, Scheme)], jobs: impl Iterator<Item = u32>) -> Trail {
+        let mut trail = Trail::new(None, 1, 0);
+        jobs.for_each(|kind| trail.add(Some(kind), |kind| kinds.get(kind as usize)));
+        trail
+    }
+
+    #[test]
+    fn many_keys_in_one_batch_reserve_a_line_each() {
+        let kinds: Vec<(Arc<str>, Scheme)> =
+            (0..4096).map(|key| (format!("key-{key}").into(), Scheme::Ed25519Sign)).collect();
+        let origin = Origin::of(&Identity::loopback());
+        let alike = trail(&kinds, iter::repeat_n(0, 4096)).max_entry_bytes(&origin);
+        let different = trail(&kinds, 0..4096).max_entry_bytes(&origin);
+        let line = max_entry_bytes(&origin, "key-4095", "ed25519-sign", 1);
+        assert!(different <= 4096 * line, "{different} bytes");
+        assert_eq!(alike, max_entry_bytes(&origin, "key-0", "ed25519-sign", 4096));
+        // One kind has one line for each verdict, as long as it has jobs enough.
+        let two = trail(&kinds, [0, 1, 0].into_iter()).max_entry_bytes(&origin);
+        assert_eq!(two, 3 * max_entry_bytes(&origin, "key-0", "ed25519-sign", 1));
+    }
 }

@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 
 /// Lets one line of a kind through per interval and counts the others. Whoever causes lines must not fill the disk.
 ///
-/// ```ignore
+/// ```
+/// use std::time::Duration;
+/// # use oarlock_io::LogLimit;
+///
 /// static LINES: LogLimit = LogLimit::new(Duration::from_secs(10));
 /// if let Some(suppressed) = LINES.admit() {
-///     warn!(%error, suppressed, "a connection could not be accepted");
+///     println!("a connection could not be accepted; {suppressed} lines like this one were left out");
 /// }
 /// ```
 #[derive(Debug)]
-pub(crate) struct LogLimit {
+pub struct LogLimit {
     interval: Duration,
     state: Mutex<State>,
 }
@@ -24,12 +27,14 @@ struct State {
 }
 
 impl LogLimit {
-    pub(crate) const fn new(interval: Duration) -> Self {
+    /// A limit of one line per interval.
+    #[must_use]
+    pub const fn new(interval: Duration) -> Self {
         Self { interval, state: Mutex::new(State { last: None, suppressed: 0 }) }
     }
 
     /// Returns the number of lines suppressed since the last one if a line is due now.
-    pub(crate) fn admit(&self) -> Option<u64> {
+    pub fn admit(&self) -> Option<u64> {
         self.admit_at(Instant::now())
     }
 

@@ -1,0 +1,66 @@
+//! Keys of clients whose numbers contradict each other: they say nothing of the machine.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod house;
+
+use bytes::Bytes;
+use house::House;
+use oarlock::keys::{export, rsa};
+use oarlock::{DigestAlg, Input, Job, Key, Scheme};
+use oarlock_wire::proto::{open_key, request, response};
+use oarlock_wire::{Link, jobs};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+/// The key in the last line of a file.
+fn key_of(file: &str) -> Key {
+    let numbers: Vec<Vec<u8>> = file.lines().last().unwrap().split(' ').skip(1).map(hex).collect();
+    let [n, e, d, p, q, dp, dq, qinv] = &numbers[..] else { panic!("eight numbers") };
+    rsa::private(&rsa::PrivateNumbers { n, e, d, p, q, dp, dq, qinv }).unwrap()
+}
+
+async fn counter(house: &House, name: &str) -> u64 {
+    let mut stream = tokio::net::TcpStream::connect(house.addresses.metrics.unwrap()).await.unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).await.unwrap();
+    let name = format!("oarlock_dispatcher_{name}_total ");
+    let line = page.lines().find(|line| line.starts_with(&name)).unwrap();
+    line[name.len()..].parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn composite_primes_raise_no_alarm() {
+    for file in
+        [include_str!("../../scalar/tests/data/rsa-composite-p.txt"), include_str!("data/rsa-half-p.txt")]
+    {
+        let house = House::with(|config, _| {
+            config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
+            config.limits.may_bring_keys = true;
+            config.engines.cross_check = Some(1.0);
+            config.grants.clear();
+        })
+        .await;
+        let key = key_of(file);
+        let der = Bytes::copy_from_slice(&export::private_pkcs8_der(&key).unwrap());
+        let link = Link::open(&house.unix()).await.unwrap();
+        house::open(&link, 0, open_key::Source::Asymmetric(der)).await;
+        let messages: Vec<[u8; 4]> = (0..64_u32).map(u32::to_le_bytes).collect();
+        let scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
+        let sign = messages.iter().map(|message| (Job::sign(scheme, &key, Input::Message(message)), 0));
+        let message = jobs::write(sign.collect::<Vec<_>>().into_iter()).unwrap();
+        // With a few of them some results are right by chance.
+        for _ in 0..4 {
+            let answer = link.call(request::Body::Jobs(message.clone())).await.unwrap();
+            let response::Body::Results(results) = answer else { panic!("{answer:?}") };
+            assert!(!results.faults.is_empty(), "no job met the contradiction");
+        }
+        for name in ["disputes", "unconfirmed", "quarantines", "faults", "referee_wavered"] {
+            assert_eq!(counter(&house, name).await, 0, "{name}");
+        }
+        println!("{} bad keys found by a comparison of engines", counter(&house, "bad_keys").await);
+    }
+}
