@@ -167,12 +167,14 @@ impl Line<'_> {
             Some(words) => self::words("algorithms", &ALGORITHMS, words)?,
             None => ALGORITHMS.map(|(_, own)| own).into_iter().filter(|own| own.suits(key_type)).collect(),
         };
+        let is_gcm = algorithms.contains(&Algorithm::Gcm);
         let ivs = match (&self.ivs, &self.counter) {
             (Some(words), _) => self::words("ivs", &IVS, words)?,
+            // Under other IVs whoever may encrypt by CBC could decrypt what GCM encrypts.
+            (None, None) if is_gcm => vec![IvRule::Random],
             (None, None) => vec![IvRule::CallersForCbc, IvRule::Random, IvRule::Zero],
             (None, Some(_)) => Vec::new(),
         };
-        let is_gcm = algorithms.contains(&Algorithm::Gcm);
         let mut policy = Policy::new().allow(operations).with(algorithms).ivs(ivs);
         if let Some(path) = &self.counter {
             let field = self.nonce_field(is_gcm)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Counter, KeyType, WeakKeys};
+use super::{Counter, KeyType, PolicyError, WeakKeys};
 
 /// What is done with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,8 @@ pub enum IvRule {
     /// their choice can decrypt and forge: encrypting zeros under the nonce of a record shows its key stream. So under GCM no other
     /// IVs stand beside these.
     Callers,
-    /// From the caller for CBC; under GCM from nobody.
+    /// From the caller for CBC; under GCM from nobody. One key has these for CBC only or for GCM only: CBC under a chosen IV
+    /// shows the key stream of GCM.
     CallersForCbc,
     /// Drawn at random for each record and returned. Under GCM a key then encrypts at most 2^32 times. SP 800-38D 8.3.
     Random,
@@ -104,69 +105,6 @@ pub struct Policy {
     is_callers_own: bool,
 }
 
-/// Why a policy makes no sense, or no safe one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PolicyError {
-    /// Keys of this type do not do this.
-    #[error("a {key_type} key does no {algorithm:?}")]
-    Algorithm {
-        /// What was allowed.
-        algorithm: Algorithm,
-        /// The key's type.
-        key_type: KeyType,
-    },
-    /// Whoever may decrypt under a wrapping key, or make a MAC, may take wrapped keys apart. Clulow, CHES 2003.
-    #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]
-    WrapsAndMore {
-        /// What else it was to do.
-        operation: Operation,
-    },
-    /// Unwrapping was allowed, but no type of key to come out.
-    #[error("a key that unwraps must say what may come out (Policy::unwraps)")]
-    NothingToUnwrap,
-    /// Halves of a triple-DES key would come out as DES keys.
-    #[error("legacy wraps must give keys of one type, of the DES family, found {found}")]
-    LegacyTypes {
-        /// The types that were named.
-        found: String,
-    },
-    /// Two ways to make IVs.
-    #[error("IVs are made at random or by one counter, not both")]
-    TwoGenerators,
-    /// With nonces of their choice callers would repeat those that were generated, and read what others sealed.
-    #[error(
-        "GCM keys with random or counted IVs take no IVs of the caller: allow either these alone (\"ivs\": \
-         [\"column\"]), or the caller's for CBC only (\"column-cbc\")"
-    )]
-    CallersBesideGenerated,
-    /// Who wraps a key that must stay inside could then unwrap it into their own hands. Clulow, CHES 2003.
-    #[error("a key that wraps keys from slots may not unwrap in clear too: use two keys")]
-    WrapsAndUnwrapsInClear,
-    /// The wrap does not say which type of key it holds, so the caller would choose.
-    #[error(
-        "{first} and {second} keys may have the same length, and the wrap does not tell them apart: name one of them, and \
-         use another wrapping key for the other"
-    )]
-    AmbiguousTypes {
-        /// One type.
-        first: KeyType,
-        /// The other.
-        second: KeyType,
-    },
-    /// A counter that starts over after a crash would repeat IVs.
-    #[error("the IVs of GCM need a counter that is kept on disk")]
-    VolatileCounter,
-    /// A policy for keys to be unwrapped is at fault.
-    #[error("unwrapped {key_type} keys: {reason}")]
-    Unwrapped {
-        /// The type of key.
-        key_type: KeyType,
-        /// What is wrong.
-        reason: Box<PolicyError>,
-    },
-}
-
 /// Encryptions under one key where any has a random IV. NIST SP 800-38D 8.3.
 pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
 
@@ -178,7 +116,8 @@ impl Policy {
     }
 
     /// Everything that a key of this type can do with data (not: wrapping keys), under the caller's, random or zero IVs: for who
-    /// has the key itself. A key that several clients share needs a policy that says what each may do.
+    /// has the key itself. A key that several clients share needs a policy that says what each may do. So does an AES key that
+    /// is [unwrapped](Self::unwraps): its user does not have it, and IVs of their choice would show what GCM encrypts with.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
         use Operation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
@@ -240,7 +179,9 @@ impl Policy {
 
     /// Lets keys of `key_type` come out of this wrapping key, to be used as `policy` says.
     #[must_use]
-    pub fn unwraps(mut self, key_type: KeyType, policy: Self) -> Self {
+    pub fn unwraps(mut self, key_type: KeyType, mut policy: Self) -> Self {
+        // Who has a wrapped key unwrapped does not have its bytes, whoever wrote the policy.
+        policy.is_callers_own = false;
         self.unwraps.push((key_type, Arc::new(policy)));
         self
     }
@@ -275,12 +216,23 @@ impl Policy {
         if self.does(Algorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
             return Err(PolicyError::CallersBesideGenerated);
         }
+        if self.shows_key_stream() && !self.is_callers_own {
+            return Err(PolicyError::BlockOracleBesideGcm);
+        }
         match self.counter() {
             Some(counter) if self.does(Algorithm::Gcm) && !counter.is_persistent() => {
                 Err(PolicyError::VolatileCounter)
             }
             _ => Ok(()),
         }
+    }
+
+    /// True if the first block of a CBC encryption may be a counter block of GCM, or zeros for the key of GHASH: the caller
+    /// subtracts an IV that is chosen or foreseen. A random IV is known too late.
+    fn shows_key_stream(&self) -> bool {
+        let encrypts = self.may(Operation::Encrypt) || self.may(Operation::TranslateTo);
+        let foresees_ivs = self.ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
+        encrypts && foresees_ivs && self.does(Algorithm::Cbc) && self.does(Algorithm::Gcm)
     }
 
     fn check_wrapping(&self) -> Result<(), PolicyError> {

@@ -196,13 +196,52 @@ fn who_may_only_seal_with_made_nonces_cannot_choose_one() {
     let counted = gcm().ivs([IvRule::Callers, IvRule::Counter(counter)]);
     assert_eq!(counted.check(KeyType::Aes128), Err(PolicyError::CallersBesideGenerated));
     let table = KeyTable::new();
-    let policy = gcm().ivs([IvRule::CallersForCbc, IvRule::Random]);
+    let policy = gcm().ivs([IvRule::Random]);
     let key = table.insert("k", KeyType::Aes128, [1; 16].to_vec(), policy).unwrap().index;
     let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(key).input(b"x");
     assert_eq!(alone(&table, seal.iv(NewIv::Bytes(&[1; 12]))).0, Status::IvForbidden);
     assert_eq!(alone(&table, seal.iv(NewIv::Generated)).0, Status::Done);
     let encrypt = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(key).input(&[0; 16]);
-    assert_eq!(alone(&table, encrypt.iv(NewIv::Bytes(&[1; 16]))).0, Status::Done);
+    assert_eq!(alone(&table, encrypt.iv(NewIv::Bytes(&[1; 16]))).0, Status::IvForbidden);
+    assert_eq!(alone(&table, encrypt.iv(NewIv::Zero)).0, Status::IvForbidden);
+    assert_eq!(alone(&table, encrypt.iv(NewIv::Generated)).0, Status::Done);
+}
+
+/// CBC of a counter block under an IV that the caller foresees is a block of GCM's key stream.
+#[test]
+fn a_key_for_gcm_encrypts_by_cbc_under_random_ivs_only() {
+    let counter = || IvRule::Counter(Arc::new(Counter::new(Arc::new(Full), [0; 4])));
+    let rules = [IvRule::CallersForCbc, IvRule::Zero, IvRule::KeyItself, counter()];
+    for rule in rules {
+        for (operation, is_refused) in [
+            (Operation::Encrypt, true),
+            (Operation::TranslateTo, true),
+            (Operation::Decrypt, false),
+            (Operation::Mac, false),
+        ] {
+            let policy = Policy::new().allow([operation]).ivs([rule.clone()]);
+            let both = policy.clone().with([Algorithm::Gcm, Algorithm::Cbc]);
+            let expected = if is_refused { Err(PolicyError::BlockOracleBesideGcm) } else { Ok(()) };
+            assert_eq!(both.check(KeyType::Aes256), expected, "{operation:?} {rule:?}");
+            for alone in [Algorithm::Gcm, Algorithm::Cbc] {
+                assert_eq!(policy.clone().with([alone]).check(KeyType::Aes256), Ok(()), "{rule:?} {alone:?}");
+            }
+        }
+    }
+}
+
+/// Who has a key unwrapped does not have its bytes: the exception for a caller's own keys is not theirs.
+#[test]
+fn an_unwrapped_key_is_nobody_s_own() {
+    let own = Policy::any_data(KeyType::Aes128);
+    assert_eq!(own.check(KeyType::Aes128), Ok(()));
+    let wrapping = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, own);
+    assert!(matches!(wrapping.check(KeyType::Aes256), Err(PolicyError::Unwrapped { .. })));
+    let foreseen = Policy::new().allow([Operation::Encrypt]).with([Algorithm::Cbc, Algorithm::Gcm]);
+    let wrapping = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, foreseen.ivs([IvRule::Zero]));
+    let reason = Box::new(PolicyError::BlockOracleBesideGcm);
+    let key_type = KeyType::Aes128;
+    assert_eq!(wrapping.check(KeyType::Aes256), Err(PolicyError::Unwrapped { key_type, reason }));
 }
 
 #[test]

@@ -67,6 +67,16 @@ fn outside(bytes: &[u8]) -> Key {
     oarlock_keys::raw::secret(bytes.to_vec()).unwrap()
 }
 
+/// All that an unwrapped key may do with data under IVs of its user's choice: for AES that is without GCM.
+fn unwrapped_data(key_type: KeyType) -> Policy {
+    use crate::table::{Algorithm, IvRule, Operation};
+    let algorithms = [Algorithm::Cbc, Algorithm::Cmac, Algorithm::HmacSha1, Algorithm::HmacSha256];
+    Policy::new()
+        .allow([Operation::Encrypt, Operation::Decrypt, Operation::Mac])
+        .with(algorithms.into_iter().filter(|own| own.suits(key_type)))
+        .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
+}
+
 /// A table with one key of every type that may do anything with data.
 fn open_table() -> (KeyTable, [u32; 6]) {
     let table = KeyTable::new();

@@ -103,7 +103,7 @@ fn half_a_triple_des_key_never_becomes_a_des_key() {
 
 #[test]
 fn policies_that_would_let_wrapped_keys_be_taken_apart_are_refused() {
-    let data = Policy::any_data;
+    let data = unwrapped_data;
     let two = Policy::unwrapping(Algorithm::LegacyEcb, KeyType::Tdes2, data(KeyType::Tdes2));
     let mixed = two.clone().unwraps(KeyType::Des, data(KeyType::Des));
     assert!(matches!(mixed.check(MASTER), Err(PolicyError::LegacyTypes { .. })));
@@ -137,7 +137,7 @@ fn aes_wraps_carry_keys_of_every_type_their_policy_names() {
         let policy = Policy::new()
             .allow([Operation::Unwrap, Operation::WrapInClear])
             .with([Algorithm::Kw, Algorithm::Kwp])
-            .unwraps(key_type, Policy::any_data(key_type));
+            .unwraps(key_type, unwrapped_data(key_type));
         table.insert("master", KeyType::Aes256, secret(KeyType::Aes256, 3), policy).unwrap();
         let key = secret(key_type, 6);
         for alg in [WrapAlg::Aes256Kw, WrapAlg::Aes256Kwp] {
@@ -227,7 +227,8 @@ fn weak_keys_are_refused_warned_of_or_allowed() {
 #[test]
 fn unwrapped_keys_serve_as_often_as_their_policy_says_and_share_the_limit_of_gcm() {
     let table = KeyTable::new();
-    let then = Policy::any_data(KeyType::Aes128).max_uses(2);
+    let seals = Policy::new().allow([Operation::Encrypt]).with([Algorithm::Gcm]).ivs([IvRule::Random]);
+    let then = seals.max_uses(2);
     let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, then).allow([Operation::WrapInClear]);
     table.insert("master", KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap();
     let wrapped = alone(&table, Entry::new(Task::wrap(WrapAlg::Aes128Kw)).key(0).input(&[5; 16])).1;
@@ -251,7 +252,7 @@ fn unwrapping_in_clear_is_a_right_of_its_own() {
     let add = |name: &str, operation| {
         let policy = Policy::new().allow([operation, Operation::WrapInClear]).with([Algorithm::Kw]);
         let policy =
-            policy.unwraps(KeyType::Aes128, Policy::any_data(KeyType::Aes128)).ivs([IvRule::Callers]);
+            policy.unwraps(KeyType::Aes128, unwrapped_data(KeyType::Aes128)).ivs([IvRule::Callers]);
         table.insert(name, KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap().index
     };
     let (inside, clear) = (add("inside", Operation::Unwrap), add("clear", Operation::UnwrapInClear));

@@ -190,7 +190,7 @@ fn a_key_that_the_caller_knows_takes_nothing_out_that_policies_keep_in() {
 #[test]
 fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     let table = KeyTable::new();
-    let data = Policy::any_data(KeyType::Aes128);
+    let data = unwrapped_data(KeyType::Aes128);
     let master = |name: &str, then: Policy| {
         let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Aes128, then);
         let policy = policy.allow([Operation::Wrap, Operation::WrapInClear]);

@@ -1,0 +1,73 @@
+//! What can be wrong with a policy.
+
+use super::{Algorithm, KeyType, Operation};
+
+/// Why a policy makes no sense, or no safe one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// Keys of this type do not do this.
+    #[error("a {key_type} key does no {algorithm:?}")]
+    Algorithm {
+        /// What was allowed.
+        algorithm: Algorithm,
+        /// The key's type.
+        key_type: KeyType,
+    },
+    /// Whoever may decrypt under a wrapping key, or make a MAC, may take wrapped keys apart. Clulow, CHES 2003.
+    #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]
+    WrapsAndMore {
+        /// What else it was to do.
+        operation: Operation,
+    },
+    /// Unwrapping was allowed, but no type of key to come out.
+    #[error("a key that unwraps must say what may come out (Policy::unwraps)")]
+    NothingToUnwrap,
+    /// Halves of a triple-DES key would come out as DES keys.
+    #[error("legacy wraps must give keys of one type, of the DES family, found {found}")]
+    LegacyTypes {
+        /// The types that were named.
+        found: String,
+    },
+    /// Two ways to make IVs.
+    #[error("IVs are made at random or by one counter, not both")]
+    TwoGenerators,
+    /// With nonces of their choice callers would repeat those that were generated, and read what others sealed.
+    #[error(
+        "GCM keys with random or counted IVs take no IVs of the caller: allow either these alone (\"ivs\": \
+         [\"column\"]), or the caller's for CBC only (\"column-cbc\")"
+    )]
+    CallersBesideGenerated,
+    /// CBC encrypts a counter block of GCM to its key stream if the caller chooses or predicts the IV.
+    #[error(
+        "a key that encrypts under CBC and GCM takes random IVs only: CBC under an IV that the caller knows before shows what \
+         GCM encrypts with. Allow one of the two (\"algorithms\": [\"gcm\"], or [\"cbc\"]), or random IVs alone (\"ivs\": \
+         [\"random\"], no \"counter\")"
+    )]
+    BlockOracleBesideGcm,
+    /// Who wraps a key that must stay inside could then unwrap it into their own hands. Clulow, CHES 2003.
+    #[error("a key that wraps keys from slots may not unwrap in clear too: use two keys")]
+    WrapsAndUnwrapsInClear,
+    /// The wrap does not say which type of key it holds, so the caller would choose.
+    #[error(
+        "{first} and {second} keys may have the same length, and the wrap does not tell them apart: name one of them, and \
+         use another wrapping key for the other"
+    )]
+    AmbiguousTypes {
+        /// One type.
+        first: KeyType,
+        /// The other.
+        second: KeyType,
+    },
+    /// A counter that starts over after a crash would repeat IVs.
+    #[error("the IVs of GCM need a counter that is kept on disk")]
+    VolatileCounter,
+    /// A policy for keys to be unwrapped is at fault.
+    #[error("unwrapped {key_type} keys: {reason}")]
+    Unwrapped {
+        /// The type of key.
+        key_type: KeyType,
+        /// What is wrong.
+        reason: Box<PolicyError>,
+    },
+}
