@@ -30,7 +30,7 @@ mod reserve;
 mod slots;
 mod task;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unwrapped;
 mod waves;
 
@@ -43,7 +43,7 @@ pub use self::builder::{BatchBuilder, Bytes, Entry, NewIv, Place};
 pub use self::outcome::{BatchOutcome, RecordError};
 pub use self::task::{Iv, KeyWrap, Task};
 use crate::Accelerator;
-use crate::table::{KeyTable, Snapshot};
+use crate::table::{KeyColumns, KeyTable, Snapshot};
 
 /// Records of mixed tasks.
 ///
@@ -100,6 +100,17 @@ impl<'a> Batch<'a> {
         !self.slots.is_empty()
     }
 
+    /// The same batch, borrowed, with other key columns.
+    fn with_keys(&self, [key, second_key]: KeyColumns) -> Batch<'_> {
+        Batch {
+            task: self.task.borrowed(),
+            records: Records { key, second_key, ..self.records.borrowed() },
+            iv_from: self.iv_from.borrowed(),
+            second_iv_from: self.second_iv_from.borrowed(),
+            slots: Cow::Borrowed(&self.slots),
+        }
+    }
+
     /// The same batch, borrowed, with runs written out: its records are then read in any order.
     fn flattened(&self) -> Batch<'_> {
         let records = self.records.borrowed();
@@ -141,7 +152,15 @@ pub(crate) fn run(
     if !batch.is_complete() {
         return Err(JobError::Malformed { what: "a column does not cover the records" });
     }
-    let snapshot = table.snapshot();
+    let (snapshot, columns) = table.begin(&batch.records);
+    let named;
+    let batch = match columns {
+        None => batch,
+        Some(columns) => {
+            named = batch.with_keys(columns);
+            &named
+        }
+    };
     if let Some(shape) = plain::admit(batch, &snapshot) {
         plain::run(accelerator, shape, batch, &snapshot, &mut memory)?;
         *outcome = BatchOutcome::of(memory, Vec::new());

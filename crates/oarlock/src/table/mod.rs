@@ -10,6 +10,7 @@
 //! | [`policy`](Policy) | operations, algorithms, IVs, uses, what may come out of a wrapping key |
 //! | `rights` | a policy as one word, and what a record needs of it |
 //! | [`counter`](Counter) | counters that make IVs and outlive crashes |
+//! | `snapshot` | the keys side by side, as a batch sees them |
 //! | `uses` | how often keys are used |
 //! | [`weakness`](Weakness) | DES keys that must not be used |
 //! | `unwrap` | keys that come into the table wrapped |
@@ -20,6 +21,7 @@ mod key_type;
 mod policy;
 mod policy_error;
 mod rights;
+mod snapshot;
 mod unwrap;
 mod uses;
 mod weak_keys;
@@ -28,9 +30,9 @@ mod weakness;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use oarlock_core::{Fingerprint, Key, KeyParts, SecretBytes};
+use oarlock_core::{Fingerprint, Records, SecretBytes};
 
 pub use self::counter::{Counter, CounterStore, FileCounter, MemoryCounter};
 pub use self::error::TableError;
@@ -38,6 +40,8 @@ pub use self::key_type::KeyType;
 pub use self::policy::{Algorithm, IvRule, Operation, Policy};
 pub use self::policy_error::PolicyError;
 pub(crate) use self::rights::Rights;
+pub(crate) use self::snapshot::{KeyColumns, Snapshot, SnapshotGuard};
+use self::snapshot::{Keys, TableKey};
 pub use self::unwrap::Wrapped;
 pub(crate) use self::uses::{Limit, Uses};
 pub(crate) use self::weakness::weakness;
@@ -49,26 +53,16 @@ pub struct KeyTable(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// Changed in place where no batch holds it, else copied.
-    snapshot: RwLock<Arc<Snapshot>>,
+    state: RwLock<State>,
     weak_keys_met: AtomicU64,
 }
 
-/// The table at one time. Indices are never given again, so an old one never means another key.
-#[derive(Clone)]
-pub(crate) struct Snapshot {
-    /// By index; where a key was removed, one that fits no shape.
-    pub(crate) keys: Vec<Key>,
-    /// By index, and one more: what a key may do that is not there.
-    pub(crate) rights: Vec<Rights>,
-    pub(crate) entries: Vec<Option<Arc<Entry>>>,
+#[derive(Default)]
+struct State {
+    keys: Keys,
     names: HashMap<Arc<str>, u32>,
-}
-
-impl Default for Snapshot {
-    fn default() -> Self {
-        Self { keys: Vec::new(), rights: vec![Rights::NONE], entries: Vec::new(), names: HashMap::new() }
-    }
+    /// Indices that [`KeyTable::recycle`] gave back.
+    free: Vec<u32>,
 }
 
 /// One key of the table.
@@ -135,54 +129,84 @@ impl KeyTable {
             .judge(weakness(key_type, secret.expose()))
             .map_err(|weakness| TableError::WeakKey { weakness })?;
         let key = oarlock_keys::raw::secret(secret)?;
-        let entry = Entry { name, key_type, uses: Uses::of(&policy), policy };
-        let index = self.change(|snapshot| snapshot.add(key, entry))?;
+        let entry = Arc::new(Entry { name, key_type, uses: Uses::of(&policy), policy });
+        let rights = Rights::compile(key_type, &entry.policy);
+        let index = self.write().add(TableKey { key, rights, entry })?;
         self.count_weak(u64::from(warning.is_some()));
         Ok(Added { index, warning })
     }
 
     /// Removes a key: batches that begin from now on do not find it, and its index is never given again. The key itself is
-    /// wiped when the last batch that uses it ends. False where there is no such name.
+    /// wiped when the last batch that uses it ends. False if there is no such name.
     pub fn remove(&self, name: &str) -> bool {
-        self.change(|snapshot| snapshot.remove(name))
+        self.write().remove(name).is_some()
+    }
+
+    /// Removes a key as [`KeyTable::remove`] does, and gives its index to a key that comes later. A batch that begins then and
+    /// still names the old key by its index uses the new one: only who knows all indices that are in use calls this.
+    pub fn recycle(&self, name: &str) -> bool {
+        let mut state = self.write();
+        let index = state.remove(name);
+        state.free.extend(index);
+        index.is_some()
+    }
+
+    /// Goes on counting where `old` is: a key that is in both tables has its uses counted once for both, also those of batches
+    /// that still run with `old`. Keys are the same if their bytes are; among several of them the one of the same name counts.
+    pub fn continue_uses_of(&self, old: &Self) {
+        let mut counted: HashMap<Fingerprint, Vec<Arc<Entry>>> = HashMap::new();
+        for (_, own) in old.read().keys.iter() {
+            counted.entry(own.key.fingerprint()).or_default().push(Arc::clone(&own.entry));
+        }
+        let mut state = self.write();
+        let mut changed = Vec::new();
+        for (index, own) in state.keys.iter() {
+            let Some(known) = counted.get(&own.key.fingerprint()) else { continue };
+            let namesake = known.iter().find(|entry| entry.name == own.entry.name);
+            let Some(before) = namesake.or(known.first()) else { continue };
+            let Entry { name, key_type, policy, .. } = &*own.entry;
+            let (name, policy) = (Arc::clone(name), Arc::clone(policy));
+            let uses = before.uses.under(&policy);
+            let entry = Arc::new(Entry { name, key_type: *key_type, policy, uses });
+            changed.push((index, TableKey { entry, ..own.clone() }));
+        }
+        changed.into_iter().for_each(|(index, own)| state.keys.set(index, Some(own)));
     }
 
     /// The index of a name.
     #[must_use]
     pub fn index(&self, name: &str) -> Option<u32> {
-        self.snapshot().names.get(name).copied()
+        self.read().names.get(name).copied()
     }
 
     /// What is known of the key at an index.
     #[must_use]
     pub fn info(&self, index: u32) -> Option<KeyInfo> {
-        let snapshot = self.snapshot();
-        let entry = snapshot.entry(index)?;
+        let state = self.read();
+        let TableKey { key, entry, .. } = state.keys.get(index)?;
         Some(KeyInfo {
             name: Arc::clone(&entry.name),
             key_type: entry.key_type,
             policy: Arc::clone(&entry.policy),
             uses_left: entry.uses.records.as_ref().map(Limit::left),
             random_gcm_left: entry.uses.gcm.left(),
-            fingerprint: snapshot.keys.get(index as usize)?.fingerprint(),
+            fingerprint: key.fingerprint(),
         })
     }
 
     /// The names, by index.
     #[must_use]
     pub fn names(&self) -> Vec<(u32, Arc<str>)> {
-        let snapshot = self.snapshot();
-        let names = (0..).zip(&snapshot.entries);
-        names.filter_map(|(index, entry)| Some((index, Arc::clone(&entry.as_ref()?.name)))).collect()
+        self.read().keys.iter().map(|(index, own)| (index, Arc::clone(&own.entry.name))).collect()
     }
 
     /// Number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.snapshot().names.len()
+        self.read().names.len()
     }
 
-    /// True where there is no key.
+    /// True if there is no key.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -198,12 +222,41 @@ impl KeyTable {
         self.0.weak_keys_met.fetch_add(keys, Ordering::Relaxed);
     }
 
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.0.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+    /// The keys that a batch of these records sees. If the snapshot of all keys is behind and cannot be changed, it has only the
+    /// keys that the records name, and the columns name them by their places in it.
+    pub(crate) fn begin(&self, records: &Records<'_>) -> (SnapshotGuard<'_>, Option<KeyColumns>) {
+        if let Some(whole) = self.read().keys.whole() {
+            return (SnapshotGuard::new(self, whole), None);
+        }
+        self.catch_up();
+        let state = self.read();
+        match state.keys.whole() {
+            Some(whole) => (SnapshotGuard::new(self, whole), None),
+            None => {
+                let (gathered, columns) = state.keys.gather(records);
+                (SnapshotGuard::new(self, gathered), Some(columns))
+            }
+        }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
-        change(Arc::make_mut(&mut self.0.snapshot.write().unwrap_or_else(PoisonError::into_inner)))
+    #[cfg(test)]
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.read().keys.copied()
+    }
+
+    /// Makes changes that waited for the end of a batch.
+    fn catch_up(&self) {
+        if self.read().keys.whole().is_none() {
+            self.write().keys.catch_up();
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.0.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.0.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -213,34 +266,22 @@ impl Entry {
     }
 }
 
-impl Snapshot {
-    /// Indices from here on name keys that the caller brings along.
-    pub(crate) const FIRST_OUTSIDE: u32 = 1 << 31;
-
-    pub(crate) fn entry(&self, index: u32) -> Option<&Entry> {
-        self.entries.get(index as usize)?.as_deref()
-    }
-
-    fn add(&mut self, key: Key, entry: Entry) -> Result<u32, TableError> {
-        if self.names.contains_key(&entry.name) {
-            return Err(TableError::NameTaken { name: entry.name.to_string() });
+impl State {
+    fn add(&mut self, own: TableKey) -> Result<u32, TableError> {
+        let name = &own.entry.name;
+        if self.names.contains_key(name) {
+            return Err(TableError::NameTaken { name: name.to_string() });
         }
-        let index = u32::try_from(self.keys.len()).ok().filter(|index| *index < Self::FIRST_OUTSIDE);
-        let index = index.ok_or(TableError::Full)?;
-        let last = self.rights.len() - 1;
-        self.rights.insert(last, Rights::compile(entry.key_type, &entry.policy));
-        self.names.insert(Arc::clone(&entry.name), index);
-        self.keys.push(key);
-        self.entries.push(Some(Arc::new(entry)));
+        let index = self.free.pop().or_else(|| self.keys.next_index()).ok_or(TableError::Full)?;
+        self.names.insert(Arc::clone(name), index);
+        self.keys.set(index, Some(own));
         Ok(index)
     }
 
-    fn remove(&mut self, name: &str) -> bool {
-        let Some(index) = self.names.remove(name).map(|index| index as usize) else { return false };
-        self.rights[index] = Rights::NONE;
-        self.entries[index] = None;
-        self.keys[index] = Key::local(KeyParts::Secret(SecretBytes::default()), Fingerprint::new([0; 32]));
-        true
+    fn remove(&mut self, name: &str) -> Option<u32> {
+        let index = self.names.remove(name)?;
+        self.keys.set(index, None);
+        Some(index)
     }
 }
 

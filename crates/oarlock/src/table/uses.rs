@@ -1,34 +1,41 @@
 //! How often keys are used: reserved per key and batch, in one atomic step, before anything is computed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::policy::{MAX_RANDOM_GCM, Policy};
 
-/// Uses that are left. Batches that run at the same time never take more than there are.
+/// A bound of uses. Batches that run at the same time never take more than there are, tables that share a count neither.
 #[derive(Debug)]
-pub(crate) struct Limit(AtomicU64);
+pub(crate) struct Limit {
+    max: u64,
+    used: Arc<AtomicU64>,
+}
 
 impl Limit {
-    pub(crate) fn new(uses: u64) -> Self {
-        Self(AtomicU64::new(uses))
+    pub(crate) fn new(max: u64) -> Self {
+        Self { max, used: Arc::default() }
+    }
+
+    /// The same count under another bound.
+    fn under(&self, max: u64) -> Self {
+        Self { max, used: Arc::clone(&self.used) }
     }
 
     /// Takes up to `wanted` uses and says how many.
     pub(crate) fn take(&self, wanted: u64) -> u64 {
+        let granted = |used: u64| wanted.min(self.max.saturating_sub(used));
+        let taken = |used| Some(used + granted(used));
         // unreachable because the closure always gives a value
-        let before = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(wanted)))
-            .unwrap_or(0);
-        before.min(wanted)
+        granted(self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).unwrap_or(u64::MAX))
     }
 
     pub(crate) fn give_back(&self, uses: u64) {
-        self.0.fetch_add(uses, Ordering::Relaxed);
+        self.used.fetch_sub(uses, Ordering::Relaxed);
     }
 
     pub(crate) fn left(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.max.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 }
 
@@ -48,10 +55,24 @@ impl Uses {
     pub(crate) fn of(policy: &Policy) -> Self {
         Self {
             records: policy.max_uses.map(Limit::new),
-            gcm: Limit::new(policy.max_random_gcm.unwrap_or(MAX_RANDOM_GCM)),
+            gcm: Limit::new(max_gcm(policy)),
             gcm_of_unwrapped: Limit::new(MAX_RANDOM_GCM),
         }
     }
+
+    /// The same counts under another policy.
+    pub(super) fn under(&self, policy: &Policy) -> Self {
+        let records = |max| self.records.as_ref().map_or_else(|| Limit::new(max), |own| own.under(max));
+        Self {
+            records: policy.max_uses.map(records),
+            gcm: self.gcm.under(max_gcm(policy)),
+            gcm_of_unwrapped: self.gcm_of_unwrapped.under(MAX_RANDOM_GCM),
+        }
+    }
+}
+
+fn max_gcm(policy: &Policy) -> u64 {
+    policy.max_random_gcm.unwrap_or(MAX_RANDOM_GCM)
 }
 
 #[cfg(test)]
@@ -69,6 +90,19 @@ mod tests {
         assert_eq!((taken, limit.left()), (10_000, 0));
         limit.give_back(3);
         assert_eq!((limit.take(2), limit.take(2), limit.take(2)), (2, 1, 0));
+    }
+
+    #[test]
+    fn a_count_goes_on_under_another_bound() {
+        let old = Uses::of(&Policy::new().max_uses(10).max_random_gcm(5));
+        assert_eq!((old.records.as_ref().unwrap().take(4), old.gcm.take(5)), (4, 5));
+        let new = old.under(&Policy::new().max_uses(12));
+        assert_eq!((new.records.as_ref().unwrap().left(), new.gcm.left()), (8, (1 << 32) - 5));
+        old.records.as_ref().unwrap().take(1);
+        assert_eq!(new.records.as_ref().unwrap().left(), 7, "a batch that runs on counts for both");
+        let lower = old.under(&Policy::new().max_uses(3).max_random_gcm(1));
+        assert_eq!((lower.records.as_ref().unwrap().take(1), lower.gcm.take(1)), (0, 0));
+        assert!(old.under(&Policy::new()).records.is_none());
     }
 
     #[test]

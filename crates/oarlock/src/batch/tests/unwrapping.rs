@@ -251,8 +251,7 @@ fn unwrapping_in_clear_is_a_right_of_its_own() {
     let table = KeyTable::new();
     let add = |name: &str, operation| {
         let policy = Policy::new().allow([operation, Operation::WrapInClear]).with([Algorithm::Kw]);
-        let policy =
-            policy.unwraps(KeyType::Aes128, unwrapped_data(KeyType::Aes128)).ivs([IvRule::Callers]);
+        let policy = policy.unwraps(KeyType::Aes128, unwrapped_data(KeyType::Aes128)).ivs([IvRule::Callers]);
         table.insert(name, KeyType::Aes128, secret(KeyType::Aes128, 8), policy).unwrap().index
     };
     let (inside, clear) = (add("inside", Operation::Unwrap), add("clear", Operation::UnwrapInClear));
