@@ -8,6 +8,7 @@ use oarlock::table::{Algorithm, Counter, CounterStore, IvRule, KeyTable, KeyType
 use oarlock::table::{TableError, WeakKeys, Weakness};
 use serde::Deserialize;
 
+use crate::same_key::{Encryption, SameKeys};
 use crate::{Buffer, Encoding};
 
 /// Which name means which key of the table.
@@ -58,6 +59,16 @@ pub enum KeyFault {
     /// The field is no four bytes.
     #[error("nonce_field: expected 8 hexadecimal digits")]
     BadNonceField,
+    /// Two lines hold the same key, and what one encrypts shows what the other does, or repeats its nonces.
+    #[error(
+        "this key stands in line {line} too, and both encrypt, one of them under GCM: their nonces could repeat, or CBC under \
+         one shows what GCM encrypts under the other. Give each line a key of its own, or let only one of them encrypt \
+         (\"operations\"); lines that count their nonces need different \"nonce_field\"s"
+    )]
+    SameKey {
+        /// The line, from 1.
+        line: usize,
+    },
     /// The counter that makes IVs cannot be had.
     #[error("the counter: {0}")]
     Counter(io::Error),
@@ -110,77 +121,133 @@ impl KeyNames {
 /// Reads a file of keys. A key without a name is called by its place, from 0. `open` opens the counter at a path.
 ///
 /// # Errors
-/// The first line that is no key which a table takes.
+/// The first line that is no key which a table takes, or no key that is safe beside those before it.
 pub fn load_keys(
     text: &[u8],
     open: impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
 ) -> Result<LoadedKeys, KeyFileError> {
-    let table = KeyTable::new();
-    let mut loaded = LoadedKeys { table, names: KeyNames::default(), warnings: Vec::new() };
-    let lines = text.split(|byte| *byte == b'\n').enumerate();
-    for (at, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
-        loaded.take(line, &open).map_err(|fault| KeyFileError { line: at + 1, fault })?;
-    }
-    Ok(loaded)
+    load_keys_at(text, None, open)
 }
 
-impl LoadedKeys {
-    fn take(
-        &mut self,
-        line: &[u8],
-        open: &impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
-    ) -> Result<(), KeyFault> {
+/// Reads a file of keys that several servers share. All counted nonces begin with `nonce_field`, if there is one, whatever the
+/// file says.
+///
+/// # Errors
+/// As [`load_keys`].
+pub fn load_keys_at(
+    text: &[u8],
+    nonce_field: Option<[u8; 4]>,
+    open: impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
+) -> Result<LoadedKeys, KeyFileError> {
+    let table = KeyTable::new();
+    let loaded = LoadedKeys { table, names: KeyNames::default(), warnings: Vec::new() };
+    let mut loader = Loader { loaded, same: SameKeys::default(), nonce_field, open };
+    let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
+    for (number, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
+        loader.take(number, line).map_err(|fault| KeyFileError { line: number, fault })?;
+    }
+    Ok(loader.loaded)
+}
+
+struct Loader<F> {
+    loaded: LoadedKeys,
+    same: SameKeys,
+    /// In the place of what the lines say.
+    nonce_field: Option<[u8; 4]>,
+    open: F,
+}
+
+impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> Loader<F> {
+    fn take(&mut self, number: usize, line: &[u8]) -> Result<(), KeyFault> {
         // What serde says of a field may show its value.
         let line: Line<'_> =
             serde_json::from_slice(line).map_err(|error| KeyFault::NotAKey { byte: error.column() })?;
         let key_type = word("type", &KeyType::ALL, &line.key_type)?;
-        let mut secret = Buffer::default();
-        let is_encoded = match (line.hex, line.base64) {
-            (Some(hex), None) => Encoding::Hex.decode(hex.as_bytes(), &mut secret).is_some(),
-            (None, Some(base64)) => Encoding::Base64.decode(base64.as_bytes(), &mut secret).is_some(),
-            _ => false,
-        };
-        if !is_encoded {
-            return Err(KeyFault::NotEncoded);
+        let secret = line.secret()?;
+        let (policy, encryption) = self.policy(&line, key_type)?;
+        let table = &self.loaded.table;
+        let name = line.name.unwrap_or_else(|| table.len().to_string());
+        let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
+        if let (Some(own), Some(info)) = (encryption, table.info(added.index))
+            && let Some(line) = self.same.add(info.fingerprint, number, own)
+        {
+            return Err(KeyFault::SameKey { line });
         }
-        let policy = line.policy(key_type, open)?;
-        let name = line.name.unwrap_or_else(|| self.table.len().to_string());
-        let added = self.table.insert(name.as_str(), key_type, &secret[..], policy)?;
-        self.names.0.insert(name.as_bytes().into(), added.index);
-        self.warnings.extend(added.warning.map(|weakness| (name, weakness)));
+        self.loaded.names.0.insert(name.as_bytes().into(), added.index);
+        self.loaded.warnings.extend(added.warning.map(|weakness| (name, weakness)));
         Ok(())
+    }
+
+    /// All that a key can do with data, but for what the line says.
+    fn policy(&self, line: &Line<'_>, key_type: KeyType) -> Result<(Policy, Option<Encryption>), KeyFault> {
+        let operations = line.operations()?;
+        let algorithms = line.algorithms(key_type)?;
+        let is_gcm = algorithms.contains(&Algorithm::Gcm);
+        let ivs = line.ivs(is_gcm)?;
+        let field = match &line.counter {
+            Some(_) => Some(line.nonce_field(self.nonce_field, is_gcm)?),
+            None => None,
+        };
+        let encryption = Encryption::of(&operations, &algorithms, &ivs, field);
+        let mut policy = Policy::new().allow(operations).with(algorithms).ivs(ivs);
+        if let (Some(path), Some(field)) = (&line.counter, field) {
+            let counter = Counter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
+            policy = policy.ivs([IvRule::Counter(Arc::new(counter))]);
+        }
+        Ok((line.limited(policy)?, encryption))
     }
 }
 
 impl Line<'_> {
-    /// All that a key can do with data, but for what the line says.
-    fn policy(
-        &self,
-        key_type: KeyType,
-        open: &impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
-    ) -> Result<Policy, KeyFault> {
-        let operations = match &self.operations {
-            Some(words) => self::words("operations", &OPERATIONS, words)?,
-            None => OPERATIONS.map(|(_, operation)| operation).into(),
+    fn secret(&self) -> Result<Buffer, KeyFault> {
+        let mut secret = Buffer::default();
+        let decoded = match (self.hex, self.base64) {
+            (Some(hex), None) => Encoding::Hex.decode(hex.as_bytes(), &mut secret),
+            (None, Some(base64)) => Encoding::Base64.decode(base64.as_bytes(), &mut secret),
+            _ => None,
         };
-        let algorithms = match &self.algorithms {
-            Some(words) => self::words("algorithms", &ALGORITHMS, words)?,
-            None => ALGORITHMS.map(|(_, own)| own).into_iter().filter(|own| own.suits(key_type)).collect(),
-        };
-        let is_gcm = algorithms.contains(&Algorithm::Gcm);
-        let ivs = match (&self.ivs, &self.counter) {
-            (Some(words), _) => self::words("ivs", &IVS, words)?,
-            // Under other IVs whoever may encrypt by CBC could decrypt what GCM encrypts.
-            (None, None) if is_gcm => vec![IvRule::Random],
-            (None, None) => vec![IvRule::CallersForCbc, IvRule::Random, IvRule::Zero],
-            (None, Some(_)) => Vec::new(),
-        };
-        let mut policy = Policy::new().allow(operations).with(algorithms).ivs(ivs);
-        if let Some(path) = &self.counter {
-            let field = self.nonce_field(is_gcm)?;
-            let counter = Counter::new(open(path).map_err(KeyFault::Counter)?, field);
-            policy = policy.ivs([IvRule::Counter(Arc::new(counter))]);
+        decoded.map(|_| secret).ok_or(KeyFault::NotEncoded)
+    }
+
+    fn operations(&self) -> Result<Vec<Operation>, KeyFault> {
+        match &self.operations {
+            Some(words) => self::words("operations", &OPERATIONS, words),
+            None => Ok(OPERATIONS.map(|(_, operation)| operation).into()),
         }
+    }
+
+    fn algorithms(&self, key_type: KeyType) -> Result<Vec<Algorithm>, KeyFault> {
+        match &self.algorithms {
+            Some(words) => self::words("algorithms", &ALGORITHMS, words),
+            None => {
+                Ok(ALGORITHMS.map(|(_, own)| own).into_iter().filter(|own| own.suits(key_type)).collect())
+            }
+        }
+    }
+
+    /// Where IVs come from, but for the counter.
+    fn ivs(&self, is_gcm: bool) -> Result<Vec<IvRule>, KeyFault> {
+        match (&self.ivs, &self.counter) {
+            (Some(words), _) => self::words("ivs", &IVS, words),
+            // Under other IVs whoever may encrypt by CBC could decrypt what GCM encrypts.
+            (None, None) if is_gcm => Ok(vec![IvRule::Random]),
+            (None, None) => Ok(vec![IvRule::CallersForCbc, IvRule::Random, IvRule::Zero]),
+            (None, Some(_)) => Ok(Vec::new()),
+        }
+    }
+
+    /// The bytes that counted nonces begin with: `servers` if there are such.
+    fn nonce_field(&self, servers: Option<[u8; 4]>, is_gcm: bool) -> Result<[u8; 4], KeyFault> {
+        let own = self.nonce_field.map(|text| parse_nonce_field(text).ok_or(KeyFault::BadNonceField));
+        match (servers, own.transpose()?) {
+            (Some(field), _) | (None, Some(field)) => Ok(field),
+            (None, None) if is_gcm => Err(KeyFault::NoNonceField),
+            (None, None) => Ok([0; 4]),
+        }
+    }
+
+    /// The policy with its bounds.
+    fn limited(&self, mut policy: Policy) -> Result<Policy, KeyFault> {
         if let Some(uses) = self.max_uses {
             policy = policy.max_uses(uses);
         }
@@ -192,16 +259,14 @@ impl Line<'_> {
         }
         Ok(policy)
     }
+}
 
-    /// The bytes that counted nonces begin with.
-    fn nonce_field(&self, is_gcm: bool) -> Result<[u8; 4], KeyFault> {
-        let Some(text) = self.nonce_field else {
-            return if is_gcm { Err(KeyFault::NoNonceField) } else { Ok([0; 4]) };
-        };
-        let mut bytes = Buffer::default();
-        let decoded = Encoding::Hex.decode(text.as_bytes(), &mut bytes);
-        decoded.and_then(|_| bytes[..].try_into().ok()).ok_or(KeyFault::BadNonceField)
-    }
+/// Parses a `nonce_field`: 8 hexadecimal digits.
+#[must_use]
+pub fn parse_nonce_field(text: &str) -> Option<[u8; 4]> {
+    let mut bytes = Buffer::default();
+    Encoding::Hex.decode(text.as_bytes(), &mut bytes)?;
+    bytes[..].try_into().ok()
 }
 
 const OPERATIONS: [(&str, Operation); 5] = [
@@ -317,7 +382,7 @@ mod tests {
             ),
             (
                 format!(
-                    "{{\"type\":\"aes128\",\"hex\":\"{key}\",\"counter\":\"here\",\"nonce_field\":\"00000001\"}}"
+                    "{{\"type\":\"aes128\",\"hex\":\"{key}\",\"counter\":\"here\",\"nonce_field\":\"00000001\",\"algorithms\":[\"gcm\"]}}"
                 ),
                 "kept on disk",
             ),
@@ -334,5 +399,112 @@ mod tests {
         }
         let twice = format!("{{\"name\":\"a\",\"type\":\"tdes2\",\"hex\":\"{key}\"}}\n").repeat(2);
         assert!(load(&twice).unwrap_err().contains("line 2: the table has a key named"));
+    }
+
+    const KEY: &str = "0123456789abcdeffedcba9876543210";
+
+    fn line(name: &str, more: &str) -> String {
+        format!("{{\"name\":\"{name}\",\"type\":\"aes128\",\"hex\":\"{KEY}\",{more}}}\n")
+    }
+
+    /// A counter that outlives the process, as far as a policy asks.
+    #[derive(Debug)]
+    struct Kept(MemoryCounter);
+
+    impl CounterStore for Kept {
+        fn reserve(&self, count: u64) -> io::Result<u64> {
+            self.0.reserve(count)
+        }
+
+        fn is_persistent(&self) -> bool {
+            true
+        }
+    }
+
+    fn load_at(text: &str, nonce_field: Option<[u8; 4]>) -> Result<LoadedKeys, String> {
+        let open = |_: &str| Ok(Arc::new(Kept(MemoryCounter::new())) as Arc<dyn CounterStore>);
+        load_keys_at(text.as_bytes(), nonce_field, open).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_key_stands_twice_only_if_neither_line_endangers_the_other() {
+        let counted = |field: &str| {
+            format!("\"algorithms\":[\"gcm\"],\"counter\":\"here\",\"nonce_field\":\"{field}\"")
+        };
+        let (one, two) = (counted("00000001"), counted("00000002"));
+        let random = "\"algorithms\":[\"gcm\"]";
+        let opens = "\"operations\":[\"decrypt\"]";
+        let (cbc, cbc_random) = ("\"algorithms\":[\"cbc\"]", "\"algorithms\":[\"cbc\"],\"ivs\":[\"random\"]");
+        for (first, second, is_fine) in [
+            (&one[..], &one[..], false),
+            (&one, &two, true),
+            (&one, random, false),
+            (random, random, false),
+            (random, cbc, false),
+            (cbc, random, false),
+            (cbc, &one, false),
+            (cbc_random, random, true),
+            (cbc, cbc, true),
+            (random, opens, true),
+            (opens, opens, true),
+        ] {
+            let loaded = load_at(&(line("a", first) + &line("b", second)), None);
+            assert_eq!(loaded.is_ok(), is_fine, "{first} beside {second}: {loaded:?}");
+            if let Err(error) = loaded {
+                assert!(error.starts_with("line 2: this key stands in line 1 too"), "{error}");
+                assert!(!error.contains(KEY), "{error}");
+            }
+        }
+        let other = line("b", random).replace("98", "97");
+        assert!(load_at(&(line("a", random) + &other), None).is_ok());
+    }
+
+    #[test]
+    fn a_key_for_gcm_and_cbc_takes_random_ivs_only() {
+        let ivs = |more: &str| load_at(&line("a", more), None);
+        let found = ivs("\"max_uses\":3").unwrap();
+        let policy = format!("{:?}", found.table.info(0).unwrap().policy);
+        assert!(policy.contains("ivs: [Random]") && policy.contains("Cbc, Gcm"), "{policy}");
+        for more in [
+            "\"ivs\":[\"column-cbc\"]",
+            "\"ivs\":[\"random\",\"zero\"]",
+            "\"ivs\":[\"key\"]",
+            "\"counter\":\"here\",\"nonce_field\":\"00000001\"",
+        ] {
+            let error = ivs(more).unwrap_err();
+            assert!(
+                error.contains("takes random IVs only") && error.contains("[\"gcm\"]"),
+                "{more}: {error}"
+            );
+            assert!(ivs(&format!("\"operations\":[\"decrypt\"],{more}")).is_ok(), "{more}");
+            assert!(ivs(&format!("\"algorithms\":[\"cbc\"],{more}")).is_ok(), "{more}");
+        }
+    }
+
+    /// Two servers with the same file, and counters of their own that begin alike.
+    #[test]
+    fn servers_with_fields_of_their_own_never_make_the_same_nonce() {
+        use oarlock::Accelerator;
+        use oarlock::batch::{BatchBuilder, Entry, NewIv, Task};
+        use oarlock::contract::AeadAlg;
+        let accelerator = Accelerator::builder().engines(["scalar"]).threads(1).build().unwrap();
+        let file = line("a", "\"algorithms\":[\"gcm\"],\"counter\":\"here\",\"nonce_field\":\"00000000\"");
+        let mut seen = std::collections::HashSet::new();
+        for field in [[0, 0, 0, 1], [0, 0, 0, 2]] {
+            let table = load_at(&file, Some(field)).unwrap().table;
+            let mut builder = BatchBuilder::new();
+            for _ in 0..20 {
+                let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(0).input(b"x");
+                builder.add(seal.iv(NewIv::Generated)).unwrap();
+            }
+            let batch = builder.batch();
+            let outcome = accelerator.run_batch(&table, &batch).unwrap();
+            for record in 0..20 {
+                let nonce = outcome.iv(&batch, record).unwrap();
+                assert!(nonce.starts_with(&field) && seen.insert(nonce.to_vec()), "{nonce:?}");
+            }
+        }
+        let unnamed = line("a", "\"algorithms\":[\"gcm\"],\"counter\":\"here\"");
+        assert!(load_at(&unnamed, Some([1; 4])).is_ok() && load_at(&unnamed, None).is_err());
     }
 }

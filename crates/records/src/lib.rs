@@ -10,6 +10,7 @@
 //! | `csv`, `ndjson` | rows read in place |
 //! | `gather`, `write` | columns of a batch out of rows; rows out of results |
 //! | [`key_file`](load_keys) | files of keys and their policies |
+//! | `same_key` | lines of such files that hold the same key |
 //! | [`encoding`](Encoding), [`padding`](Padding) | values as text; values that are not whole blocks |
 //! | [`reject`](Reject), `error` | rows that have no result, and why |
 //! | [`buffer`](Buffer) | bytes that may be secret |
@@ -62,6 +63,7 @@ mod padding;
 mod plan;
 mod reject;
 mod row;
+mod same_key;
 mod text;
 mod worker;
 mod write;
@@ -70,7 +72,9 @@ pub use self::buffer::Buffer;
 pub use self::encoding::Encoding;
 pub use self::error::{PlanError, Reason, RunError, UnknownName};
 pub use self::job::{Cipher, GcmColumns, IvFrom, Job, KeyFrom, Work, key_type_of_mac};
-pub use self::key_file::{KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys};
+pub use self::key_file::{
+    KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,
+};
 pub use self::padding::Padding;
 pub use self::plan::{Format, Plan, count_lines};
 pub use self::reject::Reject;

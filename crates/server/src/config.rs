@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use oarlock_io::{KeyForPath, check_key_path};
 use oarlock_wire::Limits as WireLimits;
 use serde::Deserialize;
 
@@ -75,6 +76,22 @@ pub struct Keys {
     pub passphrase_file: Option<PathBuf>,
     /// Symmetric keys with their policies, a JSON object a line, as `oarlock records --keys` takes them.
     pub records: Option<PathBuf>,
+    /// 8 hexadecimal digits that counted nonces of these begin with, whatever the file says: another for each server with the same file.
+    pub nonce_field: Option<NonceField>,
+}
+
+/// What counted nonces of one server begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct NonceField(pub [u8; 4]);
+
+impl TryFrom<String> for NonceField {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let field = oarlock_records::parse_nonce_field(&text);
+        field.map(Self).ok_or("nonce_field: expected 8 hexadecimal digits, such as \"00000001\"")
+    }
 }
 
 /// Who may do what with which keys. What no grant allows is refused.
@@ -316,6 +333,14 @@ pub enum ConfigError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A key in the place of the name of its file.
+    #[error("{setting}: {error}")]
+    KeyForPath {
+        /// Which setting.
+        setting: &'static str,
+        /// What was expected.
+        error: KeyForPath,
+    },
     /// Nowhere to listen.
     #[error("[listen]: expected at least one of tcp, plaintext, unix")]
     Nowhere,
@@ -402,11 +427,28 @@ impl Config {
         }
     }
 
+    /// Checks that no key stands where its file is to be named: messages quote names of files.
+    fn check_key_paths(&self) -> Result<(), ConfigError> {
+        let Keys { directory, passphrase_file, records, .. } = &self.keys;
+        let keys = [
+            ("[keys] directory", directory),
+            ("[keys] passphrase_file", passphrase_file),
+            ("[keys] records", records),
+        ];
+        let keys = keys.into_iter().filter_map(|(setting, path)| Some((setting, path.as_ref()?)));
+        let tls = self.tls.iter().map(|tls| ("[tls] private_key", &tls.private_key));
+        for (setting, path) in tls.chain(keys) {
+            check_key_path(path).map_err(|error| ConfigError::KeyForPath { setting, error })?;
+        }
+        Ok(())
+    }
+
     /// Checks what can be checked without touching anything.
     ///
     /// # Errors
     /// What cannot work.
     pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_key_paths()?;
         let listen = &self.listen;
         if listen.tcp.is_none() && listen.plaintext.is_none() && listen.unix.is_none() {
             return Err(ConfigError::Nowhere);

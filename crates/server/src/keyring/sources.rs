@@ -10,23 +10,38 @@ use oarlock_io::{
     Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Listing, Material, SecretReader, Stamp,
     check_secret_mode_for, read_passphrase,
 };
-use oarlock_records::{KeyFileError, load_keys};
+use oarlock_records::{KeyFileError, load_keys_at};
 
 use super::{Granted, Keyring, Resident};
-use crate::config::{Config, ConfigError, Keys};
+use crate::config::{Config, ConfigError, Keys, NonceField};
 use crate::null;
 
 /// Where the keys come from, and what was there before.
 #[derive(Debug)]
 pub(crate) struct KeySources {
     directory: Option<KeyDirectory>,
-    records: Option<(PathBuf, Option<Stamp>)>,
+    records: Option<RecordsFile>,
     counters: CounterUse,
     table: KeyTable,
     grants: Arc<[Arc<Granted>]>,
     may_bring_keys: bool,
     has_null_key: bool,
     generation: u64,
+}
+
+/// The file of symmetric keys, and how it was when it was read.
+#[derive(Debug)]
+struct RecordsFile {
+    path: PathBuf,
+    nonce_field: Option<NonceField>,
+    seen: Option<Stamp>,
+}
+
+impl RecordsFile {
+    fn of(keys: &Keys) -> Option<Self> {
+        let path = keys.records.clone()?;
+        Some(Self { path, nonce_field: keys.nonce_field, seen: None })
+    }
 }
 
 /// Whether counters of IVs that do not exist yet are made.
@@ -109,12 +124,12 @@ impl KeySources {
         config: &Config,
         counters: CounterUse,
     ) -> Result<(Self, Keyring, Refreshed), KeysError> {
-        let Keys { directory, passphrase_file, records } = &config.keys;
+        let Keys { directory, passphrase_file, .. } = &config.keys;
         let passphrase = passphrase(passphrase_file.as_deref(), counters.reader())?;
         let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
         let mut sources = Self {
             directory: directory.map(|directory| directory.require_private(counters.reader())),
-            records: records.clone().map(|path| (path, None)),
+            records: RecordsFile::of(&config.keys),
             counters,
             table: KeyTable::new(),
             grants: Granted::of(&config.grants, &[])?,
@@ -141,11 +156,11 @@ impl KeySources {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
         let grants = Granted::of(&config.grants, &self.grants)?;
         let listed = self.list(config.keys.directory.as_deref())?;
-        let mut records = config.keys.records.clone().map(|path| (path, None));
+        let mut records = RecordsFile::of(&config.keys);
         let table = read_records(&mut records, self.counters)?;
         // Nothing fails from here on.
         let has_new_records = table.is_some();
-        self.table = table.unwrap_or_default();
+        self.replace_table(table.unwrap_or_default());
         (self.records, self.grants) = (records, grants);
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
@@ -205,7 +220,7 @@ impl KeySources {
         match read_records(&mut self.records, self.counters) {
             Ok(None) => {}
             Ok(Some(table)) => {
-                self.table = table;
+                self.replace_table(table);
                 found.has_new_records = true;
             }
             Err(error) => found.faults.push(error),
@@ -217,6 +232,12 @@ impl KeySources {
             found.keyring = Some(self.keyring());
         }
         found
+    }
+
+    /// Reading a file again gives no key more uses than it had.
+    fn replace_table(&mut self, table: KeyTable) {
+        table.continue_uses_of(&self.table);
+        self.table = table;
     }
 
     fn keyring(&mut self) -> Keyring {
@@ -249,10 +270,10 @@ fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passph
 
 /// Returns the table of the file of symmetric keys if it has changed since it was read.
 fn read_records(
-    records: &mut Option<(PathBuf, Option<Stamp>)>,
+    records: &mut Option<RecordsFile>,
     counters: CounterUse,
 ) -> Result<Option<KeyTable>, KeysError> {
-    let Some((path, seen)) = records else { return Ok(None) };
+    let Some(RecordsFile { path, nonce_field, seen }) = records else { return Ok(None) };
     let failed = |error| KeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
     let stamp = Stamp::from(&about);
@@ -265,8 +286,9 @@ fn read_records(
     check_secret_mode_for(counters.reader(), path, &about)
         .map_err(|error| KeysError::Exposed { setting, error })?;
     let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
+    let field = nonce_field.map(|NonceField(field)| field);
     let load = |counters| {
-        load_keys(&text, |name| counter(path, name, counters))
+        load_keys_at(&text, field, |name| counter(path, name, counters))
             .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })
     };
     // A file with a wrong line must not leave counters behind for the lines before it.

@@ -1,0 +1,58 @@
+//! Lines of a file of keys that hold the same key: what each of them allows must be safe beside the other.
+
+use std::collections::HashMap;
+
+use oarlock::contract::Fingerprint;
+use oarlock::table::{Algorithm, IvRule, Operation};
+
+/// What a line lets its key encrypt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encryption {
+    does_gcm: bool,
+    /// CBC under IVs that a client chooses or foresees.
+    does_foreseen_cbc: bool,
+    /// The bytes that counted nonces begin with; None if they are not counted.
+    nonce_field: Option<[u8; 4]>,
+}
+
+/// The lines that encrypt, by the key that they hold.
+#[derive(Debug, Default)]
+pub(crate) struct SameKeys(HashMap<Fingerprint, Vec<(usize, Encryption)>>);
+
+impl Encryption {
+    /// What a policy of these parts lets a key encrypt; None if it encrypts nothing.
+    pub(crate) fn of(
+        operations: &[Operation],
+        algorithms: &[Algorithm],
+        ivs: &[IvRule],
+        nonce_field: Option<[u8; 4]>,
+    ) -> Option<Self> {
+        let encrypts = operations.contains(&Operation::Encrypt);
+        let translates = operations.contains(&Operation::TranslateTo);
+        let foresees_ivs = nonce_field.is_some() || ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
+        (encrypts || translates).then(|| Self {
+            does_gcm: encrypts && algorithms.contains(&Algorithm::Gcm),
+            does_foreseen_cbc: foresees_ivs && algorithms.contains(&Algorithm::Cbc),
+            nonce_field,
+        })
+    }
+
+    /// True if nonces may come twice, or CBC under one line shows the key stream of GCM under the other.
+    fn endangers(&self, other: &Self) -> bool {
+        let fields = [self.nonce_field, other.nonce_field];
+        let may_share_nonces = fields.contains(&None) || fields[0] == fields[1];
+        (self.does_gcm && other.does_gcm && may_share_nonces)
+            || (self.does_gcm && other.does_foreseen_cbc)
+            || (self.does_foreseen_cbc && other.does_gcm)
+    }
+}
+
+impl SameKeys {
+    /// Takes in what a line lets its key encrypt. Returns an earlier line that must not stand beside it.
+    pub(crate) fn add(&mut self, key: Fingerprint, line: usize, own: Encryption) -> Option<usize> {
+        let known = self.0.entry(key).or_default();
+        let endangered = known.iter().find(|(_, other)| own.endangers(other)).map(|(line, _)| *line);
+        known.push((line, own));
+        endangered
+    }
+}

@@ -1,0 +1,175 @@
+//! Keys for AES-GCM that live at the server: who may only encrypt learns nothing else, and no reload gives a key new uses.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+
+mod house;
+
+use std::path::Path;
+
+use house::{House, open, open_resident, write_secret};
+use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Task};
+use oarlock::contract::{AeadAlg, BlockCipher, Sink};
+use oarlock_server::Config;
+use oarlock_wire::proto::{self, Code, open_key, request, response};
+use oarlock_wire::{Link, records};
+
+async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
+    let message = records::write(batch, |index| index).unwrap();
+    match link.call(request::Body::Records(message)).await.unwrap() {
+        response::Body::RecordResults(results) => results,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs one record: its code, its output and the IV that was made for it.
+async fn alone(link: &Link, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
+    let mut builder = BatchBuilder::new();
+    builder.add(entry).unwrap();
+    let batch = builder.batch();
+    let results = process(link, &batch).await;
+    let code = results.codes.first().map_or(Code::Done, |code| Code::try_from(i32::from(*code)).unwrap());
+    let bytes = |sink: Option<Sink>| match sink {
+        Some(Sink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),
+        _ => Vec::new(),
+    };
+    let made = match batch.iv_from.get(0) {
+        Some(Iv::Generated(sink)) => Some(sink),
+        _ => None,
+    };
+    (code, bytes(batch.records.output.get(0)), bytes(made))
+}
+
+fn seal<'e>() -> Entry<'e> {
+    Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(0)
+}
+
+/// The counter block that encrypts the first block of a record. NIST SP 800-38D 7.1.
+fn counter_block(nonce: &[u8]) -> Vec<u8> {
+    [nonce, &[0, 0, 0, 2]].concat()
+}
+
+fn differs(one: &[u8], other: &[u8]) -> Vec<u8> {
+    one.iter().zip(other).map(|(one, other)| one ^ other).collect()
+}
+
+#[tokio::test]
+async fn encrypt_only_never_decrypts() {
+    let house = House::with(|config, _| {
+        config.grants[0].schemes = vec!["*-encrypt".into(), "translate-*".into()];
+    })
+    .await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    open_resident(&link, 0, "aes128").await;
+    let symmetric =
+        proto::Symmetric { r#type: "aes128".into(), secret: (1..=16).collect::<Vec<u8>>().into() };
+    open(&link, 1, open_key::Source::Symmetric(symmetric)).await;
+    let plain = b"a secret of 16 B";
+    let (code, sealed, nonce) = alone(&link, seal().iv(NewIv::Generated).input(plain)).await;
+    assert_eq!((code, sealed.len(), nonce.len()), (Code::Done, 16, 12));
+    let key_stream = differs(plain, &sealed);
+    let block = counter_block(&nonce);
+
+    let denied = Code::PermissionDenied;
+    assert_eq!(alone(&link, seal().iv(NewIv::Bytes(&nonce)).input(&[0; 16])).await.0, denied);
+    let open_it = Entry::new(Task::open(AeadAlg::Aes128Gcm)).key(0).iv(NewIv::Bytes(&nonce)).tag(&[0; 16]);
+    assert_eq!(alone(&link, open_it.input(&sealed)).await.0, denied);
+    let cbc = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(0).input(&block);
+    let translate = Entry::new(Task::translate(BlockCipher::Aes128, BlockCipher::Aes128));
+    let translate = translate.key(1).second_key(0).iv(NewIv::Zero);
+    // What the client's own key decrypts to the counter block.
+    let own = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(1).iv(NewIv::Zero).input(&block);
+    let (code, wrapped, _) = alone(&link, own).await;
+    assert_eq!(code, Code::Done);
+    for iv in [NewIv::Zero, NewIv::Bytes(&[0; 16]), NewIv::KeyItself] {
+        assert_eq!(alone(&link, cbc.iv(iv)).await.0, denied, "{iv:?}");
+        assert_eq!(alone(&link, translate.second_iv(iv).input(&wrapped)).await.0, denied, "{iv:?}");
+    }
+    // Under random IVs both are fine, and the block that comes out is another one.
+    for entry in [cbc.iv(NewIv::Generated), translate.second_iv(NewIv::Generated).input(&wrapped)] {
+        let (code, output, _) = alone(&link, entry).await;
+        assert_eq!((code, output.len()), (Code::Done, 16));
+        assert_ne!(output, key_stream);
+    }
+}
+
+/// The server's directory with other symmetric keys: what is wrong with them, if anything.
+fn refusal(lines: &str) -> Option<String> {
+    let place = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(place.path());
+    development.prepare().unwrap();
+    let config = Config::read(&development.config()).unwrap();
+    write_secret(config.keys.records.as_deref().unwrap(), lines);
+    oarlock_server::check(&config, house::engines()).err().map(|error| error.to_string())
+}
+
+fn key(name: &str, more: &str) -> String {
+    format!(
+        "{{\"name\":\"{name}\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\"{more}}}\n"
+    )
+}
+
+#[test]
+fn no_file_of_keys_lets_clients_choose_what_gcm_encrypts_with() {
+    assert_eq!(refusal(&key("a", "")), None);
+    assert_eq!(refusal(&key("a", ",\"algorithms\":[\"cbc\"],\"ivs\":[\"column-cbc\",\"zero\"]")), None);
+    for more in [
+        ",\"ivs\":[\"column-cbc\",\"random\"]",
+        ",\"ivs\":[\"zero\"]",
+        ",\"counter\":\"count\",\"nonce_field\":\"00000001\"",
+    ] {
+        let said = refusal(&key("a", more)).expect(more);
+        assert!(said.contains("line 1") && said.contains("takes random IVs only"), "{said}");
+    }
+    let twice = key("a", ",\"algorithms\":[\"gcm\"]") + &key("b", ",\"algorithms\":[\"cbc\"]");
+    let said = refusal(&twice).expect("the same key twice");
+    assert!(said.contains("line 2: this key stands in line 1 too"), "{said}");
+}
+
+fn write_keys(config: &Config, text: &str) {
+    write_secret(config.keys.records.as_deref().unwrap(), text);
+}
+
+async fn seals(house: &House, count: usize) -> Vec<Code> {
+    let link = Link::open(&house.unix()).await.unwrap();
+    open_resident(&link, 0, "few").await;
+    let mut codes = Vec::new();
+    for _ in 0..count {
+        codes.push(alone(&link, seal().iv(NewIv::Generated).input(b"x")).await.0);
+    }
+    codes
+}
+
+#[tokio::test]
+async fn a_reload_gives_no_key_new_uses() {
+    let few = key("few", ",\"algorithms\":[\"gcm\"],\"max_random_gcm\":3");
+    let house = House::with(|config, _| write_keys(config, &few)).await;
+    assert_eq!(seals(&house, 2).await, [Code::Done; 2]);
+    write_keys(&house.config, &(few.clone() + "\n"));
+    house.reloads.reload(house.config.clone()).await.unwrap();
+    let used_up = Code::UsedUp;
+    assert_eq!(seals(&house, 3).await, [Code::Done, used_up, used_up]);
+    // A higher bound lets it go on from there.
+    write_keys(&house.config, &few.replace(":3", ":4"));
+    house.reloads.reload(house.config.clone()).await.unwrap();
+    assert_eq!(seals(&house, 2).await, [Code::Done, used_up]);
+}
+
+#[tokio::test]
+async fn servers_with_the_same_file_make_different_nonces() {
+    let counted = key("few", ",\"algorithms\":[\"gcm\"],\"counter\":\"count\",\"nonce_field\":\"00000000\"");
+    let mut seen = std::collections::HashSet::new();
+    for field in ["00000001", "00000002"] {
+        let change = |config: &mut Config, _: &Path| {
+            write_keys(config, &counted);
+            config.keys.nonce_field = Some(field.to_owned().try_into().unwrap());
+        };
+        let house = House::with(change).await;
+        let link = Link::open(&house.unix()).await.unwrap();
+        open_resident(&link, 0, "few").await;
+        for _ in 0..5 {
+            let (code, _, nonce) = alone(&link, seal().iv(NewIv::Generated).input(b"x")).await;
+            assert_eq!(code, Code::Done);
+            assert!(seen.insert(nonce.clone()), "{nonce:?} came twice");
+            assert_eq!(nonce[..4], [0, 0, 0, field.as_bytes()[7] - b'0']);
+        }
+    }
+}
