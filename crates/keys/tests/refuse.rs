@@ -143,6 +143,33 @@ fn damaged_pem_is_told_apart() {
     assert_eq!(malformed("-----BEGIN PRIVATE KEY-----\nA\n-----END PRIVATE KEY-----"), own("not base64"));
 }
 
+/// Sixty-four hexadecimal digits are a legal label, and 32 bytes of a key.
+#[test]
+fn a_label_that_no_program_writes_is_not_quoted() {
+    let digits = "49F82E4726A027933ADFC7F11C29B659A865844F186F044B1C7E0123456789AB";
+    let begin = format!("-----BEGIN {digits}-----\n");
+    let end = format!("-----END {digits}-----\n");
+    for text in [
+        begin.clone(),
+        format!("{begin}AA==\n{end}"),
+        format!("{begin}A\n{end}"),
+        format!("{begin}X: 1\n\nAA==\n{end}"),
+        format!("{begin}{begin}{end}"),
+        format!("{begin}AA==\n-----END PRIVATE KEY-----\n"),
+        format!("-----BEGIN PRIVATE KEY-----\nAA==\n{end}"),
+    ] {
+        for error in [import::any(text.as_bytes(), None), import::pkcs8_pem(text.as_bytes())] {
+            let error = error.unwrap_err();
+            let said = format!("{error} {error:?}");
+            assert!(!said.contains(&digits[..12]), "{said}");
+        }
+    }
+    let unknown = import::any(format!("{begin}AA==\n{end}").as_bytes(), None).unwrap_err().to_string();
+    assert!(unknown.ends_with("found one with an unknown label"), "{unknown}");
+    let cut = import::any(begin.as_bytes(), None).unwrap_err().to_string();
+    assert_eq!(cut, "malformed PEM block with an unknown label: no END");
+}
+
 #[test]
 fn pem_may_be_indented_unbroken_and_amid_other_text() {
     let text = String::from_utf8(fixture("p256.pem")).unwrap();

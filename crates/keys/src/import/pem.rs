@@ -3,8 +3,9 @@
 //! A file that went through an environment variable, a JSON string or a folded YAML value often has lost its line ends: blanks,
 //! `\n` as two characters, or nothing stand in their place. Base64 contains none of these, so such a block has one reading.
 //!
-//! No error quotes text that could be base64. A label has capital letters, digits and blanks only and is short; what does not look
-//! so is no PEM line.
+//! No error quotes text that could be a key. A label has capital letters, digits and blanks only and is short; what does not look so
+//! is no PEM line. Even so it may be a key in hexadecimal digits, so errors name the labels that programs are known to write, and no
+//! others.
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
@@ -19,6 +20,43 @@ const DASHES: &[u8] = b"-----";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Longest label in bytes. The longest one in use has about 30.
 const MAX_LABEL_LEN: usize = 64;
+
+/// Labels that errors quote. RFC 7468, RFC 4716, OpenSSL's `pem.h`, GnuPG, this program.
+const KNOWN_LABELS: [&str; 33] = [
+    "PRIVATE KEY",
+    "ENCRYPTED PRIVATE KEY",
+    "ANY PRIVATE KEY",
+    "RSA PRIVATE KEY",
+    "EC PRIVATE KEY",
+    "DSA PRIVATE KEY",
+    "DH PRIVATE KEY",
+    "OPENSSH PRIVATE KEY",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "DSA PUBLIC KEY",
+    "EC PARAMETERS",
+    "DSA PARAMETERS",
+    "DH PARAMETERS",
+    "SSL SESSION PARAMETERS",
+    "CERTIFICATE",
+    "X509 CERTIFICATE",
+    "TRUSTED CERTIFICATE",
+    "ATTRIBUTE CERTIFICATE",
+    "CERTIFICATE REQUEST",
+    "NEW CERTIFICATE REQUEST",
+    "X509 CRL",
+    "PKCS7",
+    "PKCS12",
+    "CMS",
+    "PGP PRIVATE KEY BLOCK",
+    "PGP PUBLIC KEY BLOCK",
+    "PGP MESSAGE",
+    "PGP SIGNATURE",
+    "OARLOCK RSA SHARE",
+    "OARLOCK ENCRYPTED RSA SHARE",
+    "OARLOCK RSA THRESHOLD KEY",
+    "OARLOCK KEY REFERENCE",
+];
 
 /// One block, its base64 text not yet decoded.
 struct Block<'a> {
@@ -106,7 +144,7 @@ fn find_block<T>(
     Err(match passed_over {
         Some(block) if block.is_certificate() => KeyError::Certificate,
         Some(block) => foreign::labelled(block.label, block.decode().ok().as_deref().map(Vec::as_slice))
-            .unwrap_or(KeyError::PemLabel { expected, found: block.label.to_owned() }),
+            .unwrap_or(KeyError::PemLabel { expected, found: found(block.label) }),
         None => KeyError::PemLabel { expected, found: "no block".to_owned() },
     })
 }
@@ -148,7 +186,7 @@ fn label(text: &[u8]) -> Option<(&str, &[u8])> {
 /// The next block up to its own END line, and what stands behind it.
 fn next_block(text: &[u8]) -> Result<Option<(Block<'_>, &[u8])>, KeyError> {
     let Some((label, rest)) = next_begin(text) else { return Ok(None) };
-    let malformed = |what| KeyError::PemMalformed { label: label.to_owned(), what };
+    let malformed = |what| malformed(label, what);
     let at = find(rest, DASHES).ok_or(malformed("no END"))?;
     let (body, line) = rest.split_at(at);
     if line.starts_with(BEGIN) {
@@ -185,8 +223,21 @@ impl Block<'_> {
     }
 
     fn malformed(&self, what: &'static str) -> KeyError {
-        KeyError::PemMalformed { label: self.label.to_owned(), what }
+        malformed(self.label, what)
     }
+}
+
+/// A label as errors quote it.
+fn known(label: &str) -> Option<&'static str> {
+    KNOWN_LABELS.into_iter().find(|known| *known == label)
+}
+
+fn found(label: &str) -> String {
+    known(label).unwrap_or("one with an unknown label").to_owned()
+}
+
+fn malformed(label: &str, what: &'static str) -> KeyError {
+    KeyError::PemMalformed { label: known(label).unwrap_or("with an unknown label").to_owned(), what }
 }
 
 fn decode_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
