@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_core::Curve;
-use oarlock_fuzz::check_round_trip;
+use oarlock_fuzz::{check_error, check_round_trip};
 use oarlock_keys::{raw, rsa};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         6 => rsa::private_without_crt(first, &[1, 0, 1], second),
         _ => rsa::public(first, second),
     };
-    if let Ok(key) = key {
+    if let Some(key) = check_error(key) {
         check_round_trip(&key);
     }
 });

@@ -4,8 +4,10 @@
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
 use oarlock::contract::KeySource;
-use oarlock_wire::proto::{Request, request};
-use oarlock_wire::{Limits, Message, frame, jobs, records};
+use oarlock_fuzz::check_error;
+use oarlock_keys::{import, raw};
+use oarlock_wire::proto::{Request, open_key, request};
+use oarlock_wire::{Limits, Message, frame, jobs, records, task};
 
 fuzz_target!(|bytes: &[u8]| {
     let limits = Limits { message_bytes: 1 << 16, operations: 4096, output_bytes: 1 << 16 };
@@ -38,6 +40,14 @@ fn judge(message: &[u8], limits: &Limits) {
                 }
             }
         }
+        Some(request::Body::OpenKey(message)) => match message.source {
+            Some(open_key::Source::Asymmetric(bytes)) => drop(check_error(import::any(&bytes, None))),
+            Some(open_key::Source::Symmetric(symmetric)) => {
+                check_error(task::key_type(&symmetric.r#type));
+                check_error(raw::secret(symmetric.secret.to_vec()));
+            }
+            _ => {}
+        },
         _ => {}
     }
 }

@@ -102,9 +102,31 @@ pub fn check_error<T, E: Display + Debug>(result: Result<T, E>) -> Option<T> {
     result.map_err(|error| check_text(&format!("{error} {error:?}"))).ok()
 }
 
-/// Bytes as Rust shows them, `[45, 45, 66]`, are searched as well.
+/// Bytes as Rust shows them, `[45, 45, 66]` and `\x1b`, are searched as well.
 fn check_text(text: &str) {
     let numbers = text.split(|char: char| !char.is_ascii_digit()).filter_map(|part| part.parse().ok());
     let listed: Vec<u8> = numbers.collect();
-    assert!(!RUNS.are_in(text.as_bytes()) && !RUNS.are_in(&listed), "bytes of a private key in {text}");
+    for view in [text.as_bytes(), &listed, &unescaped(text.as_bytes())] {
+        assert!(!RUNS.are_in(view), "bytes of a private key in {text}");
+    }
+}
+
+/// The text with `\x1b` and the like as the bytes that they stand for.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
+    while let Some((first, behind)) = rest.split_first() {
+        let escape = rest.strip_prefix(b"\\x").and_then(|digits| digits.split_first_chunk::<2>());
+        let byte = escape.and_then(|(digits, _)| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        match (byte, escape) {
+            (Some(byte), Some((_, behind))) => {
+                out.push(byte);
+                rest = behind;
+            }
+            _ => {
+                out.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    out
 }

@@ -23,6 +23,7 @@ mod dnssec;
 mod draft_file;
 mod engines;
 mod exit;
+mod key_path;
 mod key_records;
 mod keys;
 mod ladder;

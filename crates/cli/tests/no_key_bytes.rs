@@ -5,19 +5,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod damage;
+mod driven;
 mod program;
 mod sentinel;
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use damage::{damaged, essential};
+use driven::{COMMANDS, Folder, MISTAKEN, Running, said, write_private};
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::threshold::{Share, ThresholdKey};
@@ -25,9 +22,7 @@ use oarlock::keys::{KeyError, Passphrase, WorkLimits, bind, import};
 use oarlock_io::{KeyDirectory, Material};
 use oarlock_server::development::Development;
 use program::{command, oarlock};
-use sentinel::{Kind, Sentinels, all};
-use serde_json::Value;
-use tempfile::TempDir;
+use sentinel::{Kind, Sentinel, Sentinels, all};
 
 /// Passphrases that are right and wrong, cheap to try.
 fn passphrases() -> [Passphrase; 2] {
@@ -99,92 +94,62 @@ fn no_parser_says_anything_of_a_key() {
     assert!(files > 1000 && seen.len() > 100, "{files} files, {} texts", seen.len());
 }
 
-/// A folder with every file that commands need beside a key.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        folder.write("message.eml", b"From: a@example.com\nTo: b@example.net\nSubject: hello\n\nHello\n");
-        folder.write("secret", b"secret\n");
-        folder.write("another", b"another\n");
-        let certificate = include_bytes!("../../keys/tests/data/certificate.pem");
-        folder.write("ca.pem", certificate);
-        folder.write("cards.csv", b"pan\n00112233445566770011223344556677\n");
-        folder
-            .write("zone", b"$ORIGIN example.com.\n$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n");
-        folder.write("signing.table", b"example.com s1 x.pem\n");
-        folder.write("milter.toml", b"signing.table = \"signing.table\"\nauthserv_id = \"mx.example\"\n");
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        write_private(&self.path(name), bytes);
-    }
-
-    /// What a command says with `FILE`, here `x.pem`, in its words.
-    fn run(&self, words: &str) -> Vec<u8> {
-        let words: Vec<&str> = words.split(' ').collect();
-        said(
-            command(&words).current_dir(self.0.path()).env("XDG_STATE_HOME", self.0.path()).output().unwrap(),
-        )
-    }
-}
-
-/// Readable for its owner alone, as programs demand of a key.
-fn write_private(path: &Path, bytes: &[u8]) {
-    fs::write(path, bytes).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
-}
-
-fn said(output: Output) -> Vec<u8> {
-    [output.stdout, output.stderr].concat()
-}
-
-/// Commands that read a key from the file `x.pem`. What they write goes into files.
-const COMMANDS: [&str; 12] = [
-    "-v keys import x.pem --name taken --directory taken --force",
-    "keys import x.pem --name opened --directory taken --force --in-passphrase-file another",
-    "-v keys show x.pem",
-    "--json keys show x.pem --passphrase-file secret",
-    "dkim sign --domain example.com --key s1=x.pem message.eml",
-    "dnssec sign zone --out signed --key x.pem",
-    "milter --config milter.toml --check",
-    "keys list --records x.pem",
-    "records encrypt cards.csv -o sealed.csv --column pan --cipher aes128-cbc --keys x.pem --key-name aes",
-    "records encrypt cards.csv -o sealed.csv --column pan --cipher aes128-cbc --key-file x.pem",
-    "call --server https://127.0.0.1:1 --ca ca.pem --cert ca.pem --cert-key x.pem keys",
-    "keys split x.pem --threshold 2 --shares 3 --directory taken",
-];
-
 #[test]
 fn no_command_says_anything_of_a_key() {
     let sentinels = Sentinels::of_all();
-    let folder = Folder::new();
-    fs::create_dir(folder.path("taken")).unwrap();
-    for key in all() {
-        for (at, (what, bytes)) in essential(&key).into_iter().enumerate() {
-            folder.write("x.pem", &bytes);
-            let commands = COMMANDS.into_iter().filter(|words| reads(words, key.kind)).enumerate();
-            // All of them get a file on one line, and each of them a part of the others.
-            for (_, words) in commands.filter(|(place, _)| at == 0 || (at + place) % 4 == 0) {
-                let said = folder.run(words);
-                sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
-            }
+    let keys = all();
+    // Two threads, each with files of its own.
+    std::thread::scope(|scope| {
+        for own in [0, 1] {
+            let (keys, sentinels) = (&keys, &sentinels);
+            scope.spawn(move || {
+                let folder = Folder::new();
+                for key in keys.iter().skip(own).step_by(2) {
+                    drive(&folder, key, sentinels);
+                }
+            });
+        }
+    });
+}
+
+fn drive(folder: &Folder, key: &Sentinel, sentinels: &Sentinels) {
+    for (at, (what, bytes)) in essential(key).into_iter().enumerate() {
+        folder.write("x.pem", &bytes);
+        // All of them get a file on one line, and each of them a part of the others.
+        for (_, words) in COMMANDS.iter().enumerate().filter(|(place, _)| at == 0 || (at + place) % 4 == 0) {
+            let said = folder.run(words, &bytes);
+            sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
         }
     }
 }
 
-/// True if a command is for this kind of key: others only say once more that they do not know it.
-fn reads(words: &str, kind: Kind) -> bool {
-    let is_symmetric = words.contains("records");
-    match kind {
-        Kind::Symmetric => is_symmetric || words.contains("keys import"),
-        Kind::Private | Kind::Bind | Kind::Share | Kind::Foreign => !is_symmetric,
+/// `--key "$(cat key.pem)"`, and `OARLOCK_KEY` with the key in it.
+#[test]
+fn a_key_in_the_place_of_its_file_is_not_quoted() {
+    let sentinels = Sentinels::of_all();
+    let folder = Folder::new();
+    for key in all().iter().filter(|key| key.text.starts_with(b"-----BEGIN")) {
+        let text = String::from_utf8(key.text.clone()).unwrap();
+        let lines = [text.clone(), text.replace('\n', ""), text.replace('\n', " ")];
+        for (text, words) in lines.iter().flat_map(|text| MISTAKEN.map(|words| (text, words))) {
+            let words: Vec<String> = words.split(' ').map(|word| word.replace("FILE", text)).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let output = folder.command(&words).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+            sentinels.assert_absent(&format!("{}: {}", key.name, MISTAKEN.join(" ")), &said(output));
+        }
+        let mut call = folder.command(&["call", "--server", "https://127.0.0.1:1", "keys"]);
+        let output = call.env("OARLOCK_KEY", &text).env("OARLOCK_CERT", "ca.pem").output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stderr).contains("it is not shown"), "{output:?}");
+        sentinels.assert_absent(&format!("{}: OARLOCK_KEY", key.name), &said(output));
+        for (file, line) in [("seal.toml", "key = "), ("remote.toml", "private_key = ")] {
+            let settings = fs::read_to_string(folder.path(file)).unwrap();
+            let quoted = format!("{line}\"{}\"", text.replace('\n', "\\n"));
+            folder.write("x.toml", settings.replace(&format!("{line}\"x.pem\""), &quoted).as_bytes());
+            let output = folder.command(&["milter", "--config", "x.toml", "--check"]).output().unwrap();
+            assert!(String::from_utf8_lossy(&output.stderr).contains("it is not shown"), "{output:?}");
+            sentinels.assert_absent(&format!("{}: {file}", key.name), &said(output));
+        }
     }
 }
 
@@ -242,58 +207,6 @@ fn no_configuration_check_says_anything_of_a_key() {
     }
 }
 
-/// A server whose log goes into a file, however much it says.
-struct Server {
-    child: Child,
-    log: PathBuf,
-    said: Value,
-}
-
-impl Server {
-    fn start(state: &Path) -> Self {
-        let log = state.join("server.log");
-        let mut child = command(&["--json", "-v", "serve", "--log", "json", "--state"])
-            .arg(state)
-            .stdout(Stdio::piped())
-            .stderr(fs::File::create(&log).unwrap())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said =
-            serde_json::from_str(&line).unwrap_or_else(|_| panic!("{}", fs::read_to_string(&log).unwrap()));
-        Self { child, log, said }
-    }
-
-    /// The log, once it has this in it.
-    fn log_with(&self, wanted: &str) -> String {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
-            let log = fs::read_to_string(&self.log).unwrap();
-            assert!(Instant::now() < deadline, "{wanted} is missing in {log}");
-            if log.contains(wanted) {
-                return log;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    fn metrics(&self) -> String {
-        let mut stream = TcpStream::connect(self.said["metrics"].as_str().unwrap()).unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        text
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn no_server_says_anything_of_a_key() {
     let sentinels = Sentinels::of_all();
@@ -307,7 +220,9 @@ fn no_server_says_anything_of_a_key() {
         .replace("127.0.0.1:7443", "127.0.0.1:0")
         .replace("[listen]\n", "[listen]\nmetrics = \"127.0.0.1:0\"\n");
     fs::write(development.config(), text + "\n[audit]\nfile = \"audit.jsonl\"\n").unwrap();
-    let server = Server::start(state);
+    let mut serve = command(&["--json", "-v", "serve", "--log", "json", "--state"]);
+    serve.arg(state);
+    let server = Running::start(serve, state.join("server.log"));
     let (message, own) = (state.join("message"), state.join("own.pem"));
     fs::write(&message, "hello\n").unwrap();
     for key in all() {
@@ -319,6 +234,7 @@ fn no_server_says_anything_of_a_key() {
             sentinels.assert_absent(&format!("{} {what}: call sign --own-key", key.name), &said);
         }
     }
+    send_wrapped(&server, &sentinels);
     // One that comes while the server runs is named in the log too.
     write_private(&development.keys().join("late.pem"), &essential(&all()[0])[4].1);
     let log = server.log_with("late.pem");
@@ -326,6 +242,78 @@ fn no_server_says_anything_of_a_key() {
     sentinels.assert_absent("the server's log", log.as_bytes());
     sentinels.assert_absent("the metrics", server.metrics().as_bytes());
     sentinels.assert_absent("the audit log", &fs::read(state.join("audit.jsonl")).unwrap());
+}
+
+/// Has the server unwrap an AES key whose wrap is damaged, under a key that the client brings. RFC 3394.
+fn send_wrapped(server: &Running, sentinels: &Sentinels) {
+    let key = all().into_iter().find(|key| key.kind == Kind::Symmetric).unwrap();
+    let [secret, wrapping] = [&key.secrets[0], &key.secrets[1]];
+    let socket = server.said["unix"].as_str().unwrap().to_owned();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let answers = runtime.block_on(unwrapped(&socket, secret, wrapping));
+    sentinels.assert_absent("an unwrap of damaged keys", answers.as_bytes());
+    assert!(answers.matches("does not verify").count() > 3 || answers.contains("faults"), "{answers}");
+}
+
+/// What the server answers to wraps of a key, each with another byte damaged.
+async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
+    use oarlock::batch::{BatchBuilder, Entry, KeyWrap, Place, Task};
+    use oarlock::contract::WrapAlg;
+    use oarlock::table::{KeyTable, KeyType};
+    use oarlock_wire::proto::{OpenKey, Symmetric, open_key, request};
+    let (alg, key_type) = (WrapAlg::Aes256Kw, KeyType::Aes128);
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let mut builder = BatchBuilder::new();
+    let own = builder.outside_key(&oarlock::keys::raw::secret(wrapping.to_vec()).unwrap());
+    builder.add(Entry::new(Task::wrap(alg)).key_from(own).input(secret)).unwrap();
+    let wrapped = accelerator.run_batch(&KeyTable::new(), &builder.batch()).unwrap().output().to_vec();
+
+    let link = oarlock_wire::Link::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
+    let source =
+        open_key::Source::Symmetric(Symmetric { r#type: "aes256".into(), secret: wrapping.to_vec().into() });
+    let open = OpenKey { handle: 0, source: Some(source), ..OpenKey::default() };
+    link.call(request::Body::OpenKey(open)).await.unwrap();
+    let mut builder = BatchBuilder::new();
+    for at in 0..wrapped.len() {
+        let mut damaged = wrapped.clone();
+        damaged[at] ^= 0x41;
+        for bytes in [&damaged[..], &wrapped[..at], secret] {
+            let slot = builder.slot(32);
+            let task = Task::unwrap_key(KeyWrap::Aes(alg), key_type);
+            builder.add(Entry::new(task).key(0).input(bytes).output(Place::Slot(slot))).unwrap();
+        }
+    }
+    let message = oarlock_wire::records::write(&builder.batch(), |index| index).unwrap();
+    format!("{:?}", link.call(request::Body::Records(message)).await)
+}
+
+#[test]
+fn no_milter_says_anything_of_a_key() {
+    let sentinels = Sentinels::of_all();
+    let folder = Folder::new();
+    let whole =
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../keys/tests/data/rsa2048.pem")).unwrap();
+    folder.write("x.pem", &whole);
+    let command = folder.command(&["--json", "-v", "milter", "--log", "json", "--config", "milter.toml"]);
+    let milter = Running::start(command, folder.path("milter.log"));
+    let mut lines = String::from("example.com s1 x.pem\n");
+    for key in all() {
+        for (at, (_, bytes)) in essential(&key).into_iter().enumerate().step_by(3) {
+            let file = format!("{}-{at}.pem", key.name);
+            folder.write(&file, &bytes);
+            lines.push_str(&format!("d{at}.{}.example s1 {file}\n", key.name));
+        }
+    }
+    // The table with all of them is refused, with a reason for each.
+    folder.write("signing.table", lines.as_bytes());
+    milter.signal("-HUP");
+    let log = milter.log_with("p256-");
+    sentinels.assert_absent("the milter's log", log.as_bytes());
+    folder.write("milter.toml", b"authserv_id = 7\n");
+    milter.signal("-HUP");
+    let log = milter.log_with("the new settings are refused");
+    sentinels.assert_absent("the milter's log", log.as_bytes());
+    sentinels.assert_absent("the milter's metrics", milter.metrics().as_bytes());
 }
 
 /// The search finds what it is to find: an error text as it once was.
@@ -340,7 +328,8 @@ fn the_search_finds_key_bytes_in_every_form() {
         let quoted =
             format!("malformed PEM block {}: no END", text.chars().skip(40).take(64).collect::<String>());
         let list = format!("illegal section start: {:?}", &secret[..9]);
-        for leak in [piece.to_vec(), hex.into_bytes(), list.into_bytes()] {
+        let upper = sentinel::base64(&secret[3..18]).to_uppercase();
+        for leak in [piece.to_vec(), hex.into_bytes(), list.into_bytes(), upper.into_bytes()] {
             assert!(sentinels.find(&leak).is_some(), "{}", key.name);
         }
         if key.name == "p256" {

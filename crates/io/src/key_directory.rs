@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
@@ -12,6 +12,7 @@ use oarlock::keys::threshold::Share;
 use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;
 
+use crate::private_file::{check_private, read_open};
 use crate::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
 
 /// The endings of key files in a directory of keys.
@@ -331,6 +332,15 @@ fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, FileFa
 /// What the label of a share ends with, encrypted or not.
 const SHARE: &[u8] = b"RSA SHARE-----";
 
+/// Reads a passphrase: the first line of a file that nobody else may read.
+///
+/// # Errors
+/// It cannot be read, others may read it, or its first line is empty.
+pub fn read_private_passphrase(path: &Path) -> io::Result<Passphrase> {
+    check_private(path, &fs::File::open(path)?)?;
+    read_passphrase(path)
+}
+
 /// Reads a passphrase: the first line of a file.
 ///
 /// # Errors
@@ -350,14 +360,7 @@ pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
 /// # Errors
 /// It cannot be read.
 pub fn read_secret(path: &Path, most_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    let file = fs::File::open(path)?;
-    let about = file.metadata()?;
-    let most = most_bytes as u64;
-    let len = if about.is_file() { about.len().min(most) } else { most };
-    let mut bytes = Zeroizing::new(Vec::with_capacity(len as usize + 1));
-    // Within the capacity nothing is moved; a file that grows meanwhile is cut, and refused as malformed.
-    file.take(len).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    read_open(fs::File::open(path)?, most_bytes)
 }
 
 /// Shows where it is and how many keys it has.

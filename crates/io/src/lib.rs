@@ -6,6 +6,7 @@
 //! | [`Stamp`] | whether a file has changed |
 //! | [`check_secret_mode`] | who may read a file with secrets |
 //! | [`LogLimit`] | repeated log lines as a count |
+//! | [`read_private`] | a file with secrets, read if nobody else may read it |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
@@ -24,15 +25,17 @@ mod log_limit;
 pub mod mail;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+mod private_file;
 mod secret_file;
 mod socket_file;
 mod stamp;
 
 pub use key_directory::{
     Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Listing, Material, is_key_name,
-    read_passphrase, read_secret,
+    read_passphrase, read_private_passphrase, read_secret,
 };
 pub use log_limit::LogLimit;
+pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
 pub use stamp::Stamp;

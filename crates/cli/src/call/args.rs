@@ -10,6 +10,7 @@ use oarlock_wire::{Credentials, Endpoint};
 use zeroize::Zeroizing;
 
 use super::CallError;
+use crate::key_path::key_path;
 use crate::records::{mac_alg, names};
 
 /// Arguments of `oarlock call`.
@@ -34,7 +35,7 @@ pub(super) struct ServersArgs {
     #[arg(long, global = true, value_name = "K", conflicts_with = "threshold_key")]
     pub(super) agree: Option<u8>,
     /// The key is shared among the servers: what `keys split` wrote to NAME.threshold.pem
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", value_parser = key_path())]
     pub(super) threshold_key: Option<PathBuf>,
 }
 
@@ -53,13 +54,13 @@ pub(crate) struct ServerArgs {
     #[arg(long, global = true, value_name = "ADDRESS", env = "OARLOCK_SERVER")]
     pub(crate) server: Option<String>,
     /// The authority of the server's certificate [default: that of the development set-up]
-    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CA")]
+    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CA", value_parser = key_path())]
     ca: Option<PathBuf>,
     /// The client's certificate
-    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CERT")]
+    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CERT", value_parser = key_path())]
     cert: Option<PathBuf>,
     /// Its private key
-    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_KEY")]
+    #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_KEY", value_parser = key_path())]
     cert_key: Option<PathBuf>,
     /// Who may serve a UNIX socket, beside root and this user: a name or a number
     #[arg(long, global = true, value_name = "USER", default_value = "oarlock")]
@@ -101,7 +102,7 @@ pub(super) struct KeyArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) key: Option<String>,
     /// A key of one's own, in PEM or DER, that is sent along and forgotten with the connection
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) own_key: Option<PathBuf>,
 }
 
@@ -318,7 +319,9 @@ impl ServerArgs {
         Ok(Credentials {
             server_ca: super::read(&or(&self.ca, Development::ca)?)?.to_vec(),
             certificate: super::read(&or(&self.cert, Development::client_certificate)?)?.to_vec(),
-            private_key: Zeroizing::new(super::read(&or(&self.cert_key, Development::client_key)?)?.to_vec()),
+            private_key: Zeroizing::new(
+                super::read_key(&or(&self.cert_key, Development::client_key)?)?.to_vec(),
+            ),
         })
     }
 }

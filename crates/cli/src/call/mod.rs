@@ -14,6 +14,7 @@ use oarlock::contract::KeyKind;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
 use oarlock::{Job, JobError, Key};
+use oarlock_io::read_private;
 use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
@@ -177,7 +178,7 @@ impl Call<'_> {
     async fn open(&self, args: &KeyArgs) -> Result<Key, CallError> {
         let source = match (&args.key, &args.own_key) {
             (Some(name), _) => open_key::Source::Resident(name.clone()),
-            (None, Some(path)) => open_key::Source::Asymmetric(read(path)?.to_vec().into()),
+            (None, Some(path)) => open_key::Source::Asymmetric(read_own(path)?.to_vec().into()),
             (None, None) => return Err(CallError::Usage("expected --key or --own-key")),
         };
         let key = self.peers.open(source).await?;
@@ -273,6 +274,23 @@ fn base64(bytes: &[u8]) -> String {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// A private key: others may not read its file.
+fn read_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
+    if path == Path::new("-") {
+        return read(path);
+    }
+    read_private(path, MAX_KEY_BYTES).map_err(|error| CallError::Read { path: path.to_owned(), error })
+}
+
+/// A key of one's own, which may be a public one: that everybody may read.
+fn read_own(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
+    let bytes = read(path)?;
+    if import::private_key_format(&bytes).is_some() { read_key(path) } else { Ok(bytes) }
+}
+
+/// Far more than a chain of certificates and a key.
+const MAX_KEY_BYTES: usize = 1 << 20;
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     let mut bytes = Zeroizing::new(Vec::new());

@@ -7,6 +7,7 @@ use oarlock_dkim::{Canonicalization, Policy};
 use oarlock_io::mail::{self, Quoting};
 
 use super::bench::Task;
+use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
 
 /// Sign and verify mail
@@ -93,10 +94,10 @@ pub(super) struct SignArgs {
     #[arg(long, value_name = "DOMAIN", required_unless_present = "compare")]
     pub(super) domain: Option<String>,
     /// A selector and its private key; several make several signatures
-    #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = selector_and_file)]
+    #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = NotAKey(selector_and_file))]
     pub(super) keys: Vec<(String, PathBuf)>,
     /// Passphrase of encrypted keys
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Forms of header and body: `c=`
     #[arg(long, value_name = "FORM/FORM", default_value = "relaxed/relaxed")]
@@ -209,7 +210,7 @@ pub(super) struct KeygenArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Encrypt the private key under the passphrase in this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Write over a file that is there
     #[arg(long)]
@@ -228,7 +229,7 @@ pub(super) struct KeygenArgs {
 #[derive(Debug, Args)]
 pub(super) struct DnsArgs {
     /// A private or public key of RSA or Ed25519, in any format; `-` is standard input
-    #[arg(value_name = "KEY-FILE")]
+    #[arg(value_name = "KEY-FILE", value_parser = key_path())]
     pub(super) key: PathBuf,
     /// The domain that signs
     #[arg(long, value_name = "DOMAIN", requires = "selector")]
@@ -237,7 +238,7 @@ pub(super) struct DnsArgs {
     #[arg(long, value_name = "SELECTOR", requires = "domain")]
     pub(super) selector: Option<String>,
     /// Passphrase of an encrypted key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Say in the record that the domain only tests: `t=y`
     #[arg(long, alias = "test")]
@@ -257,10 +258,10 @@ pub(super) struct CheckArgs {
     /// The name of the key
     pub(super) selector: String,
     /// The private key that signs
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) key: Option<PathBuf>,
     /// Passphrase of an encrypted key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) lookup: LookupArgs,

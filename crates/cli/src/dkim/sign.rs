@@ -67,7 +67,7 @@ impl SignArgs {
     fn signers(&self) -> Result<Vec<Signer>, DkimError> {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let signer = |(selector, path): &(String, PathBuf)| {
-            let key = place::read(path, passphrase.as_ref())?;
+            let key = place::read_to_sign(path, passphrase.as_ref())?;
             about::warn(selector, &key);
             self.signer(selector, key).map_err(|error| DkimError::Signer { path: path.clone(), error })
         };

@@ -1,7 +1,7 @@
 //! Keys that sign zones, from files: BIND's, PEM, and references to keys at a cryptoserver.
 
 use std::cell::OnceCell;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,13 @@ use oarlock::{Builder, Key};
 use oarlock_dnssec::{
     Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
 };
-use oarlock_io::read_secret;
+use oarlock_io::{check_private, read_secret};
 use oarlock_wire::{Remote, RemoteConfig, RemoteError};
 
 use super::key_text;
 use crate::args::Global;
 use crate::call::{CallError, ServerArgs};
+use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
 
 /// Flags of a key-signing key, and of one that signs everything.
@@ -38,7 +39,7 @@ const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
 #[derive(Args, Clone, Debug)]
 pub(crate) struct KeyFileArgs {
     /// Encrypted keys open with the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(crate) passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
@@ -136,8 +137,12 @@ impl KeyFiles {
         wanted: Wanted,
     ) -> Result<SigningKey, super::DnssecError> {
         let private = private_path(path);
-        let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1)
-            .map_err(|error| super::DnssecError::Read { path: private.clone(), error })?;
+        let unread = |error| super::DnssecError::Read { path: private.clone(), error };
+        let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
+        // The name of a key at a server is no secret.
+        if !is_reference(&bytes) {
+            File::open(&private).and_then(|file| check_private(&private, &file)).map_err(unread)?;
+        }
         self.signing_key(&private, &bytes, zone, wanted)
             .map_err(|error| super::DnssecError::KeyFile { path: private, error: Box::new(error) })
     }

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
 use super::{DnssecError, key_text, zone};
 use crate::args::Global;
+use crate::key_path::key_path;
 use crate::keys::{KeysError, Over, about, place};
 
 /// Keys that are made before it is given up to find one with a tag of its own.
@@ -46,7 +47,7 @@ pub(super) struct KeygenArgs {
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
     /// Encrypt the private key under the first line of this file (with --format pem)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     passphrase_file: Option<PathBuf>,
     /// Take a tag that a key of the zone in the directory has already, and write over files of that name
     #[arg(long)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::kind::Kind;
+use crate::key_path::key_path;
 
 /// Arguments of `oarlock keys`.
 #[derive(Args, Debug)]
@@ -54,7 +55,7 @@ pub(super) struct GenerateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "out", "passphrase_file"])]
     pub(super) records: Option<PathBuf>,
     /// Encrypt it under the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Of primes p such that (p - 1) / 2 is prime too, so that `keys split` can share it: RSA alone, and takes longer
     #[arg(long, conflicts_with = "records")]
@@ -68,7 +69,7 @@ pub(super) struct GenerateArgs {
 pub(super) struct ImportArgs {
     /// A private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; or a file of BIND's, K*.private; - for
     /// stdin. Of other formats the error names the command that converts them
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = key_path())]
     pub(super) file: PathBuf,
     /// What the key is called [default: what the file is called, without its ending]
     #[arg(long, value_name = "NAME")]
@@ -77,10 +78,10 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// It is encrypted under the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) in_passphrase_file: Option<PathBuf>,
     /// Encrypt what is written under the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Replace a key of this name
     #[arg(long)]
@@ -97,23 +98,23 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// Encrypted keys open with the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// A file of symmetric keys [default: that of the development set-up, unless --directory is given]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct ShowArgs {
     /// A key's file, or where there is none, the name of a key in the directory of keys; - for stdin
-    #[arg(value_name = "FILE|NAME")]
+    #[arg(value_name = "FILE|NAME", value_parser = key_path())]
     pub(super) key: PathBuf,
     /// The directory of keys that has the name [default: that of the development set-up]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// It is encrypted under the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Print the public half in PEM and nothing else
     #[arg(long)]
@@ -132,7 +133,7 @@ pub(super) struct ShowArgs {
 )]
 pub(super) struct SplitArgs {
     /// The private key
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = key_path())]
     pub(super) file: PathBuf,
     /// How many servers sign together
     #[arg(long, value_name = "K")]
@@ -147,10 +148,10 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub(super) out: PathBuf,
     /// It is encrypted under the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) in_passphrase_file: Option<PathBuf>,
     /// Encrypt the shares under the first line of this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
     /// Replace files of these names
     #[arg(long)]

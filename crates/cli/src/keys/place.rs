@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
-use oarlock_io::{ENDINGS, Material, is_key_name, read_passphrase, read_secret};
+use oarlock_io::{ENDINGS, Material, is_key_name, read_private_passphrase, read_private, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
@@ -68,6 +68,20 @@ pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, 
     import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
 }
 
+/// A key to sign with: others may not read its file.
+pub(crate) fn read_to_sign(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
+    let bytes = match is_stdin(path) {
+        true => bytes(path)?,
+        false => read_private(path, import::MAX_INPUT_LEN + 1)
+            .map_err(|error| KeysError::Read { path: path.to_owned(), error })?,
+    };
+    import::any(&bytes, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// A key of any format, or a share of one.
 pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, KeysError> {
     Material::import(&bytes(path)?, passphrase)
@@ -75,7 +89,7 @@ pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Res
 }
 
 fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
-    let from = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+    let from = if is_stdin(path) { Path::new("/dev/stdin") } else { path };
     read_secret(from, import::MAX_INPUT_LEN + 1)
         .map_err(|error| KeysError::Read { path: path.to_owned(), error })
 }
@@ -108,7 +122,7 @@ fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>,
 /// The passphrase in a file, where one was named.
 pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
     let read =
-        |path: &Path| read_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error });
+        |path: &Path| read_private_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error });
     path.map(read).transpose()
 }
 

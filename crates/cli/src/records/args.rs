@@ -9,6 +9,7 @@ use oarlock_records::{Cipher, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom
 
 use super::RecordsError;
 use super::keys::Keys;
+use crate::key_path::key_path;
 
 /// What to do with the rows of a file.
 #[derive(Args, Clone, Debug)]
@@ -77,7 +78,7 @@ enum FormatName {
 #[command(next_help_heading = "Keys (the key of all rows, or a file of keys; docs/records.md)")]
 pub(super) struct KeyArgs {
     /// File that holds the key in hex
-    #[arg(long, value_name = "FILE", group = "from")]
+    #[arg(long, value_name = "FILE", group = "from", value_parser = key_path())]
     pub(super) key_file: Option<PathBuf>,
     /// Environment variable that holds the key in hex
     #[arg(long, value_name = "NAME", group = "from")]
@@ -86,7 +87,7 @@ pub(super) struct KeyArgs {
     #[arg(long, value_name = "HEX", group = "from", hide_possible_values = true)]
     pub(super) key: Option<String>,
     /// File of keys, one JSON object a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) keys: Option<PathBuf>,
     /// Name of the key in that file
     #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
@@ -203,7 +204,7 @@ struct TranslateArgs {
 #[command(next_help_heading = "Keys that the values come to have")]
 pub(super) struct ToKeyArgs {
     /// File that holds the key in hex
-    #[arg(long, value_name = "FILE", group = "to")]
+    #[arg(long, value_name = "FILE", group = "to", value_parser = key_path())]
     pub(super) to_key_file: Option<PathBuf>,
     /// Environment variable that holds the key in hex
     #[arg(long, value_name = "NAME", group = "to")]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oarlock::table::{CounterStore, FileCounter, IvRule, KeyTable, KeyType, Policy};
+use oarlock_io::check_private;
 use oarlock_records::{Buffer, Encoding, KeyFrom, KeyNames, load_keys};
 
 use super::args::{KeyArgs, RecordsArgs};
@@ -143,7 +144,11 @@ fn read(path: &Path) -> Result<Buffer, RecordsError> {
     let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
     let mut reader: Box<dyn io::Read> = match is_standard(path) {
         true => Box::new(io::stdin()),
-        false => Box::new(std::fs::File::open(path).map_err(fail)?),
+        false => {
+            let file = std::fs::File::open(path).map_err(fail)?;
+            check_private(path, &file).map_err(fail)?;
+            Box::new(file)
+        }
     };
     let mut text = Buffer::default();
     while super::source::fill(&mut *reader, &mut text, 4096).map_err(fail)? > 0 {}

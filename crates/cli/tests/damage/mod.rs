@@ -33,6 +33,15 @@ pub fn essential(key: &Sentinel) -> Vec<Damaged> {
             made.push(("mislabelled".into(), armoured("CERTIFICATE", &body, 64).into_bytes()));
             made.push(("mislabelled".into(), armoured("private key", &body, 64).into_bytes()));
             made.push(("in its own label".into(), format!("-----BEGIN {body}-----\n").into_bytes()));
+            // Up to 64 capital letters and digits are a legal label.
+            made.push((
+                "as a label in upper case".into(),
+                labelled(&body.to_uppercase().replace(['+', '/', '='], "X"), &body),
+            ));
+            if let Some(secret) = key.secrets.first() {
+                let digits: String = secret.iter().map(|byte| format!("{byte:02X}")).collect();
+                made.push(("as a label in digits".into(), labelled(&digits, &body)));
+            }
             made.push(("with a damaged begin".into(), text.replacen("-----\n", "\n", 1).into_bytes()));
             let der = decoded(&body);
             made.push(("as DER, cut".into(), der[..der.len() * 2 / 3].to_vec()));
@@ -101,6 +110,10 @@ fn armoured(label: &str, body: &str, width: usize) -> String {
     let lines: String =
         body.as_bytes().chunks(width).flat_map(|line| [std::str::from_utf8(line).unwrap(), "\n"]).collect();
     format!("-----BEGIN {label}-----\n{lines}-----END {label}-----\n")
+}
+
+fn labelled(label: &str, body: &str) -> Vec<u8> {
+    armoured(&label[..label.len().min(64)], body, 64).into_bytes()
 }
 
 fn decoded(body: &str) -> Vec<u8> {

@@ -156,16 +156,26 @@ const RUN: usize = 6;
 /// Characters of base64 that six bytes decide, wherever they begin.
 const CHARACTERS: usize = 7;
 
+/// The same in upper case, where more bytes are needed: few letters are told apart.
+const UPPER_RUN: usize = 9;
+const UPPER_CHARACTERS: usize = 11;
+
 /// The runs of all secrets, in the forms that texts could show them in.
 pub struct Sentinels {
     raw: HashSet<Vec<u8>>,
     hex: HashSet<Vec<u8>>,
     base64: HashSet<Vec<u8>>,
+    upper_base64: HashSet<Vec<u8>>,
 }
 
 impl Sentinels {
     pub fn of_all() -> Self {
-        let mut own = Self { raw: HashSet::new(), hex: HashSet::new(), base64: HashSet::new() };
+        let mut own = Self {
+            raw: HashSet::new(),
+            hex: HashSet::new(),
+            base64: HashSet::new(),
+            upper_base64: HashSet::new(),
+        };
         for key in all() {
             key.secrets.iter().for_each(|secret| own.add(secret));
         }
@@ -182,6 +192,13 @@ impl Sentinels {
                 self.base64.insert(text.as_bytes()[first..first + CHARACTERS].to_vec());
             }
         }
+        for run in secret.windows(UPPER_RUN) {
+            for before in 0..3 {
+                let text = base64(&[&vec![0; before][..], run].concat()).to_ascii_uppercase();
+                let first = (8 * before).div_ceil(6);
+                self.upper_base64.insert(text.as_bytes()[first..first + UPPER_CHARACTERS].to_vec());
+            }
+        }
     }
 
     /// The place of a run of some secret: as bytes, in hexadecimal digits or base64; plain, escaped or as a list of numbers.
@@ -189,11 +206,12 @@ impl Sentinels {
         for (view, text) in
             [("plain", text.to_vec()), ("escaped", unescaped(text)), ("a list", numbers(text))]
         {
-            let lower = text.to_ascii_lowercase();
+            let (lower, upper) = (text.to_ascii_lowercase(), text.to_ascii_uppercase());
             for (form, text, len, runs) in [
                 ("bytes", &text, RUN, &self.raw),
                 ("hexadecimal digits", &lower, 2 * RUN, &self.hex),
                 ("base64", &text, CHARACTERS, &self.base64),
+                ("base64 in upper case", &upper, UPPER_CHARACTERS, &self.upper_base64),
             ] {
                 if let Some(at) = text.windows(len).position(|window| runs.contains(window)) {
                     return Some(format!("{form}, {view}, at {at}"));

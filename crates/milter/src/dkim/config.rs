@@ -9,6 +9,7 @@ use oarlock_dkim::{
     CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, SignedFields, SignerError,
     UnknownForm,
 };
+use oarlock_io::check_key_path;
 use oarlock_io::dns::{ResolverError, server_address};
 use serde::Deserialize;
 
@@ -430,6 +431,20 @@ impl Config {
         }
     }
 
+    /// Checks that no key stands where its file is to be named: messages quote names of files.
+    fn key_paths(&self) -> Result<(), ConfigError> {
+        let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
+        let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
+        for (field, path) in seal.chain(server.map(|path| ("[cryptoserver] private_key", path))) {
+            check_key_path(path).map_err(|_| ConfigError::Value {
+                field,
+                expected: "the name of a file",
+                found: "what looks like a key itself (it is not shown)".to_owned(),
+            })?;
+        }
+        Ok(())
+    }
+
     /// Checks what can be checked without touching anything.
     ///
     /// # Errors
@@ -438,6 +453,7 @@ impl Config {
         let number = |field, expected, is_good: bool, found: String| {
             if is_good { Ok(()) } else { Err(ConfigError::Value { field, expected, found }) }
         };
+        self.key_paths()?;
         self.sockets()?;
         self.settings()?;
         self.name_servers()?;

@@ -1,7 +1,6 @@
 //! Private keys, read when they are first needed and shared by all lines of a table that name them.
 
 use std::fmt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -10,7 +9,7 @@ use oarlock::Key;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
 use oarlock_dkim::{Signer, SignerError};
-use oarlock_io::{Stamp, read_secret};
+use oarlock_io::{ExposedSecret, Stamp, check_secret_mode, read_secret};
 use oarlock_wire::{Remote, RemoteError};
 use tokio::sync::OnceCell;
 use tracing::warn;
@@ -36,16 +35,8 @@ pub enum KeyFault {
         reason: String,
     },
     /// Others may read the file.
-    #[error(
-        "{}: mode {mode:04o} lets others than its owner read this private key (chmod 600, or signing.allows_open_keys)",
-        path.display()
-    )]
-    Open {
-        /// Which file.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
+    #[error("{0}, or signing.allows_open_keys")]
+    Open(ExposedSecret),
     /// It holds no key that signs.
     #[error("{}: {error}", path.display())]
     Key {
@@ -161,9 +152,8 @@ impl KeyFile {
 
     fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
         let about = self.path.metadata().map_err(|error| self.unread(&error))?;
-        let mode = about.mode() & 0o7777;
-        if mode & 0o077 != 0 && !reader.allows_open_keys {
-            return Err(KeyFault::Open { path: self.path.clone(), mode });
+        if !reader.allows_open_keys {
+            check_secret_mode(&self.path, &about).map_err(KeyFault::Open)?;
         }
         import::any(bytes, None).map_err(|error| self.malformed(error))
     }

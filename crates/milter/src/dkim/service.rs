@@ -13,6 +13,7 @@ use std::time::Duration;
 use oarlock::{Accelerator, BuildError, Builder};
 use oarlock_dkim::SignerError;
 use oarlock_io::dns::TxtLookup;
+use oarlock_io::read_private;
 use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig, RemoteError};
 use tokio::net::TcpListener;
 use tokio::task::spawn_blocking;
@@ -336,11 +337,19 @@ pub(super) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remo
     Ok(Remote::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
 }
 
+/// Far more than a private key.
+const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
+
 fn credentials(server: &Cryptoserver) -> Result<Credentials, ServiceError> {
     let read = |field: &'static str, path: &Option<PathBuf>| {
         let fault = |reason: String| ServiceError::Credentials { field, reason };
         let path: &Path = path.as_deref().ok_or_else(|| fault("expected a file for https".to_owned()))?;
-        std::fs::read(path).map_err(|error| fault(format!("{}: {error}", path.display())))
+        let read = if field == "private_key" {
+            read_private(path, MAX_CREDENTIAL_BYTES).map(|bytes| bytes.to_vec())
+        } else {
+            std::fs::read(path)
+        };
+        read.map_err(|error| fault(format!("{}: {error}", path.display())))
     };
     Ok(Credentials {
         server_ca: read("server_ca", &server.server_ca)?,

@@ -14,6 +14,7 @@ use super::super::DnssecError;
 use super::super::key_files::KeyFileArgs;
 use super::super::time::{Duration, Time, now};
 use super::super::zone_file::TextArgs;
+use crate::key_path::key_path;
 
 #[derive(Debug, Args)]
 #[command(
@@ -58,16 +59,16 @@ pub(in super::super) struct SignArgs {
 #[derive(Debug, Args)]
 pub(super) struct KeyArgs {
     /// A key that signs what its flags say, and everything where there is no other of its algorithm
-    #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks"])]
+    #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks"], value_parser = key_path())]
     pub(super) keys: Vec<PathBuf>,
     /// A key that signs the zone's keys
-    #[arg(long = "ksk", value_name = "FILE")]
+    #[arg(long = "ksk", value_name = "FILE", value_parser = key_path())]
     pub(super) ksks: Vec<PathBuf>,
     /// A key that signs all else
-    #[arg(long = "zsk", value_name = "FILE")]
+    #[arg(long = "zsk", value_name = "FILE", value_parser = key_path())]
     pub(super) zsks: Vec<PathBuf>,
     /// A key that signs everything
-    #[arg(long = "csk", value_name = "FILE")]
+    #[arg(long = "csk", value_name = "FILE", value_parser = key_path())]
     pub(super) csks: Vec<PathBuf>,
     /// What all keys sign with, where their files do not say it [default: RSASHA256 for RSA; others say it themselves]
     #[arg(long, value_name = "ALGORITHM")]

@@ -1,0 +1,35 @@
+//! Options that name files of keys: a key in the place of the name is refused before anything quotes it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use oarlock_io::check_key_path;
+
+/// A parser that sees no value which looks like a key.
+#[derive(Clone, Debug)]
+pub(crate) struct NotAKey<P>(pub(crate) P);
+
+/// The parser of a file of a key, a certificate or a passphrase.
+pub(crate) fn key_path() -> NotAKey<PathBufValueParser> {
+    NotAKey(PathBufValueParser::new())
+}
+
+impl<P: TypedValueParser> TypedValueParser for NotAKey<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        // clap's own errors quote the value.
+        check_key_path(Path::new(value)).map_err(|error| {
+            let name = argument.map_or_else(String::new, |argument| format!("{argument}: "));
+            clap::Error::raw(ErrorKind::ValueValidation, format!("{name}{error}\n")).with_cmd(command)
+        })?;
+        self.0.parse_ref(command, argument, value)
+    }
+}

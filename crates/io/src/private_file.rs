@@ -1,0 +1,120 @@
+//! Files that must be private, read; and values that are no names of files but keys.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::check_secret_mode;
+
+/// A key in the place of the name of its file, as `--key "$(cat key.pem)"` gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected the name of a file, found what looks like a key itself (it is not shown): write the key into a file and name \
+     that"
+)]
+pub struct KeyForPath;
+
+/// Checks that the name of a file is none of PEM or several lines: messages quote names of files.
+///
+/// # Errors
+/// It may be a key.
+pub fn check_key_path(path: &Path) -> Result<(), KeyForPath> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let has = |wanted: &[u8]| text.windows(wanted.len()).any(|window| window == wanted);
+    if has(b"-----BEGIN") || has(b"\n") || has(b"\r") { Err(KeyForPath) } else { Ok(()) }
+}
+
+/// Reads a file that holds a secret, up to `max_bytes` and without leaving copies behind; what is longer is cut.
+///
+/// # Errors
+/// It cannot be read, or others may read it ([`check_secret_mode`]; the reason then does not name the file once more).
+pub fn read_private(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    check_key_path(path).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let file = File::open(path)?;
+    check_private(path, &file)?;
+    read_open(file, max_bytes)
+}
+
+/// Checks that others may not read an open file that holds a secret. Files that the caller's shell opened (`/dev/stdin`,
+/// `/dev/fd/N`) are the shell's concern.
+///
+/// # Errors
+/// They may; the reason does not name the file once more.
+pub fn check_private(path: &Path, file: &File) -> io::Result<()> {
+    if path.starts_with("/dev") || path.starts_with("/proc/self/fd") {
+        return Ok(());
+    }
+    check_secret_mode(path, &file.metadata()?).map_err(|error| {
+        let text = error.to_string();
+        let reason = text.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&text);
+        io::Error::new(io::ErrorKind::PermissionDenied, reason)
+    })
+}
+
+/// Reads an open file or pipe. What is read is never moved.
+pub(crate) fn read_open(file: File, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    let about = file.metadata()?;
+    let max = max_bytes as u64;
+    let len = if about.is_file() { about.len().min(max) } else { max };
+    let mut bytes = Zeroizing::new(Vec::with_capacity(len as usize + 1));
+    // Within the capacity nothing is moved; a file that grows meanwhile is cut, and refused as malformed.
+    file.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_may_read_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("secret");
+        fs::write(&path, "a secret\n").unwrap();
+        for (mode, is_private) in
+            [(0o600, true), (0o400, true), (0o644, false), (0o620, false), (0o604, false)]
+        {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let read = read_private(&path, 100);
+            assert_eq!(read.is_ok(), is_private, "{mode:o}: {read:?}");
+            if let Err(error) = read {
+                let text = error.to_string();
+                assert!(
+                    text.starts_with("others may read this private file") && text.contains("chmod 600"),
+                    "{text}"
+                );
+            }
+            assert_eq!(crate::read_private_passphrase(&path).is_ok(), is_private);
+        }
+    }
+
+    #[test]
+    fn what_the_shell_opened_is_read() {
+        assert_eq!(*read_private(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("redirected");
+        fs::write(&path, "x").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let file = File::open(&path).unwrap();
+        check_private(Path::new("/dev/stdin"), &file).unwrap();
+        check_private(&path, &file).unwrap_err();
+    }
+
+    #[test]
+    fn a_key_is_no_name_of_a_file() {
+        for key in ["-----BEGIN PRIVATE KEY-----\nMC4C\n", "x-----BEGIN PRIVATE KEY-----", "a\nb", "a\r"] {
+            let error = check_key_path(Path::new(key)).unwrap_err().to_string();
+            assert!(!error.contains("MC4C") && error.contains("not shown"), "{error}");
+            let read = read_private(Path::new(key), 9).unwrap_err().to_string();
+            assert_eq!(read, error);
+        }
+        for path in ["key.pem", "/etc/oarlock/a b.pem", "-", "BEGIN"] {
+            check_key_path(Path::new(path)).unwrap();
+        }
+    }
+}
