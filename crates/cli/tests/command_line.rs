@@ -5,6 +5,7 @@ mod program;
 mod served;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
 
@@ -178,7 +179,9 @@ fn servers_say_which_engines_are_absent() {
 fn every_json_output_is_one_document() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("in.csv"), "v\n0011223344556677\n").unwrap();
-    fs::write(place.path().join("hex.key"), "0123456789abcdeffedcba9876543210\n").unwrap();
+    let key = place.path().join("hex.key");
+    fs::write(&key, "0123456789abcdeffedcba9876543210\n").unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     fs::write(place.path().join("milter.toml"), MILTER).unwrap();
     fs::write(place.path().join("mail"), "From: a@example.com\nSubject: s\n\nbody\n").unwrap();
     for line in [

@@ -5,6 +5,7 @@ mod program;
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -479,4 +480,19 @@ fn opendkim_verifies_our_signatures() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn a_key_that_others_may_read_signs_nothing() {
+    let place = Place::new();
+    let mail = place.write("mail.eml", "From: a@example.com\nSubject: s\n\nbody\n");
+    assert_eq!(code(&place.sign(&[&mail])), 0);
+    fs::set_permissions(place.path("s1"), fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = place.sign(&[&mail]);
+    assert_eq!(code(&refused), 2);
+    assert!(
+        stderr(&refused).contains("others may read this private file (mode 0644)"),
+        "{}",
+        stderr(&refused)
+    );
 }

@@ -201,6 +201,7 @@ fn signing_keys_are_known_from_bind_pem_and_a_cryptoserver() {
     }
     let secret = folder.path().join("passphrase");
     fs::write(&secret, "words\n").unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     let pem = keygen(
         &folder,
         &["example.", "--format", "pem", "--algorithm", "ED25519", "--passphrase-file", text(&secret)],

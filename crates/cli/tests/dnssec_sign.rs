@@ -320,3 +320,21 @@ fn a_key_at_the_cryptoserver_signs() {
     let done = place.sign("zone", "never", &["--key", &key, "--state", state.to_str().unwrap()]);
     assert_eq!((code(&done), place.path("never").exists()), (3, false), "{}", stderr(&done));
 }
+
+#[test]
+fn a_key_that_others_may_read_signs_nothing() {
+    let place = Place::new();
+    let key = place.key("13", &[]);
+    let (zone, out) = (place.path("zone"), place.path("signed"));
+    let words = ["dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap(), "--key", &key];
+    assert_eq!(code(&oarlock(&words)), 0);
+    let private = if key.ends_with(".private") { key.clone() } else { format!("{key}.private") };
+    fs::set_permissions(&private, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let refused = oarlock(&words);
+    assert_eq!(code(&refused), 2);
+    assert!(
+        stderr(&refused).contains("others may read this private file (mode 0644)"),
+        "{}",
+        stderr(&refused)
+    );
+}

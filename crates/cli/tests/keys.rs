@@ -39,6 +39,11 @@ impl Folder {
 
     fn put(&self, name: &str, bytes: &[u8]) {
         fs::write(self.path().join(name), bytes).unwrap();
+        self.set_mode(name, 0o600);
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
     fn get(&self, name: &str) -> Vec<u8> {
@@ -223,12 +228,10 @@ fn symmetric_keys_are_lines_that_records_reads() {
     );
     folder.put("in.csv", b"v\n00112233445566770011223344556677\n");
     for cipher in ["des-cbc", "tdes2-cbc", "tdes3-cbc", "aes128-cbc", "aes256-cbc"] {
-        let how = format!(
-            "--column v --cipher {cipher} --iv zero --keys k.keys --key-name {}",
-            &cipher[..cipher.len() - 4]
-        );
+        let how =
+            format!("--column v --cipher {cipher} --keys k.keys --key-name {}", &cipher[..cipher.len() - 4]);
         folder.ok(&format!("records encrypt in.csv -o sealed {how}"));
-        folder.ok(&format!("records decrypt sealed -o back.csv {how}"));
+        folder.ok(&format!("records decrypt sealed -o back.csv {how} --drop-iv"));
         assert!(
             folder.get("back.csv") == folder.get("in.csv") && folder.get("sealed") != folder.get("in.csv")
         );
@@ -247,6 +250,15 @@ fn symmetric_keys_are_lines_that_records_reads() {
         .collect();
     assert_eq!(names, [&SYMMETRIC[..], &["second"]].concat());
     assert_ne!(folder.get("k.keys")[..before.len()], before);
+}
+
+#[test]
+fn a_passphrase_that_others_may_read_is_not_used() {
+    let folder = Folder::new();
+    let words = "keys generate ed25519 --directory . --passphrase-file secret --force";
+    folder.ok(words);
+    folder.set_mode("secret", 0o640);
+    assert!(folder.fails(2, words).contains("others may read this private file (mode 0640)"));
 }
 
 #[test]

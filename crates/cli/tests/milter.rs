@@ -351,3 +351,27 @@ async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
     filter.kill().unwrap();
     filter.wait().unwrap();
 }
+
+#[test]
+fn a_tls_key_that_others_may_read_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let config = prepare(directory.path());
+    let path = |name: &str| directory.path().join(name);
+    let certificate = include_bytes!("../../keys/tests/data/certificate.pem");
+    fs::write(path("ca.pem"), certificate).unwrap();
+    fs::copy(path("mail.pem"), path("tls.pem")).unwrap();
+    let server = "[cryptoserver]\nservers = [\"https://127.0.0.1:1\"]\nserver_ca = \"ca.pem\"\ncertificate = \"ca.pem\"\n\
+                  private_key = \"tls.pem\"\n";
+    fs::write(&config, fs::read_to_string(&config).unwrap() + server).unwrap();
+    let said = || stderr(&oarlock(&["milter", "--config", &config, "--check"]));
+    fs::set_permissions(path("tls.pem"), fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = said();
+    assert!(
+        refused.contains("private_key") && refused.contains("others may read this private file"),
+        "{refused}"
+    );
+    fs::set_permissions(path("tls.pem"), fs::Permissions::from_mode(0o600)).unwrap();
+    let fine = said();
+    assert!(!fine.contains("others may read"), "{fine}");
+}

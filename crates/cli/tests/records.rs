@@ -6,6 +6,7 @@ mod program;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -34,8 +35,14 @@ impl Folder {
         folder
     }
 
+    /// For its owner alone: it may be a key.
     fn put(&self, name: &str, text: &str) {
         fs::write(self.0.path().join(name), text).unwrap();
+        self.set_mode(name, 0o600);
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.0.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
     fn get(&self, name: &str) -> String {
@@ -340,13 +347,66 @@ fn policies_say_where_ivs_come_from() {
     key(",\"ivs\":[\"key\"],\"algorithms\":[\"cbc\"]");
     assert_eq!(run("--cipher aes128-cbc --iv key").0, 0);
     assert_eq!(run("--cipher aes128-cbc"), forbidden);
-    key(",\"counter\":\"ivs\",\"nonce_field\":\"00000000\"");
+    key(",\"counter\":\"ivs\",\"nonce_field\":\"00000000\",\"algorithms\":[\"gcm\"]");
     for _ in 0..2 {
         let before = folder.has("ivs").then(|| folder.get("ivs"));
         assert_eq!(run("--cipher aes128-gcm").0, 0);
         assert_ne!(Some(folder.get("ivs")), before, "a counter is on disk before its values are used");
     }
     assert!(folder.get("out").lines().nth(1).unwrap().contains(",000000000000000000010000,"));
+    // By CBC too, IVs that are counted would show what GCM encrypts with.
+    key(",\"counter\":\"ivs\",\"nonce_field\":\"00000000\"");
+    let refused = folder.records("encrypt in -o out --column v --cipher aes128-gcm --keys own --key-name k");
+    assert_eq!(code(&refused), 2);
+    assert!(stderr(&refused).contains("takes random IVs only"), "{}", stderr(&refused));
+    key("");
+    assert_eq!(run("--cipher aes128-cbc --iv column"), forbidden);
+    assert_eq!(run("--cipher aes128-cbc").0, 0);
+    assert_eq!(run("--cipher aes128-gcm").0, 0);
+}
+
+#[test]
+fn a_key_that_others_may_read_is_not_used() {
+    let folder = Folder::new();
+    folder.put("in", "v\n00112233445566770011223344556677\n");
+    let one = "--to-cipher aes128-cbc --to-key-file other";
+    folder.put("other", TDES);
+    for (file, words) in [
+        ("key", "encrypt in -o out --column v --cipher tdes2-cbc --key-file key".to_owned()),
+        ("keys", "encrypt in -o out --column v --cipher tdes2-cbc --keys keys --key-name pins".to_owned()),
+        (
+            "other",
+            format!("translate in -o out --column v --cipher tdes2-cbc --iv zero --key-file key {one}"),
+        ),
+    ] {
+        folder.ok(&words);
+        folder.set_mode(file, 0o644);
+        let refused = folder.records(&words);
+        let said = stderr(&refused);
+        assert!(
+            code(&refused) == 2 && said.contains("others may read this private file (mode 0644)"),
+            "{said}"
+        );
+        folder.set_mode(file, 0o600);
+    }
+    // Whoever hands a key over in a pipe or a variable answers for it.
+    let words = [
+        "records",
+        "encrypt",
+        "in",
+        "-o",
+        "out",
+        "--column",
+        "v",
+        "--cipher",
+        "tdes2-cbc",
+        "--key-file",
+        "/dev/stdin",
+    ];
+    let file = fs::File::open(folder.0.path().join("key")).unwrap();
+    folder.set_mode("key", 0o644);
+    let output = command(&words).current_dir(folder.0.path()).stdin(file).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
 }
 
 #[test]

@@ -843,3 +843,20 @@ fn a_load_tells_what_keys_cost_by_where_they_live() {
         assert_eq!(row(&format!("{op}-local"))["of_local"], Value::Null);
     }
 }
+
+#[test]
+fn call_uses_no_key_that_others_may_read() {
+    let place = tempfile::tempdir().unwrap();
+    let development = Development::at(place.path());
+    development.prepare().unwrap();
+    let key = development.client_key();
+    let said = |words: &[&str]| {
+        let mut call = command(&["call", "--server", "https://127.0.0.1:1", "--state"]);
+        stderr(&call.arg(place.path()).args(words).output().unwrap())
+    };
+    let ca = development.ca();
+    let listed = ["--cert", ca.to_str().unwrap(), "--cert-key", key.to_str().unwrap(), "keys"];
+    assert!(!said(&listed).contains("others may read"), "{}", said(&listed));
+    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    assert!(said(&listed).contains("others may read this private file (mode 0644)"), "{}", said(&listed));
+}

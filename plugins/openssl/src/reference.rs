@@ -52,3 +52,29 @@ fn of_family(key: Key) -> Result<ProviderKey, Failure> {
         .ok_or_else(|| Failure::Reference(format!("{:?} keys have no operation here", key.kind())))?;
     Ok(ProviderKey::new(family, Some(key)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands in the place of a reference may be a private key. OpenSSL's error queue ends in logs.
+    #[test]
+    fn no_text_quotes_what_is_no_reference() {
+        let body = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g";
+        let digits = "9D61B19DEFFD5A60BA844AF492EC2CC44449C5697B326919703BAC031CAE7F60";
+        for text in [
+            format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n"),
+            format!("-----BEGIN PRIVATE KEY-----{body}-----END PRIVATE KEY-----"),
+            format!("-----BEGIN OARLOCK KEY REFERENCE-----\n{body}\n-----END OARLOCK KEY REFERENCE-----\n"),
+            format!("-----BEGIN OARLOCK KEY REFERENCE-----\n{body}"),
+            format!("-----BEGIN {digits}-----\n{body}\n-----END {digits}-----\n"),
+            format!("oarlock:{body}%"),
+            body.to_owned(),
+        ] {
+            let failures = [der_in(text.as_bytes()).err(), check_uri(&text).err()];
+            for said in failures.into_iter().flatten().map(|failure| format!("{failure} {failure:?}")) {
+                assert!(!said.contains(&body[16..28]) && !said.contains(&digits[..12]), "{said}");
+            }
+        }
+    }
+}

@@ -139,12 +139,14 @@ impl KeyFiles {
         let private = private_path(path);
         let unread = |error| super::DnssecError::Read { path: private.clone(), error };
         let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
+        let key = self
+            .signing_key(&private, &bytes, zone, wanted)
+            .map_err(|error| super::DnssecError::KeyFile { path: private.clone(), error: Box::new(error) })?;
         // The name of a key at a server is no secret.
         if !is_reference(&bytes) {
             File::open(&private).and_then(|file| check_private(&private, &file)).map_err(unread)?;
         }
-        self.signing_key(&private, &bytes, zone, wanted)
-            .map_err(|error| super::DnssecError::KeyFile { path: private, error: Box::new(error) })
+        Ok(key)
     }
 
     /// An accelerator's builder that knows of the server, where a key is there.

@@ -1,13 +1,15 @@
 //! Directories of keys, and files in them.
 
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{DirBuilder, File, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
-use oarlock_io::{ENDINGS, Material, is_key_name, read_private_passphrase, read_private, read_secret};
+use oarlock_io::{
+    ENDINGS, Material, check_private, is_key_name, read_private_passphrase, read_secret,
+};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
@@ -70,12 +72,13 @@ pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, 
 
 /// A key to sign with: others may not read its file.
 pub(crate) fn read_to_sign(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
-    let bytes = match is_stdin(path) {
-        true => bytes(path)?,
-        false => read_private(path, import::MAX_INPUT_LEN + 1)
-            .map_err(|error| KeysError::Read { path: path.to_owned(), error })?,
-    };
-    import::any(&bytes, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
+    let key = read(path, passphrase)?;
+    // That a public key does not sign is for the signer to say.
+    if !about::is_public(&key) && !is_stdin(path) {
+        let checked = File::open(path).and_then(|file| check_private(path, &file));
+        checked.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
+    }
+    Ok(key)
 }
 
 fn is_stdin(path: &Path) -> bool {
