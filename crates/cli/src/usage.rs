@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
+use oarlock_io::KeyForPath;
 
 use crate::args::{Cli, ColorChoice};
 use crate::exit;
@@ -47,10 +48,25 @@ const EFFECTS: [(&str, Option<&str>); 22] = [
 /// The exit code, after help or the mistake has been printed.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    refuse_keys(&arguments)?;
     terminal::set_color(color_in(&arguments));
     let matches = command().try_get_matches_from(arguments).map_err(|error| report(&error))?;
     warn_of_no_effect(&matches);
     Cli::from_arg_matches(&matches).map_err(|error| report(&error))
+}
+
+/// Refuses a key in the place of the name of its file before anything quotes it. clap takes `-----BEGIN` for an option, and quotes
+/// options that it does not know.
+fn refuse_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
+    const BEGIN: &[u8] = b"-----BEGIN";
+    let is_key = |own: &OsString| own.as_encoded_bytes().windows(BEGIN.len()).any(|part| part == BEGIN);
+    match arguments.iter().position(is_key) {
+        None => Ok(()),
+        Some(place) => {
+            eprintln!("oarlock: argument {place}: {KeyForPath}");
+            Err(exit::usage())
+        }
+    }
 }
 
 /// The command line with each command's own help of the global options.

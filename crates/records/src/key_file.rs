@@ -169,7 +169,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> Loader<F> {
         let name = line.name.unwrap_or_else(|| table.len().to_string());
         let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
         if let (Some(own), Some(info)) = (encryption, table.info(added.index))
-            && let Some(line) = self.same.add(info.fingerprint, number, own)
+            && let Some(line) = self.same.add(info.identity, number, own)
         {
             return Err(KeyFault::SameKey { line });
         }

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use oarlock::contract::Fingerprint;
-use oarlock::table::{Algorithm, IvRule, Operation};
+use oarlock::table::{Algorithm, IvRule, KeyIdentity, Operation};
 
 /// What a line lets its key encrypt.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +16,7 @@ pub(crate) struct Encryption {
 
 /// The lines that encrypt, by the key that they hold.
 #[derive(Debug, Default)]
-pub(crate) struct SameKeys(HashMap<Fingerprint, Vec<(usize, Encryption)>>);
+pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<(usize, Encryption)>>);
 
 impl Encryption {
     /// What a policy of these parts lets a key encrypt; None if it encrypts nothing.
@@ -49,7 +48,7 @@ impl Encryption {
 
 impl SameKeys {
     /// Takes in what a line lets its key encrypt. Returns an earlier line that must not stand beside it.
-    pub(crate) fn add(&mut self, key: Fingerprint, line: usize, own: Encryption) -> Option<usize> {
+    pub(crate) fn add(&mut self, key: KeyIdentity, line: usize, own: Encryption) -> Option<usize> {
         let known = self.0.entry(key).or_default();
         let endangered = known.iter().find(|(_, other)| own.endangers(other)).map(|(line, _)| *line);
         known.push((line, own));

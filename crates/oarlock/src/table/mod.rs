@@ -11,12 +11,14 @@
 //! | `rights` | a policy as one word, and what a record needs of it |
 //! | [`counter`](Counter) | counters that make IVs and outlive crashes |
 //! | `snapshot` | the keys side by side, as a batch sees them |
+//! | [`identity`](KeyIdentity) | which keys are the same |
 //! | `uses` | how often keys are used |
 //! | [`weakness`](Weakness) | DES keys that must not be used |
 //! | `unwrap` | keys that come into the table wrapped |
 
 mod counter;
 mod error;
+mod identity;
 mod key_type;
 mod policy;
 mod policy_error;
@@ -36,6 +38,7 @@ use oarlock_core::{Fingerprint, Records, SecretBytes};
 
 pub use self::counter::{Counter, CounterStore, FileCounter, MemoryCounter};
 pub use self::error::TableError;
+pub use self::identity::KeyIdentity;
 pub use self::key_type::KeyType;
 pub use self::policy::{Algorithm, IvRule, Operation, Policy};
 pub use self::policy_error::PolicyError;
@@ -98,6 +101,8 @@ pub struct KeyInfo {
     pub random_gcm_left: u64,
     /// What it is known by.
     pub fingerprint: Fingerprint,
+    /// The same for every key of these bytes.
+    pub identity: KeyIdentity,
 }
 
 impl KeyTable {
@@ -128,10 +133,11 @@ impl KeyTable {
             .weak_keys
             .judge(weakness(key_type, secret.expose()))
             .map_err(|weakness| TableError::WeakKey { weakness })?;
+        let identity = KeyIdentity::of(secret.expose())?;
         let key = oarlock_keys::raw::secret(secret)?;
         let entry = Arc::new(Entry { name, key_type, uses: Uses::of(&policy), policy });
         let rights = Rights::compile(key_type, &entry.policy);
-        let index = self.write().add(TableKey { key, rights, entry })?;
+        let index = self.write().add(TableKey { key, identity, rights, entry })?;
         self.count_weak(u64::from(warning.is_some()));
         Ok(Added { index, warning })
     }
@@ -154,14 +160,14 @@ impl KeyTable {
     /// Goes on counting where `old` is: a key that is in both tables has its uses counted once for both, also those of batches
     /// that still run with `old`. Keys are the same if their bytes are; among several of them the one of the same name counts.
     pub fn continue_uses_of(&self, old: &Self) {
-        let mut counted: HashMap<Fingerprint, Vec<Arc<Entry>>> = HashMap::new();
+        let mut counted: HashMap<KeyIdentity, Vec<Arc<Entry>>> = HashMap::new();
         for (_, own) in old.read().keys.iter() {
-            counted.entry(own.key.fingerprint()).or_default().push(Arc::clone(&own.entry));
+            counted.entry(own.identity).or_default().push(Arc::clone(&own.entry));
         }
         let mut state = self.write();
         let mut changed = Vec::new();
         for (index, own) in state.keys.iter() {
-            let Some(known) = counted.get(&own.key.fingerprint()) else { continue };
+            let Some(known) = counted.get(&own.identity) else { continue };
             let namesake = known.iter().find(|entry| entry.name == own.entry.name);
             let Some(before) = namesake.or(known.first()) else { continue };
             let Entry { name, key_type, policy, .. } = &*own.entry;
@@ -183,7 +189,7 @@ impl KeyTable {
     #[must_use]
     pub fn info(&self, index: u32) -> Option<KeyInfo> {
         let state = self.read();
-        let TableKey { key, entry, .. } = state.keys.get(index)?;
+        let TableKey { key, identity, entry, .. } = state.keys.get(index)?;
         Some(KeyInfo {
             name: Arc::clone(&entry.name),
             key_type: entry.key_type,
@@ -191,6 +197,7 @@ impl KeyTable {
             uses_left: entry.uses.records.as_ref().map(Limit::left),
             random_gcm_left: entry.uses.gcm.left(),
             fingerprint: key.fingerprint(),
+            identity: *identity,
         })
     }
 

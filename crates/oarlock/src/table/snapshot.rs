@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use oarlock_core::{Column, Fingerprint, Key, KeyParts, KeySource, Records, SecretBytes};
 
-use super::{Entry, KeyTable, Rights};
+use super::{Entry, KeyIdentity, KeyTable, Rights};
 
 /// The keys that a batch may use, side by side.
 pub(crate) struct Snapshot {
@@ -25,6 +25,7 @@ pub(crate) struct Snapshot {
 #[derive(Clone)]
 pub(super) struct TableKey {
     pub(super) key: Key,
+    pub(super) identity: KeyIdentity,
     pub(super) rights: Rights,
     pub(super) entry: Arc<Entry>,
 }

@@ -178,3 +178,21 @@ fn gcm_with_random_ivs_stops_across_batches_whatever_the_iv() {
     assert_eq!(alone(&table, given.key(key)).0, KeyUsedUp);
     assert_eq!(alone(&table, given.key(free)).0, Done, "no random IVs, no such limit");
 }
+
+#[test]
+fn a_table_that_replaces_another_goes_on_counting() {
+    let old = KeyTable::new();
+    let bytes = |seed| secret(KeyType::Aes128, seed);
+    let few = |max| Policy::any_data(KeyType::Aes128).max_uses(max);
+    let key = old.insert("few", KeyType::Aes128, bytes(5), few(4)).unwrap().index;
+    let new = KeyTable::new();
+    let other = new.insert("other", KeyType::Aes128, bytes(6), few(4)).unwrap().index;
+    let renamed = new.insert("renamed", KeyType::Aes128, bytes(5), few(4)).unwrap().index;
+    let ran = |table: &KeyTable, key| alone(table, encrypt().key(key)).0;
+    assert_eq!((ran(&old, key), ran(&old, key)), (Done, Done));
+    new.continue_uses_of(&old);
+    assert_eq!((info(&new, renamed).uses_left, info(&new, other).uses_left), (Some(2), Some(4)));
+    // A batch that still runs with the old table counts for both.
+    assert_eq!((ran(&old, key), ran(&new, renamed), ran(&new, renamed)), (Done, Done, KeyUsedUp));
+    assert_eq!((ran(&old, key), ran(&new, other)), (KeyUsedUp, Done));
+}

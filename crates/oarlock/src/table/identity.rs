@@ -1,0 +1,51 @@
+//! Which keys are the same, for who must not compare them.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use aws_lc_rs::hmac;
+use oarlock_keys::KeyError;
+
+/// The same for keys of the same bytes, in this process alone: a code of them under a secret that is drawn anew in each process, so that
+/// nobody finds a short key by trying.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyIdentity([u8; 32]);
+
+impl KeyIdentity {
+    pub(super) fn of(secret: &[u8]) -> Result<Self, KeyError> {
+        let mut identity = [0; 32];
+        identity.copy_from_slice(hmac::sign(own_secret()?, secret).as_ref());
+        Ok(Self(identity))
+    }
+}
+
+fn own_secret() -> Result<&'static hmac::Key, KeyError> {
+    static OWN: OnceLock<hmac::Key> = OnceLock::new();
+    if let Some(own) = OWN.get() {
+        return Ok(own);
+    }
+    let drawn = hmac::Key::generate(hmac::HMAC_SHA256, &aws_lc_rs::rand::SystemRandom::new());
+    let drawn = drawn.map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
+    // Whoever was first: all threads use that one.
+    Ok(OWN.get_or_init(|| drawn))
+}
+
+/// Shows nothing: it says which keys are the same.
+impl fmt::Debug for KeyIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyIdentity(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_bytes_have_the_same_identity_and_no_others() {
+        let of = |bytes: &[u8]| KeyIdentity::of(bytes).unwrap();
+        assert_eq!(of(b"one"), of(b"one"));
+        assert_ne!(of(b"one"), of(b"two"));
+        assert_eq!(format!("{:?}", of(b"one")), "KeyIdentity(..)");
+    }
+}
