@@ -4,6 +4,7 @@ mod jobs;
 mod records;
 mod verdicts;
 
+use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use oarlock::contract::KeyKind;
 use oarlock::keys::import;
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::table::{KeyTable, KeyType, Policy, TableError};
 use oarlock::{Key, keys};
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
 use oarlock_wire::{Message, task};
@@ -44,6 +45,10 @@ pub(crate) struct Session {
     /// Shared with batches that are under way.
     handles: Arc<Vec<Option<Opened>>>,
     own_keys: Arc<OwnKeys>,
+    /// Own symmetric keys that are to be wiped.
+    closed: Vec<Opened>,
+    /// Held by each batch that may use own keys.
+    batches: Arc<()>,
     verdicts: Verdicts,
     /// What handles and keys hold.
     held: HeldBytes,
@@ -61,17 +66,18 @@ const MAX_NAME_BYTES: usize = 256;
 /// Bytes of a key that a client brings: PEM of an RSA key of 16,384 bits has 13 KiB.
 const MAX_KEY_BYTES: usize = 64 << 10;
 
-/// Symmetric keys that came with the stream, in the order in which they came.
+/// Symmetric keys that came with the stream and are open.
 #[derive(Clone, Debug, Default)]
 struct OwnKeys {
-    /// For batches that use the server's keys too.
+    /// For batches that use the server's keys too. A key that was closed has left a key of zeros in its place.
     keys: Vec<Key>,
     /// The same by the same indices, each for whatever its type can do with data.
     table: KeyTable,
+    /// The names in the table, by index.
+    names: Vec<Arc<str>>,
+    /// Numbers that have been given as names.
+    last_name: u64,
 }
-
-/// Symmetric keys that a stream may bring in its life: their indices are not given again.
-const MOST_OWN_KEYS: usize = 1 << 17;
 
 /// A key that a handle stands for.
 #[derive(Clone, Debug)]
@@ -133,6 +139,8 @@ impl Session {
             keyring,
             handles: Arc::default(),
             own_keys: Arc::default(),
+            closed: Vec::new(),
+            batches: Arc::default(),
             verdicts: Verdicts::default(),
         }
     }
@@ -157,6 +165,9 @@ impl Session {
             return Err(refusal(Code::Unavailable, "the audit log cannot be written", Blame::Machine));
         }
         self.renew();
+        if !self.closed.is_empty() {
+            self.clear_closed();
+        }
         let ready = |body| Ok(Work::ready(id, body));
         match request.body {
             None => Err(refusal(Code::Invalid, NO_BODY, Blame::Caller)),
@@ -211,10 +222,13 @@ impl Session {
         };
         if !is_expected(&open.fingerprint, &info.fingerprint) {
             self.audit_refusal(number, &opened.name, Code::WrongKey);
-            return Err(another_key(&opened.name));
+            let fault = another_key(&opened.name);
+            self.drop_own(Some(opened));
+            return Err(fault);
         }
         opened.expected = open.fingerprint;
-        *self.slot(open.handle)? = Some(opened);
+        let former = self.slot(open.handle)?.replace(opened);
+        self.drop_own(former);
         self.verdicts.forget(open.handle);
         Ok(info)
     }
@@ -243,16 +257,17 @@ impl Session {
                 let key = self.import(&bytes)?;
                 let held = HeldBytes::new(&self.account, OWN_KEY_BYTES).map_err(too_much)?;
                 let info = proto::KeyInfo { allowed: vec!["*".into()], ..about(&key, "") };
-                Ok((own(&key, Source::Own(key.clone()), Some(held)), info))
+                Ok((own(&key, Source::Own(key.clone()), held), info))
             }
             open_key::Source::Symmetric(symmetric) => {
                 let key_type = task::key_type(&symmetric.r#type).map_err(|error| error.fault())?;
                 self.count_brought(1)?;
                 let key = keys::raw::secret(symmetric.secret.to_vec()).map_err(bad_key)?;
+                let held = HeldBytes::new(&self.account, HANDLE_BYTES).map_err(too_much)?;
                 let index = self.add(key_type, &key)?;
                 let (kind, allowed) = (key_type.to_string(), vec!["*".into()]);
                 let info = proto::KeyInfo { kind, allowed, ..about(&key, "") };
-                Ok((own(&key, Source::OwnSymmetric(index), None), info))
+                Ok((own(&key, Source::OwnSymmetric(index), held), info))
             }
         }
     }
@@ -289,18 +304,27 @@ impl Session {
     }
 
     fn add(&mut self, key_type: KeyType, key: &Key) -> Result<u32, Fault> {
-        let own = Arc::make_mut(&mut self.own_keys);
-        if own.keys.len() >= MOST_OWN_KEYS {
-            let message = format!("a stream may bring {MOST_OWN_KEYS} symmetric keys: open another one");
-            return Err(refusal(Code::ResourceExhausted, &message, Blame::Caller));
+        let refused = |error: &dyn Display| refusal(Code::BadKey, &error.to_string(), Blame::Caller);
+        Arc::make_mut(&mut self.own_keys).add(key_type, key).map_err(|error| refused(&error))
+    }
+
+    /// Notes that a symmetric key of the client's own is not open any more.
+    fn drop_own(&mut self, opened: Option<Opened>) {
+        self.closed.extend(opened.filter(|opened| matches!(opened.source, Source::OwnSymmetric(_))));
+        self.clear_closed();
+    }
+
+    /// Wipes keys that were closed, unless batches are under way: those that wait still name them by their indices.
+    fn clear_closed(&mut self) {
+        if Arc::strong_count(&self.batches) > 1 {
+            return;
         }
-        self.held.resize(self.held.len() + HANDLE_BYTES).map_err(too_much)?;
-        let secret = key.secret().cloned().unwrap_or_default();
-        let name = own.keys.len().to_string();
-        let added = own.table.insert(name, key_type, secret, Policy::any_data(key_type));
-        let index = added.map_err(|error| refusal(Code::BadKey, &error.to_string(), Blame::Caller))?.index;
-        own.keys.push(key.clone());
-        Ok(index)
+        let own = Arc::make_mut(&mut self.own_keys);
+        for opened in self.closed.drain(..) {
+            if let Source::OwnSymmetric(index) = opened.source {
+                own.remove(index);
+            }
+        }
     }
 
     /// The place of a handle.
@@ -322,7 +346,8 @@ impl Session {
     }
 
     fn close(&mut self, handle: u32) -> Result<(), Fault> {
-        self.slot(handle)?.take();
+        let former = self.slot(handle)?.take();
+        self.drop_own(former);
         self.verdicts.forget(handle);
         Ok(())
     }
@@ -331,6 +356,33 @@ impl Session {
     fn audit_refusal(&self, number: u64, key: &str, verdict: Code) {
         let refused = Operation { key, operation: "open", count: 1, verdict };
         self.service.audit.refuse(&self.origin, number, &[refused]);
+    }
+}
+
+impl OwnKeys {
+    fn add(&mut self, key_type: KeyType, key: &Key) -> Result<u32, TableError> {
+        self.last_name += 1;
+        let name: Arc<str> = self.last_name.to_string().into();
+        let secret = key.secret().cloned().unwrap_or_default();
+        let added = self.table.insert(Arc::clone(&name), key_type, secret, Policy::any_data(key_type))?;
+        let index = added.index as usize;
+        match (self.keys.get_mut(index), self.names.get_mut(index)) {
+            (Some(former), Some(former_name)) => (*former, *former_name) = (key.clone(), name),
+            _ => {
+                self.keys.push(key.clone());
+                self.names.push(name);
+            }
+        }
+        Ok(added.index)
+    }
+
+    /// Removes a key, whose index a later one gets.
+    fn remove(&mut self, index: u32) {
+        let Some(name) = self.names.get(index as usize) else { return };
+        self.table.recycle(name);
+        if let Ok(zeros) = keys::raw::secret(vec![0; 16]) {
+            self.keys[index as usize] = zeros;
+        }
     }
 }
 
@@ -353,9 +405,9 @@ fn is_expected(expected: &[u8], found: &[u8]) -> bool {
 }
 
 /// A key of the client's own, which it may use for everything.
-fn own(key: &Key, source: Source, held: Option<HeldBytes>) -> Opened {
+fn own(key: &Key, source: Source, held: HeldBytes) -> Opened {
     let name = key.fingerprint().to_string().into();
-    Opened { name, source, rights: Rights::Own, expected: Bytes::new(), _held: held.map(Arc::new) }
+    Opened { name, source, rights: Rights::Own, expected: Bytes::new(), _held: Some(Arc::new(held)) }
 }
 
 impl Work {

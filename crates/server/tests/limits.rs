@@ -320,3 +320,63 @@ async fn keys_that_clients_bring_have_a_rate_and_a_size() {
     );
     assert!(bring(&Link::open(&house.tls()).await.unwrap(), &key).await.is_ok());
 }
+
+fn symmetric(secret: u8) -> open_key::Source {
+    open_key::Source::Symmetric(proto::Symmetric { r#type: "aes128".into(), secret: vec![secret; 16].into() })
+}
+
+/// The CMAC of nothing but a key's own: what comes out says which key was used.
+fn mac(handle: u32) -> request::Body {
+    let task = proto::Task {
+        kind: proto::task::Kind::Mac.into(),
+        algorithm: "aes128-cmac".into(),
+        ..Default::default()
+    };
+    request::Body::Records(proto::Records {
+        count: 1,
+        tasks: vec![task],
+        data: vec![7; 8192].into(),
+        key_of: handle.to_le_bytes().to_vec().into(),
+        input: Some(proto::Spans { len: 8192, ..Default::default() }),
+        output: Some(proto::Spans { len: 16, ..Default::default() }),
+        output_len: 16,
+        ..Default::default()
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_closed_serves_what_was_asked_before_and_nothing_after() {
+    let house = house(|_| {}).await;
+    let link = Link::open(&house.unix()).await.unwrap();
+    let output = |body: response::Body| match body {
+        response::Body::RecordResults(results) => {
+            assert!(
+                results.faults.is_empty(),
+                "{:?}",
+                results.faults.iter().map(|fault| &fault.message).collect::<Vec<_>>()
+            );
+            results.output
+        }
+        other => panic!("{other:?}"),
+    };
+    let mut macs = Vec::new();
+    for round in 0..50_u8 {
+        house::open(&link, 0, symmetric(round)).await;
+        let before = link.call(mac(0));
+        let close = link.call(request::Body::CloseKey(proto::CloseKey { handle: 0 }));
+        let reopen = OpenKey { handle: 0, source: Some(symmetric(round + 100)), ..OpenKey::default() };
+        let reopened = link.call(request::Body::OpenKey(reopen));
+        let after = link.call(mac(0));
+        let (before, closed, reopened, after) = tokio::join!(before, close, reopened, after);
+        assert!(closed.is_ok() && reopened.is_ok());
+        macs.push([output(before.unwrap()), output(after.unwrap())]);
+        link.call(request::Body::CloseKey(proto::CloseKey { handle: 0 })).await.unwrap();
+    }
+    // The same by keys that stay open.
+    for (round, [before, after]) in (0_u8..).zip(&macs) {
+        for (secret, found) in [(round, before), (round + 100, after)] {
+            house::open(&link, 1, symmetric(secret)).await;
+            assert_eq!(&output(link.call(mac(1)).await.unwrap()), found);
+        }
+    }
+}

@@ -62,6 +62,7 @@ impl Session {
             service: Arc::clone(&self.service),
             keyring: Arc::clone(&self.keyring),
             own_keys: Arc::clone(&self.own_keys),
+            _batch: Arc::clone(&self.batches),
             handles: Arc::clone(&self.handles),
             origin: Arc::clone(&self.origin),
             audit_bytes: Arc::clone(&self.account.audit_bytes),
@@ -120,6 +121,8 @@ struct RecordWork {
     service: Arc<Service>,
     keyring: Arc<Keyring>,
     own_keys: Arc<OwnKeys>,
+    /// Says to the session that its own keys are in use.
+    _batch: Arc<()>,
     handles: Arc<Vec<Option<Opened>>>,
     origin: Arc<Origin>,
     /// What the client's requests reserve of the audit log.
