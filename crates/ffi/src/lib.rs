@@ -12,5 +12,5 @@
 mod boundary;
 mod wait;
 
-pub use boundary::{bytes, copy_out, environment, guard, is_privileged, text, uid_of};
+pub use boundary::{bytes, copy_out, environment, guard, is_privileged, peer_groups, text, uid_of};
 pub use wait::{Alarm, Event, Gate};
