@@ -496,8 +496,8 @@ fn files_of_other_programs_are_named_with_the_command_that_converts_them() {
         assert!(said.contains(&format!("{name}: ")) && said.contains(found) && has_remedy, "{said}");
     }
     // What the message says works.
-    folder.openssl("pkcs12 -in key.p12 -nodes -nocerts -passin pass:x -out taken.pem");
-    folder.ok("keys import taken.pem --directory . --name taken");
+    folder.openssl("pkcs12 -in key.p12 -nodes -nocerts -passin pass:x -out converted.pem");
+    folder.ok("keys import converted.pem --directory . --name taken");
 }
 
 #[test]

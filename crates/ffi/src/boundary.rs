@@ -88,7 +88,7 @@ pub fn uid_of(name: &str) -> Option<u32> {
     Some(unsafe { entry.assume_init() }.pw_uid)
 }
 
-/// Groups for which there is room at first. More are asked for once the kernel has said how many there are.
+/// The number of groups that are asked for at first. The kernel says how many there are if it is too small.
 const USUAL_GROUPS: usize = 64;
 
 /// The supplementary groups that the process behind a UNIX socket had when it connected. unix(7), SO_PEERGROUPS.

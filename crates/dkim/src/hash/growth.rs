@@ -86,7 +86,7 @@ impl Growth {
     }
 }
 
-/// How much has been hashed since others had a turn.
+/// The amount that has been hashed since others had a turn.
 #[derive(Debug, Default)]
 struct Turn {
     bytes: usize,

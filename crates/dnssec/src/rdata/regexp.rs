@@ -133,7 +133,7 @@ impl<'t> Expression<'t> {
     }
 }
 
-/// What comes behind `{low}`, `{low,}` or `{low,high}`; the brace that opens has been taken.
+/// The text behind `{low}`, `{low,}` or `{low,high}`; the brace that opens has been taken.
 fn bound(text: &[u8]) -> Option<&[u8]> {
     let end = text.iter().position(|byte| *byte == b'}')?;
     let number = |text: &[u8]| -> Option<u32> {
@@ -150,7 +150,7 @@ fn bound(text: &[u8]) -> Option<&[u8]> {
     is_good.then_some(&text[end + 1..])
 }
 
-/// What comes behind a list of characters between brackets; the bracket that opens has been taken.
+/// The text behind a list of characters between brackets; the bracket that opens has been taken.
 fn bracket(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text.strip_prefix(b"^").unwrap_or(text);
     let mut is_first = true;

@@ -12,12 +12,12 @@ use crate::records::Record;
 use crate::rrsig::{Rrsig, Validity};
 use crate::rtype::Type;
 
-/// What is known of a zone from elsewhere.
+/// A trusted record of a zone, known from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The zone, in small letters.
     pub owner: NameBuf,
-    /// What is known.
+    /// The record's data.
     pub data: AnchorData,
 }
 

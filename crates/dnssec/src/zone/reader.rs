@@ -142,7 +142,7 @@ impl<'i> Reader<'i> {
         self.record_of(head, line, words, records)
     }
 
-    /// What follows the type of a record that begins in `line`.
+    /// Reads the data of a record that begins in `line`.
     #[inline]
     pub(super) fn record_of(
         &mut self,

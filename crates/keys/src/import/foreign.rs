@@ -174,7 +174,7 @@ fn is_pkcs12(bytes: &[u8]) -> bool {
     safe.is_some_and(|safe| safe.starts_with(&PKCS7))
 }
 
-/// What comes behind the header of a SEQUENCE in DER or BER.
+/// The bytes behind the header of a SEQUENCE in DER or BER.
 fn sequence(bytes: &[u8]) -> Option<&[u8]> {
     match bytes {
         [0x30, 0..=0x80, rest @ ..] => Some(rest),

@@ -255,7 +255,7 @@ impl Service {
     }
 }
 
-/// What a task has returned. Its panic goes on here: nobody may take it for a result.
+/// Returns the result of a task. Its panic goes on here: nobody may take it for a result.
 ///
 /// # Errors
 /// The runtime has ended before the task began.

@@ -13,7 +13,7 @@ use super::{ServerError, Settings};
 /// The root user, who may do everything anyway.
 const ROOT: u32 = 0;
 
-/// What the system says of the process at the other end of a connection.
+/// A process at the other end of a connection, as the system knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     pub(super) uid: u32,
