@@ -41,6 +41,7 @@ mod service_manager;
 mod speed;
 mod table;
 mod terminal;
+mod time;
 mod usage;
 
 use std::process::ExitCode;

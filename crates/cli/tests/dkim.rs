@@ -496,3 +496,37 @@ fn a_key_that_others_may_read_signs_nothing() {
         stderr(&refused)
     );
 }
+
+#[test]
+fn times_are_written_as_everywhere() {
+    let place = Place::new();
+    let mail = place.write("mail", MAIL);
+    let signed_at = |time: &str| {
+        let signed = place.sign(&["--expire", "86400", "--time", time, &mail]);
+        assert_eq!(code(&signed), 0, "{}", stderr(&signed));
+        String::from_utf8(signed.stdout).unwrap()
+    };
+    let signed = signed_at("20260101000000");
+    assert!(signed.contains("t=1767225600") && signed_at("1767225600").contains("t=1767225600"), "{signed}");
+    let signed = place.write("signed", &signed);
+    for (time, expected) in
+        [("1767225600", "pass"), ("20260101120000", "pass"), ("20260102120000", "neutral")]
+    {
+        assert_eq!(results(&place.verify(&["--time", time, &signed])), [expected; 2], "{time}");
+    }
+    let now = place.write("now", &signed_at("-1h"));
+    for (time, expected) in [("+1h", "pass"), ("+60d", "neutral"), ("-2h", "neutral")] {
+        assert_eq!(results(&place.verify(&["--now", time, &now])), [expected; 2], "{time}");
+    }
+    let refused = place.verify(&["--time", "tomorrow", &signed]);
+    assert!(code(&refused) == 2 && stderr(&refused).contains("+30d"), "{}", stderr(&refused));
+}
+
+#[test]
+fn lookups_for_one_message_are_bounded() {
+    let place = Place::new();
+    let signed = place.sign(&[&place.write("mail", MAIL)]);
+    let signed = place.write("signed", &String::from_utf8(signed.stdout).unwrap());
+    assert_eq!(results(&place.verify(&["--max-lookups", "2", &signed])), ["pass", "pass"]);
+    assert_eq!(results(&place.verify(&["--max-lookups", "1", &signed])), ["pass", "policy"]);
+}

@@ -251,6 +251,18 @@ fn lines_that_cannot_be_read_are_named_and_the_others_read() {
     let both =
         stdout(&oarlock(&["dnssec", "ds", text(&path), "--cds", "--digest", "2", "--digest", "sha-384"]));
     assert!(both.lines().count() == 2 && both.lines().all(|line| line.contains(" IN CDS ")), "{both}");
+    fs::write(&path, format!("{good}{}", "\n".repeat(1 << 20))).unwrap();
+    match std::process::Command::new("gzip").args(["-k", text(&path)]).status() {
+        Err(_) => println!("SKIPPED: no gzip on this machine"),
+        Ok(_) => {
+            let path = folder.path().join("keys.gz");
+            assert_eq!(code(&oarlock(&["dnssec", "ds", text(&path)])), 0);
+            let refused = oarlock(&["dnssec", "ds", text(&path), "--max-text", "1M"]);
+            let said = stderr(&refused);
+            assert!(code(&refused) == 2 && said.contains("--max-text allows more"), "{said}");
+        }
+    }
+    fs::write(&path, good).unwrap();
     let unknown = oarlock(&["dnssec", "ds", text(&path), "--digest", "3"]);
     assert_eq!(code(&unknown), 2, "{}", stderr(&unknown));
 }

@@ -253,6 +253,16 @@ fn a_compressed_file_that_holds_too_much_is_told() {
         place.write("outer", format!("$INCLUDE {name}\n"));
         let (_, answer) = place.verify("outer", &["--syntax-only", "--max-text", "6M"]);
         assert!(answer.to_string().contains("more than the 6291456 bytes"), "{answer}");
+        // Included files count together: 9 MiB fit into 10 MiB, and twice that do not.
+        place.write("outer", format!("$INCLUDE {name}\n$INCLUDE {name}\n"));
+        let (code, answer) = place.verify("outer", &["--syntax-only", "--max-text", "10M"]);
+        let said = answer.to_string();
+        assert!(code == 1 && said.contains("outer:2") || said.contains("\"line\":2"), "{said}");
+        assert!(
+            said.contains("more than the 10485760 bytes") && said.contains("--max-text allows more"),
+            "{said}"
+        );
+        assert_eq!(place.verify("outer", &["--syntax-only", "--max-text", "20M"]).0, 0, "{name}");
     }
 }
 

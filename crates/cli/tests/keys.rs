@@ -487,6 +487,32 @@ fn a_file_that_is_no_key_is_named_with_the_reason() {
 }
 
 #[test]
+fn files_of_other_programs_are_named_with_the_command_that_converts_them() {
+    let folder = Folder::new();
+    folder.put("key.ppk", b"PuTTY-User-Key-File-3: ssh-ed25519\r\nEncryption: none\r\nComment: me\r\n");
+    let said = folder.fails(2, "keys import key.ppk --directory . --name x");
+    assert!(
+        said.contains("key.ppk: ") && said.contains("a PuTTY private key") && said.contains("puttygen"),
+        "{said}"
+    );
+    folder.ok("keys generate p256 --out key.pem");
+    let request = "req -x509 -key key.pem -subj /CN=x -out certificate.pem";
+    let export = "pkcs12 -export -inkey key.pem -in certificate.pem -passout pass:x -out key.p12";
+    if folder.openssl(request).is_none() || folder.openssl(export).is_none() {
+        return;
+    }
+    folder.openssl("base64 -in key.p12 -out key.b64");
+    for (name, found) in [("key.p12", "PKCS#12"), ("key.b64", "PKCS#12 in base64")] {
+        let said = folder.fails(2, &format!("keys import {name} --directory . --name x"));
+        let has_remedy = said.contains("openssl pkcs12 -in") && said.contains("-legacy");
+        assert!(said.contains(&format!("{name}: ")) && said.contains(found) && has_remedy, "{said}");
+    }
+    // What the message says works.
+    folder.openssl("pkcs12 -in key.p12 -nodes -nocerts -passin pass:x -out converted.pem");
+    folder.ok("keys import converted.pem --directory . --name taken");
+}
+
+#[test]
 fn a_full_disk_behind_stdout_is_the_machines_fault() {
     let folder = Folder::new();
     folder.ok("keys generate p256 --out key.pem");

@@ -97,13 +97,22 @@ impl Gather {
         })
     }
 
+    /// Hashes what grows, on this thread. Others that share it have turns in between: of a long header there are megabytes to hash.
+    async fn grown_in_turns(&self, accelerator: &Accelerator) -> Result<Vec<Vec<Hash>>, JobError> {
+        let mut grown = Vec::with_capacity(self.growths.len());
+        for growth in &self.growths {
+            grown.push(growth.run_in_turns(accelerator, &self.data).await?);
+        }
+        Ok(grown)
+    }
+
     /// Hashes beside what others have submitted.
     pub(crate) async fn submit(
         self,
         accelerator: &Accelerator,
         options: Options,
     ) -> Result<Digests, JobError> {
-        let grown = self.grown(accelerator)?;
+        let grown = self.grown_in_turns(accelerator).await?;
         let Self { data, sha1, sha256, .. } = self;
         let kept = if sha1.is_empty() { Vec::new() } else { data.clone() };
         let sha256 = submit(accelerator, options, DigestAlg::Sha256, data, sha256).await?;

@@ -56,6 +56,23 @@ fn every_form_and_key_verifies_on_every_engine() {
     }
 }
 
+/// In `i=` an equals sign is `=3D`: dkim-quoted-printable, RFC 6376 2.11.
+#[test]
+fn identities_are_quoted_when_they_are_signed() {
+    let accelerator = &engines()[0];
+    for (identity, written) in
+        [("a=40b@example.com", "i=a=3D40b@example.com;"), ("a=b@example.com", "i=a=3Db@example.com;")]
+    {
+        let signer = signers()[2].clone().with_identity(identity).unwrap();
+        let signed = signed(accelerator, &crlf(MAIL), &[&signer]);
+        let text = String::from_utf8(signed.clone()).unwrap();
+        assert!(text.replace("\r\n", "").replace(['\t', ' '], "").contains(written), "{text}");
+        let results = verify(accelerator, &signed, &zone());
+        assert_eq!(results[0].verdict(), Verdict::Pass);
+        assert_eq!(results[0].identity.as_deref(), Some(identity));
+    }
+}
+
 #[test]
 fn sha1_signs_for_benchmarks_and_passes_only_where_it_is_accepted() {
     let accelerator = &engines()[0];

@@ -105,6 +105,8 @@ pub use self::records::{OwnerId, Record, Records, RecordsError};
 pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
 pub use self::rtype::{Type, UnknownType};
 pub use self::sets::{Set, Sets};
-pub use self::verify::{Anchor, Counts, Finding, Reason, Report, Settings, Severity, Verifier, ZoneError};
+pub use self::verify::{
+    Anchor, AnchorData, Counts, Finding, Reason, Report, Settings, Severity, Verifier, ZoneError,
+};
 pub use self::zone_cut::{EmptyName, Place, Places, empty_names};
 pub use self::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};

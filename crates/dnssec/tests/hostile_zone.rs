@@ -9,7 +9,7 @@ use common::signer::{Denial, NSEC3, SigningKey, resigned, sign, sign_with_digest
 use common::zones::{OWN_NAMES, PLAIN, expect, flipped, good, key, nsec, rrsig};
 use common::{NOW, Zone, engines, read, verify, verify_with};
 use oarlock_dnssec::{
-    Algorithm, Anchor, DigestType, Dnskey, DnskeyError, Reason, Rrsig, Settings, Type, ds_rdata,
+    Algorithm, Anchor, AnchorData, DigestType, Dnskey, DnskeyError, Reason, Rrsig, Settings, Type, ds_rdata,
 };
 
 fn digested() -> &'static Zone {
@@ -418,32 +418,51 @@ fn anchors_lead_to_the_zones_keys() {
     let found = |zone: &Zone, anchors: &[Anchor]| verify_with(&zone.text(), Settings::at(NOW), anchors).lines;
     let not_anchored = ["- example. DNSKEY not-anchored"];
     for digest in [DigestType::SHA1, DigestType::SHA256, DigestType::SHA384] {
-        assert_eq!(found(nsec(), &[Anchor::Ds(ds(digest))]), [""; 0]);
+        assert_eq!(found(nsec(), &[anchor_ds(ds(digest))]), [""; 0]);
         let mut wrong = ds(digest);
         *wrong.last_mut().unwrap() ^= 1;
-        assert_eq!(found(nsec(), &[Anchor::Ds(wrong.clone())]), not_anchored);
-        assert_eq!(found(nsec(), &[Anchor::Ds(wrong), Anchor::Dnskey(keys[0].rdata.clone())]), [""; 0]);
+        assert_eq!(found(nsec(), &[anchor_ds(wrong.clone())]), not_anchored);
+        assert_eq!(found(nsec(), &[anchor_ds(wrong), anchor_key(keys[0].rdata.clone())]), [""; 0]);
     }
     let mut unsupported = ds(DigestType::SHA256);
     unsupported[3] = 3;
-    assert_eq!(found(nsec(), &[Anchor::Ds(unsupported)]), not_anchored);
+    assert_eq!(found(nsec(), &[anchor_ds(unsupported)]), not_anchored);
     // RFC 4509 section 3: a SHA-1 digest counts only without a stronger one that is supported.
     let mut other_key = ds(DigestType::SHA256);
     *other_key.last_mut().unwrap() ^= 1;
-    assert_eq!(
-        found(nsec(), &[Anchor::Ds(ds(DigestType::SHA1)), Anchor::Ds(other_key.clone())]),
-        not_anchored
-    );
+    assert_eq!(found(nsec(), &[anchor_ds(ds(DigestType::SHA1)), anchor_ds(other_key.clone())]), not_anchored);
     other_key[2] = 200;
-    assert_eq!(found(nsec(), &[Anchor::Ds(ds(DigestType::SHA1)), Anchor::Ds(other_key)]), [""; 0]);
+    assert_eq!(found(nsec(), &[anchor_ds(ds(DigestType::SHA1)), anchor_ds(other_key)]), [""; 0]);
     let other = SigningKey::new(Algorithm::ECDSAP256SHA256, 257);
-    assert_eq!(found(nsec(), &[Anchor::Dnskey(other.rdata.clone())]), not_anchored);
-    assert_eq!(found(nsec(), &[Anchor::Dnskey(Vec::new()), Anchor::Ds(vec![0])]), not_anchored);
+    assert_eq!(found(nsec(), &[anchor_key(other.rdata.clone())]), not_anchored);
+    assert_eq!(found(nsec(), &[anchor_key(Vec::new()), anchor_ds(vec![0])]), not_anchored);
     // A key that is there, and does not sign the keys.
     let text = format!("{PLAIN}{}\n", other.line("example."));
     let zone = sign(&text, keys, Denial::Nsec);
-    assert_eq!(found(&zone, &[Anchor::Dnskey(other.rdata)]), not_anchored);
-    assert_eq!(found(&zone, &[Anchor::Dnskey(keys[0].rdata.clone())]), [""; 0]);
+    assert_eq!(found(&zone, &[anchor_key(other.rdata)]), not_anchored);
+    assert_eq!(found(&zone, &[anchor_key(keys[0].rdata.clone())]), [""; 0]);
+    // Digests of another zone say nothing of this one.
+    let of_zone = |zone: &[u8], digest| {
+        let owner =
+            oarlock_dnssec::NameBuf::parse(zone, oarlock_dnssec::Name::ROOT, oarlock_dnssec::Case::Lower);
+        Anchor { owner: owner.unwrap(), data: AnchorData::Ds(ds(digest)) }
+    };
+    let mixed = [of_zone(b"example.", DigestType::SHA1), of_zone(b"example.net.", DigestType::SHA256)];
+    assert_eq!(found(nsec(), &mixed), [""; 0]);
+    assert_eq!(found(nsec(), &mixed[1..]), not_anchored);
+}
+
+fn anchor_ds(data: Vec<u8>) -> Anchor {
+    Anchor { owner: example(), data: AnchorData::Ds(data) }
+}
+
+fn anchor_key(data: Vec<u8>) -> Anchor {
+    Anchor { owner: example(), data: AnchorData::Dnskey(data) }
+}
+
+fn example() -> oarlock_dnssec::NameBuf {
+    oarlock_dnssec::NameBuf::parse(b"example.", oarlock_dnssec::Name::ROOT, oarlock_dnssec::Case::Lower)
+        .unwrap()
 }
 
 #[test]

@@ -143,6 +143,24 @@ const CASES: &[(&str, &str, &str)] = &[
         "SSHFP 2 1 123456789ABCDEF67890123456789ABCDEF67890",
     ),
     ("SSHFP 0 0 ab", "00 00 ab", "SSHFP 0 0 AB"),
+    ("SSHFP 7 0", "07 00", "SSHFP \\# 2 0700"),
+    (
+        "NAPTR 1 2 \"\" u \"!^(.*)$!\\\\1!i\" .",
+        "0001 0002 00 0175 0c 215e282e2a2924215c312169 00",
+        "NAPTR 1 2 \"\" \"u\" \"!^(.*)$!\\\\1!i\" .",
+    ),
+    ("DNSKEY zone|KSK dnssec 8 AQID", "0101 03 08 010203", "DNSKEY 257 3 8 AQID"),
+    ("KEY NOKEY TLS 8", "c000 01 08", "KEY \\# 4 C0000108"),
+    ("KEY NOCONF|SIG5|HOST ALL DSA AQID", "4205 ff 03 010203", "KEY 16901 255 3 AQID"),
+    ("CDNSKEY ZONE DNSSEC 8 AQID", "0100 03 08 010203", "CDNSKEY 256 3 8 AQID"),
+    ("RKEY USER NONE 8 AQID", "0000 00 08 010203", "RKEY 0 0 8 AQID"),
+    ("CLA \"TCP-v4-v6\" BSSP", "095443502d76342d7636 0442535350", "CLA \"TCP-v4-v6\" \"BSSP\""),
+    ("IPN 18446744073709551615", "ffffffffffffffff", ""),
+    ("IPN 977000.1", "000ee868 00000001", "IPN 4196183048192001"),
+    ("SVCB 1 . ech", "0001 00 0005 0000", "SVCB 1 . key5"),
+    ("SVCB 1 . ech=\"\"", "0001 00 0005 0000", "SVCB 1 . key5"),
+    ("WKS 192.0.2.1 Icmp", "c0000201 01", "WKS 192.0.2.1 1"),
+    ("WKS 192.0.2.1 sctp 7", "c0000201 84 01", "WKS 192.0.2.1 132 7"),
     // RFC 4025 3.2.
     ("IPSECKEY 10 1 2 192.0.2.38 AQNR", "0a 01 02 c0000226 010351", ""),
     ("IPSECKEY 10 0 2 . AQNR", "0a 00 02 010351", ""),
@@ -155,7 +173,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "RRSIG A 5 3 86400 20030322173103 20030220173103 2642 example. oJB1W6WNGv+ldvQ3WDG0MQkg5IEhjRip8WTr",
     ),
     (
-        "SIG TYPE731 8 0 1h 1 2 3 . AA==",
+        "SIG TYPE731 8 0 3600 1 2 3 . AA==",
         "02db 08 00 00000e10 00000001 00000002 0003 00 00",
         "SIG TYPE731 8 0 3600 19700101000001 19700101000002 3 . AA==",
     ),
@@ -278,8 +296,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("UID \\# 4 00000001", "00000001", ""),
     ("GID \\# 4 00000001", "00000001", ""),
     ("UNSPEC \\# 1 00", "00", ""),
-    ("CLA \\# 2 0161", "0161", ""),
-    ("IPN \\# 8 0000000000000001", "0000000000000001", ""),
+    ("CLA \\# 2 0161", "0161", "CLA \"a\""),
+    ("IPN \\# 8 0000000000000001", "0000000000000001", "IPN 1"),
     ("ATMA \\# 2 0201", "0201", ""),
     // RFC 3597 section 5: unknown types, and known ones whose names become small letters.
     ("TYPE731 \\# 6 abcd ( ef 01 23 45 )", "abcdef012345", "TYPE731 \\# 6 ABCDEF012345"),
@@ -317,6 +335,27 @@ fn types_that_some_verifiers_do_not_know_are_written_by_number() {
     assert_eq!(line_of(Type::HHIT, &[1, 2, 3]), "TYPE67 \\# 3 010203");
     let signature = wire("RRSIG HHIT 8 1 1 20300101000000 20200101000000 3 . AA==").unwrap();
     assert!(line_of(Type::RRSIG, &signature).starts_with("RRSIG TYPE67 8 1 "));
+}
+
+/// RFC 3597 section 5: data in generic form fit every type that has no text. Types of messages and questions are no zone's.
+#[test]
+fn every_mnemonic_takes_generic_data_unless_no_zone_may_hold_it() {
+    let has_text = |rtype: Type| {
+        CASES.iter().any(|(from, ..)| from.split(' ').next() == rtype.mnemonic() && !from.contains("\\#"))
+    };
+    let (mut generic, mut meta) = (Vec::new(), 0);
+    for rtype in (1..=u16::MAX).map(Type).filter(|rtype| rtype.mnemonic().is_some()) {
+        let read = wire(&format!("{rtype} \\# 1 00"));
+        if rtype.is_meta() {
+            assert!(read.is_err_and(|error| error.contains("in no zone")), "{rtype}");
+            meta += 1;
+        } else if !has_text(rtype) {
+            assert_eq!(read.as_deref(), Ok(&[0][..]), "{rtype}");
+            generic.push(rtype.to_string());
+        }
+    }
+    assert_eq!(generic, ["NULL", "UINFO", "UID", "GID", "UNSPEC"]);
+    assert_eq!(meta, 9);
 }
 
 /// A type that has fields, and no case here, would go untested.
@@ -413,7 +452,6 @@ fn what_is_no_data_is_refused() {
         "SVCB 1 . key65536=x",
         "SVCB 1 . key01=x",
         "SVCB 1 . nokey=x",
-        "SVCB 1 . ech",
         "SVCB 1 . key65535=x",
         "TYPE731 x",
         "TYPE731 \\# 1",
@@ -491,7 +529,16 @@ fn what_is_no_data_is_refused() {
         "DOA 1 2 3 \"text/plain\"",
         "DOA 1 2 3 \"\" \"\"",
         "UID 5",
-        "CLA a",
+        "CLA",
+        "IPN",
+        "IPN -1",
+        "IPN 18446744073709551616",
+        "IPN 1.",
+        "IPN .1",
+        "IPN 1.2.3",
+        "IPN 1.4294967296",
+        "IPN 1 2",
+        "IPN \\# 7 00000000000001",
         "NXNAME \\# 0",
         "NULL",
         "LOC 0 0 0 N 0 0 0 E 0 90000000.01m",
@@ -530,6 +577,22 @@ fn what_is_no_data_is_refused() {
         "CAA 0 issue",
         "CAA 256 issue x",
         "NAPTR 1 1 a b c",
+        "NAPTR 1 1 a b bad .",
+        "NAPTR 1 1 a b \"!^.*$!\" .",
+        "NAPTR 1 1 a b \"!^.*$!\\\\1!\" .",
+        "NAPTR \\# 11 0001 0001 00 00 03 626164 00",
+        "DNSKEY REVOKE DNSSEC 8 AQID",
+        "DNSKEY ZONE| DNSSEC 8 AQID",
+        "DNSKEY ZONE DNS 8 AQID",
+        "DNSKEY SIG16 DNSSEC 8 AQID",
+        "KEY NOKEY NONE 8 AQID",
+        "RKEY ZONE NONE 8 AQID",
+        "WKS 192.0.2.1 nosuch 21",
+        "LOC 0 n 0 e 0",
+        "LOC 0 N 0 e 0",
+        "LOC 0 N 0 E 0M",
+        "RRSIG A 8 1 1h 20300101000000 20200101000000 3 . AA==",
+        "SIG A 8 1 1h 20300101000000 20200101000000 3 . AA==",
     ];
     for case in cases {
         assert!(wire(case).is_err(), "{case}");
@@ -549,6 +612,10 @@ fn errors_say_what_is_allowed() {
         ("LOC 1 N 1 E 42849673m", "`42849673m` where an altitude from -100000.00m to 42849672.95m should be"),
         ("URI 1 1 http://x/", "`http://x/` where a URI in quotes should be"),
         ("NSEC a NOPE", "`NOPE` where a registered type, or TYPE and a number up to 65535, should be"),
+        (
+            "DNSKEY KSX 3 8 AQID",
+            "`KSX` where flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK, should be",
+        ),
         ("WKS 192.0.2.1 tcp x", "`x` where the name of a service, or a port up to 65535, should be"),
     ];
     for (case, error) in cases {

@@ -326,6 +326,8 @@ fn records_are_generated() {
     assert_eq!(faults.len(), 3);
 }
 
+const NO_SOA: &str = "an SOA record is no record of a range: a zone has one";
+
 /// As BIND 9.18 has them.
 #[test]
 fn generated_records_take_every_form_of_a_number_and_are_bounded() {
@@ -351,6 +353,8 @@ fn generated_records_take_every_form_of_a_number_and_are_bounded() {
         ("1-2 a${ TXT x", EntryError::Generate("`${` without `}`")),
         ("1-2 a${1,2,z} TXT x", EntryError::Generate("`${` is followed by no offset,width,base")),
         ("1-2 a.", EntryError::Missing("a type")),
+        ("1-2 a$. 1 SOA \"a. b. 1 2 3 4 5\"", EntryError::Generate(NO_SOA)),
+        ("6-6 a$. 1 TYPE$ \"a. b. 1 2 3 4 5\"", EntryError::Generate(NO_SOA)),
     ] {
         assert_eq!(read(&format!("$GENERATE {bad}\n")).1, [(1, error)], "{bad}");
     }

@@ -2,6 +2,8 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_ulong};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the body of a function that C calls. A panic ends here, as unwinding into C is undefined: it has been printed by
@@ -86,6 +88,40 @@ pub fn uid_of(name: &str) -> Option<u32> {
     Some(unsafe { entry.assume_init() }.pw_uid)
 }
 
+/// The number of groups that are asked for at first. The kernel says how many there are if it is too small.
+const USUAL_GROUPS: usize = 64;
+
+/// The supplementary groups that the process behind a UNIX socket had when it connected. unix(7), SO_PEERGROUPS.
+///
+/// # Errors
+/// The socket is no connected UNIX socket, or the kernel is older than Linux 4.13.
+pub fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
+    let mut groups: Vec<libc::gid_t> = vec![0; USUAL_GROUPS];
+    loop {
+        let mut len_bytes = size_of_val(groups.as_slice()) as libc::socklen_t;
+        // SAFETY: an open descriptor, and `len_bytes` bytes that may be written and may hold anything.
+        let status = unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_PEERGROUPS,
+                groups.as_mut_ptr().cast(),
+                &mut len_bytes,
+            )
+        };
+        let count = len_bytes as usize / size_of::<libc::gid_t>();
+        if status == 0 {
+            groups.truncate(count);
+            return Ok(groups);
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::ERANGE) || count <= groups.len() {
+            return Err(error);
+        }
+        groups.resize(count, 0);
+    }
+}
+
 /// `linux/auxvec.h`: not zero asks for a secure execution.
 const AT_SECURE: c_ulong = 23;
 
@@ -168,6 +204,22 @@ mod tests {
         assert!(!is_privileged());
         assert_eq!(environment("PATH"), std::env::var("PATH").ok());
         assert_eq!(environment("OARLOCK_NO_SUCH_VARIABLE"), None);
+    }
+
+    #[test]
+    fn peers_of_unix_sockets_have_the_groups_of_their_process() {
+        use std::os::fd::AsFd;
+
+        let own = std::fs::read_to_string("/proc/self/status").unwrap();
+        let own = own.lines().find_map(|line| line.strip_prefix("Groups:")).unwrap();
+        let mut own: Vec<u32> = own.split_whitespace().map(|group| group.parse().unwrap()).collect();
+        let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let mut groups = peer_groups(one.as_fd()).unwrap();
+        own.sort_unstable();
+        groups.sort_unstable();
+        assert_eq!(groups, own);
+        let no_socket = std::fs::File::open("/dev/null").unwrap();
+        assert!(peer_groups(no_socket.as_fd()).is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod boundary;
 mod wait;
 
 pub use boundary::{
-    bytes, copy_out, environment, guard, is_privileged, keep_little_memory, text, trim_memory, uid_of,
+    bytes, copy_out, environment, guard, is_privileged, keep_little_memory, peer_groups, text, trim_memory,
+    uid_of,
 };
 pub use wait::{Alarm, Event, Gate};

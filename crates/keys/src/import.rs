@@ -40,9 +40,10 @@ pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
 
 /// DER in base64, without BEGIN and END lines.
 fn bare_base64(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
-    match pem::bare_base64(text).map(|der| (Structure::of(&der), der)) {
-        Some((Ok(found), der)) => structure(found, &der, passphrase),
-        _ => Err(foreign::error(text)),
+    let Some(der) = pem::bare_base64(text) else { return Err(foreign::error(text)) };
+    match Structure::of(&der) {
+        Ok(found) => structure(found, &der, passphrase),
+        Err(_) => Err(foreign::error_in_base64(text, &der)),
     }
 }
 

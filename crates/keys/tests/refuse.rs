@@ -244,11 +244,21 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
         b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01",
         &[0xa0, 4, 4, 2, 1, 2],
     ];
+    // The same in BER, whose lengths are not stated, and in base64.
+    let ber = [
+        &[0x30, 0x80, 2, 1, 3, 0x30, 0x80, 6, 9][..],
+        b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01",
+        &[0xa0, 0x80, 0x24, 0x80, 4, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    let base64 = b"MBYCAQMwEQYJKoZIhvcNAQcBoAQEAgEC\n";
     let openssh =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
     let ed25519 = openssh.replace("b3BlbnNzaC1rZXktdjEAAAAA", "c3NoLWVkMjU1MTkA");
-    let table: [(&[u8], &str, &str); 11] = [
+    let table: [(&[u8], &str, &str); 14] = [
         (&pkcs12.concat(), "PKCS#12", "openssl pkcs12"),
+        (&ber.concat(), "PKCS#12", "-legacy"),
+        (base64, "PKCS#12 in base64", "base64 -d FILE"),
+        (b"MIAGCSqGSIb3DQEHAaCA", "expected PEM or DER", "found"),
         (b"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none", "PuTTY", "puttygen"),
         (b" {\"kty\":\"EC\",\"d\":\"abc\"}", "JSON Web Key", "PKCS#8"),
         (b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me", "OpenSSH public key", "ssh-keygen -e"),
@@ -269,6 +279,8 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
         assert!(said.contains(name) && said.contains(remedy), "{said}");
     }
     assert_eq!(import::private_key_format(&pkcs12.concat()), Some("PKCS#12"));
+    assert_eq!(import::private_key_format(&ber.concat()), Some("PKCS#12"));
+    assert_eq!(import::private_key_format(base64), Some("PKCS#12 in base64"));
     assert_eq!(import::private_key_format(&fixture("p256.pem")), Some("a private key in PEM"));
     assert_eq!(import::private_key_format(&der("p256.pem")), Some("a private key in DER"));
     for public in [&fixture("p256-spki.pem")[..], &der("certificate.pem"), b"ssh-rsa AAAA", b"notes", b""] {

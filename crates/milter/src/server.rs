@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `server` | settings, listeners, limits, the end |
 //! | `listen` | sockets: taken over from the dead, with mode and group |
+//! | `peers` | who may connect over a UNIX socket |
 //! | `connection` | one connection: read, told to its session, written |
 
 mod connection;
 mod listen;
+mod peers;
 
 use std::fmt;
 use std::future::Future;
@@ -48,8 +50,8 @@ pub struct Settings {
     pub frame_bytes: u32,
     /// Permissions of UNIX sockets.
     pub unix_mode: u32,
-    /// Users that may connect over UNIX sockets, by name in `/etc/passwd` or by number, beside root and the server's own; None for all
-    /// whom the permissions let in.
+    /// Users that may connect over UNIX sockets, by name in `/etc/passwd` or by number, beside root and the server's own; None for the
+    /// members of the socket's group.
     pub unix_users: Option<Vec<String>>,
     /// Group of UNIX sockets, by name in `/etc/group` or by number; None for the process's own.
     pub unix_group: Option<String>,
@@ -191,7 +193,7 @@ async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
                     if let Some(suppressed) = limits.refused.admit() {
                         warn!(
                             uid, pid, suppressed,
-                            "a connection was refused: name its user in [listen] unix_users if it is an MTA"
+                            "a connection was refused: if it is an MTA, make its user a member of the socket's group, or name it in [listen] unix_users"
                         );
                     }
                 }

@@ -620,6 +620,21 @@ async fn results_of_this_site_are_sealed_and_those_of_strangers_are_not() {
 }
 
 #[tokio::test]
+async fn a_filter_under_a_name_of_this_site_is_refused() {
+    let place = Place::of_example();
+    let post = place.post("").await;
+    for name in ["Mx.example", "border.example"] {
+        let trusted =
+            format!("{{ authserv_ids = [\"border.example\"], filters = [\"first.example\", \"{name}\"] }}");
+        let config = place.config(&format!("trusted_results = {trusted}"));
+        let error = post.service.reconfigure(config).await.unwrap_err().to_string();
+        assert!(error.contains("[trusted_results] filters") && error.contains(name), "{error}");
+    }
+    post.service.reconfigure(place.config("trusted_results.filters = [\"first.example\"]")).await.unwrap();
+    post.stopped().await;
+}
+
+#[tokio::test]
 async fn new_settings_hold_for_the_next_message_or_not_at_all() {
     let place = Place::of_example();
     let post = place.post("internal_networks = []").await;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use oarlock_milter::dkim::Outcome;
+use oarlock_milter::dkim::{Fault, Outcome};
 use post::{Place, Post};
 
 /// Nothing takes as long unless it hangs.
@@ -69,6 +69,11 @@ struct MailSystem {
 impl MailSystem {
     /// A port for each of two filters, and one whose mail both see.
     fn start(directory: PathBuf, filters: [&Post; 2]) -> Self {
+        Self::start_with(directory, filters, "")
+    }
+
+    /// The same with more lines of `main.cf`.
+    fn start_with(directory: PathBuf, filters: [&Post; 2], more: &str) -> Self {
         for name in ["queue", "data", "boxes"] {
             fs::create_dir_all(directory.join(name)).unwrap();
         }
@@ -84,7 +89,7 @@ impl MailSystem {
         let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
         drop(listeners);
         fs::write(directory.join("strip_results"), STRIP_RESULTS).unwrap();
-        fs::write(directory.join("main.cf"), settings(&directory, user)).unwrap();
+        fs::write(directory.join("main.cf"), settings(&directory, user) + more).unwrap();
         fs::write(directory.join("master.cf"), services(ports, filters)).unwrap();
         let mut command = Command::new(program("postfix").unwrap());
         command.arg("-c").arg(&directory).arg("start-fg").stdin(Stdio::null());
@@ -226,6 +231,38 @@ async fn mail_is_signed_and_verified_on_its_way_through_postfix() {
     assert_eq!(verifying.service.metrics().messages(Outcome::Passed), 2);
     signing.stopped().await;
     verifying.stopped().await;
+}
+
+/// The domains are hosted side by side; the table signs for both.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_of_one_hosted_domain_is_not_signed_for_under_another() {
+    if !is_possible(&["postfix", "swaks"]) {
+        return;
+    }
+    let place = Place::of_example();
+    place.table("* s1 rsa\n");
+    let signing = place.post("internal_networks = []").await;
+    let other = place.post("internal_networks = []\nmode = \"verify\"").await;
+    let directory = place.path("mail");
+    tokio::task::block_in_place(|| {
+        // Stands for a client that has authenticated itself, whose MAIL FROM Postfix has checked.
+        let authenticated = "milter_macro_defaults = auth_authen=joe\n";
+        let system = MailSystem::start_with(directory, [&signing, &other], authenticated);
+        let [ours, ..] = system.ports;
+        place.write("message", MAIL);
+        let signed = as_sent(&system.delivered(ours, &place.path("message")));
+        assert_eq!(signed.matches("DKIM-Signature: ").count(), 1, "{signed}");
+        place.write("message", &MAIL.replace("joe@example.com", "boss@hosted.example"));
+        let unsigned = as_sent(&system.delivered(ours, &place.path("message")));
+        assert!(
+            unsigned.contains("boss@hosted.example") && !unsigned.contains("DKIM-Signature"),
+            "{unsigned}"
+        );
+    });
+    assert_eq!(signing.service.metrics().messages(Outcome::Signed), 1);
+    assert_eq!(signing.service.metrics().messages(Outcome::Faulty(Fault::WrongFrom)), 1);
+    signing.stopped().await;
+    other.stopped().await;
 }
 
 /// What OpenDKIM says of a message's signatures.

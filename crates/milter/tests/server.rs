@@ -364,7 +364,7 @@ async fn a_server_leaves_the_socket_of_another_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn users_that_are_not_named_are_refused() {
+async fn users_that_are_neither_named_nor_of_the_group_are_refused() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can start a process as another user");
         return;
@@ -380,19 +380,32 @@ async fn users_that_are_not_named_are_refused() {
     let settings =
         Settings { unix_mode: 0o666, unix_users: Some(vec!["4242".to_owned()]), ..Settings::default() };
     let house = House::start(path.to_str().unwrap(), Steps::NONE, settings).await;
-    // Reads one byte, and ends with 0 if the connection was closed instead.
-    let script = "use IO::Socket::UNIX; $SIG{PIPE} = 'IGNORE'; \
-                  my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 9; \
-                  syswrite($s, pack('N', 13).'O'.pack('NNN', 6, 511, 0)); exit(sysread($s, my $b, 1) ? 1 : 0)";
-    let connect = |uid: u32| {
-        use std::os::unix::process::CommandExt;
-        let mut perl = std::process::Command::new("perl");
-        let ran = perl.args(["-e", script]).arg(&path).uid(uid).current_dir("/").status().unwrap();
-        ran.code().unwrap()
-    };
-    let (named, other) = tokio::task::block_in_place(|| (connect(4242), connect(4243)));
+    let (named, other) =
+        tokio::task::block_in_place(|| (connect(&path, 4242, "4242"), connect(&path, 4243, "4243")));
     assert_eq!((named, other), (1, 0), "1: served, 0: closed");
     // Counted once the connection is closed, which the client may see before.
     house.counts(|counters| read(&counters.refused_connections), 1).await;
     house.stopped().await;
+    // The socket's permissions let everybody in, so that what follows is the server's own rule.
+    let settings = Settings { unix_mode: 0o666, unix_group: Some("4300".into()), ..Settings::default() };
+    let house = House::start(path.to_str().unwrap(), Steps::NONE, settings).await;
+    let served = tokio::task::block_in_place(|| {
+        let peers =
+            [(0, "0"), (4242, "4300 4300"), (4242, "4242 7 4300"), (4242, "4242 7"), (4300, "4242 4242")];
+        peers.map(|(uid, groups)| connect(&path, uid, groups))
+    });
+    assert_eq!(served, [1, 1, 1, 0, 0], "root, and members of the group");
+    house.counts(|counters| read(&counters.refused_connections), 2).await;
+    house.stopped().await;
+}
+
+/// Connects as a user of these groups, the process's own first. Gives 1 if a byte comes back, 0 if the connection is closed instead.
+fn connect(path: &std::path::Path, uid: u32, groups: &str) -> i32 {
+    let script = "use IO::Socket::UNIX; $SIG{PIPE} = 'IGNORE'; my ($at, $uid, $groups) = @ARGV; \
+                  $( = (split ' ', $groups)[0]; $) = $groups; ($<, $>) = ($uid, $uid); \
+                  my $s = IO::Socket::UNIX->new(Peer => $at) or exit 9; \
+                  syswrite($s, pack('N', 13).'O'.pack('NNN', 6, 511, 0)); exit(sysread($s, my $b, 1) ? 1 : 0)";
+    let mut perl = std::process::Command::new("perl");
+    let ran = perl.args(["-e", script]).arg(path).args([&uid.to_string(), groups]).current_dir("/").status();
+    ran.unwrap().code().unwrap()
 }

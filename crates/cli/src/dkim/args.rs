@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oarlock_dkim::{Canonicalization, Policy};
+use oarlock_dkim::{Canonicalization, Limits, Policy};
 use oarlock_io::mail::{self, Quoting};
 
 use super::bench::Task;
 use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
+use crate::time::Time;
 
 /// Sign and verify mail
 #[derive(Debug, Args)]
@@ -123,9 +124,9 @@ pub(super) struct SignArgs {
     /// Sign with SHA-1, which no verifier may accept any more: for benchmarks
     #[arg(long)]
     pub(super) sha1: bool,
-    /// Seconds since 1970 for `t=` [default: now]
-    #[arg(long, value_name = "S")]
-    pub(super) time: Option<u64>,
+    /// When signatures are made, for `t=`: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
+    #[arg(long, value_name = "TIME", visible_alias = "now", allow_hyphen_values = true)]
+    pub(super) time: Option<Time>,
     /// Write each message back into its own file. A signature of the same domain and selector that a message has is replaced, here
     /// and in every other output
     #[arg(long, conflicts_with = "into")]
@@ -164,12 +165,15 @@ pub(super) struct VerifyArgs {
     /// Most signatures of a message that are verified
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(super) most_signatures: usize,
+    /// Most key records that are looked up for one message, those of its ARC chain among them
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_lookups)]
+    pub(super) max_lookups: usize,
     /// Verify ARC chains, too
     #[arg(long)]
     pub(super) arc: bool,
-    /// Seconds since 1970 at which signatures must be valid [default: now]
-    #[arg(long, value_name = "S")]
-    pub(super) time: Option<u64>,
+    /// When signatures must be valid: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
+    #[arg(long, value_name = "TIME", visible_alias = "now", allow_hyphen_values = true)]
+    pub(super) time: Option<Time>,
 }
 
 impl VerifyArgs {
@@ -182,6 +186,7 @@ impl VerifyArgs {
             ..Policy::default()
         };
         policy.limits.signatures = self.most_signatures;
+        policy.limits.max_lookups = self.max_lookups;
         policy
     }
 }

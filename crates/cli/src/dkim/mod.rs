@@ -30,6 +30,7 @@ use self::args::DkimCommand;
 pub(crate) use self::bench::{Corpus, DOMAIN, Input, Kind, SELECTOR, Sizes, Task};
 pub(crate) use self::error::DkimError;
 use crate::args::Global;
+use crate::time::Time;
 
 /// Runs the command.
 ///
@@ -46,7 +47,8 @@ pub(crate) fn run(global: &Global, args: &DkimArgs) -> Result<(), DkimError> {
     }
 }
 
-/// Seconds since 1970.
-fn now_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+/// Seconds since 1970 of the time that was asked for, or now.
+fn time_s(asked: Option<Time>) -> u64 {
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    asked.map_or(now_s, |time| time.since_1970(now_s))
 }

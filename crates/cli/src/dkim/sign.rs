@@ -13,7 +13,7 @@ use super::bench::compare;
 use super::bulk::{self, Loaded};
 use super::document::ResultList;
 use super::own_signatures::without_own;
-use super::{DkimError, now_s};
+use super::{DkimError, time_s};
 use crate::args::Global;
 use crate::keys::{about, place};
 use crate::table::count;
@@ -25,7 +25,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
     let work = Work {
         signers: args.signers()?,
         accelerator: global.builder().build()?,
-        now_s: args.time.unwrap_or_else(now_s),
+        now_s: time_s(args.time),
         target: args.target(global),
     };
     if global.verbose || global.engines.is_some() {

@@ -12,7 +12,7 @@ use super::bench::compare;
 use super::bulk::{self, Loaded, Totals};
 use super::document::ResultList;
 use super::lookup::Records;
-use super::{DkimError, now_s};
+use super::{DkimError, time_s};
 use crate::args::Global;
 use crate::table::count;
 
@@ -24,7 +24,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
         accelerator: global.builder().build()?,
         records: Records::open(&args.lookup)?,
         policy: args.policy(),
-        now_s: args.time.unwrap_or_else(now_s),
+        now_s: time_s(args.time),
     };
     if global.verbose || global.engines.is_some() {
         global.tell_absent(&verifier.accelerator);

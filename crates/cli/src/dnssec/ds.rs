@@ -1,15 +1,16 @@
 //! `oarlock dnssec ds`.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_dnssec::{Algorithm, DigestType, Dnskey, NameBuf, Record, Records, Type, ds_rdata};
-use oarlock_io::compressed::{self, TextLimit};
+use oarlock_io::compressed;
 use serde::Serialize;
 
 use super::key_files::{KeyFileArgs, KeyFiles, Wanted};
+use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
 use crate::args::Global;
 use crate::table::count;
@@ -47,6 +48,8 @@ pub(super) struct DsArgs {
     /// The flags of a signing key, where no .key file beside it says which [default: 257]
     #[arg(long, value_name = "FLAGS", requires = "zone")]
     flags: Option<u16>,
+    #[command(flatten)]
+    text: TextArgs,
     #[command(flatten)]
     keys: KeyFileArgs,
 }
@@ -109,7 +112,7 @@ fn signing_keys(args: &DsArgs, files: &KeyFiles, zone: &NameBuf) -> Result<Vec<F
 fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
     let (mut keys, mut bad_lines) = (Vec::new(), 0);
     for path in &args.files {
-        let (records, faults) = read(path)?;
+        let (records, faults) = read(path, args.text)?;
         bad_lines += faults;
         let is_key = |record: &Record<'_>| record.rtype == Type::DNSKEY;
         keys.extend(records.iter().filter(is_key).map(|record| Found {
@@ -123,9 +126,12 @@ fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
 }
 
 /// A file's records, and how many of its lines are none, which are named on stderr.
-fn read(path: &Path) -> Result<(Records, usize), DnssecError> {
-    let unreadable = |error| DnssecError::Read { path: path.to_owned(), error };
-    let mut input = compressed::open(path).map_err(unreadable)?.with_text_limit(TextLimit::default());
+fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
+    let unreadable = |error: io::Error| {
+        let error = io::Error::new(error.kind(), damage_of(&error));
+        DnssecError::Read { path: path.to_owned(), error }
+    };
+    let mut input = compressed::open(path).map_err(unreadable)?.with_text_limit(text.limit());
     let mut include = key_text::nothing;
     let mut reader = key_text::reader(&mut include);
     let mut records = Records::new();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `verify`, `report` | a zone verified, and what is said of it |
 //! | `sign` | a zone signed |
-//! | `zone_file`, `blocks`, `time` | zone files, read block by block, and times as arguments |
+//! | `zone_file`, `blocks`, `includes` | zone files, read block by block, and the files that they include |
 //! | `bench` | whole zones, beside others' programs |
 //! | `keygen`, `ds` | keys of zones, and their digests |
 //! | `zonegen` | zones of made-up delegations |
@@ -18,12 +18,12 @@ mod blocks;
 mod capacity;
 mod ds;
 mod error;
+mod includes;
 mod key_files;
 mod key_text;
 mod keygen;
 mod report;
 mod sign;
-mod time;
 mod verify;
 mod zone_file;
 mod zonegen;

@@ -14,11 +14,11 @@ use oarlock_dnssec::{Anchor, Counts, Report, Sets, Settings, Verifier};
 use oarlock_io::compressed::TextLimit;
 
 use super::report::{self, Done};
-use super::time::{Time, now};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
 use crate::args::Global;
 use crate::progress;
+use crate::time::{Time, now};
 
 /// Names whose signatures are verified together: lanes are full many times, and what is signed fits into a core's cache.
 const NAMES: usize = 2048;

@@ -1,6 +1,6 @@
 //! Zone files, compressed or not, read block by block into records.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -11,6 +11,7 @@ use oarlock_dnssec::{Name, Records};
 use oarlock_io::compressed::{self, Damage, DamagedError, Input, TextLimit};
 
 use super::blocks::Blocks;
+use super::includes::Includes;
 use super::{DnssecError, key_text};
 use crate::progress;
 
@@ -20,7 +21,7 @@ type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
 /// The option of commands that read zones.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct TextArgs {
-    /// Most bytes of text that a compressed zone file may hold, with k, M, G or T [default: 1G, or 100 times the compressed file if that is more]
+    /// Most bytes of text that a compressed zone file may hold, and that all included files may hold together, with k, M, G or T [default: 1G, or 100 times the compressed file if that is more]
     #[arg(long = "max-text", value_name = "BYTES")]
     max_text: Option<TextBytes>,
 }
@@ -83,7 +84,8 @@ impl ZoneFile {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
         let input = compressed::open(path).map_err(fail)?.with_text_limit(limit);
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let mut include = move |name: &str| include(&folder.join(name), limit);
+        let mut includes = Includes::new(folder, limit);
+        let mut include = move |name: &str| includes.read(name);
         let mut reader = reader(&mut include);
         let mut records = Records::new();
         if let (None, Some(len)) = (input.format(), input.len_bytes()) {
@@ -146,18 +148,11 @@ impl ZoneFile {
 }
 
 /// An error of the input, with what lifts the limit if that was it.
-fn damage_of(error: &io::Error) -> String {
+pub(super) fn damage_of(error: &io::Error) -> String {
     match DamagedError::of(error).map(|damaged| &damaged.damage) {
         Some(Damage::TooLong { .. }) => format!("{error}; --max-text allows more"),
         _ => error.to_string(),
     }
-}
-
-fn include(path: &Path, limit: TextLimit) -> Result<Vec<u8>, String> {
-    let mut text = Vec::new();
-    let input = compressed::open(path).map(|input| input.with_text_limit(limit));
-    let read = input.and_then(|mut input| input.read_to_end(&mut text));
-    read.map(|_| text).map_err(|error| damage_of(&error))
 }
 
 fn bar(input: &Input) -> ProgressBar {

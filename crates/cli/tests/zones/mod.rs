@@ -50,6 +50,7 @@ nsap NSAP 0x47.0005.80.005a00
 nsap-ptr NSAP-PTR Foo.Example.
 key KEY 256 3 5 AQPSKmynfzW4kyBv015MUG2DeIQ3
 nokey KEY 49152 3 1
+flags KEY HOST|SIG1 EMAIL RSASHA1 AQPSKmynfzW4kyBv015MUG2DeIQ3
 px PX 10 www ns1
 gpos GPOS -32.6882 116.8652 10.0
 aaaa AAAA 2001:db8::1
@@ -60,6 +61,7 @@ nimloc NIMLOC 32251a03
 srv SRV 0 1 65535 www
 atma ATMA +61.200000000
 naptr NAPTR 100 50 "s" "http+I2L" "" www
+expression NAPTR 100 50 "u" "E2U+sip" "!^(.*)$!sip:\\1@example.com!i" .
 kx KX 1 www
 cert CERT PKIX 1 RSASHA256 AQID
 a6 A6 64 ::1 Foo
@@ -67,6 +69,7 @@ dname DNAME www.example.net.
 sink SINK 1 2 3 AQID
 apl APL 1:192.168.32.0/21 !1:192.168.38.0/28
 sshfp SSHFP 2 1 2BB183AF5F22588179A53B0A98631FAD1A292118
+nofingerprint SSHFP 7 0
 ipseckey IPSECKEY 10 1 2 192.0.2.38 AQNR
 dhcid DHCID AAIBY2/AuCcc
 tlsa TLSA 3 1 1 d2ab
@@ -82,6 +85,7 @@ csync CSYNC 66 3 A NS AAAA
 zonemd ZONEMD 1 1 240 000102030405060708090a0b
 svcb SVCB 16 www alpn=h2,h3-19 mandatory=ipv4hint,alpn ipv4hint=192.0.2.1 dohpath=/q{?dns}
 https HTTPS 1 .
+ech HTTPS 1 . ech
 dsync DSYNC CDS NOTIFY 5359 www
 hhit HHIT AQID
 brid BRID AQID

@@ -9,6 +9,8 @@ pub(super) enum Field {
     Byte,
     Short,
     Long,
+    /// 64 bits, as one number or as two with a dot between them. draft-johnson-dns-ipn-cla-07 3.1.
+    Node,
     /// Seconds, 32 bits.
     Period,
     /// A point in time, 32 bits. RFC 4034 3.2.
@@ -20,6 +22,9 @@ pub(super) enum Field {
     Digest,
     CertKind,
     Notify,
+    /// Flags and protocol of a key. RFC 2535 3.1.2 and 3.1.3.
+    KeyFlags,
+    KeyProtocol,
     Ip4,
     Ip6,
     /// A name that canonical form has in small letters. RFC 4034 6.2.
@@ -30,6 +35,8 @@ pub(super) enum Field {
     Text,
     OptionalText,
     Texts,
+    /// A substitution expression after its length. RFC 3402 3.2.
+    Regexp,
     /// Letters and digits after their length.
     Tag,
     /// Bytes to the end, as a string, quoted or not; as a quoted string only. RFC 7553 4.4.
@@ -40,6 +47,7 @@ pub(super) enum Field {
     Hex,
     /// Bytes to the end, or none.
     OptionalBase64,
+    OptionalHex,
     /// The same, with `-` for none.
     Base64OrHyphen,
     /// Bytes after their length: in hex or `-`, in base32hex and at least one. RFC 5155 3.3.
@@ -89,13 +97,15 @@ pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
         Type::DNAME | Type::NSAP_PTR => &[Name],
         Type::SOA => &[Name, Name, Long, Period, Period, Period, Period],
         Type::MX | Type::AFSDB | Type::RT | Type::KX => &[Short, Name],
-        Type::TXT | Type::SPF | Type::AVC | Type::RESINFO | Type::WALLET | Type::NINFO => &[Texts],
-        Type::RRSIG | Type::SIG => &[Covered, Algorithm, Byte, Period, Time, Time, Short, Name, Base64],
+        Type::TXT | Type::SPF | Type::AVC | Type::RESINFO | Type::WALLET | Type::NINFO | Type::CLA => {
+            &[Texts]
+        }
+        Type::RRSIG | Type::SIG => &[Covered, Algorithm, Byte, Long, Time, Time, Short, Name, Base64],
         Type::NSEC => &[NameKept, SomeTypes],
         Type::NSEC3 => &[Byte, Byte, Short, Salt, Hash, Types],
         Type::NSEC3PARAM => &[Byte, Byte, Short, Salt],
-        Type::DNSKEY | Type::CDNSKEY | Type::RKEY => &[Short, Byte, Algorithm, Base64],
-        Type::KEY => &[Short, Byte, Algorithm, OptionalBase64],
+        Type::DNSKEY | Type::CDNSKEY | Type::RKEY => &[KeyFlags, KeyProtocol, Algorithm, Base64],
+        Type::KEY => &[KeyFlags, KeyProtocol, Algorithm, OptionalBase64],
         Type::DS | Type::CDS | Type::DLV | Type::TA => &[Short, Algorithm, Digest, Hex],
         Type::HINFO => &[Text, Text],
         Type::MINFO | Type::RP => &[Name, Name],
@@ -107,10 +117,10 @@ pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
         Type::LOC => &[Location],
         Type::NXT => &[Name, OldTypes],
         Type::SRV => &[Short, Short, Short, Name],
-        Type::NAPTR => &[Short, Short, Text, Text, Text, Name],
+        Type::NAPTR => &[Short, Short, Text, Text, Regexp, Name],
         Type::CERT => &[CertKind, Short, Algorithm, Base64],
         Type::APL => &[Prefixes],
-        Type::SSHFP => &[Byte, Byte, Hex],
+        Type::SSHFP => &[Byte, Byte, OptionalHex],
         Type::IPSECKEY => &[Byte, Gateway, Base64],
         Type::DHCID | Type::OPENPGPKEY | Type::HHIT | Type::BRID => &[Base64],
         Type::TLSA | Type::SMIMEA => &[Byte, Byte, Byte, Hex],
@@ -125,6 +135,7 @@ pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
         Type::LP => &[Short, NameKept],
         Type::EUI48 => &[Eui48],
         Type::EUI64 => &[Eui64],
+        Type::IPN => &[Node],
         Type::URI => &[Short, Short, Uri],
         Type::CAA => &[Byte, Tag, Quoted],
         Type::AMTRELAY => &[Byte, Relay],

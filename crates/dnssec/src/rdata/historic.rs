@@ -8,7 +8,7 @@ use crate::zone::names::{self, Origin};
 use crate::zone::word::{Kind, Word, digits};
 use crate::zone::{EntryError, Read};
 
-const PROTOCOL: &str = "tcp, udp, or the number of a protocol up to 255,";
+const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255,";
 const SERVICE: &str = "the name of a service, or a port up to 65535,";
 const ATM: &str = "+ and decimal digits, or pairs of hexadecimal digits, with single dots between them,";
 const PREFIX: &str = "the length of a prefix up to 128";
@@ -17,6 +17,38 @@ const MAX_SERVICES: usize = 8192;
 /// The numbers of formats of ATM addresses: of end systems, and telephone numbers.
 const END_SYSTEM: u8 = 0;
 const TELEPHONE: u8 = 1;
+
+/// Protocols by their names in IANA's registry of protocol numbers that `protocols(5)` has, too.
+const PROTOCOLS: [(&str, u8); 28] = [
+    ("icmp", 1),
+    ("igmp", 2),
+    ("ggp", 3),
+    ("ipencap", 4),
+    ("st", 5),
+    ("tcp", 6),
+    ("egp", 8),
+    ("igp", 9),
+    ("pup", 12),
+    ("udp", 17),
+    ("hmp", 20),
+    ("xns-idp", 22),
+    ("rdp", 27),
+    ("iso-tp4", 29),
+    ("dccp", 33),
+    ("ipv6", 41),
+    ("rsvp", 46),
+    ("gre", 47),
+    ("esp", 50),
+    ("ah", 51),
+    ("skip", 57),
+    ("ipv6-icmp", 58),
+    ("eigrp", 88),
+    ("ospf", 89),
+    ("pim", 103),
+    ("vrrp", 112),
+    ("l2tp", 115),
+    ("sctp", 132),
+];
 
 /// Services that RFC 1010 and its successors name for WKS records.
 const SERVICES: [(&str, u16); 46] = [
@@ -88,12 +120,11 @@ pub(super) fn check_psdn(rest: &[u8]) -> Result<usize, DataError> {
 /// Reads a protocol, and services up to the entry's end.
 pub(super) fn parse_services(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.need(PROTOCOL)?;
-    let protocol = match &*word.bytes().to_ascii_lowercase() {
-        b"tcp" => 6,
-        b"udp" => 17,
-        _ => word.number(u8::MAX.into(), PROTOCOL)?,
-    };
-    out.push(protocol as u8);
+    let named = PROTOCOLS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word.bytes()));
+    out.push(match named {
+        Some((_, number)) => *number,
+        None => word.number(u8::MAX.into(), PROTOCOL)? as u8,
+    });
     let bits_at = out.len();
     while let Some(word) = words.next()? {
         let port = service(word).ok_or_else(|| EntryError::word(word, SERVICE))?;

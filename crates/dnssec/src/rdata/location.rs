@@ -40,15 +40,14 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 
 /// Degrees, minutes and seconds, the latter two where they are stated, and a direction.
 fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Read<u32> {
-    const EXPECTED: &str = "degrees, minutes and seconds, and a direction";
+    const EXPECTED: &str = "degrees, minutes and seconds, and a direction (N, S, E or W)";
     let mut value = 0;
     for unit in [DEGREE, 60_000, 1000, 0] {
         let word = words.need(EXPECTED)?;
         if let ([letter], true) = (word.bytes(), unit < DEGREE) {
-            let letter = letter.to_ascii_uppercase();
-            if letter == positive || letter == negative {
+            if *letter == positive || *letter == negative {
                 let is_good = value <= max * DEGREE;
-                let angle = if letter == positive {
+                let angle = if *letter == positive {
                     EQUATOR.wrapping_add(value)
                 } else {
                     EQUATOR.wrapping_sub(value)
@@ -81,7 +80,7 @@ fn decimal(text: &[u8], places: usize) -> Option<u64> {
 }
 
 fn centimetres(text: &[u8]) -> Option<i64> {
-    let text = text.strip_suffix(b"m").or(text.strip_suffix(b"M")).unwrap_or(text);
+    let text = text.strip_suffix(b"m").unwrap_or(text);
     let (sign, text) = text.strip_prefix(b"-").map_or((1, text), |text| (-1, text));
     Some(sign * decimal(text, 2)? as i64)
 }

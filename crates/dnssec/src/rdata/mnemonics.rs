@@ -1,4 +1,7 @@
-//! Numbers with names (IANA, Domain Name System Security Algorithm Numbers; DS digests; CERT types; DSYNC schemes).
+//! Numbers with names (IANA, Domain Name System Security Algorithm Numbers; DS digests; CERT types; DSYNC schemes; flags and
+//! protocols of keys).
+
+use crate::zone::word::digits;
 
 /// A name and its number.
 type Named = (&'static str, u16);
@@ -48,6 +51,29 @@ const CERT_KINDS: [Named; 10] = [
 
 const SCHEMES: [Named; 1] = [("NOTIFY", 1)];
 
+/// RFC 2535 7.1; KSK is BIND's. `SIG0` to `SIG15` have their number in the lowest four bits.
+const KEY_FLAGS: [Named; 16] = [
+    ("NOCONF", 0x4000),
+    ("NOAUTH", 0x8000),
+    ("NOKEY", 0xc000),
+    ("FLAG2", 0x2000),
+    ("EXTEND", 0x1000),
+    ("FLAG4", 0x0800),
+    ("FLAG5", 0x0400),
+    ("USER", 0x0000),
+    ("ZONE", 0x0100),
+    ("HOST", 0x0200),
+    ("NTYP3", 0x0300),
+    ("FLAG8", 0x0080),
+    ("FLAG9", 0x0040),
+    ("FLAG10", 0x0020),
+    ("FLAG11", 0x0010),
+    ("KSK", 0x0001),
+];
+
+const KEY_PROTOCOLS: [Named; 6] =
+    [("NONE", 0), ("TLS", 1), ("EMAIL", 2), ("DNSSEC", 3), ("IPSEC", 4), ("ALL", 255)];
+
 pub(super) fn algorithm(text: &[u8]) -> Option<u16> {
     number(&ALGORITHMS, text)
 }
@@ -62,6 +88,25 @@ pub(super) fn cert_kind(text: &[u8]) -> Option<u16> {
 
 pub(super) fn scheme(text: &[u8]) -> Option<u16> {
     number(&SCHEMES, text)
+}
+
+/// Flags of a key: mnemonics with `|` between them.
+pub(super) fn key_flags(text: &[u8]) -> Option<u16> {
+    text.split(|byte| *byte == b'|').try_fold(0, |flags, name| {
+        let flag = number(&KEY_FLAGS, name).or_else(|| signatory(name))?;
+        Some(flags | flag)
+    })
+}
+
+fn signatory(name: &[u8]) -> Option<u16> {
+    let (prefix, number) = name.split_at_checked(3)?;
+    digits(number)
+        .filter(|number| *number <= 15 && prefix.eq_ignore_ascii_case(b"SIG"))
+        .map(|number| number as u16)
+}
+
+pub(super) fn key_protocol(text: &[u8]) -> Option<u16> {
+    number(&KEY_PROTOCOLS, text)
 }
 
 fn number(table: &[Named], text: &[u8]) -> Option<u16> {

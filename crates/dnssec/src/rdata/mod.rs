@@ -10,7 +10,7 @@
 //! | `bitmap`, `time`, `mnemonics` | types as bits, points in time, numbers with names |
 //! | `lengths` | lengths that depend on a number in the data |
 //! | `location`, `prefixes`, `hosts`, `service` | LOC; APL; IPSECKEY, AMTRELAY and HIP; SVCB and HTTPS |
-//! | `dohpath` | templates of paths in SVCB |
+//! | `dohpath`, `regexp` | templates of paths in SVCB; expressions of NAPTR |
 //! | `historic` | WKS, X25, ATMA and A6 |
 
 mod bitmap;
@@ -25,6 +25,7 @@ mod mnemonics;
 mod parse;
 mod prefixes;
 mod print;
+mod regexp;
 mod service;
 mod time;
 mod wire;

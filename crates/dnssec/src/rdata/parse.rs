@@ -4,18 +4,24 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use super::fields::{Field, fields};
-use super::{bitmap, codec, historic, hosts, lengths, location, mnemonics, prefixes, service, time, wire};
+use super::{
+    bitmap, codec, historic, hosts, lengths, location, mnemonics, prefixes, regexp, service, time, wire,
+};
 use crate::name::Case;
 use crate::rtype::Type;
 use crate::zone::entries::Words;
 use crate::zone::names::{self, Origin};
-use crate::zone::word::{Kind, Word};
+use crate::zone::word::{Kind, Word, digits};
 use crate::zone::{EntryError, Read};
 
 const ALGORITHM: &str = "an algorithm";
 const BYTE: &str = "a number up to 255";
 const SHORT: &str = "a number up to 65535";
+const LONG: &str = "a number up to 4294967295";
 const PERIOD: &str = "a time in seconds";
+const KEY_FLAGS: &str = "flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK,";
+const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSEC or ALL,";
+const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them,";
 const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
 const NAME: &str = "a name";
 /// What a word that should be a type may be.
@@ -50,7 +56,8 @@ fn signature(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8
     let covered = covered(words)?.0.to_be_bytes();
     let algorithm = named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8;
     let labels = words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
-    let numbers = [words.need(PERIOD)?.period()?, time(words.need(TIME)?)?, time(words.need(TIME)?)?];
+    let ttl = words.need(LONG)?.number(u32::MAX, LONG)?;
+    let numbers = [ttl, time(words.need(TIME)?)?, time(words.need(TIME)?)?];
     let tag = words.need(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
     let mut start = [0; 18];
     start[..2].copy_from_slice(&covered);
@@ -87,7 +94,7 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
     match field {
         Field::Byte => byte(words, out)?,
         Field::Short => short(words, out)?,
-        Field::Long => long(words.need("a number")?.number(u32::MAX, "a number up to 4294967295")?, out),
+        Field::Long => long(words.need("a number")?.number(u32::MAX, LONG)?, out),
         Field::Period => long(words.need(PERIOD)?.period()?, out),
         Field::Time => long(time(words.need(TIME)?)?, out),
         Field::Covered => out.extend_from_slice(&covered(words)?.0.to_be_bytes()),
@@ -100,6 +107,13 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
                 named(words, "NOTIFY, or the number of a scheme,", u8::MAX.into(), mnemonics::scheme)? as u8
             )
         }
+        Field::KeyFlags => {
+            let flags = named(words, KEY_FLAGS, u16::MAX, mnemonics::key_flags)?;
+            out.extend_from_slice(&flags.to_be_bytes());
+        }
+        Field::KeyProtocol => {
+            out.push(named(words, KEY_PROTOCOL, u8::MAX.into(), mnemonics::key_protocol)? as u8);
+        }
         Field::CertKind => {
             let kind = named(words, "a kind of certificate", u16::MAX, mnemonics::cert_kind)?;
             out.extend_from_slice(&kind.to_be_bytes());
@@ -108,7 +122,7 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
         Field::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
         Field::Name => names::write(words.need(NAME)?, origin, Case::Lower, out)?,
         Field::NameKept => names::write(words.need(NAME)?, origin, Case::Kept, out)?,
-        Field::Base64 | Field::OptionalBase64 | Field::Hex => coded(field, words, out)?,
+        Field::Base64 | Field::OptionalBase64 | Field::Hex | Field::OptionalHex => coded(field, words, out)?,
         Field::Types => bitmap::parse(words, out)?,
         Field::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),
         Field::SomeTypes => bitmap::parse(words, out)?,
@@ -125,6 +139,8 @@ fn rare(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &m
         Field::Text => codec::text(words.need("a string")?, out),
         Field::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
         Field::Texts => texts(words, out),
+        Field::Regexp => expression(words.need(regexp::EXPRESSION)?, out),
+        Field::Node => node(words.need(NODE)?, out),
         Field::Tag => tag(words.need("a tag")?, out),
         Field::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
         Field::Uri => quoted(words.need("a URI in quotes")?, out),
@@ -248,6 +264,31 @@ fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     while let Some(word) = words.next()? {
         codec::text(word, out)?;
     }
+    Ok(())
+}
+
+/// RFC 3403 4.1.
+fn expression(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+    let start = out.len();
+    codec::text(word, out)?;
+    match regexp::is_substitution(&out[start + 1..]) {
+        true => Ok(()),
+        false => Err(EntryError::word(word, regexp::EXPRESSION)),
+    }
+}
+
+fn node(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+    let text = word.bytes();
+    let number = match text.iter().position(|byte| *byte == b'.') {
+        Some(dot) => digits(&text[..dot])
+            .zip(digits(&text[dot + 1..]))
+            .map(|(high, low)| u64::from(high) << 32 | u64::from(low)),
+        None if text.iter().all(u8::is_ascii_digit) => {
+            std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+        }
+        None => None,
+    };
+    out.extend_from_slice(&number.ok_or_else(|| EntryError::word(word, NODE))?.to_be_bytes());
     Ok(())
 }
 

@@ -14,8 +14,12 @@ use crate::rtype::Type;
 pub fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let is_whole = lengths::check(rtype, data).is_ok();
-    // ldns and Knot DNS refuse the text of a KEY without a public key.
-    let has_text = is_whole && (rtype != Type::KEY || data.len() > 4);
+    // ldns and Knot DNS refuse the text of a KEY without a public key, and of an SSHFP without a fingerprint.
+    let has_text = match rtype {
+        Type::KEY => is_whole && data.len() > 4,
+        Type::SSHFP => is_whole && data.len() > 2,
+        _ => is_whole,
+    };
     let fields = fields(rtype).filter(|_| has_text);
     if !matches!(fields.map(|fields| print_fields(fields, data, out)), Some(Ok(()))) {
         out.truncate(start);
@@ -49,13 +53,14 @@ fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
     match field {
         Field::Byte | Field::Short | Field::Long | Field::Period => digits(number(part), out),
         Field::Algorithm | Field::Digest | Field::CertKind | Field::Notify => digits(number(part), out),
+        Field::KeyFlags | Field::KeyProtocol => digits(number(part), out),
         Field::Time => time::print(number(part), out),
         Field::Covered => type_name(Type(number(part) as u16), out),
         Field::Ip4 => ip4(part, out),
         Field::Ip6 => ip6(part, out),
         Field::Name | Field::NameKept => name(Name::trusted(part), out),
         Field::Base64 | Field::OptionalBase64 => codec::write_base64(part, out),
-        Field::Hex => codec::write_hex(part, out),
+        Field::Hex | Field::OptionalHex => codec::write_hex(part, out),
         Field::Types | Field::SomeTypes => {
             listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)))
         }
@@ -70,7 +75,8 @@ fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
 /// Fields of types that few zones have.
 fn print_rare(field: Field, part: &[u8], out: &mut Vec<u8>) {
     match field {
-        Field::Text | Field::OptionalText | Field::Texts => print_texts(part, out),
+        Field::Text | Field::OptionalText | Field::Texts | Field::Regexp => print_texts(part, out),
+        Field::Node => print_node(part, out),
         Field::Tag => out.extend_from_slice(&part[1..]),
         Field::Quoted | Field::Uri => codec::write_quoted(part, out),
         Field::Base64OrHyphen if part.is_empty() => out.push(b'-'),
@@ -116,6 +122,11 @@ fn print_texts(part: &[u8], out: &mut Vec<u8>) {
         codec::write_quoted(text, out);
         rest = after;
     }
+}
+
+fn print_node(part: &[u8], out: &mut Vec<u8>) {
+    let number = part.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    out.extend_from_slice(number.to_string().as_bytes());
 }
 
 fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u8>) {

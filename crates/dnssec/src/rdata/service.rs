@@ -201,7 +201,6 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
         IPV4HINT => {
             (!value.is_empty() && value.len().is_multiple_of(4), "an ipv4hint that is no list of addresses")
         }
-        ECH => (!value.is_empty(), "an ech without a value"),
         IPV6HINT => {
             (!value.is_empty() && value.len().is_multiple_of(16), "an ipv6hint that is no list of addresses")
         }
@@ -243,7 +242,7 @@ pub(super) fn print(all: &[u8], out: &mut Vec<u8>) {
         if rest.len() < all.len() {
             out.push(b' ');
         }
-        print_key(key, out);
+        print_key(key, value.is_empty(), out);
         if !value.is_empty() {
             out.push(b'=');
             print_value(key, value, out);
@@ -252,8 +251,10 @@ pub(super) fn print(all: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn print_key(key: u16, out: &mut Vec<u8>) {
-    match KEYS.iter().find(|(_, number)| *number == key && key <= LAST_WIDELY_NAMED) {
+/// Knot DNS 3.2 takes `ech` without a value by number only.
+fn print_key(key: u16, is_alone: bool, out: &mut Vec<u8>) {
+    let is_named = key <= LAST_WIDELY_NAMED && !(key == ECH && is_alone);
+    match KEYS.iter().find(|(_, number)| *number == key && is_named) {
         Some((name, _)) => out.extend_from_slice(name.as_bytes()),
         None => {
             out.extend_from_slice(b"key");
@@ -265,7 +266,9 @@ fn print_key(key: u16, out: &mut Vec<u8>) {
 fn print_value(key: u16, value: &[u8], out: &mut Vec<u8>) {
     match key {
         MANDATORY => {
-            print_list(value.as_chunks::<2>().0, out, |key, out| print_key(u16::from_be_bytes(*key), out));
+            print_list(value.as_chunks::<2>().0, out, |key, out| {
+                print_key(u16::from_be_bytes(*key), false, out)
+            });
         }
         ALPN => print_alpn(value, out),
         PORT => text::digits(value.iter().fold(0, |port, byte| port << 8 | u32::from(*byte)), out),

@@ -1,7 +1,7 @@
 //! Data in wire format: split into fields, checked, made canonical.
 
 use super::fields::{Field, fields};
-use super::{bitmap, historic, hosts, lengths, location, prefixes, service};
+use super::{bitmap, historic, hosts, lengths, location, prefixes, regexp, service};
 use crate::name::{Name, NameError};
 use crate::rtype::Type;
 
@@ -71,17 +71,18 @@ pub(super) fn take<'d>(field: Field, rest: &mut &'d [u8]) -> Result<&'d [u8], Da
 fn field_len(field: Field, rest: &[u8]) -> Result<usize, DataError> {
     let after_length = || rest.first().map(|len| 1 + usize::from(*len)).ok_or(DataError::Short);
     Ok(match field {
-        Field::Byte | Field::Algorithm | Field::Digest | Field::Notify => 1,
-        Field::Short | Field::Covered | Field::CertKind => 2,
+        Field::Byte | Field::Algorithm | Field::Digest | Field::Notify | Field::KeyProtocol => 1,
+        Field::Short | Field::Covered | Field::CertKind | Field::KeyFlags => 2,
         Field::Long | Field::Period | Field::Time | Field::Ip4 => 4,
         Field::Eui48 => 6,
-        Field::Eui64 | Field::Locator => 8,
+        Field::Eui64 | Field::Locator | Field::Node => 8,
         Field::Ip6 => 16,
         Field::Name | Field::NameKept => Name::at_front(rest)?.0.as_bytes().len(),
         Field::Text | Field::Salt => after_length()?,
         Field::OptionalText if rest.is_empty() => 0,
         Field::OptionalText => after_length()?,
         Field::Texts => texts(rest)?,
+        Field::Regexp => expression(rest)?,
         Field::Tag => tag(rest)?,
         Field::Hash if rest.first() == Some(&0) => return Err(DataError::Field("a hash of no bytes")),
         Field::Hash => after_length()?,
@@ -92,6 +93,7 @@ fn field_len(field: Field, rest: &[u8]) -> Result<usize, DataError> {
         | Field::Quoted
         | Field::Uri
         | Field::OptionalBase64
+        | Field::OptionalHex
         | Field::Base64OrHyphen
         | Field::Nsap => rest.len(),
         Field::Types | Field::SomeTypes => bitmap::check(rest)?,
@@ -117,6 +119,16 @@ fn texts(all: &[u8]) -> Result<usize, DataError> {
         if rest.is_empty() {
             return Ok(all.len());
         }
+    }
+}
+
+fn expression(rest: &[u8]) -> Result<usize, DataError> {
+    let len = 1 + usize::from(*rest.first().ok_or(DataError::Short)?);
+    match regexp::is_substitution(rest.get(1..len).ok_or(DataError::Short)?) {
+        true => Ok(len),
+        false => Err(DataError::Field(
+            "a substitution expression that no server takes: expected none, or one such as !^.*$!x!",
+        )),
     }
 }
 

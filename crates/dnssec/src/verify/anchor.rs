@@ -7,13 +7,23 @@ use super::signatures::signs;
 use super::{Verifier, ZoneKeys};
 use crate::dnskey::Dnskey;
 use crate::ds::{DigestType, Ds, DsError};
+use crate::name::NameBuf;
 use crate::records::Record;
 use crate::rrsig::{Rrsig, Validity};
 use crate::rtype::Type;
 
-/// What is known of a zone from elsewhere: data of a DS or a DNSKEY record.
+/// A trusted record of a zone, known from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Anchor {
+pub struct Anchor {
+    /// The zone, in small letters.
+    pub owner: NameBuf,
+    /// The record's data.
+    pub data: AnchorData,
+}
+
+/// Data of a DS or a DNSKEY record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnchorData {
     /// A digest of a key.
     Ds(Vec<u8>),
     /// A key.
@@ -24,17 +34,18 @@ impl Anchor {
     /// An anchor of a DS or DNSKEY record; of others none.
     #[must_use]
     pub fn of(record: &Record<'_>) -> Option<Self> {
-        match record.rtype {
-            Type::DS => Some(Self::Ds(record.data.to_vec())),
-            Type::DNSKEY => Some(Self::Dnskey(record.data.to_vec())),
-            _ => None,
-        }
+        let data = match record.rtype {
+            Type::DS => AnchorData::Ds(record.data.to_vec()),
+            Type::DNSKEY => AnchorData::Dnskey(record.data.to_vec()),
+            _ => return None,
+        };
+        Some(Self { owner: record.owner.to_buf(), data })
     }
 
     fn ds(&self) -> Option<Ds<'_>> {
-        match self {
-            Self::Ds(data) => Ds::parse(data).ok(),
-            Self::Dnskey(_) => None,
+        match &self.data {
+            AnchorData::Ds(data) => Ds::parse(data).ok(),
+            AnchorData::Dnskey(_) => None,
         }
     }
 
@@ -48,15 +59,16 @@ impl Anchor {
 }
 
 impl Verifier<'_> {
-    /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors that are not supported lead nowhere, and neither
-    /// do SHA-1 digests beside stronger ones that are supported (RFC 4509 section 3).
+    /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors of other zones and those that are not
+    /// supported lead nowhere, and neither do SHA-1 digests beside stronger ones of the zone that are supported (RFC 4509 section 3).
     ///
     /// # Errors
     /// The machine failed.
     pub fn check_anchors(&self, accelerator: &Accelerator, anchors: &[Anchor]) -> Result<Report, JobError> {
         let mut report = Report::default();
-        let has_stronger = anchors.iter().any(Anchor::is_stronger_than_sha1);
-        for anchor in anchors.iter().filter(|anchor| !(has_stronger && anchor.is_sha1())) {
+        let own = || anchors.iter().filter(|anchor| anchor.owner.name() == self.apex);
+        let has_stronger = own().any(Anchor::is_stronger_than_sha1);
+        for anchor in own().filter(|anchor| !(has_stronger && anchor.is_sha1())) {
             if self.is_anchored(accelerator, anchor)? {
                 return Ok(report);
             }
@@ -90,9 +102,9 @@ impl Verifier<'_> {
         anchor: &Anchor,
         dnskey: &Dnskey<'_>,
     ) -> Result<bool, JobError> {
-        match anchor {
-            Anchor::Dnskey(data) => Ok(dnskey.rdata() == data),
-            Anchor::Ds(data) => {
+        match &anchor.data {
+            AnchorData::Dnskey(data) => Ok(dnskey.rdata() == data),
+            AnchorData::Ds(data) => {
                 match Ds::parse(data).and_then(|ds| ds.matches(accelerator, self.apex, dnskey)) {
                     Ok(matches) => Ok(matches),
                     Err(DsError::Job(error)) => Err(error),

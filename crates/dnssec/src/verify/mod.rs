@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use oarlock::{Accelerator, JobError};
 
-pub use self::anchor::Anchor;
+pub use self::anchor::{Anchor, AnchorData};
 pub use self::finding::{Counts, Finding, Reason, Report, Severity};
 use self::keys::ZoneKeys;
 use crate::algorithm::Algorithm;

@@ -3,9 +3,10 @@
 use super::entries::{Place, Stop, Words};
 use super::error::{EntryError, Read};
 use super::reader::Reader;
-use super::scope::is_class;
+use super::scope::{Head, is_class};
 use super::word::{Kind, Word, digits};
 use crate::records::Records;
+use crate::rtype::Type;
 
 /// Most characters that a number is filled up to.
 const MAX_WIDTH: u32 = 255;
@@ -50,7 +51,11 @@ impl Reader<'_> {
         let mut words = Words::new(text, Place { at: 0, line }, true);
         words.begin();
         self.scope.read_owner(&mut words, records)?;
-        self.record(&mut words, records)?;
+        let head = Head::read(&mut words)?;
+        if head.rtype == Type::SOA {
+            return Err(EntryError::Generate("an SOA record is no record of a range: a zone has one").into());
+        }
+        self.record_of(head, line, &mut words, records)?;
         debug_assert_eq!(words.finish(), Stop::Line);
         Ok(())
     }

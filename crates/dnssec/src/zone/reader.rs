@@ -139,6 +139,18 @@ impl<'i> Reader<'i> {
     pub(super) fn record(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
         let line = words.line();
         let head = Head::read(words)?;
+        self.record_of(head, line, words, records)
+    }
+
+    /// Reads the data of a record that begins in `line`.
+    #[inline]
+    pub(super) fn record_of(
+        &mut self,
+        head: Head,
+        line: u32,
+        words: &mut Words<'_>,
+        records: &mut Records,
+    ) -> Read<()> {
         let owner = self.scope.owner.ok_or(EntryError::NoOwner)?;
         if head.rtype == Type::SOA {
             return self.start_of_authority(head, words, records);

@@ -1,8 +1,5 @@
 //! Formats of other programs: recognised by their outline, refused with their name and the command that converts them.
 
-use der::asn1::AnyRef;
-use der::{Decode, SliceReader, Tag, Tagged};
-
 use super::pem;
 use crate::{KeyError, bind};
 
@@ -29,13 +26,25 @@ const OPENSSH_ED25519: Foreign = Foreign {
     ..OPENSSH
 };
 
+/// OpenSSL 3 opens what is encrypted with RC2 or 3DES, as Windows and older programs do, only with its legacy algorithms.
+const PKCS12: Foreign = Foreign {
+    name: "PKCS#12",
+    remedy: "`openssl pkcs12 -in FILE -nodes -nocerts -out key.pem` takes the key out; OpenSSL 3 needs `-legacy`, too, if RC2 or \
+             3DES encrypts the file",
+    is_private: true,
+    is_found: is_pkcs12,
+};
+
+const PKCS12_IN_BASE64: Foreign = Foreign {
+    name: "PKCS#12 in base64",
+    remedy: "`base64 -d FILE >key.p12` decodes it, and `openssl pkcs12 -in key.p12 -nodes -nocerts -out key.pem` takes the key out; \
+             OpenSSL 3 needs `-legacy`, too, if RC2 or 3DES encrypts the file",
+    is_found: |_| false,
+    ..PKCS12
+};
+
 const FORMATS: [Foreign; 9] = [
-    Foreign {
-        name: "PKCS#12",
-        remedy: "`openssl pkcs12 -in FILE -nodes -nocerts -out key.pem` takes the key out",
-        is_private: true,
-        is_found: is_pkcs12,
-    },
+    PKCS12,
     Foreign {
         name: "a PuTTY private key",
         remedy: "`puttygen FILE -O private-openssh -o key` and then `ssh-keygen -p -m PKCS8 -f key` convert it",
@@ -107,6 +116,11 @@ pub(super) fn error(bytes: &[u8]) -> KeyError {
     der_length(bytes).unwrap_or(KeyError::UnknownFormat)
 }
 
+/// Says what a file in base64 is that is no key of a known structure. `der` is what is in it.
+pub(super) fn error_in_base64(text: &[u8], der: &[u8]) -> KeyError {
+    if is_pkcs12(der) { PKCS12_IN_BASE64.error() } else { error(text) }
+}
+
 /// Says what a PEM block of another program is. `der` is what is in it.
 pub(super) fn labelled(label: &str, der: Option<&[u8]>) -> Option<KeyError> {
     let refused = |name, remedy| Some(KeyError::Foreign { found: name, remedy });
@@ -138,6 +152,7 @@ pub(super) fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
         Some(found) => Some(found.name),
         None if pem::has_private_key(bytes) => Some("a private key in PEM"),
         None if bind::is_bind(bytes) => Some("a private key of BIND"),
+        None if pem::bare_base64(bytes).is_some_and(|der| is_pkcs12(&der)) => Some(PKCS12_IN_BASE64.name),
         None => None,
     }
 }
@@ -148,17 +163,24 @@ impl Foreign {
     }
 }
 
-/// `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292 section 4.
+/// The beginning of the object identifiers of PKCS#7 contents, 1.2.840.113549.1.7, of which a tenth byte says the kind.
+const PKCS7: [u8; 10] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07];
+
+/// `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292 section 4. Many programs
+/// write it in BER, with lengths that are not stated.
 fn is_pkcs12(bytes: &[u8]) -> bool {
-    let content_type = || {
-        let outer = AnyRef::from_der(bytes).ok().filter(|outer| outer.tag() == Tag::Sequence)?;
-        let mut members = SliceReader::new(outer.value()).ok()?;
-        let version = u8::decode(&mut members).ok().filter(|version| *version == 3)?;
-        let safe = AnyRef::decode(&mut members).ok().filter(|safe| safe.tag() == Tag::Sequence)?;
-        let first = AnyRef::decode(&mut SliceReader::new(safe.value()).ok()?).ok()?;
-        Some((version, first.tag()))
-    };
-    content_type().is_some_and(|(_, tag)| tag == Tag::ObjectIdentifier)
+    let safe =
+        sequence(bytes).and_then(|members| members.strip_prefix(&[0x02, 0x01, 0x03])).and_then(sequence);
+    safe.is_some_and(|safe| safe.starts_with(&PKCS7))
+}
+
+/// The bytes behind the header of a SEQUENCE in DER or BER.
+fn sequence(bytes: &[u8]) -> Option<&[u8]> {
+    match bytes {
+        [0x30, 0..=0x80, rest @ ..] => Some(rest),
+        [0x30, len @ 0x81..=0x84, rest @ ..] => rest.get(usize::from(len & 0x7f)..),
+        _ => None,
+    }
 }
 
 /// Two digits for a SEQUENCE, then nothing but digits.

@@ -115,8 +115,8 @@ pub struct Listen {
     pub unix_mode: String,
     /// Group of UNIX sockets, by name or number.
     pub unix_group: Option<String>,
-    /// Users that may connect over UNIX sockets, by name or number, beside root and the filter's own; all whom the permissions let in
-    /// where absent.
+    /// Users that may connect over UNIX sockets, by name or number, beside root and the filter's own; the members of the socket's group
+    /// if absent.
     pub unix_users: Option<Vec<String>>,
     /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
     pub metrics: Option<SocketAddr>,

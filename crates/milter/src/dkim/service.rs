@@ -5,6 +5,7 @@ mod shared;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,7 @@ use oarlock_io::dns::TxtLookup;
 use oarlock_io::read_private;
 use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig, RemoteError};
 use tokio::net::TcpListener;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 use zeroize::Zeroizing;
@@ -151,21 +152,22 @@ impl Service {
     /// cryptoserver that does not answer are among it.
     pub async fn check_keys(&self) -> Vec<KeyFault> {
         let shared = self.current.get();
-        let checked = spawn_blocking(move || {
-            shared.tables.as_ref().map_or_else(Vec::new, |tables| tables.current().check_keys(&shared.keys))
-        });
-        checked.await.unwrap_or_default()
+        let Some(tables) = shared.tables.clone() else { return Vec::new() };
+        let path = tables.path().to_owned();
+        let checked = spawn_blocking(move || tables.current().check_keys(&shared.keys));
+        let unchecked = |error: JoinError| vec![KeyFault::Read { path, reason: error.to_string() }];
+        ended(checked).await.unwrap_or_else(unchecked)
     }
 
     /// Looks at the signing table again: where its file has changed, or because it `is_asked` for. A new table that is no good is
     /// refused, and the old one stays.
     pub async fn reload(&self, is_asked: bool) -> Reload {
         let shared = self.current.get();
-        let looked = spawn_blocking(move || match &shared.tables {
-            Some(tables) => tables.reload(is_asked, &shared.keys),
-            None => Reload::Unchanged,
-        });
-        let reload = looked.await.unwrap_or(Reload::Unchanged);
+        let Some(tables) = shared.tables.clone() else { return Reload::Unchanged };
+        let path = tables.path().to_owned();
+        let looked = spawn_blocking(move || tables.reload(is_asked, &shared.keys));
+        let unread = |error: JoinError| Reload::Refused(TableError::Read { path, reason: error.to_string() });
+        let reload = looked.await.unwrap_or_else(unread);
         self.base.metrics.reload(&reload);
         match &reload {
             Reload::Unchanged => {}
@@ -252,6 +254,16 @@ impl Service {
             }
         }
     }
+}
+
+/// Returns the result of a task. Its panic goes on here: nobody may take it for a result.
+///
+/// # Errors
+/// The runtime has ended before the task began.
+async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
+    task.await.or_else(|error| {
+        Err(error.try_into_panic().map_or_else(|cancelled| cancelled, |panic| resume_unwind(panic)))
+    })
 }
 
 /// A service that listens and does not answer yet.
@@ -356,4 +368,20 @@ fn credentials(server: &Cryptoserver) -> Result<Credentials, ServiceError> {
         certificate: read("certificate", &server.certificate)?,
         private_key: Zeroizing::new(read("private_key", &server.private_key)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_no_result() {
+        assert_eq!(ended(spawn_blocking(|| 7)).await.unwrap(), 7);
+        let outer = tokio::spawn(async {
+            let task: JoinHandle<Vec<u8>> =
+                spawn_blocking(|| panic!("a panic that the test wants to see caught"));
+            ended(task).await
+        });
+        assert!(outer.await.unwrap_err().is_panic());
+    }
 }

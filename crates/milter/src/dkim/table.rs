@@ -13,6 +13,7 @@ mod sqlite;
 mod text;
 
 use std::collections::{HashMap, HashSet};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -176,17 +177,8 @@ impl SigningTable {
         let mut seen = HashSet::new();
         let signing = self.lines.iter().filter(|line| line.state != State::Retiring);
         let lines: Vec<&Line> = signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let check = |lines: &[&Line]| -> Vec<KeyFault> {
+        in_parallel(&lines, |lines| {
             lines.iter().filter_map(|line| line.file.check(&line.selector, reader).err()).collect()
-        };
-        if lines.len() < 2 || threads < 2 {
-            return check(&lines);
-        }
-        std::thread::scope(|scope| {
-            let parts = lines.chunks(lines.len().div_ceil(threads));
-            let running: Vec<_> = parts.map(|part| scope.spawn(move || check(part))).collect();
-            running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         })
     }
 
@@ -201,6 +193,22 @@ impl SigningTable {
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
+}
+
+/// Looks at items on all cores, and returns what was found in their order. A look that panics has found nothing good: its panic goes on.
+fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sync) -> Vec<F> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if items.len() < 2 || threads < 2 {
+        return look(items);
+    }
+    let look = &look;
+    std::thread::scope(|scope| {
+        let parts = items.chunks(items.len().div_ceil(threads));
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || look(part))).collect();
+        let found =
+            running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        found.flatten().collect()
+    })
 }
 
 /// A table being made.

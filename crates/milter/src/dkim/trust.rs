@@ -39,6 +39,15 @@ pub(super) enum ResultsOrigin {
 }
 
 impl TrustSettings {
+    /// A filter's name that is one of this site, too. Results under it would be believed, whoever writes them.
+    pub(super) fn contested_name(&self) -> Option<&str> {
+        let is_of_site = |name: &str| {
+            let mut site = std::iter::once(&self.authserv_id).chain(&self.authserv_ids);
+            site.any(|own| own.eq_ignore_ascii_case(name))
+        };
+        self.filters.iter().map(String::as_str).find(|name| is_of_site(name))
+    }
+
     pub(super) fn of_client(&self, client: Option<IpAddr>) -> Trust<'_> {
         let is_of_hop = client.is_some_and(|ip| self.networks.iter().any(|network| network.contains(ip)));
         Trust { settings: self, is_of_hop }
@@ -77,6 +86,19 @@ fn begins_with_name(value: &[u8], name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_filter_has_a_name_of_its_own() {
+        let of = |filters: &[&str]| TrustSettings {
+            authserv_id: "mx.example".into(),
+            authserv_ids: vec!["border.example".into()],
+            networks: Vec::new(),
+            filters: filters.iter().map(|name| (*name).into()).collect(),
+        };
+        assert_eq!(of(&["rspamd.example", "dmarc.mx.example"]).contested_name(), None);
+        assert_eq!(of(&["rspamd.example", "MX.example"]).contested_name(), Some("MX.example"));
+        assert_eq!(of(&["border.Example"]).contested_name(), Some("border.Example"));
+    }
 
     #[test]
     fn strangers_are_believed_nothing() {

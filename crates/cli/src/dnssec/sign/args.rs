@@ -12,9 +12,9 @@ use oarlock_dnssec::sign::{
 
 use super::super::DnssecError;
 use super::super::key_files::KeyFileArgs;
-use super::super::time::{Duration, Time, now};
 use super::super::zone_file::TextArgs;
 use crate::key_path::key_path;
+use crate::time::{Duration, Time, now};
 
 #[derive(Debug, Args)]
 #[command(

@@ -9,6 +9,7 @@ use oarlock::{Accelerator, Builder, Options};
 use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::Remote;
+use tracing::warn;
 
 use super::{ServiceError, log_absent, remote};
 use crate::dkim::config::{Config, ConfigError, Mode, RequiredFrom, Seal};
@@ -200,12 +201,26 @@ fn tables(
 
 fn trust(config: &Config) -> Result<TrustSettings, ServiceError> {
     let trusted = &config.trusted_results;
-    Ok(TrustSettings {
+    let settings = TrustSettings {
         authserv_id: authserv_id(config)?,
         authserv_ids: trusted.authserv_ids.clone(),
         networks: trusted.networks.clone(),
         filters: trusted.filters.clone(),
-    })
+    };
+    if let Some(name) = settings.contested_name() {
+        return Err(ConfigError::Value {
+            field: "[trusted_results] filters",
+            expected: "names that are neither authserv_id nor one of authserv_ids, since what strangers write under those is removed",
+            found: format!("{name:?}"),
+        }
+        .into());
+    }
+    if !settings.filters.is_empty() && config.arc.seal.is_none() {
+        warn!(
+            "[trusted_results] filters has no effect: only a seal repeats results, and [arc.seal] is not set"
+        );
+    }
+    Ok(settings)
 }
 
 fn sealer(config: &Config, seal: &Seal, keys: &KeyReader) -> Result<Sealer, ServiceError> {

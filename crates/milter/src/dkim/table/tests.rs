@@ -278,3 +278,14 @@ fn keys_that_cannot_sign_refuse_their_table() {
     assert!(matches!(tables.reload(true, &careful()), Reload::Refused(TableError::Keys { .. })));
     assert!(tables.current().check_keys(&careful()).is_empty());
 }
+
+#[test]
+fn a_check_that_panics_finds_no_key_good() {
+    let odd = |numbers: &[u32]| numbers.iter().copied().filter(|number| number % 2 == 1).collect::<Vec<_>>();
+    let numbers: Vec<u32> = (0..100).collect();
+    assert_eq!(in_parallel(&numbers, odd).len(), 50);
+    for numbers in [&numbers[..1], &numbers] {
+        let panics = |_: &[u32]| -> Vec<u32> { panic!("a panic that the test wants to see caught") };
+        assert!(std::panic::catch_unwind(|| in_parallel(numbers, panics)).is_err());
+    }
+}

@@ -1,4 +1,4 @@
-//! Times as DNSSEC writes them, and times seen from now.
+//! Times as arguments: as DNSSEC writes them, and seen from now.
 
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +7,7 @@ use oarlock_dnssec::rdata::parse_time;
 
 /// A point in time: seconds since 1970 modulo 2^32, as signatures have them (RFC 4034 3.1.5), or a duration from now.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Time {
+pub(crate) enum Time {
     At(u32),
     After(Duration),
     Before(Duration),
@@ -15,11 +15,11 @@ pub(super) enum Time {
 
 /// Seconds, less than half of what a time holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Duration(u32);
+pub(crate) struct Duration(u32);
 
 impl Time {
     /// Seconds since 1970 modulo 2^32, if it is `now`.
-    pub(super) fn from(self, now: u32) -> u32 {
+    pub(crate) fn from(self, now: u32) -> u32 {
         match self {
             Self::At(time) => time,
             Self::After(Duration(seconds)) => now.wrapping_add(seconds),
@@ -28,13 +28,22 @@ impl Time {
     }
 
     /// The same, seen from the present.
-    pub(super) fn from_now(self) -> u32 {
+    pub(crate) fn from_now(self) -> u32 {
         self.from(now())
+    }
+
+    /// Seconds since 1970, if it is `now_s`: DKIM's times do not wrap.
+    pub(crate) fn since_1970(self, now_s: u64) -> u64 {
+        match self {
+            Self::At(time) => time.into(),
+            Self::After(Duration(seconds)) => now_s.saturating_add(seconds.into()),
+            Self::Before(Duration(seconds)) => now_s.saturating_sub(seconds.into()),
+        }
     }
 }
 
 impl Duration {
-    pub(super) fn seconds(self) -> u32 {
+    pub(crate) fn seconds(self) -> u32 {
         self.0
     }
 }
@@ -79,7 +88,7 @@ impl FromStr for Duration {
 }
 
 /// Now.
-pub(super) fn now() -> u32 {
+pub(crate) fn now() -> u32 {
     // The numbers wrap in 2106, as DNSSEC's do.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32)
 }
@@ -106,6 +115,11 @@ mod tests {
         assert_eq!(
             ["+1m", "-1m", "20240101000000", "5"].map(from),
             [Ok(1060), Ok(940), Ok(1_704_067_200), Ok(5)]
+        );
+        let since_1970 = |text: &str| text.parse::<Time>().map(|time| time.since_1970(1 << 33));
+        assert_eq!(
+            ["+1m", "-1m", "20240101000000", "5"].map(since_1970),
+            [Ok((1 << 33) + 60), Ok((1 << 33) - 60), Ok(1_704_067_200), Ok(5)]
         );
         assert!(from("tomorrow").is_err() && from("+").is_err() && from("20241301000000").is_err());
     }

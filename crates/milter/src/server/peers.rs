@@ -1,0 +1,127 @@
+//! Who may connect over UNIX sockets.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use tokio::net::UnixStream;
+
+use super::{ServerError, Settings};
+
+/// The root user, who may do everything anyway.
+const ROOT: u32 = 0;
+
+/// A process at the other end of a connection, as the system knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Peer {
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    /// Supplementary groups.
+    pub(super) groups: Vec<u32>,
+    pub(super) pid: Option<i32>,
+}
+
+/// The users that may connect to a socket, beside root and the server's own user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AllowedUsers {
+    /// These.
+    Named(Vec<u32>),
+    /// Members of a group: the socket's.
+    OfGroup(u32),
+}
+
+impl Peer {
+    pub(super) fn of(stream: &UnixStream) -> io::Result<Self> {
+        let peer = stream.peer_cred()?;
+        // A kernel that does not know the groups leaves the one that the process runs under.
+        let groups = oarlock_ffi::peer_groups(stream.as_fd()).unwrap_or_default();
+        Ok(Self { uid: peer.uid(), gid: peer.gid(), groups, pid: peer.pid() })
+    }
+}
+
+impl AllowedUsers {
+    /// The users that the settings name for a socket.
+    pub(super) fn named(settings: &Settings) -> Result<Option<Self>, ServerError> {
+        let Some(users) = &settings.unix_users else { return Ok(None) };
+        let number =
+            |user: &String| number(user, "/etc/passwd").ok_or_else(|| ServerError::User(user.clone()));
+        users.iter().map(number).collect::<Result<_, _>>().map(Self::Named).map(Some)
+    }
+
+    /// The members of the group that a socket's file has.
+    pub(super) fn of_file(path: &Path) -> io::Result<Self> {
+        Ok(Self::OfGroup(fs::symlink_metadata(path)?.gid()))
+    }
+
+    /// Returns true for a peer that may connect to a server of the user `own`.
+    pub(super) fn admits(&self, peer: &Peer, own: u32) -> bool {
+        let is_allowed = match self {
+            Self::Named(users) => users.contains(&peer.uid),
+            Self::OfGroup(group) => peer.gid == *group || peer.groups.contains(group),
+        };
+        is_allowed || peer.uid == ROOT || peer.uid == own
+    }
+}
+
+/// The number of a group that is given by name or number.
+pub(super) fn group_number(group: &str) -> Result<u32, ServerError> {
+    number(group, "/etc/group").ok_or_else(|| ServerError::Group(group.into()))
+}
+
+fn number(name: &str, file: &str) -> Option<u32> {
+    name.parse().ok().or_else(|| find_number(&fs::read_to_string(file).ok()?, name))
+}
+
+/// The number of a group or user in the format of `group(5)` and `passwd(5)`, which begin alike.
+fn find_number(entries: &str, name: &str) -> Option<u32> {
+    entries.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        (fields.next()? == name).then(|| fields.nth(1)?.parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_found_by_their_whole_name() {
+        let groups = "root:x:0:\nmail:x:8:a,b\nmailman:x:38:\nbroken\n:x:9:\n";
+        assert_eq!(find_number(groups, "mail"), Some(8));
+        assert_eq!(find_number(groups, "mailm"), None);
+        assert_eq!(find_number(groups, "broken"), None);
+        assert_eq!(group_number("42").unwrap(), 42);
+        assert!(matches!(group_number("no such group"), Err(ServerError::Group(_))));
+        let users = "root:x:0:0:root:/root:/bin/sh\npostfix:x:101:106::/var/spool/postfix:/bin/false\n";
+        assert_eq!(find_number(users, "postfix"), Some(101));
+    }
+
+    fn peer(uid: u32, gid: u32, groups: &[u32]) -> Peer {
+        Peer { uid, gid, groups: groups.to_vec(), pid: None }
+    }
+
+    #[test]
+    fn members_of_the_sockets_group_may_connect_unless_users_are_named() {
+        let own = 200;
+        let of_group = AllowedUsers::OfGroup(300);
+        for allowed in [peer(0, 0, &[]), peer(200, 200, &[]), peer(101, 300, &[]), peer(101, 101, &[5, 300])]
+        {
+            assert!(of_group.admits(&allowed, own), "{allowed:?}");
+        }
+        for stranger in [peer(101, 101, &[]), peer(300, 101, &[5]), peer(101, 200, &[200])] {
+            assert!(!of_group.admits(&stranger, own), "{stranger:?}");
+        }
+        let settings = |users: &[&str]| Settings {
+            unix_users: Some(users.iter().map(|user| (*user).to_owned()).collect()),
+            ..Settings::default()
+        };
+        let named = AllowedUsers::named(&settings(&["101"])).unwrap().unwrap();
+        assert!(named.admits(&peer(101, 101, &[]), own) && named.admits(&peer(200, 7, &[]), own));
+        assert!(!named.admits(&peer(102, 300, &[300]), own));
+        assert_eq!(AllowedUsers::named(&Settings::default()).unwrap(), None);
+        let unknown = AllowedUsers::named(&settings(&["no such user"]));
+        assert!(matches!(unknown, Err(ServerError::User(_))));
+    }
+}
