@@ -15,10 +15,10 @@ use oarlock::keys::{export, generate};
 use oarlock_wire::Message;
 use oarlock_wire::proto::{self, Request, open_key, request, scheme};
 
-use super::SiegeError;
 use super::frames::{Frames, jobs, open, resident, scheme};
 use super::http2::Http2;
 use super::server::Besieged;
+use super::{SiegeError, pause};
 
 /// An attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,7 +132,7 @@ impl Target {
             while own.goes_on() {
                 // What the server does to an attacker is its own business.
                 let _ = attack(&own);
-                std::thread::sleep(Duration::from_millis(1));
+                pause(Duration::from_millis(1));
             }
         })
     }
@@ -144,7 +144,7 @@ impl Target {
     /// Keeps connections until the attack is over.
     fn hold<T>(&self, connections: T) {
         while self.goes_on() {
-            std::thread::sleep(Duration::from_millis(10));
+            pause(Duration::from_millis(10));
         }
         drop(connections);
     }
@@ -297,7 +297,7 @@ fn dear_jobs(target: &Target) -> io::Result<()> {
     frames.ask(open(0, private(&key)?))?;
     while target.goes_on() {
         frames.send([request::Body::Jobs(jobs(20_000, scheme(scheme::Kind::RsaPkcs1Sign)))])?;
-        std::thread::sleep(Duration::from_millis(20));
+        pause(Duration::from_millis(20));
     }
     Ok(())
 }
@@ -307,7 +307,7 @@ fn rsa_signatures(target: &Target) -> io::Result<()> {
     frames.ask(open(0, resident("rsa2048")))?;
     while target.goes_on() {
         frames.send([request::Body::Jobs(jobs(256, scheme(scheme::Kind::RsaPkcs1Sign)))])?;
-        std::thread::sleep(Duration::from_millis(5));
+        pause(Duration::from_millis(5));
     }
     Ok(())
 }
@@ -332,7 +332,7 @@ fn many_lengths(target: &Target) -> io::Result<()> {
 /// An RSA public key of any length with the exponent 65537, in PKCS#1: nobody has its private half.
 fn odd_public_key(bits: usize) -> Bytes {
     let mut modulus = vec![0xff; bits.div_ceil(8)];
-    modulus[0] = if bits % 8 == 0 { 0xff } else { (1 << (bits % 8)) - 1 };
+    modulus[0] = if bits.is_multiple_of(8) { 0xff } else { (1 << (bits % 8)) - 1 };
     if modulus[0] & 0x80 != 0 {
         modulus.insert(0, 0);
     }

@@ -11,8 +11,8 @@ use oarlock::{Input, Job, Scheme};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
 use oarlock_wire::{Endpoint, Link, jobs};
 
-use super::SiegeError;
 use super::server::Besieged;
+use super::{SiegeError, pause};
 
 /// The pause after each answer.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -51,7 +51,7 @@ impl Honest {
     /// Waits until it has had so many answers, and returns how long they took.
     pub(super) fn wait_for(&self, requests: usize) -> Vec<Duration> {
         while self.shared.lock().len() < requests && self.shared.failures().is_empty() {
-            std::thread::sleep(PAUSE);
+            pause(PAUSE);
         }
         self.latencies()
     }

@@ -116,7 +116,7 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
     honest.forget();
     let mut peak_kb = start_kb;
     while Instant::now() < ends {
-        std::thread::sleep(LOOK);
+        pause(LOOK);
         peak_kb = peak_kb.max(besieged.resident_kb()?);
     }
     let during = honest.latencies();
@@ -141,9 +141,14 @@ fn recovery(besieged: &Besieged, start_kb: u64, args: &SiegeArgs) -> Result<Opti
         if besieged.resident_kb()? * 2 <= start_kb * 3 {
             return Ok(Some(began.elapsed()));
         }
-        std::thread::sleep(LOOK);
+        pause(LOOK);
     }
     Ok(None)
+}
+
+/// Waits for so long, or a little less: attackers and looks are spread over time.
+fn pause(time: Duration) {
+    std::thread::park_timeout(time);
 }
 
 fn progress(attacks: usize) -> ProgressBar {
