@@ -27,3 +27,9 @@ pub(crate) fn code(output: &Output) -> i32 {
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
+
+/// What a command that has succeeded wrote.
+pub(crate) fn text(output: &Output) -> String {
+    assert_eq!(code(output), 0, "{}", stderr(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
