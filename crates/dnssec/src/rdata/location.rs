@@ -44,16 +44,13 @@ fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Read<u3
     let mut value = 0;
     for unit in [DEGREE, 60_000, 1000, 0] {
         let word = words.need(EXPECTED)?;
-        if let ([letter], true) = (word.bytes(), unit < DEGREE) {
-            if *letter == positive || *letter == negative {
-                let is_good = value <= max * DEGREE;
-                let angle = if *letter == positive {
-                    EQUATOR.wrapping_add(value)
-                } else {
-                    EQUATOR.wrapping_sub(value)
-                };
-                return if is_good { Ok(angle) } else { Err(EntryError::word(word, EXPECTED)) };
-            }
+        if let ([letter], true) = (word.bytes(), unit < DEGREE)
+            && (*letter == positive || *letter == negative)
+        {
+            let is_good = value <= max * DEGREE;
+            let angle =
+                if *letter == positive { EQUATOR.wrapping_add(value) } else { EQUATOR.wrapping_sub(value) };
+            return if is_good { Ok(angle) } else { Err(EntryError::word(word, EXPECTED)) };
         }
         let part = match unit {
             DEGREE => digits(word.bytes()).filter(|part| *part <= max).map(|part| part * DEGREE),

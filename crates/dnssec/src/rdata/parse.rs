@@ -105,7 +105,7 @@ fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &
         Field::Notify => {
             out.push(
                 named(words, "NOTIFY, or the number of a scheme,", u8::MAX.into(), mnemonics::scheme)? as u8
-            )
+            );
         }
         Field::KeyFlags => {
             let flags = named(words, KEY_FLAGS, u16::MAX, mnemonics::key_flags)?;

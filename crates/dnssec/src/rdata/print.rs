@@ -62,7 +62,7 @@ fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
         Field::Base64 | Field::OptionalBase64 => codec::write_base64(part, out),
         Field::Hex | Field::OptionalHex => codec::write_hex(part, out),
         Field::Types | Field::SomeTypes => {
-            listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)))
+            listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
         }
         Field::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
         Field::Salt if part.len() == 1 => out.push(b'-'),

@@ -267,7 +267,7 @@ fn print_value(key: u16, value: &[u8], out: &mut Vec<u8>) {
     match key {
         MANDATORY => {
             print_list(value.as_chunks::<2>().0, out, |key, out| {
-                print_key(u16::from_be_bytes(*key), false, out)
+                print_key(u16::from_be_bytes(*key), false, out);
             });
         }
         ALPN => print_alpn(value, out),
