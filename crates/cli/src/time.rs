@@ -28,7 +28,7 @@ impl Time {
     }
 
     /// The same, seen from the present.
-    pub(crate) fn from_now(self) -> u32 {
+    pub(crate) fn at_present(self) -> u32 {
         self.from(now())
     }
 

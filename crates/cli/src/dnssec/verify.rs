@@ -71,7 +71,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
         format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
     });
     let sets = Sets::new(&zone.records);
-    let now = args.now.map_or_else(now, Time::from_now);
+    let now = args.now.map_or_else(now, Time::at_present);
     let settings = Settings {
         most_keys: usize::from(args.most_keys),
         most_iterations: args.most_iterations,

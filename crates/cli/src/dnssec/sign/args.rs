@@ -181,7 +181,7 @@ impl DenialArgs {
 
 impl LifetimeArgs {
     fn lifetime(&self, jitter_seed: u64) -> Lifetime {
-        let now = self.now.map_or_else(now, Time::from_now);
+        let now = self.now.map_or_else(now, Time::at_present);
         let (inception, expiration) = (self.inception.from(now), self.expiry.from(now));
         let mut lifetime = Lifetime {
             inception,
