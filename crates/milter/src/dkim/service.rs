@@ -261,9 +261,8 @@ impl Service {
 /// # Errors
 /// The runtime has ended before the task began.
 async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
-    task.await.map_err(|error| {
-        error.try_into_panic().map_or_else(|cancelled| cancelled, |panic| resume_unwind(panic))
-    })
+    let go_on = |panic| -> JoinError { resume_unwind(panic) };
+    task.await.map_err(|error| error.try_into_panic().map_or_else(|cancelled| cancelled, go_on))
 }
 
 /// A service that listens and does not answer yet.
