@@ -21,7 +21,7 @@ const KEYS: &str = concat!(
     "{\"name\":\"pins\",\"type\":\"tdes2\",\"hex\":\"0123456789abcdeffedcba9876543210\"}\n",
     "{\"type\":\"tdes2\",\"base64\":\"ASNFZ4mrze8QMlR2mLrc/g==\",\"operations\":[\"decrypt\"]}\n",
     "{\"name\":\"few\",\"type\":\"tdes2\",\"hex\":\"00112233445566770123456789abcdef\",\"max_uses\":2}\n",
-    "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"}\n",
+    "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\",\"algorithms\":[\"cbc\"]}\n",
 );
 
 /// A folder with a key, a file of keys and whatever a test puts there.

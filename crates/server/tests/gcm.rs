@@ -26,6 +26,8 @@ async fn alone(link: &Link, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     builder.add(entry).unwrap();
     let batch = builder.batch();
     let results = process(link, &batch).await;
+    let faults: Vec<&str> = results.faults.iter().map(|fault| &*fault.message).collect();
+    assert!(!results.codes.contains(&(Code::Invalid as u8)), "{faults:?}");
     let code = results.codes.first().map_or(Code::Done, |code| Code::try_from(i32::from(*code)).unwrap());
     let bytes = |sink: Option<Sink>| match sink {
         Some(Sink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
-use oarlock_io::{
-    ENDINGS, Material, check_private, is_key_name, read_private_passphrase, read_secret,
-};
+use oarlock_io::{ENDINGS, Material, check_private, is_key_name, read_private_passphrase, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
@@ -124,8 +122,9 @@ fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>,
 
 /// The passphrase in a file, where one was named.
 pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
-    let read =
-        |path: &Path| read_private_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error });
+    let read = |path: &Path| {
+        read_private_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error })
+    };
     path.map(read).transpose()
 }
 

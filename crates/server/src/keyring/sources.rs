@@ -205,7 +205,7 @@ impl KeySources {
             let files = directory.keys().filter(|(_, key)| key.is_private());
             files.filter_map(|(name, _)| directory.file(name).map(Path::to_owned))
         });
-        let records = self.records.iter().map(|(path, _)| path.clone());
+        let records = self.records.iter().map(|file| file.path.clone());
         of_directory.chain(records).collect()
     }
 
