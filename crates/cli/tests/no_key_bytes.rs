@@ -113,12 +113,18 @@ fn no_command_says_anything_of_a_key() {
 }
 
 fn drive(folder: &Folder, key: &Sentinel, sentinels: &Sentinels) {
+    // These prove engines before they look at a key, which takes a third of a second.
+    let is_slow =
+        |words: &str| ["records", "dkim sign", "dnssec sign"].iter().any(|own| words.starts_with(own));
     for (at, (what, bytes)) in essential(key).into_iter().enumerate() {
         folder.write("x.pem", &bytes);
-        // All of them get a file on one line, and each of them a part of the others.
-        for (_, words) in COMMANDS.iter().enumerate().filter(|(place, _)| at == 0 || (at + place) % 8 == 0) {
-            let said = folder.run(words, &bytes);
-            sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
+        for (place, words) in COMMANDS.into_iter().enumerate() {
+            // All of them get a file on one line, and each of them a part of the others.
+            let part = if is_slow(words) { 12 } else { 4 };
+            if at == 0 || (at + place) % part == 0 {
+                let said = folder.run(words, &bytes);
+                sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
+            }
         }
     }
 }

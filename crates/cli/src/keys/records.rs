@@ -177,7 +177,7 @@ mod tests {
         // No newline at the end, an empty line between, a key that is called by its place, a counter that is not there.
         let text = concat!(
             "{\"name\":\"a\",\"type\":\"hmac\",\"hex\":\"0b\"}\n\n{\"type\":\"hmac\",\"hex\":\"0c\"}\n",
-            "{\"name\":\"c\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\"counter\":\"gone\",\"nonce_field\":\"00000001\"}",
+            "{\"name\":\"c\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\"counter\":\"gone\",\"nonce_field\":\"00000001\",\"algorithms\":[\"gcm\"]}",
         );
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
