@@ -1,15 +1,16 @@
 //! One call over HTTP/2: the bytes that it holds, how long its message may take, and whether its answer is taken.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming};
+use hyper::body::{Body, Frame};
 use tokio::time::{Sleep, sleep};
 use tonic::{Code, Status};
 
@@ -28,6 +29,8 @@ const PREFIX_BYTES: usize = 5;
 pub(crate) struct Call {
     state: Mutex<State>,
     max_message: Duration,
+    /// Set if the time of the arriving message begins anew: the one before is whole, or the server has read nothing for a while.
+    begins_anew: AtomicBool,
     /// What a call with one request may send; None for a stream, whose messages gRPC bounds.
     max_unary_bytes: Option<usize>,
 }
@@ -54,6 +57,7 @@ impl Call {
         Ok(Arc::new(Self {
             state: Mutex::new(State { held, arriving: 0, longest: 0, kept }),
             max_message: limits.max_message(),
+            begins_anew: AtomicBool::new(false),
             max_unary_bytes: (!is_stream).then_some(limits.max_unary_bytes),
         }))
     }
@@ -79,6 +83,7 @@ impl Call {
     /// # Errors
     /// As for [`Call::begin`].
     pub(crate) fn take_message(&self, client: &Arc<Client>, bytes: usize) -> Result<HeldBytes, BytesError> {
+        self.begins_anew.store(true, Ordering::Relaxed);
         let mut state = self.lock();
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
         state.longest = state.longest.max(bytes + PREFIX_BYTES);
@@ -88,6 +93,11 @@ impl Call {
     /// Keeps bytes until the call has ended.
     pub(crate) fn keep(&self, held: HeldBytes) {
         self.lock().kept.merge(held);
+    }
+
+    /// Notes that the server reads no more of the call for a while: that time is not the client's.
+    pub(crate) fn pause(&self) {
+        self.begins_anew.store(true, Ordering::Relaxed);
     }
 
     fn is_arriving(&self) -> bool {
@@ -104,22 +114,24 @@ fn exhausted(error: BytesError) -> Status {
 }
 
 /// What a client sends in a call.
-pub(crate) struct RequestBody {
-    body: Incoming,
+pub(crate) struct RequestBody<B> {
+    body: B,
     call: Arc<Call>,
     /// Set while a message arrives.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl RequestBody {
-    pub(crate) fn new(body: Incoming, call: Arc<Call>) -> Self {
+impl<B> RequestBody<B> {
+    pub(crate) fn new(body: B, call: Arc<Call>) -> Self {
         Self { body, call, deadline: None }
     }
 
     /// Fails once the message that is arriving has taken too long.
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Status> {
-        if !self.call.is_arriving() {
+        if self.call.begins_anew.swap(false, Ordering::Relaxed) || !self.call.is_arriving() {
             self.deadline = None;
+        }
+        if !self.call.is_arriving() {
             return Poll::Pending;
         }
         let max = self.call.max_message;
@@ -133,7 +145,7 @@ impl RequestBody {
     }
 }
 
-impl Body for RequestBody {
+impl<B: Body<Data = Bytes, Error: Display> + Unpin> Body for RequestBody<B> {
     type Data = Bytes;
     type Error = Status;
 
@@ -141,15 +153,13 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if let Poll::Ready(late) = self.poll_late(context) {
-            return Poll::Ready(Some(Err(late)));
-        }
-        let frame = match ready!(Pin::new(&mut self.body).poll_frame(context)) {
-            None => return Poll::Ready(None),
-            Some(Err(error)) => {
+        let frame = match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Pending => return self.poll_late(context).map(|late| Some(Err(late))),
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Ready(Some(Err(error))) => {
                 return Poll::Ready(Some(Err(Status::new(Code::Cancelled, error.to_string()))));
             }
-            Some(Ok(frame)) => frame,
+            Poll::Ready(Some(Ok(frame))) => frame,
         };
         let bytes = frame.data_ref().map_or(0, Bytes::len);
         Poll::Ready(Some(self.call.receive(bytes).map(|()| frame)))
@@ -242,5 +252,109 @@ impl Body for AnswerBody {
 impl Drop for AnswerBody {
     fn drop(&mut self) {
         self.untaken.lock().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::future::poll_fn;
+
+    use tokio::sync::mpsc;
+    use tokio::time::advance;
+
+    use super::*;
+    use crate::clients::Clients;
+    use crate::identity::Identity;
+
+    /// Bytes as they arrive.
+    struct Arriving(mpsc::UnboundedReceiver<Bytes>);
+
+    impl Body for Arriving {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.0.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+        }
+    }
+
+    struct Stream {
+        client: Arc<Client>,
+        call: Arc<Call>,
+        body: RequestBody<Arriving>,
+        sender: mpsc::UnboundedSender<Bytes>,
+    }
+
+    impl Stream {
+        fn new() -> Self {
+            let limits = Limits { max_message_seconds: 60, ..Limits::default() };
+            let client = Clients::new(&limits).find(&Identity::loopback());
+            let call = Call::begin(&client, &limits, true).unwrap();
+            let (sender, receiver) = mpsc::unbounded_channel();
+            Self { body: RequestBody::new(Arriving(receiver), Arc::clone(&call)), client, call, sender }
+        }
+
+        fn send(&self, bytes: usize) {
+            self.sender.send(vec![0; bytes].into()).unwrap();
+        }
+
+        /// Reads what is there, and returns the fault of what comes too late.
+        async fn read(&mut self) -> Option<Status> {
+            poll_fn(|context| {
+                loop {
+                    match Pin::new(&mut self.body).poll_frame(context) {
+                        Poll::Ready(Some(Ok(_))) => {}
+                        Poll::Ready(Some(Err(status))) => return Poll::Ready(Some(status)),
+                        Poll::Ready(None) | Poll::Pending => return Poll::Ready(None),
+                    }
+                }
+            })
+            .await
+        }
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn half_a_message_has_its_time_whatever_trickles_in() {
+        let mut stream = Stream::new();
+        stream.send(10);
+        for _ in 0..59 {
+            assert!(stream.read().await.is_none());
+            advance(SECOND).await;
+            stream.send(1);
+        }
+        advance(2 * SECOND).await;
+        assert_eq!(stream.read().await.unwrap().code(), Code::DeadlineExceeded);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_of_many_messages_has_a_time_of_its_own() {
+        let mut stream = Stream::new();
+        for _ in 0..10 {
+            // A message, and the first bytes of the next one.
+            stream.send(100);
+            assert!(stream.read().await.is_none());
+            let held = stream.call.take_message(&stream.client, 90 - PREFIX_BYTES).unwrap();
+            assert_eq!(held.len(), 90 - PREFIX_BYTES);
+            advance(40 * SECOND).await;
+        }
+        stream.call.pause();
+        advance(1000 * SECOND).await;
+        assert!(stream.read().await.is_none(), "the server itself read nothing for so long");
+        advance(61 * SECOND).await;
+        assert!(stream.read().await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quiet_stream_is_not_late() {
+        let mut stream = Stream::new();
+        assert!(stream.read().await.is_none());
+        advance(1000 * SECOND).await;
+        assert!(stream.read().await.is_none());
     }
 }

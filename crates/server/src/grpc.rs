@@ -65,6 +65,7 @@ impl Stream for Answers {
                 return Poll::Ready(std::mem::replace(end, Ok(())).err().map(Err));
             }
             if this.has_enough() {
+                this.call.pause();
                 return Poll::Pending;
             }
             match ready!(Pin::new(&mut this.requests).poll_next(context)) {

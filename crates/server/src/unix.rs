@@ -157,6 +157,8 @@ impl Connection {
                 return Poll::Ready(Ok(()));
             }
             if self.is_closed || self.has_enough() {
+                // That nothing is read is not the client's fault.
+                self.late.renew();
                 return self.wait(Waiting::ForAnswers, context);
             }
             if begun == MAX_BEGUN {
