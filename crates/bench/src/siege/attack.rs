@@ -39,6 +39,8 @@ pub(super) enum Attack {
     ManySchemes,
     /// Refused keys with names of 15 MB
     LongNames,
+    /// Refused keys by the ten thousand, each with an entry for the audit log
+    RefusedKeys,
     /// RSA signatures by the ten thousand under a key that was brought
     DearJobs,
     /// RSA signatures on 64 connections
@@ -50,7 +52,7 @@ pub(super) enum Attack {
 }
 
 impl Attack {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::SilentConnections,
         Self::FewDescriptors,
         Self::StalledCalls,
@@ -59,6 +61,7 @@ impl Attack {
         Self::UnreadRecords,
         Self::ManySchemes,
         Self::LongNames,
+        Self::RefusedKeys,
         Self::DearJobs,
         Self::ManyConnections,
         Self::ManyLengths,
@@ -75,6 +78,7 @@ impl Attack {
             Self::UnreadRecords => "unread-records",
             Self::ManySchemes => "many-schemes",
             Self::LongNames => "long-names",
+            Self::RefusedKeys => "refused-keys",
             Self::DearJobs => "dear-jobs",
             Self::ManyConnections => "many-connections",
             Self::ManyLengths => "many-lengths",
@@ -106,6 +110,7 @@ impl Attack {
             Self::UnreadRecords => crowd(4, unread_records),
             Self::ManySchemes => crowd(2, many_schemes),
             Self::LongNames => crowd(4, long_names),
+            Self::RefusedKeys => crowd(2, refused_keys),
             Self::DearJobs => crowd(2, dear_jobs),
             Self::ManyConnections => crowd(64, rsa_signatures),
             Self::ManyLengths => crowd(2, many_lengths),
@@ -282,6 +287,20 @@ fn long_names(target: &Target) -> io::Result<()> {
     let name = "\u{1}".repeat(15 << 20);
     while target.goes_on() {
         frames.ask(open(0, open_key::Source::Resident(name.clone())))?;
+    }
+    Ok(())
+}
+
+fn refused_keys(target: &Target) -> io::Result<()> {
+    let mut frames = Frames::open(&target.socket)?;
+    let mut number = 0_u64;
+    while target.goes_on() {
+        let names = number..number + 100;
+        frames.send(names.map(|number| open(0, resident(&format!("nothing-{number}")))))?;
+        for _ in 0..100 {
+            frames.answer()?;
+        }
+        number += 100;
     }
     Ok(())
 }

@@ -44,7 +44,8 @@ impl Frames {
         self.answer()
     }
 
-    fn answer(&mut self) -> io::Result<Response> {
+    /// Reads an answer.
+    pub(super) fn answer(&mut self) -> io::Result<Response> {
         let mut head = [0; frame::HEAD];
         self.stream.read_exact(&mut head)?;
         let mut message = vec![0; u32::from_le_bytes(head) as usize];
