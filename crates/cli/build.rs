@@ -51,7 +51,7 @@ fn shortened(commit: &str) -> Option<String> {
     is_name.then(|| commit.chars().take(DIGITS).collect())
 }
 
-/// What git prints, or None if it is not here or fails.
+/// Returns the output of git, or None if git is not here or fails.
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
     let text = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;

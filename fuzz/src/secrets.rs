@@ -97,7 +97,7 @@ impl Runs {
     }
 }
 
-/// What came of a parser: of an error, both texts are searched.
+/// Checks the outcome of a parser. Both texts of an error are searched.
 pub fn check_error<T, E: Display + Debug>(result: Result<T, E>) -> Option<T> {
     result.map_err(|error| check_text(&format!("{error} {error:?}"))).ok()
 }

@@ -37,7 +37,7 @@ struct Cli {
 enum Command {
     /// TLS connections a second that one core takes up: RSA-2048, no resumption, HEAD answered with 107 bytes
     TlsHead(TlsHeadArgs),
-    /// How long an honest client of the cryptoserver waits while others attack, and how much memory they can make it use
+    /// Measures how long an honest client of the cryptoserver waits while others attack, and how much memory they can make it use
     Siege(SiegeArgs),
     #[command(name = tls_head::server::ROLE, hide = true)]
     HeadServer(ServerArgs),

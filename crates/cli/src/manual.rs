@@ -31,7 +31,7 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example: oarlock man ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Where the pages go; it is made if it is not there
+    /// The directory for the pages; it is made if it is not there
     directory: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! How far long work is, on stderr: a bar on a terminal, a line every ten seconds elsewhere.
+//! The progress of long work, on stderr: a bar on a terminal, a line every ten seconds elsewhere.
 //! `OARLOCK_PROGRESS_SECONDS` states another time between lines, or 0 for none.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What a service tells systemd: that it is ready, and that it stops. sd_notify(3).
+//! Messages of a service to systemd: that it is ready, and that it stops. sd_notify(3).
 
 use std::ffi::OsStr;
 use std::io;

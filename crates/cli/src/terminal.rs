@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::args::ColorChoice;
 
-/// What `--color` says. Set once, before any output.
+/// The value of `--color`. Set once, before any output.
 static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
 
 /// The environment variable that states a width: shells set it, and tests do.

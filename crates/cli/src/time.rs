@@ -67,7 +67,7 @@ impl FromStr for Time {
 impl FromStr for Duration {
     type Err = String;
 
-    /// A number with its unit, seconds where there is none.
+    /// Parses a number with its unit. A number without a unit is in seconds.
     fn from_str(text: &str) -> Result<Self, String> {
         let (number, unit_s) = match text.as_bytes() {
             [.., b'm'] => (&text[..text.len() - 1], 60),

@@ -142,7 +142,7 @@ fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
     (words.join(" "), matches)
 }
 
-/// What `--color` says, which is needed before the command line is understood.
+/// Returns the value of `--color`, which is needed before the command line is understood.
 fn color_in(arguments: &[OsString]) -> ColorChoice {
     let mut words = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
     let mut choice = ColorChoice::Auto;

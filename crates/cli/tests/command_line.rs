@@ -1,4 +1,4 @@
-//! What all commands have in common: where options stand, how mistakes are told, and documents of JSON.
+//! Properties that all commands have in common: the places of options, the reports of mistakes, and documents of JSON.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;

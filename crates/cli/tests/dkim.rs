@@ -184,7 +184,7 @@ fn signing_again_replaces_what_was_signed_before() {
     );
     let found = place.verify(&[&place.path("mails")]);
     assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 4]));
-    // Others stay: of another selector, of another domain, and what is none.
+    // Other fields stay: those of another selector, those of another domain, and those that are no signatures.
     let key = format!("s2={}", place.path("s1"));
     let again = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, "--in-place", &mail]);
     assert_eq!((code(&again), fields("mails/one")), (0, 3), "{}", stderr(&again));

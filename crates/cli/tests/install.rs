@@ -1,4 +1,4 @@
-//! What packages need: completions, manual pages, the version, and `make install`.
+//! Parts that packages need: completions, manual pages, the version, and `make install`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;

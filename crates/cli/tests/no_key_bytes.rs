@@ -33,7 +33,7 @@ fn passphrases() -> [Passphrase; 2] {
 
 type Parser = fn(&[u8]) -> Result<Key, KeyError>;
 
-/// What every parser says of a file, as people and as debuggers see it.
+/// Returns everything that the parsers say of a file, as people and as debuggers see it.
 fn said_by_parsers(bytes: &[u8]) -> String {
     let mut said = String::new();
     let mut add = |text: String| said.push_str(&(text + "\n"));
@@ -159,7 +159,7 @@ fn a_key_in_the_place_of_its_file_is_not_quoted() {
     }
 }
 
-/// What is wrong with the files of a directory is listed at once.
+/// Fills a directory with files. Everything that is wrong with them is listed at once.
 fn fill(directory: &Path) {
     for key in all() {
         for (at, (_, bytes)) in essential(&key).into_iter().enumerate() {
@@ -260,7 +260,7 @@ fn send_wrapped(server: &Running, sentinels: &Sentinels) {
     sentinels.assert_absent("an unwrap of damaged keys", answers.as_bytes());
 }
 
-/// What the server answers to wraps of a key, each with another byte damaged.
+/// Returns the server's answers to wraps of a key, each with another byte damaged.
 async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     use oarlock::batch::{BatchBuilder, Entry, KeyWrap, Place, Task};
     use oarlock::contract::WrapAlg;

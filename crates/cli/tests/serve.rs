@@ -65,7 +65,7 @@ fn the_first_steps_work_as_the_server_says() {
     assert!(rows[0]["rate_per_s"].as_f64().unwrap() > 0.0);
 }
 
-/// What `keys --help` says of symmetric keys, they have no fingerprint, holds for the server's too.
+/// The statement of `keys --help` that symmetric keys have no fingerprint holds for the server's keys too.
 #[test]
 fn symmetric_keys_are_listed_without_a_fingerprint() {
     let place = tempfile::tempdir().unwrap();

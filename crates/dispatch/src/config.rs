@@ -12,7 +12,7 @@ pub struct Config {
     pub nice: u8,
     /// Operations that one tenant may have waiting in one queue before it is refused with `Overloaded`.
     pub tenant_bound: usize,
-    /// What one tenant may have waiting in all queues together, by the time that it is predicted to take; beyond it the tenant is refused
+    /// The longest predicted time of the work that one tenant may have waiting in all queues together. Beyond it the tenant is refused
     /// with `Overloaded`. None sets no such bound, which suits callers of one's own process: they may submit millions of jobs.
     pub max_tenant_backlog: Option<Duration>,
     /// What a single job may be predicted to cost to run on its caller's thread when all is idle; zero forbids it.

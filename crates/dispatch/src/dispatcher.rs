@@ -241,14 +241,14 @@ impl Dispatcher {
         Ok(Ticket::new(group, Arc::clone(inner)))
     }
 
-    /// What so many operations of a shape, with so many bytes together, are predicted to take in full batches on one thread. Zero if
-    /// no engine offers the shape.
+    /// Returns the time that so many operations of a shape, with so many bytes together, are predicted to take. They run in full batches
+    /// on one thread. Zero if no engine offers the shape.
     #[must_use]
     pub fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
         self.inner().predict(shape, ops, bytes)
     }
 
-    /// What a tenant's waiting jobs and tasks are predicted to take.
+    /// Returns the time that a tenant's waiting jobs and tasks are predicted to take.
     #[must_use]
     pub fn backlog(&self, tenant: u64) -> Duration {
         self.inner().backlog(tenant)

@@ -155,7 +155,7 @@ impl Flight {
 /// Whose operations a batch had.
 #[derive(Debug)]
 pub(crate) struct Shares {
-    /// What its tenants were charged together.
+    /// Time that its tenants were charged together.
     predicted_ns: f64,
     ops: u32,
     /// The first tenant and its operations.

@@ -86,7 +86,7 @@ pub(crate) struct Report {
     pub(crate) took_ns: f64,
 }
 
-/// What a worker tells of its last batch.
+/// The information that a worker gives about its last batch.
 #[derive(Debug)]
 pub(crate) struct Learnt {
     pub(crate) report: Report,

@@ -66,7 +66,7 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
-    /// Where jobs of a shape wait.
+    /// Returns the lane in which jobs of a shape wait.
     pub(crate) fn of(shape: Shape) -> Self {
         Self::Engines(class_of(shape))
     }

@@ -16,7 +16,7 @@ use crate::metrics::count;
 use crate::queue::{Item, Nanos};
 use crate::scheduler::Decision;
 
-/// What a caller has to be done.
+/// Work that a caller gives to be done.
 pub(crate) struct Task {
     run: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     pub(crate) predicted_ns: Nanos,
@@ -26,7 +26,7 @@ pub(crate) struct Task {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndedTask {
     tenant: u64,
-    /// What it took beyond its prediction.
+    /// Time that it took beyond its prediction.
     more_ns: f64,
 }
 
@@ -35,7 +35,7 @@ impl Task {
         Self { run: Mutex::new(Some(Box::new(run))), predicted_ns }
     }
 
-    /// What is to be done, for the first who asks.
+    /// Takes the work that is to be done. The first who asks gets it.
     pub(crate) fn take(&self) -> Option<Box<dyn FnOnce() + Send>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -12,7 +12,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::queue::Nanos;
 
-/// What tenants take turns at.
+/// A resource at which tenants take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
     /// Workers that run batches on engines.
@@ -142,7 +142,7 @@ impl Tenants {
         self.turns[resource as usize].waiting.iter().map(|(_, tenant)| *tenant)
     }
 
-    /// How many tenants have something waiting at a resource.
+    /// Returns the number of tenants that have something waiting at a resource.
     pub(crate) fn waiting(&self, resource: Resource) -> usize {
         self.turns[resource as usize].waiting.len()
     }

@@ -137,7 +137,7 @@ fn a_bad_key_in_a_sample_is_no_engine_s_fault() {
     assert!(counters.cross_checked > 0);
 }
 
-/// Where blinding decides by chance whether a result is right, the referee may have a right one at first.
+/// The referee may have a right result at first if blinding decides by chance whether a result is right.
 #[test]
 fn a_key_that_is_bad_by_chance_is_no_engine_s_fault() {
     let referee = Invented::referee();

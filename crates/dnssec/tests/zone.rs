@@ -40,7 +40,7 @@ fn word(word: &str, expected: &'static str) -> EntryError {
     EntryError::Word { word: word.into(), expected }
 }
 
-/// What an error says of a TTL.
+/// The text that errors have for a TTL.
 const TTL: &str = "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,";
 
 const TRICKY: &str = "$ORIGIN Example.\r\n$TTL 1h\r\n@ IN SOA ns ( ; start\r\n hostmaster.mail 1 ; serial ) \" (\r\n 2h 30m\r\n 1w2d ) 600\r\n \

@@ -16,7 +16,7 @@ use crate::check_secret_mode;
 )]
 pub struct KeyForPath;
 
-/// Checks that the name of a file is none of PEM or several lines: messages quote names of files.
+/// Checks that the name of a file is neither PEM nor several lines: messages quote names of files.
 ///
 /// # Errors
 /// It may be a key.

@@ -22,15 +22,15 @@ pub enum KeyError {
     /// There is nothing but white space.
     #[error("expected a key in PEM or DER, found {}", if *len == 0 { "an empty file" } else { "only white space" })]
     Empty {
-        /// How many bytes of white space there are.
+        /// The number of bytes of white space.
         len: usize,
     },
     /// A key in a format of another program.
     #[error("expected a key in PEM or DER (PKCS#8, PKCS#1, SEC 1, SPKI), found {found}; {remedy}")]
     Foreign {
-        /// What was found.
+        /// The format that was found.
         found: &'static str,
-        /// What converts it.
+        /// The way to convert it.
         remedy: &'static str,
     },
     /// DER that was cut, or to which something was appended.
@@ -39,9 +39,9 @@ pub enum KeyError {
         if found < expected { "it was cut, copy it again" } else { "remove what follows the key" }
     )]
     DerLength {
-        /// What its first bytes say.
+        /// The length that its first bytes state.
         expected: usize,
-        /// What is there.
+        /// The length that is there.
         found: usize,
     },
     /// Something begins as PEM does, and is no PEM.
@@ -52,7 +52,7 @@ pub enum KeyError {
     /// Several private keys in one file.
     #[error("expected one private key, found {found} of them in the file: keep the one that is meant")]
     SeveralKeys {
-        /// How many there are.
+        /// The number of keys that are there.
         found: usize,
     },
     /// There is no PEM block that could be the key.

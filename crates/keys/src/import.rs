@@ -27,8 +27,8 @@ pub const MAX_INPUT_LEN: usize = 1 << 20;
 /// A key in PEM or DER of any supported structure, or in BIND's private key file. The passphrase is for encrypted PKCS#8; other keys ignore it.
 ///
 /// # Errors
-/// [`KeyError::Foreign`], [`KeyError::Empty`], [`KeyError::PemBegin`], [`KeyError::DerLength`] or [`KeyError::UnknownFormat`] if it
-/// is none of them, and all that the named functions return.
+/// [`KeyError::Foreign`], [`KeyError::Empty`], [`KeyError::PemBegin`], [`KeyError::DerLength`] or [`KeyError::UnknownFormat`] if the
+/// bytes have none of these forms, and all that the named functions return.
 pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     match Structure::of(bounded(bytes)?) {
         Ok(found) => structure(found, bytes, passphrase),

@@ -132,7 +132,7 @@ fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, A
 /// Returns the engines named in [`DISABLE_VARIABLE`].
 ///
 /// # Errors
-/// The first name that is none of [`KNOWN_ENGINES`]: a misspelt one would leave an engine on that somebody meant to turn off.
+/// The first name that is not in [`KNOWN_ENGINES`]: a misspelt name would leave an engine on that somebody meant to turn off.
 pub(crate) fn disabled_by_environment() -> Result<Vec<String>, String> {
     disabled_by(&std::env::var_os(DISABLE_VARIABLE).unwrap_or_default().to_string_lossy())
 }

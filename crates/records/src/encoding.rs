@@ -24,7 +24,7 @@ impl Encoding {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Hex, Self::Base64, Self::Text];
 
-    /// How bytes are written that are no text.
+    /// Returns the encoding of bytes that are no text.
     #[must_use]
     pub fn of_binary(self) -> Self {
         if self == Self::Text { Self::Hex } else { self }

@@ -124,7 +124,7 @@ pub enum Reason {
         /// What lengths would have fitted.
         expected: Option<String>,
     },
-    /// What was decrypted is no text in UTF-8.
+    /// The decrypted bytes are no text in UTF-8.
     NotUtf8,
     /// What was decrypted does not end in a padding. One reason for all that may be wrong.
     Padding,

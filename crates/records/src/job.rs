@@ -143,7 +143,7 @@ impl Job {
         }
     }
 
-    /// How the values are written that the job reads.
+    /// Returns the encoding of the values that the job reads.
     pub(crate) fn value_encoding(&self) -> Encoding {
         match self.work {
             Work::Encrypt { .. } | Work::Mac { .. } => self.encoding,
@@ -151,7 +151,7 @@ impl Job {
         }
     }
 
-    /// How results are written.
+    /// Returns the encoding of results.
     pub(crate) fn result_encoding(&self) -> Encoding {
         match self.work {
             Work::Decrypt { .. } => self.encoding,

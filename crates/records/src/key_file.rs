@@ -225,7 +225,7 @@ impl Line<'_> {
         }
     }
 
-    /// Where IVs come from, but for the counter.
+    /// Returns the sources of IVs, except the counter.
     fn ivs(&self, is_gcm: bool) -> Result<Vec<IvRule>, KeyFault> {
         match (&self.ivs, &self.counter) {
             (Some(words), _) => self::words("ivs", &IVS, words),

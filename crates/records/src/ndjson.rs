@@ -141,7 +141,7 @@ pub(crate) fn dropped(chunk: &[u8], from: usize, cell: Cell) -> Range<usize> {
     before..if chunk.get(next) == Some(&b',') { next + 1 } else { end }
 }
 
-/// Where a string begins that ends with the quote before `end`.
+/// Returns the start of the string that ends with the quote before `end`.
 fn name_start(chunk: &[u8], end: usize) -> usize {
     let mut at = end - 1;
     while let Some(quote) = memrchr(b'"', &chunk[..at]) {

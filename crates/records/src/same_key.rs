@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use oarlock::table::{Algorithm, IvRule, KeyIdentity, Operation};
 
-/// What a line lets its key encrypt.
+/// The encryption that a line allows its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encryption {
     does_gcm: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Encryption {
 pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<(usize, Encryption)>>);
 
 impl Encryption {
-    /// What a policy of these parts lets a key encrypt; None if it encrypts nothing.
+    /// Returns the encryption that a policy of these parts allows a key; None if it encrypts nothing.
     pub(crate) fn of(
         operations: &[Operation],
         algorithms: &[Algorithm],

@@ -123,7 +123,7 @@ async fn accepted<T>(accepted: io::Result<T>, admission: &Admission) -> Option<T
     }
 }
 
-/// Whether connections of a listener are protected.
+/// The protection of a listener's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protection {
     Tls,
@@ -205,7 +205,7 @@ async fn linger(mut stream: Counted<TcpStream>) {
     }
 }
 
-/// How long a refused client may take to read the alert.
+/// The longest time that a refused client may take to read the alert.
 const MAX_LINGER: Duration = Duration::from_secs(2);
 
 /// Bytes of a refused client that are read meanwhile.

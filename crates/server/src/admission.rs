@@ -27,7 +27,7 @@ pub(crate) struct Admission {
     max_connections_per_client: usize,
 }
 
-/// Where a connection came from.
+/// The listener from which a connection came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listener {
     Network,
@@ -75,7 +75,7 @@ impl Admission {
         (HandshakeSlot { admission: Arc::clone(self), source, id, has_spoken }, evicted)
     }
 
-    /// Has one handshake give way, for want of descriptors. False if there is none.
+    /// Has one handshake give way, for want of descriptors. False if there is no handshake.
     pub(crate) fn evict_one(&self) -> bool {
         let mut handshakes = self.lock();
         let largest = handshakes.largest();
@@ -122,7 +122,7 @@ struct Handshakes {
 #[derive(Debug)]
 struct Handshake {
     id: u64,
-    /// Whether the peer has sent anything.
+    /// True if the peer has sent anything.
     has_spoken: Arc<AtomicBool>,
     /// Tells it to give way, by being dropped.
     evict: oneshot::Sender<()>,

@@ -52,7 +52,7 @@ pub(crate) struct NewLogFile(Option<LogFile>);
 /// A bound on the wait for a disk that takes nothing when the server stops.
 const MAX_CLOSE: Duration = Duration::from_secs(5);
 
-/// Why the audit log takes no entry: what it is about must not be done, or its result must not leave.
+/// The reason why the audit log takes no entry. The action of the entry must not be done, or its result must not leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AuditError {
     /// The disk is slower than the entries come.

@@ -18,7 +18,7 @@ use crate::budget::{BytesError, HeldBytes};
 use crate::clients::Client;
 use crate::config::Limits;
 
-/// What a call holds beside messages: its headers, its session, and what lies between gRPC and the socket.
+/// Bytes that a call holds beside messages: its headers, its session, and what lies between gRPC and the socket.
 pub(crate) const CALL_BYTES: usize = 128 << 10;
 
 /// Bytes in front of each message: a flag and the length.
@@ -31,7 +31,7 @@ pub(crate) struct Call {
     max_message: Duration,
     /// Set if the time of the arriving message begins anew: the one before is whole, or the server has read nothing for a while.
     begins_anew: AtomicBool,
-    /// What a call with one request may send; None for a stream, whose messages gRPC bounds.
+    /// The most bytes that a call with one request may send; None for a stream, whose messages gRPC bounds.
     max_unary_bytes: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ struct State {
     arriving: usize,
     /// The longest message so far: gRPC keeps the memory that it took.
     longest: usize,
-    /// What the call holds until its end.
+    /// Bytes that the call holds until its end.
     kept: HeldBytes,
 }
 
@@ -113,7 +113,7 @@ fn exhausted(error: BytesError) -> Status {
     Status::resource_exhausted(error.to_string())
 }
 
-/// What a client sends in a call.
+/// The body that a client sends in a call.
 pub(crate) struct RequestBody<B> {
     body: B,
     call: Arc<Call>,
@@ -188,14 +188,14 @@ impl Untaken {
     }
 }
 
-/// What the server answers in a call, in pieces that leave little behind when the client takes no more.
+/// The body that the server answers in a call, in pieces that leave little behind when the client takes no more.
 pub(crate) struct AnswerBody {
     body: tonic::body::Body,
-    /// What is left of the last frame.
+    /// Bytes that are left of the last frame.
     rest: Bytes,
     id: u64,
     untaken: Arc<Untaken>,
-    /// What the call holds ends with its answer.
+    /// Keeps what the call holds until its answer ends.
     _call: Option<Arc<Call>>,
 }
 

@@ -1,4 +1,4 @@
-//! What certificates say: how long they are good, for what, and for whom.
+//! The contents of certificates: how long they are good, for what, and for whom.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration and what it names, found out without changing anything.
+//! Finds the faults of a configuration and of what it names, without changing anything.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -39,7 +39,7 @@ pub enum ClientPatternError {
     Name {
         /// The text.
         found: String,
-        /// What would do.
+        /// The form that would do.
         expected: &'static str,
     },
 }

@@ -16,13 +16,13 @@ use crate::rate::Rate;
 pub(crate) struct Client {
     /// Its number among the tenants of the engines: the same whenever it comes back.
     pub(crate) tenant: u64,
-    /// What its requests and answers hold.
+    /// Bytes that its requests and answers hold.
     pub(crate) bytes: ClientBytes,
     /// Connections that it has.
     pub(crate) connections: AtomicUsize,
-    /// How often it may bring a key.
+    /// The rate at which it may bring keys.
     pub(crate) brought_keys: Rate,
-    /// What its requests reserve of the audit log.
+    /// Bytes that its requests reserve of the audit log.
     pub(crate) audit_bytes: Arc<ReservedBytes>,
 }
 

@@ -80,7 +80,7 @@ pub struct Keys {
     pub nonce_field: Option<NonceField>,
 }
 
-/// What counted nonces of one server begin with.
+/// The bytes with which counted nonces of one server begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NonceField(pub [u8; 4]);
@@ -151,10 +151,10 @@ pub enum AuditFailure {
     Warn,
 }
 
-/// What a connection needs for TLS and its state.
+/// Bytes that a connection needs for TLS and its state.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// What bringing an RSA private key counts, which is checked at length.
+/// Units that bringing an RSA private key counts. Such a key is checked at length.
 pub const RSA_KEY_UNITS: u32 = 20;
 
 /// Bounds that keep one client from the others' way.
@@ -185,7 +185,7 @@ pub struct Limits {
     pub operations: u32,
     /// Keys that one stream may have open.
     pub keys_per_stream: u32,
-    /// What one client may have waiting, in seconds of engine time as the cost model predicts it, all its connections together.
+    /// Seconds of engine time, as the cost model predicts it, that one client may have waiting in all its connections together.
     pub max_queued_seconds_per_client: u64,
     /// Whether clients may bring keys along.
     pub may_bring_keys: bool,
@@ -195,13 +195,13 @@ pub struct Limits {
     pub max_brought_rsa_bits: u16,
     /// How long a TLS handshake may take, or a UNIX client's first bytes.
     pub handshake_seconds: u64,
-    /// How long a message may take from its first byte to its last.
+    /// The longest time that a message may take from its first byte to its last.
     pub max_message_seconds: u64,
-    /// How long a client may leave answers untaken before its connection is cut.
+    /// Time after which a client's connection is cut if it leaves answers untaken.
     pub max_stall_seconds: u64,
     /// How long a connection may be silent.
     pub idle_seconds: u64,
-    /// How long a connection may last.
+    /// The longest time that a connection may last.
     pub max_connection_seconds: u64,
     /// How long requests under way have to end when the server stops.
     pub drain_seconds: u64,
@@ -247,9 +247,9 @@ impl Limits {
     /// Returns the memory that clients can make the server use beyond what it needs at rest, with what is still to be written to the
     /// audit log apart: `[audit] max_queue_bytes` comes on top.
     ///
-    /// What requests and answers hold counts twice, because a buffer that grows may be twice as long as what is in it. Then each
-    /// connection has buffers whether anything is held or not: of TLS and the kernel's copies, of HTTP/2 for what is not read yet, and
-    /// for the end of each answer; and each client has its guaranteed bytes.
+    /// The bytes that requests and answers hold count twice, because a buffer that grows may be twice as long as what is in it. Then
+    /// each connection has buffers whether anything is held or not: of TLS and the kernel's copies, of HTTP/2 for what is not read yet,
+    /// and for the end of each answer; and each client has its guaranteed bytes.
     #[must_use]
     pub fn max_memory_bytes(&self) -> usize {
         let of_call = 2 * SEND_BUFFER_BYTES;
@@ -260,7 +260,7 @@ impl Limits {
         [network, unix, handshakes].into_iter().fold(self.max_bytes.saturating_mul(2), usize::saturating_add)
     }
 
-    /// What one client may have waiting.
+    /// Returns the engine time that one client may have waiting.
     #[must_use]
     pub fn max_queued(&self) -> Duration {
         Duration::from_secs(self.max_queued_seconds_per_client)
@@ -272,13 +272,13 @@ impl Limits {
         Duration::from_secs(self.handshake_seconds.max(1))
     }
 
-    /// How long a message may take.
+    /// Returns the longest time that a message may take.
     #[must_use]
     pub fn max_message(&self) -> Duration {
         Duration::from_secs(self.max_message_seconds)
     }
 
-    /// How long answers may be left untaken.
+    /// Returns the longest time that answers may be left untaken.
     #[must_use]
     pub fn max_stall(&self) -> Duration {
         Duration::from_secs(self.max_stall_seconds)
@@ -328,17 +328,17 @@ pub enum ConfigError {
     Syntax {
         /// Which file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault of the line.
         reason: String,
     },
     /// A key in the place of the name of its file.
     #[error("{setting}: {error}")]
     KeyForPath {
-        /// Which setting.
+        /// The setting.
         setting: &'static str,
-        /// What was expected.
+        /// The error, with what was expected.
         error: KeyForPath,
     },
     /// Nowhere to listen.
@@ -364,7 +364,7 @@ pub enum ConfigError {
     Client {
         /// The grant's place, from 1.
         number: usize,
-        /// What was wrong.
+        /// The fault of the pattern.
         error: ClientPatternError,
     },
     /// A grant for operations that are not known.

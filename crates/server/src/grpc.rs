@@ -36,7 +36,7 @@ pub(crate) struct Answers {
     ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
     /// How the stream will end, once nothing more is read.
     end: Option<Result<(), Status>>,
-    /// What the last answer holds, until the next one is asked for.
+    /// Bytes that the last answer holds, until the next one is asked for.
     sent: Option<HeldBytes>,
 }
 
@@ -151,7 +151,7 @@ fn chosen(scheme: Option<proto::Scheme>) -> Result<proto::Scheme, Status> {
     required(chosen, "scheme", "a scheme with its kind")
 }
 
-/// What is expected of the field `input`.
+/// The expected content of the field `input`.
 const INPUT: &str = "a message or a digest";
 
 fn single(scheme: proto::Scheme, input: bytes::Bytes, second: bytes::Bytes) -> proto::Jobs {

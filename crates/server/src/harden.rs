@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// What [`harden`] did, and what the system did not let it do. None of the latter is a reason not to serve.
+/// The protections that [`harden`] set, and those that the system did not allow. None of the latter is a reason not to serve.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hardening {
     /// Protections that are on.
@@ -49,7 +49,7 @@ fn lock_memory(limit: Option<u64>) -> Result<(), String> {
 const LOCKED: MlockAllFlags =
     MlockAllFlags::CURRENT.union(MlockAllFlags::FUTURE).union(MlockAllFlags::ONFAULT);
 
-/// Whether this process has its memory locked.
+/// True if this process has its memory locked.
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
 /// Gives memory back to the system that a burst of requests has left behind.

@@ -111,7 +111,7 @@ async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: 
     }
 }
 
-/// How often a connection is looked at whose client may take no answers.
+/// The time between two looks at a connection whose client may take no answers.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
@@ -142,7 +142,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     }
 }
 
-/// How often the health that clients may ask for is brought up to date.
+/// The time between two updates of the health that clients may ask for.
 const HEALTH: Duration = Duration::from_millis(500);
 
 /// Reports whether requests are served, until the server stops.

@@ -29,7 +29,7 @@ pub(crate) struct Keyring {
     asymmetric: BTreeMap<Arc<str>, Resident>,
     pub(crate) table: KeyTable,
     grants: Arc<[Arc<Granted>]>,
-    /// Whether clients may bring keys of their own.
+    /// True if clients may bring keys of their own.
     pub(crate) may_bring_keys: bool,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Lifetimes {
     clock: Clock,
     /// Seconds that a connection may last at most.
     max_connection_seconds: AtomicU64,
-    /// How long requests under way have after the end.
+    /// Time that requests under way have after the end.
     grace: Duration,
     entries: Mutex<HashMap<u64, Entry>>,
     last_id: AtomicU64,
@@ -30,7 +30,7 @@ struct Entry {
     chain: Vec<CertificateDer<'static>>,
     /// The end of the certificate in seconds since 1970.
     not_after: Option<i64>,
-    /// When the connection is too old, by the clock's elapsed time.
+    /// The elapsed time of the clock at which the connection is too old.
     max_age_at: Duration,
     /// When it is cut, once it has begun to end.
     cut_at: Option<Duration>,
@@ -79,7 +79,7 @@ pub(crate) struct Lifetime {
     stage: StageWatch,
 }
 
-/// What requests of a connection see of its stage.
+/// The view that requests have of their connection's stage.
 #[derive(Clone, Debug)]
 pub(crate) struct StageWatch(watch::Receiver<Stage>);
 

@@ -17,7 +17,7 @@ use crate::server::ServerError;
 use crate::service::{Service, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
 
-/// How often files are looked at, and ends of connections too.
+/// The time between two looks at files, and at the ends of connections.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Looks after what was read from files.

@@ -37,9 +37,9 @@ use crate::transport::KnownClient;
 pub(crate) struct Session {
     service: Arc<Service>,
     client: Identity,
-    /// What is counted for the client in all its streams together.
+    /// The counts of the client in all its streams together.
     account: Arc<Client>,
-    /// What audit entries say of the client.
+    /// The part of audit entries that describes the client.
     origin: Arc<Origin>,
     keyring: Arc<Keyring>,
     /// Shared with batches that are under way.
@@ -50,17 +50,17 @@ pub(crate) struct Session {
     /// Held by each batch that may use own keys.
     batches: Arc<()>,
     verdicts: Verdicts,
-    /// What handles and keys hold.
+    /// Bytes that handles and keys hold.
     held: HeldBytes,
 }
 
-/// What a handle holds: its slot, a name, and rights.
+/// Bytes that a handle holds: its slot, a name, and rights.
 const HANDLE_BYTES: usize = 256;
 
-/// What a key of the client's own holds beside that.
+/// Bytes that a key of the client's own holds beside that.
 const OWN_KEY_BYTES: usize = 16 << 10;
 
-/// Bytes of a key's name beyond which there is none of that name.
+/// The most bytes of a key's name. No key has a longer name.
 const MAX_NAME_BYTES: usize = 256;
 
 /// Bytes of a key that a client brings: PEM of an RSA key of 16,384 bits has 13 KiB.
@@ -88,7 +88,7 @@ struct Opened {
     rights: Rights,
     /// The fingerprint that the client expects; empty for any.
     expected: Bytes,
-    /// What a key of the client's own holds, for as long as batches use it too.
+    /// Bytes that a key of the client's own holds, for as long as batches use it too.
     _held: Option<Arc<HeldBytes>>,
 }
 
@@ -108,7 +108,7 @@ enum Source {
 #[derive(Debug)]
 pub(crate) struct Pending {
     work: Work,
-    /// What request and answer hold; None once it is answered.
+    /// Bytes that request and answer hold; None once it is answered.
     held: Option<HeldBytes>,
 }
 

@@ -59,7 +59,7 @@ pub enum TlsError {
     Term {
         /// The certificate's file.
         path: PathBuf,
-        /// What was wrong.
+        /// The fault of its term.
         fault: TermFault,
     },
     /// No client would accept the server's certificate.
@@ -67,7 +67,7 @@ pub enum TlsError {
     Unfit {
         /// The certificate's file.
         path: PathBuf,
-        /// What was wrong.
+        /// The reason why it is unfit.
         reason: String,
     },
     /// Others may read the private key.
@@ -150,7 +150,7 @@ impl TlsState {
         Ok(Self { acceptor, verifier, authorities, terms, clock })
     }
 
-    /// What takes TCP connections to TLS.
+    /// Returns the acceptor that takes TCP connections to TLS.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         self.acceptor.clone()
     }

@@ -31,7 +31,7 @@ const READ: usize = 64 << 10;
 /// Requests that are begun before other connections of the thread have a turn.
 const MAX_BEGUN: usize = 64;
 
-/// How long a client may take to read why it is turned away.
+/// The longest time that a client may take to read why it is turned away.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Serves one client until it leaves, is silent for too long, or sends what is no request.
@@ -114,7 +114,7 @@ struct Connection {
     pending: FuturesUnordered<Pending>,
     /// Nothing more is read: what is under way is answered, then it ends.
     is_closed: bool,
-    /// What the session and the buffers hold while they are small.
+    /// Bytes that the session and the buffers hold while they are small.
     _held: HeldBytes,
 }
 
@@ -269,7 +269,7 @@ impl Connection {
     }
 }
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     ForAnswers,

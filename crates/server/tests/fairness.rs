@@ -1,6 +1,6 @@
 //! Clients that want more than their share, beside one that wants little.
 //!
-//! Nothing here is measured by the clock. What counts is what the greedy client got done while the other one waited.
+//! No test here measures time. What counts is what the greedy client got done while the other one waited.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod house;

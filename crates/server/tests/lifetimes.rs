@@ -49,7 +49,7 @@ async fn keys(link: &Link) -> Result<Vec<KeyInfo>, LinkError> {
     }
 }
 
-/// Why a client has no answer: TLS 1.3 may tell it only after the handshake.
+/// Returns the reason why a client has no answer. TLS 1.3 may report it only after the handshake.
 async fn refusal(endpoint: &oarlock_wire::Endpoint) -> String {
     match Link::open(endpoint).await {
         Err(error) => error.to_string(),

@@ -16,7 +16,7 @@ use tonic::transport::Uri;
 
 use crate::Credentials;
 
-/// How long a server may take to refuse.
+/// The longest time that a server may take to refuse.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Shakes hands once more, without HTTP/2, and returns the server's alert. Under TLS 1.3 it comes after the handshake has ended

@@ -57,7 +57,7 @@ fn of_family(key: Key) -> Result<ProviderKey, Failure> {
 mod tests {
     use super::*;
 
-    /// What stands in the place of a reference may be a private key. OpenSSL's error queue ends in logs.
+    /// Text in the place of a reference may be a private key. OpenSSL's error queue ends in logs.
     #[test]
     fn no_text_quotes_what_is_no_reference() {
         let body = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g";

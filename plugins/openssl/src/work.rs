@@ -287,7 +287,7 @@ fn is_for_service(job: &Job<'_>) -> bool {
     matches!(job.key.kind(), KeyKind::RsaPrivate(_)) && job.scheme != Scheme::RsaPkcs1SignEncoded
 }
 
-/// What an accelerator was made with: its engines, threads and nice value.
+/// The settings with which an accelerator was made: its engines, threads and nice value.
 type Settings = (Option<Vec<String>>, Option<usize>, u8);
 
 /// The accelerators of this process. Locked for a look and for an entry, never while one is made.
@@ -331,7 +331,7 @@ fn new_engines((names, threads, nice): &Settings) -> Result<Accelerator, String>
     builder.build().map_err(|error| error.to_string())
 }
 
-/// How often a lock is tried that is held for a few instructions: some milliseconds, in which its holder gets its turn.
+/// The most tries for a lock that is held for a few instructions. They take some milliseconds, in which its holder gets its turn.
 const MAX_LOCK_TRIES: u32 = 20_000;
 
 /// Locks what is held for a few instructions only. None if it stays locked: a thread held it when this process was forked, and that
@@ -367,7 +367,7 @@ mod tests {
 
     use super::*;
 
-    /// What a fork leaves behind if another thread held the lock: a lock that nobody opens.
+    /// A fork leaves behind a lock that nobody opens if another thread held it.
     #[test]
     fn a_lock_that_is_never_opened_keeps_nobody_waiting() {
         let (config, _) = Config::read(|_| None, |_| None).unwrap();

@@ -1,4 +1,4 @@
-//! What attackers try: outputs that do not fit, and an environment that is another user's.
+//! Attempts of attackers: outputs that do not fit, and an environment that is another user's.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -25,7 +25,7 @@ fn attacker(place: &Place) -> Option<PathBuf> {
     Some(built)
 }
 
-/// What a program sees under this provider and under OpenSSL's own.
+/// Returns the output of a program under this provider and under OpenSSL's own.
 fn both(place: &Place, attacker: &Path, what: &str, key: &str) -> [String; 2] {
     ["?provider=oarlock", "provider=default"].map(|properties| {
         // The program makes a context of its own, which loads the configuration that it is given.

@@ -1,4 +1,4 @@
-//! What attackers do: each as long as it is let, on threads of its own.
+//! The actions of attackers. Each acts as long as it is let, on threads of its own.
 
 use std::io;
 use std::net::TcpStream;
@@ -120,7 +120,7 @@ impl Attack {
     }
 }
 
-/// Where the server is.
+/// The addresses of the server.
 #[derive(Clone)]
 struct Target {
     tcp: String,

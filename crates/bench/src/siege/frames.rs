@@ -15,7 +15,7 @@ pub(super) struct Frames {
     last_id: u64,
 }
 
-/// How long an attacker waits before it goes on with something else.
+/// Time after which an attacker stops waiting and goes on with something else.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Frames {

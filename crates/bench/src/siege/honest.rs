@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Of so many requests one goes over a new connection.
 const NEW_CONNECTION: usize = 20;
 
-/// How long an answer is waited for.
+/// The longest time that an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An honest client at work.
@@ -61,7 +61,7 @@ impl Honest {
         self.shared.lock().clear();
     }
 
-    /// How long each answer took.
+    /// Returns the time that each answer took.
     pub(super) fn latencies(&self) -> Vec<Duration> {
         self.shared.lock().clone()
     }

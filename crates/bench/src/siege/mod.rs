@@ -47,13 +47,13 @@ pub(crate) struct SiegeArgs {
     /// Seconds that each attack lasts at least
     #[arg(long, default_value_t = 8.0)]
     seconds: f64,
-    /// How long the honest client may wait for 99 of 100 answers
+    /// The longest time that the honest client may wait for 99 of 100 answers
     #[arg(long, default_value_t = 50.0, value_name = "MS")]
     max_p99_ms: f64,
     /// The `oarlock` whose `serve` is attacked [default: the same server within this program]
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// How long the server may take to give memory back
+    /// The longest time that the server may take to give memory back
     #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
     max_recovery_seconds: f64,
 }
@@ -131,7 +131,7 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
 /// Requests of the honest client before the attack.
 const CALM_REQUESTS: usize = 50;
 
-/// How often memory is looked at.
+/// The time between two looks at the memory.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns how long the server takes to get near the memory that it had at the start; none if it takes too long.

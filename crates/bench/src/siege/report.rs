@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::attack::Attack;
 use super::{SiegeArgs, SiegeError};
 
-/// What one attack did.
+/// The result of one attack.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     name: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Row {
     bound_mib: f64,
     /// Until memory was within 1.5 times of that at the start; none if it stayed.
     recovery_s: Option<f64>,
-    /// What is not as it should be.
+    /// Everything that is not as it should be.
     pub(super) faults: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::SiegeError;
 use crate::process::{Part, answer};
 
-/// What a process of this role is called with.
+/// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "besieged";
 
 /// Arguments of the role.
@@ -121,7 +121,7 @@ impl Besieged {
         self.development.socket()
     }
 
-    /// How the honest client connects.
+    /// Returns the endpoint to which the honest client connects.
     pub(super) fn honest(&self) -> io::Result<Endpoint> {
         let credentials = Credentials {
             server_ca: fs::read(self.development.ca())?,

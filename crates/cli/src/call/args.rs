@@ -117,10 +117,10 @@ pub(super) struct InputArgs {
     pub(super) digest: bool,
 }
 
-/// Where a result goes, and in which form.
+/// The place of a result, and its form.
 #[derive(Args, Debug)]
 pub(super) struct OutputArgs {
-    /// Where the result goes [default: stdout]
+    /// The file for the result [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Write the result in hexadecimal digits, and a line end
@@ -217,7 +217,7 @@ pub(super) struct OpenArgs {
     /// The text that seal had
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
-    /// What seal wrote, as raw bytes; - for stdin
+    /// The output of seal, as raw bytes; - for stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]

@@ -104,7 +104,7 @@ impl Call<'_> {
     }
 }
 
-/// What came of a record.
+/// The outcome of a record.
 struct Answer {
     result: Zeroizing<Vec<u8>>,
     /// Empty unless the server made it.

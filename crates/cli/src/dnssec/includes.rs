@@ -27,7 +27,7 @@ impl Includes {
         Self { folder, limit, seen: HashSet::new(), file_bytes: 0, text_bytes: 0 }
     }
 
-    /// The text of a file, or why there is none.
+    /// Returns the text of a file, or the reason why there is no text.
     pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let path = self.folder.join(name);
         let mut input = compressed::open(&path).map_err(|error| error.to_string())?;

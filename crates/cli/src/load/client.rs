@@ -121,8 +121,9 @@ pub(super) async fn measure(
     })
 }
 
-/// How long a turn of the warm-up is, and how many turns in a row must bring nothing more.
+/// The length of a turn of the warm-up.
 const WARM_UP_TURN: Duration = Duration::from_millis(250);
+/// Turns in a row that must bring nothing more.
 const EVEN_TURNS: u32 = 4;
 /// The longest warm-up, for servers whose rate never settles.
 const MAX_WARM_UP: Duration = Duration::from_secs(30);

@@ -12,10 +12,10 @@ const GROUP_GAP: f64 = 16.0;
 /// Room at the end of the longest bar for its value.
 const VALUE_ROOM: f64 = 64.0;
 
-/// A value, or the reason why there is none.
+/// A value, or the reason why it is missing.
 pub(crate) type Bar = Result<f64, String>;
 
-/// What a chart of bars shows. Values are in `unit`; in the place of a value that was not measured stands the reason.
+/// The content of a chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
 #[derive(Debug, Clone)]
 pub(crate) struct BarChart {
     pub(crate) title: String,
@@ -26,7 +26,7 @@ pub(crate) struct BarChart {
     /// The value that results are held against, with its name: `(1.0, "OpenSSL 3.0.19")`.
     pub(crate) mark: Option<(f64, String)>,
     pub(crate) series: Vec<String>,
-    /// Name of each group, and one value per series, or why there is none.
+    /// Name of each group, and for each series a value or the reason why it is missing.
     pub(crate) groups: Vec<(String, Vec<Bar>)>,
 }
 

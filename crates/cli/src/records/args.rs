@@ -61,7 +61,7 @@ pub(super) struct FileArgs {
     /// Column for the results, added where it is not there [default: that of the values; mac: mac]
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
-    /// How values, IVs, tags and associated data are written: hex, base64, text. With text, plaintext and associated data are
+    /// The encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data are
     /// taken as they are, in UTF-8, and all else is hex
     #[arg(long, value_name = "NAME", default_value = "hex")]
     encoding: Encoding,

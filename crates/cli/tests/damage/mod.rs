@@ -1,9 +1,9 @@
-//! What happens to key files: on the way through editors, environment variables and copies, and on purpose.
+//! Damage to key files: on the way through editors, environment variables and copies, and on purpose.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub, reason = "each test file uses some of it")]
 
 use crate::sentinel::{Kind, Sentinel, base64};
 
-/// What was done to a file, and what it holds then.
+/// A description of the damage to a file, and the content that the file has then.
 pub type Damaged = (String, Vec<u8>);
 
 const LABELS: [&str; 9] = [

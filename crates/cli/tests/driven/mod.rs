@@ -112,7 +112,7 @@ impl Folder {
         command
     }
 
-    /// What a command says that finds a key in `x.pem` and, if a variable can hold it, in `X`.
+    /// Returns the output of a command that finds a key in `x.pem` and, if a variable can hold it, in `X`.
     pub fn run(&self, words: &str, key: &[u8]) -> Vec<u8> {
         use std::os::unix::ffi::OsStrExt;
         let words: Vec<&str> = words.split_whitespace().collect();

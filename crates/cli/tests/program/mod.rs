@@ -28,7 +28,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// What a command that has succeeded wrote.
+/// Returns the stdout of a command that has succeeded.
 pub(crate) fn text(output: &Output) -> String {
     assert_eq!(code(output), 0, "{}", stderr(output));
     String::from_utf8(output.stdout.clone()).unwrap()

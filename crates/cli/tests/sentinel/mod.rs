@@ -18,7 +18,7 @@ use oarlock::keys::export::{self, Protection};
 use oarlock::keys::threshold::Share;
 use oarlock::keys::{Passphrase, bind, import};
 
-/// How a key's file is made, and so which commands read it.
+/// The form in which a key's file is made. It decides which commands read the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// PEM of this program's own structures.
@@ -156,7 +156,7 @@ const RUN: usize = 6;
 /// Characters of base64 that six bytes decide, wherever they begin.
 const CHARACTERS: usize = 7;
 
-/// The same in upper case, where more bytes are needed: few letters are told apart.
+/// The same in upper case. More bytes are needed there, because fewer letters differ.
 const UPPER_RUN: usize = 9;
 const UPPER_CHARACTERS: usize = 11;
 

@@ -1,4 +1,4 @@
-//! Which engine, and how many operations at once.
+//! The choice of an engine, and of the number of operations at once.
 
 use super::{Asking, Scheduler, usable};
 use crate::config::Rule;
@@ -48,7 +48,7 @@ impl<W: Work> Scheduler<W> {
         Some((choice, ops.min(most.max(1))))
     }
 
-    /// What is run for a tenant from a queue in which a batch could have `available` operations.
+    /// Chooses what is run for a tenant from a queue in which a batch could have `available` operations.
     pub(super) fn choose(
         &self,
         queue: &Queue<W>,

@@ -18,7 +18,7 @@ const ENOUGH: usize = 1024;
 const MOST_HEEDED: usize = 32;
 
 impl<W: Work> Scheduler<W> {
-    /// What a free near worker does next: the most urgent queue of the tenant that has been served least.
+    /// Decides what a free near worker does next: the most urgent queue of the tenant that has been served least.
     pub(crate) fn next(&mut self, now: Nanos, asking: Asking) -> Decision<W> {
         let (mut wait_until, mut last) = (Nanos::MAX, None);
         while let Some((served, tenant)) = self.tenants.next(Resource::Engines, last) {
@@ -33,7 +33,7 @@ impl<W: Work> Scheduler<W> {
         if wait_until == Nanos::MAX { Decision::Idle } else { Decision::WaitUntil(wait_until) }
     }
 
-    /// What is done for one tenant: its queues are tried, the one with the least slack first.
+    /// Decides what is done for one tenant. Its queues are tried, the one with the least slack first.
     fn serve(&mut self, tenant: u64, now: Nanos, asking: Asking) -> Decision<W> {
         if let [queue] = *self.tenants.queues(tenant) {
             return self.decide(queue, tenant, now, asking);
@@ -63,8 +63,8 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// What a free thread for tasks does next: the oldest task of the tenant that has been served least, unless it has `most` of
-    /// them running already.
+    /// Decides what a free thread for tasks does next: the oldest task of the tenant that has been served least, unless it has `most`
+    /// of them running already.
     pub(crate) fn next_task(&mut self, most: usize) -> Decision<W> {
         let Some(queue) = self.find(Lane::Tasks) else { return Decision::Idle };
         let mut last = None;
@@ -95,7 +95,7 @@ impl<W: Work> Scheduler<W> {
         self.tenants.correct(Resource::Engines, tenant, more_ns);
     }
 
-    /// What a far engine does next: the backlog that the CPU cannot finish within the deadline, newest first.
+    /// Decides what a far engine does next: the backlog that the CPU cannot finish within the deadline, newest first.
     pub(crate) fn next_far(&mut self, engine: usize, workers: usize) -> Decision<W> {
         for at in 0..self.active.len() {
             let index = self.active[at];
@@ -235,7 +235,7 @@ impl<W: Work> Scheduler<W> {
         if least.is_finite() { least } else { 0.0 }
     }
 
-    /// What an operation of a queue costs where its lanes are full.
+    /// Returns the cost of an operation of a queue if its lanes are full.
     fn per_op_ns(&self, queue: &Queue<W>) -> f64 {
         let bytes = queue.bytes_per_op();
         let full = |choice: &Choice| {

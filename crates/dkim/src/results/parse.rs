@@ -55,7 +55,8 @@ fn split_results(text: &[u8]) -> Option<Vec<String>> {
     is_closed.then(|| parts.iter().skip(1).filter_map(|part| result_of(part)).collect())
 }
 
-/// One result with single spaces; None for what is none (`none` says that there is not any) and what is left out.
+/// Returns one result with single spaces. None for text that is no result, and for results that are left out. The word `none`
+/// says that there is no result.
 fn result_of(part: &str) -> Option<String> {
     let words: Vec<&str> = part.split(' ').filter(|word| !word.is_empty()).collect();
     let text = words.join(" ");
@@ -69,7 +70,7 @@ fn result_of(part: &str) -> Option<String> {
     (is_result && !method.eq_ignore_ascii_case("arc")).then_some(text)
 }
 
-/// The name behind comments and white space. None where there is none that could be read.
+/// Returns the name behind comments and white space. None if no name can be read.
 pub(super) fn authserv_id_of(value: &[u8]) -> Option<String> {
     split_id(value).map(|(name, _)| name)
 }

@@ -24,7 +24,7 @@ const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSE
 const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them,";
 const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
 const NAME: &str = "a name";
-/// What a word that should be a type may be.
+/// The forms that a word may have if it should be a type.
 pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535,";
 
 /// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.

@@ -22,9 +22,9 @@ pub enum DataError {
     Length {
         /// The field.
         what: &'static str,
-        /// How long it is of its kind.
+        /// The length that its kind has.
         expected: &'static str,
-        /// What is there.
+        /// The length that is there.
         found: usize,
     },
     /// A field that is not as it must be.

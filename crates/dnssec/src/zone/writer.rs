@@ -4,7 +4,7 @@ use crate::rdata;
 use crate::records::Record;
 
 /// Appends a record as a line that every verifier reads: owner, TTL, class, type and data, all names absolute. Types that some verifiers do
-/// not know stand as `TYPE` and a number, and their data in generic form (RFC 3597 section 5); so do data that are none of their type.
+/// not know stand as `TYPE` and a number, and their data in generic form (RFC 3597 section 5). So do data that do not fit their type.
 pub fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
     rdata::name(record.owner, out);
     out.push(b' ');

@@ -1,11 +1,11 @@
-//! How much a compressed stream may hold.
+//! Limits on the bytes that a compressed stream may hold.
 
 /// Bytes that every compressed stream may hold, unless the caller says otherwise.
 const FLOOR_BYTES: u64 = 1 << 30;
 /// Signed zones compress to a third or a tenth, unsigned ones of one pattern to a fiftieth; gzip itself ends at a thousandth.
 const MAX_RATIO: u64 = 100;
 
-/// How much a compressed stream may hold.
+/// The most bytes that a compressed stream may hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextLimit {
     /// 1 GiB, or a hundred times what has been read of the compressed stream if that is more.

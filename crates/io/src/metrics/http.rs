@@ -43,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of a request's head, and of what is written at once.
 const BUFFER: usize = 16 << 10;
 
-/// Where the system has no descriptors left, every turn fails.
+/// Limits the log of failures: every turn fails if the system has no descriptors left.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
 /// Answers whoever comes, until it is dropped.

@@ -1,4 +1,4 @@
-//! What every Prometheus client shows of its process, under the names that they have in common.
+//! Metrics that every Prometheus client shows of its process, under the names that all clients share.
 
 use std::fs;
 

@@ -164,8 +164,8 @@ fn next_begin(text: &[u8]) -> Option<(&str, &[u8])> {
     None
 }
 
-/// True if a block may begin behind this text: at the start of a line, of a quoted value, or right behind another block. A line
-/// with a comment sign or other text in front is none.
+/// True if a block may begin behind this text: at the start of a line, of a quoted value, or right behind another block. No block
+/// begins behind a comment sign or other text in the same line.
 fn starts_here(before: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'');
     let len = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);

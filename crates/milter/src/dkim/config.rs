@@ -369,9 +369,9 @@ pub enum ConfigError {
     Syntax {
         /// Which file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault of the line.
         reason: String,
     },
     /// A socket that is none.

@@ -48,11 +48,11 @@ pub enum KeyFault {
     /// It holds a key that cannot sign mail.
     #[error("{} (selector {selector}): {error}", path.display())]
     Unsuitable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Under which selector it was to sign.
         selector: String,
-        /// What it is, and what would do.
+        /// The key that it is, and the keys that would do.
         error: SignerError,
     },
     /// It names a key at a server, and there is none.

@@ -97,9 +97,9 @@ pub enum TableError {
     /// Keys that cannot sign.
     #[error("{}: {} of its key files cannot be used:\n{}", path.display(), faults.len(), shown(faults))]
     Keys {
-        /// Which table.
+        /// The table.
         path: PathBuf,
-        /// What is wrong with each key, in the order of the lines.
+        /// The fault of each key, in the order of the lines.
         faults: Vec<KeyFault>,
     },
 }

@@ -130,7 +130,7 @@ impl Builder {
         self
     }
 
-    /// What one tenant may have waiting, by the time that it is predicted to take ([`Config::max_tenant_backlog`]).
+    /// Sets the longest predicted time of the work that one tenant may have waiting ([`Config::max_tenant_backlog`]).
     #[must_use]
     pub fn max_tenant_backlog(mut self, most: Duration) -> Self {
         self.config.max_tenant_backlog = Some(most);
@@ -166,7 +166,7 @@ impl Builder {
         self
     }
 
-    /// Where measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`, or
+    /// Sets the path at which measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`, or
     /// `~/.cache/oarlock/costs` if the home directory exists.
     #[must_use]
     pub fn cost_cache(mut self, path: Option<PathBuf>) -> Self {

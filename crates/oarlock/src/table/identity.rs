@@ -1,4 +1,4 @@
-//! Which keys are the same, for who must not compare them.
+//! Identities that show which keys are the same, for callers that must not compare the keys.
 
 use std::fmt;
 use std::sync::OnceLock;

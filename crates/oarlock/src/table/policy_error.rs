@@ -1,15 +1,15 @@
-//! What can be wrong with a policy.
+//! Faults that a policy can have.
 
 use super::{Algorithm, KeyType, Operation};
 
-/// Why a policy makes no sense, or no safe one.
+/// The reason why a policy makes no sense, or no safe one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// Keys of this type do not do this.
     #[error("a {key_type} key does no {algorithm:?}")]
     Algorithm {
-        /// What was allowed.
+        /// The algorithm that was allowed.
         algorithm: Algorithm,
         /// The key's type.
         key_type: KeyType,
@@ -17,7 +17,7 @@ pub enum PolicyError {
     /// Whoever may decrypt under a wrapping key, or make a MAC, may take wrapped keys apart. Clulow, CHES 2003.
     #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]
     WrapsAndMore {
-        /// What else it was to do.
+        /// The other operation that it was to do.
         operation: Operation,
     },
     /// Unwrapping was allowed, but no type of key to come out.
@@ -67,7 +67,7 @@ pub enum PolicyError {
     Unwrapped {
         /// The type of key.
         key_type: KeyType,
-        /// What is wrong.
+        /// The fault of the policy.
         reason: Box<PolicyError>,
     },
 }

@@ -42,7 +42,7 @@ pub(super) struct Keys {
 /// Key columns that name keys by their places in a snapshot.
 pub(crate) type KeyColumns = [Column<'static, KeySource>; 2];
 
-/// What a batch sees. Changes that waited for its end are made when this is dropped.
+/// The snapshot that a batch sees. Changes that waited for its end are made when this is dropped.
 pub(crate) struct SnapshotGuard<'t> {
     // Dropped first: a key that was removed is wiped when the last batch ends that knew it.
     snapshot: Arc<Snapshot>,
@@ -98,7 +98,7 @@ impl Keys {
         (0..).zip(&self.all).filter_map(|(index, own)| Some((index, own.as_ref()?)))
     }
 
-    /// The index behind all others; None if there is none left.
+    /// Returns the index behind all others; None if no index is left.
     pub(super) fn next_index(&self) -> Option<u32> {
         u32::try_from(self.all.len()).ok().filter(|index| *index < Snapshot::FIRST_OUTSIDE)
     }
@@ -222,7 +222,7 @@ mod tests {
         builder
     }
 
-    /// How often the entry of a key is held: by the table, and by each snapshot that has it.
+    /// Counts how often the entry of a key is held: by the table, and by each snapshot that has it.
     fn holders(table: &KeyTable, index: u32) -> usize {
         let state = table.read();
         Arc::strong_count(&state.keys.get(index).unwrap().entry)

@@ -119,7 +119,7 @@ pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Bu
         push_doubled(text, to);
         return;
     }
-    // A quote within is text where the first character is none.
+    // A quote within is text if the first character is no quote.
     let needs_quotes = text.first() == Some(&b'"')
         || text.last() == Some(&b'\r')
         || memchr2(b'\n', delimiter, text).is_some();

@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     client: Arc<str>,
 }
 
-/// What an entry is about that is not an operation.
+/// The subject of an entry that is not about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventKind {
     Start,
@@ -61,7 +61,7 @@ pub(super) const MAX_REFUSALS: usize = FIXED + 2 * (6 * MAX_NAME + 16);
 pub(super) const MAX_HANDSHAKES: usize = FIXED + 6 * MAX_DETAIL + 16;
 
 impl Origin {
-    /// What entries say of a client.
+    /// Returns the part of audit entries that describes a client.
     pub(crate) fn of(client: &Identity) -> Self {
         let names = client.names();
         let mut array = String::from("[");

@@ -15,7 +15,7 @@ use crate::config::AuditFailure;
 /// Bytes of lines that are written at once.
 pub(super) const MAX_PIECE: usize = 1 << 20;
 
-/// How long a writer that failed waits before it tries again.
+/// Time that a writer waits after a failure before it tries again.
 pub(super) const RETRY: Duration = Duration::from_millis(500);
 
 /// Bounds in bytes.
@@ -84,7 +84,7 @@ pub(super) struct Piece {
     pub(super) names_lost: u64,
 }
 
-/// What the writer does next.
+/// The next step of the writer.
 #[derive(Debug)]
 pub(super) enum Step {
     Write(Piece),
@@ -256,7 +256,7 @@ impl Queue {
 
 /// The writer's side.
 impl Queue {
-    /// What to do now; waits until there is something.
+    /// Returns the next step; waits until there is one.
     pub(super) fn next(&self) -> Step {
         let mut state = self.state();
         loop {
@@ -299,7 +299,7 @@ impl Queue {
     pub(super) fn given_up(&self, piece: &Piece, rest: &[u8]) -> u64 {
         let mut state = self.state();
         state.used -= piece.bytes.len();
-        // The line that names lost entries is none of those who wait for it.
+        // The line that names lost entries is not an entry that somebody waits for.
         let own = count_lines(rest).saturating_sub(u64::from(piece.names_lost > 0));
         self.lost.fetch_add(own, Ordering::Relaxed);
         state.lost += own + piece.names_lost;

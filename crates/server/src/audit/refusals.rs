@@ -1,4 +1,4 @@
-//! How often refusals get a line of their own: what costs a client nothing must not fill a disk.
+//! Limits how often a refusal gets a line of its own: what costs a client nothing must not fill a disk.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use oarlock_wire::proto::Code;
 
 use super::entry;
 
-/// What was refused, without the names of who was.
+/// The action that was refused, without the names of those who were refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// Operations of a client.
@@ -46,7 +46,7 @@ const MAX_BURST: u32 = 32;
 const REFILL: Duration = Duration::from_secs(2);
 /// The longest time that repeats wait for their line.
 const MAX_DELAY: Duration = Duration::from_secs(10);
-/// Clients and addresses that are told apart.
+/// The most clients and addresses that have tokens of their own.
 const MAX_NAMES: usize = 1024;
 
 impl Refusals {
@@ -136,7 +136,7 @@ impl Throttle {
 }
 
 impl Repeats {
-    /// What differs becomes an asterisk.
+    /// Adds a refusal and its count. Parts that differ become an asterisk.
     fn add(&mut self, other: Refused, count: u32) {
         self.count = self.count.saturating_add(count);
         match (&mut self.refused, other) {

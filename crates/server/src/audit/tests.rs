@@ -61,7 +61,7 @@ fn lines(text: &[u8]) -> Vec<Value> {
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
 
-/// What a pipe gives until its other end is closed.
+/// Returns everything that a pipe gives until its other end is closed.
 fn read_all(mut reader: impl Read) -> Vec<u8> {
     let mut text = Vec::new();
     reader.read_to_end(&mut text).unwrap();

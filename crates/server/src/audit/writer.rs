@@ -13,7 +13,7 @@ use super::queue::{Piece, Queue, Step};
 #[derive(Debug)]
 pub(super) struct LogFile {
     pub(super) file: File,
-    /// What it ends with is half a line.
+    /// True if it ends with half a line.
     pub(super) is_mid_line: bool,
 }
 
@@ -47,7 +47,7 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// What the thread has.
+/// The data of the thread that writes.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) path: PathBuf,

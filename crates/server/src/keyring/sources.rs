@@ -1,4 +1,4 @@
-//! Where the keys come from: files that are looked at again and again.
+//! The sources of the keys: files that are looked at again and again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::{Granted, Keyring, Resident};
 use crate::config::{Config, ConfigError, Keys, NonceField};
 use crate::null;
 
-/// Where the keys come from, and what was there before.
+/// The sources of the keys, and the content that was there before.
 #[derive(Debug)]
 pub(crate) struct KeySources {
     directory: Option<KeyDirectory>,
@@ -44,7 +44,7 @@ impl RecordsFile {
     }
 }
 
-/// Whether counters of IVs that do not exist yet are made.
+/// Decides if counters of IVs that do not exist yet are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterUse {
     /// The server makes them.
@@ -63,7 +63,7 @@ impl CounterUse {
     }
 }
 
-/// Why there are no keys to begin with.
+/// The reason why there are no keys to begin with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysError {
@@ -73,31 +73,31 @@ pub enum KeysError {
     /// The passphrase cannot be read.
     #[error("[keys] passphrase_file: {}: {error}", path.display())]
     Passphrase {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The file of symmetric keys cannot be read.
     #[error("[keys] records: {}: {error}", path.display())]
     ReadRecords {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// It is no such file.
     #[error("[keys] records: {}: {error}", path.display())]
     Records {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// The fault and its place.
         error: Box<KeyFileError>,
     },
     /// Others may read secrets.
     #[error("[keys] {setting}: {error}")]
     Exposed {
-        /// Which setting names the file.
+        /// The setting that names the file.
         setting: &'static str,
         /// The file and what to do.
         error: ExposedSecret,
@@ -107,13 +107,13 @@ pub enum KeysError {
     Grants(#[from] ConfigError),
 }
 
-/// What came of looking again.
+/// The result of looking again.
 #[derive(Debug, Default)]
 pub(crate) struct Refreshed {
     /// The new keys, if anything changed.
     pub(crate) keyring: Option<Keyring>,
     pub(crate) changes: Changes,
-    /// What is wrong with one of the sources as a whole; what it gave before is still used.
+    /// Faults of sources as a whole. What a faulty source gave before is still used.
     pub(crate) faults: Vec<KeysError>,
     pub(crate) has_new_records: bool,
 }

@@ -24,7 +24,7 @@ use crate::budget::HeldBytes;
 use crate::metrics::time;
 use crate::service::Service;
 
-/// What a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of 4096 bits has 512 bytes.
+/// Bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of 4096 bits has 512 bytes.
 const JOB_BYTES: usize = 512;
 
 /// Jobs under way, and those that were refused.

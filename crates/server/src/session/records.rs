@@ -41,7 +41,7 @@ const MAX_BYTES_AT_ONCE: usize = 4096;
 /// Records of such a batch.
 const MAX_AT_ONCE: u32 = 256;
 
-/// What a record holds beside its data: its columns, its state and its verdict.
+/// Bytes that a record holds beside its data: its columns, its state and its verdict.
 const RECORD_BYTES: usize = 64;
 
 /// The least that a message holds: it may lie in a buffer with others, which stays as long as it does.
@@ -125,7 +125,7 @@ struct RecordWork {
     _batch: Arc<()>,
     handles: Arc<Vec<Option<Opened>>>,
     origin: Arc<Origin>,
-    /// What the client's requests reserve of the audit log.
+    /// Bytes that the client's requests reserve of the audit log.
     audit_bytes: Arc<ReservedBytes>,
     /// The server's number of the request.
     number: u64,
@@ -218,7 +218,7 @@ impl RecordWork {
         kinds.into_iter().map(bytes).fold(0, usize::saturating_add)
     }
 
-    /// How many records of each key and task ended how, in the order of their names.
+    /// Counts the records of each key and task by how they ended, in the order of their names.
     fn tally<'w>(
         &'w self,
         named: &Column<'_, KeySource>,
@@ -268,7 +268,7 @@ impl RecordWork {
     }
 }
 
-/// What an entry says of a key.
+/// The name of a key in an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum NamedKey {
     Handle(u32),

@@ -18,7 +18,7 @@ pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }
 
-/// What is special about a client's certificate.
+/// Special properties of a client's certificate.
 #[derive(Clone, Default)]
 pub struct Special {
     pub is_expired: bool,

@@ -41,7 +41,7 @@ impl Trail {
     /// Takes the place of the entries on a client's account, before any job runs.
     ///
     /// # Errors
-    /// There is none, and the log must be kept.
+    /// There is no place left, and the log must be kept.
     pub(super) fn reserve(&mut self, audit: &Audit, account: &Arc<ReservedBytes>) -> Result<(), AuditError> {
         let Some(origin) = &self.origin else { return Ok(()) };
         self.reservation = Some(audit.reserve(account, self.max_entry_bytes(origin))?);
