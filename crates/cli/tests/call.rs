@@ -19,7 +19,7 @@ use tempfile::TempDir;
 const KEYS: &str = concat!(
     "{\"name\":\"rfc4231\",\"type\":\"hmac\",\"hex\":\"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b\"}\n",
     "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"}\n",
-    "{\"name\":\"nonces\",\"type\":\"aes128\",\"hex\":\"00000000000000000000000000000000\",\"ivs\":[\"column\"]}\n",
+    "{\"name\":\"nonces\",\"type\":\"aes128\",\"hex\":\"00000000000000000000000000000000\",\"algorithms\":[\"gcm\"],\"ivs\":[\"column\"]}\n",
     "{\"name\":\"tdes\",\"type\":\"tdes2\",\"hex\":\"0123456789abcdeffedcba9876543210\"}\n",
 );
 
