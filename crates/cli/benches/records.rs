@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -146,6 +147,9 @@ fn write_inputs(folder: &Path, rows: u64) {
         ("keys", &keys),
         ("key", &"0123456789abcdeffedcba9876543210".into()),
     ] {
-        fs::write(folder.join(name), text).unwrap();
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        // Keys that others may read are refused.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 }
