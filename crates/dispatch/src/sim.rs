@@ -145,7 +145,7 @@ fn at_low_load_the_tail_is_scalars() {
         let adaptive = simulate(Rule::Adaptive, workers, 5.0, JOBS);
         let scalar = simulate(Rule::ScalarOnly, workers, 5.0, JOBS);
         println!(
-            "5 %, {workers} workers: adaptive p99 {:.0} us, scalar {:.0} us",
+            "5 %, {workers} workers: adaptive p99 {:.0} µs, scalar {:.0} µs",
             adaptive.p99 / 1e3,
             scalar.p99 / 1e3
         );

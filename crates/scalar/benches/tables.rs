@@ -195,5 +195,5 @@ fn cost(work: &Work) {
     tables.forget();
     let (first, second) = (run(), run());
     let micros = (first - second).as_nanos() as f64 / 1000.0 / SIGNATURES as f64;
-    println!("{:10} {bytes:17} {micros:13.0} us", work.name);
+    println!("{:10} {bytes:17} {micros:13.0} µs", work.name);
 }

@@ -43,13 +43,13 @@ pub(super) fn print(rows: &mut [Row], as_json: bool) -> Result<(), HeadError> {
     for row in rows {
         writeln!(
             out,
-            "{:<15} {:>11} {:>8.0} {:>9.0} {:>6.0} us {:>12} {:>6} {:>6.2} ms {:>6.2} ms",
+            "{:<15} {:>11} {:>8.0} {:>9.0} {:>6.0} µs {:>12} {:>6} {:>6.2} ms {:>6.2} ms",
             row.name,
             row.connections,
             row.rate_per_s,
             row.rate_per_cpu_s,
             row.server_cpu_us,
-            row.cryptoserver_cpu_us.map_or_else(|| "-".to_owned(), |us| format!("{us:.0} us")),
+            row.cryptoserver_cpu_us.map_or_else(|| "-".to_owned(), |us| format!("{us:.0} µs")),
             row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
             row.p50_us / 1e3,
             row.p99_us / 1e3,
