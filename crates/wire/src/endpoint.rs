@@ -87,7 +87,7 @@ pub enum ConnectError {
 }
 
 /// How long a connection may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Bytes of windows: batches both ways fit without waiting for each other.
 const WINDOW: u32 = 4 << 20;

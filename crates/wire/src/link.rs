@@ -13,8 +13,9 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
-use crate::endpoint::status_reason;
+use crate::endpoint::{PATIENCE, status_reason};
 use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
 use crate::{ConnectError, Credentials, Endpoint, Limits, alert, frame};
@@ -72,9 +73,14 @@ impl Link {
         let mut client = CryptoserverClient::new(channel).max_decoding_message_size(most);
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
-        let answered = match client.stream(outgoing).await {
-            Ok(answered) => answered,
-            Err(status) => return Err(refused(url, credentials, &status).await),
+        // A server that drops the connection meanwhile may leave the call without an end.
+        let answered = match timeout(PATIENCE, client.stream(outgoing)).await {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(status)) => return Err(refused(url, credentials, &status).await),
+            Err(_) => {
+                let reason = format!("the server did not take a stream within {} s", PATIENCE.as_secs());
+                return Err(ConnectError::Unreachable { place: url.to_owned(), reason });
+            }
         };
         let shared = Shared::new();
         let own = Arc::clone(&shared);
