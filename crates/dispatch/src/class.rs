@@ -44,19 +44,27 @@ pub(crate) fn is_mixed(class: Shape) -> bool {
 pub(crate) fn scaled(known: Shape, cost: Cost, shape: Shape) -> Option<Cost> {
     let ratio = |to: u16, from: u16| f64::from(to) / f64::from(from.max(1));
     let factor = match (known, shape) {
-        (Shape::RsaPrivate { bits: from }, Shape::RsaPrivate { bits: to }) => ratio(to, from).powi(3),
+        (Shape::RsaPrivate { bits: from }, Shape::RsaPrivate { bits: to }) => cube(ratio(to, from)),
         (Shape::RsaPublic { bits: from, exponent: own }, Shape::RsaPublic { bits: to, exponent: wanted })
             if own == wanted =>
         {
-            ratio(to, from).powi(2)
+            square(ratio(to, from))
         }
         (
             Shape::ModExp { bits: from, exponent_bits: own },
             Shape::ModExp { bits: to, exponent_bits: wanted },
-        ) => ratio(to, from).powi(2) * ratio(wanted, own),
+        ) => square(ratio(to, from)) * ratio(wanted, own),
         _ => return None,
     };
     Some(Cost { per_op_ns: cost.per_op_ns * factor, ..cost })
+}
+
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+fn cube(x: f64) -> f64 {
+    x * x * x
 }
 
 /// The modulus length of an RSA shape.

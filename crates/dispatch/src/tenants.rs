@@ -351,6 +351,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of tenants take minutes there")]
     fn accounts_that_say_nothing_are_dropped() {
         let mut tenants = Tenants::default();
         for tenant in 0..10_000 {

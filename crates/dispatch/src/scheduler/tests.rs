@@ -299,6 +299,7 @@ fn a_long_run_is_cut_for_another_tenant_in_the_same_queue() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of lengths take minutes there")]
 fn thousands_of_lengths_make_few_queues() {
     let mut scheduler = scheduler();
     for bits in 512..=4096 {
@@ -312,6 +313,7 @@ fn thousands_of_lengths_make_few_queues() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of lengths take minutes there")]
 fn a_queue_of_odd_lengths_that_is_idle_makes_way() {
     let mut scheduler = scheduler();
     for exponent_bits in 0..1_000_u16 {
