@@ -334,6 +334,7 @@ mod tests {
 
     /// A client that leaves and comes back has the same number, so going away must not pay.
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of tenants take minutes there")]
     fn who_goes_away_in_debt_is_not_forgiven_while_others_wait() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
