@@ -105,9 +105,10 @@ impl TcpAcceptor {
     }
 }
 
-/// A connection, or none for now. If the system has no descriptors left, accepting at once again would only burn time.
+/// Lines about connections that could not be accepted.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
+/// Returns the connection, or none after a pause: without free descriptors, accepting again at once would only burn time.
 async fn accepted<T>(accepted: io::Result<T>, admission: &Admission) -> Option<T> {
     match accepted {
         Ok(stream) => Some(stream),
