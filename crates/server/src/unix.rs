@@ -194,8 +194,8 @@ impl Connection {
 
     /// Begins the next request if it has been received whole.
     fn begin_one(&mut self) -> Result<bool, End> {
-        let most = self.service.limits.message_bytes;
-        let Some(message) = frame::take(&mut self.received, most).map_err(End::Wire)? else {
+        let max = self.service.limits.message_bytes;
+        let Some(message) = frame::take(&mut self.received, max).map_err(End::Wire)? else {
             return Ok(false);
         };
         self.silence.renew();

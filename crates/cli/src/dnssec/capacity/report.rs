@@ -127,7 +127,7 @@ impl Report<'_> {
             ("headroom", Align::Right),
             ("affords", Align::Left),
         ])
-        .at_most(WIDEST);
+        .with_max_columns(WIDEST);
         self.verdict.rows.iter().for_each(|row| table.row(cells(row)));
         table
     }
