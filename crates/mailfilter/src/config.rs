@@ -13,10 +13,10 @@ use oarlock_io::check_key_path;
 use oarlock_io::dns::{ResolverError, server_address};
 use serde::Deserialize;
 
-use super::network::Network;
-use super::outcome::Responses;
-use crate::server::Settings;
-use crate::socket::{Socket, SocketError};
+use crate::network::Network;
+use crate::outcome::Responses;
+use oarlock_milter::server::Settings;
+use oarlock_milter::socket::{Socket, SocketError};
 
 /// The socket at which the filter listens by default: permissions and the system say who comes, which TCP does not.
 const DEFAULT_SOCKET: &str = "unix:/run/oarlock-milter/milter.sock";
@@ -489,7 +489,7 @@ impl Config {
     }
 
     /// Names of the sections whose changes in `other` only a restart puts in force.
-    pub(super) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
+    pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
         let fixed = |limits: &Limits| {
             let Limits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
             format!("{:?}", (connections, idle_seconds, drain_seconds, progress_seconds))
@@ -505,7 +505,7 @@ impl Config {
     }
 
     /// Where to listen.
-    pub(super) fn sockets(&self) -> Result<Vec<Socket>, SocketError> {
+    pub(crate) fn sockets(&self) -> Result<Vec<Socket>, SocketError> {
         self.listen.sockets.iter().map(|socket| socket.parse()).collect()
     }
 
@@ -519,7 +519,7 @@ impl Config {
     }
 
     /// How the server behaves.
-    pub(super) fn settings(&self) -> Result<Settings, ConfigError> {
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
         let (listen, limits) = (&self.listen, &self.limits);
         let mode = u32::from_str_radix(&listen.unix_mode, 8).ok().filter(|mode| *mode <= 0o777);
         let unix_mode = mode.ok_or_else(|| ConfigError::Value {
@@ -546,13 +546,13 @@ impl Config {
         })
     }
 
-    pub(super) fn canonicalization(&self) -> Result<Canonicalization, UnknownForm> {
+    pub(crate) fn canonicalization(&self) -> Result<Canonicalization, UnknownForm> {
         let text = &self.signing.canonicalization;
         let (header, body) = text.split_once('/').unwrap_or((text, "simple"));
         Ok(Canonicalization { header: header.parse()?, body: body.parse()? })
     }
 
-    pub(super) fn signed_fields(&self) -> Result<SignedFields, ConfigError> {
+    pub(crate) fn signed_fields(&self) -> Result<SignedFields, ConfigError> {
         self.coverage().fields().map_err(ConfigError::Fields)
     }
 
@@ -566,7 +566,7 @@ impl Config {
     }
 
     /// What is accepted of messages.
-    pub(super) fn policy(&self) -> Policy {
+    pub(crate) fn policy(&self) -> Policy {
         let (verifying, limits) = (&self.verifying, &self.limits);
         let Policy { limits: default, .. } = Policy::default();
         Policy {
@@ -586,7 +586,7 @@ impl Config {
         }
     }
 
-    pub(super) fn cache_limits(&self) -> CacheLimits {
+    pub(crate) fn cache_limits(&self) -> CacheLimits {
         let Dns { cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, .. } = &self.dns;
         CacheLimits {
             names: *cached_names,
@@ -599,7 +599,7 @@ impl Config {
 
 impl Engines {
     /// An accelerator's builder with these settings, where `builder` leaves room for them.
-    pub(super) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
+    pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
         let builder = match &self.allowed {
             Some(names) => builder.engines(names.iter().map(String::as_str)),
             None => builder,

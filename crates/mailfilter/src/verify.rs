@@ -10,16 +10,16 @@ use oarlock_dkim::{
 };
 use tracing::info;
 
-use super::filter::Bodies;
-use super::outcome::{Fault, Outcome};
-use super::report::{Report, insertion};
-use super::service::Shared;
-use crate::counters::count;
-use crate::protocol::Change;
+use crate::incoming::Bodies;
+use crate::outcome::{Fault, Outcome};
+use crate::report::{Report, insertion};
+use crate::state::Shared;
+use oarlock_milter::counters::count;
+use oarlock_milter::protocol::Change;
 
 /// Verifies all signatures and says so at the top; seals where that is wanted.
 /// `others` are results of this site that stand in the message.
-pub(super) async fn verify(
+pub(crate) async fn verify(
     shared: &Shared,
     headers: Vec<Header<'_>>,
     bodies: Bodies,
@@ -56,7 +56,7 @@ pub(super) async fn verify(
 }
 
 /// A message whose header is none.
-pub(super) fn malformed(shared: &Shared, error: MessageError) -> Report {
+pub(crate) fn malformed(shared: &Shared, error: MessageError) -> Report {
     let mut report = Report::failed(Outcome::Faulty(Fault::Malformed), &error);
     if shared.mode.verifies() {
         let result = SignatureResult {

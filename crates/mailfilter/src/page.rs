@@ -5,18 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oarlock_io::metrics::{Page, Text, engines};
 
-use super::metrics::{Metrics, VERDICTS, read};
-use super::outcome::Outcome;
-use super::service::Service;
-use crate::counters::{self, Counters};
-use crate::protocol::ErrorKind;
+use crate::metrics::{Metrics, VERDICTS, read};
+use crate::outcome::Outcome;
+use crate::state::{Base, Current};
+use oarlock_milter::counters::{self, Counters};
+use oarlock_milter::protocol::ErrorKind;
 
 /// What is shown of a running filter.
 #[derive(Debug)]
-pub(super) struct Status {
-    pub(super) service: Service,
-    pub(super) counters: Arc<Counters>,
-    pub(super) is_draining: AtomicBool,
+pub(crate) struct Status {
+    pub(crate) base: Base,
+    pub(crate) current: Arc<Current>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) is_draining: AtomicBool,
 }
 
 impl Page for Status {
@@ -24,9 +25,9 @@ impl Page for Status {
         let mut text = Text::default();
         about(&mut text, self);
         connections(&mut text, &self.counters);
-        messages(&mut text, self.service.metrics(), &self.counters);
-        keys(&mut text, &self.service);
-        engines(&mut text, self.service.accelerator());
+        messages(&mut text, &self.base.metrics, &self.counters);
+        keys(&mut text, self);
+        engines(&mut text, &self.base.accelerator);
         text.finish()
     }
 
@@ -111,8 +112,8 @@ fn messages(text: &mut Text, metrics: &Metrics, counters: &Counters) {
     }
 }
 
-fn keys(text: &mut Text, service: &Service) {
-    let metrics = service.metrics();
+fn keys(text: &mut Text, status: &Status) {
+    let metrics = &status.base.metrics;
     let name = "oarlock_milter_lookups_total";
     text.counter(name, "Key records that were asked for, by answer.");
     for (answer, count) in metrics.lookups() {
@@ -128,7 +129,7 @@ fn keys(text: &mut Text, service: &Service) {
         total(text, name, help, counter);
     }
     text.gauge("oarlock_milter_cached_names", "Names whose keys are in the cache.");
-    text.sample("oarlock_milter_cached_names", &[], service.cached_names());
+    text.sample("oarlock_milter_cached_names", &[], status.base.lookups.cached());
     text.gauge("oarlock_milter_signing_lines", "Lines of the signing table in use.");
-    text.sample("oarlock_milter_signing_lines", &[], service.signing_lines());
+    text.sample("oarlock_milter_signing_lines", &[], status.current.signing_lines());
 }

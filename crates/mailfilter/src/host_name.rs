@@ -1,7 +1,7 @@
 //! The full name of this host.
 
 /// The host's name with its domain: as it is, or the first name with a domain on a line of `/etc/hosts` that has it.
-pub(super) fn full_name(node: &str, hosts: &str) -> Option<String> {
+pub(crate) fn full_name(node: &str, hosts: &str) -> Option<String> {
     if is_full(node) {
         return Some(node.to_owned());
     }

@@ -9,7 +9,7 @@ use oarlock_io::dns::{TxtAnswer, TxtLookup};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-use super::metrics::Metrics;
+use crate::metrics::Metrics;
 
 /// TXT records read as keys, and for how many seconds that may be kept.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn key_answer(answer: TxtAnswer) -> (KeyAnswer, u64) {
 }
 
 /// Keys, each asked for once however many messages wait for it.
-pub(super) struct Lookups {
+pub(crate) struct Lookups {
     source: Arc<dyn TxtLookup>,
     cache: KeyCache<oneshot::Sender<KeyAnswer>>,
     timeout: Duration,
@@ -32,7 +32,7 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    pub(super) fn new(
+    pub(crate) fn new(
         source: Arc<dyn TxtLookup>,
         limits: CacheLimits,
         timeout: Duration,
@@ -42,7 +42,7 @@ impl Lookups {
     }
 
     /// The key of a name: from the cache, or from whoever asks for it now.
-    pub(super) async fn key(self: &Arc<Self>, name: &KeyName) -> KeyAnswer {
+    pub(crate) async fn key(self: &Arc<Self>, name: &KeyName) -> KeyAnswer {
         let (waiter, answer) = oneshot::channel();
         match self.cache.look(name, self.now_s(), waiter) {
             Lookup::Known(answer) => {
@@ -59,7 +59,7 @@ impl Lookups {
     }
 
     /// Names that are known.
-    pub(super) fn cached(&self) -> usize {
+    pub(crate) fn cached(&self) -> usize {
         self.cache.len()
     }
 

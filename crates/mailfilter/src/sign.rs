@@ -6,14 +6,14 @@ use oarlock_dkim::{Header, SignError, SignIntake, Signed, Signer, SignerError};
 use oarlock_io::LogLimit;
 use tracing::warn;
 
-use super::author::Author;
-use super::filter::Bodies;
-use super::keys::KeyFault;
-use super::outcome::{Fault, Outcome};
-use super::report::{Report, insertion};
-use super::service::Shared;
-use super::table::Line;
-use crate::counters::count;
+use crate::author::Author;
+use crate::incoming::Bodies;
+use crate::keys::KeyFault;
+use crate::outcome::{Fault, Outcome};
+use crate::report::{Report, insertion};
+use crate::state::Shared;
+use crate::table::Line;
+use oarlock_milter::counters::count;
 
 /// Why one signature was not made.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ enum Unsigned {
 static UNSIGNED: LogLimit = LogLimit::new(Duration::from_secs(10));
 
 /// Signs by each line. A signature that cannot be made costs the others nothing; a message without any is faulty.
-pub(super) async fn sign(
+pub(crate) async fn sign(
     shared: &Shared,
     headers: Vec<Header<'_>>,
     bodies: Bodies,

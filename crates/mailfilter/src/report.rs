@@ -1,26 +1,26 @@
 //! What is known of a message when it is done: for the MTA, the log and the counters.
 
-use super::outcome::{Fault, Outcome};
-use crate::protocol::Change;
+use crate::outcome::{Fault, Outcome};
+use oarlock_milter::protocol::Change;
 
 /// What came of a message.
 #[derive(Debug)]
-pub(super) struct Report {
-    pub(super) outcome: Outcome,
+pub(crate) struct Report {
+    pub(crate) outcome: Outcome,
     /// What is added to it.
-    pub(super) changes: Vec<Change>,
+    pub(crate) changes: Vec<Change>,
     /// Places of results in our name, the last one first.
-    pub(super) forged: Vec<u32>,
+    pub(crate) forged: Vec<u32>,
     /// Each signature in a few words.
-    pub(super) signatures: Vec<String>,
+    pub(crate) signatures: Vec<String>,
     /// The chain's result.
-    pub(super) arc: Option<String>,
+    pub(crate) arc: Option<String>,
     /// Why it is not better.
-    pub(super) reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 impl Report {
-    pub(super) fn of(outcome: Outcome) -> Self {
+    pub(crate) fn of(outcome: Outcome) -> Self {
         Self {
             outcome,
             changes: Vec::new(),
@@ -31,11 +31,11 @@ impl Report {
         }
     }
 
-    pub(super) fn failed(outcome: Outcome, reason: impl ToString) -> Self {
+    pub(crate) fn failed(outcome: Outcome, reason: impl ToString) -> Self {
         Self { reason: Some(reason.to_string()), ..Self::of(outcome) }
     }
 
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<Fault> {
         match self.outcome {
             Outcome::Faulty(fault) => Some(fault),
             _ => None,
@@ -44,14 +44,14 @@ impl Report {
 
     /// Results in our name that we have not written: all of a stranger's message. What an internal host hands on and we sign has been
     /// here before, so that they may be ours.
-    pub(super) fn removes_forged(&self, is_internal: bool) -> bool {
+    pub(crate) fn removes_forged(&self, is_internal: bool) -> bool {
         let is_signed = matches!(self.outcome, Outcome::Signed | Outcome::Faulty(Fault::Signing));
         !(is_signed && is_internal)
     }
 }
 
 /// A header field at the top, as it is told to an MTA: its folds are LF.
-pub(super) fn insertion(field: &str) -> Change {
+pub(crate) fn insertion(field: &str) -> Change {
     let (name, value) = field.split_once(':').unwrap_or((field, ""));
     let value = value.replace("\r\n", "\n").into_bytes();
     Change::InsertHeader { index: 0, name: name.as_bytes().to_vec(), value }

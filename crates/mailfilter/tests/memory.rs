@@ -1,10 +1,10 @@
 //! How much memory a long message takes: a process of its own, in which nothing else happens.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod post;
+mod running_filter;
 
 use oarlock_milter::protocol::{Command, Envelope, Reply};
-use post::{Mail, Place, Post};
+use running_filter::{Mail, Place, Post};
 
 const CHUNK: usize = 64_000;
 const CHUNKS: usize = 800;
@@ -33,7 +33,7 @@ async fn sent(post: &Post, mail: &Mail, chunks: usize, macros: &[u8]) -> Vec<(St
     let mut reply = client.say(&Command::EndOfMessage(b""), b"").await.unwrap();
     let mut added = Vec::new();
     while let Reply::Change(oarlock_milter::protocol::Change::InsertHeader { name, value, .. }) = reply {
-        added.insert(0, (post::text(&name), post::text(&value)));
+        added.insert(0, (running_filter::text(&name), running_filter::text(&value)));
         reply = client.reply().await.unwrap();
     }
     assert_eq!(reply, Reply::Continue);

@@ -1,92 +1,30 @@
 //! The filter as a service: settings made real, then bound, running and reloaded.
 
-mod shared;
-
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use oarlock::{Accelerator, AcceleratorBuilder, BuildError};
-use oarlock_dkim::SignerError;
+use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_io::dns::TxtLookup;
-use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig, RemoteError};
+use oarlock_milter::counters::{Counters, count};
+use oarlock_milter::server::Server;
+use oarlock_milter::socket::Socket;
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
-use zeroize::Zeroizing;
 
-pub(super) use self::shared::{Base, Current, Shared, UnderWay};
-use super::config::{Config, ConfigError, Cryptoserver};
-use super::filter::DkimFilters;
-use super::keys::{HOLDER, KeyFault};
-use super::metrics::Metrics;
-use super::page::Status;
-use super::table::{Reload, TableError};
-use crate::counters::{Counters, count};
-use crate::server::{Server, ServerError};
-use crate::socket::Socket;
-
-/// Why there is no filter.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServiceError {
-    /// A setting cannot work.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The signing table cannot be used.
-    #[error("[signing] table: {0}")]
-    Table(#[from] TableError),
-    /// A key cannot be used.
-    #[error(transparent)]
-    Key(#[from] KeyFault),
-    /// With this nobody can sign.
-    #[error("{place}: {} (selector {selector}): {error}", path.display())]
-    Signer {
-        /// Which settings.
-        place: &'static str,
-        /// The key file.
-        path: PathBuf,
-        /// The selector.
-        selector: String,
-        /// What is wrong.
-        error: SignerError,
-    },
-    /// There are no engines.
-    #[error("[engines] {0}")]
-    Engines(#[from] BuildError),
-    /// A file of the section `[cryptoserver]` cannot be read, or one is missing.
-    #[error("[cryptoserver] {field}: {reason}")]
-    Credentials {
-        /// Which setting.
-        field: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The cryptoserver's client cannot start.
-    #[error("[cryptoserver] {0}")]
-    Remote(#[from] RemoteError),
-    /// A socket cannot be bound.
-    #[error("[listen] {0}")]
-    Server(#[from] ServerError),
-    /// The address of metrics cannot be bound.
-    #[error("[listen] metrics: cannot listen at {address}: {error}")]
-    Metrics {
-        /// The address.
-        address: SocketAddr,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// What was to be done at the start ended without an answer.
-    #[error("the start failed: {0}")]
-    Start(String),
-}
+use crate::config::{Config, ConfigError};
+use crate::error::ServiceError;
+use crate::filter::DkimFilters;
+use crate::keys::KeyFault;
+use crate::metrics::Metrics;
+use crate::page::Status;
+use crate::state::{Base, Current, Shared};
+use crate::table::{Reload, TableError};
 
 /// Everything but sockets: engines proved, the table read, keys found when they are needed.
 #[derive(Clone, Debug)]
@@ -237,7 +175,7 @@ impl Service {
     /// Lines of the signing table in use.
     #[must_use]
     pub fn signing_lines(&self) -> usize {
-        self.current.get().tables.as_ref().map_or(0, |tables| tables.current().len())
+        self.current.signing_lines()
     }
 
     /// Until it is dropped.
@@ -296,7 +234,8 @@ impl Bound {
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { service, server, metrics } = self;
         let status = Arc::new(Status {
-            service: service.clone(),
+            base: service.base.clone(),
+            current: Arc::clone(&service.current),
             counters: server.counters(),
             is_draining: AtomicBool::new(false),
         });
@@ -316,57 +255,6 @@ impl Bound {
             () = shown => {}
         }
     }
-}
-
-/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
-pub(super) fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
-    for absent in accelerator.absent() {
-        let (engine, reason) = (absent.name, absent.reason.to_string());
-        if allowed.is_some() {
-            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
-        } else {
-            info!(engine, reason, "an engine is absent: the scalar engine does its work");
-        }
-    }
-}
-
-pub(super) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remote, ServiceError> {
-    let mut endpoints = Vec::new();
-    let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
-    for place in &server.servers {
-        let is_grpc = place.starts_with("http:") || place.starts_with("https:");
-        endpoints.push(match is_grpc {
-            true => {
-                let is_secure = place.starts_with("https:");
-                let credentials = is_secure.then(|| credentials(server)).transpose()?;
-                Endpoint::Grpc { url: place.clone(), credentials }
-            }
-            false => Endpoint::UnixOf { path: PathBuf::from(place), server_uids: server_uids.clone() },
-        });
-    }
-    let patience = Duration::from_millis(server.patience_ms.max(1));
-    Ok(Remote::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
-}
-
-/// Far more than a private key.
-const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
-
-fn credentials(server: &Cryptoserver) -> Result<Credentials, ServiceError> {
-    let read = |field: &'static str, path: &Option<PathBuf>| {
-        let fault = |reason: String| ServiceError::Credentials { field, reason };
-        let path: &Path = path.as_deref().ok_or_else(|| fault("expected a file for https".to_owned()))?;
-        let read = if field == "private_key" {
-            read_private(path, MAX_CREDENTIAL_BYTES).map(|bytes| bytes.to_vec())
-        } else {
-            std::fs::read(path)
-        };
-        read.map_err(|error| fault(format!("{}: {error}", path.display())))
-    };
-    Ok(Credentials {
-        server_ca: read("server_ca", &server.server_ca)?,
-        certificate: read("certificate", &server.certificate)?,
-        private_key: Zeroizing::new(read("private_key", &server.private_key)?),
-    })
 }
 
 #[cfg(test)]

@@ -22,10 +22,10 @@ use oarlock_dkim::ascii_form;
 use smallvec::SmallVec;
 
 pub use current::Reload;
-pub(super) use current::Tables;
+pub(crate) use current::Tables;
 
-use super::author::Author;
-use super::keys::{KeyFault, KeyFile, KeyReader};
+use crate::author::Author;
+use crate::keys::{KeyFault, KeyFile, KeyReader};
 
 /// Who signs for which authors.
 #[derive(Debug, Default)]
@@ -38,13 +38,13 @@ pub struct SigningTable {
 
 /// One signature for those that a pattern matches.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// `d=`; None for the author's own.
-    pub(super) domain: Option<Arc<str>>,
-    pub(super) selector: Arc<str>,
-    pub(super) identity: Option<Arc<str>>,
-    pub(super) state: State,
-    pub(super) file: Arc<KeyFile>,
+    pub(crate) domain: Option<Arc<str>>,
+    pub(crate) selector: Arc<str>,
+    pub(crate) identity: Option<Arc<str>>,
+    pub(crate) state: State,
+    pub(crate) file: Arc<KeyFile>,
 }
 
 /// In which part of its life a key is.
@@ -61,15 +61,15 @@ pub enum State {
 
 /// A line before it is understood.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
-    pub(super) pattern: String,
-    pub(super) selector: String,
-    pub(super) key: String,
-    pub(super) state: Option<String>,
-    pub(super) domain: Option<String>,
-    pub(super) identity: Option<String>,
+pub(crate) struct Row {
+    pub(crate) pattern: String,
+    pub(crate) selector: String,
+    pub(crate) key: String,
+    pub(crate) state: Option<String>,
+    pub(crate) domain: Option<String>,
+    pub(crate) identity: Option<String>,
     /// Where it stands, from 1 on.
-    pub(super) number: usize,
+    pub(crate) number: usize,
 }
 
 /// Why there is no table.
@@ -163,7 +163,7 @@ impl SigningTable {
     }
 
     /// Lines for an author that are no longer than they have to be: of the patterns that match, the narrowest counts alone.
-    pub(super) fn find(&self, author: &Author) -> impl Iterator<Item = &Line> {
+    pub(crate) fn find(&self, author: &Author) -> impl Iterator<Item = &Line> {
         let domain = author.domain();
         let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
         let exact = [author.address.clone(), domain.to_owned()];
@@ -173,7 +173,7 @@ impl SigningTable {
     }
 
     /// Reads the key of every line that signs, each file once, on all cores, and returns what is wrong in the order of the lines.
-    pub(super) fn check_keys(&self, reader: &KeyReader) -> Vec<KeyFault> {
+    pub(crate) fn check_keys(&self, reader: &KeyReader) -> Vec<KeyFault> {
         let mut seen = HashSet::new();
         let signing = self.lines.iter().filter(|line| line.state != State::Retiring);
         let lines: Vec<&Line> = signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();

@@ -4,32 +4,32 @@ use std::net::IpAddr;
 
 use oarlock_dkim::{claims_to_be, comes_from};
 
-use super::network::Network;
+use crate::network::Network;
 
 /// Names under which results are written here, and who may write them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TrustSettings {
+pub(crate) struct TrustSettings {
     /// Our own name.
-    pub(super) authserv_id: String,
+    pub(crate) authserv_id: String,
     /// Names of others of this site, which only its own hosts may use.
-    pub(super) authserv_ids: Vec<String>,
+    pub(crate) authserv_ids: Vec<String>,
     /// Hosts of this site that verify before us and remove what strangers write under these names.
-    pub(super) networks: Vec<Network>,
+    pub(crate) networks: Vec<Network>,
     /// Names of filters before us in the same MTA, which removes them from what comes in.
-    pub(super) filters: Vec<String>,
+    pub(crate) filters: Vec<String>,
 }
 
 /// The settings as they hold for one client.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trust<'a> {
-    pub(super) settings: &'a TrustSettings,
+pub(crate) struct Trust<'a> {
+    pub(crate) settings: &'a TrustSettings,
     /// The client is a host of this site that verifies.
-    pub(super) is_of_hop: bool,
+    pub(crate) is_of_hop: bool,
 }
 
 /// The origin of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResultsOrigin {
+pub(crate) enum ResultsOrigin {
     /// From this site: believed.
     Trusted,
     /// From a stranger under a name of this site, or nobody can tell: removed.
@@ -40,7 +40,7 @@ pub(super) enum ResultsOrigin {
 
 impl TrustSettings {
     /// A filter's name that is one of this site, too. Results under it would be believed, whoever writes them.
-    pub(super) fn contested_name(&self) -> Option<&str> {
+    pub(crate) fn contested_name(&self) -> Option<&str> {
         let is_of_site = |name: &str| {
             let mut site = std::iter::once(&self.authserv_id).chain(&self.authserv_ids);
             site.any(|own| own.eq_ignore_ascii_case(name))
@@ -48,7 +48,7 @@ impl TrustSettings {
         self.filters.iter().map(String::as_str).find(|name| is_of_site(name))
     }
 
-    pub(super) fn of_client(&self, client: Option<IpAddr>) -> Trust<'_> {
+    pub(crate) fn of_client(&self, client: Option<IpAddr>) -> Trust<'_> {
         let is_of_hop = client.is_some_and(|ip| self.networks.iter().any(|network| network.contains(ip)));
         Trust { settings: self, is_of_hop }
     }
@@ -56,12 +56,12 @@ impl TrustSettings {
 
 impl<'a> Trust<'a> {
     #[cfg(test)]
-    pub(super) fn of_strangers(settings: &'a TrustSettings) -> Self {
+    pub(crate) fn of_strangers(settings: &'a TrustSettings) -> Self {
         Self { settings, is_of_hop: false }
     }
 
     /// Tells where the results in a field's value come from.
-    pub(super) fn origin(self, value: &[u8]) -> ResultsOrigin {
+    pub(crate) fn origin(self, value: &[u8]) -> ResultsOrigin {
         let TrustSettings { authserv_id, authserv_ids, filters, .. } = self.settings;
         let site = || std::iter::once(authserv_id).chain(authserv_ids);
         let is_of_filter = filters.iter().any(|name| begins_with_name(value, name));

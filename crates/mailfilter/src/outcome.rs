@@ -3,8 +3,8 @@
 use oarlock_dkim::{Reason, Verified};
 use serde::Deserialize;
 
-use crate::protocol::{Change, SmtpReply};
-use crate::session::{Action, Verdict};
+use oarlock_milter::protocol::{Change, SmtpReply};
+use oarlock_milter::session::{Action, Verdict};
 
 /// What is done with a message that something is wrong with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -114,7 +114,7 @@ impl Fault {
     }
 
     /// What is wrong with a message as it was verified; None where a signature passes.
-    pub(super) fn of(verified: &Verified) -> Option<Self> {
+    pub(crate) fn of(verified: &Verified) -> Option<Self> {
         let failed: Vec<&Reason> =
             verified.signatures.iter().map(|result| result.reason.as_ref()).collect::<Option<_>>()?;
         let has = |wanted: fn(&Reason) -> bool| failed.iter().any(|reason| wanted(reason));
@@ -167,7 +167,7 @@ impl Responses {
     }
 
     /// The verdict on a message with these changes, and perhaps a fault.
-    pub(super) fn verdict(&self, fault: Option<Fault>, mut changes: Vec<Change>) -> Verdict {
+    pub(crate) fn verdict(&self, fault: Option<Fault>, mut changes: Vec<Change>) -> Verdict {
         let Some(fault) = fault else { return Verdict { changes, action: Action::Continue } };
         let [temporary, permanent] = fault.replies();
         let action = match self.to(fault) {

@@ -14,10 +14,10 @@ use oarlock_wire::{Remote, RemoteError};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
-use crate::counters::count;
+use oarlock_milter::counters::count;
 
 /// The holder of keys that live at a cryptoserver.
-pub(super) const HOLDER: &str = "cryptoserver";
+pub(crate) const HOLDER: &str = "cryptoserver";
 
 /// What no verifier has to take, and what keys should have. RFC 8301 3.2.
 const ADVISED_RSA_BITS: u16 = 2048;
@@ -75,33 +75,33 @@ pub enum KeyFault {
 
 impl KeyFault {
     /// True where the fault lies with a cryptoserver, which may be there again later.
-    pub(super) fn is_server(&self) -> bool {
+    pub(crate) fn is_server(&self) -> bool {
         matches!(self, Self::Server { .. })
     }
 }
 
 /// How keys are read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KeyReader {
-    pub(super) remote: Option<Remote>,
-    pub(super) allows_open_keys: bool,
+pub(crate) struct KeyReader {
+    pub(crate) remote: Option<Remote>,
+    pub(crate) allows_open_keys: bool,
     /// How many were read.
-    pub(super) reads: Arc<AtomicU64>,
+    pub(crate) reads: Arc<AtomicU64>,
 }
 
 /// One key file, which may not have been read yet.
-pub(super) struct KeyFile {
+pub(crate) struct KeyFile {
     path: PathBuf,
     key: OnceCell<(Option<Stamp>, Key)>,
 }
 
 impl KeyFile {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, key: OnceCell::new() }
     }
 
     /// The key, read at first; whoever comes meanwhile waits. A failure is not kept: the file may come.
-    pub(super) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, KeyFault> {
+    pub(crate) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, KeyFault> {
         let read = || async {
             let (file, reader) = (Arc::clone(self), reader.clone());
             let read = tokio::task::spawn_blocking(move || file.read(&reader));
@@ -111,7 +111,7 @@ impl KeyFile {
     }
 
     /// Reads the key on this thread, unless it was read before, and makes sure that it can sign.
-    pub(super) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), KeyFault> {
+    pub(crate) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), KeyFault> {
         let unsuitable =
             |error| KeyFault::Unsuitable { path: self.path.clone(), selector: selector.to_owned(), error };
         if let Some((_, key)) = self.key.get() {
@@ -125,7 +125,7 @@ impl KeyFile {
     }
 
     /// Reads the key now, on this thread.
-    pub(super) fn read(&self, reader: &KeyReader) -> Result<(Option<Stamp>, Key), KeyFault> {
+    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<Stamp>, Key), KeyFault> {
         // Taken before: a file that is replaced meanwhile is read once more later.
         let stamp = Stamp::of(&self.path).ok();
         count(&reader.reads, 1);
@@ -141,12 +141,12 @@ impl KeyFile {
         Ok((stamp, key))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// True where it has been read, and the file is still what it was.
-    pub(super) fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == Stamp::of(&self.path).ok())
     }
 

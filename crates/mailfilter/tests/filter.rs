@@ -1,7 +1,7 @@
 //! The DKIM filter, as an MTA sees it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod post;
+mod running_filter;
 
 use std::future::pending;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::keys::generate;
 use oarlock_io::dns::{Asked, TempReason, TxtAnswer, TxtLookup};
+use oarlock_mailfilter::{Fault, Outcome, Reload, Service};
 use oarlock_milter::client::Answer;
-use oarlock_milter::dkim::{Fault, Outcome, Reload, Service};
 use oarlock_milter::protocol::{Change, Command, Connect, Envelope, Family, Reply, Steps};
 use oarlock_milter::{Client, Socket};
-use post::{Mail, Place, Post, engines, scalar, text};
+use running_filter::{Mail, Place, Post, engines, scalar, text};
 
 fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
@@ -521,15 +521,15 @@ async fn clients_of_a_unix_socket_are_own_where_the_mta_came_over_one() {
 
 #[test]
 fn it_listens_where_permissions_say_who_comes() {
-    let config = oarlock_milter::dkim::Config::default();
+    let config = oarlock_mailfilter::Config::default();
     assert_eq!(config.listen.sockets, ["unix:/run/oarlock-milter/milter.sock"]);
     assert_eq!(config.listen.unix_mode, "0660");
     let place = Place::new();
     place.write("open.toml", "listen.unix_mode = \"0666\"\n");
-    let said = oarlock_milter::dkim::Config::read(&place.path("open.toml")).unwrap_err().to_string();
+    let said = oarlock_mailfilter::Config::read(&place.path("open.toml")).unwrap_err().to_string();
     assert!(said.contains("unix_users") && said.contains("0666"), "{said}");
     place.write("named.toml", "listen.unix_mode = \"0666\"\nlisten.unix_users = [\"root\"]\n");
-    oarlock_milter::dkim::Config::read(&place.path("named.toml")).unwrap();
+    oarlock_mailfilter::Config::read(&place.path("named.toml")).unwrap();
 }
 
 #[tokio::test]

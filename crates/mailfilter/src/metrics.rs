@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock_dkim::{KeyAnswer, Verdict};
 
-use super::outcome::Outcome;
-use super::table::Reload;
-use crate::counters::count;
+use crate::outcome::Outcome;
+use crate::table::Reload;
+use oarlock_milter::counters::count;
 
-/// Counters of the filter; those of the protocol are [`Counters`](crate::Counters).
+/// Counters of the filter; those of the protocol are [`Counters`](oarlock_milter::Counters).
 #[derive(Debug, Default)]
 pub struct Metrics {
     messages: [AtomicU64; Outcome::ALL.len()],
@@ -39,7 +39,7 @@ pub struct Metrics {
 }
 
 /// Results, in the order of their counters.
-pub(super) const VERDICTS: [Verdict; 7] = [
+pub(crate) const VERDICTS: [Verdict; 7] = [
     Verdict::None,
     Verdict::Pass,
     Verdict::Fail,
@@ -50,24 +50,24 @@ pub(super) const VERDICTS: [Verdict; 7] = [
 ];
 
 /// Results of lookups, in the order of their counters.
-pub(super) const LOOKUPS: [&str; 3] = ["records", "none", "error"];
+pub(crate) const LOOKUPS: [&str; 3] = ["records", "none", "error"];
 
 impl Metrics {
-    pub(super) fn message(&self, outcome: Outcome) {
+    pub(crate) fn message(&self, outcome: Outcome) {
         // unreachable because every outcome is among all
         let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
         count(&self.messages[place], 1);
     }
 
-    pub(super) fn verified(&self, verdict: Verdict) {
+    pub(crate) fn verified(&self, verdict: Verdict) {
         count(&self.verified[place(verdict)], 1);
     }
 
-    pub(super) fn chain(&self, verdict: Verdict) {
+    pub(crate) fn chain(&self, verdict: Verdict) {
         count(&self.chains[place(verdict)], 1);
     }
 
-    pub(super) fn lookup(&self, answer: &KeyAnswer) {
+    pub(crate) fn lookup(&self, answer: &KeyAnswer) {
         let place = match answer {
             KeyAnswer::Records(_) => 0,
             KeyAnswer::NoRecord => 1,
@@ -76,15 +76,15 @@ impl Metrics {
         count(&self.lookups[place], 1);
     }
 
-    pub(super) fn cache_hit(&self) {
+    pub(crate) fn cache_hit(&self) {
         count(&self.cache_hits, 1);
     }
 
-    pub(super) fn cache_wait(&self) {
+    pub(crate) fn cache_wait(&self) {
         count(&self.cache_waits, 1);
     }
 
-    pub(super) fn reload(&self, reload: &Reload) {
+    pub(crate) fn reload(&self, reload: &Reload) {
         match reload {
             Reload::Unchanged => {}
             Reload::Replaced(_) => count(&self.reloads, 1),
@@ -117,7 +117,7 @@ impl Metrics {
     }
 }
 
-pub(super) fn read(counter: &AtomicU64) -> u64 {
+pub(crate) fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 

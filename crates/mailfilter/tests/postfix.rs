@@ -1,7 +1,7 @@
 //! The filter behind Postfix, with OpenDKIM and swaks on the other sides.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod post;
+mod running_filter;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use oarlock_milter::dkim::{Fault, Outcome};
-use post::{Place, Post};
+use oarlock_mailfilter::{Fault, Outcome};
+use running_filter::{Place, Post};
 
 /// Nothing takes as long unless it hangs.
 const HANGS: Duration = Duration::from_secs(60);
@@ -296,8 +296,8 @@ async fn results_of_the_filter_before_are_sealed_and_forged_ones_never() {
     place.key("arc", "arc", "example.net", &oarlock::keys::generate::rsa(2048).unwrap());
     // Stands for OpenDMARC or rspamd: it adds a field under a name of its own.
     let config = place.config("internal_networks = []\nmode = \"verify\"\n");
-    let config = oarlock_milter::dkim::Config { authserv_id: Some("first.mx.example".into()), ..config };
-    let first = Post::open(config, post::scalar(), place.dns()).await;
+    let config = oarlock_mailfilter::Config { authserv_id: Some("first.mx.example".into()), ..config };
+    let first = Post::open(config, running_filter::scalar(), place.dns()).await;
     let sealing = "internal_networks = []\ntrusted_results.filters = [\"first.mx.example\"]\n\
                    arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";
     let second = place.post(sealing).await;

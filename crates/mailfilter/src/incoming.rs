@@ -1,9 +1,9 @@
 //! A message's header as an MTA tells it, field by field.
 
-use oarlock_dkim::{Header, Limits, MessageError, parse_results};
+use oarlock_dkim::{BodyHasher, Header, Limits, MessageError, parse_results};
 
-use super::author::Author;
-use super::trust::{ResultsOrigin, Trust};
+use crate::author::Author;
+use crate::trust::{ResultsOrigin, Trust};
 
 const RESULTS: &[u8] = b"Authentication-Results";
 
@@ -12,7 +12,7 @@ const MAX_TRUSTED_BYTES: usize = 16 << 10;
 
 /// Fields one behind the other, as they are on the wire, up to the limits.
 #[derive(Debug, Default)]
-pub(super) struct Collected {
+pub(crate) struct Collected {
     raw: Vec<u8>,
     /// Where each field ends in `raw`.
     ends: Vec<usize>,
@@ -26,7 +26,7 @@ pub(super) struct Collected {
 
 impl Collected {
     /// Takes a field. Values come with LF at their folds; `has_leading_space`: all that is behind the colon.
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         name: &[u8],
         value: &[u8],
@@ -61,12 +61,12 @@ impl Collected {
     }
 
     /// Results of others of this site, from the top.
-    pub(super) fn trusted(&self) -> &[String] {
+    pub(crate) fn trusted(&self) -> &[String] {
         &self.trusted
     }
 
     /// Every field from the top.
-    pub(super) fn headers(&self) -> Result<Vec<Header<'_>>, MessageError> {
+    pub(crate) fn headers(&self) -> Result<Vec<Header<'_>>, MessageError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
@@ -75,7 +75,7 @@ impl Collected {
     }
 
     /// Places of results that were written in our name, the last one first: so no removal moves another (CVE-2022-48521).
-    pub(super) fn forged(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn forged(&self) -> impl Iterator<Item = u32> {
         self.forged.iter().rev().copied()
     }
 
@@ -130,8 +130,17 @@ fn numbered(fault: MessageError, field: usize) -> MessageError {
     }
 }
 
+/// What is hashed as it comes: nothing of a body is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    /// For signatures, made or verified.
+    pub(crate) signatures: Vec<BodyHasher>,
+    /// For a seal.
+    pub(crate) seal: Vec<BodyHasher>,
+}
+
 /// Who wrote it, or how many `From` fields there are where that is not one. RFC 5322 3.6.
-pub(super) fn author(headers: &[Header<'_>]) -> Result<Option<Author>, usize> {
+pub(crate) fn author(headers: &[Header<'_>]) -> Result<Option<Author>, usize> {
     let mut senders = headers.iter().filter(|header| header.is(b"From"));
     match (senders.next(), senders.count()) {
         (Some(only), 0) => Ok(Author::of(only.value())),
@@ -142,7 +151,7 @@ pub(super) fn author(headers: &[Header<'_>]) -> Result<Option<Author>, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dkim::trust::TrustSettings;
+    use crate::trust::TrustSettings;
 
     fn collected(fields: &[(&[u8], &[u8])], has_leading_space: bool, limits: Limits) -> Collected {
         let mut all = Collected::default();

@@ -4,24 +4,24 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use oarlock_dkim::{BodyHasher, BodyNeed, Header, MessageError, body_needs};
+use oarlock_dkim::{BodyNeed, Header, MessageError, body_needs};
 use tracing::info;
 
-use super::author::Author;
-use super::collect::{Collected, author};
-use super::config::RequiredFrom;
-use super::outcome::{Fault, Outcome};
-use super::report::Report;
-use super::service::{Current, Shared, UnderWay};
-use super::table::{Line, SigningTable, State};
-use super::{sign, verify};
-use crate::counters::count;
-use crate::protocol::{Actions, Change, Connect, Envelope, Family, MacroStage, Steps};
-use crate::session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Verdict, Wants};
+use crate::author::Author;
+use crate::config::RequiredFrom;
+use crate::incoming::{Bodies, Collected, author};
+use crate::outcome::{Fault, Outcome};
+use crate::report::Report;
+use crate::state::{Current, Shared, UnderWay};
+use crate::table::{Line, SigningTable, State};
+use crate::{sign, verify};
+use oarlock_milter::counters::count;
+use oarlock_milter::protocol::{Actions, Change, Connect, Envelope, Family, MacroStage, Steps};
+use oarlock_milter::session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Verdict, Wants};
 
 /// Makes filters that sign and verify.
 #[derive(Debug)]
-pub struct DkimFilters(pub(super) Arc<Current>);
+pub struct DkimFilters(pub(crate) Arc<Current>);
 
 /// One connection of an MTA's.
 #[derive(Debug)]
@@ -70,15 +70,6 @@ struct Message {
     bodies: Bodies,
     now_s: u64,
     under_way: Option<UnderWay>,
-}
-
-/// What is hashed as it comes: nothing of a body is kept.
-#[derive(Debug, Default)]
-pub(super) struct Bodies {
-    /// For signatures, made or verified.
-    pub(super) signatures: Vec<BodyHasher>,
-    /// For a seal.
-    pub(super) seal: Vec<BodyHasher>,
 }
 
 /// What is done with a message.

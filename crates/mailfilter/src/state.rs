@@ -9,32 +9,33 @@ use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::Remote;
-use tracing::warn;
+use tracing::{info, warn};
 
-use super::{ServiceError, log_absent, remote};
-use crate::dkim::config::{Config, ConfigError, Mode, RequiredFrom, Seal};
-use crate::dkim::host_name;
-use crate::dkim::keys::{KeyFile, KeyReader};
-use crate::dkim::lookup::Lookups;
-use crate::dkim::metrics::Metrics;
-use crate::dkim::network::Network;
-use crate::dkim::outcome::Responses;
-use crate::dkim::table::{Reload, Tables};
-use crate::dkim::trust::TrustSettings;
+use crate::config::{Config, ConfigError, Mode, RequiredFrom, Seal};
+use crate::cryptoserver::remote;
+use crate::error::ServiceError;
+use crate::host_name;
+use crate::keys::{KeyFile, KeyReader};
+use crate::lookup::Lookups;
+use crate::metrics::Metrics;
+use crate::network::Network;
+use crate::outcome::Responses;
+use crate::table::{Reload, Tables};
+use crate::trust::TrustSettings;
 
 /// The parts that stay as long as the filter runs.
 #[derive(Clone)]
-pub(in crate::dkim) struct Base {
-    pub(super) accelerator: Accelerator,
-    pub(super) lookups: Arc<Lookups>,
-    pub(super) metrics: Arc<Metrics>,
+pub(crate) struct Base {
+    pub(crate) accelerator: Accelerator,
+    pub(crate) lookups: Arc<Lookups>,
+    pub(crate) metrics: Arc<Metrics>,
     remote: Option<Remote>,
     /// Messages from MAIL to their answers.
     under_way: Arc<AtomicUsize>,
 }
 
 impl Base {
-    pub(super) fn open(
+    pub(crate) fn open(
         config: &Config,
         engines: AcceleratorBuilder,
         source: Arc<dyn TxtLookup>,
@@ -60,37 +61,49 @@ impl fmt::Debug for Base {
     }
 }
 
+/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
+    for absent in accelerator.absent() {
+        let (engine, reason) = (absent.name, absent.reason.to_string());
+        if allowed.is_some() {
+            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
+        } else {
+            info!(engine, reason, "an engine is absent: the scalar engine does its work");
+        }
+    }
+}
+
 /// Settings made real: a message has the same ones from its beginning to its end.
-pub(in crate::dkim) struct Shared {
-    pub(in crate::dkim) mode: Mode,
-    pub(in crate::dkim) trust: TrustSettings,
-    pub(in crate::dkim) networks: Vec<Network>,
-    pub(in crate::dkim) policy: Policy,
-    pub(in crate::dkim) responses: Responses,
-    pub(in crate::dkim) style: Style,
-    pub(in crate::dkim) tables: Option<Arc<Tables>>,
-    pub(super) reload_seconds: u64,
-    pub(in crate::dkim) keys: KeyReader,
-    pub(in crate::dkim) sealer: Option<Sealer>,
-    pub(in crate::dkim) lookups: Arc<Lookups>,
-    pub(in crate::dkim) accelerator: Accelerator,
-    pub(in crate::dkim) metrics: Arc<Metrics>,
+pub(crate) struct Shared {
+    pub(crate) mode: Mode,
+    pub(crate) trust: TrustSettings,
+    pub(crate) networks: Vec<Network>,
+    pub(crate) policy: Policy,
+    pub(crate) responses: Responses,
+    pub(crate) style: Style,
+    pub(crate) tables: Option<Arc<Tables>>,
+    pub(crate) reload_seconds: u64,
+    pub(crate) keys: KeyReader,
+    pub(crate) sealer: Option<Sealer>,
+    pub(crate) lookups: Arc<Lookups>,
+    pub(crate) accelerator: Accelerator,
+    pub(crate) metrics: Arc<Metrics>,
     under_way: Arc<AtomicUsize>,
 }
 
 /// The settings that all signatures of ours have in common.
 #[derive(Clone, Debug)]
-pub(in crate::dkim) struct Style {
-    pub(in crate::dkim) canonicalization: Canonicalization,
-    pub(in crate::dkim) fields: SignedFields,
-    pub(in crate::dkim) lifetime_s: Option<u64>,
-    pub(in crate::dkim) required_from: RequiredFrom,
+pub(crate) struct Style {
+    pub(crate) canonicalization: Canonicalization,
+    pub(crate) fields: SignedFields,
+    pub(crate) lifetime_s: Option<u64>,
+    pub(crate) required_from: RequiredFrom,
 }
 
 impl Shared {
     /// Reads everything that the settings name. The signing table of `before` is kept if it is the same file, and read again last, so
     /// that nothing is replaced if anything else is no good.
-    pub(super) fn build(config: &Config, base: &Base, before: Option<&Self>) -> Result<Self, ServiceError> {
+    pub(crate) fn build(config: &Config, base: &Base, before: Option<&Self>) -> Result<Self, ServiceError> {
         let keys = KeyReader {
             remote: base.remote.clone(),
             allows_open_keys: config.signing.allows_open_keys,
@@ -117,16 +130,16 @@ impl Shared {
     }
 
     /// The name under which results are written.
-    pub(in crate::dkim) fn authserv_id(&self) -> &str {
+    pub(crate) fn authserv_id(&self) -> &str {
         &self.trust.authserv_id
     }
 
-    pub(in crate::dkim) fn hashers(&self, needs: &[BodyNeed]) -> Vec<BodyHasher> {
+    pub(crate) fn hashers(&self, needs: &[BodyNeed]) -> Vec<BodyHasher> {
         needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
     }
 
     /// A message alone has its jobs computed at once. Several gather theirs.
-    pub(in crate::dkim) fn options(&self) -> SubmitOptions {
+    pub(crate) fn options(&self) -> SubmitOptions {
         SubmitOptions { coalesce: self.under_way.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
     }
 }
@@ -139,28 +152,33 @@ impl fmt::Debug for Shared {
 
 /// The settings in force, replaced as a whole.
 #[derive(Debug)]
-pub(in crate::dkim) struct Current(RwLock<Arc<Shared>>);
+pub(crate) struct Current(RwLock<Arc<Shared>>);
 
 impl Current {
-    pub(super) fn new(shared: Shared) -> Self {
+    pub(crate) fn new(shared: Shared) -> Self {
         Self(RwLock::new(Arc::new(shared)))
     }
 
-    pub(in crate::dkim) fn get(&self) -> Arc<Shared> {
+    pub(crate) fn get(&self) -> Arc<Shared> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn replace(&self, shared: Shared) {
+    /// Returns the number of lines of the signing table in use.
+    pub(crate) fn signing_lines(&self) -> usize {
+        self.get().tables.as_ref().map_or(0, |tables| tables.current().len())
+    }
+
+    pub(crate) fn replace(&self, shared: Shared) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
     }
 }
 
 /// A message that counts among those under way.
 #[derive(Debug)]
-pub(in crate::dkim) struct UnderWay(Arc<AtomicUsize>);
+pub(crate) struct UnderWay(Arc<AtomicUsize>);
 
 impl UnderWay {
-    pub(in crate::dkim) fn new(shared: &Shared) -> Self {
+    pub(crate) fn new(shared: &Shared) -> Self {
         shared.under_way.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(&shared.under_way))
     }

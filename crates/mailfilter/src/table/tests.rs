@@ -5,8 +5,8 @@ use oarlock::keys::{export, generate};
 use tempfile::TempDir;
 
 use super::*;
-use crate::dkim::keys::{KeyFault, KeyReader};
-use crate::dkim::metrics::read as count_of;
+use crate::keys::{KeyFault, KeyReader};
+use crate::metrics::read as count_of;
 
 struct Place(TempDir);
 
@@ -188,7 +188,7 @@ fn tables_may_be_in_sqlite() {
     let place = Place::new("").with_keys(&["k"]);
     fs::remove_file(place.path("table")).unwrap();
     let database = rusqlite::Connection::open(place.path("table")).unwrap();
-    let schema = include_str!("../../../../../docs/milter.sql");
+    let schema = include_str!("../../../../docs/milter.sql");
     database.execute_batch(schema).unwrap();
     let insert = "INSERT INTO signing (pattern, selector, key, state, domain) VALUES (?, ?, ?, ?, ?)";
     let rows = [("example.com", "s1", "active", None), ("*", "s2", "test", Some("example.net"))];
