@@ -195,14 +195,15 @@ fn item_len(tokens: &[TokenTree]) -> usize {
     {
         start += 2;
     }
-    let word = tokens[start..].iter().find_map(|token| match token {
+    let mut words = tokens[start..].iter().filter_map(|token| match token {
         TokenTree::Ident(word) if word != "pub" => Some(word.to_string()),
         _ => None,
     });
-    let word = word.as_deref().unwrap_or_default();
-    let is_item = ITEM_WORDS.contains(&word);
-    let is_ended_by_semicolon = ["use", "const", "static", "let", "type"].contains(&word)
-        && !tokens[start..].iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "fn"));
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is_item = ITEM_WORDS.contains(&first.as_str());
+    // Braces of these stand within the item; a `const fn` ends with its body.
+    let is_ended_by_semicolon =
+        ["use", "const", "static", "let", "type"].contains(&first.as_str()) && second != "fn";
     for (offset, token) in tokens[start..].iter().enumerate() {
         let is_end = match token {
             TokenTree::Punct(mark) => mark.as_char() == ';' || (mark.as_char() == ',' && !is_item),

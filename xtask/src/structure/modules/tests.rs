@@ -55,7 +55,7 @@ fn finds_supers_that_leave_the_top_level_module() {
         ("a/c.rs", "use super::d::D;\nuse super::super::b::B;\nuse super::super::{b};"),
         ("b.rs", "use super::*;"),
     ]);
-    assert_eq!(found, ["a -> b: src/a.rs:1 src/a.rs:2 src/a/c.rs:2 src/a/c.rs:3"]);
+    assert_eq!(found, ["a -> b: src/a/c.rs:2 src/a/c.rs:3 src/a.rs:1 src/a.rs:2"]);
 }
 
 #[test]
