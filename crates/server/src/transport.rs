@@ -12,33 +12,33 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::ConnectionSlot;
-use crate::clients::Client;
-use crate::config::Limits;
-use crate::identity::Identity;
-use crate::lifetime::{Lifetime, StageWatch};
+use crate::clients::ClientAccount;
+use crate::config::ServerLimits;
+use crate::identity::ClientIdentity;
+use crate::lifetime::{ConnectionLifetime, StageWatch};
 use crate::metrics::count;
-use crate::service::Service;
+use crate::service::SharedService;
 
 /// A stream of bytes, encrypted or not.
-pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
-pub(crate) struct Counted<S> {
+pub(crate) struct CountedStream<S> {
     socket: S,
-    service: Arc<Service>,
+    service: Arc<SharedService>,
     /// To be set when the peer has sent anything.
     has_spoken: Option<Arc<AtomicBool>>,
 }
 
-impl<S> Counted<S> {
-    pub(crate) fn new(socket: S, service: Arc<Service>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
+impl<S> CountedStream<S> {
+    pub(crate) fn new(socket: S, service: Arc<SharedService>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
         Self { socket, service, has_spoken }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -57,7 +57,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -89,7 +89,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     }
 }
 
-impl<S> Counted<S> {
+impl<S> CountedStream<S> {
     fn written(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(written)) = &polled {
             count(&self.service.metrics.sent_bytes, *written);
@@ -99,40 +99,40 @@ impl<S> Counted<S> {
 }
 
 /// A connection whose client is known.
-pub(crate) struct Transport {
-    bytes: Box<dyn Bytes>,
-    peer: Peer,
-    idle: Patience,
+pub(crate) struct ClientTransport {
+    bytes: Box<dyn ByteStream>,
+    peer: CallPeer,
+    idle: RenewableTimeout,
     /// With a peer that takes nothing.
-    untaken: Patience,
+    untaken: RenewableTimeout,
     _slot: ConnectionSlot,
-    _lifetime: Lifetime,
+    _lifetime: ConnectionLifetime,
     /// Ready when the connection is to be cut.
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-impl Transport {
+impl ClientTransport {
     pub(crate) fn new(
-        bytes: Box<dyn Bytes>,
+        bytes: Box<dyn ByteStream>,
         client: KnownClient,
-        limits: &Limits,
+        limits: &ServerLimits,
         slot: ConnectionSlot,
-        lifetime: Lifetime,
+        lifetime: ConnectionLifetime,
     ) -> Self {
         let stage = lifetime.stage();
         let cut = Box::pin(stage.clone().cut());
         Self {
             bytes,
-            peer: Peer { client, stage },
-            idle: Patience::new(limits.idle()),
-            untaken: Patience::new(limits.max_stall()),
+            peer: CallPeer { client, stage },
+            idle: RenewableTimeout::new(limits.idle()),
+            untaken: RenewableTimeout::new(limits.max_stall()),
             _slot: slot,
             _lifetime: lifetime,
             cut,
         }
     }
 
-    pub(crate) fn peer(&self) -> &Peer {
+    pub(crate) fn peer(&self) -> &CallPeer {
         &self.peer
     }
 
@@ -152,26 +152,26 @@ impl Transport {
 /// Who a client is, and what is counted for it.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownClient {
-    pub(crate) identity: Identity,
-    pub(crate) account: Arc<Client>,
+    pub(crate) identity: ClientIdentity,
+    pub(crate) account: Arc<ClientAccount>,
 }
 
 /// The client of a connection, as its calls see it.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub(crate) struct CallPeer {
     pub(crate) client: KnownClient,
     pub(crate) stage: StageWatch,
 }
 
 /// A time-out that begins anew whenever something has come or gone. The timer is set only when it would have rung.
-pub(crate) struct Patience {
+pub(crate) struct RenewableTimeout {
     patience: Duration,
     /// When the waiting began; None if nothing has waited since something came or went.
     since: Option<Instant>,
     timer: Pin<Box<Sleep>>,
 }
 
-impl Patience {
+impl RenewableTimeout {
     pub(crate) fn new(patience: Duration) -> Self {
         Self { patience, since: None, timer: Box::pin(sleep(patience)) }
     }
@@ -194,7 +194,7 @@ impl Patience {
     }
 }
 
-impl AsyncRead for Transport {
+impl AsyncRead for ClientTransport {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -214,7 +214,7 @@ impl AsyncRead for Transport {
     }
 }
 
-impl AsyncWrite for Transport {
+impl AsyncWrite for ClientTransport {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

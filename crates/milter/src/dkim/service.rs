@@ -15,7 +15,7 @@ use oarlock::{Accelerator, AcceleratorBuilder, BuildError};
 use oarlock_dkim::SignerError;
 use oarlock_io::dns::TxtLookup;
 use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig, RemoteError};
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteError, RemoteHolder};
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
@@ -330,7 +330,7 @@ pub(super) fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) 
     }
 }
 
-pub(super) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remote, ServiceError> {
+pub(super) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<RemoteHolder, ServiceError> {
     let mut endpoints = Vec::new();
     let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
     for place in &server.servers {
@@ -345,7 +345,7 @@ pub(super) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remo
         });
     }
     let patience = Duration::from_millis(server.patience_ms.max(1));
-    Ok(Remote::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
+    Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
 }
 
 /// Far more than a private key.

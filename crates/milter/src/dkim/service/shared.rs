@@ -8,7 +8,7 @@ use std::time::Duration;
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer};
 use oarlock_io::dns::TxtLookup;
-use oarlock_wire::Remote;
+use oarlock_wire::RemoteHolder;
 use tracing::warn;
 
 use super::{ServiceError, log_absent, remote};
@@ -28,7 +28,7 @@ pub(in crate::dkim) struct Base {
     pub(super) accelerator: Accelerator,
     pub(super) lookups: Arc<Lookups>,
     pub(super) metrics: Arc<Metrics>,
-    remote: Option<Remote>,
+    remote: Option<RemoteHolder>,
     /// Messages from MAIL to their answers.
     under_way: Arc<AtomicUsize>,
 }
