@@ -7,9 +7,8 @@ use oarlock_core::{
     TableUsage, VerifyTableCache,
 };
 
+use crate::fault::{NAME, failed, not_offered};
 use crate::{operations, records, tables};
-
-pub(crate) const NAME: &str = "scalar";
 
 /// AWS-LC, one job at a time; with tables where that is asked for.
 #[derive(Clone, Debug)]
@@ -105,7 +104,7 @@ impl Engine for Scalar {
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
         if self.offers(shape).is_none() {
-            return Err(EngineFault::NotOffered { engine: NAME, shape });
+            return Err(not_offered(shape));
         }
         if out.len() != jobs.len() {
             return Err(failed("the outcomes were not made for these jobs"));
@@ -119,11 +118,6 @@ impl Engine for Scalar {
             _ => Err(failed("the jobs are of another kind than their shape")),
         }
     }
-}
-
-/// A fault with a fixed reason.
-pub(crate) fn failed(reason: &str) -> EngineFault {
-    EngineFault::Failed { engine: NAME, reason: reason.into() }
 }
 
 fn is_modulus(bits: u16) -> bool {

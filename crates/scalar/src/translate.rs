@@ -3,10 +3,10 @@
 use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
 use zeroize::Zeroizing;
 
+use crate::batch::{Batch, Target};
 use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
+use crate::op_error::OpError;
 use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
 
 /// Computes every record of the batch.
 pub(crate) fn run(from: BlockCipher, to: BlockCipher, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -53,7 +53,7 @@ fn translate<D: Prepare, E: Prepare, const M: usize, const N: usize>(
     plain: &mut [u8; SCRATCH],
     decrypt: &impl Cbc<D, M>,
     encrypt: impl Cbc<E, N>,
-) -> Result<(), Trouble> {
+) -> Result<(), OpError> {
     let (mut own, mut own_second) = (None, None);
     let key = prepared(record.key, record.key_bytes, &mut own)?;
     let second_key = prepared(record.second_key, record.second_key_bytes, &mut own_second)?;

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
-use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal};
+use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal, compute};
 use super::keys::{Keys, from_slots, table};
 use super::rounds::PLACES;
 use super::schedule::{Prepare, ROUNDS_128, ROUNDS_256};
@@ -150,7 +150,8 @@ impl<S: Blocks> Window<'_, S> {
         self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
         for (record, slot, place) in to_slots() {
             let status = &mut out.statuses[record.index as usize];
-            if *status != Status::Done {
+            // A record with a wrong tag or an unusable key leaves its slot empty.
+            if *status != Status::Pending {
                 continue;
             }
             match out.slots.fill(slot, place.len) {
@@ -178,7 +179,7 @@ impl<S: Blocks> Window<'_, S> {
         self.simd.call(
             #[inline(always)]
             || {
-                K::run::<S, ROUNDS>(
+                compute::<S, K, ROUNDS>(
                     self.simd,
                     self.part,
                     #[inline(always)]

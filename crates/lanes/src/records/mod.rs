@@ -21,8 +21,8 @@ use oarlock_core::{
     Span, Status,
 };
 
-use crate::engine::failed;
-use crate::kept::Kept;
+use crate::fault::failed;
+use crate::scratch::ThreadScratch;
 use crate::simd::{LANES, fetch_ahead};
 use columns::Flat;
 use order::{Counts, Ordered};
@@ -100,14 +100,27 @@ pub(crate) fn run(
 }
 
 fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
-    let mut ordered = Kept::take(Ordered::default);
+    let mut ordered = ThreadScratch::take(Ordered::default);
     work.begin(part);
     let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
-        part.accept(window, &mut ordered, out, |len| work.steps(len));
+        out.statuses[window.clone()].fill(Status::Pending);
+        part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);
+        finish_pending(&mut out.statuses[window]);
+    }
+}
+
+/// Sets the status of every record that was accepted and that its kernel has not rejected.
+///
+/// The results are in their places by now: the contract lets nothing be `Done` before.
+fn finish_pending(statuses: &mut [Status]) {
+    for status in statuses {
+        if *status == Status::Pending {
+            *status = Status::Done;
+        }
     }
 }
 
@@ -362,8 +375,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Accepts the records of a window; those that cannot be computed get their status. The others get theirs too, so that it is
-    /// written where what follows is done, and what they read and write is brought near meanwhile.
+    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending. Meanwhile the
+    /// bytes that accepted records read and write are fetched into the cache.
     fn accept(
         &self,
         window: Range<usize>,
@@ -383,25 +396,19 @@ impl<'a> Part<'a> {
                 (Some(key), None) => self.fitting(index, key),
                 (None, _) => None,
             };
-            *status = match plain.map_or_else(|| self.any(index), Ok) {
+            match plain.map_or_else(|| self.any(index), Ok) {
                 Ok(accepted) => {
                     fetch_ahead(self.data(), accepted.input);
                     fetch_ahead(out.output, accepted.output);
                     ordered.push(accepted);
-                    Status::Done
                 }
-                Err(status) => status,
-            };
+                Err(rejected) => *status = rejected,
+            }
         }
     }
 
     /// Accepts the records of a window at once where all lie a stride apart and all their keys will do.
-    fn accept_equal(
-        &self,
-        window: &Range<usize>,
-        ordered: &mut Ordered,
-        out: &mut PartMut<'_>,
-    ) -> Option<()> {
+    fn accept_equal(&self, window: &Range<usize>, ordered: &mut Ordered, out: &PartMut<'_>) -> Option<()> {
         let places = self.equal?;
         let keys = self.key.values()?.get(window.clone())?;
         let mut all_will_do = self.plain_keys > 0;
@@ -415,7 +422,6 @@ impl<'a> Part<'a> {
         if !all_will_do {
             return None;
         }
-        out.statuses[window.clone()].fill(Status::Done);
         // While these are computed, what the next window reads and writes is brought near.
         let next = |start: u32, stride: u32| {
             let bytes = stride.saturating_mul(keys.len() as u32);
@@ -433,7 +439,7 @@ impl<'a> Part<'a> {
         &self,
         window: &Range<usize>,
         ordered: &mut Ordered,
-        out: &mut PartMut<'_>,
+        out: &PartMut<'_>,
         steps: impl Fn(usize) -> usize,
     ) -> Option<()> {
         let rule = self.rule.filter(PlainRule::is_tagless)?;
@@ -465,7 +471,6 @@ impl<'a> Part<'a> {
             let record = Accepted { index, len, input: start, output: output.start, iv, key };
             ordered.put(record, steps(len as usize));
         }
-        out.statuses[window.clone()].fill(Status::Done);
         Some(())
     }
 
