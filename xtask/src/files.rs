@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::workspace::{Workspace, WorkspaceError, read, rust_files};
 
-const MOST_LINES: usize = 800;
+const MAX_LINES: usize = 800;
 /// Data is exempt where the file's own name, or its folder's, says that it is data.
 const DATA_NAMES: [&str; 3] = ["tables", "vectors", "constants"];
 
@@ -16,14 +16,14 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), Wor
         let lines = read(path)?.lines().count();
         let shown = path.strip_prefix(&workspace.root).unwrap_or(path);
         if is_too_long(shown, lines) {
-            faults.push(format!("{}: {lines} lines, at most {MOST_LINES}", shown.display()));
+            faults.push(format!("{}: {lines} lines, at most {MAX_LINES}", shown.display()));
         }
     }
     Ok((faults, format!("{} files", files.len())))
 }
 
 fn is_too_long(path: &Path, lines: usize) -> bool {
-    lines > MOST_LINES && !is_data(path)
+    lines > MAX_LINES && !is_data(path)
 }
 
 fn is_data(path: &Path) -> bool {

@@ -103,6 +103,7 @@ pub(crate) const ROOMS: &[Room] = &[
     room_of("dispatch", Kind::Service, CORE).unsafe_at("src/fork.rs"),
     room_of("keys", Kind::Service, CORE),
     room_of("oarlock", Kind::Hall, Reach::Floors(&[0, 1])),
+    room_of("capacity", Kind::Trade, HALL),
     room_of("dkim", Kind::Trade, HALL),
     room_of("dnssec", Kind::Trade, HALL),
     room_of("records", Kind::Trade, HALL),

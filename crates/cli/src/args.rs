@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use oarlock::{Accelerator, Builder};
+use oarlock::{Accelerator, AcceleratorBuilder};
 
 use crate::bench::BenchArgs;
 use crate::call::CallArgs;
@@ -109,7 +109,7 @@ pub(crate) enum Command {
 
 impl Global {
     /// An accelerator's builder with the options that concern it.
-    pub(crate) fn builder(&self) -> Builder {
+    pub(crate) fn builder(&self) -> AcceleratorBuilder {
         let builder = match &self.engines {
             Some(names) => Accelerator::builder().engines(names.iter().map(|name| name.trim())),
             None => Accelerator::builder(),

@@ -24,7 +24,7 @@ mod setup;
 
 use std::path::PathBuf;
 
-use oarlock::{BuildError, Builder, JobError};
+use oarlock::{AcceleratorBuilder, BuildError, JobError};
 
 use crate::args::{Global, check_writable};
 use crate::operation::{Operation, OperationError};
@@ -99,7 +99,7 @@ pub(crate) fn run(global: &Global, args: &LatencyArgs) -> Result<(), LatencyErro
     Ok(if global.json { report.write_json(&mut out) } else { report.write_table(&mut out, wants_colour()) }?)
 }
 
-fn saturate(global: &Global, builder: &Builder, args: &LatencyArgs) -> Result<(), LatencyError> {
+fn saturate(global: &Global, builder: &AcceleratorBuilder, args: &LatencyArgs) -> Result<(), LatencyError> {
     global.tell_absent(&builder.clone().build()?);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let rows = saturation::measure(builder, global.threads.map_or(cores, usize::from), args)?;
@@ -117,7 +117,7 @@ mod tests {
 
     use clap::{Args, FromArgMatches};
     use oarlock::Shape;
-    use oarlock::contract::{Engine, EngineFault, Jobs, Lanes, Outcomes};
+    use oarlock::contract::{BatchSize, Engine, EngineFault, Jobs, Outcomes};
 
     use super::*;
 
@@ -126,7 +126,7 @@ mod tests {
         LatencyArgs::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 
-    fn builder() -> oarlock::Builder {
+    fn builder() -> oarlock::AcceleratorBuilder {
         oarlock::Accelerator::builder()
     }
 
@@ -207,7 +207,7 @@ mod tests {
             "idle"
         }
 
-        fn offers(&self, _: Shape) -> Option<Lanes> {
+        fn offers(&self, _: Shape) -> Option<BatchSize> {
             None
         }
 

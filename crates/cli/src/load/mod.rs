@@ -24,7 +24,7 @@ use oarlock::Accelerator;
 use tokio::runtime::Runtime;
 
 pub(crate) use self::args::LoadArgs;
-use self::args::{Home, Plan, Way};
+use self::args::{KeyHome, Plan, Way};
 pub(crate) use self::error::LoadError;
 use self::report::Row;
 use self::spawn::Spawned;
@@ -92,7 +92,7 @@ impl Bench<'_> {
 
     fn prepare(&self, place: usize, plan: &Plan) -> Result<Vec<Work>, LoadError> {
         let mut works = Work::all(plan, self.accelerator)?;
-        if let (Home::Server, Some(spawned)) = (plan.home, &self.spawned) {
+        if let (KeyHome::Server, Some(spawned)) = (plan.home, &self.spawned) {
             for (number, work) in works.iter_mut().enumerate() {
                 work.leave_keys(&spawned.keys(), &format!("load{place}-{number}"))?;
             }

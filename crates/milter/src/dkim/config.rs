@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock::Builder;
+use oarlock::AcceleratorBuilder;
 use oarlock_dkim::{
     CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, SignedFields, SignerError,
     UnknownForm,
@@ -149,13 +149,13 @@ pub struct Signing {
 #[serde(deny_unknown_fields, default)]
 pub struct Verifying {
     /// Shortest RSA modulus in bits, 1024 to 4096.
-    pub least_rsa_bits: u32,
+    pub min_rsa_bits: u32,
     /// Whether rsa-sha1 can pass.
     pub accepts_sha1: bool,
     /// Whether a signature can pass whose `l=` leaves some of the body unsigned.
     pub accepts_partial_body: bool,
     /// Most signatures of a message that are verified.
-    pub most_signatures: usize,
+    pub max_signatures: usize,
     /// Most key records that are looked up for one message, those of its ARC chain among them.
     pub max_lookups: usize,
     /// By how much clocks may differ.
@@ -195,9 +195,9 @@ pub struct Dns {
     /// Names that are kept.
     pub cached_names: usize,
     /// How long records are kept, at most.
-    pub most_seconds: u64,
+    pub max_ttl_seconds: u64,
     /// How long it is kept that there is no record, at most.
-    pub most_negative_seconds: u64,
+    pub max_negative_ttl_seconds: u64,
     /// How long it is kept that DNS could not say.
     pub failure_seconds: u64,
 }
@@ -310,13 +310,13 @@ impl Default for Signing {
 
 impl Default for Verifying {
     fn default() -> Self {
-        let Policy { limits, least_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
+        let Policy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
             Policy::default();
         Self {
-            least_rsa_bits,
+            min_rsa_bits,
             accepts_sha1,
             accepts_partial_body,
-            most_signatures: limits.signatures,
+            max_signatures: limits.signatures,
             max_lookups: limits.max_lookups,
             clock_skew_seconds: clock_skew_s,
         }
@@ -325,13 +325,13 @@ impl Default for Verifying {
 
 impl Default for Dns {
     fn default() -> Self {
-        let CacheLimits { names, most_s, most_negative_s, failure_s } = CacheLimits::default();
+        let CacheLimits { names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
         Self {
             servers: Vec::new(),
             timeout_ms: 10_000,
             cached_names: names,
-            most_seconds: most_s,
-            most_negative_seconds: most_negative_s,
+            max_ttl_seconds: max_ttl_s,
+            max_negative_ttl_seconds: max_negative_ttl_s,
             failure_seconds: failure_s,
         }
     }
@@ -472,13 +472,8 @@ impl Config {
         }
         number("[limits] progress_seconds", "1 or more", limits.progress_seconds > 0, "0".into())?;
         number("[dns] timeout_ms", "1 or more", self.dns.timeout_ms > 0, "0".into())?;
-        let bits = verifying.least_rsa_bits;
-        number(
-            "[verifying] least_rsa_bits",
-            "1024 to 4096",
-            (1024..=4096).contains(&bits),
-            bits.to_string(),
-        )?;
+        let bits = verifying.min_rsa_bits;
+        number("[verifying] min_rsa_bits", "1024 to 4096", (1024..=4096).contains(&bits), bits.to_string())?;
         let share = self.engines.cross_check.unwrap_or(0.0);
         number("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), share.to_string())?;
         let TrustedResults { authserv_ids, filters, .. } = &self.trusted_results;
@@ -578,11 +573,11 @@ impl Config {
             limits: MessageLimits {
                 headers: limits.headers,
                 header_bytes: limits.header_bytes,
-                signatures: verifying.most_signatures,
+                signatures: verifying.max_signatures,
                 max_lookups: verifying.max_lookups,
                 ..default
             },
-            least_rsa_bits: verifying.least_rsa_bits,
+            min_rsa_bits: verifying.min_rsa_bits,
             accepts_sha1: verifying.accepts_sha1,
             accepts_partial_body: verifying.accepts_partial_body,
             verifies_chains: self.arc.verify || self.arc.seal.is_some(),
@@ -592,11 +587,11 @@ impl Config {
     }
 
     pub(super) fn cache_limits(&self) -> CacheLimits {
-        let Dns { cached_names, most_seconds, most_negative_seconds, failure_seconds, .. } = &self.dns;
+        let Dns { cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, .. } = &self.dns;
         CacheLimits {
             names: *cached_names,
-            most_s: *most_seconds,
-            most_negative_s: *most_negative_seconds,
+            max_ttl_s: *max_ttl_seconds,
+            max_negative_ttl_s: *max_negative_ttl_seconds,
             failure_s: *failure_seconds,
         }
     }
@@ -604,13 +599,13 @@ impl Config {
 
 impl Engines {
     /// An accelerator's builder with these settings, where `builder` leaves room for them.
-    pub(super) fn builder(&self, builder: Builder) -> Builder {
+    pub(super) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
         let builder = match &self.allowed {
             Some(names) => builder.engines(names.iter().map(String::as_str)),
             None => builder,
         };
-        let builder = self.threads.into_iter().fold(builder, Builder::threads);
-        self.cross_check.into_iter().fold(builder, Builder::cross_check)
+        let builder = self.threads.into_iter().fold(builder, AcceleratorBuilder::threads);
+        self.cross_check.into_iter().fold(builder, AcceleratorBuilder::cross_check)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use oarlock::{Accelerator, BuildError, Builder};
+use oarlock::{Accelerator, AcceleratorBuilder, BuildError};
 use oarlock_dkim::SignerError;
 use oarlock_io::dns::TxtLookup;
 use oarlock_io::read_private;
@@ -103,7 +103,7 @@ impl Service {
     /// A setting cannot work, or a file that it names cannot be used.
     pub async fn open(
         config: Config,
-        engines: Builder,
+        engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
     ) -> Result<Self, ServiceError> {
         config.check()?;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use oarlock::keys::{export, generate};
-use oarlock::{Accelerator, Builder};
+use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_io::dns::{KeysFile, TxtLookup};
 use oarlock_milter::client::{Answer, Message};
@@ -20,11 +20,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// Engines, each alone.
-pub fn engines() -> impl Iterator<Item = Builder> {
+pub fn engines() -> impl Iterator<Item = AcceleratorBuilder> {
     oarlock::KNOWN_ENGINES.iter().map(|name| Accelerator::builder().engines([*name]).lazy())
 }
 
-pub fn scalar() -> Builder {
+pub fn scalar() -> AcceleratorBuilder {
     Accelerator::builder().engines(["scalar"]).lazy()
 }
 
@@ -97,14 +97,14 @@ pub struct Post {
 }
 
 impl Post {
-    pub async fn open(config: Config, engines: Builder, lookups: Arc<dyn TxtLookup>) -> Self {
+    pub async fn open(config: Config, engines: AcceleratorBuilder, lookups: Arc<dyn TxtLookup>) -> Self {
         Self::open_at("inet:0@127.0.0.1", config, engines, lookups).await
     }
 
     pub async fn open_at(
         socket: &str,
         config: Config,
-        engines: Builder,
+        engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
     ) -> Self {
         let service = Service::open(config, engines, lookups).await.unwrap();

@@ -16,7 +16,7 @@ mod task;
 use clap::Args;
 
 use self::place::Place;
-use self::program::{Cost, Program};
+use self::program::{EngineCost, Program};
 use self::report::Row;
 use self::task::{Kind, Task};
 use super::DnssecError;
@@ -98,7 +98,7 @@ fn is_usable(program: &Program) -> bool {
 }
 
 /// Each in turn: the median turn by CPU. Nothing of one that cannot do it, which is said; this program has to.
-fn turns(programs: &[Program], place: &Place, turns: u32) -> Result<Vec<Option<Cost>>, DnssecError> {
+fn turns(programs: &[Program], place: &Place, turns: u32) -> Result<Vec<Option<EngineCost>>, DnssecError> {
     let mut costs = vec![Vec::new(); programs.len()];
     for _ in 0..turns {
         for (program, costs) in programs.iter().zip(&mut costs) {
@@ -113,7 +113,7 @@ fn turns(programs: &[Program], place: &Place, turns: u32) -> Result<Vec<Option<C
 }
 
 /// The one in the middle by CPU, the upper one of two.
-fn median(mut costs: Vec<Cost>) -> Option<Cost> {
+fn median(mut costs: Vec<EngineCost>) -> Option<EngineCost> {
     costs.sort_by(|one, other| one.cpu_seconds.total_cmp(&other.cpu_seconds));
     costs.get(costs.len() / 2).copied()
 }

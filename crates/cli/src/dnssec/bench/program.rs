@@ -10,7 +10,7 @@ use crate::dnssec::DnssecError;
 
 /// What a run cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cost {
+pub(super) struct EngineCost {
     pub(super) seconds: f64,
     /// Of all threads, in the kernel and out of it.
     pub(super) cpu_seconds: f64,
@@ -47,7 +47,7 @@ impl Program {
     ///
     /// # Errors
     /// It could not be started, or ended otherwise than well.
-    pub(super) fn run(&self, folder: &Path) -> Result<(Output, Cost), DnssecError> {
+    pub(super) fn run(&self, folder: &Path) -> Result<(Output, EngineCost), DnssecError> {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).current_dir(folder).stdin(Stdio::null());
         let (before, began) = (ended_children_us(), Instant::now());
@@ -60,7 +60,7 @@ impl Program {
             let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
             return Err(failed(&self.name, &format!("{}: {last}", output.status)));
         }
-        Ok((output, Cost { seconds, cpu_seconds }))
+        Ok((output, EngineCost { seconds, cpu_seconds }))
     }
 
     /// True where there is such a program.

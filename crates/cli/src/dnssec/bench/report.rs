@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::BenchArgs;
-use super::program::Cost;
+use super::program::EngineCost;
 use crate::args::Global;
 use crate::dnssec::DnssecError;
 use crate::table::{Align, Cell, Table, count, ratio, thousands, wants_colour};
@@ -33,7 +33,7 @@ impl Row {
         threads: usize,
         delegations: u64,
         operations: u64,
-        cost: Cost,
+        cost: EngineCost,
     ) -> Self {
         let rate = |seconds: f64| operations as f64 / seconds.max(f64::EPSILON);
         Self {

@@ -69,7 +69,7 @@ fn what_cannot_work_is_told_with_what_would() {
         ("signing.canonicalization = \"loose\"", "[signing] canonicalization"),
         ("signing.signed_headers = [\"From:\"]", "[signing] signed_headers"),
         ("signing.oversigned_headers = [\"a:b\"]", "oversigned_headers"),
-        ("verifying.least_rsa_bits = 512", "[verifying] least_rsa_bits"),
+        ("verifying.min_rsa_bits = 512", "[verifying] min_rsa_bits"),
         ("limits.headers = 0", "[limits] headers"),
         ("engines.cross_check = 2.0", "[engines] cross_check"),
         ("authserv_id = \"a b\"", "authserv_id"),

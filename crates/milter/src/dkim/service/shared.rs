@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use oarlock::{Accelerator, Builder, Options};
+use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::Remote;
@@ -36,7 +36,7 @@ pub(in crate::dkim) struct Base {
 impl Base {
     pub(super) fn open(
         config: &Config,
-        engines: Builder,
+        engines: AcceleratorBuilder,
         source: Arc<dyn TxtLookup>,
     ) -> Result<Self, ServiceError> {
         let engines = config.engines.builder(engines);
@@ -126,8 +126,8 @@ impl Shared {
     }
 
     /// A message alone has its jobs computed at once. Several gather theirs.
-    pub(in crate::dkim) fn options(&self) -> Options {
-        Options { is_gathered: self.under_way.load(Ordering::Relaxed) > 1, ..Options::default() }
+    pub(in crate::dkim) fn options(&self) -> SubmitOptions {
+        SubmitOptions { coalesce: self.under_way.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
     }
 }
 

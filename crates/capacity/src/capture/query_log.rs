@@ -8,7 +8,7 @@ use super::time::{digits, iso, month, seconds, time_s};
 use super::{CaptureError, Event, Sink, Skipped};
 
 /// Bytes of a line that are looked at.
-const MOST_LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 /// A log without years that goes back by more than so much has come to the next one.
 const HALF_A_YEAR_S: u64 = 183 * 86_400;
 
@@ -76,7 +76,7 @@ pub(super) fn read<R: Read>(
     sink: Sink<'_>,
 ) -> Result<(), CaptureError> {
     let mut years = Years::default();
-    while let Some(line) = bytes.line(MOST_LINE)? {
+    while let Some(line) = bytes.line(MAX_LINE)? {
         match format.line(&text(line)) {
             Line::Query(at_s) => sink(Event::Query { at_s: years.place(at_s) }),
             Line::Other => skipped.others += 1,

@@ -5,7 +5,7 @@ use super::{Counts, Fit, Traffic};
 /// Intervals that a line needs at least to be believed.
 const FEWEST_POINTS: u64 = 10;
 /// Share of the variance that a line has to explain to be believed.
-const LEAST_R_SQUARED: f64 = 0.5;
+const MIN_R_SQUARED: f64 = 0.5;
 
 /// One of f1 to f4: y = coefficient x + intercept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl Function {
 }
 
 fn is_believed(fit: &Fit) -> bool {
-    fit.points >= FEWEST_POINTS && fit.coefficient > 0.0 && fit.r_squared >= LEAST_R_SQUARED
+    fit.points >= FEWEST_POINTS && fit.coefficient > 0.0 && fit.r_squared >= MIN_R_SQUARED
 }
 
 impl Model {

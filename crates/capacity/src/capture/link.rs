@@ -19,7 +19,7 @@ const IPV6: u16 = 0x86dd;
 /// IEEE 802.1Q, 802.1ad, and what was used before it.
 const VLANS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// Tags of VLANs that may stand around a packet.
-const MOST_VLANS: usize = 4;
+const MAX_VLANS: usize = 4;
 
 impl LinkType {
     pub(super) fn of(number: u32) -> Option<Self> {
@@ -49,7 +49,7 @@ impl LinkType {
 fn untagged(frame: &[u8], at: usize, len: usize) -> Option<&[u8]> {
     let mut protocol = number(frame, at)?;
     let mut rest = frame.get(len..)?;
-    for _ in 0..MOST_VLANS {
+    for _ in 0..MAX_VLANS {
         if !VLANS.contains(&protocol) {
             break;
         }

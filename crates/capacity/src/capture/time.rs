@@ -35,7 +35,7 @@ pub(super) fn month(name: &str) -> Option<u64> {
 pub(super) fn time_s(text: &str) -> Option<u64> {
     let whole = text.split_once(['.', ',']).map_or(text, |(whole, _)| whole);
     let mut parts = whole.split(':');
-    let mut part = |most: u64| parts.next().and_then(|part| digits(part, 2)).filter(|&part| part <= most);
+    let mut part = |max: u64| parts.next().and_then(|part| digits(part, 2)).filter(|&part| part <= max);
     let (hour, minute, second) = (part(23)?, part(59)?, part(60)?);
     parts.next().is_none().then_some(hour * 3600 + minute * 60 + second)
 }

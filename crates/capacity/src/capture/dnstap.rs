@@ -9,9 +9,9 @@ use super::{CaptureError, Event, Side, Sink, Skipped};
 pub const CONTENT_TYPE: &str = "protobuf:dnstap.Dnstap";
 
 /// Longest frame: two messages of 64 KiB and what is said of them.
-const MOST_FRAME: usize = 256 << 10;
+const MAX_FRAME: usize = 256 << 10;
 /// Longest control frame that Frame Streams allows.
-const MOST_CONTROL: usize = 512;
+const MAX_CONTROL: usize = 512;
 
 /// Control frames by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,11 +100,11 @@ impl Head {
             None => return Ok(None),
         };
         let Some(body_len) = number(bytes, len - 4) else { return Ok(None) };
-        let (what, most, expected) = match is_control {
-            true => ("a control frame", MOST_CONTROL, "at most 512"),
-            false => ("a frame", MOST_FRAME, "at most 262144"),
+        let (what, max, expected) = match is_control {
+            true => ("a control frame", MAX_CONTROL, "at most 512"),
+            false => ("a frame", MAX_FRAME, "at most 262144"),
         };
-        if body_len > most {
+        if body_len > max {
             return Err(CaptureError::Length { what, found: body_len as u64, expected, at_byte });
         }
         Ok(Some(Self { len, body_len, is_control }))
@@ -161,7 +161,7 @@ pub fn control_frame(control: Control) -> Vec<u8> {
 pub(super) fn is_dnstap(beginning: &[u8]) -> bool {
     let is_start = |frame: &[u8]| matches!(number(frame, 8), Some(2 | 4));
     number(beginning, 0) == Some(0)
-        && number(beginning, 4).is_some_and(|len| (4..=MOST_CONTROL).contains(&len))
+        && number(beginning, 4).is_some_and(|len| (4..=MAX_CONTROL).contains(&len))
         && is_start(beginning)
 }
 

@@ -8,7 +8,7 @@ use super::{CaptureError, LinkType, Sink, Skipped, show};
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 /// Most bytes of a packet that are believed; libpcap's own limit for strange links is half of it.
-pub(super) const MOST_PACKET: u32 = 1 << 18;
+pub(super) const MAX_PACKET: u32 = 1 << 18;
 
 pub(super) fn is_pcap(beginning: &[u8]) -> bool {
     order(beginning).is_some()
@@ -33,7 +33,7 @@ pub(super) fn read<R: Read>(
         let at_byte = bytes.at_byte();
         let Some(record) = bytes.next(16, "the header of a packet")? else { return Ok(()) };
         let (at_s, len) = (u64::from(order.u32(record, 0)), order.u32(record, 8));
-        if len > MOST_PACKET {
+        if len > MAX_PACKET {
             let (what, expected) = ("a packet", "at most 262144");
             return Err(CaptureError::Length { what, found: len.into(), expected, at_byte });
         }

@@ -54,22 +54,22 @@ impl<R: Read> Bytes<R> {
         self.next(len, what)?.ok_or(CaptureError::Truncated { what, at_byte })
     }
 
-    /// A line without its end, at most `most` bytes of it; `None` after the last.
-    pub(super) fn line(&mut self, most: usize) -> Result<Option<&[u8]>, CaptureError> {
+    /// A line without its end, at most `max` bytes of it; `None` after the last.
+    pub(super) fn line(&mut self, max: usize) -> Result<Option<&[u8]>, CaptureError> {
         let mut wanted = 256;
         loop {
             self.fill(wanted)?;
             let there = &self.buffer[self.start..];
             if let Some(end) = memchr::memchr(b'\n', there) {
                 let line = self.give(end + 1);
-                return Ok(Some(&line[..end.min(most)]));
+                return Ok(Some(&line[..end.min(max)]));
             }
             if there.len() < wanted {
                 let len = there.len();
-                return Ok((len > 0).then(|| self.give(len)).map(|line| &line[..len.min(most)]));
+                return Ok((len > 0).then(|| self.give(len)).map(|line| &line[..len.min(max)]));
             }
             // Of a line beyond the limit nothing is kept but that it is there.
-            if there.len() > most + CHUNK_BYTES {
+            if there.len() > max + CHUNK_BYTES {
                 let len = there.len() - 1;
                 self.give(len);
                 wanted = 256;

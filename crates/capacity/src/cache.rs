@@ -9,13 +9,13 @@ use super::Signature;
 pub(super) struct Cache {
     /// By identity, the second at which each expires.
     expiry_s: HashMap<u64, u64>,
-    most: usize,
+    max: usize,
     now_s: u64,
 }
 
 impl Cache {
-    pub(super) fn new(most: usize) -> Self {
-        Self { expiry_s: HashMap::new(), most, now_s: 0 }
+    pub(super) fn new(max: usize) -> Self {
+        Self { expiry_s: HashMap::new(), max, now_s: 0 }
     }
 
     /// True where a resolver that sees this signature has to verify it. Messages without a time come when the latest one came.
@@ -24,7 +24,7 @@ impl Cache {
         if self.expiry_s.get(&signature.id).is_some_and(|expiry_s| *expiry_s > self.now_s) {
             return false;
         }
-        if self.expiry_s.len() >= self.most && !self.expiry_s.contains_key(&signature.id) {
+        if self.expiry_s.len() >= self.max && !self.expiry_s.contains_key(&signature.id) {
             self.make_room();
         }
         self.expiry_s.insert(signature.id, self.now_s.saturating_add(signature.ttl_s.into()));
@@ -35,7 +35,7 @@ impl Cache {
     fn make_room(&mut self) {
         let now_s = self.now_s;
         self.expiry_s.retain(|_, expiry_s| *expiry_s > now_s);
-        let kept = self.most - self.most.div_ceil(4);
+        let kept = self.max - self.max.div_ceil(4);
         if self.expiry_s.len() <= kept {
             return;
         }

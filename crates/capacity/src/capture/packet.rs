@@ -6,7 +6,7 @@ const DNS_PORT: u16 = 53;
 /// Shortest message: its header. RFC 1035 4.1.1.
 const MESSAGE_HEADER: usize = 12;
 /// Headers of IPv6 that may stand before UDP or TCP.
-const MOST_EXTENSIONS: usize = 16;
+const MAX_EXTENSIONS: usize = 16;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -80,7 +80,7 @@ fn ipv6(ip: &[u8]) -> Result<Datagram<'_>, Reason> {
     let is_cut = rest.len() < len;
     let mut data = &rest[..len.min(rest.len())];
     let mut protocol = header[6];
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         let len = match protocol {
             TCP | UDP => return Ok(Datagram { protocol, data, is_cut }),
             // Hop-by-hop options, routing, destination options.

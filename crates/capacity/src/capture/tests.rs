@@ -100,8 +100,8 @@ impl Writer {
         self.block(0x0a0d_0d0a, &body)
     }
 
-    fn interface(self, link: u16, most_bytes: u32, options: &[(u16, &[u8])]) -> Vec<u8> {
-        let mut body = [&self.u16(link)[..], &self.u16(0), &self.u32(most_bytes)].concat();
+    fn interface(self, link: u16, max_bytes: u32, options: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut body = [&self.u16(link)[..], &self.u16(0), &self.u32(max_bytes)].concat();
         for (code, value) in options {
             body.extend(self.u16(*code));
             body.extend(self.u16(value.len() as u16));

@@ -18,7 +18,7 @@ const OPTION_RESOLUTION: u16 = 9;
 const OPTION_OFFSET: u16 = 14;
 
 /// Longest block that is taken into memory, in bytes.
-const MOST_BLOCK: u32 = 16 << 20;
+const MAX_BLOCK: u32 = 16 << 20;
 
 pub(super) fn is_pcapng(beginning: &[u8]) -> bool {
     beginning.get(..4) == Some(&SECTION.to_be_bytes())
@@ -61,7 +61,7 @@ fn body<R: Read>(bytes: &mut Bytes<R>, order: Order, block: Begun) -> Result<&[u
         expected,
         at_byte,
     };
-    if len < done + 4 || !len.is_multiple_of(4) || len > MOST_BLOCK {
+    if len < done + 4 || !len.is_multiple_of(4) || len > MAX_BLOCK {
         return Err(wrong(len, "a multiple of 4 that fits its kind, at most 16777216"));
     }
     let rest = bytes.exact((len - done) as usize, "a block")?;
@@ -82,7 +82,7 @@ struct Interface {
     /// `None` where it is not known here.
     link: Option<LinkType>,
     /// Most bytes of a packet that were kept; 0 for all.
-    most_bytes: u32,
+    max_bytes: u32,
     resolution: u8,
     offset_s: i64,
 }
@@ -112,10 +112,10 @@ impl Section {
                 self.packet(interface.into(), Some(stamp(4)), body.get(20..), len, skipped, sink);
             }
             SIMPLE => {
-                let most = self.interfaces.first().map_or(0, |first| first.most_bytes);
-                let most = if most == 0 { u32::MAX } else { most };
+                let max = self.interfaces.first().map_or(0, |first| first.max_bytes);
+                let max = if max == 0 { u32::MAX } else { max };
                 let there = u32::try_from(body.len().saturating_sub(4)).unwrap_or(u32::MAX);
-                let len = order.u32(body, 0).min(most).min(there);
+                let len = order.u32(body, 0).min(max).min(there);
                 self.packet(0, None, body.get(4..), len, skipped, sink);
             }
             _ => {}
@@ -147,7 +147,7 @@ impl Interface {
     fn new(order: Order, body: &[u8]) -> Self {
         let mut interface = Self {
             link: LinkType::of(order.u16(body, 0).into()),
-            most_bytes: order.u32(body, 4),
+            max_bytes: order.u32(body, 4),
             resolution: 6,
             offset_s: 0,
         };
