@@ -1,6 +1,6 @@
 //! One part of a run: the loop over its records, and the places of their results.
 
-use oarlock_core::{EngineFault, PartMut, ResolvedRecord, Records, Shape, OutputSink, Span, Status};
+use oarlock_core::{EngineFault, OutputSink, PartMut, Records, ResolvedRecord, Shape, Span, Status};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
