@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
 use super::{DnssecError, key_text, zone};
-use crate::args::Global;
 use crate::key_path::key_path;
 use crate::keys::{KeysError, Over, about, place};
+use oarlock_measure::GlobalOptions;
 
 /// Keys that are made before it is given up to find one with a tag of its own.
 const MOST_TRIES: usize = 1000;
@@ -90,7 +90,7 @@ struct Made {
     ds: String,
 }
 
-pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
@@ -172,7 +172,12 @@ fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
     Ok(tags)
 }
 
-fn write(global: &Global, args: &KeygenArgs, zone: Name<'_>, key: &SigningKey) -> Result<Made, DnssecError> {
+fn write(
+    global: &GlobalOptions,
+    args: &KeygenArgs,
+    zone: Name<'_>,
+    key: &SigningKey,
+) -> Result<Made, DnssecError> {
     let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
     let ending = if args.format == Format::Bind { "private" } else { "pem" };
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
