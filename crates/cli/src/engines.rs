@@ -14,7 +14,7 @@ pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
     if global.json {
         global.warn_absent_engines(&accelerator);
     }
-    print_report(global, &rows(&accelerator), |in_colour| to_text(&accelerator, in_colour))?;
+    print_report(global.json, &rows(&accelerator), |in_colour| to_text(&accelerator, in_colour))?;
     let failed: Vec<String> = accelerator
         .engines()
         .iter()

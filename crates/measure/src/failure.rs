@@ -26,6 +26,12 @@ pub trait CommandError: Error {
     fn kind(&self) -> FailureKind;
 }
 
+impl<E: CommandError + 'static> From<E> for Box<dyn CommandError> {
+    fn from(error: E) -> Self {
+        Box::new(error)
+    }
+}
+
 impl FailureKind {
     /// Returns the exit code of the program.
     #[must_use]

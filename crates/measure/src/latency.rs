@@ -97,14 +97,14 @@ pub fn run(global: &GlobalOptions, args: &LatencyArgs) -> Result<(), LatencyErro
     if let Some(path) = &args.plot {
         std::fs::write(path, report.to_svg()).map_err(|error| plot_error(path, error))?;
     }
-    Ok(print_report(global, report.rows, |in_colour| report.to_text(in_colour))?)
+    Ok(print_report(global.json, report.rows, |in_colour| report.to_text(in_colour))?)
 }
 
 fn saturate(global: &GlobalOptions, builder: &Builder, args: &LatencyArgs) -> Result<(), LatencyError> {
     global.warn_absent_engines(&builder.clone().build()?);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let rows = saturation::measure(builder, global.threads.map_or(cores, usize::from), args)?;
-    Ok(print_report(global, &rows, |in_colour| saturation::to_text(&rows, in_colour))?)
+    Ok(print_report(global.json, &rows, |in_colour| saturation::to_text(&rows, in_colour))?)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ pub fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError>
     bar.finish_and_clear();
     // What was measured before a failure stands.
     if !rows.is_empty() {
-        print_report(global, &rows, |in_colour| report::to_text(&rows, in_colour))?;
+        print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
     }
     done
 }

@@ -76,7 +76,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
         rows.push(row);
     }
     bar.finish_and_clear();
-    print_report(global, &rows, |in_colour| to_text(&rows, in_colour))?;
+    print_report(global.json, &rows, |in_colour| to_text(&rows, in_colour))?;
     failure.map_or(Ok(()), Err)
 }
 

@@ -144,7 +144,7 @@ pub fn run(
         turns: args.turns,
         rows,
     };
-    print_report(global, &report, |in_colour| report.to_text(in_colour))?;
+    print_report(global.json, &report, |in_colour| report.to_text(in_colour))?;
     match &args.plot {
         Some(path) => report.plot(path).map_err(|error| MailBenchError::Plot { path: path.clone(), error }),
         None => Ok(()),

@@ -79,7 +79,7 @@ pub fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), MailBench
         }
     }
     progress.finish_and_clear();
-    Ok(print_report(global, &rows, |in_colour| report::to_text(args, &rows, in_colour))?)
+    Ok(print_report(global.json, &rows, |in_colour| report::to_text(args, &rows, in_colour))?)
 }
 
 /// The peer, where one was built in and can do this.

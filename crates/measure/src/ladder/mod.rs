@@ -114,7 +114,7 @@ pub fn run(global: &GlobalOptions, args: &LadderArgs) -> Result<(), LadderError>
     if let Some(path) = &args.plot {
         std::fs::write(path, report::to_svg(args, &rows)).map_err(|error| plot_error(path, error))?;
     }
-    print_report(global, &rows, |in_colour| report::to_text(args, &rows, in_colour))
+    print_report(global.json, &rows, |in_colour| report::to_text(args, &rows, in_colour))
         .map_err(LadderError::Stdout)
 }
 

@@ -73,7 +73,7 @@ pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -
         fs::write(path, report::to_svg(&rows))
             .map_err(|error| LoadError::Write { path: path.clone(), error })?;
     }
-    print_report(global, &rows, |in_colour| report::to_text(&rows, in_colour))?;
+    print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
     fail_on_errors(&rows)
 }
 

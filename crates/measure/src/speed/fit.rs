@@ -43,7 +43,7 @@ pub(super) fn run(global: &GlobalOptions, operations: &[Operation]) -> Result<()
     let accelerator = global.builder().build()?;
     global.warn_absent_engines(&accelerator);
     let rows = measure(global, &accelerator, operations);
-    Ok(print_report(global, &rows, |in_colour| HEADING.to_owned() + &table(&rows).render(in_colour))?)
+    Ok(print_report(global.json, &rows, |in_colour| HEADING.to_owned() + &table(&rows).render(in_colour))?)
 }
 
 fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Operation]) -> Vec<Row> {

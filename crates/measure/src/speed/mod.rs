@@ -105,7 +105,7 @@ pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
         let (table, sentence) = (report::table(&rows, in_colour), report::sentence(&rows));
         format!("{}\n\n{table}\n{sentence}\n", session.heading())
     };
-    Ok(print_report(global, &rows, text)?)
+    Ok(print_report(global.json, &rows, text)?)
 }
 
 /// One run of the command.

@@ -70,7 +70,7 @@ pub(super) fn run<P: FilterProtocol>(
     bench.bar.finish_and_clear();
     // What was measured before a failure stands.
     if !measured.is_empty() {
-        print_report(global, &measured, |in_colour| report::to_text(args, &measured, in_colour))?;
+        print_report(global.json, &measured, |in_colour| report::to_text(args, &measured, in_colour))?;
     }
     done
 }

@@ -63,7 +63,7 @@ pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBench
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(print_report(global, &report, |in_colour| report::to_text(args, &report, in_colour))?)
+    Ok(print_report(global.json, &report, |in_colour| report::to_text(args, &report, in_colour))?)
 }
 
 /// The rows of a task: engines first, each beside the fastest of the others, then these.

@@ -68,7 +68,7 @@ pub fn run<F: Future<Output = ()>>(
     let against = other.map(|other| machine.against(&other));
     let report = Report { observed: observed.as_ref(), question, machine, verdict, against };
     plots::draw(&args.plots, &report)?;
-    print_report(global, &report.to_json(), |in_colour| report.to_text(in_colour) + "\n")?;
+    print_report(global.json, &report.to_json(), |in_colour| report.to_text(in_colour) + "\n")?;
     Ok(report.verdict.is_affordable())
 }
 

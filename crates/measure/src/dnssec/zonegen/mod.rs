@@ -108,7 +108,7 @@ pub fn run(global: &GlobalOptions, args: &ZonegenArgs) -> Result<(), ZonegenErro
         }
         None => write(&content, &mut io::stdout().lock())?,
     };
-    Ok(print_report(global, &made, |_| String::new())?)
+    Ok(print_report(global.json, &made, |_| String::new())?)
 }
 
 fn origin(text: &str) -> Result<NameBuf, ZonegenError> {
