@@ -8,21 +8,21 @@ use oarlock::Accelerator;
 use oarlock_dnssec::zone::Reader;
 use oarlock_dnssec::{Anchor, Records, Report, Rrsig, Sets, Settings, Type, Verifier};
 
-const MOST_TEXT: usize = 64 << 10;
-const MOST_ANCHORS: usize = 4;
+const MAX_TEXT: usize = 64 << 10;
+const MAX_ANCHORS: usize = 4;
 
 static SCALAR: LazyLock<Accelerator> = LazyLock::new(|| {
     Accelerator::builder().engines(["scalar"]).lazy().build().expect("the scalar engine is here")
 });
 
 fuzz_target!(|text: &[u8]| {
-    if text.len() > MOST_TEXT {
+    if text.len() > MAX_TEXT {
         return;
     }
     let records = read(text);
     let sets = Sets::new(&records);
     // More iterations and signatures are the same work again.
-    let settings = Settings { most_signatures: 4, most_iterations: 4, ..Settings::at(time(&records)) };
+    let settings = Settings { max_signatures: 4, max_iterations: 4, ..Settings::at(time(&records)) };
     let Ok(verifier) = Verifier::new(&sets, settings) else { return };
     let names = verifier.check_names(&SCALAR, 0..verifier.name_count()).expect("the scalar engine verifies");
     assert!(names.counts.good_signatures <= names.counts.verifications);
@@ -30,7 +30,7 @@ fuzz_target!(|text: &[u8]| {
     assert_eq!((alone.counts, alone.failures()), (names.counts, names.failures()));
     let whole = verifier.check_whole(&SCALAR).expect("the scalar engine hashes");
     let anchors: Vec<Anchor> =
-        records.iter().filter_map(|record| Anchor::of(&record)).take(MOST_ANCHORS).collect();
+        records.iter().filter_map(|record| Anchor::of(&record)).take(MAX_ANCHORS).collect();
     let anchored = verifier.check_anchors(&SCALAR, &anchors).expect("the scalar engine hashes");
     for finding in [names, whole, anchored].iter().flat_map(|report| &report.findings) {
         assert!(!finding.reason.to_string().is_empty());

@@ -15,7 +15,7 @@ use oarlock_vectors::OperationCase;
 use oarlock_vectors::edges::Edges;
 
 /// A group and some of the next.
-const MOST_JOBS: usize = 19;
+const MAX_JOBS: usize = 19;
 
 struct World {
     engines: Vec<Box<dyn Engine>>,
@@ -61,7 +61,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut bytes = Bytes::new(bytes);
     let shape = *bytes.choose(&world.shapes);
     let mut cases = Vec::new();
-    while !bytes.is_empty() && cases.len() < MOST_JOBS {
+    while !bytes.is_empty() && cases.len() < MAX_JOBS {
         cases.push(case(world, shape, &mut bytes));
     }
     let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::bench::BenchArgs;
 use oarlock_measure::ladder::LadderArgs;
 use oarlock_measure::latency::LatencyArgs;
 use oarlock_measure::speed::SpeedArgs;
 
-use crate::bench::BenchArgs;
 use crate::call::CallArgs;
 use crate::dkim::DkimArgs;
 use crate::dnssec::DnssecArgs;

@@ -1,6 +1,6 @@
 //! `oarlock engines`: what this machine has.
 
-use oarlock::contract::Reach;
+use oarlock::contract::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
         let reach = reach(engine.reach);
         let tables = match engine.table_bytes {
             0 => String::new(),
-            most => format!(", up to {} of tables for keys that recur", bytes(most)),
+            max => format!(", up to {} of tables for keys that recur", bytes(max)),
         };
         let (shapes, answers) = (count(shapes as u64, "shape"), count(jobs as u64, "known answer"));
         text += &format!("{name} ({reach}): {shapes}, {answers} in {took}, {verdict}{tables}\n\n");
@@ -75,8 +75,8 @@ fn shapes_table(engine: &EngineReport) -> Table {
         table.row([
             shape.shape.to_string().into(),
             verdict,
-            shape.lanes.best.to_string().into(),
-            shape.lanes.most.to_string().into(),
+            shape.lanes.preferred.to_string().into(),
+            shape.lanes.max.to_string().into(),
             if shape.confirms { "yes".into() } else { Cell::none() },
             cost(shape.cost.map(|cost| cost.per_batch_ns)),
             cost(shape.cost.map(|cost| cost.per_op_ns)),
@@ -95,10 +95,10 @@ fn origin(accelerator: &Accelerator) -> String {
     }
 }
 
-fn reach(reach: Reach) -> &'static str {
+fn reach(reach: EngineLocation) -> &'static str {
     match reach {
-        Reach::Near => "on the CPU",
-        Reach::Far => "on a device",
+        EngineLocation::Near => "on the CPU",
+        EngineLocation::Far => "on a device",
     }
 }
 
@@ -110,7 +110,7 @@ struct Row<'a> {
     passed: Option<bool>,
     failure: Option<String>,
     lanes: Option<usize>,
-    most: Option<usize>,
+    max: Option<usize>,
     confirms: Option<bool>,
     c1_ns: Option<f64>,
     c2_ns: Option<f64>,
@@ -126,8 +126,8 @@ fn rows(accelerator: &Accelerator) -> Vec<Row<'_>> {
             shape: Some(shape.shape.to_string()),
             passed: Some(shape.verdict.is_ok()),
             failure: shape.verdict.as_ref().err().map(ToString::to_string),
-            lanes: Some(shape.lanes.best),
-            most: Some(shape.lanes.most),
+            lanes: Some(shape.lanes.preferred),
+            max: Some(shape.lanes.max),
             confirms: Some(shape.confirms),
             c1_ns: shape.cost.map(|cost| cost.per_batch_ns),
             c2_ns: shape.cost.map(|cost| cost.per_op_ns),

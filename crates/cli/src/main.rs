@@ -5,7 +5,7 @@
 //! | `args`, `usage` | the command line; its help and mistakes of usage |
 //! | `exit` | the end of a command: errors and exit codes |
 //! | `engines`, `records`, `serve`, `milter`, `call`, `keys`, `dkim`, `dnssec` | the commands |
-//! | `bench`, `load` | what the benches need of services: the milter protocol, a server's files |
+//! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
 //! | `service_manager` | messages to systemd |
 //! | `key_records` | the sources of the keys of mail |
@@ -14,7 +14,6 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod bench;
 mod call;
 mod dkim;
 mod dnssec;
@@ -35,7 +34,7 @@ mod usage;
 
 use std::process::ExitCode;
 
-use oarlock_measure::{ladder, latency, speed};
+use oarlock_measure::{bench, ladder, latency, speed};
 
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
@@ -63,7 +62,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
         Command::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),
         Command::Load(args) => load::run(global, args),
-        Command::Bench(args) => bench::run(global, args).map_err(Failure::in_command("bench")),
+        Command::Bench(args) => {
+            oarlock_server::raise_open_files();
+            bench::run(global, args).map_err(Failure::in_command("bench"))
+        }
         Command::Dkim(args) => dkim::run(global, args).map_err(Failure::in_command("dkim")),
         Command::Dnssec(args) => dnssec::run(global, args).map_err(Failure::in_command("dnssec")),
         Command::Completions(args) => Ok(manual::completions(args)?),

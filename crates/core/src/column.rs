@@ -157,8 +157,8 @@ impl<T: Strided> Column<'_, T> {
 
     /// Reads the column in order.
     #[must_use]
-    pub fn cursor(&self) -> Cursor<'_, T> {
-        Cursor { column: self, index: 0, left_in_run: 0 }
+    pub fn cursor(&self) -> ColumnCursor<'_, T> {
+        ColumnCursor { column: self, index: 0, left_in_run: 0 }
     }
 }
 
@@ -180,14 +180,14 @@ fn strides(stride: u32, index: usize) -> Option<u64> {
 
 /// Reads a [`Column`] in order; endless for a single value.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a, T: Copy> {
+pub struct ColumnCursor<'a, T: Copy> {
     column: &'a Column<'a, T>,
     /// The next value's index, or the run after the current one.
     index: usize,
     left_in_run: u32,
 }
 
-impl<T: Strided> Iterator for Cursor<'_, T> {
+impl<T: Strided> Iterator for ColumnCursor<'_, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {

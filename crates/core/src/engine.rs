@@ -10,19 +10,19 @@ pub trait Engine: Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Best and largest number of jobs per run for `shape`, or None where it is not offered.
-    fn offers(&self, shape: Shape) -> Option<Lanes>;
+    fn offers(&self, shape: Shape) -> Option<BatchSize>;
 
     /// True where results of `shape` are confirmed inside (AWS-LC confirms RSA), so that release need not repeat it.
     fn confirms(&self, shape: Shape) -> bool;
 
     /// Whether a batch is computed on the calling core or handed to a device.
-    fn reach(&self) -> Reach {
-        Reach::Near
+    fn reach(&self) -> EngineLocation {
+        EngineLocation::Near
     }
 
     /// What it has built for keys that recur, such as verification tables.
-    fn prepared(&self) -> Prepared {
-        Prepared::default()
+    fn prepared(&self) -> TableUsage {
+        TableUsage::default()
     }
 
     /// Waits until nothing is being built in the background: for those who measure or test what comes after.
@@ -43,25 +43,25 @@ pub trait Engine: Debug + Send + Sync {
 
 /// How many jobs an engine takes per run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lanes {
+pub struct BatchSize {
     /// Jobs that fill the engine once: cost grows in steps of this.
-    pub best: usize,
+    pub preferred: usize,
     /// The most jobs it takes in one run.
-    pub most: usize,
+    pub max: usize,
 }
 
 /// What an engine has built for keys that recur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Prepared {
+pub struct TableUsage {
     /// Bytes that it takes now.
     pub bytes: usize,
     /// Bytes that it may take.
-    pub most_bytes: usize,
+    pub max_bytes: usize,
 }
 
 /// Where an engine computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum EngineLocation {
     /// On the thread that calls it.
     Near,
     /// On a device across a bus: it is offered only the backlog that the CPU cannot finish in time.

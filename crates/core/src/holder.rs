@@ -10,7 +10,7 @@ use crate::{JobError, Key, Scheme};
 
 /// A unit with keys of its own: an HSM, a remote server.
 pub trait Holder: fmt::Debug + Send + Sync {
-    /// The name that [`Home::Held`](crate::Home::Held) keys carry.
+    /// The name that [`KeyHome::Held`](crate::Home::Held) keys carry.
     fn name(&self) -> &str;
 
     /// Starts the jobs and returns without waiting for them. `done` is called once per job from any thread; a dropped

@@ -1,9 +1,9 @@
 //! Verification tables of keys that recur: counted, built behind the caller's back, bounded by one budget. An engine has one
-//! [`HotKeys`] and types of [`Table`]; what a table holds is the engine's own.
+//! [`VerifyTableCache`] and types of [`VerifyTable`]; what a table holds is the engine's own.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | [`HotKeys`], asked once per run for the tables of all its jobs |
+//! | this one | [`VerifyTableCache`], asked once per run for the tables of all its jobs |
 //! | `store` | what is known of each key, and which tables make room for another |
 //! | `builder` | the queue of tables to build, and the thread that lives while the queue is not empty |
 //!
@@ -21,14 +21,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use self::builder::Builder;
-use self::store::{Found, Name, Shelves};
-use crate::{Key, Prepared};
+use self::store::{Found, Name, TableStore};
+use crate::{Key, TableUsage};
 
 /// Bytes of tables that an engine keeps unless told otherwise.
 pub const DEFAULT_TABLE_BYTES: usize = 64 << 20;
 
 /// Multiples of one public key, by which verifying under it is faster.
-pub trait Table: Any + Send + Sync + Sized {
+pub trait VerifyTable: Any + Send + Sync + Sized {
     /// Bytes of a table.
     const BYTES: usize;
 
@@ -44,15 +44,15 @@ pub trait Table: Any + Send + Sync + Sized {
 }
 
 /// The tables of one engine.
-pub struct HotKeys {
+pub struct VerifyTableCache {
     budget: usize,
-    timing: Timing,
+    timing: BuildTiming,
     own: Generation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Timing {
-    /// By a thread of its own, once a key was used [`Table::USES`] times.
+enum BuildTiming {
+    /// By a thread of its own, once a key was used [`VerifyTable::USES`] times.
     Behind,
     /// By the caller, before the first use: for tests.
     AtOnce,
@@ -67,36 +67,36 @@ struct Generation {
 
 /// What runs and the builder share.
 struct Shared {
-    shelves: Shelves,
+    store: TableStore,
     builder: Builder,
 }
 
 /// A key that a run asks for, with its uses there.
-struct Wanted<'a> {
+struct KeyUse<'a> {
     name: Name,
     public: &'a [u8],
     uses: u32,
 }
 
 /// The tables of a run's jobs.
-pub struct Tables<T> {
+pub struct VerifyTables<T> {
     found: Vec<Option<Arc<T>>>,
     /// Which of `found` is each job's.
     of_jobs: Vec<u32>,
 }
 
-impl<T> Tables<T> {
+impl<T> VerifyTables<T> {
     /// The table for the job at `place` of the keys asked for.
     pub fn of(&self, place: usize) -> Option<&T> {
         self.found.get(self.of_jobs[place] as usize)?.as_deref()
     }
 }
 
-impl HotKeys {
+impl VerifyTableCache {
     /// Tables of at most `budget` bytes together; one that is being built, or evicted while a run still reads it, is not
     /// counted.
     pub fn new(budget: usize) -> Self {
-        Self { budget, timing: Timing::Behind, own: Generation::new(std::process::id(), budget) }
+        Self { budget, timing: BuildTiming::Behind, own: Generation::new(std::process::id(), budget) }
     }
 
     /// The same, all empty, with another budget.
@@ -106,17 +106,17 @@ impl HotKeys {
 
     /// The same, building each table before its first use: for tests.
     pub fn at_once(self) -> Self {
-        Self { timing: Timing::AtOnce, ..self }
+        Self { timing: BuildTiming::AtOnce, ..self }
     }
 
     /// What is ready now.
-    pub fn prepared(&self) -> Prepared {
-        Prepared { bytes: self.shared().shelves.bytes(), most_bytes: self.budget }
+    pub fn prepared(&self) -> TableUsage {
+        TableUsage { bytes: self.shared().store.bytes(), max_bytes: self.budget }
     }
 
     /// Drops every table and every count.
     pub fn forget(&self) {
-        self.shared().shelves.forget();
+        self.shared().store.forget();
     }
 
     /// Waits until no table is queued or being built.
@@ -125,42 +125,42 @@ impl HotKeys {
     }
 
     /// The tables for jobs under these keys, as far as they are ready. Counts the uses of the other keys and has tables built
-    /// that have earned it: `build` makes one from what [`Table::public`] gave, or None where that is no usable key.
-    pub fn tables<'a, T: Table>(
+    /// that have earned it: `build` makes one from what [`VerifyTable::public`] gave, or None where that is no usable key.
+    pub fn tables<'a, T: VerifyTable>(
         &self,
         keys: impl ExactSizeIterator<Item = &'a Key>,
         build: impl Fn(&[u8]) -> Option<T> + Copy + Send + 'static,
-    ) -> Tables<T> {
+    ) -> VerifyTables<T> {
         let (wanted, of_jobs) = distinct::<T>(keys);
         if T::BYTES > self.budget {
-            return Tables { found: Vec::new(), of_jobs };
+            return VerifyTables { found: Vec::new(), of_jobs };
         }
         let shared = self.shared();
-        let threshold = if self.timing == Timing::AtOnce { 1 } else { T::USES };
-        let found = shared.shelves.find::<T>(&wanted);
+        let threshold = if self.timing == BuildTiming::AtOnce { 1 } else { T::USES };
+        let found = shared.store.find::<T>(&wanted);
         let tables = wanted.iter().zip(found).map(|(wanted, found)| match found {
-            Found::Table(table) => Some(table),
+            Found::VerifyTable(table) => Some(table),
             Found::Nothing => None,
-            Found::Due if shared.shelves.claim(wanted, threshold, T::BYTES) => self.order(wanted, build),
+            Found::Due if shared.store.claim(wanted, threshold, T::BYTES) => self.order(wanted, build),
             Found::Due => None,
         });
-        Tables { found: tables.collect(), of_jobs }
+        VerifyTables { found: tables.collect(), of_jobs }
     }
 
     /// Has a table built: now or later.
-    fn order<T: Table>(
+    fn order<T: VerifyTable>(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &KeyUse<'_>,
         build: impl Fn(&[u8]) -> Option<T> + Send + 'static,
     ) -> Option<Arc<T>> {
         let (shared, name) = (self.shared(), wanted.name);
-        if self.timing == Timing::AtOnce {
+        if self.timing == BuildTiming::AtOnce {
             return shared.make(name, wanted.public, build);
         }
         let public: Box<[u8]> = wanted.public.into();
         let ordered = Builder::push(shared, Box::new(move |shared| drop(shared.make(name, &public, build))));
         if !ordered {
-            shared.shelves.recount(name, T::USES);
+            shared.store.recount(name, T::USES);
         }
         None
     }
@@ -177,7 +177,7 @@ impl HotKeys {
 
 impl Shared {
     /// Builds a table, checks it and puts it where runs find it. What cannot be built, or is wrong, is not tried again.
-    fn make<T: Table>(
+    fn make<T: VerifyTable>(
         &self,
         name: Name,
         public: &[u8],
@@ -185,17 +185,17 @@ impl Shared {
     ) -> Option<Arc<T>> {
         let built = catch_unwind(AssertUnwindSafe(|| build(public).filter(|table| table.is_right(public))));
         let Ok(Some(table)) = built else {
-            self.shelves.refuse(name);
+            self.store.refuse(name);
             return None;
         };
         let table = Arc::new(table);
-        self.shelves.publish(name, &table).then_some(table)
+        self.store.publish(name, &table).then_some(table)
     }
 }
 
 impl Generation {
     fn new(process: u32, budget: usize) -> Self {
-        let shared = Shared { shelves: Shelves::new(budget), builder: Builder::default() };
+        let shared = Shared { store: TableStore::new(budget), builder: Builder::default() };
         Self { process, shared: Arc::new(shared), child: OnceLock::new() }
     }
 }
@@ -209,9 +209,9 @@ impl Drop for Generation {
 
 /// The distinct keys of a run, and which of them each job has. Remembers one key per low byte of the fingerprint: a key
 /// that comes twice in spite of that is only looked up twice.
-fn distinct<'a, T: Table>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<Wanted<'a>>, Vec<u32>) {
+fn distinct<'a, T: VerifyTable>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<KeyUse<'a>>, Vec<u32>) {
     let mut last_of = [u32::MAX; 256];
-    let mut wanted: Vec<Wanted<'a>> = Vec::new();
+    let mut wanted: Vec<KeyUse<'a>> = Vec::new();
     let mut of_jobs = Vec::with_capacity(keys.len());
     for key in keys {
         let Some(public) = T::public(key) else {
@@ -224,7 +224,7 @@ fn distinct<'a, T: Table>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<
             Some(known) if known.name.is_of(fingerprint) && known.public == public => known.uses += 1,
             _ => {
                 *last = wanted.len() as u32;
-                wanted.push(Wanted { name: Name::new::<T>(fingerprint), public, uses: 1 });
+                wanted.push(KeyUse { name: Name::new::<T>(fingerprint), public, uses: 1 });
             }
         }
         of_jobs.push(*last);
@@ -232,13 +232,13 @@ fn distinct<'a, T: Table>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<
     (wanted, of_jobs)
 }
 
-impl fmt::Debug for HotKeys {
+impl fmt::Debug for VerifyTableCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HotKeys({:?}, {:?})", self.timing, self.prepared())
     }
 }
 
-impl<T> fmt::Debug for Tables<T> {
+impl<T> fmt::Debug for VerifyTables<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tables({} of {} keys)", self.found.iter().flatten().count(), self.found.len())
     }

@@ -12,17 +12,17 @@ pub struct Key(Arc<Inner>);
 
 struct Inner {
     kind: KeyKind,
-    home: Home,
+    home: KeyHome,
     parts: Option<KeyParts>,
     /// Asked several times for each job.
     rsa_public_shape: Option<Shape>,
     fingerprint: Fingerprint,
-    prepared: Prepared,
+    prepared: TableUsage,
 }
 
 /// Where a key's private parts are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Home {
+pub enum KeyHome {
     /// In this process.
     Local,
     /// With a named holder (an HSM, a remote server); its jobs are never sent to anyone else.
@@ -169,7 +169,7 @@ impl Key {
     /// together and that `fingerprint` is theirs alone.
     #[must_use]
     pub fn local(parts: KeyParts, fingerprint: Fingerprint) -> Self {
-        Self::build(parts.kind(), Home::Local, Some(parts), fingerprint)
+        Self::build(parts.kind(), KeyHome::Local, Some(parts), fingerprint)
     }
 
     /// A key that lives with a holder. `kind` is the private kind; `public` the public half where it is known.
@@ -181,11 +181,11 @@ impl Key {
         public: Option<KeyParts>,
         fingerprint: Fingerprint,
     ) -> Self {
-        let home = Home::Held { holder: holder.into(), reference: reference.into() };
+        let home = KeyHome::Held { holder: holder.into(), reference: reference.into() };
         Self::build(kind, home, public, fingerprint)
     }
 
-    fn build(kind: KeyKind, home: Home, parts: Option<KeyParts>, fingerprint: Fingerprint) -> Self {
+    fn build(kind: KeyKind, home: KeyHome, parts: Option<KeyParts>, fingerprint: Fingerprint) -> Self {
         let public = parts.as_ref().and_then(KeyParts::rsa_public);
         let shape =
             |public: &RsaPublicParts| Shape::RsaPublic { bits: public.bits(), exponent: public.exponent() };
@@ -196,7 +196,7 @@ impl Key {
             parts,
             rsa_public_shape,
             fingerprint,
-            prepared: Prepared::default(),
+            prepared: TableUsage::default(),
         }))
     }
 
@@ -208,7 +208,7 @@ impl Key {
 
     /// Where its private parts are.
     #[must_use]
-    pub fn home(&self) -> &Home {
+    pub fn home(&self) -> &KeyHome {
         &self.0.home
     }
 
@@ -417,14 +417,14 @@ impl fmt::Debug for Fingerprint {
 
 /// One value per type, appended without locks: readers walk a list of as many nodes as there are engines.
 #[derive(Default)]
-struct Prepared(OnceLock<Box<Node>>);
+struct TableUsage(OnceLock<Box<Node>>);
 
 struct Node {
     value: Box<dyn Any + Send + Sync>,
-    next: Prepared,
+    next: TableUsage,
 }
 
-impl Prepared {
+impl TableUsage {
     fn get_or_try_insert<T: Any + Send + Sync, E>(
         &self,
         build: impl FnOnce() -> Result<T, E>,

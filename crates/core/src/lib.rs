@@ -31,16 +31,16 @@ mod scheme;
 mod secret;
 mod shape;
 
-pub use column::{Column, Cursor, Strided};
-pub use engine::{Engine, EngineFault, Lanes, Prepared, Reach};
+pub use column::{Column, ColumnCursor, Strided};
+pub use engine::{BatchSize, Engine, EngineFault, EngineLocation, TableUsage};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
-pub use hot::{DEFAULT_TABLE_BYTES, HotKeys, Table, Tables};
+pub use hot::{DEFAULT_TABLE_BYTES, VerifyTable, VerifyTableCache, VerifyTables};
 pub use key::{
-    EcPrivateParts, EdPrivateParts, Fingerprint, Home, Key, KeyKind, KeyParts, ModExpParts, RsaPrivateParts,
-    RsaPublicParts, XPrivateParts,
+    EcPrivateParts, EdPrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
+    RsaPrivateParts, RsaPublicParts, XPrivateParts,
 };
-pub use operation::{Extra, Jobs, Nonce, Operation, OperationSet};
+pub use operation::{Jobs, NonceInput, Operation, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut, Status};
 pub use records::{KeySource, Record, Records, Sink, Slots, Source, Span};
 pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};

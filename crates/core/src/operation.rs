@@ -24,23 +24,23 @@ pub struct Operation<'a> {
     /// digests padded on the left). Ed25519: the message. X25519: the peer's u-coordinate.
     pub input: &'a [u8],
     /// Signature or nonce.
-    pub extra: Extra<'a>,
+    pub extra: SecondInput<'a>,
 }
 
 /// The second input of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Extra<'a> {
+pub enum SecondInput<'a> {
     /// There is none.
     None,
     /// The signature to verify: r || s, or the 64 bytes of Ed25519.
     Signature(&'a [u8]),
     /// Where an ECDSA signature's nonce comes from.
-    Nonce(Nonce<'a>),
+    NonceInput(NonceInput<'a>),
 }
 
 /// The source of an ECDSA nonce.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Nonce<'a> {
+pub enum NonceInput<'a> {
     /// k is derived from key, digest and these random bytes, wide enough to be unbiased; the same bytes give the same
     /// signature. An engine over a library that draws its own nonces may ignore them.
     Hedged(&'a [u8; 32]),
@@ -86,7 +86,7 @@ impl Operation<'_> {
             check_len("input", expected, self.input.len())?;
         }
         match (shape.signature_len(), self.extra) {
-            (Some(expected), Extra::Signature(signature)) => {
+            (Some(expected), SecondInput::Signature(signature)) => {
                 check_len("signature", expected, signature.len())
             }
             (Some(expected), _) => check_len("signature", expected, 0),
@@ -101,17 +101,17 @@ impl fmt::Debug for Operation<'_> {
     }
 }
 
-impl fmt::Debug for Extra<'_> {
+impl fmt::Debug for SecondInput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("None"),
             Self::Signature(signature) => write!(f, "Signature({} bytes)", signature.len()),
-            Self::Nonce(nonce) => write!(f, "{nonce:?}"),
+            Self::NonceInput(nonce) => write!(f, "{nonce:?}"),
         }
     }
 }
 
-impl fmt::Debug for Nonce<'_> {
+impl fmt::Debug for NonceInput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Hedged(_) => f.write_str("Hedged"),
@@ -199,15 +199,15 @@ impl OperationSet {
     ///
     /// # Errors
     /// As [`Operation::check`]; the set is as before.
-    pub fn push(&mut self, key: &Key, input: &[u8], extra: Extra<'_>) -> Result<(), JobError> {
+    pub fn push(&mut self, key: &Key, input: &[u8], extra: SecondInput<'_>) -> Result<(), JobError> {
         Operation { key, input, extra }.check(self.shape)?;
         let key = self.intern(key);
         let input = self.store(input)?;
         let extra = match extra {
-            Extra::None => ExtraEntry::None,
-            Extra::Signature(signature) => ExtraEntry::Signature(self.store(signature)?),
-            Extra::Nonce(Nonce::Hedged(bytes)) => ExtraEntry::Hedged(self.store(bytes)?),
-            Extra::Nonce(Nonce::Deterministic(digest)) => ExtraEntry::Deterministic(digest),
+            SecondInput::None => ExtraEntry::None,
+            SecondInput::Signature(signature) => ExtraEntry::Signature(self.store(signature)?),
+            SecondInput::NonceInput(NonceInput::Hedged(bytes)) => ExtraEntry::Hedged(self.store(bytes)?),
+            SecondInput::NonceInput(NonceInput::Deterministic(digest)) => ExtraEntry::Deterministic(digest),
         };
         self.entries.push(Entry { key, input, extra });
         Ok(())
@@ -218,10 +218,12 @@ impl OperationSet {
     pub fn get(&self, index: usize) -> Option<Operation<'_>> {
         let entry = self.entries.get(index)?;
         let extra = match entry.extra {
-            ExtraEntry::None => Extra::None,
-            ExtraEntry::Signature(span) => Extra::Signature(span.of(&self.data)?),
-            ExtraEntry::Hedged(span) => Extra::Nonce(Nonce::Hedged(span.of(&self.data)?.try_into().ok()?)),
-            ExtraEntry::Deterministic(digest) => Extra::Nonce(Nonce::Deterministic(digest)),
+            ExtraEntry::None => SecondInput::None,
+            ExtraEntry::Signature(span) => SecondInput::Signature(span.of(&self.data)?),
+            ExtraEntry::Hedged(span) => {
+                SecondInput::NonceInput(NonceInput::Hedged(span.of(&self.data)?.try_into().ok()?))
+            }
+            ExtraEntry::Deterministic(digest) => SecondInput::NonceInput(NonceInput::Deterministic(digest)),
         };
         Some(Operation { key: self.keys.get(entry.key as usize)?, input: entry.input.of(&self.data)?, extra })
     }
@@ -273,12 +275,12 @@ mod tests {
         let key = p256_public();
         let mut set = OperationSet::new(Shape::EcdsaVerify { curve: Curve::P256 });
         for n in 0..3_u8 {
-            set.push(&key, &[n; 32], Extra::Signature(&[n + 100; 64])).unwrap();
+            set.push(&key, &[n; 32], SecondInput::Signature(&[n + 100; 64])).unwrap();
         }
         assert_eq!((set.len(), set.keys.len()), (3, 1));
         let last = set.get(2).unwrap();
         assert_eq!(last.input, [2; 32]);
-        assert!(last.extra == Extra::Signature(&[102; 64]) && last.key.is_same(&key));
+        assert!(last.extra == SecondInput::Signature(&[102; 64]) && last.key.is_same(&key));
         assert!(set.get(3).is_none());
     }
 
@@ -286,11 +288,11 @@ mod tests {
     fn a_job_that_does_not_fit_leaves_the_set_as_it_was() {
         let key = p256_public();
         let mut set = OperationSet::new(Shape::EcdsaVerify { curve: Curve::P256 });
-        let short = set.push(&key, &[0; 31], Extra::Signature(&[0; 64])).unwrap_err();
+        let short = set.push(&key, &[0; 31], SecondInput::Signature(&[0; 64])).unwrap_err();
         assert_eq!(short, JobError::Length { what: "input", expected: "32".into(), found: 31 });
-        let unsigned = set.push(&key, &[0; 32], Extra::None).unwrap_err();
+        let unsigned = set.push(&key, &[0; 32], SecondInput::None).unwrap_err();
         assert_eq!(unsigned, JobError::Length { what: "signature", expected: "64".into(), found: 0 });
-        let other = OperationSet::new(Shape::Ed25519Sign).push(&key, &[], Extra::None);
+        let other = OperationSet::new(Shape::Ed25519Sign).push(&key, &[], SecondInput::None);
         assert!(matches!(other, Err(JobError::KeyType { .. })));
         assert!(set.is_empty() && set.input_bytes() == 0);
     }

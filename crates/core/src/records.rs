@@ -10,7 +10,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::{AeadAlg, BlockCipher, Column, Cursor, Direction, Key, MacAlg, Shape, Status, WrapAlg};
+use crate::{AeadAlg, BlockCipher, Column, ColumnCursor, Direction, Key, MacAlg, Shape, Status, WrapAlg};
 
 /// A range of bytes in a buffer of at most 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -434,14 +434,14 @@ struct Row {
 /// Reads all columns in step; nested `zip`s would copy their tuples for every record.
 struct Rows<'a> {
     left: usize,
-    key: Cursor<'a, KeySource>,
-    second_key: Cursor<'a, KeySource>,
-    iv: Cursor<'a, Span>,
-    second_iv: Cursor<'a, Span>,
-    aad: Cursor<'a, Span>,
-    input: Cursor<'a, Source>,
-    output: Cursor<'a, Sink>,
-    tag: Cursor<'a, Span>,
+    key: ColumnCursor<'a, KeySource>,
+    second_key: ColumnCursor<'a, KeySource>,
+    iv: ColumnCursor<'a, Span>,
+    second_iv: ColumnCursor<'a, Span>,
+    aad: ColumnCursor<'a, Span>,
+    input: ColumnCursor<'a, Source>,
+    output: ColumnCursor<'a, Sink>,
+    tag: ColumnCursor<'a, Span>,
 }
 
 impl<'a> Rows<'a> {
@@ -559,8 +559,8 @@ impl Rule {
             Direction::Encrypt if is_padded => len >= 1 && output.takes(len.next_multiple_of(8) + 8),
             Direction::Encrypt => len >= 16 && len.is_multiple_of(8) && output.takes(len + 8),
             Direction::Decrypt => {
-                let least = if is_padded { 16 } else { 24 };
-                len >= least && len.is_multiple_of(8) && output.takes(len - 8)
+                let min = if is_padded { 16 } else { 24 };
+                len >= min && len.is_multiple_of(8) && output.takes(len - 8)
             }
         }
     }

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use oarlock_core::{
-    Engine, EngineFault, Extra, Fingerprint, Jobs, Key, KeyParts, Lanes, OperationSet, Outcomes, SecretBytes,
-    Shape, Status, XPrivateParts,
+    BatchSize, Engine, EngineFault, Fingerprint, Jobs, Key, KeyParts, OperationSet, Outcomes, SecondInput,
+    SecretBytes, Shape, Status, XPrivateParts,
 };
-use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket};
 
 const SHAPE: Shape = Shape::X25519;
 const JOBS: usize = 1_000_000;
@@ -60,8 +60,8 @@ impl Engine for NoOp {
         "no-op"
     }
 
-    fn offers(&self, _: Shape) -> Option<Lanes> {
-        Some(Lanes { best: 1, most: 256 })
+    fn offers(&self, _: Shape) -> Option<BatchSize> {
+        Some(BatchSize { preferred: 1, max: 256 })
     }
 
     fn confirms(&self, _: Shape) -> bool {
@@ -112,9 +112,10 @@ fn dispatcher(caller_budget: Duration) -> Dispatcher {
 }
 
 fn around(engine: Arc<NoOp>, caller_budget: Duration) -> Dispatcher {
-    let config = Config { threads: 1, caller_budget, cross_check: 0.0, ..Config::default() };
-    let cost = Cost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 };
-    Builder::new(engine).config(config).cost("no-op", SHAPE, cost).build()
+    let config =
+        SchedulerConfig { threads: 1, caller_budget, cross_check: 0.0, ..SchedulerConfig::default() };
+    let cost = EngineCost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 };
+    DispatcherBuilder::new(engine).config(config).cost("no-op", SHAPE, cost).build()
 }
 
 /// CPU per job of sets of `ops` jobs through a queue that is never empty. Single jobs are built on the way in; sets are
@@ -133,8 +134,8 @@ fn saturated(key: &Key, ops: usize) -> f64 {
         let start = ProcessTime::now();
         for _ in 0..BACKLOG / ops {
             let ticket = match sets.pop() {
-                Some(set) => dispatcher.submit_many(set, Options::default()),
-                None => dispatcher.submit(SHAPE, key, &[9; 32], Extra::None, Options::default()),
+                Some(set) => dispatcher.submit_many(set, SubmitOptions::default()),
+                None => dispatcher.submit(SHAPE, key, &[9; 32], SecondInput::None, SubmitOptions::default()),
             };
             tickets.push(ticket.expect("the queue's bound is above the backlog"));
         }
@@ -163,7 +164,7 @@ fn submit_share(dispatcher: &Dispatcher, key: &Key) {
         if waiting.len() == WINDOW {
             waiting.drain(..WINDOW / 4).rev().for_each(|ticket| drop(black_box(ticket.wait())));
         }
-        let ticket = dispatcher.submit(SHAPE, key, &[9; 32], Extra::None, Options::default());
+        let ticket = dispatcher.submit(SHAPE, key, &[9; 32], SecondInput::None, SubmitOptions::default());
         waiting.push_back(ticket.expect("the queue's bound is above what is in flight"));
     }
     waiting.into_iter().for_each(|ticket| drop(black_box(ticket.wait())));
@@ -171,7 +172,7 @@ fn submit_share(dispatcher: &Dispatcher, key: &Key) {
 
 fn set_of(key: &Key, ops: usize) -> OperationSet {
     let mut set = OperationSet::with_capacity(SHAPE, ops, 32 * ops);
-    (0..ops).for_each(|_| set.push(key, &[9; 32], Extra::None).expect("a well-formed job"));
+    (0..ops).for_each(|_| set.push(key, &[9; 32], SecondInput::None).expect("a well-formed job"));
     set
 }
 
@@ -190,7 +191,7 @@ fn latency(key: &Key, caller_budget: Duration) -> f64 {
     let mut times: Vec<Duration> = (0..20_000)
         .map(|_| {
             let start = Instant::now();
-            let ticket = dispatcher.submit(SHAPE, key, &[9; 32], Extra::None, Options::default());
+            let ticket = dispatcher.submit(SHAPE, key, &[9; 32], SecondInput::None, SubmitOptions::default());
             drop(black_box(ticket.expect("nothing is queued").wait()));
             start.elapsed()
         })

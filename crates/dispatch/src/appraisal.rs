@@ -7,17 +7,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use oarlock_core::{Engine, Lanes, Reach, Shape};
+use oarlock_core::{BatchSize, Engine, EngineLocation, Shape};
 
 use crate::class::shortest_of;
-use crate::cost::Cost;
+use crate::cost::EngineCost;
 use crate::inner::{Inner, State};
 use crate::queue::Choice;
 use crate::scheduler::choice;
 
 /// Says what an engine offers for a shape and what that costs; None where it does not offer it or may not be used for it.
 /// It may take long.
-pub type Appraiser = Arc<dyn Fn(&dyn Engine, Shape) -> Option<(Lanes, Cost)> + Send + Sync>;
+pub type FirstUseProbe = Arc<dyn Fn(&dyn Engine, Shape) -> Option<(BatchSize, EngineCost)> + Send + Sync>;
 
 /// Which engines have been asked about the shape of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,6 @@ impl Inner {
             engine.offers(shortest_of(shape)).map(|_| appraisal)
         };
         let (lanes, cost) = catch_unwind(AssertUnwindSafe(appraise)).ok().flatten()?;
-        Some(choice(index, lanes, cost, engine.reach() == Reach::Far))
+        Some(choice(index, lanes, cost, engine.reach() == EngineLocation::Far))
     }
 }

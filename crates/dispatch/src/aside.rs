@@ -15,7 +15,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// An engine that is not used at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aside {
+pub struct Quarantined {
     /// The engine's name.
     pub engine: &'static str,
     /// The shape for which it lost a dispute, or None after a fault or a hang.
@@ -69,9 +69,9 @@ impl Inner {
     }
 
     /// Engines put aside at present.
-    pub(crate) fn list_aside(&self) -> Vec<Aside> {
+    pub(crate) fn list_aside(&self) -> Vec<Quarantined> {
         let entries = self.asides.lock();
-        let list = entries.iter().map(|entry| Aside {
+        let list = entries.iter().map(|entry| Quarantined {
             engine: self.engine(entry.engine).name(),
             shape: entry.shape,
             reason: entry.reason.clone(),

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use oarlock_core::{EngineFault, Extra, Jobs, Operation, Outcomes, Shape, Status};
+use oarlock_core::{EngineFault, Jobs, Operation, Outcomes, SecondInput, Shape, Status};
 
 use crate::inner::{Inner, REFEREE};
 use crate::metrics::count;
@@ -210,7 +210,7 @@ impl Batch<'_> {
             .map(|index| Operation {
                 key: self.operations[*index].key,
                 input: outcomes.result(*index),
-                extra: Extra::None,
+                extra: SecondInput::None,
             })
             .collect();
         let publics = self.inner.run_engine(engine, &Jobs::Operations(shape, &operations), self.at_work)?;
@@ -395,7 +395,7 @@ impl Batch<'_> {
         let operations: Vec<Operation<'_>> = indices
             .iter()
             .map(|index| Operation {
-                extra: Extra::Signature(outcomes.result(*index)),
+                extra: SecondInput::Signature(outcomes.result(*index)),
                 ..self.operations[*index]
             })
             .collect();

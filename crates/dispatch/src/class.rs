@@ -5,7 +5,7 @@
 
 use oarlock_core::Shape;
 
-use crate::cost::Cost;
+use crate::cost::EngineCost;
 
 /// Bits from one class of lengths to the next.
 const STEP: u16 = 256;
@@ -41,7 +41,7 @@ pub(crate) fn is_mixed(class: Shape) -> bool {
 
 /// The cost of a shape that nobody has measured, from the measured cost of another length on the same engine. Schoolbook products
 /// grow with the square of the length, and an exponent as long as the modulus makes that the cube.
-pub(crate) fn scaled(known: Shape, cost: Cost, shape: Shape) -> Option<Cost> {
+pub(crate) fn scaled(known: Shape, cost: EngineCost, shape: Shape) -> Option<EngineCost> {
     let ratio = |to: u16, from: u16| f64::from(to) / f64::from(from.max(1));
     let factor = match (known, shape) {
         (Shape::RsaPrivate { bits: from }, Shape::RsaPrivate { bits: to }) => cube(ratio(to, from)),
@@ -56,7 +56,7 @@ pub(crate) fn scaled(known: Shape, cost: Cost, shape: Shape) -> Option<Cost> {
         ) => square(ratio(to, from)) * ratio(wanted, own),
         _ => return None,
     };
-    Some(Cost { per_op_ns: cost.per_op_ns * factor, ..cost })
+    Some(EngineCost { per_op_ns: cost.per_op_ns * factor, ..cost })
 }
 
 fn square(x: f64) -> f64 {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn unmeasured_lengths_cost_what_their_length_suggests() {
-        let cost = Cost { per_batch_ns: 7.0, per_op_ns: 1000.0, per_byte_ns: 0.0 };
+        let cost = EngineCost { per_batch_ns: 7.0, per_op_ns: 1000.0, per_byte_ns: 0.0 };
         let private = |bits| Shape::RsaPrivate { bits };
         assert_eq!(scaled(private(4096), cost, private(8192)).map(|cost| cost.per_op_ns), Some(8000.0));
         assert_eq!(scaled(public(4096), cost, public(8192)).map(|cost| cost.per_op_ns), Some(4000.0));

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Settings of a [`Dispatcher`](crate::Dispatcher). `Config::default()` suits a server.
+/// Settings of a [`Dispatcher`](crate::Dispatcher). `SchedulerConfig::default()` suits a server.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct SchedulerConfig {
     /// Worker threads, started at the first queued job.
     pub threads: usize,
     /// How far workers stand back for other threads, 0 to 19, as nice(1) counts; on Linux only. Where those who bring jobs share
@@ -38,10 +38,10 @@ pub struct Config {
     /// Whether the referee answers jobs too; else it only judges, and shapes that no other engine offers are refused.
     pub referee_serves: bool,
     /// How engine and batch size are chosen.
-    pub rule: Rule,
+    pub rule: SchedulingRule,
 }
 
-impl Default for Config {
+impl Default for SchedulerConfig {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -60,14 +60,14 @@ impl Default for Config {
             // On one core whoever looks keeps those who would bring work from bringing it.
             spins: if threads == 1 { 0 } else { 2_000 },
             referee_serves: true,
-            rule: Rule::Adaptive,
+            rule: SchedulingRule::Adaptive,
         }
     }
 }
 
-/// How engine and batch size are chosen. All but [`Rule::Adaptive`] are there to be compared with it.
+/// How engine and batch size are chosen. All but [`SchedulingRule::Adaptive`] are there to be compared with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum SchedulingRule {
     /// By cost: one on the referee while fewer jobs wait than the break-even, else as many as fill the lanes. Nobody
     /// waits for a batch to fill.
     Adaptive,

@@ -3,7 +3,7 @@
 //! The model is that of Lindemann and Smith (USENIX Security 2001, section 4.1); the step is what a lane engine adds to
 //! it: one to `best` operations of a length cost the same, whatever that length.
 
-use oarlock_core::Lanes;
+use oarlock_core::BatchSize;
 
 /// Weight of one observation in the moving average.
 const GAIN: f64 = 1.0 / 32.0;
@@ -12,7 +12,7 @@ const OUTLIER: f64 = 4.0;
 
 /// Cost of one engine for one shape, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
+pub struct EngineCost {
     /// C1: once per batch.
     pub per_batch_ns: f64,
     /// C2: per operation of a full lane group.
@@ -21,30 +21,30 @@ pub struct Cost {
     pub per_byte_ns: f64,
 }
 
-impl Default for Cost {
+impl Default for EngineCost {
     /// What is assumed of an engine that nobody has measured: a tenth of a millisecond per operation.
     fn default() -> Self {
         Self { per_batch_ns: 0.0, per_op_ns: 100_000.0, per_byte_ns: 0.0 }
     }
 }
 
-impl Cost {
+impl EngineCost {
     /// The predicted time of a batch of `ops` operations with `bytes` bytes of input, in nanoseconds.
     #[must_use]
-    pub fn predict_ns(&self, lanes: Lanes, ops: usize, bytes: usize) -> f64 {
+    pub fn predict_ns(&self, lanes: BatchSize, ops: usize, bytes: usize) -> f64 {
         let [ops, bytes] = Self::stepped(lanes, ops, bytes);
         self.per_batch_ns + self.per_op_ns * ops + self.per_byte_ns * bytes
     }
 
     /// Operations and bytes of a batch with its last group filled up with operations like the others.
     #[must_use]
-    pub fn stepped(lanes: Lanes, ops: usize, bytes: usize) -> [f64; 2] {
-        let whole = ops.next_multiple_of(lanes.best.max(1)) as f64;
+    pub fn stepped(lanes: BatchSize, ops: usize, bytes: usize) -> [f64; 2] {
+        let whole = ops.next_multiple_of(lanes.preferred.max(1)) as f64;
         [whole, bytes as f64 * (whole / ops.max(1) as f64)]
     }
 
     /// Follows an observed batch by scaling the whole model towards it.
-    pub fn observe(&mut self, lanes: Lanes, ops: usize, bytes: usize, took_ns: f64) {
+    pub fn observe(&mut self, lanes: BatchSize, ops: usize, bytes: usize, took_ns: f64) {
         let predicted = self.predict_ns(lanes, ops, bytes);
         if predicted <= 0.0 {
             return;
@@ -55,13 +55,13 @@ impl Cost {
         self.per_byte_ns *= scale;
     }
 
-    /// Operations per run so that what is paid once per batch stays below 2 % of it: whole groups, at most `most`.
+    /// Operations per run so that what is paid once per batch stays below 2 % of it: whole groups, at most `max`.
     #[must_use]
-    pub fn worthwhile(&self, lanes: Lanes, overhead_ns: f64) -> usize {
-        let best = lanes.best.max(1);
+    pub fn worthwhile(&self, lanes: BatchSize, overhead_ns: f64) -> usize {
+        let best = lanes.preferred.max(1);
         let group_ns = (self.per_op_ns * best as f64).max(1.0);
         let groups = ((self.per_batch_ns + overhead_ns) / (0.02 * group_ns)).ceil().clamp(1.0, 1e6);
-        (best * groups as usize).min(lanes.most.max(best))
+        (best * groups as usize).min(lanes.max.max(best))
     }
 }
 
@@ -69,16 +69,16 @@ impl Cost {
 mod tests {
     use super::*;
 
-    const EIGHT: Lanes = Lanes { best: 8, most: 64 };
-    const ONE: Lanes = Lanes { best: 1, most: 64 };
+    const EIGHT: BatchSize = BatchSize { preferred: 8, max: 64 };
+    const ONE: BatchSize = BatchSize { preferred: 1, max: 64 };
 
-    fn per_op(ns: f64) -> Cost {
-        Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
+    fn per_op(ns: f64) -> EngineCost {
+        EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
     }
 
     #[test]
     fn cost_steps_by_lane_groups() {
-        let cost = Cost { per_batch_ns: 10.0, per_op_ns: 2.0, per_byte_ns: 0.5 };
+        let cost = EngineCost { per_batch_ns: 10.0, per_op_ns: 2.0, per_byte_ns: 0.5 };
         assert_eq!(cost.predict_ns(EIGHT, 1, 4), 42.0);
         assert_eq!(cost.predict_ns(EIGHT, 8, 4 * 8), 42.0, "as much as one of that length");
         assert_eq!(cost.predict_ns(EIGHT, 9, 4 * 9), 74.0);

@@ -6,19 +6,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oarlock_core::{
-    Engine, Extra, HeldJob, Holder, Home, JobError, Jobs, Key, Lanes, Operation, OperationSet, Outcomes,
-    Records, Shape,
+    BatchSize, Engine, HeldJob, Holder, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes,
+    Records, SecondInput, Shape,
 };
 
-use crate::appraisal::Appraiser;
-use crate::aside::Aside;
-use crate::config::Config;
-use crate::cost::Cost;
+use crate::appraisal::FirstUseProbe;
+use crate::aside::Quarantined;
+use crate::config::SchedulerConfig;
+use crate::cost::EngineCost;
 use crate::fork;
 use crate::group::{Group, Payload};
 use crate::histograms::Histograms;
 use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
-use crate::metrics::{Counters, count};
+use crate::metrics::{DispatchCounters, count};
 use crate::queue::{Lane, Nanos};
 use crate::results::Results;
 use crate::task::Task;
@@ -43,7 +43,7 @@ struct Generation {
 
 /// What a submission asks for beside its jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct SubmitOptions {
     /// Whose jobs these are: engine time is shared equally between tenants that have something waiting, each with its own bounds.
     pub tenant: u64,
     /// Counted from now; after it, jobs without an answer end with `DeadlineExceeded`.
@@ -51,30 +51,30 @@ pub struct Options {
     /// Never computed on the caller's thread, however idle the workers and cheap the job. For callers whose stack is short, such as
     /// OpenSSL's `ASYNC_JOB` fibres with 32 KiB: an engine's batch takes more than that. Submitting itself stays shallow: it
     /// copies inputs, takes a lock and, the first time, starts threads; its errors come the same way.
-    pub is_queued: bool,
+    pub never_on_caller_thread: bool,
     /// Queued, and no worker is called yet: the first poll of the answer wakes its own task, and the second one calls. By then the
     /// other tasks that were ready in the executor have brought their jobs too, and a batch is made of them where each alone would
     /// have been computed at once. For tasks that are many on few threads. Where [`wait`](Ticket::wait) is used, that calls.
-    pub is_gathered: bool,
+    pub coalesce: bool,
 }
 
 /// Makes a [`Dispatcher`].
 #[derive(Clone)]
-pub struct Builder {
-    config: Config,
+pub struct DispatcherBuilder {
+    config: SchedulerConfig,
     engines: Vec<Arc<dyn Engine>>,
-    costs: Vec<(&'static str, Shape, Cost)>,
+    costs: Vec<(&'static str, Shape, EngineCost)>,
     holders: Vec<Arc<dyn Holder>>,
     prober: Prober,
-    appraiser: Option<Appraiser>,
+    appraiser: Option<FirstUseProbe>,
 }
 
-impl Builder {
+impl DispatcherBuilder {
     /// A dispatcher around `referee`, the engine that is baseline, fallback and judge of disputes.
     #[must_use]
     pub fn new(referee: Arc<dyn Engine>) -> Self {
         Self {
-            config: Config::default(),
+            config: SchedulerConfig::default(),
             engines: vec![referee],
             costs: Vec::new(),
             holders: Vec::new(),
@@ -85,8 +85,8 @@ impl Builder {
 
     /// Settings.
     #[must_use]
-    pub fn config(mut self, config: Config) -> Self {
-        self.config = Config { threads: config.threads.max(1), ..config };
+    pub fn config(mut self, config: SchedulerConfig) -> Self {
+        self.config = SchedulerConfig { threads: config.threads.max(1), ..config };
         self
     }
 
@@ -99,7 +99,7 @@ impl Builder {
 
     /// The measured cost of an engine for a shape.
     #[must_use]
-    pub fn cost(mut self, engine: &'static str, shape: Shape, cost: Cost) -> Self {
+    pub fn cost(mut self, engine: &'static str, shape: Shape, cost: EngineCost) -> Self {
         self.costs.push((engine, shape, cost));
         self
     }
@@ -127,7 +127,7 @@ impl Builder {
     #[must_use]
     pub fn appraiser(
         mut self,
-        appraiser: impl Fn(&dyn Engine, Shape) -> Option<(Lanes, Cost)> + Send + Sync + 'static,
+        appraiser: impl Fn(&dyn Engine, Shape) -> Option<(BatchSize, EngineCost)> + Send + Sync + 'static,
     ) -> Self {
         self.appraiser = Some(Arc::new(appraiser));
         self
@@ -163,13 +163,13 @@ impl Dispatcher {
         shape: Shape,
         key: &Key,
         input: &[u8],
-        extra: Extra<'_>,
-        options: Options,
+        extra: SecondInput<'_>,
+        options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         let extra_len = match extra {
-            Extra::Signature(signature) => signature.len(),
-            Extra::Nonce(_) => 32,
-            Extra::None => 0,
+            SecondInput::Signature(signature) => signature.len(),
+            SecondInput::NonceInput(_) => 32,
+            SecondInput::None => 0,
         };
         let mut set = OperationSet::with_capacity(shape, 1, input.len() + extra_len);
         set.push(key, input, extra)?;
@@ -180,14 +180,14 @@ impl Dispatcher {
     ///
     /// # Errors
     /// No engine offers the shape, it is one of records, or the tenant's queue is full; then no job of the set is done.
-    pub fn submit_many(&self, set: OperationSet, options: Options) -> Result<Ticket, JobError> {
+    pub fn submit_many(&self, set: OperationSet, options: SubmitOptions) -> Result<Ticket, JobError> {
         let inner = self.inner();
         let (shape, ops, bytes) = (set.shape(), set.len(), set.input_bytes());
         if shape.is_record() {
             return Err(unsupported(shape));
         }
         let group = Group::new(Payload::Operations(set), Lane::of(shape), options.tenant);
-        let may_run_here = ops > 0 && !options.is_queued && !options.is_gathered;
+        let may_run_here = ops > 0 && !options.never_on_caller_thread && !options.coalesce;
         if may_run_here && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
             return Ok(Ticket::new(group, Arc::clone(inner)));
         }
@@ -202,7 +202,7 @@ impl Dispatcher {
         &self,
         shape: Shape,
         records: Records<'static>,
-        options: Options,
+        options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         check_complete(shape, &records)?;
         let inner = self.inner();
@@ -214,12 +214,12 @@ impl Dispatcher {
     ///
     /// # Errors
     /// A key has another home, the holder is not known here, or the tenant's queue is full.
-    pub fn submit_held(&self, jobs: Vec<HeldJob>, options: Options) -> Result<Ticket, JobError> {
+    pub fn submit_held(&self, jobs: Vec<HeldJob>, options: SubmitOptions) -> Result<Ticket, JobError> {
         let inner = self.inner();
         let holder = self.holder_of(&jobs)?;
         let group = Group::new(Payload::Held(jobs), Lane::Holder(holder), options.tenant);
         let deadline = options.deadline.or(Some(inner.config().holder_patience));
-        self.queue(inner, group, Options { deadline, ..options })
+        self.queue(inner, group, SubmitOptions { deadline, ..options })
     }
 
     /// Has a thread of this dispatcher run a task, predicted to take so long, when it is its tenant's turn: jobs and tasks of a tenant
@@ -297,7 +297,7 @@ impl Dispatcher {
 
     /// The counters now.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> DispatchCounters {
         self.inner().counters()
     }
 
@@ -316,7 +316,7 @@ impl Dispatcher {
 
     /// Engines put aside now.
     #[must_use]
-    pub fn aside(&self) -> Vec<Aside> {
+    pub fn aside(&self) -> Vec<Quarantined> {
         self.inner().list_aside()
     }
 
@@ -327,7 +327,7 @@ impl Dispatcher {
 
     /// The cost model as it is now, for a shape: engine name and cost.
     #[must_use]
-    pub fn costs(&self, shape: Shape) -> Vec<(&'static str, Cost)> {
+    pub fn costs(&self, shape: Shape) -> Vec<(&'static str, EngineCost)> {
         let inner = self.inner();
         // Two, so that others than the referee are asked.
         let (state, _) = inner.lock_for(shape, 2);
@@ -342,25 +342,30 @@ impl Dispatcher {
 
     /// The settings.
     #[must_use]
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &SchedulerConfig {
         &self.0.blueprint.config
     }
 
-    fn queue(&self, inner: &Arc<Inner>, group: Arc<Group>, options: Options) -> Result<Ticket, JobError> {
+    fn queue(
+        &self,
+        inner: &Arc<Inner>,
+        group: Arc<Group>,
+        options: SubmitOptions,
+    ) -> Result<Ticket, JobError> {
         let after = |deadline: Duration| {
             inner.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
         };
         if group.len() > 0 {
-            inner.enqueue(&group, options.deadline.map(after), options.is_gathered)?;
+            inner.enqueue(&group, options.deadline.map(after), options.coalesce)?;
         }
         let ticket = Ticket::new(group, Arc::clone(inner));
-        Ok(if options.is_gathered { ticket.uncalled() } else { ticket })
+        Ok(if options.coalesce { ticket.uncalled() } else { ticket })
     }
 
     fn holder_of(&self, jobs: &[HeldJob]) -> Result<usize, JobError> {
         let mut holders = jobs.iter().map(|job| match job.key.home() {
-            Home::Held { holder, .. } => Ok(holder),
-            Home::Local => Err(JobError::KeyType { wanted: "a holder".into(), found: job.key.kind() }),
+            KeyHome::Held { holder, .. } => Ok(holder),
+            KeyHome::Local => Err(JobError::KeyType { wanted: "a holder".into(), found: job.key.kind() }),
         });
         let Some(first) = holders.next().transpose()? else { return Ok(0) };
         if holders.any(|holder| holder.as_ref().ok() != Some(&first)) {
@@ -449,7 +454,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for DispatcherBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.engines.iter().map(|engine| engine.name())).finish()
     }

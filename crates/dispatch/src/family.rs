@@ -5,16 +5,16 @@ use std::sync::OnceLock;
 
 /// Values by key. Members come at their first use and stay; there are so few that looking through them is as fast as hashing. What
 /// finds no place any more shares one, so that no peer can make a family grow without end.
-pub struct Family<K, V> {
+pub struct MetricFamily<K, V> {
     members: Box<[OnceLock<(K, V)>]>,
     rest: V,
 }
 
-impl<K: Clone + Eq, V: Default> Family<K, V> {
+impl<K: Clone + Eq, V: Default> MetricFamily<K, V> {
     /// A family of at most so many members.
     #[must_use]
-    pub fn new(most: usize) -> Self {
-        Self { members: (0..most).map(|_| OnceLock::new()).collect(), rest: V::default() }
+    pub fn new(max: usize) -> Self {
+        Self { members: (0..max).map(|_| OnceLock::new()).collect(), rest: V::default() }
     }
 
     /// The value of a key.
@@ -40,7 +40,7 @@ impl<K: Clone + Eq, V: Default> Family<K, V> {
     }
 }
 
-impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Family<K, V> {
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for MetricFamily<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members = self.members.iter().map_while(OnceLock::get).map(|(key, value)| (key, value));
         f.debug_map().entries(members).finish()
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn members_stay_and_the_rest_share_a_place() {
-        let family: Family<char, AtomicU64> = Family::new(2);
+        let family: MetricFamily<char, AtomicU64> = MetricFamily::new(2);
         for key in "abacada".chars() {
             family.of(&key).fetch_add(1, Ordering::Relaxed);
         }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn threads_that_meet_at_a_new_key_count_into_one_place() {
-        let family: Family<u32, AtomicU64> = Family::new(8);
+        let family: MetricFamily<u32, AtomicU64> = MetricFamily::new(8);
         std::thread::scope(|scope| {
             for first in 0..4 {
                 let family = &family;

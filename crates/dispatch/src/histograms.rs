@@ -3,7 +3,7 @@
 use oarlock_core::Shape;
 
 use crate::class::modulus_bits;
-use crate::family::Family;
+use crate::family::MetricFamily;
 use crate::histogram::{Histogram, Recorder, Tally};
 use crate::queue::{Item, Nanos, Work};
 
@@ -14,7 +14,7 @@ const SHAPES: usize = 96;
 const RSA_STEP: u16 = 512;
 
 /// The value of a shape.
-fn of<V: Default>(family: &Family<Shape, V>, shape: Shape) -> &V {
+fn of<V: Default>(family: &MetricFamily<Shape, V>, shape: Shape) -> &V {
     match modulus_bits(shape) {
         Some(bits) if !bits.is_multiple_of(RSA_STEP) => family.rest(),
         _ => family.of(&shape),
@@ -25,8 +25,8 @@ fn of<V: Default>(family: &Family<Shape, V>, shape: Shape) -> &V {
 #[derive(Debug)]
 pub(crate) struct Recorders {
     /// By engine.
-    runs: Vec<Family<Shape, Run>>,
-    answers: Family<Shape, Answer>,
+    runs: Vec<MetricFamily<Shape, Run>>,
+    answers: MetricFamily<Shape, Answer>,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +43,10 @@ struct Answer {
 
 impl Recorders {
     pub(crate) fn new(engines: usize) -> Self {
-        Self { runs: (0..engines).map(|_| Family::new(SHAPES)).collect(), answers: Family::new(SHAPES) }
+        Self {
+            runs: (0..engines).map(|_| MetricFamily::new(SHAPES)).collect(),
+            answers: MetricFamily::new(SHAPES),
+        }
     }
 
     /// A batch that an engine has computed.
@@ -75,7 +78,7 @@ impl Recorders {
     pub(crate) fn read(&self, name: impl Fn(usize) -> &'static str) -> Histograms {
         let runs = self.runs.iter().enumerate().flat_map(|(engine, family)| {
             let name = name(engine);
-            family.iter().map(move |(shape, run)| Runs {
+            family.iter().map(move |(shape, run)| BatchRuns {
                 engine: name,
                 shape: shape.copied(),
                 operations: run.operations.read(),
@@ -99,7 +102,7 @@ impl Recorders {
 #[non_exhaustive]
 pub struct Histograms {
     /// Batches by engine and shape, by every way; confirmations and cross-checks are not among them.
-    pub runs: Vec<Runs>,
+    pub runs: Vec<BatchRuns>,
     /// Operations submitted and answered by an engine, by shape. What `run_all` and `run_records` do is not among them: it is
     /// answered when they return.
     pub answers: Vec<AnswerTimes>,
@@ -108,7 +111,7 @@ pub struct Histograms {
 /// Batches of a shape on an engine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Runs {
+pub struct BatchRuns {
     /// The engine's name.
     pub engine: &'static str,
     /// The shape; None where there were too many for each to have its own.

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use oarlock_core::{Engine, Holder, JobError, Reach, Shape};
+use oarlock_core::{Engine, EngineLocation, Holder, JobError, Shape};
 
-use crate::appraisal::Appraiser;
+use crate::appraisal::FirstUseProbe;
 use crate::aside::Asides;
 use crate::class::{class_of, modulus_bits, scaled, shortest_of};
-use crate::config::Config;
-use crate::cost::Cost;
+use crate::config::SchedulerConfig;
+use crate::cost::EngineCost;
 use crate::flight::{Flight, Shares};
 use crate::fork;
 use crate::group::{End, Group};
 use crate::histograms::Recorders;
-use crate::metrics::{Counters, Metrics, count};
+use crate::metrics::{DispatchCounters, Metrics, count};
 use crate::queue::{Choice, Item, Lane, Nanos, Work};
 use crate::scheduler::{Asking, Decision, Scheduler, choice};
 use crate::task::Task;
@@ -28,14 +28,14 @@ pub type Prober = Arc<dyn Fn(&dyn Engine, Option<Shape>) -> bool + Send + Sync>;
 
 /// Everything that a dispatcher is made of, and made anew of in a forked child.
 pub(crate) struct Blueprint {
-    pub(crate) config: Config,
+    pub(crate) config: SchedulerConfig,
     pub(crate) engines: Vec<Arc<dyn Engine>>,
     /// Cost by engine and shape, where it has been measured.
-    pub(crate) costs: Vec<(usize, Shape, Cost)>,
+    pub(crate) costs: Vec<(usize, Shape, EngineCost)>,
     pub(crate) holders: Vec<Arc<dyn Holder>>,
     pub(crate) prober: Prober,
     /// How engines are asked about a shape at its first use; None where they can say at once.
-    pub(crate) appraiser: Option<Appraiser>,
+    pub(crate) appraiser: Option<FirstUseProbe>,
 }
 
 pub(crate) struct Inner {
@@ -128,7 +128,7 @@ impl Inner {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn config(&self) -> &Config {
+    pub(crate) fn config(&self) -> &SchedulerConfig {
         &self.blueprint.config
     }
 
@@ -166,13 +166,13 @@ impl Inner {
             let lanes = engine.offers(class)?;
             engine.offers(shortest_of(class))?;
             let cost = self.first_cost(index, class).unwrap_or_default();
-            Some(choice(index, lanes, cost, engine.reach() == Reach::Far))
+            Some(choice(index, lanes, cost, engine.reach() == EngineLocation::Far))
         });
         offers.collect()
     }
 
     /// The cost of a shape as it was measured, or as that of the nearest length suggests.
-    fn first_cost(&self, engine: usize, shape: Shape) -> Option<Cost> {
+    fn first_cost(&self, engine: usize, shape: Shape) -> Option<EngineCost> {
         let costs = || self.blueprint.costs.iter().filter(|(own, ..)| *own == engine);
         if let Some((.., cost)) = costs().find(|(_, known, _)| *known == shape) {
             return Some(*cost);
@@ -184,13 +184,13 @@ impl Inner {
         alike.min_by_key(|(distance, _)| *distance).map(|(_, cost)| cost)
     }
 
-    /// Puts a submission into its queue and wakes who may serve it; near workers only where `is_gathered` does not leave that to
+    /// Puts a submission into its queue and wakes who may serve it; near workers only where `coalesce` does not leave that to
     /// [`call_near`](Self::call_near).
     pub(crate) fn enqueue(
         self: &Arc<Self>,
         group: &Arc<Group>,
         deadline: Option<Nanos>,
-        is_gathered: bool,
+        coalesce: bool,
     ) -> Result<(), JobError> {
         self.threads.ensure_started(self)?;
         let now = self.now();
@@ -211,8 +211,8 @@ impl Inner {
         group.enter_queue(ops);
         state.queued += u64::from(ops);
         let is_far_wanted = state.scheduler.has_surplus(queue, self.config().threads);
-        let is_near_wanted = !is_gathered && self.note_pending(&mut state);
-        if is_gathered {
+        let is_near_wanted = !coalesce && self.note_pending(&mut state);
+        if coalesce {
             self.pending.store(state.scheduler.live(), Ordering::Release);
         }
         drop(state);
@@ -303,10 +303,10 @@ impl Inner {
     }
 
     /// The counters now.
-    pub(crate) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> DispatchCounters {
         let queued = self.lock().queued;
         let counters = self.metrics.read();
-        Counters { submitted: counters.submitted + queued, ..counters }
+        DispatchCounters { submitted: counters.submitted + queued, ..counters }
     }
 
     /// Operations that wait now, by the name of a shape or a holder.
@@ -458,7 +458,7 @@ impl Inner {
         // Under the lock: who ends later finds the operations queued and takes them off the count.
         let live = items.iter().filter(|item| item.work.end() == End::Live);
         let (again, given_up): (Vec<_>, Vec<_>) =
-            live.cloned().partition(|item| item.attempts < MOST_ATTEMPTS);
+            live.cloned().partition(|item| item.attempts < MAX_ATTEMPTS);
         for item in &again {
             item.work.enter_queue(item.count);
         }
@@ -494,9 +494,8 @@ impl Inner {
         // unreachable because no batch has 2^32 jobs
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let first = self.sampler.fetch_add(STEP.wrapping_mul(count), Ordering::Relaxed);
-        let most = if share >= 1.0 { u64::MAX } else { (share.max(0.0) * f64::from(u32::MAX)) as u64 };
-        let is_meant =
-            move |at: &u32| u64::from(scattered(first.wrapping_add(STEP.wrapping_mul(*at)))) < most;
+        let max = if share >= 1.0 { u64::MAX } else { (share.max(0.0) * f64::from(u32::MAX)) as u64 };
+        let is_meant = move |at: &u32| u64::from(scattered(first.wrapping_add(STEP.wrapping_mul(*at)))) < max;
         (0..count).filter(is_meant).map(|at| at as usize)
     }
 
@@ -530,7 +529,7 @@ impl Inner {
 /// The first engine is baseline, fallback and referee.
 pub(crate) const REFEREE: usize = 0;
 /// After so many failed runs a job is answered with the failure.
-const MOST_ATTEMPTS: u8 = 4;
+const MAX_ATTEMPTS: u8 = 4;
 
 pub(crate) fn unsupported(shape: Shape) -> JobError {
     JobError::Unsupported { wanted: shape.to_string() }

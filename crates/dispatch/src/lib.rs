@@ -7,12 +7,12 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `dispatcher` | [`Dispatcher`], its [`Builder`], submission |
+//! | `dispatcher` | [`Dispatcher`], its [`DispatcherBuilder`], submission |
 //! | `scheduler` | the rule, without threads and clock: queues, turns of tenants, sizes of batches |
 //! | `tenants` | tenants by the engine time that they have had |
 //! | `queue` | what waits, by tenant: cut and whole items |
 //! | `class` | shapes that wait together |
-//! | `cost` | [`Cost`]: C1 + C2 n + C3 b, stepped by lane groups |
+//! | `cost` | [`EngineCost`]: C1 + C2 n + C3 b, stepped by lane groups |
 //! | `group`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
 //! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
 //! | `task` | work of callers that takes turns with jobs |
@@ -23,11 +23,11 @@
 //! | `held` | jobs of holders |
 //! | `bulk` | `run_all` on the caller's thread |
 //! | `fork` | noticing that this is a child process |
-//! | `config`, `metrics` | [`Config`], [`Counters`] |
-//! | `histogram`, `family` | [`Recorder`] and [`Family`]: metrics without locks |
+//! | `config`, `metrics` | [`SchedulerConfig`], [`DispatchCounters`] |
+//! | `histogram`, `family` | [`Recorder`] and [`MetricFamily`]: metrics without locks |
 //! | `histograms` | [`Histograms`]: sizes of batches, times |
 //!
-//! It knows only the contract of `oarlock-core`: engines and holders come in through [`Builder`].
+//! It knows only the contract of `oarlock-core`: engines and holders come in through [`DispatcherBuilder`].
 
 mod appraisal;
 mod aside;
@@ -57,15 +57,15 @@ mod threads;
 mod ticket;
 mod timers;
 
-pub use appraisal::Appraiser;
-pub use aside::Aside;
-pub use config::{Config, Rule};
-pub use cost::Cost;
-pub use dispatcher::{Builder, Dispatcher, Options};
-pub use family::Family;
+pub use appraisal::FirstUseProbe;
+pub use aside::Quarantined;
+pub use config::{SchedulerConfig, SchedulingRule};
+pub use cost::EngineCost;
+pub use dispatcher::{Dispatcher, DispatcherBuilder, SubmitOptions};
+pub use family::MetricFamily;
 pub use histogram::{Histogram, Recorder};
-pub use histograms::{AnswerTimes, Histograms, Runs};
+pub use histograms::{AnswerTimes, BatchRuns, Histograms};
 pub use inner::Prober;
-pub use metrics::Counters;
+pub use metrics::DispatchCounters;
 pub use results::Results;
 pub use ticket::Ticket;

@@ -25,15 +25,15 @@ macro_rules! counters {
         /// The counters at one moment; they only grow.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
-        pub struct Counters { $($(#[$doc])* pub $name: u64),* }
+        pub struct DispatchCounters { $($(#[$doc])* pub $name: u64),* }
 
         impl Metrics {
-            pub(crate) fn read(&self) -> Counters {
-                Counters { $($name: self.$name.load(Ordering::Relaxed)),* }
+            pub(crate) fn read(&self) -> DispatchCounters {
+                DispatchCounters { $($name: self.$name.load(Ordering::Relaxed)),* }
             }
         }
 
-        impl Counters {
+        impl DispatchCounters {
             /// Names and values, for printing and for metrics endpoints.
             #[must_use]
             pub fn entries(&self) -> Vec<(&'static str, u64)> {

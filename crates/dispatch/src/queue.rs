@@ -3,11 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
-use oarlock_core::{Lanes, Shape};
+use oarlock_core::{BatchSize, Shape};
 
 use crate::appraisal::Asked;
 use crate::class::{class_of, is_mixed};
-use crate::cost::Cost;
+use crate::cost::EngineCost;
 use crate::tenants::TenantHasher;
 
 /// Nanoseconds since the dispatcher began.
@@ -48,8 +48,8 @@ pub(crate) struct Item<W> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
     pub(crate) engine: usize,
-    pub(crate) lanes: Lanes,
-    pub(crate) cost: Cost,
+    pub(crate) lanes: BatchSize,
+    pub(crate) cost: EngineCost,
     pub(crate) is_far: bool,
     /// Put aside for this shape after a lost dispute, or wholly after a fault or hang.
     pub(crate) is_aside: bool,
@@ -227,49 +227,49 @@ impl<W: Work> Queue<W> {
 
     /// Other tenants that have items here, those first whose turn it is to join a batch.
     pub(crate) fn others(&self, tenant: u64) -> impl Iterator<Item = u64> + '_ {
-        let others = self.ring.iter().take(MOST_JOINING).copied().filter(move |id| *id != tenant);
+        let others = self.ring.iter().take(MAX_JOINING).copied().filter(move |id| *id != tenant);
         others.filter(|id| self.live_of(*id) > 0)
     }
 
-    /// Takes at least one item of a tenant and at most `most` operations (a whole item may exceed them). Lanes that it leaves empty are
+    /// Takes at least one item of a tenant and at most `max` operations (a whole item may exceed them). Lanes that it leaves empty are
     /// filled with operations of others that `may_join`, in turn.
     pub(crate) fn take_for(
         &mut self,
         tenant: u64,
-        most: usize,
+        max: usize,
         may_join: impl Fn(u64) -> bool,
     ) -> Vec<Item<W>> {
         let mut taken = Taken::default();
-        let most = most.max(1);
-        self.take_of(tenant, most, End::Oldest, &mut taken);
+        let max = max.max(1);
+        self.take_of(tenant, max, End::Oldest, &mut taken);
         if taken.items.is_empty() || self.live == 0 {
             return self.finish(taken);
         }
-        for _ in 0..self.ring.len().min(MOST_JOINING) {
-            if taken.ops >= most {
+        for _ in 0..self.ring.len().min(MAX_JOINING) {
+            if taken.ops >= max {
                 break;
             }
             let Some(id) = self.ring.pop_front() else { break };
             if id != tenant && may_join(id) {
-                self.take_of(id, most - taken.ops, End::Oldest, &mut taken);
+                self.take_of(id, max - taken.ops, End::Oldest, &mut taken);
             }
             self.requeue(id);
         }
         self.finish(taken)
     }
 
-    /// Takes at least one item and at most `most` operations (a whole item may exceed them), tenants in turn.
-    pub(crate) fn take(&mut self, most: usize, end: End) -> Vec<Item<W>> {
+    /// Takes at least one item and at most `max` operations (a whole item may exceed them), tenants in turn.
+    pub(crate) fn take(&mut self, max: usize, end: End) -> Vec<Item<W>> {
         let mut taken = Taken::default();
-        let most = most.max(1);
-        let quota = most.div_ceil(self.ring.len().max(1));
+        let max = max.max(1);
+        let quota = max.div_ceil(self.ring.len().max(1));
         // Each round passes over tenants that have nothing of the batch's shape.
         let mut passed = 0;
-        while taken.ops < most
+        while taken.ops < max
             && passed < self.ring.len()
             && let Some(id) = self.ring.pop_front()
         {
-            let ops = self.take_of(id, quota.min(most - taken.ops), end, &mut taken);
+            let ops = self.take_of(id, quota.min(max - taken.ops), end, &mut taken);
             let has_items = self.tenants.get(&id).is_some_and(|tenant| !tenant.items.is_empty());
             if ops == 0 && has_items && !self.is_mixed {
                 // Its turn has not been served: it begins the next batch, where any size is taken.
@@ -282,10 +282,10 @@ impl<W: Work> Queue<W> {
         self.finish(taken)
     }
 
-    fn take_of(&mut self, id: u64, most: usize, end: End, taken: &mut Taken<W>) -> usize {
+    fn take_of(&mut self, id: u64, max: usize, end: End, taken: &mut Taken<W>) -> usize {
         let Some(tenant) = self.tenants.get_mut(&id) else { return 0 };
         let before = taken.ops;
-        tenant.take(most, end, self.is_mixed, taken, &mut self.bytes);
+        tenant.take(max, end, self.is_mixed, taken, &mut self.bytes);
         let ops = taken.ops - before;
         self.live -= ops.min(self.live);
         ops
@@ -324,7 +324,7 @@ impl<W> Default for Taken<W> {
 }
 
 /// Tenants that are looked at to fill the lanes of one batch.
-const MOST_JOINING: usize = 64;
+const MAX_JOINING: usize = 64;
 
 /// Items that failed so often run one operation at a time on the referee.
 pub(crate) const ALONE_AFTER: u8 = 2;
@@ -334,9 +334,9 @@ impl<W: Work> Tenant<W> {
         Self { items: VecDeque::new(), live: 0, is_in_ring: false }
     }
 
-    /// Adds up to `most` operations to a batch. The first item of a batch is taken even where it is whole and larger.
-    fn take(&mut self, most: usize, end: End, is_mixed: bool, taken: &mut Taken<W>, bytes: &mut u64) {
-        let full = taken.ops + most;
+    /// Adds up to `max` operations to a batch. The first item of a batch is taken even where it is whole and larger.
+    fn take(&mut self, max: usize, end: End, is_mixed: bool, taken: &mut Taken<W>, bytes: &mut u64) {
+        let full = taken.ops + max;
         while taken.ops < full {
             let next = match end {
                 End::Oldest => self.items.pop_front(),
@@ -363,20 +363,20 @@ impl<W: Work> Tenant<W> {
         }
     }
 
-    /// Cuts `most` operations off an item and gives the rest back.
-    fn cut(&mut self, mut item: Item<W>, most: usize, end: End) -> Item<W> {
-        let most = u32::try_from(most).unwrap_or(u32::MAX);
-        if item.is_whole || item.count <= most {
+    /// Cuts `max` operations off an item and gives the rest back.
+    fn cut(&mut self, mut item: Item<W>, max: usize, end: End) -> Item<W> {
+        let max = u32::try_from(max).unwrap_or(u32::MAX);
+        if item.is_whole || item.count <= max {
             return item;
         }
-        let piece_bytes = (u64::from(item.bytes) * u64::from(most) / u64::from(item.count)) as u32;
+        let piece_bytes = (u64::from(item.bytes) * u64::from(max) / u64::from(item.count)) as u32;
         let mut rest = item.clone();
-        rest.count -= most;
+        rest.count -= max;
         rest.bytes -= piece_bytes;
-        item.count = most;
+        item.count = max;
         item.bytes = piece_bytes;
         match end {
-            End::Oldest => rest.first += most,
+            End::Oldest => rest.first += max,
             End::Newest => item.first += rest.count,
         }
         self.give_back(rest, end);

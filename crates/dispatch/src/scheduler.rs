@@ -13,8 +13,8 @@ use oarlock_core::{JobError, Shape};
 
 use crate::appraisal::{Asked, Inquiry, Question};
 use crate::class::class_of;
-use crate::config::Config;
-use crate::cost::Cost;
+use crate::config::SchedulerConfig;
+use crate::cost::EngineCost;
 use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
 use crate::tenants::{Resource, Tenants};
 
@@ -63,7 +63,7 @@ pub(crate) struct Asking {
 }
 
 pub(crate) struct Scheduler<W> {
-    pub(crate) config: Config,
+    pub(crate) config: SchedulerConfig,
     /// Engine that is baseline, fallback and referee.
     pub(crate) referee: usize,
     queues: Vec<Queue<W>>,
@@ -80,7 +80,7 @@ pub(crate) struct Scheduler<W> {
 }
 
 impl<W: Work> Scheduler<W> {
-    pub(crate) fn new(config: Config, referee: usize, engines: usize) -> Self {
+    pub(crate) fn new(config: SchedulerConfig, referee: usize, engines: usize) -> Self {
         Self {
             config,
             referee,
@@ -193,10 +193,10 @@ impl<W: Work> Scheduler<W> {
     /// Takes in a task, which waits for a thread of its kind.
     pub(crate) fn submit_task(&mut self, item: Item<W>) -> Result<(), JobError> {
         let (tenant, ns, bound) = (item.tenant, item.work.task_ns(), self.config.tenant_bound);
-        if let Some(most) = self.config.max_tenant_backlog {
-            let (waiting, most) = (self.backlog_ns(tenant), most.as_nanos() as f64);
-            if waiting + ns as f64 > most {
-                return Err(JobError::Overloaded { queued: in_ms(waiting), bound: in_ms(most) });
+        if let Some(max) = self.config.max_tenant_backlog {
+            let (waiting, max) = (self.backlog_ns(tenant), max.as_nanos() as f64);
+            if waiting + ns as f64 > max {
+                return Err(JobError::Overloaded { queued: in_ms(waiting), bound: in_ms(max) });
             }
         }
         let queue = self.queue_for(Lane::Tasks, Vec::new);
@@ -349,7 +349,12 @@ fn usable<W: Work>(queue: &Queue<W>, is_meant: impl Fn(&Choice) -> bool) -> impl
 }
 
 /// The cost that a choice starts with.
-pub(crate) fn choice(engine: usize, lanes: oarlock_core::Lanes, cost: Cost, is_far: bool) -> Choice {
+pub(crate) fn choice(
+    engine: usize,
+    lanes: oarlock_core::BatchSize,
+    cost: EngineCost,
+    is_far: bool,
+) -> Choice {
     Choice { engine, lanes, cost, is_far, is_aside: false }
 }
 

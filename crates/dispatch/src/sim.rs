@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use oarlock_core::{Lanes, Shape};
+use oarlock_core::{BatchSize, Shape};
 
-use crate::config::{Config, Rule};
-use crate::cost::Cost;
+use crate::config::{SchedulerConfig, SchedulingRule};
+use crate::cost::EngineCost;
 use crate::queue::{Choice, Item, Lane, Nanos, Work};
 use crate::scheduler::{Asking, Decision, Scheduler, choice};
 
 const SCALAR_NS: f64 = 200_000.0;
-const ONE: Lanes = Lanes { best: 1, most: 64 };
-const EIGHT: Lanes = Lanes { best: 8, most: 64 };
+const ONE: BatchSize = BatchSize { preferred: 1, max: 64 };
+const EIGHT: BatchSize = BatchSize { preferred: 8, max: 64 };
 
 #[derive(Clone, Debug)]
 struct Arrival(Nanos);
@@ -27,7 +27,7 @@ impl Work for Arrival {
 
 /// Scalar, and a lane engine whose full batch of eight costs four scalars.
 fn engines() -> Vec<Choice> {
-    let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+    let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
     vec![choice(0, ONE, cost(SCALAR_NS), false), choice(1, EIGHT, cost(SCALAR_NS / 2.0), false)]
 }
 
@@ -42,8 +42,13 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(rule: Rule, workers: usize) -> Self {
-        let config = Config { rule, overhead: Duration::ZERO, tenant_bound: usize::MAX, ..Config::default() };
+    fn new(rule: SchedulingRule, workers: usize) -> Self {
+        let config = SchedulerConfig {
+            rule,
+            overhead: Duration::ZERO,
+            tenant_bound: usize::MAX,
+            ..SchedulerConfig::default()
+        };
         let mut scheduler = Scheduler::new(config, 0, 2);
         let queue = scheduler.queue_for(Lane::Engines(Shape::X25519), engines);
         Self {
@@ -113,7 +118,7 @@ struct Outcome {
 }
 
 /// `load` in percent of what the workers do with scalar alone.
-fn simulate(rule: Rule, workers: usize, load: f64, jobs: usize) -> Outcome {
+fn simulate(rule: SchedulingRule, workers: usize, load: f64, jobs: usize) -> Outcome {
     let mut machine = Machine::new(rule, workers);
     let mean = SCALAR_NS / workers as f64 / (load / 100.0);
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
@@ -142,8 +147,8 @@ const JOBS: usize = 400_000;
 #[test]
 fn at_low_load_the_tail_is_scalars() {
     for workers in [1, 2] {
-        let adaptive = simulate(Rule::Adaptive, workers, 5.0, JOBS);
-        let scalar = simulate(Rule::ScalarOnly, workers, 5.0, JOBS);
+        let adaptive = simulate(SchedulingRule::Adaptive, workers, 5.0, JOBS);
+        let scalar = simulate(SchedulingRule::ScalarOnly, workers, 5.0, JOBS);
         println!(
             "5 %, {workers} workers: adaptive p99 {:.0} µs, scalar {:.0} µs",
             adaptive.p99 / 1e3,
@@ -157,8 +162,9 @@ fn at_low_load_the_tail_is_scalars() {
 fn at_every_load_the_tail_is_near_the_better_of_the_simple_rules() {
     for workers in [1, 2] {
         for load in [5.0, 20.0, 50.0, 80.0, 90.0, 120.0, 150.0, 180.0] {
-            let [adaptive, scalar, batch] = [Rule::Adaptive, Rule::ScalarOnly, Rule::TwoOrMore]
-                .map(|rule| simulate(rule, workers, load, JOBS).p99);
+            let [adaptive, scalar, batch] =
+                [SchedulingRule::Adaptive, SchedulingRule::ScalarOnly, SchedulingRule::TwoOrMore]
+                    .map(|rule| simulate(rule, workers, load, JOBS).p99);
             println!(
                 "{load} %, {workers} workers: p99 us adaptive {:.0} scalar {:.0} two-or-more {:.0}",
                 adaptive / 1e3,
@@ -183,7 +189,7 @@ fn at_saturation_the_lanes_are_full() {
 
 /// Arrivals at 300 % of scalar capacity (150 % of the lanes'): completions per second while the backlog lasts.
 fn simulate_backlog(workers: usize) -> f64 {
-    let mut machine = Machine::new(Rule::Adaptive, workers);
+    let mut machine = Machine::new(SchedulingRule::Adaptive, workers);
     let (jobs, mean) = (JOBS / 10, SCALAR_NS / workers as f64 / 3.0);
     let (mut seed, mut now) = (7, 0.0);
     for _ in 0..jobs {
@@ -196,8 +202,8 @@ fn simulate_backlog(workers: usize) -> f64 {
 
 #[test]
 fn a_timer_costs_its_wait_at_low_load() {
-    let timer = simulate(Rule::Timer(Duration::from_millis(10)), 1, 5.0, JOBS);
-    let adaptive = simulate(Rule::Adaptive, 1, 5.0, JOBS);
+    let timer = simulate(SchedulingRule::Timer(Duration::from_millis(10)), 1, 5.0, JOBS);
+    let adaptive = simulate(SchedulingRule::Adaptive, 1, 5.0, JOBS);
     assert!(timer.p99 > 10.0 * adaptive.p99);
     assert!(timer.per_second > 0.0 && adaptive.per_second > 0.0);
 }

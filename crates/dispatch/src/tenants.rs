@@ -151,7 +151,7 @@ impl Tenants {
     pub(crate) fn serve(&mut self, resource: Resource, served: Nanos) {
         let turns = &mut self.turns[resource as usize];
         // A tenant may be served before its turn while those ahead of it can have nothing done: they are still owed.
-        let owed = turns.waiting.first().map_or(served, |(least, _)| served.min(*least));
+        let owed = turns.waiting.first().map_or(served, |(min, _)| served.min(*min));
         turns.clock = turns.clock.max(owed);
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use oarlock_core::{JobError, Reach};
+use oarlock_core::{EngineLocation, JobError};
 
 use crate::flight::Flight;
 use crate::group::End;
@@ -79,8 +79,9 @@ impl Threads {
             return Ok(());
         }
         let engines = inner.blueprint.engines.iter().enumerate();
-        let far =
-            engines.filter(|(_, engine)| engine.reach() == Reach::Far).map(|(index, _)| Asker::Far(index));
+        let far = engines
+            .filter(|(_, engine)| engine.reach() == EngineLocation::Far)
+            .map(|(index, _)| Asker::Far(index));
         let askers = std::iter::repeat_n(Asker::Near, inner.config().threads).chain(far);
         // Where threads ran out before, some have started.
         for asker in askers.skip(team.posts.len()) {
@@ -312,8 +313,8 @@ fn patience(inner: &Inner, flights: &[Arc<Flight>]) -> Duration {
     let hangs = flights.iter().map(|flight| flight.hang_at);
     let next = hangs.chain(inner.asides.next_probe()).min();
     let next = next.map_or(ROUND, |at| Duration::from_nanos(at.saturating_sub(now)));
-    let least = Duration::from_micros(50);
-    next.clamp(least, ROUND.min(inner.config().hang_after.max(least)))
+    let min = Duration::from_micros(50);
+    next.clamp(min, ROUND.min(inner.config().hang_after.max(min)))
 }
 
 /// Abandons a hung batch: its engine is put aside, its jobs run elsewhere, its thread is left behind.

@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use common::*;
 use oarlock_core::{
-    Engine, EngineFault, Extra, HeldJob, Jobs, Lanes, OperationSet, Outcomes, Reach, Scheme, Shape,
+    BatchSize, Engine, EngineFault, EngineLocation, HeldJob, Jobs, OperationSet, Outcomes, Scheme,
+    SecondInput, Shape,
 };
-use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Ticket};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket};
 
-fn config() -> Config {
+fn config() -> SchedulerConfig {
     let probe_after = Duration::from_secs(3600);
-    Config { threads: 1, cross_check: 0.0, probe_after, spins: SPINS, ..Config::default() }
+    SchedulerConfig { threads: 1, cross_check: 0.0, probe_after, spins: SPINS, ..SchedulerConfig::default() }
 }
 
 /// An engine around lanes that stops at a gate in runs of one shape, and may fail there.
@@ -28,12 +29,12 @@ struct Gated {
     lanes: Arc<Invented>,
     shape: Shape,
     fails: bool,
-    reach: Reach,
+    reach: EngineLocation,
 }
 
 impl Gated {
     fn new(shape: Shape) -> Self {
-        Self { lanes: Invented::lanes(Manner::Honest), shape, fails: false, reach: Reach::Near }
+        Self { lanes: Invented::lanes(Manner::Honest), shape, fails: false, reach: EngineLocation::Near }
     }
 
     fn gate(&self) -> &Gate {
@@ -46,7 +47,7 @@ impl Engine for Gated {
         "gated"
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.lanes.offers(shape)
     }
 
@@ -54,7 +55,7 @@ impl Engine for Gated {
         false
     }
 
-    fn reach(&self) -> Reach {
+    fn reach(&self) -> EngineLocation {
         self.reach
     }
 
@@ -70,17 +71,17 @@ impl Engine for Gated {
 }
 
 /// The gated engine is cheap and the referee dear, so that batches of two or more go through the gate.
-fn around(gated: &Arc<Gated>, config: Config) -> Dispatcher {
-    let mut builder = Builder::new(Invented::referee()).engine(gated.clone()).config(config);
+fn around(gated: &Arc<Gated>, config: SchedulerConfig) -> Dispatcher {
+    let mut builder = DispatcherBuilder::new(Invented::referee()).engine(gated.clone()).config(config);
     for shape in [PRIVATE, PUBLIC, DERIVE] {
-        let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+        let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
         builder = builder.cost("referee", shape, cost(50_000.0)).cost("gated", shape, cost(10_000.0));
     }
     builder.build()
 }
 
 fn submit(dispatcher: &Dispatcher, set: &OperationSet) -> Ticket {
-    dispatcher.submit_many(set.clone(), Options::default()).unwrap()
+    dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap()
 }
 
 /// By dropping the ticket, or by dropping it as a future that has been polled.
@@ -106,7 +107,8 @@ impl Way {
 fn assert_clean(dispatcher: &Dispatcher, cancelled: usize, kept: &OperationSet, answer: Ticket) {
     assert_true(kept, &answer.wait());
     while dispatcher.counters().on_caller == 0 {
-        let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default());
+        let ticket =
+            dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], SecondInput::None, SubmitOptions::default());
         assert!(ticket.unwrap().wait().get(0).is_ok());
     }
     let counters = dispatcher.counters();
@@ -216,7 +218,7 @@ fn while_its_engine_hangs_and_after_it_was_abandoned() {
     for way in Way::ALL {
         let gated = Arc::new(Gated::new(DERIVE));
         let hang_after = Duration::from_millis(if cfg!(miri) { 5_000 } else { 20 });
-        let dispatcher = around(&gated, Config { hang_after, ..config() });
+        let dispatcher = around(&gated, SchedulerConfig { hang_after, ..config() });
         let (hung, again) = (submit(&dispatcher, &set_of(DERIVE, 0, 2)), set_of(DERIVE, 2, 4));
         gated.gate().await_arrivals(1);
         way.cancel(hung);
@@ -230,12 +232,12 @@ fn while_its_engine_hangs_and_after_it_was_abandoned() {
 #[test]
 fn while_a_far_engine_runs() {
     for way in Way::ALL {
-        let gated = Arc::new(Gated { reach: Reach::Far, ..Gated::new(DERIVE) });
-        let config = Config { target_latency: Duration::from_nanos(1), ..config() };
+        let gated = Arc::new(Gated { reach: EngineLocation::Far, ..Gated::new(DERIVE) });
+        let config = SchedulerConfig { target_latency: Duration::from_nanos(1), ..config() };
         let referee = Invented::referee();
         referee.set(Manner::Hangs);
-        let cheap = Cost { per_batch_ns: 0.0, per_op_ns: 1_000.0, per_byte_ns: 0.0 };
-        let builder = Builder::new(referee.clone()).engine(gated.clone()).config(config);
+        let cheap = EngineCost { per_batch_ns: 0.0, per_op_ns: 1_000.0, per_byte_ns: 0.0 };
+        let builder = DispatcherBuilder::new(referee.clone()).engine(gated.clone()).config(config);
         let dispatcher = builder.cost("gated", DERIVE, cheap).build();
         let running = submit(&dispatcher, &set_of(DERIVE, 0, 64));
         // The CPU is stuck in its first job, so the device gets the rest.
@@ -256,10 +258,11 @@ fn while_a_far_engine_runs() {
 fn while_its_holder_works() {
     for way in Way::ALL {
         let holder = InventedHolder::new(HolderRule::Silent);
-        let dispatcher = Builder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
+        let dispatcher =
+            DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
         let job =
             HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![7].into(), second: vec![] };
-        let ticket = dispatcher.submit_held(vec![job.clone(), job], Options::default()).unwrap();
+        let ticket = dispatcher.submit_held(vec![job.clone(), job], SubmitOptions::default()).unwrap();
         while holder.kept.lock().unwrap().is_empty() {
             std::thread::yield_now();
         }
@@ -286,9 +289,10 @@ fn after_it_was_done() {
 #[test]
 fn a_holder_that_keeps_its_jobs_does_not_outlive_the_dispatcher() {
     let holder = InventedHolder::new(HolderRule::Silent);
-    let dispatcher = Builder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
+    let dispatcher =
+        DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
     let job = HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![7].into(), second: vec![] };
-    let ticket = dispatcher.submit_held(vec![job], Options::default()).unwrap();
+    let ticket = dispatcher.submit_held(vec![job], SubmitOptions::default()).unwrap();
     while holder.kept.lock().unwrap().is_empty() {
         std::thread::yield_now();
     }
@@ -326,8 +330,8 @@ fn an_engine_whose_outcomes_cannot_be_read_loses_no_job() {
         fn name(&self) -> &'static str {
             "gated"
         }
-        fn offers(&self, shape: Shape) -> Option<Lanes> {
-            (shape == DERIVE).then_some(Lanes { best: 8, most: 8 })
+        fn offers(&self, shape: Shape) -> Option<BatchSize> {
+            (shape == DERIVE).then_some(BatchSize { preferred: 8, max: 8 })
         }
         fn confirms(&self, _: Shape) -> bool {
             true
@@ -339,8 +343,8 @@ fn an_engine_whose_outcomes_cannot_be_read_loses_no_job() {
             Ok(())
         }
     }
-    let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
-    let dispatcher = Builder::new(Invented::referee())
+    let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+    let dispatcher = DispatcherBuilder::new(Invented::referee())
         .engine(Arc::new(Mangler))
         .config(config())
         .cost("referee", DERIVE, cost(50_000.0))

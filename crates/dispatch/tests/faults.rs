@@ -10,33 +10,34 @@ use std::time::Duration;
 
 use common::*;
 use oarlock_core::{JobError, Shape};
-use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
 
 const MANY: usize = sized(1_000_000, 80);
 
-fn config() -> Config {
+fn config() -> SchedulerConfig {
     // Probes come only when a test asks for them.
     let probe_after = Duration::from_secs(3600);
-    Config {
+    SchedulerConfig {
         threads: 2,
         caller_budget: Duration::ZERO,
         cross_check: 0.0,
         probe_after,
         spins: SPINS,
-        ..Config::default()
+        ..SchedulerConfig::default()
     }
 }
 
 /// The lane engine is made so cheap that every batch of two or more goes to it.
-fn with(engine: &Arc<Invented>, config: Config) -> Dispatcher {
+fn with(engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
     by(&Invented::referee(), engine, config)
 }
 
 /// The same by a referee of one's own.
-fn by(referee: &Arc<Invented>, engine: &Arc<Invented>, config: Config) -> Dispatcher {
-    let mut builder = Builder::new(referee.clone()).engine(engine.clone()).config(config).prober(|_, _| true);
+fn by(referee: &Arc<Invented>, engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
+    let mut builder =
+        DispatcherBuilder::new(referee.clone()).engine(engine.clone()).config(config).prober(|_, _| true);
     for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
-        let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+        let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
         builder = builder.cost("referee", shape, cost(100_000.0)).cost(engine.name, shape, cost(10_000.0));
     }
     builder.build()
@@ -49,11 +50,11 @@ fn no_wrong_p256_result_leaves_under_full_cross_check() {
         let (mut done, mut disputes, mut batches) = (0, 0, 0);
         while done < MANY / 2 {
             // A new dispatcher has not learnt what the invented engines really cost, and trusts the liar anew.
-            let dispatcher = with(&liar, Config { cross_check: 1.0, ..config() });
+            let dispatcher = with(&liar, SchedulerConfig { cross_check: 1.0, ..config() });
             let set = set_of(shape, done, 500.min(MANY / 4));
             assert_true(&set, &dispatcher.run_all(&set));
             dispatcher.probe();
-            let ticket = dispatcher.submit_many(set.clone(), Options::default()).unwrap();
+            let ticket = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap();
             assert_true(&set, &ticket.wait());
             done += 2 * set.len();
             disputes += dispatcher.counters().disputes;
@@ -72,7 +73,7 @@ fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
         for round in 0..sized(20, 1) {
             let set = set_of(PRIVATE, round * 50, sized(50, 10));
             assert_true(&set, &dispatcher.run_all(&set));
-            let ticket = dispatcher.submit_many(set.clone(), Options::default()).unwrap();
+            let ticket = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap();
             assert_true(&set, &ticket.wait());
             dispatcher.probe();
         }
@@ -99,18 +100,21 @@ fn a_bad_key_is_no_engine_s_fault() {
     let referee = Invented::referee();
     referee.set(Manner::FindsBadKeys { every_second: false });
     let lanes = Invented::lanes(Manner::LiesAlways);
-    for (cross_check, is_queued) in [(0.0, false), (1.0, false), (0.0, true)] {
-        let dispatcher = by(&referee, &lanes, Config { cross_check, ..config() });
+    for (cross_check, never_on_caller_thread) in [(0.0, false), (1.0, false), (0.0, true)] {
+        let dispatcher = by(&referee, &lanes, SchedulerConfig { cross_check, ..config() });
         let set = set_of(PRIVATE, 0, LANES);
-        let results = match is_queued {
-            true => dispatcher.submit_many(set, Options::default()).unwrap().wait(),
+        let results = match never_on_caller_thread {
+            true => dispatcher.submit_many(set, SubmitOptions::default()).unwrap().wait(),
             false => dispatcher.run_all(&set),
         };
         let bad = Err(JobError::UnusableKey { shape: PRIVATE });
         assert!((0..LANES).all(|index| results.get(index) == bad));
         assert!(results.outcomes().bytes().iter().all(|byte| *byte == 0));
         let counters = dispatcher.counters();
-        assert!(counters.bad_keys == LANES as u64 || is_queued && counters.bad_keys > 0, "{counters:?}");
+        assert!(
+            counters.bad_keys == LANES as u64 || never_on_caller_thread && counters.bad_keys > 0,
+            "{counters:?}"
+        );
         assert_eq!((counters.unconfirmed, counters.disputes, counters.quarantines), (0, 0, 0));
         assert!(dispatcher.aside().is_empty());
     }
@@ -123,9 +127,9 @@ fn a_bad_key_in_a_sample_is_no_engine_s_fault() {
     let referee = Invented::referee();
     referee.set(Manner::FindsBadKeys { every_second: false });
     let lanes = Invented::lanes(Manner::LiesAlways);
-    let config = Config { cross_check: 1.0, ..config() };
-    let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
-    let builder = Builder::new(referee).engine(lanes.clone()).config(config);
+    let config = SchedulerConfig { cross_check: 1.0, ..config() };
+    let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+    let builder = DispatcherBuilder::new(referee).engine(lanes.clone()).config(config);
     let builder = builder.cost("referee", PRIVATE, cost(1_000.0)).cost("lanes", PRIVATE, cost(1e9));
     let dispatcher = builder.prober(|_, _| true).build();
     let set = set_of(PRIVATE, 0, 1);
@@ -161,7 +165,7 @@ fn a_key_that_is_bad_by_chance_is_no_engine_s_fault() {
 #[test]
 fn crafted_signatures_never_put_an_honest_engine_aside() {
     let honest = Invented::lanes(Manner::Honest);
-    let dispatcher = with(&honest, Config { cross_check: 1.0, ..config() });
+    let dispatcher = with(&honest, SchedulerConfig { cross_check: 1.0, ..config() });
     for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
         let key = key_for(shape);
         let mut set = set_of(shape, 0, sized(40, 9));
@@ -175,7 +179,7 @@ fn crafted_signatures_never_put_an_honest_engine_aside() {
             with
         };
         assert_true(&set, &dispatcher.run_all(&set));
-        assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+        assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
     }
     let counters = dispatcher.counters();
     assert_eq!((counters.quarantines, counters.disputes), (0, 0));
@@ -188,8 +192,10 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
         let engine = Invented::lanes(manner);
         let dispatcher = with(&engine, config());
         let sets: Vec<_> = (0..sized(20, 2)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
-        let tickets: Vec<_> =
-            sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
+        let tickets: Vec<_> = sets
+            .iter()
+            .map(|set| dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap())
+            .collect();
         for (set, ticket) in sets.iter().zip(tickets) {
             assert_true(set, &ticket.wait());
         }
@@ -204,9 +210,9 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
 #[test]
 fn an_rsa_result_that_nobody_confirms_is_withheld_with_its_reason() {
     let referee = Arc::new(Invented { confirms: false, ..Invented::bare("referee", 1, Manner::LiesAlways) });
-    let dispatcher = Builder::new(referee).config(config()).build();
+    let dispatcher = DispatcherBuilder::new(referee).config(config()).build();
     let set = set_of(PRIVATE, 0, 3);
-    let queued = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+    let queued = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait();
     for results in [queued, dispatcher.run_all(&set)] {
         for index in 0..3 {
             let error = results.get(index).unwrap_err();
@@ -237,10 +243,10 @@ fn an_engine_that_recovers_returns_after_its_probe() {
 #[test]
 fn a_failed_probe_keeps_the_engine_aside() {
     let engine = Invented::lanes(Manner::Fails);
-    let dispatcher = Builder::new(Invented::referee())
+    let dispatcher = DispatcherBuilder::new(Invented::referee())
         .engine(engine)
         .config(config())
-        .cost("lanes", DERIVE, Cost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 })
+        .cost("lanes", DERIVE, EngineCost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 })
         .prober(|_, _| false)
         .build();
     let set = set_of(DERIVE, 0, 30);
@@ -254,10 +260,12 @@ fn a_failed_probe_keeps_the_engine_aside() {
 fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     let engine = Invented::lanes(Manner::Hangs);
     let hang_after = Duration::from_millis(if cfg!(miri) { 3_000 } else { 20 });
-    let dispatcher = with(&engine, Config { hang_after, ..config() });
+    let dispatcher = with(&engine, SchedulerConfig { hang_after, ..config() });
     let sets: Vec<_> = (0..sized(8, 3)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
-    let tickets: Vec<_> =
-        sets.iter().map(|set| dispatcher.submit_many(set.clone(), Options::default()).unwrap()).collect();
+    let tickets: Vec<_> = sets
+        .iter()
+        .map(|set| dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap())
+        .collect();
     engine.gate.await_arrivals(1);
     for (set, ticket) in sets.iter().zip(tickets) {
         assert_true(set, &ticket.wait());
@@ -267,15 +275,15 @@ fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     assert_eq!(counters.completed, counters.submitted);
     engine.gate.open();
     let set = set_of(DERIVE, 1000, 30);
-    assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
     assert_eq!(dispatcher.counters().completed, dispatcher.counters().submitted);
 }
 
 #[test]
 fn a_dispatcher_with_a_hung_engine_still_ends() {
     let engine = Invented::lanes(Manner::Hangs);
-    let dispatcher = with(&engine, Config { hang_after: Duration::from_millis(20), ..config() });
-    let ticket = dispatcher.submit_many(set_of(DERIVE, 0, 5), Options::default()).unwrap();
+    let dispatcher = with(&engine, SchedulerConfig { hang_after: Duration::from_millis(20), ..config() });
+    let ticket = dispatcher.submit_many(set_of(DERIVE, 0, 5), SubmitOptions::default()).unwrap();
     engine.gate.await_arrivals(1);
     drop(dispatcher);
     let results = ticket.wait();
@@ -287,9 +295,9 @@ fn a_dispatcher_with_a_hung_engine_still_ends() {
 fn when_every_engine_faults_the_jobs_end_with_the_reason() {
     let referee = Invented::referee();
     referee.set(Manner::Fails);
-    let dispatcher = Builder::new(referee).config(config()).build();
+    let dispatcher = DispatcherBuilder::new(referee).config(config()).build();
     let set = set_of(DERIVE, 0, 5);
-    let results = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+    let results = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait();
     for results in [results, dispatcher.run_all(&set)] {
         for index in 0..5 {
             let error = results.get(index).unwrap_err();
@@ -308,7 +316,7 @@ fn a_job_that_breaks_every_engine_fails_alone() {
         fn name(&self) -> &'static str {
             "fragile"
         }
-        fn offers(&self, shape: Shape) -> Option<oarlock_core::Lanes> {
+        fn offers(&self, shape: Shape) -> Option<oarlock_core::BatchSize> {
             self.0.offers(shape)
         }
         fn confirms(&self, _: Shape) -> bool {
@@ -324,12 +332,12 @@ fn a_job_that_breaks_every_engine_fails_alone() {
             self.0.run(jobs, out)
         }
     }
-    let dispatcher = Builder::new(Arc::new(Fragile(Invented::referee()))).config(config()).build();
+    let dispatcher = DispatcherBuilder::new(Arc::new(Fragile(Invented::referee()))).config(config()).build();
     let mut set = set_of(DERIVE, 0, 6);
     let mut poison = input(DERIVE, 6);
     poison[20] = 0x66;
-    set.push(&x25519_key(), &poison, oarlock_core::Extra::None).unwrap();
-    let queued = dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait();
+    set.push(&x25519_key(), &poison, oarlock_core::SecondInput::None).unwrap();
+    let queued = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait();
     for results in [queued, dispatcher.run_all(&set)] {
         assert!((0..6).all(|index| results.get(index).is_ok()));
         assert!(matches!(results.get(6), Err(JobError::EngineFailed { .. })));

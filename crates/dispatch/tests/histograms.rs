@@ -8,13 +8,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::*;
-use oarlock_core::{Extra, Shape};
-use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options};
+use oarlock_core::{SecondInput, Shape};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
 
 fn dispatcher(referee: &Arc<Invented>, caller_budget: Duration) -> Dispatcher {
-    let config = Config { threads: 1, caller_budget, cross_check: 0.0, spins: SPINS, ..Config::default() };
-    let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
-    Builder::new(referee.clone())
+    let config = SchedulerConfig {
+        threads: 1,
+        caller_budget,
+        cross_check: 0.0,
+        spins: SPINS,
+        ..SchedulerConfig::default()
+    };
+    let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+    DispatcherBuilder::new(referee.clone())
         .engine(Invented::lanes(Manner::Honest))
         .config(config)
         .cost("referee", DERIVE, cost(50_000.0))
@@ -39,7 +45,7 @@ fn what_waits_is_seen_waiting_and_counted_when_it_is_answered() {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
     let dispatcher = dispatcher(&referee, Duration::ZERO);
-    let submit = |count| dispatcher.submit_many(set_of(DERIVE, 0, count), Options::default()).unwrap();
+    let submit = |count| dispatcher.submit_many(set_of(DERIVE, 0, count), SubmitOptions::default()).unwrap();
     let first = submit(1);
     referee.gate.await_arrivals(1);
     let rest = [submit(3), submit(1)];
@@ -61,7 +67,7 @@ fn every_batch_is_counted_once_whatever_its_way() {
     let dispatcher = dispatcher(&Invented::referee(), Duration::from_millis(1));
     let key = x25519_key();
     dispatcher
-        .submit(DERIVE, &key, &[1; 32], Extra::None, Options::default())
+        .submit(DERIVE, &key, &[1; 32], SecondInput::None, SubmitOptions::default())
         .unwrap()
         .wait()
         .get(0)

@@ -12,23 +12,31 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use common::*;
-use oarlock_core::{Extra, HeldJob, JobError, Outcomes, Scheme, Shape};
-use oarlock_dispatch::{Builder, Config, Cost, Dispatcher, Options, Results, Ticket};
+use oarlock_core::{HeldJob, JobError, Outcomes, Scheme, SecondInput, Shape};
+use oarlock_dispatch::{
+    Dispatcher, DispatcherBuilder, EngineCost, Results, SchedulerConfig, SubmitOptions, Ticket,
+};
 
-fn config() -> Config {
-    Config { threads: 1, caller_budget: Duration::ZERO, cross_check: 0.0, spins: SPINS, ..Config::default() }
+fn config() -> SchedulerConfig {
+    SchedulerConfig {
+        threads: 1,
+        caller_budget: Duration::ZERO,
+        cross_check: 0.0,
+        spins: SPINS,
+        ..SchedulerConfig::default()
+    }
 }
 
-fn cost(ns: f64) -> Cost {
-    Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
+fn cost(ns: f64) -> EngineCost {
+    EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
 }
 
-fn around(referee: Arc<Invented>, config: Config) -> Dispatcher {
-    Builder::new(referee).config(config).cost("referee", DERIVE, cost(50_000.0)).build()
+fn around(referee: Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
+    DispatcherBuilder::new(referee).config(config).cost("referee", DERIVE, cost(50_000.0)).build()
 }
 
 fn with_lanes(lanes: &Arc<Invented>) -> Dispatcher {
-    Builder::new(Invented::referee())
+    DispatcherBuilder::new(Invented::referee())
         .engine(lanes.clone())
         .config(config())
         .cost("referee", DERIVE, cost(50_000.0))
@@ -41,7 +49,7 @@ fn blocked() -> (Arc<Invented>, Dispatcher, Ticket) {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
     let dispatcher = around(referee.clone(), config());
-    let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), Options::default()).unwrap();
+    let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), SubmitOptions::default()).unwrap();
     referee.gate.await_arrivals(1);
     (referee, dispatcher, first)
 }
@@ -57,10 +65,10 @@ fn batches_are_right_at_every_seam_and_one_bad_job_fails_alone() {
             for n in 0..count {
                 let mut input = input(DERIVE, n);
                 input[0] = if n == bad { 0xFF } else { 1 };
-                set.push(&key, &input, Extra::None).unwrap();
+                set.push(&key, &input, SecondInput::None).unwrap();
             }
             assert_true(&set, &dispatcher.run_all(&set));
-            assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+            assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
         }
     }
     assert!(lanes.ops.load(Ordering::SeqCst) > 0);
@@ -69,8 +77,10 @@ fn batches_are_right_at_every_seam_and_one_bad_job_fails_alone() {
 #[test]
 fn a_cheap_job_on_an_idle_dispatcher_runs_on_its_callers_thread() {
     let referee = Invented::referee();
-    let dispatcher = around(referee, Config { caller_budget: Duration::from_millis(1), ..config() });
-    let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default()).unwrap();
+    let dispatcher = around(referee, SchedulerConfig { caller_budget: Duration::from_millis(1), ..config() });
+    let ticket = dispatcher
+        .submit(DERIVE, &x25519_key(), &[1; 32], SecondInput::None, SubmitOptions::default())
+        .unwrap();
     assert!(ticket.is_done(), "it was answered before submit returned");
     assert!(ticket.wait().get(0).is_ok());
     assert_eq!(dispatcher.counters().on_caller, 1);
@@ -78,21 +88,23 @@ fn a_cheap_job_on_an_idle_dispatcher_runs_on_its_callers_thread() {
 
 #[test]
 fn a_cheap_job_that_must_be_queued_runs_on_a_worker() {
-    let config = Config { caller_budget: Duration::from_millis(1), ..config() };
+    let config = SchedulerConfig { caller_budget: Duration::from_millis(1), ..config() };
     let dispatcher = around(Invented::referee(), config);
-    let options = Options { is_queued: true, ..Options::default() };
+    let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
     let set = set_of(DERIVE, 0, 1);
     assert_true(&set, &dispatcher.submit_many(set.clone(), options).unwrap().wait());
     assert_eq!(dispatcher.counters().on_caller, 0);
-    assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
     assert_eq!(dispatcher.counters().completed, 2);
 }
 
 #[test]
 fn a_dear_job_does_not_hold_up_its_caller() {
     let dispatcher =
-        around(Invented::referee(), Config { caller_budget: Duration::from_micros(1), ..config() });
-    let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default()).unwrap();
+        around(Invented::referee(), SchedulerConfig { caller_budget: Duration::from_micros(1), ..config() });
+    let ticket = dispatcher
+        .submit(DERIVE, &x25519_key(), &[1; 32], SecondInput::None, SubmitOptions::default())
+        .unwrap();
     assert!(ticket.wait().get(0).is_ok());
     assert_eq!(dispatcher.counters().on_caller, 0);
 }
@@ -102,8 +114,9 @@ fn waiting_jobs_share_a_batch() {
     let lanes = Invented::lanes(Manner::Hangs);
     let dispatcher = with_lanes(&lanes);
     let sets: Vec<_> = (0..6).map(|n| set_of(DERIVE, 10 * n, 5)).collect();
-    let submit =
-        |set: &oarlock_core::OperationSet| dispatcher.submit_many(set.clone(), Options::default()).unwrap();
+    let submit = |set: &oarlock_core::OperationSet| {
+        dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap()
+    };
     let mut tickets = vec![submit(&sets[0])];
     lanes.gate.await_arrivals(1);
     tickets.extend(sets[1..].iter().map(submit));
@@ -127,7 +140,7 @@ fn tickets_are_futures() {
 #[test]
 fn gathered_jobs_call_a_worker_when_other_tasks_have_had_their_turn() {
     let (referee, dispatcher, first) = blocked();
-    let options = Options { is_gathered: true, ..Options::default() };
+    let options = SubmitOptions { coalesce: true, ..SubmitOptions::default() };
     let gathered = |n| dispatcher.submit_many(set_of(DERIVE, 10 * n, 2), options).unwrap();
     let mut early = gathered(1);
     let signal = Signal::here();
@@ -147,9 +160,9 @@ fn gathered_jobs_call_a_worker_when_other_tasks_have_had_their_turn() {
 
 #[test]
 fn a_cheap_job_that_is_gathered_runs_on_a_worker() {
-    let config = Config { caller_budget: Duration::from_secs(1), ..config() };
+    let config = SchedulerConfig { caller_budget: Duration::from_secs(1), ..config() };
     let dispatcher = around(Invented::referee(), config);
-    let options = Options { is_gathered: true, ..Options::default() };
+    let options = SubmitOptions { coalesce: true, ..SubmitOptions::default() };
     // Whose task has gone calls nobody, and takes its jobs along.
     drop(dispatcher.submit_many(set_of(DERIVE, 0, 3), options).unwrap());
     let set = set_of(DERIVE, 0, 1);
@@ -195,9 +208,9 @@ impl Wake for Signal {
 fn a_full_queue_refuses_at_once_and_other_tenants_go_on() {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
-    let dispatcher = around(referee.clone(), Config { tenant_bound: 4, ..config() });
+    let dispatcher = around(referee.clone(), SchedulerConfig { tenant_bound: 4, ..config() });
     let submit = |tenant, count| {
-        dispatcher.submit_many(set_of(DERIVE, 0, count), Options { tenant, ..Options::default() })
+        dispatcher.submit_many(set_of(DERIVE, 0, count), SubmitOptions { tenant, ..SubmitOptions::default() })
     };
     let running = submit(1, 1).unwrap();
     referee.gate.await_arrivals(1);
@@ -215,7 +228,7 @@ fn a_full_queue_refuses_at_once_and_other_tenants_go_on() {
 #[test]
 fn a_deadline_ends_a_queued_job_and_one_in_a_stuck_batch() {
     let (referee, dispatcher, first) = blocked();
-    let soon = Options { deadline: Some(Duration::from_millis(1)), ..Options::default() };
+    let soon = SubmitOptions { deadline: Some(Duration::from_millis(1)), ..SubmitOptions::default() };
     let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), soon).unwrap().wait();
     assert_eq!(queued.get(0), Err(JobError::DeadlineExceeded));
     referee.gate.open();
@@ -233,14 +246,14 @@ fn a_deadline_ends_a_queued_job_and_one_in_a_stuck_batch() {
 #[test]
 fn cancellation_is_clean_while_queued_running_and_done() {
     let (referee, dispatcher, first) = blocked();
-    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 3), Options::default()).unwrap();
-    let kept = dispatcher.submit_many(set_of(DERIVE, 4, 3), Options::default()).unwrap();
+    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 3), SubmitOptions::default()).unwrap();
+    let kept = dispatcher.submit_many(set_of(DERIVE, 4, 3), SubmitOptions::default()).unwrap();
     queued.cancel();
     drop(first);
     assert_eq!(dispatcher.counters().cancelled, 4);
     referee.gate.open();
     assert_true(&set_of(DERIVE, 4, 3), &kept.wait());
-    let done = dispatcher.submit_many(set_of(DERIVE, 9, 1), Options::default()).unwrap();
+    let done = dispatcher.submit_many(set_of(DERIVE, 9, 1), SubmitOptions::default()).unwrap();
     while !done.is_done() {
         std::thread::yield_now();
     }
@@ -253,11 +266,11 @@ fn cancellation_is_clean_while_queued_running_and_done() {
 fn cancelled_jobs_leave_room_in_the_queue() {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
-    let dispatcher = around(referee.clone(), Config { tenant_bound: 4, ..config() });
-    let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), Options::default()).unwrap();
+    let dispatcher = around(referee.clone(), SchedulerConfig { tenant_bound: 4, ..config() });
+    let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), SubmitOptions::default()).unwrap();
     referee.gate.await_arrivals(1);
-    dispatcher.submit_many(set_of(DERIVE, 0, 4), Options::default()).unwrap().cancel();
-    let next = dispatcher.submit_many(set_of(DERIVE, 0, 4), Options::default()).unwrap();
+    dispatcher.submit_many(set_of(DERIVE, 0, 4), SubmitOptions::default()).unwrap().cancel();
+    let next = dispatcher.submit_many(set_of(DERIVE, 0, 4), SubmitOptions::default()).unwrap();
     referee.gate.open();
     assert!(first.wait().get(0).is_ok() && next.wait().get(3).is_ok());
 }
@@ -265,7 +278,7 @@ fn cancelled_jobs_leave_room_in_the_queue() {
 #[test]
 fn a_dropped_dispatcher_ends_what_waits() {
     let (referee, dispatcher, running) = blocked();
-    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), Options::default()).unwrap();
+    let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), SubmitOptions::default()).unwrap();
     let dropper = std::thread::spawn(move || drop(dispatcher));
     assert_eq!(queued.wait().get(1), Err(JobError::ShutDown));
     referee.gate.open();
@@ -277,7 +290,9 @@ fn a_dropped_dispatcher_ends_what_waits() {
 fn malformed_and_unoffered_jobs_are_refused_with_their_reason() {
     let dispatcher = around(Invented::referee(), config());
     let submit = |shape, input: &[u8]| {
-        dispatcher.submit(shape, &x25519_key(), input, Extra::None, Options::default()).unwrap_err()
+        dispatcher
+            .submit(shape, &x25519_key(), input, SecondInput::None, SubmitOptions::default())
+            .unwrap_err()
     };
     assert!(matches!(submit(DERIVE, &[0; 31]), JobError::Length { what: "input", found: 31, .. }));
     assert!(matches!(submit(Shape::Ed25519Sign, &[]), JobError::KeyType { .. }));
@@ -299,21 +314,23 @@ fn no_records_have_an_empty_outcome() {
     let dispatcher = around(Invented::referee(), config());
     // The invented engines do no records, so the queue refuses them; an empty batch asks nobody.
     let digest = Shape::Digest { alg: oarlock_core::DigestAlg::Sha1 };
-    let ticket =
-        dispatcher.submit_records(digest, oarlock_core::Records::default(), Options::default()).unwrap();
+    let ticket = dispatcher
+        .submit_records(digest, oarlock_core::Records::default(), SubmitOptions::default())
+        .unwrap();
     let results = ticket.wait();
     assert_eq!((results.len(), results.outcomes().parts()), (0, 1));
 }
 
 fn held(holder: &Arc<InventedHolder>, deadline: Option<Duration>) -> Vec<Result<Vec<u8>, JobError>> {
-    let dispatcher = Builder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
+    let dispatcher =
+        DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
     let job = |n: u8| HeldJob {
         scheme: Scheme::Ed25519Sign,
         key: held_key(),
         input: vec![n; 4].into(),
         second: Vec::new(),
     };
-    let options = Options { deadline, ..Options::default() };
+    let options = SubmitOptions { deadline, ..SubmitOptions::default() };
     let results = dispatcher.submit_held((0..4).map(job).collect(), options).unwrap().wait();
     (0..4).map(|index| results.get(index).map(<[u8]>::to_vec)).collect()
 }
@@ -345,9 +362,9 @@ fn a_silent_holder_ends_at_the_deadline() {
 
 #[test]
 fn a_held_key_is_never_sent_to_anyone_else() {
-    let dispatcher = Builder::new(Invented::referee()).config(config()).build();
+    let dispatcher = DispatcherBuilder::new(Invented::referee()).config(config()).build();
     let job = HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![].into(), second: vec![] };
-    let error = dispatcher.submit_held(vec![job], Options::default()).unwrap_err();
+    let error = dispatcher.submit_held(vec![job], SubmitOptions::default()).unwrap_err();
     assert_eq!(error, JobError::Unsupported { wanted: "holder vault".into() });
 }
 
@@ -356,7 +373,7 @@ fn far_engines_relieve_a_backlog_and_stay_idle_without_one() {
     let (referee, far) = (Invented::referee(), Invented::far());
     far.set(Manner::Hangs);
     let build = |scalar_ns| {
-        Builder::new(referee.clone())
+        DispatcherBuilder::new(referee.clone())
             .engine(far.clone())
             .config(config())
             .cost("referee", DERIVE, cost(scalar_ns))
@@ -365,15 +382,15 @@ fn far_engines_relieve_a_backlog_and_stay_idle_without_one() {
     };
     let set = set_of(DERIVE, 0, 64);
     let quiet = build(1_000.0);
-    assert_true(&set, &quiet.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_true(&set, &quiet.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
     assert_eq!((far.ops.load(Ordering::SeqCst), quiet.counters().far_batches), (0, 0));
     drop(quiet);
 
     referee.set(Manner::Hangs);
     let busy = build(10_000_000.0);
-    let first = busy.submit_many(set_of(DERIVE, 0, 1), Options::default()).unwrap();
+    let first = busy.submit_many(set_of(DERIVE, 0, 1), SubmitOptions::default()).unwrap();
     referee.gate.await_arrivals(1);
-    let backlog = busy.submit_many(set.clone(), Options::default()).unwrap();
+    let backlog = busy.submit_many(set.clone(), SubmitOptions::default()).unwrap();
     // The CPU is stuck in its first job and could do one more in time: the rest is for the device.
     far.gate.await_arrivals(1);
     far.gate.open();
@@ -391,7 +408,7 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
     let (referee, dispatcher, first) = blocked();
     let in_child = dispatcher.clone();
     let inherited = std::sync::Mutex::new(Some(
-        dispatcher.submit_many(set_of(DERIVE, 1, 1), Options::default()).unwrap(),
+        dispatcher.submit_many(set_of(DERIVE, 1, 1), SubmitOptions::default()).unwrap(),
     ));
     let gate = referee.clone();
     let mut command = std::process::Command::new("true");
@@ -399,7 +416,7 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
         let foreign = inherited.lock().unwrap().take().map(Ticket::wait);
         let is_forked = foreign.is_some_and(|results| results.get(0) == Err(JobError::Forked));
         gate.set(Manner::Honest);
-        let own = in_child.submit_many(set_of(DERIVE, 2, 3), Options::default()).map(Ticket::wait);
+        let own = in_child.submit_many(set_of(DERIVE, 2, 3), SubmitOptions::default()).map(Ticket::wait);
         let is_done = own.is_ok_and(|results| results.get(2).is_ok());
         if is_forked && is_done { Ok(()) } else { Err(std::io::Error::other("the child went wrong")) }
     };
@@ -417,11 +434,16 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
 #[cfg_attr(miri, ignore = "reads what the system says of threads")]
 fn workers_stand_back_as_far_as_they_are_told() {
     const NICE: u8 = 7;
-    let config =
-        Config { threads: 2, nice: NICE, caller_budget: Duration::ZERO, spins: SPINS, ..Config::default() };
-    let dispatcher = Builder::new(Invented::referee()).config(config).build();
+    let config = SchedulerConfig {
+        threads: 2,
+        nice: NICE,
+        caller_budget: Duration::ZERO,
+        spins: SPINS,
+        ..SchedulerConfig::default()
+    };
+    let dispatcher = DispatcherBuilder::new(Invented::referee()).config(config).build();
     let set = set_of(DERIVE, 0, 40);
-    assert_true(&set, &dispatcher.submit_many(set.clone(), Options::default()).unwrap().wait());
+    assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
     let nices = || {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap();
         let stats = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());

@@ -14,8 +14,12 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use common::*;
-use oarlock_core::{Engine, EngineFault, Extra, JobError, Jobs, Lanes, OperationSet, Outcomes, Shape};
-use oarlock_dispatch::{Builder, Config, Cost, Counters, Dispatcher, Options, Ticket};
+use oarlock_core::{
+    BatchSize, Engine, EngineFault, JobError, Jobs, OperationSet, Outcomes, SecondInput, Shape,
+};
+use oarlock_dispatch::{
+    DispatchCounters, Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket,
+};
 
 const SUBMITTERS: usize = 3;
 const ROUNDS: usize = sized(1_000, 4);
@@ -71,7 +75,7 @@ impl Engine for Moody {
         "moody"
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.honest.offers(shape)
     }
 
@@ -85,18 +89,18 @@ impl Engine for Moody {
 }
 
 fn dispatcher(moody: &Arc<Moody>) -> Dispatcher {
-    let config = Config {
+    let config = SchedulerConfig {
         threads: 3,
         cross_check: 0.0,
         hang_after: Duration::from_millis(if cfg!(miri) { 3_000 } else { 50 }),
         probe_after: Duration::from_micros(200),
         spins: SPINS,
-        ..Config::default()
+        ..SchedulerConfig::default()
     };
     let mut builder =
-        Builder::new(Invented::referee()).engine(moody.clone()).config(config).prober(|_, _| true);
+        DispatcherBuilder::new(Invented::referee()).engine(moody.clone()).config(config).prober(|_, _| true);
     for shape in [SIGN, PRIVATE, PUBLIC, DERIVE] {
-        let cost = |ns| Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
+        let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
         builder = builder.cost("referee", shape, cost(50_000.0)).cost("moody", shape, cost(10_000.0));
     }
     builder.build()
@@ -116,7 +120,7 @@ fn submit(dispatcher: &Dispatcher, lots: &Lots, first: usize) -> Open {
         1 => Some(Duration::from_secs(3_600)),
         _ => None,
     };
-    let options = Options { tenant: lots.draw(4), deadline, ..Options::default() };
+    let options = SubmitOptions { tenant: lots.draw(4), deadline, ..SubmitOptions::default() };
     let ticket = dispatcher.submit_many(set.clone(), options).unwrap();
     Open { set, ticket, may_expire: deadline.is_some() }
 }
@@ -159,7 +163,8 @@ fn each_job_is_answered_once_and_rightly_whatever_happens() {
             scope.spawn(move || serve_one_client(dispatcher, seed));
         }
     });
-    let Counters { submitted, completed, cancelled, expired, failed, refused, .. } = dispatcher.counters();
+    let DispatchCounters { submitted, completed, cancelled, expired, failed, refused, .. } =
+        dispatcher.counters();
     assert_eq!(submitted, completed + cancelled + expired, "each job ends in one way");
     assert_eq!((failed, refused), (0, 0));
     assert!(
@@ -180,7 +185,8 @@ fn each_job_is_answered_once_and_rightly_whatever_happens() {
 fn assert_idle(dispatcher: &Dispatcher) {
     let before = dispatcher.counters().on_caller;
     for _ in 0..sized(10_000_000, 100) {
-        let ticket = dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], Extra::None, Options::default());
+        let ticket =
+            dispatcher.submit(DERIVE, &x25519_key(), &[1; 32], SecondInput::None, SubmitOptions::default());
         assert!(ticket.unwrap().wait().get(0).is_ok());
         if dispatcher.counters().on_caller > before {
             return;

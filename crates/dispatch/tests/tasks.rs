@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use common::*;
 use oarlock_core::JobError;
-use oarlock_dispatch::{Builder, Config, Dispatcher};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig};
 
 fn dispatcher(max_tenant_backlog: Option<Duration>) -> Dispatcher {
-    let config = Config { threads: 1, max_tenant_backlog, spins: SPINS, ..Config::default() };
-    Builder::new(Invented::referee()).config(config).build()
+    let config =
+        SchedulerConfig { threads: 1, max_tenant_backlog, spins: SPINS, ..SchedulerConfig::default() };
+    DispatcherBuilder::new(Invented::referee()).config(config).build()
 }
 
 /// A dispatcher with both threads for tasks at work until the gate is opened: one for each of two tenants.

@@ -13,16 +13,16 @@ pub struct CacheLimits {
     /// Most names.
     pub names: usize,
     /// Longest time for records, in seconds, whatever their TTL.
-    pub most_s: u64,
+    pub max_ttl_s: u64,
     /// Longest time for names that do not exist, in seconds.
-    pub most_negative_s: u64,
+    pub max_negative_ttl_s: u64,
     /// How long it is remembered that DNS could not say, in seconds: so that a dead server is not asked for every message.
     pub failure_s: u64,
 }
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { names: 100_000, most_s: 86_400, most_negative_s: 3_600, failure_s: 10 }
+        Self { names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
     }
 }
 
@@ -78,8 +78,8 @@ impl<W> KeyCache<W> {
     pub fn store(&self, name: &KeyName, answer: &KeyAnswer, ttl_s: u64, now_s: u64) -> Vec<W> {
         let limits = &self.limits;
         let kept_s = match answer {
-            KeyAnswer::Records(_) => ttl_s.min(limits.most_s),
-            KeyAnswer::NoRecord => ttl_s.min(limits.most_negative_s),
+            KeyAnswer::Records(_) => ttl_s.min(limits.max_ttl_s),
+            KeyAnswer::NoRecord => ttl_s.min(limits.max_negative_ttl_s),
             KeyAnswer::Unknown(_) => limits.failure_s,
         };
         let known = Known::Until(now_s.saturating_add(kept_s), answer.clone());
@@ -119,13 +119,13 @@ impl<W> KeyCache<W> {
 }
 
 /// Drops what is over; where that is not enough, the quarter that would be over first.
-fn make_room<W>(entries: &mut HashMap<KeyName, Known<W>>, now_s: u64, most: usize) {
+fn make_room<W>(entries: &mut HashMap<KeyName, Known<W>>, now_s: u64, max: usize) {
     let end_of = |known: &Known<W>| match known {
         Known::Until(end_s, _) => *end_s,
         Known::Asked(_) => u64::MAX,
     };
     entries.retain(|_, known| end_of(known) > now_s);
-    let wanted = most - most / 4;
+    let wanted = max - max / 4;
     if entries.len() > wanted {
         let mut ends: Vec<u64> = entries.values().map(end_of).collect();
         let over = entries.len() - wanted;

@@ -5,7 +5,7 @@ mod growth;
 use std::ops::Range;
 
 use oarlock::contract::{Column, Sink, Source, Span, Status};
-use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Options, Records, Shape};
+use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Records, Shape, SubmitOptions};
 use smallvec::SmallVec;
 
 use self::growth::Growth;
@@ -110,7 +110,7 @@ impl Gather {
     pub(crate) async fn submit(
         self,
         accelerator: &Accelerator,
-        options: Options,
+        options: SubmitOptions,
     ) -> Result<Digests, JobError> {
         let grown = self.grown_in_turns(accelerator).await?;
         let Self { data, sha1, sha256, .. } = self;
@@ -152,7 +152,7 @@ fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [Source]) -> Records<
 
 async fn submit(
     accelerator: &Accelerator,
-    options: Options,
+    options: SubmitOptions,
     alg: DigestAlg,
     data: Vec<u8>,
     inputs: Vec<Source>,

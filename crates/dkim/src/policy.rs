@@ -8,9 +8,9 @@ pub struct Policy {
     /// Bounds of what messages bring.
     pub limits: Limits,
     /// Shortest RSA modulus in bits; verifiers must not accept fewer than 1024. RFC 8301 3.2.
-    pub least_rsa_bits: u32,
+    pub min_rsa_bits: u32,
     /// Longest RSA modulus in bits; verifiers must take 4096. RFC 8301 3.2.
-    pub most_rsa_bits: u32,
+    pub max_rsa_bits: u32,
     /// Whether rsa-sha1 can pass. RFC 8301 3.1 says that it must not.
     pub accepts_sha1: bool,
     /// Whether a signature can pass whose `l=` leaves some of the body unsigned, so that anybody can add to it.
@@ -25,8 +25,8 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
-            least_rsa_bits: 1024,
-            most_rsa_bits: 4096,
+            min_rsa_bits: 1024,
+            max_rsa_bits: 4096,
             accepts_sha1: false,
             accepts_partial_body: false,
             verifies_chains: false,

@@ -288,10 +288,10 @@ fn check_query(value: &[u8]) -> Result<(), SignatureError> {
 pub(crate) fn number(
     tag: &'static str,
     tags: &TagList<'_>,
-    most_digits: usize,
+    max_digits: usize,
 ) -> Result<Option<u64>, SignatureError> {
     let Some(value) = tags.get(tag) else { return Ok(None) };
-    if value.is_empty() || value.len() > most_digits || !value.iter().all(u8::is_ascii_digit) {
+    if value.is_empty() || value.len() > max_digits || !value.iter().all(u8::is_ascii_digit) {
         return Err(SignatureError::Number(tag));
     }
     let digit = |number: u64, digit: &u8| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));

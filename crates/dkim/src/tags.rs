@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 /// Most tags of one list: those that are known are fewer than twenty.
-const MOST_TAGS: usize = 64;
+const MAX_TAGS: usize = 64;
 
 /// Why a text is no list of tags.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum TagError {
     #[error("the value of `{0}=` has bytes that no value may have")]
     Value(String),
     /// There are more tags than anybody needs.
-    #[error("more than {MOST_TAGS} tags")]
+    #[error("more than {MAX_TAGS} tags")]
     TooMany,
 }
 
@@ -62,7 +62,7 @@ impl<'a> TagList<'a> {
             if tags.iter().any(|other| other.name == tag.name) {
                 return Err(TagError::Duplicate(shown(tag.name)));
             }
-            if tags.len() == MOST_TAGS {
+            if tags.len() == MAX_TAGS {
                 return Err(TagError::TooMany);
             }
             tags.push(tag);

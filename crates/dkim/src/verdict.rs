@@ -65,20 +65,20 @@ pub enum Reason {
     #[error("rsa-sha1 is not accepted any more")]
     Sha1,
     /// The RSA key is too short. RFC 8301 3.2.
-    #[error("the key has {found} bits, and {least} are the least that is accepted")]
+    #[error("the key has {found} bits, and {min} are the least that is accepted")]
     WeakKey {
         /// Bits of the modulus.
         found: u32,
         /// What would do.
-        least: u32,
+        min: u32,
     },
     /// The RSA key is longer than anybody has to verify. RFC 8301 3.2.
-    #[error("the key has {found} bits, and {most} are the most that is accepted")]
+    #[error("the key has {found} bits, and {max} are the most that is accepted")]
     LongKey {
         /// Bits of the modulus.
         found: u32,
         /// What would do.
-        most: u32,
+        max: u32,
     },
     /// There are more signatures than are verified.
     #[error("the message has more than {0} signatures, this one was left out")]

@@ -87,9 +87,9 @@ fn the_example_of_rfc_6376_verifies() {
         assert_eq!(verify(accelerator, &spaced, &zone)[0].reason, Some(Reason::BodyHash));
         let folded = crlf(&[SIMPLE, &MESSAGE.replace("Subject: Is", "Subject:  Is")].concat());
         assert_eq!(verify(accelerator, &folded, &zone)[0].reason, Some(Reason::Rejected));
-        let strict = Policy { least_rsa_bits: 2048, ..Policy::default() };
+        let strict = Policy { min_rsa_bits: 2048, ..Policy::default() };
         let weak = verify_at(accelerator, &[&mail], &zone, &strict, 1_600_000_000);
-        assert_eq!(weak[0].signatures[0].reason, Some(Reason::WeakKey { found: 1024, least: 2048 }));
+        assert_eq!(weak[0].signatures[0].reason, Some(Reason::WeakKey { found: 1024, min: 2048 }));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::rtype::Type;
 
 /// Bytes of a window's bitmap at most.
-const MOST_BYTES: usize = 32;
+const MAX_BYTES: usize = 32;
 
 /// A well-formed bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn next_window(bytes: &[u8]) -> Result<Window<'_>, BitmapError> {
     match bytes {
         [] => Ok(None),
         [window, len, rest @ ..] => match usize::from(*len) {
-            bits @ 1..=MOST_BYTES => {
+            bits @ 1..=MAX_BYTES => {
                 let (bits, rest) = rest.split_at_checked(bits).ok_or(BitmapError::Short)?;
                 Ok(Some((*window, bits, rest)))
             }

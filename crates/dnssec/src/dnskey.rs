@@ -18,7 +18,7 @@ pub const DELETE_CDNSKEY: [u8; 5] = [0, 0, 3, 0, 0];
 
 const PROTOCOL: u8 = 3;
 /// RFC 3110 section 3, RFC 5702 2.1 and 2.2.
-const MOST_RSA_BITS: u64 = 4096;
+const MAX_RSA_BITS: u64 = 4096;
 
 /// A DNSKEY's data, in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +59,16 @@ pub enum DnskeyError {
     #[error("algorithm {0} is not supported")]
     UnsupportedAlgorithm(Algorithm),
     /// An RSA modulus of a length that the algorithm does not have, or that no engine takes.
-    #[error("RSA keys of {bits} bits are not supported with {algorithm}: {least} to {most} are")]
+    #[error("RSA keys of {bits} bits are not supported with {algorithm}: {min} to {max} are")]
     UnsupportedSize {
         /// The key's.
         algorithm: Algorithm,
         /// The modulus's length.
         bits: u64,
         /// The shortest.
-        least: u64,
+        min: u64,
         /// The longest.
-        most: u64,
+        max: u64,
     },
     /// An RSA exponent that no engine takes.
     #[error("RSA exponents of {bits} bits are not supported: at most 33 are")]
@@ -203,10 +203,10 @@ impl<'a> Dnskey<'a> {
     fn rsa(&self) -> Result<Key, DnskeyError> {
         let (exponent, modulus) = rsa_numbers(self.public)?;
         let (bits, exponent_bits) = (bit_len(modulus), bit_len(exponent));
-        let least = least_rsa_bits(self.algorithm);
-        if !(least..=MOST_RSA_BITS).contains(&bits) {
+        let min = min_rsa_bits(self.algorithm);
+        if !(min..=MAX_RSA_BITS).contains(&bits) {
             let algorithm = self.algorithm;
-            return Err(DnskeyError::UnsupportedSize { algorithm, bits, least, most: MOST_RSA_BITS });
+            return Err(DnskeyError::UnsupportedSize { algorithm, bits, min, max: MAX_RSA_BITS });
         }
         if exponent_bits > u64::from(rsa::MAX_PUBLIC_EXPONENT_BITS) {
             return Err(DnskeyError::UnsupportedExponent { bits: exponent_bits });
@@ -291,7 +291,7 @@ fn write_exponent(exponent: &[u8], out: &mut Vec<u8>) {
 }
 
 /// RFC 3110 section 3, RFC 5702 2.1 and 2.2.
-fn least_rsa_bits(algorithm: Algorithm) -> u64 {
+fn min_rsa_bits(algorithm: Algorithm) -> u64 {
     if algorithm == Algorithm::RSASHA512 { 1024 } else { 512 }
 }
 

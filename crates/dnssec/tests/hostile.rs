@@ -202,16 +202,16 @@ fn a_hundred_keys_of_one_tag_cost_no_more_than_a_few() {
         text += &format!("example. 3600 IN DNSKEY \\# {} {}\n", rdata.len(), common::signer::hex(&rdata));
     }
     let zone = sign(&text, &keys, Denial::Nsec);
-    let most = |most_keys| verify_with(&zone.text(), Settings { most_keys, ..Settings::at(NOW) }, &[]);
-    for most_keys in [1, 4] {
-        let found = most(most_keys);
+    let max = |max_keys| verify_with(&zone.text(), Settings { max_keys, ..Settings::at(NOW) }, &[]);
+    for max_keys in [1, 4] {
+        let found = max(max_keys);
         let usable = found.lines.iter().filter(|line| line.ends_with("unusable-key")).count();
-        assert!(found.counts.verifications <= good() * most_keys as u64, "{:?}", found.counts);
+        assert!(found.counts.verifications <= good() * max_keys as u64, "{:?}", found.counts);
         let many = found.lines.iter().filter(|line| line.ends_with("too-many-keys")).count() as u64;
         assert_eq!(many + found.counts.good_signatures, good());
         assert_eq!(found.report.failures() as u64, many + usable as u64);
     }
-    let all = most(1000);
+    let all = max(1000);
     assert_eq!(all.counts.good_signatures, good());
     // A set with a hundred bad signatures of that tag costs a few verifications each.
     let start = rrsig("mail.example.", "A");
@@ -347,9 +347,9 @@ fn iterations_have_a_limit() {
     let at = many.line("example. 0 IN NSEC3PARAM");
     let found = many.verify();
     assert_eq!(found.lines, [format!("~{at} example. NSEC3PARAM nsec3-iterations")]);
-    let limited = verify_with(&many.text(), Settings { most_iterations: 19, ..Settings::at(NOW) }, &[]);
+    let limited = verify_with(&many.text(), Settings { max_iterations: 19, ..Settings::at(NOW) }, &[]);
     assert_eq!(limited.lines, [format!("{at} example. NSEC3PARAM nsec3-too-many-iterations")]);
-    assert_eq!(limited.report.findings[0].reason, Reason::TooManyIterations { found: 20, most: 19 });
+    assert_eq!(limited.report.findings[0].reason, Reason::TooManyIterations { found: 20, max: 19 });
     assert_eq!(limited.counts.good_signatures, found.counts.good_signatures);
     // The chain is another one for all that a changed number says.
     let zone = nsec3().replaced("example. 0 IN NSEC3PARAM", "1 0 0 -", "1 0 65535 -");
@@ -366,7 +366,7 @@ fn chains_have_a_limit() {
     }
     let found = sign(&text, key(), NSEC3).verify();
     assert_eq!(found.report.failures(), 1);
-    assert_eq!(found.report.findings[0].reason, Reason::TooManyChains { found: 11, most: 4 });
+    assert_eq!(found.report.findings[0].reason, Reason::TooManyChains { found: 11, max: 4 });
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn an_error_costs_one_entry_and_tells_its_line() {
         (3, EntryError::Class("CH".into())),
         (4, EntryError::Class("CLASS7".into())),
         (5, EntryError::Missing("an IPv4 address")),
-        (6, EntryError::Extra("x".into())),
+        (6, EntryError::SecondInput("x".into())),
         (7, EntryError::Name { word: "b..c.".into(), error: NameError::EmptyLabel }),
         (8, EntryError::NoOwner),
         (10, EntryError::NoOrigin("rel".into())),

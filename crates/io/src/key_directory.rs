@@ -19,7 +19,7 @@ use crate::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
 pub const ENDINGS: [&str; 2] = ["pem", "der"];
 
 /// One more than a key may have, so that one that is too long is known as such.
-const MOST_BYTES: usize = import::MAX_INPUT_LEN + 1;
+const MAX_BYTES: usize = import::MAX_INPUT_LEN + 1;
 
 /// Keys by the names of their files. A file that cannot be read as a key, such as one that is being written, leaves the key
 /// that was there before in use.
@@ -218,7 +218,7 @@ impl KeyDirectory {
         let before = std::mem::replace(&mut self.others, stamps);
         let new = self.others.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
         let found = new.filter_map(|(path, _)| {
-            let bytes = read_secret(path, MOST_BYTES).ok()?;
+            let bytes = read_secret(path, MAX_BYTES).ok()?;
             let found = import::private_key_format(&bytes)?;
             Some((path.clone(), FileFault::Ending { found }))
         });
@@ -326,7 +326,7 @@ pub fn is_key_name(name: &str) -> bool {
 }
 
 fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, FileFault> {
-    Ok(Material::import(&read_secret(path, MOST_BYTES)?, passphrase)?)
+    Ok(Material::import(&read_secret(path, MAX_BYTES)?, passphrase)?)
 }
 
 /// What the label of a share ends with, encrypted or not.
@@ -346,7 +346,7 @@ pub fn read_private_passphrase(path: &Path) -> io::Result<Passphrase> {
 /// # Errors
 /// It cannot be read, or its first line is empty.
 pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
-    let text = read_secret(path, MOST_BYTES)?;
+    let text = read_secret(path, MAX_BYTES)?;
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
@@ -355,12 +355,12 @@ pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
     Ok(Passphrase::new(line))
 }
 
-/// Reads a file that may be secret, or a pipe, up to `most_bytes` and without leaving copies behind; what is longer is cut.
+/// Reads a file that may be secret, or a pipe, up to `max_bytes` and without leaving copies behind; what is longer is cut.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn read_secret(path: &Path, most_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    read_open(fs::File::open(path)?, most_bytes)
+pub fn read_secret(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    read_open(fs::File::open(path)?, max_bytes)
 }
 
 /// Shows where it is and how many keys it has.
@@ -536,7 +536,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         write(&path, "12345");
-        let read = |most| read_secret(&path, most).unwrap().to_vec();
+        let read = |max| read_secret(&path, max).unwrap().to_vec();
         assert_eq!([read(4), read(5), read(1 << 20)], [&b"1234"[..], b"12345", b"12345"]);
         // No file, so its length says nothing.
         assert_eq!(*read_secret(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);

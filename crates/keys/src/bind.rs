@@ -10,7 +10,7 @@
 //! Numbers are base64 of big-endian bytes. Fields that are not known here, such as times, are passed over.
 
 use base64ct::{Base64, Encoding};
-use oarlock_core::{Curve, Home, Key, KeyParts, RsaPrivateParts};
+use oarlock_core::{Curve, Key, KeyHome, KeyParts, RsaPrivateParts};
 use zeroize::Zeroizing;
 
 use crate::rsa::PrivateNumbers;
@@ -103,7 +103,7 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
 /// [`KeyError::UnsupportedAlgorithm`].
 pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing<String>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "private key", reason };
-    if let Home::Held { .. } = key.home() {
+    if let KeyHome::Held { .. } = key.home() {
         return Err(refused("it lives with its holder"));
     }
     // Room for all of it, so that no part is left behind where memory grows.

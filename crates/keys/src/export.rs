@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use der::Encode;
 use der::asn1::{BitStringRef, OctetStringRef, UintRef};
-use oarlock_core::{EcPrivateParts, Home, Key, KeyParts, RsaPrivateParts, RsaPublicParts};
+use oarlock_core::{EcPrivateParts, Key, KeyHome, KeyParts, RsaPrivateParts, RsaPublicParts};
 use pem_rfc7468::LineEnding;
 use pkcs1::{RsaPrivateKey, RsaPublicKeyRef};
 use pkcs8::PrivateKeyInfoRef;
@@ -70,7 +70,7 @@ pub fn spki_pem(key: &Key) -> Result<String, KeyError> {
 /// [`KeyError::NotExportable`] for public, symmetric, modulus-exponent and held keys.
 pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "private key", reason };
-    if let Home::Held { .. } = key.home() {
+    if let KeyHome::Held { .. } = key.home() {
         return Err(refused("it lives with its holder"));
     }
     match key.parts().ok_or(refused("it is not here"))? {

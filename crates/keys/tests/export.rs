@@ -7,7 +7,7 @@ use std::io::Write;
 use std::num::NonZeroU32;
 use std::process::{Command, Stdio};
 
-use oarlock_core::{Curve, Home, Key, KeyKind, KeyParts};
+use oarlock_core::{Curve, Key, KeyHome, KeyKind, KeyParts};
 use oarlock_keys::export::{self, Protection};
 use oarlock_keys::{KeyError, Passphrase, WorkLimits, generate, held, import, raw, rsa};
 use support::{der, fixture, key, passphrase};
@@ -138,7 +138,7 @@ fn held_keys_are_known_by_their_public_half() {
     for (name, kind) in table {
         for spki in [fixture(name), der(name)] {
             let held = held::from_spki(&spki, "token", "label").unwrap();
-            let home = Home::Held { holder: "token".into(), reference: "label".into() };
+            let home = KeyHome::Held { holder: "token".into(), reference: "label".into() };
             assert_eq!((held.kind(), held.home()), (kind, &home));
             assert_eq!(held.fingerprint(), key(name).fingerprint());
             assert_eq!(export::spki_der(&held), export::spki_der(&key(name)));

@@ -5,7 +5,7 @@ mod support;
 
 use der::asn1::BitStringRef;
 use der::{Decode, Encode};
-use oarlock_core::{Curve, Home, KeyKind};
+use oarlock_core::{Curve, KeyHome, KeyKind};
 use oarlock_keys::{KeyError, import};
 use pkcs8::PrivateKeyInfoRef;
 use spki::SubjectPublicKeyInfoRef;
@@ -52,7 +52,7 @@ fn every_supported_file_becomes_its_kind() {
     ];
     for (name, kind) in table {
         let from_pem = key(name);
-        assert_eq!((from_pem.kind(), from_pem.home()), (kind, &Home::Local), "{name}");
+        assert_eq!((from_pem.kind(), from_pem.home()), (kind, &KeyHome::Local), "{name}");
         let from_der = import::any(&der(name), Some(&passphrase())).unwrap();
         assert_eq!((from_der.kind(), from_der.fingerprint()), (kind, from_pem.fingerprint()), "{name}");
     }

@@ -1,8 +1,8 @@
 //! The engine: what it offers, and which unit computes it.
 
 use oarlock_core::{
-    DEFAULT_TABLE_BYTES, Engine, EngineFault, HotKeys, Jobs, Lanes, Operation, Outcomes, Prepared, Records,
-    Shape,
+    BatchSize, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
+    TableUsage, VerifyTableCache,
 };
 
 use crate::aes;
@@ -22,7 +22,7 @@ pub(crate) const NAME: &str = "lanes";
 #[derive(Debug)]
 pub struct LaneEngine {
     unit: Unit,
-    hot: HotKeys,
+    hot: VerifyTableCache,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl LaneEngine {
     }
 
     fn on(unit: Unit) -> Self {
-        Self { unit, hot: HotKeys::new(DEFAULT_TABLE_BYTES) }
+        Self { unit, hot: VerifyTableCache::new(DEFAULT_TABLE_BYTES) }
     }
 }
 
@@ -82,7 +82,7 @@ impl Engine for LaneEngine {
         NAME
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         match shape {
             Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. } => rsa::offers(shape),
             Shape::Ed25519Sign | Shape::Ed25519Verify | Shape::X25519 => Some(curve25519::OFFERED),
@@ -100,7 +100,7 @@ impl Engine for LaneEngine {
         false
     }
 
-    fn prepared(&self) -> Prepared {
+    fn prepared(&self) -> TableUsage {
         self.hot.prepared()
     }
 

@@ -29,7 +29,7 @@ fn run_one(
     shape: Shape,
     key: &Key,
     input: &[u8],
-    extra: Extra<'_>,
+    extra: SecondInput<'_>,
 ) -> Result<Vec<u8>, Status> {
     let operations = [Operation { key, input, extra }];
     let jobs = Jobs::Operations(shape, &operations);
@@ -43,7 +43,7 @@ fn run_one(
 
 fn derive(engine: &LaneEngine, scalar: &[u8], peer: &[u8]) -> Vec<u8> {
     let parts = XPrivateParts { scalar: scalar.into(), public: [0; 32] };
-    run_one(engine, Shape::X25519, &key(KeyParts::X25519Private(parts)), peer, Extra::None).unwrap()
+    run_one(engine, Shape::X25519, &key(KeyParts::X25519Private(parts)), peer, SecondInput::None).unwrap()
 }
 
 /// Name, seed, public key, message (`-`: empty), signature.
@@ -64,11 +64,11 @@ fn rfc_8032_signatures() {
             let private = key(KeyParts::Ed25519Private(private));
             let (message, signature) = (if message == "-" { vec![] } else { hex(message) }, hex(signature));
             assert_eq!(
-                run_one(&engine, Shape::Ed25519Sign, &private, &message, Extra::None).unwrap(),
+                run_one(&engine, Shape::Ed25519Sign, &private, &message, SecondInput::None).unwrap(),
                 signature
             );
             for handle in [private, key(KeyParts::Ed25519Public(public))] {
-                let extra = Extra::Signature(&signature);
+                let extra = SecondInput::Signature(&signature);
                 assert_eq!(run_one(&engine, Shape::Ed25519Verify, &handle, &message, extra), Ok(vec![]));
             }
         }
@@ -90,8 +90,11 @@ fn every_changed_bit_of_a_signature_is_rejected() {
         .collect();
     for engine in leaves() {
         for changed in changed.chunks(64) {
-            let job =
-                |signature| Operation { key: &public, input: &message, extra: Extra::Signature(signature) };
+            let job = |signature| Operation {
+                key: &public,
+                input: &message,
+                extra: SecondInput::Signature(signature),
+            };
             let operations: Vec<Operation<'_>> = changed.iter().map(|signature| job(signature)).collect();
             let jobs = Jobs::Operations(Shape::Ed25519Verify, &operations);
             let mut out = Outcomes::for_jobs(&jobs);

@@ -62,9 +62,9 @@ fn key(parts: KeyParts, name: usize) -> Key {
 
 /// Statuses and results of all operations, in runs as large as the engine takes.
 fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
-    let most = engine.offers(shape).unwrap().most;
+    let max = engine.offers(shape).unwrap().max;
     let mut all = Vec::new();
-    for operations in operations.chunks(most) {
+    for operations in operations.chunks(max) {
         let jobs = Jobs::Operations(shape, operations);
         let mut out = Outcomes::for_jobs(&jobs);
         engine.run(&jobs, &mut out).unwrap();
@@ -95,8 +95,11 @@ fn keys_and_commitments_of_small_order() {
     let mut operations = Vec::new();
     for key in &keys {
         for signature in &signatures {
-            let jobs =
-                messages.iter().map(|input| Operation { key, input, extra: Extra::Signature(signature) });
+            let jobs = messages.iter().map(|input| Operation {
+                key,
+                input,
+                extra: SecondInput::Signature(signature),
+            });
             operations.extend(jobs);
         }
     }
@@ -125,7 +128,7 @@ fn responses_at_the_order() {
         .collect();
     let operations: Vec<Operation<'_>> = signatures
         .iter()
-        .map(|signature| Operation { key: &neutral, input: b"any", extra: Extra::Signature(signature) })
+        .map(|signature| Operation { key: &neutral, input: b"any", extra: SecondInput::Signature(signature) })
         .collect();
     let verdicts = agree(Shape::Ed25519Verify, &operations);
     // [L - 1]B is the opposite of B, [0]B is neutral; everything else is refused.
@@ -147,7 +150,7 @@ fn peers_of_every_kind() {
         .collect();
     let operations: Vec<Operation<'_>> = peers
         .iter()
-        .flat_map(|input| keys.iter().map(move |key| Operation { key, input, extra: Extra::None }))
+        .flat_map(|input| keys.iter().map(move |key| Operation { key, input, extra: SecondInput::None }))
         .collect();
     let results = agree(Shape::X25519, &operations);
     assert!(results.iter().any(|(_, result)| *result == [0; 32]));

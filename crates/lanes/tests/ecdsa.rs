@@ -66,8 +66,8 @@ fn vectors() -> Vec<Vector> {
 }
 
 impl Vector {
-    fn sign<'a>(&'a self, nonce: Nonce<'a>) -> Operation<'a> {
-        Operation { key: &self.private, input: &self.digest, extra: Extra::Nonce(nonce) }
+    fn sign<'a>(&'a self, nonce: NonceInput<'a>) -> Operation<'a> {
+        Operation { key: &self.private, input: &self.digest, extra: SecondInput::NonceInput(nonce) }
     }
 }
 
@@ -96,7 +96,10 @@ fn rfc_6979_signatures_among_hedged_ones() {
             let operations: Vec<_> = own
                 .iter()
                 .flat_map(|vector| {
-                    [vector.sign(Nonce::Deterministic(vector.alg)), vector.sign(Nonce::Hedged(&random))]
+                    [
+                        vector.sign(NonceInput::Deterministic(vector.alg)),
+                        vector.sign(NonceInput::Hedged(&random)),
+                    ]
                 })
                 .collect();
             let answers = run(&*engine, Shape::EcdsaSign { curve }, &operations);
@@ -104,7 +107,7 @@ fn rfc_6979_signatures_among_hedged_ones() {
                 assert_eq!(pair[0].as_ref().unwrap(), &vector.signature, "{engine:?} {curve} {}", vector.alg);
                 assert_ne!(pair[1].as_ref().unwrap(), &vector.signature);
                 let verify = |signature| {
-                    let extra = Extra::Signature(signature);
+                    let extra = SecondInput::Signature(signature);
                     let operation = Operation { key: &vector.public, input: &vector.digest, extra };
                     run(&*engine, Shape::EcdsaVerify { curve }, &[operation]).remove(0)
                 };
@@ -122,7 +125,7 @@ fn hedged_signatures_depend_on_key_digest_and_random_bytes_alone() {
         for vector in [&vectors[1], &vectors[10]] {
             let shape = Shape::EcdsaSign { curve: vector.curve };
             let sign = |random: &[u8; 32], jobs: usize| {
-                let operations = vec![vector.sign(Nonce::Hedged(random)); jobs];
+                let operations = vec![vector.sign(NonceInput::Hedged(random)); jobs];
                 run(&*engine, shape, &operations).pop().unwrap().unwrap()
             };
             let first = sign(&[1; 32], 1);
@@ -237,7 +240,7 @@ fn sums_that_meet_exceptions_are_exact() {
             .map(|(key, digest, signature)| Operation {
                 key,
                 input: digest,
-                extra: Extra::Signature(signature),
+                extra: SecondInput::Signature(signature),
             })
             .collect();
         let expected: Vec<_> = operations.chunks(64).flat_map(|part| run(&referee, shape, part)).collect();
@@ -268,7 +271,7 @@ fn r_and_s_outside_their_range_are_rejected() {
                 .map(|signature| Operation {
                     key: &vector.public,
                     input: &vector.digest,
-                    extra: Extra::Signature(signature),
+                    extra: SecondInput::Signature(signature),
                 })
                 .collect();
             let answers = run(&*engine, Shape::EcdsaVerify { curve: vector.curve }, &operations);
@@ -285,7 +288,7 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
             for scalar in [vec![0; width], wide(&order(curve), curve)] {
                 let parts = EcPrivateParts { curve, scalar: scalar.into(), public: vec![4; 2 * width + 1] };
                 let private = key(KeyParts::EcPrivate(parts));
-                let extra = Extra::Nonce(Nonce::Hedged(&[3; 32]));
+                let extra = SecondInput::NonceInput(NonceInput::Hedged(&[3; 32]));
                 let operation = Operation { key: &private, input: &vec![1; width], extra };
                 let answers = run(&*engine, Shape::EcdsaSign { curve }, &[operation]);
                 assert_eq!(answers, [Err(Status::BadKey)]);
@@ -293,7 +296,7 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
             let public = key(KeyParts::EcPublic(curve, vec![4; 2 * width + 1]));
             let signature = vec![1; 2 * width];
             let operation =
-                Operation { key: &public, input: &vec![1; width], extra: Extra::Signature(&signature) };
+                Operation { key: &public, input: &vec![1; width], extra: SecondInput::Signature(&signature) };
             let answers = run(&*engine, Shape::EcdsaVerify { curve }, &[operation]);
             assert_eq!(answers, [Err(Status::BadKey)]);
         }
@@ -310,7 +313,7 @@ fn edges_of_digests_agree_with_scalar() {
         let edges = [BigUint::ZERO, BigUint::from(1_u32), &n - 1_u32, n.clone(), &n + 1_u32]
             .map(|edge| wide(&edge, curve));
         let digests: Vec<_> = edges.iter().cloned().chain([vec![0xff; curve.scalar_len()]]).collect();
-        let nonce = Extra::Nonce(Nonce::Deterministic(DigestAlg::Sha256));
+        let nonce = SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256));
         let operations: Vec<_> =
             digests.iter().map(|input| Operation { key: &vector.private, input, extra: nonce }).collect();
         let shape = Shape::EcdsaSign { curve };
@@ -324,7 +327,7 @@ fn edges_of_digests_agree_with_scalar() {
                 .map(|(input, signature)| Operation {
                     key: &vector.public,
                     input,
-                    extra: Extra::Signature(signature.as_ref().unwrap()),
+                    extra: SecondInput::Signature(signature.as_ref().unwrap()),
                 })
                 .collect();
             let answers = run(&*engine, Shape::EcdsaVerify { curve }, &verifications);

@@ -107,7 +107,7 @@ fn assert_like_scalar(shape: Shape, operations: &[Operation<'_>], what: &str) {
 }
 
 fn operations<'a>(key: &'a Key, inputs: &'a [Vec<u8>]) -> Vec<Operation<'a>> {
-    inputs.iter().map(|input| Operation { key, input, extra: Extra::None }).collect()
+    inputs.iter().map(|input| Operation { key, input, extra: SecondInput::None }).collect()
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn jobs_of_different_keys_keep_to_themselves() {
         .map(|at| Operation {
             key: &keys[at % keys.len()].private,
             input: &inputs[at % keys.len()][at % inputs[0].len()],
-            extra: Extra::None,
+            extra: SecondInput::None,
         })
         .collect();
     for count in [0, 1, 7, 8, 9, 15, 16, 17, 40] {

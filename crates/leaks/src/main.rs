@@ -155,8 +155,8 @@ fn watched(_: &Subjects) -> Result<bool, LeakError> {
 
 impl Subjects {
     fn of(&self, engine: &LaneEngine) -> Vec<String> {
-        let most_bits = if self.all { u16::MAX } else { 2048 };
-        if self.names.is_empty() { Subject::names(engine, most_bits) } else { self.names.clone() }
+        let max_bits = if self.all { u16::MAX } else { 2048 };
+        if self.names.is_empty() { Subject::names(engine, max_bits) } else { self.names.clone() }
     }
 }
 

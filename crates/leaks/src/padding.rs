@@ -8,13 +8,13 @@
 use std::hint::black_box;
 
 use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, Scheme};
-use oarlock_core::{Extra, Jobs, OperationSet, Outcomes};
+use oarlock_core::{Jobs, OperationSet, Outcomes, SecondInput};
 use oarlock_keys::import;
 
 use crate::LeakError;
 use crate::report::TimeRow;
 use crate::subject::Dice;
-use crate::timing::{Clock, MOST_T};
+use crate::timing::{Clock, MAX_T};
 use crate::welch::{Class, Cropped, PILOT};
 
 /// What can be looked at.
@@ -109,7 +109,7 @@ impl Paddings {
             fixed_ns,
             random_ns,
             t,
-            leaks: t >= MOST_T,
+            leaks: t >= MAX_T,
         })
     }
 
@@ -203,7 +203,7 @@ impl Paddings {
         let refused = || LeakError::Refused { subject: self.name.clone() };
         let shape = self.key.rsa_public_shape().ok_or_else(refused)?;
         let mut set = OperationSet::new(shape);
-        set.push(&self.key, encoded, Extra::None).map_err(|_| refused())?;
+        set.push(&self.key, encoded, SecondInput::None).map_err(|_| refused())?;
         let operations: Vec<_> = set.iter().collect();
         let jobs = Jobs::Operations(shape, &operations);
         let mut out = Outcomes::default();

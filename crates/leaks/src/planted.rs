@@ -1,6 +1,6 @@
 //! An engine that leaks on purpose: a check that does not notice it proves nothing.
 
-use oarlock_core::{Engine, EngineFault, Jobs, Key, KeyParts, Lanes, Outcomes, Shape};
+use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Key, KeyParts, Outcomes, Shape};
 
 /// Another engine, slower by one step for every bit that is set in a secret: a square-and-multiply loop's leak.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ impl<E: Engine> Engine for Planted<E> {
         "planted"
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.0.offers(shape)
     }
 

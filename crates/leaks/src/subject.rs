@@ -4,9 +4,9 @@
 //! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
 
 use oarlock_core::{
-    Column, Curve, Direction, Engine, Extra, Fingerprint, Jobs, Key, KeyParts, KeySource, ModExpParts, Nonce,
-    Operation, Outcomes, Records, RsaPrivateParts, SecretBytes, Shape, Sink, Source, Span, Status,
-    XPrivateParts,
+    Column, Curve, Direction, Engine, Fingerprint, Jobs, Key, KeyParts, KeySource, ModExpParts, NonceInput,
+    Operation, Outcomes, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape, Sink, Source, Span,
+    Status, XPrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
@@ -62,9 +62,9 @@ pub struct Batch {
 impl Subject {
     /// Every subject that `engine` offers, by name; RSA up to so many bits.
     #[must_use]
-    pub fn names(engine: &dyn Engine, most_bits: u16) -> Vec<String> {
+    pub fn names(engine: &dyn Engine, max_bits: u16) -> Vec<String> {
         let is_short = |shape: &Shape| match shape {
-            Shape::RsaPrivate { bits } => *bits <= most_bits,
+            Shape::RsaPrivate { bits } => *bits <= max_bits,
             _ => true,
         };
         let kinds =
@@ -150,8 +150,8 @@ impl Batch {
             return take(&Jobs::Records(self.shape, &[&records]));
         }
         let extra = |hedge| match self.shape {
-            Shape::EcdsaSign { .. } => Extra::Nonce(Nonce::Hedged(hedge)),
-            _ => Extra::None,
+            Shape::EcdsaSign { .. } => SecondInput::NonceInput(NonceInput::Hedged(hedge)),
+            _ => SecondInput::None,
         };
         let lanes = self.keys.iter().zip(&self.hedges);
         let operation = |(key, hedge)| Operation { key, input: &self.input, extra: extra(hedge) };

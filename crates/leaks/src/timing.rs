@@ -10,7 +10,7 @@ use crate::subject::{Batch, Dice, Subject};
 use crate::welch::{Class, Cropped, PILOT};
 
 /// At most this may |t| be.
-pub const MOST_T: f64 = 5.0;
+pub const MAX_T: f64 = 5.0;
 
 /// How a batch is timed. A test may count steps instead of nanoseconds.
 pub trait Clock {
@@ -74,7 +74,7 @@ pub fn measure(
         fixed_ns,
         random_ns,
         t,
-        leaks: t >= MOST_T,
+        leaks: t >= MAX_T,
     })
 }
 

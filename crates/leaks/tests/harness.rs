@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock_core::{Engine, EngineFault, Jobs, KeyParts, Lanes, Outcomes, Shape, Status};
+use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, KeyParts, Outcomes, Shape, Status};
 use oarlock_leaks::LeakError;
 use oarlock_leaks::report::{TimeRow, is_clean, write};
 use oarlock_leaks::subject::{Dice, Subject};
@@ -26,8 +26,8 @@ impl Engine for Stepping {
         if self.leaks { "planted" } else { "stepping" }
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
-        (shape == Shape::X25519).then_some(Lanes { best: 8, most: 8 })
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
+        (shape == Shape::X25519).then_some(BatchSize { preferred: 8, max: 8 })
     }
 
     fn confirms(&self, _: Shape) -> bool {

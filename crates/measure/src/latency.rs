@@ -24,7 +24,7 @@ mod setup;
 
 use std::path::PathBuf;
 
-use oarlock::{BuildError, Builder, JobError};
+use oarlock::{AcceleratorBuilder, BuildError, JobError};
 
 use crate::failure::{CommandError, FailureKind};
 use crate::operation::OperationError;
@@ -100,7 +100,11 @@ pub fn run(global: &GlobalOptions, args: &LatencyArgs) -> Result<(), LatencyErro
     Ok(print_report(global.json, report.rows, |in_colour| report.to_text(in_colour))?)
 }
 
-fn saturate(global: &GlobalOptions, builder: &Builder, args: &LatencyArgs) -> Result<(), LatencyError> {
+fn saturate(
+    global: &GlobalOptions,
+    builder: &AcceleratorBuilder,
+    args: &LatencyArgs,
+) -> Result<(), LatencyError> {
     global.warn_absent_engines(&builder.clone().build()?);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let rows = saturation::measure(builder, global.threads.map_or(cores, usize::from), args)?;
@@ -113,7 +117,7 @@ mod tests {
 
     use clap::{Args, FromArgMatches};
     use oarlock::Shape;
-    use oarlock::contract::{Engine, EngineFault, Jobs, Lanes, Outcomes};
+    use oarlock::contract::{BatchSize, Engine, EngineFault, Jobs, Outcomes};
 
     use super::*;
 
@@ -122,7 +126,7 @@ mod tests {
         LatencyArgs::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 
-    fn builder() -> oarlock::Builder {
+    fn builder() -> oarlock::AcceleratorBuilder {
         oarlock::Accelerator::builder()
     }
 
@@ -200,7 +204,7 @@ mod tests {
             "idle"
         }
 
-        fn offers(&self, _: Shape) -> Option<Lanes> {
+        fn offers(&self, _: Shape) -> Option<BatchSize> {
             None
         }
 

@@ -72,7 +72,7 @@ pub enum OperationError {
 }
 
 /// Longest record, in bytes.
-pub(crate) const MOST_RECORD_BYTES: usize = 1 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
 
@@ -183,15 +183,15 @@ fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<Operation
         RecordKind::Cbc(alg) => alg.block_len(),
         _ => 1,
     };
-    let is_good = |len: &usize| (1..=MOST_RECORD_BYTES).contains(len) && len.is_multiple_of(unit);
+    let is_good = |len: &usize| (1..=MAX_RECORD_BYTES).contains(len) && len.is_multiple_of(unit);
     // `parse` takes signs and leading zeros, names do not.
     let is_plain = len.bytes().all(|byte| byte.is_ascii_digit()) && !len.starts_with('0');
     match len.parse().ok().filter(is_good).filter(|_| is_plain) {
         Some(len) => Ok(Operation::Record { kind, len }),
         None => {
             let expected = match unit {
-                1 => format!("1 to {MOST_RECORD_BYTES}"),
-                unit => format!("a multiple of {unit} from {unit} to {MOST_RECORD_BYTES}"),
+                1 => format!("1 to {MAX_RECORD_BYTES}"),
+                unit => format!("a multiple of {unit} from {unit} to {MAX_RECORD_BYTES}"),
             };
             Err(OperationError::RecordLen { family, expected, found: len.to_owned() })
         }

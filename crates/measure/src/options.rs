@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
-use oarlock::{Accelerator, Builder};
+use oarlock::{Accelerator, AcceleratorBuilder};
 
 use crate::terminal::ColorChoice;
 
@@ -39,7 +39,7 @@ pub struct GlobalOptions {
 impl GlobalOptions {
     /// Returns an accelerator's builder with the engines and threads of these options.
     #[must_use]
-    pub fn builder(&self) -> Builder {
+    pub fn builder(&self) -> AcceleratorBuilder {
         let builder = match &self.engines {
             Some(names) => Accelerator::builder().engines(names.iter().map(|name| name.trim())),
             None => Accelerator::builder(),

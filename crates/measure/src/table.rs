@@ -3,7 +3,7 @@
 use crate::terminal;
 
 /// The widest line of a table, in characters.
-pub const MOST_COLUMNS: usize = 100;
+pub const MAX_COLUMNS: usize = 100;
 const GAP: &str = "  ";
 /// The narrowest column of words that was cut: less of a name says nothing.
 const MIN_WORDS: usize = 10;
@@ -64,19 +64,19 @@ impl<T: Into<String>> From<T> for Cell {
 pub struct Table {
     head: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
-    most_columns: usize,
+    max_columns: usize,
 }
 
 impl Table {
     /// Makes a table without rows: a name and an alignment for each column.
     pub fn new<T: Into<String>>(head: impl IntoIterator<Item = (T, Align)>) -> Self {
         let head = head.into_iter().map(|(name, align)| (name.into(), align)).collect();
-        Self { head, rows: Vec::new(), most_columns: MOST_COLUMNS }
+        Self { head, rows: Vec::new(), max_columns: MAX_COLUMNS }
     }
 
-    /// A table that may be wider than [`MOST_COLUMNS`], for rows that differ in nothing but their names.
-    pub fn at_most(self, most_columns: usize) -> Self {
-        Self { most_columns, ..self }
+    /// A table that may be wider than [`MAX_COLUMNS`], for rows that differ in nothing but their names.
+    pub fn with_max_columns(self, max_columns: usize) -> Self {
+        Self { max_columns, ..self }
     }
 
     /// Adds a row; missing cells are empty, cells beyond the head are dropped.
@@ -86,11 +86,11 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table as lines of at most [`MOST_COLUMNS`] characters or what it was told, and at most what the terminal has, colour
+    /// The table as lines of at most [`MAX_COLUMNS`] characters or what it was told, and at most what the terminal has, colour
     /// escapes not counted. If the cells are wider than that, the widest column of words is cut, its cells ending in `…`; if
     /// that is not enough, each row is a block with a line for each cell.
     pub fn render(&self, in_colour: bool) -> String {
-        self.render_within(terminal::columns().unwrap_or(usize::MAX).min(self.most_columns), in_colour)
+        self.render_within(terminal::columns().unwrap_or(usize::MAX).min(self.max_columns), in_colour)
     }
 
     fn render_within(&self, columns: usize, in_colour: bool) -> String {
@@ -319,7 +319,7 @@ short
         let mut table = Table::new([("note", Align::Left), ("number", Align::Right)]);
         table.row([Cell::from("ä".repeat(150)), "123,456".into()]);
         let text = table.render(false);
-        assert!(text.lines().all(|line| line.chars().count() <= MOST_COLUMNS), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= MAX_COLUMNS), "{text}");
         assert!(text.contains('…') && text.contains("123,456"), "{text}");
     }
 

@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{
-    BlockCipher, Column, Engine, EngineFault, Jobs, KeySource, Lanes, Outcomes, Records, Shape, Sink, Source,
-    Span, Status,
+    BatchSize, BlockCipher, Column, Engine, EngineFault, Jobs, KeySource, Outcomes, Records, Shape, Sink,
+    Source, Span, Status,
 };
 use oarlock::table::{KeyTable, KeyType, Policy};
 use oarlock::{Accelerator, keys};
@@ -37,7 +37,7 @@ impl Engine for Idle {
         "idle"
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.0.offers(shape).filter(|_| shape.is_record())
     }
 

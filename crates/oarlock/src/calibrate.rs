@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use oarlock_core::{Engine, Jobs, Lanes, Operation, Outcomes, Records, Shape};
-use oarlock_dispatch::Cost;
+use oarlock_core::{BatchSize, Engine, Jobs, Operation, Outcomes, Records, Shape};
+use oarlock_dispatch::EngineCost;
 
 pub(crate) use self::first_use::FirstUse;
 pub use self::fit::{Fit, Timing};
@@ -28,7 +28,7 @@ use crate::find::proved_shapes;
 use crate::selftest::{sample_operations, sample_records};
 
 /// Measured costs by engine and shape.
-pub(crate) type Costs = Vec<(&'static str, Shape, Cost)>;
+pub(crate) type Costs = Vec<(&'static str, Shape, EngineCost)>;
 
 /// Each batch is timed so often; the fastest counts, since nothing makes a batch too fast.
 const ROUNDS: usize = 3;
@@ -46,7 +46,7 @@ pub enum Calibration {
         /// Why.
         reason: String,
     },
-    /// Read or measured shape by shape, each when it is first wanted ([`Builder::lazy`](crate::Builder::lazy)).
+    /// Read or measured shape by shape, each when it is first wanted ([`AcceleratorBuilder::lazy`](crate::Builder::lazy)).
     AtFirstUse {
         /// The cache file.
         cache: Option<PathBuf>,
@@ -91,7 +91,7 @@ fn measure(engines: &[&dyn Engine]) -> Costs {
     pairs.filter_map(|(engine, shape)| Some((engine.name(), shape, measure_one(engine, shape)?))).collect()
 }
 
-fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<Cost> {
+fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
     let lanes = engine.offers(shape)?;
     if shape.is_record() {
         measure_records(engine, shape, lanes)
@@ -101,9 +101,9 @@ fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<Cost> {
 }
 
 /// One lane group and, where that is quick, four: the difference is C2, what is left of one group C1.
-fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Cost> {
-    let best = lanes.best.max(1);
-    let many = (4 * best).min(lanes.most.max(best));
+fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
+    let best = lanes.preferred.max(1);
+    let many = (4 * best).min(lanes.max.max(best));
     let set = sample_operations(shape, many).ok()?;
     let operations: Vec<Operation<'_>> = set.iter().collect();
     let jobs = |ops: usize| Jobs::Operations(shape, &operations[..ops]);
@@ -124,8 +124,8 @@ const STEADY: Duration = Duration::from_micros(1200);
 const QUICK_NS: f64 = 300_000.0;
 
 /// Three points: few and many short records for C1 and C2, many longer ones for C3.
-fn measure_records(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Cost> {
-    let (few, many) = (lanes.best.max(1), (lanes.best.max(16) * 4).min(lanes.most));
+fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
+    let (few, many) = (lanes.preferred.max(1), (lanes.preferred.max(16) * 4).min(lanes.max));
     let sizes = [(few, 16), (many, 16), (many, 1024)];
     let samples = sizes.map(|(ops, len)| sample_records(engine, shape, ops, len).ok());
     let [Some(short), Some(broad), Some(long)] = &samples else { return None };
@@ -135,21 +135,21 @@ fn measure_records(engine: &dyn Engine, shape: Shape, lanes: Lanes) -> Option<Co
     let timing =
         |(at, took_ns): (usize, f64)| Timing { ops: sizes[at].0, bytes: parts[at][0].input_bytes(), took_ns };
     let timings: Vec<Timing> = took.into_iter().enumerate().map(timing).collect();
-    Some(Fit::of(&timings, lanes.best)?.cost)
+    Some(Fit::of(&timings, lanes.preferred)?.cost)
 }
 
-/// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `least` has passed.
+/// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `min` has passed.
 /// None where the engine fails.
-fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, least: Duration) -> Option<f64> {
-    fastest_of_each(engine, std::slice::from_ref(jobs), least)?.pop()
+fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, min: Duration) -> Option<f64> {
+    fastest_of_each(engine, std::slice::from_ref(jobs), min)?.pop()
 }
 
 /// The same for several batches that take turns.
-fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], least: Duration) -> Option<Vec<f64>> {
+fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> Option<Vec<f64>> {
     let mut outcomes: Vec<Outcomes> = batches.iter().map(Outcomes::for_jobs).collect();
     let mut best = vec![f64::INFINITY; batches.len()];
     let (mut rounds, mut worked_ns) = (0, 0.0);
-    while rounds <= ROUNDS || worked_ns < least.as_nanos() as f64 {
+    while rounds <= ROUNDS || worked_ns < min.as_nanos() as f64 {
         for ((jobs, outcomes), best) in batches.iter().zip(&mut outcomes).zip(&mut best) {
             outcomes.reset(jobs);
             let start = Instant::now();
@@ -193,7 +193,7 @@ fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
 struct Row {
     engine: String,
     shape: String,
-    cost: Cost,
+    cost: EngineCost,
 }
 
 impl Row {
@@ -208,7 +208,7 @@ impl Row {
         let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         let numbers: Option<Vec<f64>> = numbers.iter().copied().map(number).collect();
         let [per_batch_ns, per_op_ns, per_byte_ns] = numbers?.try_into().ok()?;
-        let cost = Cost { per_batch_ns, per_op_ns, per_byte_ns };
+        let cost = EngineCost { per_batch_ns, per_op_ns, per_byte_ns };
         Some(Self { engine: (*engine).to_owned(), shape: (*shape).to_owned(), cost })
     }
 }
@@ -221,7 +221,7 @@ fn read_rows(path: &Path) -> Option<Vec<Row>> {
 }
 
 fn write(costs: &Costs, path: &Path) -> io::Result<()> {
-    let row = |(engine, shape, cost): &(&'static str, Shape, Cost)| Row {
+    let row = |(engine, shape, cost): &(&'static str, Shape, EngineCost)| Row {
         engine: (*engine).to_owned(),
         shape: shape.to_string(),
         cost: *cost,
@@ -233,7 +233,7 @@ fn write(costs: &Costs, path: &Path) -> io::Result<()> {
 fn write_rows(rows: &[Row], path: &Path) -> io::Result<()> {
     let mut text = machine() + "\n";
     for Row { engine, shape, cost } in rows {
-        let Cost { per_batch_ns, per_op_ns, per_byte_ns } = cost;
+        let EngineCost { per_batch_ns, per_op_ns, per_byte_ns } = cost;
         text += &format!("{engine} {shape} {per_batch_ns:.3} {per_op_ns:.3} {per_byte_ns:.6}\n");
     }
     if let Some(directory) = path.parent() {
@@ -298,7 +298,7 @@ mod tests {
         let (measured, first) = costs(&engines, Some(&path));
         assert_eq!(first, Calibration::Measured(path.clone()));
         assert_eq!(measured.len(), proved_shapes().len());
-        let single = Lanes { best: 1, most: 1 };
+        let single = BatchSize { preferred: 1, max: 1 };
         assert!(measured.iter().all(|(_, _, cost)| cost.predict_ns(single, 1, 16) > 0.0));
         let (cached, second) = costs(&engines, Some(&path));
         assert_eq!(second, Calibration::Cached(path.clone()));

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
-    BlockCipher, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Lanes, Outcomes,
-    Prepared, Reach, Shape,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, EngineLocation,
+    Jobs, Outcomes, Shape, TableUsage,
 };
-use oarlock_dispatch::Cost;
+use oarlock_dispatch::EngineCost;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
 
@@ -30,13 +30,13 @@ pub struct AbsentEngine {
     /// Its name.
     pub name: &'static str,
     /// Why it is absent.
-    pub reason: Absence,
+    pub reason: UnavailableReason,
 }
 
 /// Why an engine is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Absence {
+pub enum UnavailableReason {
     /// [`DISABLE_VARIABLE`] names it.
     Disabled,
     /// The processor lacks the instructions that it is made of.
@@ -46,7 +46,7 @@ pub enum Absence {
     },
 }
 
-impl fmt::Display for Absence {
+impl fmt::Display for UnavailableReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disabled => write!(f, "turned off by {DISABLE_VARIABLE}"),
@@ -113,11 +113,11 @@ pub(crate) fn find(
     Some(found)
 }
 
-fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, Absence> {
+fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, UnavailableReason> {
     if disabled.iter().any(|name| name == "lanes") {
-        return Err(Absence::Disabled);
+        return Err(UnavailableReason::Disabled);
     }
-    let detect = || LaneEngine::detect().ok_or(Absence::Processor { lacks: "AVX-512 IFMA" });
+    let detect = || LaneEngine::detect().ok_or(UnavailableReason::Processor { lacks: "AVX-512 IFMA" });
     let serving = match table_bytes {
         Some(bytes) => detect()?.with_table_bytes(bytes),
         None => detect()?,
@@ -168,7 +168,7 @@ fn vouching(shape: Shape) -> Shape {
 /// An engine with the verdicts of its self test: it offers only what it has proved. A shape that nobody has asked about is proved at
 /// the first question, so questions are put outside of any lock.
 #[derive(Debug)]
-pub(crate) struct Proved {
+pub(crate) struct SelfTestedEngine {
     engine: Arc<dyn Engine>,
     plain: Arc<dyn Engine>,
     eager: Arc<dyn Engine>,
@@ -184,10 +184,10 @@ pub(crate) struct Proved {
 #[derive(Debug, Default)]
 struct Known {
     verdict: OnceLock<(Result<Proof, Failure>, Duration)>,
-    cost: OnceLock<Option<Cost>>,
+    cost: OnceLock<Option<EngineCost>>,
 }
 
-impl Proved {
+impl SelfTestedEngine {
     /// Runs the self test of every shape that the engine offers.
     pub(crate) fn new(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
         let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
@@ -255,13 +255,13 @@ impl Proved {
     }
 
     /// What it offers for a shape, and its cost, both found out where nobody has asked.
-    pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUse) -> Option<(Lanes, Cost)> {
+    pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUse) -> Option<(BatchSize, EngineCost)> {
         let lanes = self.offers(shape)?;
         Some((lanes, self.cost(shape, costs).unwrap_or_default()))
     }
 
     /// Its cost for a shape that has passed.
-    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUse) -> Option<Cost> {
+    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUse) -> Option<EngineCost> {
         let known = &self.known.get(&shape)?.cost;
         self.offers(shape)?;
         if known.get().is_none() {
@@ -271,7 +271,7 @@ impl Proved {
     }
 
     /// What it would offer had it passed every test.
-    pub(crate) fn claims(&self, shape: Shape) -> Option<Lanes> {
+    pub(crate) fn claims(&self, shape: Shape) -> Option<BatchSize> {
         self.engine.offers(shape)
     }
 
@@ -302,12 +302,12 @@ impl Proved {
     }
 }
 
-impl Engine for Proved {
+impl Engine for SelfTestedEngine {
     fn name(&self) -> &'static str {
         self.engine.name()
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.engine.offers(shape).filter(|_| self.is_proved(shape))
     }
 
@@ -315,11 +315,11 @@ impl Engine for Proved {
         self.engine.confirms(shape)
     }
 
-    fn reach(&self) -> Reach {
+    fn reach(&self) -> EngineLocation {
         self.engine.reach()
     }
 
-    fn prepared(&self) -> Prepared {
+    fn prepared(&self) -> TableUsage {
         self.engine.prepared()
     }
 
@@ -348,7 +348,7 @@ fn prove_both(
 ) -> Result<Proof, Failure> {
     let mut proof = prove(engine, referee, shape)?;
     let before = eager.prepared().bytes;
-    if eager.prepared().most_bytes > 0 && is_verification(shape) {
+    if eager.prepared().max_bytes > 0 && is_verification(shape) {
         let with_tables = prove(eager, referee, shape)?;
         if eager.prepared().bytes > before {
             proof.jobs += with_tables.jobs;
@@ -381,7 +381,7 @@ mod tests {
         let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
         let corrupt: Arc<dyn Engine> =
             Arc::new(Corrupt::new(Scalar::detect().unwrap(), Shape::Ed25519Sign, 0));
-        let proved = Proved::new(Candidate::alike(corrupt), scalar);
+        let proved = SelfTestedEngine::new(Candidate::alike(corrupt), scalar);
         assert!(proved.claims(Shape::Ed25519Sign).is_some() && proved.offers(Shape::Ed25519Sign).is_none());
         assert!(proved.verdict(Shape::Ed25519Sign).is_some_and(Result::is_err));
         assert!(proved.offers(Shape::Ed25519Verify).is_some());
@@ -398,7 +398,7 @@ mod tests {
             "building"
         }
 
-        fn offers(&self, shape: Shape) -> Option<Lanes> {
+        fn offers(&self, shape: Shape) -> Option<BatchSize> {
             self.0.offers(shape)
         }
 
@@ -406,8 +406,8 @@ mod tests {
             self.0.confirms(shape)
         }
 
-        fn prepared(&self) -> Prepared {
-            Prepared { bytes: 0, most_bytes: 1 }
+        fn prepared(&self) -> TableUsage {
+            TableUsage { bytes: 0, max_bytes: 1 }
         }
 
         fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -422,7 +422,7 @@ mod tests {
         let proved = |spoilt| {
             let eager = Arc::new(Building(Corrupt::new(scalar(), spoilt, 0)));
             let candidate = Candidate { eager, ..Candidate::alike(Arc::new(scalar())) };
-            Proved::new(candidate, Arc::new(scalar()))
+            SelfTestedEngine::new(candidate, Arc::new(scalar()))
         };
         let wrong = proved(verify);
         assert!(wrong.verdict(verify).unwrap().is_err() && wrong.offers(verify).is_none());
@@ -448,11 +448,11 @@ mod tests {
             find(|name| names.contains(&name), &disabled_by_environment().unwrap(), Some(1 << 20)).unwrap()
         };
         let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));
-        assert_eq!(alone.serving.prepared().most_bytes, 1 << 20);
+        assert_eq!(alone.serving.prepared().max_bytes, 1 << 20);
         for engine in [&alone.plain, &beside.serving, &beside.plain, &beside.eager] {
-            assert_eq!(engine.prepared().most_bytes, 0);
+            assert_eq!(engine.prepared().max_bytes, 0);
         }
-        let proved = Proved::new(alone, Arc::new(Scalar::detect().unwrap()));
+        let proved = SelfTestedEngine::new(alone, Arc::new(Scalar::detect().unwrap()));
         assert!(proved.failures().next().is_none());
         for (shape, has_tables) in [
             (Shape::EcdsaVerify { curve: Curve::P256 }, true),
@@ -470,7 +470,7 @@ mod tests {
         let shape = Shape::RsaPrivate { bits: 2048 };
         let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
         let corrupt = Arc::new(Corrupt::new(Scalar::detect().unwrap(), shape, 0));
-        let proved = Proved::new(Candidate::alike(corrupt), scalar);
+        let proved = SelfTestedEngine::new(Candidate::alike(corrupt), scalar);
         assert!(proved.offers(shape).is_none() && proved.offers(Shape::RsaPrivate { bits: 2000 }).is_none());
         assert!(proved.offers(Shape::RsaPrivate { bits: 3072 }).is_some());
     }

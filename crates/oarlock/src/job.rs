@@ -130,7 +130,7 @@ impl fmt::Debug for Input<'_> {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_core::{Curve, EcdsaEncoding, Fingerprint, Home, KeyKind};
+    use oarlock_core::{Curve, EcdsaEncoding, Fingerprint, KeyHome, KeyKind};
 
     use super::*;
 
@@ -147,7 +147,7 @@ mod tests {
         let held = Job::sign(scheme, &key, Input::Message(b"abc")).to_held().unwrap();
         assert_eq!(held.input.len(), 32);
         assert_eq!(held.input[..4], [0xba, 0x78, 0x16, 0xbf]);
-        assert!(matches!(held.key.home(), Home::Held { .. }));
+        assert!(matches!(held.key.home(), KeyHome::Held { .. }));
         let short = Job::sign(scheme, &key, Input::Digest(&[0; 20])).to_held().unwrap_err();
         assert_eq!(short, JobError::Length { what: "digest", expected: "32".into(), found: 20 });
     }

@@ -55,19 +55,20 @@ pub mod table;
 pub mod threshold;
 
 pub use accelerator::{
-    Accelerator, Answers, BuildError, Builder, EngineReport, Many, Output, ShapeReport, Single,
+    Accelerator, AcceleratorBuilder, Answers, BuildError, EngineReport, Output, PendingAnswer,
+    PendingAnswers, ShapeReport,
 };
 pub use calibrate::{Calibration, Fit, Grid, Timing};
 pub use digest_chain::DigestChain;
-pub use find::{Absence, AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, proved_shapes};
+pub use find::{AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, proved_shapes};
 pub use job::{Input, Job};
 
 pub use oarlock_core::{
     self as contract, DigestAlg, EcdsaEncoding, JobError, Key, NonceRule, Records, SaltLength, Scheme, Shape,
 };
 pub use oarlock_dispatch::{
-    AnswerTimes, Aside, Config, Cost, Counters, Family, Histogram, Histograms, Options, Recorder, Rule, Runs,
-    Ticket,
+    AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, Quarantined,
+    Recorder, SchedulerConfig, SchedulingRule, SubmitOptions, Ticket,
 };
 pub use oarlock_keys as keys;
 

@@ -12,7 +12,7 @@ use oarlock::keys::{generate, import, raw};
 use oarlock::threshold::{
     Partial, Request, ThresholdError, combine, combine_optimistic, sign, submit, verify,
 };
-use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, Options, SaltLength, Scheme};
+use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, SaltLength, Scheme, SubmitOptions};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 20 };
@@ -142,7 +142,7 @@ fn the_queue_gives_what_this_thread_gives() {
     let digests: Vec<[u8; 32]> = (0..9).map(|n| [n; 32]).collect();
     let mut requests: Vec<_> = digests.iter().map(|d| Request::new(PKCS1, Input::Digest(d))).collect();
     requests[4].salt = &[1];
-    let queued = |share| submit(accelerator(), share, &requests, Options::default()).unwrap();
+    let queued = |share| submit(accelerator(), share, &requests, SubmitOptions::default()).unwrap();
     let answers = [queued(&shares[0]).wait(), block_on(queued(&shares[2]))];
     for (at, request) in requests.iter().enumerate().filter(|(at, _)| *at != 4) {
         let pair: Vec<Partial> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
@@ -150,7 +150,7 @@ fn the_queue_gives_what_this_thread_gives() {
         assert_eq!(found, plain_signature(&key(512), *request), "{at}");
     }
     assert!(matches!(answers[1][4], Err(ThresholdError::Job(JobError::Length { what: "salt", .. }))));
-    let nothing = submit(accelerator(), &shares[0], &[], Options::default()).unwrap();
+    let nothing = submit(accelerator(), &shares[0], &[], SubmitOptions::default()).unwrap();
     assert!(nothing.wait().is_empty() && block_on(queued(&shares[0])).len() == 9);
 }
 

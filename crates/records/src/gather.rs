@@ -9,7 +9,7 @@ use crate::columns::Written;
 use crate::error::Reason;
 use crate::job::{Cipher, IvFrom, KeyFrom, Work};
 use crate::plan::Plan;
-use crate::row::{Cell, CellKind, MOST_COLUMNS};
+use crate::row::{Cell, CellKind, MAX_COLUMNS};
 use crate::text;
 use crate::{Buffer, Encoding};
 
@@ -79,7 +79,7 @@ impl Gathered {
         &mut self,
         plan: &Plan,
         chunk: &[u8],
-        cells: &[Cell; MOST_COLUMNS],
+        cells: &[Cell; MAX_COLUMNS],
     ) -> Result<(), Reason> {
         let start = self.data.len();
         let taken = self.take(&Row { plan, chunk, cells });
@@ -230,7 +230,7 @@ struct Taken {
 struct Row<'r> {
     plan: &'r Plan,
     chunk: &'r [u8],
-    cells: &'r [Cell; MOST_COLUMNS],
+    cells: &'r [Cell; MAX_COLUMNS],
 }
 
 impl<'r> Row<'r> {

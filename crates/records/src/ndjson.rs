@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::columns::Columns;
 use crate::error::Reason;
-use crate::row::{Cell, CellKind, MOST_COLUMNS, Row, line_end};
+use crate::row::{Cell, CellKind, MAX_COLUMNS, Row, line_end};
 
 /// Bytes of the whole lines that `buffer` begins with.
 pub(crate) fn whole_rows(buffer: &[u8]) -> usize {
@@ -18,7 +18,7 @@ pub(crate) fn whole_rows(buffer: &[u8]) -> usize {
 }
 
 /// Reads the line at `start`.
-pub(crate) fn row(chunk: &[u8], start: usize, columns: &Columns, cells: &mut [Cell; MOST_COLUMNS]) -> Row {
+pub(crate) fn row(chunk: &[u8], start: usize, columns: &Columns, cells: &mut [Cell; MAX_COLUMNS]) -> Row {
     let feed = memchr(b'\n', &chunk[start..]).map(|offset| start + offset);
     let (end, next) = line_end(chunk, start, feed);
     let mut object = Object { line: &chunk[start..end], start, columns, cells, append_at: None, twice: None };
@@ -37,7 +37,7 @@ struct Object<'l, 'c> {
     line: &'l [u8],
     start: usize,
     columns: &'c Columns,
-    cells: &'c mut [Cell; MOST_COLUMNS],
+    cells: &'c mut [Cell; MAX_COLUMNS],
     /// Behind the last field.
     append_at: Option<usize>,
     /// A column that was there before.

@@ -10,7 +10,7 @@ use crate::error::{PlanError, RunError};
 use crate::job::Job;
 use crate::key_file::KeyNames;
 use crate::reject::{self, Reject};
-use crate::row::{Cell, MOST_COLUMNS, Row};
+use crate::row::{Cell, MAX_COLUMNS, Row};
 use crate::{Buffer, csv, ndjson};
 
 /// How rows are written in the file.
@@ -113,8 +113,8 @@ impl Plan {
 
     /// Reads the row at `start`; the cells of columns that it lacks are missing.
     #[inline]
-    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MOST_COLUMNS]) -> Row {
-        *cells = [Cell::default(); MOST_COLUMNS];
+    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MAX_COLUMNS]) -> Row {
+        *cells = [Cell::default(); MAX_COLUMNS];
         match &self.rows {
             Rows::Csv(layout) => layout.row(chunk, start, cells),
             Rows::Ndjson => ndjson::row(chunk, start, &self.columns, cells),

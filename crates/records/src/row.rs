@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::error::Reason;
 
 /// Columns that a job can name.
-pub(crate) const MOST_COLUMNS: usize = 8;
+pub(crate) const MAX_COLUMNS: usize = 8;
 /// Columns that a job can write to: result, IV, tag.
-pub(crate) const MOST_WRITES: usize = 3;
+pub(crate) const MAX_WRITES: usize = 3;
 
 /// Columns that a job can leave out: IV, tag.
-pub(crate) const MOST_DROPS: usize = 2;
+pub(crate) const MAX_DROPS: usize = 2;
 
 /// Where one column of a row lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

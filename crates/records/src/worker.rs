@@ -12,7 +12,7 @@ use crate::error::{Reason, RunError};
 use crate::gather::Gathered;
 use crate::plan::{Plan, count_lines};
 use crate::reject::Reject;
-use crate::row::{Cell, MOST_COLUMNS, MOST_DROPS, MOST_WRITES, Row};
+use crate::row::{Cell, MAX_COLUMNS, MAX_DROPS, MAX_WRITES, Row};
 use crate::write::Writer;
 
 /// Works on chunks of a file, one after the other, in memory that is kept.
@@ -49,18 +49,18 @@ pub(crate) struct Placed {
     pub(crate) append_at: u32,
     pub(crate) is_empty: bool,
     /// In the order of the writes.
-    pub(crate) cells: [Cell; MOST_WRITES],
+    pub(crate) cells: [Cell; MAX_WRITES],
     /// Columns that are left out.
-    pub(crate) dropped: [Cell; MOST_DROPS],
+    pub(crate) dropped: [Cell; MAX_DROPS],
 }
 
 impl Placed {
-    fn new(plan: &Plan, start: usize, row: &Row, cells: &[Cell; MOST_COLUMNS]) -> Self {
-        let mut own = [Cell::default(); MOST_WRITES];
+    fn new(plan: &Plan, start: usize, row: &Row, cells: &[Cell; MAX_COLUMNS]) -> Self {
+        let mut own = [Cell::default(); MAX_WRITES];
         for (cell, (column, _)) in own.iter_mut().zip(&plan.columns.writes) {
             *cell = cells[*column];
         }
-        let mut dropped = [Cell::default(); MOST_DROPS];
+        let mut dropped = [Cell::default(); MAX_DROPS];
         for (cell, column) in dropped.iter_mut().zip(&plan.columns.drops) {
             *cell = cells[*column];
         }
@@ -112,7 +112,7 @@ impl<'w> Worker<'w> {
         let plan = self.plan;
         self.gathered.clear();
         self.rows.clear();
-        let (mut start, mut cells) = (0, [Cell::default(); MOST_COLUMNS]);
+        let (mut start, mut cells) = (0, [Cell::default(); MAX_COLUMNS]);
         while start < chunk.len() {
             let mut row = plan.row(chunk, start, &mut cells);
             let gathered = match row.fault.take() {

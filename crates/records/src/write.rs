@@ -8,7 +8,7 @@ use crate::columns::Written;
 use crate::error::Reason;
 use crate::gather::Places;
 use crate::plan::Plan;
-use crate::row::{CellKind, MOST_DROPS, MOST_WRITES};
+use crate::row::{CellKind, MAX_DROPS, MAX_WRITES};
 use crate::worker::Placed;
 use crate::{Buffer, Encoding, csv, ndjson};
 
@@ -80,7 +80,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Copies bytes of the row up to a place, without the columns that are left out. Returns the place.
-    fn copy(&mut self, mut at: usize, end: usize, dropped: &mut [Option<Range<usize>>; MOST_DROPS]) -> usize {
+    fn copy(&mut self, mut at: usize, end: usize, dropped: &mut [Option<Range<usize>>; MAX_DROPS]) -> usize {
         for range in dropped.iter_mut().filter_map(|range| range.take_if(|range| range.start < end)) {
             self.output.extend(&self.chunk[at..range.start.max(at)]);
             at = at.max(range.end);
@@ -90,7 +90,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The bytes that are left out, in their order.
-    fn drops(&self, placed: &Placed) -> [Option<Range<usize>>; MOST_DROPS] {
+    fn drops(&self, placed: &Placed) -> [Option<Range<usize>>; MAX_DROPS] {
         let mut cells = placed.dropped;
         cells.sort_unstable_by_key(|cell| cell.start);
         let mut from = placed.start as usize;
@@ -120,8 +120,8 @@ impl<'w> Writer<'w> {
 
     /// The writes that replace something, in the order of the row.
     #[inline]
-    fn in_order(&self, placed: &Placed) -> [Option<u8>; MOST_WRITES] {
-        let mut order = [None; MOST_WRITES];
+    fn in_order(&self, placed: &Placed) -> [Option<u8>; MAX_WRITES] {
+        let mut order = [None; MAX_WRITES];
         let start = |write: u8| placed.cells[usize::from(write)].start;
         for write in (0_u8..).take(self.plan.columns.writes.len()) {
             if placed.cells[usize::from(write)].kind == CellKind::Missing {

@@ -60,7 +60,7 @@ fn fingerprinted(parts: KeyParts) -> Key {
 }
 
 /// Times batches of 1 and 64 of one operation.
-fn operations(shape: Shape, key: &Key, input: &[u8], extra: Extra<'_>, mut bare: impl FnMut()) {
+fn operations(shape: Shape, key: &Key, input: &[u8], extra: SecondInput<'_>, mut bare: impl FnMut()) {
     let scalar = Scalar::detect().unwrap();
     for size in [1, 64] {
         let operations = vec![Operation { key, input, extra }; size];
@@ -98,11 +98,11 @@ fn rsa() {
         let bits = public.bits();
         let key = fingerprinted(KeyParts::RsaPrivate(parts));
         let mut out = vec![0; input.len()];
-        operations(Shape::RsaPrivate { bits }, &key, &input, Extra::None, || {
+        operations(Shape::RsaPrivate { bits }, &key, &input, SecondInput::None, || {
             private.transform(black_box(&input), &mut out).unwrap();
         });
         let shape = Shape::RsaPublic { bits, exponent: RsaExponent::F4 };
-        operations(shape, &key, &input, Extra::None, || {
+        operations(shape, &key, &input, SecondInput::None, || {
             own.transform(black_box(&input), &mut out).unwrap();
         });
     }
@@ -119,11 +119,11 @@ fn curves() {
         let own_public = ffi::EcPublic::new(curve, &public).unwrap();
         let key = fingerprinted(KeyParts::EcPrivate(EcPrivateParts { curve, scalar: scalar.into(), public }));
         let mut out = vec![0; signature.len()];
-        let extra = Extra::Nonce(Nonce::Hedged(&[1; 32]));
+        let extra = SecondInput::NonceInput(NonceInput::Hedged(&[1; 32]));
         operations(Shape::EcdsaSign { curve }, &key, &digest, extra, || {
             own.sign(black_box(&digest), &mut out).unwrap();
         });
-        let extra = Extra::Signature(&signature);
+        let extra = SecondInput::Signature(&signature);
         operations(Shape::EcdsaVerify { curve }, &key, &digest, extra, || {
             assert!(own_public.verify(black_box(&digest), &signature).unwrap());
         });
@@ -134,16 +134,16 @@ fn curves() {
     let (mut out, both) = ([0; 64], [seed.clone(), public.clone()].concat().try_into().unwrap());
     let public: [u8; 32] = public.try_into().unwrap();
     let key = fingerprinted(KeyParts::Ed25519Private(EdPrivateParts { seed: seed.into(), public }));
-    operations(Shape::Ed25519Sign, &key, &message, Extra::None, || {
+    operations(Shape::Ed25519Sign, &key, &message, SecondInput::None, || {
         ffi::ed25519_sign(&both, black_box(&message), &mut out).unwrap();
     });
     let own_signature = signature.clone().try_into().unwrap();
-    operations(Shape::Ed25519Verify, &key, &message, Extra::Signature(&signature), || {
+    operations(Shape::Ed25519Verify, &key, &message, SecondInput::Signature(&signature), || {
         assert!(ffi::ed25519_verify(&public, black_box(&message), &own_signature));
     });
     let mut out = [0; 32];
     let key = fingerprinted(KeyParts::X25519Private(XPrivateParts { scalar: vec![7; 32].into(), public }));
-    operations(Shape::X25519, &key, &public, Extra::None, || {
+    operations(Shape::X25519, &key, &public, SecondInput::None, || {
         ffi::x25519(&[7; 32], black_box(&public), &mut out);
     });
 }

@@ -65,7 +65,7 @@ impl Work {
         all.map(|(at, (_, input, signature))| Operation {
             key: &self.keys[at % self.keys.len()].1,
             input,
-            extra: Extra::Signature(signature),
+            extra: SecondInput::Signature(signature),
         })
         .collect()
     }

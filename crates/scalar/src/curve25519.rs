@@ -1,6 +1,6 @@
 //! Ed25519 and X25519.
 
-use oarlock_core::{Extra, KeyParts, Operation, Status};
+use oarlock_core::{KeyParts, Operation, SecondInput, Status};
 use zeroize::Zeroizing;
 
 use crate::ffi;
@@ -24,7 +24,7 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trou
 
 /// Verifies with Ed25519: AWS-LC's predicate, which the shape names.
 pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), Trouble> {
-    let Extra::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
+    let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let signature = signature.try_into().map_err(|_| Status::BadLength)?;
     let is_valid = ffi::ed25519_verify(public, operation.input, signature);

@@ -1,6 +1,6 @@
 //! ECDSA.
 
-use oarlock_core::{Extra, KeyParts, Nonce, Operation, Status};
+use oarlock_core::{KeyParts, NonceInput, Operation, SecondInput, Status};
 
 use crate::ffi::{EcPrivate, EcPublic};
 use crate::rfc6979;
@@ -14,17 +14,19 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trou
         .key
         .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(Trouble::of_key))?;
     match operation.extra {
-        Extra::Nonce(Nonce::Hedged(_)) => Ok(key.sign(operation.input, out)?),
-        Extra::Nonce(Nonce::Deterministic(alg)) => rfc6979::sign(parts, alg, operation.input, |k| {
-            Ok(key.sign_with_nonce(operation.input, k, out)?)
-        }),
-        Extra::None | Extra::Signature(_) => Err(Status::Malformed.into()),
+        SecondInput::NonceInput(NonceInput::Hedged(_)) => Ok(key.sign(operation.input, out)?),
+        SecondInput::NonceInput(NonceInput::Deterministic(alg)) => {
+            rfc6979::sign(parts, alg, operation.input, |k| {
+                Ok(key.sign_with_nonce(operation.input, k, out)?)
+            })
+        }
+        SecondInput::None | SecondInput::Signature(_) => Err(Status::Malformed.into()),
     }
 }
 
 /// Verifies r || s; r and s outside [1, n-1] are rejected like any other wrong signature.
 pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), Trouble> {
-    let Extra::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
+    let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let (curve, point) = operation.key.ec_public().ok_or(Status::BadKey)?;
     let key = operation.key.prepared(|_| EcPublic::new(curve, point).map_err(Trouble::of_key))?;
     if key.verify(operation.input, signature)? { Ok(()) } else { Err(Status::Rejected.into()) }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use oarlock_core::{
-    CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, HotKeys, Jobs, Lanes, Outcomes,
-    Prepared, Shape,
+    BatchSize, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Outcomes, Shape,
+    TableUsage, VerifyTableCache,
 };
 
 use crate::{operations, records, tables};
@@ -15,7 +15,7 @@ pub(crate) const NAME: &str = "scalar";
 #[derive(Clone, Debug)]
 pub struct Scalar {
     /// Verification tables of keys that recur. None in a referee: what judges other engines is AWS-LC alone.
-    hot: Option<Arc<HotKeys>>,
+    hot: Option<Arc<VerifyTableCache>>,
 }
 
 impl Scalar {
@@ -29,39 +29,39 @@ impl Scalar {
     /// for processors without lanes. `bytes` bounds all tables together; 0 is for none.
     #[must_use]
     pub fn with_table_bytes(self, bytes: usize) -> Self {
-        Self { hot: (bytes > 0).then(|| Arc::new(HotKeys::new(bytes))) }
+        Self { hot: (bytes > 0).then(|| Arc::new(VerifyTableCache::new(bytes))) }
     }
 
     /// The same with tables, of 64 MiB where it had none, each built before its key's first use instead of in the background after a
     /// few: for tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
-        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.prepared().most_bytes);
-        Self { hot: Some(Arc::new(HotKeys::new(bytes).at_once())) }
+        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.prepared().max_bytes);
+        Self { hot: Some(Arc::new(VerifyTableCache::new(bytes).at_once())) }
     }
 }
 
 /// Operations take microseconds to milliseconds, so a run stays short enough for others to get their turn.
-const OPERATIONS: Lanes = Lanes { best: 1, most: 64 };
+const OPERATIONS: BatchSize = BatchSize { preferred: 1, max: 64 };
 
 /// Shares of a threshold key are longer than their modulus. Shoup 2000, section 3.
-const MOST_EXPONENT_BITS: u16 = 16_384;
+const MAX_EXPONENT_BITS: u16 = 16_384;
 
 /// Records take tens of nanoseconds to microseconds.
-const RECORDS: Lanes = Lanes { best: 1, most: 65_536 };
+const RECORDS: BatchSize = BatchSize { preferred: 1, max: 65_536 };
 
 impl Engine for Scalar {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         match shape {
             Shape::RsaPrivate { bits } | Shape::RsaPublic { bits, .. } => {
                 is_modulus(bits).then_some(OPERATIONS)
             }
             Shape::ModExp { bits, exponent_bits } => {
-                (is_modulus(bits) && (1..=MOST_EXPONENT_BITS).contains(&exponent_bits)).then_some(OPERATIONS)
+                (is_modulus(bits) && (1..=MAX_EXPONENT_BITS).contains(&exponent_bits)).then_some(OPERATIONS)
             }
             Shape::EcdsaSign { .. }
             | Shape::EcdsaVerify { .. }
@@ -90,8 +90,8 @@ impl Engine for Scalar {
         matches!(shape, Shape::RsaPrivate { .. })
     }
 
-    fn prepared(&self) -> Prepared {
-        self.hot.as_ref().map_or_else(Prepared::default, |hot| hot.prepared())
+    fn prepared(&self) -> TableUsage {
+        self.hot.as_ref().map_or_else(TableUsage::default, |hot| hot.prepared())
     }
 
     fn settle(&self) {

@@ -17,7 +17,7 @@ fn x_key(scalar: &[u8]) -> Key {
 }
 
 fn derive(scalar: &[u8], peer: &[u8]) -> Vec<u8> {
-    run_one(Shape::X25519, &x_key(scalar), peer, Extra::None).unwrap()
+    run_one(Shape::X25519, &x_key(scalar), peer, SecondInput::None).unwrap()
 }
 
 #[test]
@@ -27,9 +27,9 @@ fn rfc_8032_signatures() {
         let [_, seed, public, message, signature] = fields[..] else { panic!("five fields: {fields:?}") };
         let ((private, public), message, signature) =
             (ed_keys(seed, public), common::field(message), hex(signature));
-        assert_eq!(run_one(Shape::Ed25519Sign, &private, &message, Extra::None).unwrap(), signature);
+        assert_eq!(run_one(Shape::Ed25519Sign, &private, &message, SecondInput::None).unwrap(), signature);
         for handle in [&private, &public] {
-            let extra = Extra::Signature(&signature);
+            let extra = SecondInput::Signature(&signature);
             assert_eq!(run_one(Shape::Ed25519Verify, handle, &message, extra), Ok(vec![]));
         }
         tests += 1;
@@ -51,7 +51,11 @@ fn every_changed_bit_of_a_signature_is_rejected() {
         .collect();
     let operations: Vec<Operation<'_>> = changed
         .iter()
-        .map(|signature| Operation { key: &public, input: &message, extra: Extra::Signature(signature) })
+        .map(|signature| Operation {
+            key: &public,
+            input: &message,
+            extra: SecondInput::Signature(signature),
+        })
         .collect();
     assert!(
         run(Shape::Ed25519Verify, &operations).statuses().iter().all(|status| *status == Status::Rejected)
@@ -72,7 +76,7 @@ fn s_at_or_above_the_group_order_is_rejected() {
         carry = sum >> 8;
     }
     assert_eq!(
-        run_one(Shape::Ed25519Verify, &public, &[], Extra::Signature(&signature)),
+        run_one(Shape::Ed25519Verify, &public, &[], SecondInput::Signature(&signature)),
         Err(Status::Rejected)
     );
 }
@@ -83,7 +87,7 @@ fn a_public_key_off_the_curve_is_rejected() {
     off_curve[0] = 2;
     let public = key(KeyParts::Ed25519Public(off_curve));
     assert_eq!(
-        run_one(Shape::Ed25519Verify, &public, b"x", Extra::Signature(&[0; 64])),
+        run_one(Shape::Ed25519Verify, &public, b"x", SecondInput::Signature(&[0; 64])),
         Err(Status::Rejected)
     );
 }

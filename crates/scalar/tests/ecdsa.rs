@@ -41,7 +41,7 @@ fn vectors() -> Vec<Vector> {
 
 fn verify(vector: &Vector, digest: &[u8], signature: &[u8]) -> Result<Vec<u8>, Status> {
     let shape = Shape::EcdsaVerify { curve: vector.curve };
-    run_one(shape, &vector.public, digest, Extra::Signature(signature))
+    run_one(shape, &vector.public, digest, SecondInput::Signature(signature))
 }
 
 /// The order of the curve's group.
@@ -61,7 +61,7 @@ fn rfc_6979_signatures() {
     assert_eq!(vectors.len(), 16);
     for vector in vectors {
         let shape = Shape::EcdsaSign { curve: vector.curve };
-        let extra = Extra::Nonce(Nonce::Deterministic(vector.alg));
+        let extra = SecondInput::NonceInput(NonceInput::Deterministic(vector.alg));
         let signature = run_one(shape, &vector.private, &vector.digest, extra).unwrap();
         assert_eq!(signature, vector.signature, "{} {}", vector.curve, vector.alg);
         assert_eq!(verify(&vector, &vector.digest, &signature), Ok(vec![]));
@@ -79,7 +79,7 @@ fn digests_past_the_order_are_reduced() {
         let mut reduced = vec![0; order.len()];
         *reduced.last_mut().unwrap() = 5;
         let shape = Shape::EcdsaSign { curve: vector.curve };
-        let extra = Extra::Nonce(Nonce::Deterministic(vector.alg));
+        let extra = SecondInput::NonceInput(NonceInput::Deterministic(vector.alg));
         let sign = |digest: &[u8]| run_one(shape, &vector.private, digest, extra).unwrap();
         assert_eq!(sign(&past), sign(&reduced));
         assert_eq!(verify(&vector, &past, &sign(&past)), Ok(vec![]));
@@ -90,7 +90,7 @@ fn digests_past_the_order_are_reduced() {
 fn own_nonces_differ_each_time_and_verify() {
     for vector in vectors() {
         let shape = Shape::EcdsaSign { curve: vector.curve };
-        let extra = Extra::Nonce(Nonce::Hedged(&[7; 32]));
+        let extra = SecondInput::NonceInput(NonceInput::Hedged(&[7; 32]));
         let sign = || run_one(shape, &vector.private, &vector.digest, extra).unwrap();
         let (first, second) = (sign(), sign());
         assert_ne!(first[..first.len() / 2], second[..second.len() / 2]);
@@ -104,7 +104,7 @@ fn own_nonces_differ_each_time_and_verify() {
 fn a_signature_without_a_nonce_rule_is_malformed() {
     let vector = &vectors()[0];
     let shape = Shape::EcdsaSign { curve: vector.curve };
-    assert_eq!(run_one(shape, &vector.private, &vector.digest, Extra::None), Err(Status::Malformed));
+    assert_eq!(run_one(shape, &vector.private, &vector.digest, SecondInput::None), Err(Status::Malformed));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn changed_digests_and_signatures_are_rejected() {
             .map(|(digest, signature)| Operation {
                 key: &vector.public,
                 input: digest,
-                extra: Extra::Signature(signature),
+                extra: SecondInput::Signature(signature),
             })
             .collect();
         let out = run(Shape::EcdsaVerify { curve: vector.curve }, &operations);
@@ -173,15 +173,19 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
         let width = curve.scalar_len();
         for scalar in [vec![0; width], order(curve)] {
             let parts = EcPrivateParts { curve, scalar: scalar.into(), public: vec![4; 2 * width + 1] };
-            let extra = Extra::Nonce(Nonce::Deterministic(DigestAlg::Sha256));
+            let extra = SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256));
             let private = key(KeyParts::EcPrivate(parts));
             let answer = run_one(Shape::EcdsaSign { curve }, &private, &vec![1; width], extra);
             assert_eq!(answer, Err(Status::BadKey));
         }
         let public = key(KeyParts::EcPublic(curve, vec![4; 2 * width + 1]));
         let signature = vec![1; 2 * width];
-        let answer =
-            run_one(Shape::EcdsaVerify { curve }, &public, &vec![1; width], Extra::Signature(&signature));
+        let answer = run_one(
+            Shape::EcdsaVerify { curve },
+            &public,
+            &vec![1; width],
+            SecondInput::Signature(&signature),
+        );
         assert_eq!(answer, Err(Status::BadKey));
     }
 }

@@ -16,7 +16,7 @@ fn every_shape_of_the_contract_is_offered_one_lane_at_a_time() {
         .flat_map(|from| BlockCipher::ALL.map(|to| Shape::Translate { from: cbc(from), to: cbc(to) }));
     for shape in Shape::public_key().into_iter().chain(Shape::records()).chain(translations) {
         let lanes = scalar().offers(shape).unwrap_or_else(|| panic!("{shape} is not offered"));
-        assert!(lanes.best == 1 && lanes.most >= 64);
+        assert!(lanes.preferred == 1 && lanes.max >= 64);
     }
 }
 
@@ -77,7 +77,7 @@ fn outcomes_and_jobs_of_another_kind_are_a_fault() {
 #[test]
 fn keys_that_are_held_elsewhere_are_bad_keys_here() {
     let held = Key::held(KeyKind::Ed25519Private, "hsm", "one", None, Fingerprint::new([1; 32]));
-    let answer = common::run_one(Shape::Ed25519Sign, &held, b"message", Extra::None);
+    let answer = common::run_one(Shape::Ed25519Sign, &held, b"message", SecondInput::None);
     assert_eq!(answer, Err(Status::BadKey));
 }
 
@@ -96,7 +96,7 @@ fn threads_share_a_prepared_key() {
             .map(|_| {
                 scope.spawn(|| {
                     let signature =
-                        common::run_one(Shape::Ed25519Sign, &ed, b"message", Extra::None).unwrap();
+                        common::run_one(Shape::Ed25519Sign, &ed, b"message", SecondInput::None).unwrap();
                     (signature, common::run_records(shape, &[&one]).bytes().to_vec())
                 })
             })

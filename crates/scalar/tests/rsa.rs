@@ -68,15 +68,15 @@ fn private_and_public_undo_each_other() {
     assert_eq!(keys.len(), 18);
     for key in &keys {
         let input = input(&key.parts.public.n, 5);
-        let signed = run_one(private_shape(key), &key.private, &input, Extra::None).unwrap();
+        let signed = run_one(private_shape(key), &key.private, &input, SecondInput::None).unwrap();
         assert_ne!(signed, input, "{}", key.name);
         assert_eq!(
-            run_one(public_shape(key), &key.public, &signed, Extra::None).unwrap(),
+            run_one(public_shape(key), &key.public, &signed, SecondInput::None).unwrap(),
             input,
             "{}",
             key.name
         );
-        let own_half = run_one(public_shape(key), &key.private, &signed, Extra::None).unwrap();
+        let own_half = run_one(public_shape(key), &key.private, &signed, SecondInput::None).unwrap();
         assert_eq!(own_half, input, "{}: the public half of a private key", key.name);
     }
 }
@@ -92,8 +92,8 @@ fn plain_exponentiation_agrees_with_the_chinese_remainder_theorem() {
         for input in
             [input(&key.parts.public.n, 9), minus(&key.parts.public.n, 1), minus(&key.parts.public.n, 2)]
         {
-            let crt = run_one(private_shape(&key), &key.private, &input, Extra::None).unwrap();
-            assert_eq!(run_one(shape, &plain, &input, Extra::None).unwrap(), crt, "{}", key.name);
+            let crt = run_one(private_shape(&key), &key.private, &input, SecondInput::None).unwrap();
+            assert_eq!(run_one(shape, &plain, &input, SecondInput::None).unwrap(), crt, "{}", key.name);
         }
     }
 }
@@ -108,9 +108,9 @@ fn short_exponents_take_their_own_bound() {
         let parts = ModExpParts { n: n.clone(), exponent: exponent.clone().into(), exponent_bits };
         let public = common::key(KeyParts::RsaPublic(RsaPublicParts { n: n.clone(), e: exponent }));
         let expected =
-            run_one(public.rsa_public_shape().unwrap(), &public, &input(&n, 1), Extra::None).unwrap();
+            run_one(public.rsa_public_shape().unwrap(), &public, &input(&n, 1), SecondInput::None).unwrap();
         let secret = common::key(KeyParts::ModExp(parts));
-        assert_eq!(run_one(shape, &secret, &input(&n, 1), Extra::None).unwrap(), expected);
+        assert_eq!(run_one(shape, &secret, &input(&n, 1), SecondInput::None).unwrap(), expected);
     }
 }
 
@@ -123,7 +123,7 @@ fn exponents_may_be_longer_than_the_modulus() {
         exponent[0] = 1 << (log % 8);
         let parts = ModExpParts { n: n.clone(), exponent: exponent.into(), exponent_bits };
         let shape = Shape::ModExp { bits: 1024, exponent_bits };
-        run_one(shape, &key(KeyParts::ModExp(parts)), input, Extra::None).unwrap()
+        run_one(shape, &key(KeyParts::ModExp(parts)), input, SecondInput::None).unwrap()
     };
     let input = input(&n, 7);
     let expected = power(&power(&power(&input, 512, 513), 512, 1024), 1, 2);
@@ -138,7 +138,7 @@ fn an_exponent_past_its_bound_is_a_bad_key() {
     let parts = ModExpParts { n: n.clone(), exponent: vec![1, 0, 1].into(), exponent_bits: 16 };
     let shape = Shape::ModExp { bits: 1024, exponent_bits: 16 };
     assert_eq!(
-        run_one(shape, &key(KeyParts::ModExp(parts)), &input(&n, 1), Extra::None),
+        run_one(shape, &key(KeyParts::ModExp(parts)), &input(&n, 1), SecondInput::None),
         Err(Status::BadKey)
     );
 }
@@ -154,11 +154,16 @@ fn edges_of_the_range() {
         *past.last_mut().unwrap() += 1;
         for (shape, handle) in [(private_shape(&key), &key.private), (public_shape(&key), &key.public)] {
             for fixed in [&zero, &one, &minus(n, 1)] {
-                assert_eq!(run_one(shape, handle, fixed, Extra::None).as_ref(), Ok(fixed), "{}", key.name);
+                assert_eq!(
+                    run_one(shape, handle, fixed, SecondInput::None).as_ref(),
+                    Ok(fixed),
+                    "{}",
+                    key.name
+                );
             }
             for outside in [n, &past, &vec![0xff; n.len()]] {
                 assert_eq!(
-                    run_one(shape, handle, outside, Extra::None),
+                    run_one(shape, handle, outside, SecondInput::None),
                     Err(Status::OutOfRange),
                     "{}",
                     key.name
@@ -174,12 +179,12 @@ fn results_do_not_depend_on_the_batch() {
     let inputs: Vec<Vec<u8>> = (0..64).map(|seed| input(&key.parts.public.n, seed)).collect();
     let alone: Vec<Vec<u8>> = inputs
         .iter()
-        .map(|input| run_one(private_shape(&key), &key.private, input, Extra::None).unwrap())
+        .map(|input| run_one(private_shape(&key), &key.private, input, SecondInput::None).unwrap())
         .collect();
     for size in [0, 1, 2, 7, 64] {
         let operations: Vec<Operation<'_>> = inputs[..size]
             .iter()
-            .map(|input| Operation { key: &key.private, input, extra: Extra::None })
+            .map(|input| Operation { key: &key.private, input, extra: SecondInput::None })
             .collect();
         let out = run(private_shape(&key), &operations);
         assert_eq!(out.len(), size);
@@ -194,7 +199,7 @@ fn one_bad_job_leaves_its_neighbours_alone() {
     let key = named("1024");
     let other = named("2048");
     let good = input(&key.parts.public.n, 3);
-    let operation = |key, input| Operation { key, input, extra: Extra::None };
+    let operation = |key, input| Operation { key, input, extra: SecondInput::None };
     let out = run(
         private_shape(&key),
         &[
@@ -230,7 +235,7 @@ fn keys_whose_parts_do_not_belong_together_are_refused() {
         let mut parts = good.clone();
         damage(&mut parts, &other);
         let key = key(KeyParts::RsaPrivate(parts));
-        assert_eq!(run_one(shape, &key, &input, Extra::None), Err(Status::BadKey));
+        assert_eq!(run_one(shape, &key, &input, SecondInput::None), Err(Status::BadKey));
     }
 }
 
@@ -250,6 +255,6 @@ fn a_composite_prime_is_the_keys_trouble() {
         dq: dq.into(),
         qinv: qinv.into(),
     }));
-    let answer = run_one(Shape::RsaPrivate { bits }, &key, &input(&n, 11), Extra::None);
+    let answer = run_one(Shape::RsaPrivate { bits }, &key, &input(&n, 11), SecondInput::None);
     assert_eq!(answer, Err(Status::BadKey));
 }

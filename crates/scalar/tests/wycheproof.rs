@@ -36,7 +36,7 @@ fn ecdsa_signatures() {
             let public = key(KeyParts::EcPublic(curve, group.key.key.to_vec()));
             for test in group.tests {
                 let digest = at_width(digest(alg, &test.msg), curve.scalar_len());
-                let answer = run_one(shape, &public, &digest, Extra::Signature(&test.sig));
+                let answer = run_one(shape, &public, &digest, SecondInput::Signature(&test.sig));
                 let expected = match test.result {
                     TestResult::Valid => Ok(vec![]),
                     _ if test.sig.len() != 2 * curve.scalar_len() => Err(Status::BadLength),
@@ -55,7 +55,7 @@ fn ed25519_signatures() {
     for group in eddsa::TestSet::load(eddsa::TestName::Ed25519).unwrap().test_groups {
         let public = key(KeyParts::Ed25519Public(group.key.pk.to_vec().try_into().unwrap()));
         for test in group.tests {
-            let answer = run_one(Shape::Ed25519Verify, &public, &test.msg, Extra::Signature(&test.sig));
+            let answer = run_one(Shape::Ed25519Verify, &public, &test.msg, SecondInput::Signature(&test.sig));
             let expected = match test.result {
                 TestResult::Valid => Ok(vec![]),
                 _ if test.sig.len() != 64 => Err(Status::BadLength),
@@ -72,8 +72,12 @@ fn x25519_agreements() {
     for group in xdh::TestSet::load(xdh::TestName::X25519).unwrap().test_groups {
         for test in group.tests {
             let parts = XPrivateParts { scalar: test.private_key.to_vec().into(), public: [0; 32] };
-            let answer =
-                run_one(Shape::X25519, &key(KeyParts::X25519Private(parts)), &test.public_key, Extra::None);
+            let answer = run_one(
+                Shape::X25519,
+                &key(KeyParts::X25519Private(parts)),
+                &test.public_key,
+                SecondInput::None,
+            );
             match test.public_key.len() {
                 32 => assert_eq!(answer.as_deref(), Ok(&test.shared_secret[..]), "{}", test.tc_id),
                 _ => assert_eq!(answer, Err(Status::BadLength), "{}", test.tc_id),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use oarlock::Builder;
+use oarlock::AcceleratorBuilder;
 use oarlock_io::{SecretReader, SocketFile, secret_group};
 
 use crate::clock::Clock;
@@ -17,7 +17,7 @@ use crate::tls::TlsState;
 ///
 /// # Errors
 /// A server would not start, or would serve nobody.
-pub fn check(config: &Config, engines: Builder) -> Result<Vec<String>, ServerError> {
+pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, ServerError> {
     config.check()?;
     let mut warnings = Vec::new();
     if let Some(tls) = &config.tls {

@@ -508,9 +508,9 @@ impl Limits {
             number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
         }
         let own = self.max_bytes_per_client;
-        let least = (2 * self.message_bytes.max(self.max_unary_bytes)).max(1 << 20);
+        let min = (2 * self.message_bytes.max(self.max_unary_bytes)).max(1 << 20);
         let enough = "1048576 or more, and twice message_bytes and max_unary_bytes";
-        number("limits", "max_bytes_per_client", enough, own >= least)?;
+        number("limits", "max_bytes_per_client", enough, own >= min)?;
         number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use oarlock::batch::Task;
-use oarlock::{Family, Recorder, Scheme};
+use oarlock::{MetricFamily, Recorder, Scheme};
 use oarlock_wire::proto::Code;
 
 /// Counters of the server itself; those of the engines are the dispatcher's.
@@ -27,9 +27,9 @@ pub(crate) struct Metrics {
     /// What was refused before any engine saw it: requests as a whole, and operations.
     pub(crate) rejections: ByCode,
     /// Public-key operations by scheme.
-    pub(crate) schemes: Family<Scheme, ByCode>,
+    pub(crate) schemes: MetricFamily<Scheme, ByCode>,
     /// Short symmetric operations by task.
-    pub(crate) tasks: Family<Task, ByCode>,
+    pub(crate) tasks: MetricFamily<Task, ByCode>,
     /// Nanoseconds from a request with jobs to its answer.
     pub(crate) jobs_ns: Recorder,
     /// The same of requests with records.
@@ -53,8 +53,8 @@ impl Default for Metrics {
             received_bytes: zero(),
             sent_bytes: zero(),
             rejections: ByCode::default(),
-            schemes: Family::new(SCHEMES),
-            tasks: Family::new(TASKS),
+            schemes: MetricFamily::new(SCHEMES),
+            tasks: MetricFamily::new(TASKS),
             jobs_ns: Recorder::default(),
             records_ns: Recorder::default(),
         }

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use oarlock::{Accelerator, BuildError, Builder};
+use oarlock::{Accelerator, AcceleratorBuilder, BuildError};
 use oarlock_io::{SecretReader, SocketFile, SocketFileError};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
@@ -114,7 +114,7 @@ impl Server {
     ///
     /// # Errors
     /// What is wrong with the configuration or what it names.
-    pub async fn bind(config: Config, engines: Builder) -> Result<Self, ServerError> {
+    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, ServerError> {
         Self::bind_with_clock(config, engines, Clock::default()).await
     }
 
@@ -124,7 +124,7 @@ impl Server {
     /// As for [`Server::bind`].
     pub async fn bind_with_clock(
         config: Config,
-        engines: Builder,
+        engines: AcceleratorBuilder,
         clock: Clock,
     ) -> Result<Self, ServerError> {
         config.check()?;
@@ -244,7 +244,7 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     }
 }
 
-pub(crate) fn settings(config: &Config, engines: Builder) -> Builder {
+pub(crate) fn settings(config: &Config, engines: AcceleratorBuilder) -> AcceleratorBuilder {
     let own = &config.engines;
     let engines = engines.max_tenant_backlog(config.limits.max_queued());
     let engines = match &own.allowed {

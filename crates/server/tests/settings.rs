@@ -34,7 +34,7 @@ fn with_everything() -> String {
 fn every_value_is_the_default() {
     let config = Config::read(path()).unwrap();
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
-    assert_eq!(config.engines.cross_check, Some(oarlock::Config::default().cross_check));
+    assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
     assert_eq!((&config.engines.allowed, config.engines.threads), (&None, None));
     assert!(config.audit.is_none() && config.keys.directory.is_none() && config.listen.metrics.is_none());
     assert_eq!((config.grants[0].schemes[0].as_str(), config.grants[0].rate), ("*", None));

@@ -2,7 +2,8 @@
 
 use oarlock::selftest::sample_operations;
 use oarlock_core::{
-    AeadAlg, Direction, Engine, Extra, Key, Lanes, MacAlg, Nonce, Operation, Shape, Status, WrapAlg,
+    AeadAlg, BatchSize, Direction, Engine, Key, MacAlg, NonceInput, Operation, SecondInput, Shape, Status,
+    WrapAlg,
 };
 
 use crate::dice::Dice;
@@ -41,8 +42,8 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
 struct Both<'e> {
     engine: &'e dyn Engine,
     referee: &'e dyn Engine,
-    lanes: Lanes,
-    own: Lanes,
+    lanes: BatchSize,
+    own: BatchSize,
 }
 
 impl Both<'_> {
@@ -58,8 +59,8 @@ impl Both<'_> {
             _ => unsigned(shape, count, &mut dice)?,
         };
         let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(shape)).collect();
-        let expected = run_operations(self.referee, shape, &jobs, self.own.most)?;
-        let found = run_operations(self.engine, shape, &jobs, self.lanes.most)?;
+        let expected = run_operations(self.referee, shape, &jobs, self.own.max)?;
+        let found = run_operations(self.engine, shape, &jobs, self.lanes.max)?;
         same(&expected, &found).map_err(|at| format!("operation {at} is not as the referee has it"))?;
         if let Shape::EcdsaSign { curve } = shape {
             self.hedged(Shape::EcdsaVerify { curve }, shape, &inputs)?;
@@ -72,7 +73,7 @@ impl Both<'_> {
     fn signed(&self, signing: Shape, count: usize, dice: &mut Dice) -> Result<Vec<OperationCase>, String> {
         let mut inputs = unsigned(signing, count, dice)?;
         let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(signing)).collect();
-        let signed = run_operations(self.referee, signing, &jobs, self.own.most)?;
+        let signed = run_operations(self.referee, signing, &jobs, self.own.max)?;
         for (random, given) in inputs.iter_mut().zip(signed) {
             random.signature = given.output;
             let spoilt = match dice.below(6) {
@@ -91,16 +92,16 @@ impl Both<'_> {
     /// Signatures with random nonces verify with the referee.
     fn hedged(&self, verifying: Shape, signing: Shape, inputs: &[OperationCase]) -> Result<(), String> {
         let hedged = inputs.iter().map(|random| Operation {
-            extra: Extra::Nonce(Nonce::Hedged(&random.nonce)),
+            extra: SecondInput::NonceInput(NonceInput::Hedged(&random.nonce)),
             ..random.operation(signing)
         });
-        let signed = run_operations(self.engine, signing, &hedged.collect::<Vec<_>>(), self.lanes.most)?;
+        let signed = run_operations(self.engine, signing, &hedged.collect::<Vec<_>>(), self.lanes.max)?;
         let verifications = inputs.iter().zip(&signed).map(|(random, given)| Operation {
-            extra: Extra::Signature(&given.output),
+            extra: SecondInput::Signature(&given.output),
             ..random.operation(signing)
         });
         let answers =
-            run_operations(self.referee, verifying, &verifications.collect::<Vec<_>>(), self.own.most)?;
+            run_operations(self.referee, verifying, &verifications.collect::<Vec<_>>(), self.own.max)?;
         match answers.iter().position(|given| given.status != Status::Done) {
             Some(at) => Err(format!("the hedged signature {at} does not verify")),
             None => Ok(()),
@@ -109,7 +110,7 @@ impl Both<'_> {
 
     fn records(&self, shape: Shape) -> Result<usize, String> {
         let mut dice = Dice::new(0x0A12_10C5);
-        let count = RECORDS.max(2 * self.lanes.best + 1).min(self.lanes.most).min(self.own.most);
+        let count = RECORDS.max(2 * self.lanes.preferred + 1).min(self.lanes.max).min(self.own.max);
         let mut cases: Vec<RecordCase> = (0..count).map(|_| random_record(shape, &mut dice)).collect();
         self.seal(shape, &mut cases, &mut dice)?;
         let records = columns(&cases)?;

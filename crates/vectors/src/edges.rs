@@ -10,7 +10,7 @@
 mod values;
 
 use oarlock::selftest::sample_operations;
-use oarlock_core::{Engine, Key, KeyParts, Lanes, Operation, RsaExponent, Shape};
+use oarlock_core::{BatchSize, Engine, Key, KeyParts, Operation, RsaExponent, Shape};
 use oarlock_keys::{import, raw, rsa};
 
 use self::values::{
@@ -79,22 +79,22 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
 }
 
 fn compare(
-    (engine, lanes): (&dyn Engine, Lanes),
-    (referee, own): (&dyn Engine, Lanes),
+    (engine, lanes): (&dyn Engine, BatchSize),
+    (referee, own): (&dyn Engine, BatchSize),
     shape: Shape,
 ) -> Result<usize, String> {
     let mut dice = Dice::new(0x0E_D6E5);
-    let most = match shape {
+    let max = match shape {
         Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
         _ => OPERATIONS,
     };
     let mut cases = crossed(&Edges::of(shape)?, &mut dice);
-    cases.truncate(most);
+    cases.truncate(max);
     cases.extend(signed(shape, (referee, own), &mut dice)?);
     shuffle(&mut cases, &mut dice);
     let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();
-    let expected = run_operations(referee, shape, &jobs, own.most)?;
-    let found = run_operations(engine, shape, &jobs, lanes.most)?;
+    let expected = run_operations(referee, shape, &jobs, own.max)?;
+    let found = run_operations(engine, shape, &jobs, lanes.max)?;
     same(&expected, &found)
         .map_err(|at| format!("operation {at} is not as the referee has it: {:02x?}", cases[at]))?;
     Ok(cases.len())
@@ -103,7 +103,7 @@ fn compare(
 /// For verifications: signatures by the referee, over edge inputs under edge keys.
 fn signed(
     shape: Shape,
-    (referee, own): (&dyn Engine, Lanes),
+    (referee, own): (&dyn Engine, BatchSize),
     dice: &mut Dice,
 ) -> Result<Vec<OperationCase>, String> {
     let signing = match shape {
@@ -114,7 +114,7 @@ fn signed(
     let mut cases = crossed(&Edges::of(signing)?, dice);
     cases.truncate(OPERATIONS);
     let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(signing)).collect();
-    let given = run_operations(referee, signing, &jobs, own.most)?;
+    let given = run_operations(referee, signing, &jobs, own.max)?;
     cases.iter_mut().zip(given).for_each(|(case, given)| case.signature = given.output);
     Ok(cases)
 }
@@ -183,17 +183,17 @@ const CLOSE_PRIMES: &[u8] = include_bytes!("edges/close-primes.pem");
 fn moduli(bits: u16, samples: &[Key]) -> Vec<Vec<u8>> {
     let len = usize::from(bits).div_ceil(8);
     let top = 1_u8 << ((bits - 1) % 8);
-    let mut least = vec![0; len];
-    (least[0], least[len - 1]) = (top, 1);
+    let mut min = vec![0; len];
+    (min[0], min[len - 1]) = (top, 1);
     let mut greatest = vec![0xFF; len];
     greatest[0] = top | (top - 1);
-    let mut runs = least.clone();
+    let mut runs = min.clone();
     runs[len / 3..2 * len / 3].fill(0xFF);
     let sample = samples.iter().find_map(|key| match key.parts() {
         Some(KeyParts::ModExp(parts)) => Some(parts.n.clone()),
         _ => Some(key.rsa_public()?.n.clone()),
     });
-    [least, greatest, runs].into_iter().chain(sample).collect()
+    [min, greatest, runs].into_iter().chain(sample).collect()
 }
 
 fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {

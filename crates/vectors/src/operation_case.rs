@@ -1,6 +1,6 @@
 //! One raw operation that owns its inputs.
 
-use oarlock_core::{Extra, Key, Nonce, Operation, Shape};
+use oarlock_core::{Key, NonceInput, Operation, SecondInput, Shape};
 
 use crate::seams::reproducible;
 
@@ -22,9 +22,9 @@ impl OperationCase {
     #[must_use]
     pub fn operation(&self, shape: Shape) -> Operation<'_> {
         let extra = match shape {
-            Shape::EcdsaSign { .. } => Extra::Nonce(Nonce::Hedged(&self.nonce)),
-            _ if shape.signature_len().is_some() => Extra::Signature(&self.signature),
-            _ => Extra::None,
+            Shape::EcdsaSign { .. } => SecondInput::NonceInput(NonceInput::Hedged(&self.nonce)),
+            _ if shape.signature_len().is_some() => SecondInput::Signature(&self.signature),
+            _ => SecondInput::None,
         };
         reproducible(Operation { key: &self.key, input: &self.input, extra })
     }

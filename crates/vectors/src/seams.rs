@@ -2,8 +2,8 @@
 
 use oarlock::selftest::{sample_operations, sample_records};
 use oarlock_core::{
-    BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, Extra, Jobs, Lanes, Nonce, Operation,
-    Outcomes, Records, Shape, Source, Span, Status,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, Jobs, NonceInput, Operation,
+    Outcomes, Records, SecondInput, Shape, Source, Span, Status,
 };
 
 use crate::record_cases::{Given, read};
@@ -43,10 +43,10 @@ pub(crate) fn shapes() -> Vec<Shape> {
 }
 
 /// 0, 1, L-1, L, L+1 and 2L-1 jobs, as far as the engine takes them.
-fn counts(lanes: Lanes) -> Vec<usize> {
-    let best = lanes.best.max(1);
+fn counts(lanes: BatchSize) -> Vec<usize> {
+    let best = lanes.preferred.max(1);
     let mut counts = vec![0, 1, best - 1, best, best + 1, 2 * best - 1];
-    counts.retain(|count| *count <= lanes.most);
+    counts.retain(|count| *count <= lanes.max);
     counts.sort_unstable();
     counts.dedup();
     counts
@@ -69,15 +69,15 @@ fn operations(
     engine: &dyn Engine,
     referee: &dyn Engine,
     shape: Shape,
-    (lanes, own): (Lanes, Lanes),
+    (lanes, own): (BatchSize, BatchSize),
     file: &mut FileReport,
 ) -> Result<(), String> {
-    let most = counts(lanes).last().copied().unwrap_or(1);
-    let set = sample_operations(shape, most.max(2)).map_err(|failure| failure.to_string())?;
+    let max = counts(lanes).last().copied().unwrap_or(1);
+    let set = sample_operations(shape, max.max(2)).map_err(|failure| failure.to_string())?;
     let good: Vec<Operation<'_>> = set.iter().map(reproducible).collect();
     let flawed = Flawed::of(good[0]);
-    let known = run_operations(referee, shape, &good, own.most)?;
-    let bad = run_operations(referee, shape, &[flawed.operation(good[0])], own.most)?.remove(0);
+    let known = run_operations(referee, shape, &good, own.max)?;
+    let bad = run_operations(referee, shape, &[flawed.operation(good[0])], own.max)?.remove(0);
     if flawed.must_fail(shape) && bad.status == Status::Done {
         return Err("the referee accepts the bad job".into());
     }
@@ -89,7 +89,7 @@ fn operations(
                 jobs[place] = flawed.operation(good[0]);
                 expected[place] = bad.clone();
             }
-            let found = run_operations(engine, shape, &jobs, lanes.most)?;
+            let found = run_operations(engine, shape, &jobs, lanes.max)?;
             file.count(same(&expected, &found).map_err(|at| {
                 format!("{count} jobs, the bad one at {place:?}: job {at} is not as the referee has it")
             }));
@@ -101,9 +101,10 @@ fn operations(
 /// ECDSA results can be compared where the nonce is RFC 6979's.
 pub(crate) fn reproducible(operation: Operation<'_>) -> Operation<'_> {
     match operation.extra {
-        Extra::Nonce(_) => {
-            Operation { extra: Extra::Nonce(Nonce::Deterministic(DigestAlg::Sha256)), ..operation }
-        }
+        SecondInput::NonceInput(_) => Operation {
+            extra: SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256)),
+            ..operation
+        },
         _ => operation,
     }
 }
@@ -117,7 +118,7 @@ struct Flawed {
 impl Flawed {
     fn of(operation: Operation<'_>) -> Self {
         let mut signature = match operation.extra {
-            Extra::Signature(signature) => signature.to_vec(),
+            SecondInput::Signature(signature) => signature.to_vec(),
             _ => Vec::new(),
         };
         signature.iter_mut().skip(5).take(1).for_each(|byte| *byte ^= 0x10);
@@ -128,7 +129,7 @@ impl Flawed {
 
     fn operation<'a>(&'a self, like: Operation<'a>) -> Operation<'a> {
         let extra = match like.extra {
-            Extra::Signature(_) => Extra::Signature(&self.signature),
+            SecondInput::Signature(_) => SecondInput::Signature(&self.signature),
             other => other,
         };
         Operation { input: &self.input, extra, ..like }
@@ -140,17 +141,17 @@ impl Flawed {
     }
 }
 
-/// Status and result of every operation, in runs of at most `most`.
+/// Status and result of every operation, in runs of at most `max`.
 pub(crate) fn run_operations(
     engine: &dyn Engine,
     shape: Shape,
     operations: &[Operation<'_>],
-    most: usize,
+    max: usize,
 ) -> Result<Vec<Given>, String> {
     let mut given = Vec::with_capacity(operations.len());
     let empty: [&[Operation<'_>]; 1] = [&[]];
     let parts =
-        operations.chunks(most.max(1)).chain(empty.into_iter().take(usize::from(operations.is_empty())));
+        operations.chunks(max.max(1)).chain(empty.into_iter().take(usize::from(operations.is_empty())));
     for part in parts {
         let jobs = Jobs::Operations(shape, part);
         let mut outcomes = Outcomes::for_jobs(&jobs);
@@ -168,7 +169,7 @@ fn records(
     engine: &dyn Engine,
     referee: &dyn Engine,
     shape: Shape,
-    lanes: Lanes,
+    lanes: BatchSize,
     file: &mut FileReport,
 ) -> Result<(), String> {
     for count in counts(lanes) {

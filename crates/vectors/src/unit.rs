@@ -1,7 +1,7 @@
 //! What the suites run on.
 
 use oarlock::selftest::representative;
-use oarlock::{Accelerator, Job, Options, schemes};
+use oarlock::{Accelerator, Job, SubmitOptions, schemes};
 use oarlock_core::{Engine, JobError, Jobs, Outcomes, Records, Shape};
 
 use crate::{Report, differential, edges, official, seams};
@@ -75,12 +75,12 @@ impl Unit for Queued<'_> {
     }
 
     fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
-        let answers = self.0.submit_many(jobs, Options::default()).wait();
+        let answers = self.0.submit_many(jobs, SubmitOptions::default()).wait();
         answers.iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
     }
 
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
-        let ticket = self.0.submit_records(shape, records.clone(), Options::default())?;
+        let ticket = self.0.submit_records(shape, records.clone(), SubmitOptions::default())?;
         let results = ticket.wait();
         if results.outcomes().parts() == 0 {
             return Err(results.get(0).err().unwrap_or(JobError::Cancelled));

@@ -2,8 +2,8 @@
 
 use oarlock::selftest::Corrupt;
 use oarlock_core::{
-    AeadAlg, BlockCipher, CipherMode, Curve, Direction, Engine, EngineFault, Jobs, Lanes, MacAlg, Outcomes,
-    RsaExponent, Shape, WrapAlg,
+    AeadAlg, BatchSize, BlockCipher, CipherMode, Curve, Direction, Engine, EngineFault, Jobs, MacAlg,
+    Outcomes, RsaExponent, Shape, WrapAlg,
 };
 use oarlock_scalar::Scalar;
 use oarlock_vectors::{OnEngine, Report, official, stamp};
@@ -16,7 +16,7 @@ impl<E: Engine> Engine for Only<E> {
     fn name(&self) -> &'static str {
         self.0.name()
     }
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         if self.1.contains(&shape) { self.0.offers(shape) } else { None }
     }
     fn confirms(&self, shape: Shape) -> bool {

@@ -32,12 +32,12 @@ pub fn put(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireErro
 /// Bytes of the message behind a frame's head; None where that is not all there yet.
 ///
 /// # Errors
-/// It is longer than `most` bytes: whoever sends that is not to be read any further.
-pub fn len(received: &[u8], most: usize) -> Result<Option<usize>, WireError> {
+/// It is longer than `max` bytes: whoever sends that is not to be read any further.
+pub fn len(received: &[u8], max: usize) -> Result<Option<usize>, WireError> {
     let Some(head) = received.first_chunk::<HEAD>() else { return Ok(None) };
     let len = u32::from_le_bytes(*head) as usize;
-    match len > most {
-        true => Err(WireError::TooMany { what: "bytes of a frame", found: len as u64, bound: most as u64 }),
+    match len > max {
+        true => Err(WireError::TooMany { what: "bytes of a frame", found: len as u64, bound: max as u64 }),
         false => Ok(Some(len)),
     }
 }
@@ -45,9 +45,9 @@ pub fn len(received: &[u8], most: usize) -> Result<Option<usize>, WireError> {
 /// Takes the next frame's message out of what has been received; None where it is not all there yet.
 ///
 /// # Errors
-/// It is longer than `most` bytes: whoever sends that is not to be read any further.
-pub fn take(received: &mut BytesMut, most: usize) -> Result<Option<Bytes>, WireError> {
-    let Some(len) = len(received, most)? else { return Ok(None) };
+/// It is longer than `max` bytes: whoever sends that is not to be read any further.
+pub fn take(received: &mut BytesMut, max: usize) -> Result<Option<Bytes>, WireError> {
+    let Some(len) = len(received, max)? else { return Ok(None) };
     if received.len() < HEAD + len {
         received.reserve(HEAD + len - received.len());
         return Ok(None);

@@ -69,8 +69,8 @@ impl Link {
 
     async fn over_grpc(url: &str, credentials: Option<&Credentials>) -> Result<Self, ConnectError> {
         let channel = Endpoint::channel(url, credentials).await?;
-        let most = Limits::default().message_bytes;
-        let mut client = CryptoserverClient::new(channel).max_decoding_message_size(most);
+        let max = Limits::default().message_bytes;
+        let mut client = CryptoserverClient::new(channel).max_decoding_message_size(max);
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
         // A server that drops the connection meanwhile may leave the call without an end.
@@ -238,10 +238,10 @@ impl LinkError {
 }
 
 async fn read_frames(mut stream: OwnedReadHalf, shared: &Shared) -> io::Result<()> {
-    let most = Limits::default().message_bytes;
+    let max = Limits::default().message_bytes;
     let mut received = BytesMut::with_capacity(READ);
     loop {
-        while let Some(message) = frame::take(&mut received, most).map_err(io::Error::other)? {
+        while let Some(message) = frame::take(&mut received, max).map_err(io::Error::other)? {
             shared.answer(Response::decode(message)?);
         }
         received.reserve(READ);

@@ -89,7 +89,7 @@ impl Cipher {
     }
 
     /// Bytes that a place for a decrypted message needs.
-    pub(crate) fn most_message_len(&self) -> Result<usize, Failure> {
+    pub(crate) fn max_message_len(&self) -> Result<usize, Failure> {
         let len = self.modulus_len()?;
         Ok(if self.padding == Padding::Tls { PREMASTER_LEN } else { len })
     }

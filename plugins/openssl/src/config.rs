@@ -148,8 +148,8 @@ fn names(text: &str) -> Option<Vec<String>> {
     text.split(',').map(|name| known(name.trim())).collect()
 }
 
-fn number(text: &str, most: u64) -> Option<u64> {
-    text.parse().ok().filter(|number| (1..=most).contains(number))
+fn number(text: &str, max: u64) -> Option<u64> {
+    text.parse().ok().filter(|number| (1..=max).contains(number))
 }
 
 #[cfg(test)]

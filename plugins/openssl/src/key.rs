@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 use std::sync::{PoisonError, RwLock};
 
 use oarlock::Key;
-use oarlock::contract::{Curve, Home, KeyKind, KeyParts, RsaPrivateParts};
+use oarlock::contract::{Curve, KeyHome, KeyKind, KeyParts, RsaPrivateParts};
 use oarlock::keys::{self, KeyError, raw, rsa};
 
 use crate::entry::params::{Made, Params, Wanted};
@@ -302,8 +302,8 @@ pub(crate) fn is_private(key: &Key) -> bool {
 /// The name under which a cryptoserver holds it.
 pub(crate) fn held_name(key: &Key) -> Option<&str> {
     match key.home() {
-        Home::Held { reference, .. } => Some(reference),
-        Home::Local => None,
+        KeyHome::Held { reference, .. } => Some(reference),
+        KeyHome::Local => None,
     }
 }
 

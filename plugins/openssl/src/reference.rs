@@ -23,7 +23,7 @@ pub(crate) fn key_at(provider: &Provider, uri: &str) -> Result<ProviderKey, Fail
 }
 
 /// The longest one.
-pub(crate) const MOST_LEN: usize = MAX_REFERENCE_LEN;
+pub(crate) const MAX_LEN: usize = MAX_REFERENCE_LEN;
 
 /// The DER of a PEM block.
 pub(crate) fn der_in(pem: &[u8]) -> Result<Vec<u8>, Failure> {

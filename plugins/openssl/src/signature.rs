@@ -126,7 +126,7 @@ impl Signature {
     }
 
     /// Bytes that a signature has at most.
-    pub(crate) fn most_len(&self) -> Result<usize, Failure> {
+    pub(crate) fn max_len(&self) -> Result<usize, Failure> {
         Ok(match self.key()?.kind() {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => usize::from(bits).div_ceil(8),
             KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => 104,
@@ -329,12 +329,12 @@ impl Signature {
     fn salt_len(&self, key: &Key, digest_len: usize) -> u16 {
         let bits = key.rsa_public().map_or(0, |public| public.bits()).saturating_sub(1);
         // RFC 8017 9.1.1 step 3.
-        let most = usize::from(bits).div_ceil(8).saturating_sub(digest_len + 2) as u16;
+        let max = usize::from(bits).div_ceil(8).saturating_sub(digest_len + 2) as u16;
         let digest_len = digest_len as u16;
         match self.salt {
             Salt::Digest => digest_len,
-            Salt::Max | Salt::Auto => most,
-            Salt::AutoDigestMax => digest_len.min(most),
+            Salt::Max | Salt::Auto => max,
+            Salt::AutoDigestMax => digest_len.min(max),
             Salt::Exactly(len) => len,
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use oarlock::contract::{Jobs, KeyKind, Operation, OperationSet, Outcomes};
 use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
-use oarlock::{Accelerator, Job, JobError, Key, Options, Scheme, Shape, Single};
+use oarlock::{Accelerator, Job, JobError, Key, PendingAnswer, Scheme, Shape, SubmitOptions};
 use oarlock_ffi::Event;
 use oarlock_wire::proto::KeyInfo;
 use oarlock_wire::{KeySource, Pending, Pool, PoolConfig};
@@ -45,11 +45,11 @@ const OUTAGE: Duration = Duration::from_secs(1);
 const CALLER_BUDGET: Duration = Duration::from_secs(1);
 
 /// Connections to the cryptoserver that are kept.
-const MOST_IDLE: usize = 64;
+const MAX_IDLE: usize = 64;
 
 /// An operation on its way.
 pub(crate) enum Flight {
-    Here(Single),
+    Here(PendingAnswer),
     Service(Box<Pending>),
 }
 
@@ -114,7 +114,7 @@ impl Provider {
         let engines = self.engines(self.0.waits.current(self).is_some())?;
         self.prove(&engines, shape)?;
         let mut set = OperationSet::new(shape);
-        set.push(key, input, oarlock::contract::Extra::None)?;
+        set.push(key, input, oarlock::contract::SecondInput::None)?;
         let operations: Vec<Operation<'_>> = set.iter().collect();
         let jobs = Jobs::Operations(shape, &operations);
         let mut outcomes = Outcomes::for_jobs(&jobs);
@@ -142,15 +142,15 @@ impl Provider {
             let answer = compute_on(engines.referee(), std::slice::from_ref(job)).pop();
             return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
         }
-        Ok(engines.submit(job, Options::default()).wait()?)
+        Ok(engines.submit(job, SubmitOptions::default()).wait()?)
     }
 
     fn here(&self, job: &Job<'_>, fibre: Option<&Fibre>) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let engines = self.engines(fibre.is_some())?;
         match fibre {
-            None => Ok(engines.submit(job, Options::default()).wait()?),
+            None => Ok(engines.submit(job, SubmitOptions::default()).wait()?),
             Some(fibre) => {
-                let options = Options { is_queued: true, ..Options::default() };
+                let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
                 fibre.finish(Flight::Here(engines.submit(job, options)))
             }
         }
@@ -183,7 +183,7 @@ impl Provider {
             path: config.socket.clone(),
             server_uids: server_uids(&config.server_user),
             patience: config.patience,
-            most_idle: MOST_IDLE,
+            max_idle: MAX_IDLE,
         };
         let made = Pool::new(settings, checker);
         Ok(self.0.pool.get_or_init(|| made))
@@ -317,7 +317,11 @@ fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
 }
 
 fn new_engines((names, threads, nice): &Settings) -> Result<Accelerator, String> {
-    let own = oarlock::Config { caller_budget: CALLER_BUDGET, nice: *nice, ..oarlock::Config::default() };
+    let own = oarlock::SchedulerConfig {
+        caller_budget: CALLER_BUDGET,
+        nice: *nice,
+        ..oarlock::SchedulerConfig::default()
+    };
     let mut builder = Accelerator::builder().config(own).lazy();
     if oarlock_ffi::is_privileged() {
         builder = builder.ignore_environment();

@@ -70,10 +70,10 @@ impl Built {
         let is_yes_first = random.below(2) == 0;
         let first = if is_yes_first { on } else { !on };
         // Signals are few at first, and then halves cost more.
-        let most = if self.signals.len() < 10 { budget - 1 } else { budget / 2 };
-        let (built, one) = self.make(truth, care & first, most, random)?;
+        let max = if self.signals.len() < 10 { budget - 1 } else { budget / 2 };
+        let (built, one) = self.make(truth, care & first, max, random)?;
         let left = budget - 1 - (built.gates.len() - self.gates.len());
-        let (built, two) = built.make(truth, care & !first, left.min(most), random)?;
+        let (built, two) = built.make(truth, care & !first, left.min(max), random)?;
         let (yes, no) = if is_yes_first { (one, two) } else { (two, one) };
         Some(built.with(&[Gate { table: CHOICE, operands: [select, yes, no] }]))
     }
@@ -136,8 +136,8 @@ pub(super) fn build(truths: &[Truth; OUTPUTS], effort: Effort, random: &mut Rand
             let lacking = (0..OUTPUTS).filter(|output| part.outputs[*output].is_none());
             for output in lacking.flat_map(|output| std::iter::repeat_n(output, tries)) {
                 // What would be larger than all that are kept is not looked for.
-                let most = next.get(width - 1).map_or(usize::MAX, |worst| worst.built.gates.len());
-                next.extend(longer(part, output, truths[output], most, random));
+                let max = next.get(width - 1).map_or(usize::MAX, |worst| worst.built.gates.len());
+                next.extend(longer(part, output, truths[output], max, random));
                 next.sort_by_key(|part| part.built.gates.len());
                 next.truncate(width);
             }
@@ -150,8 +150,8 @@ pub(super) fn build(truths: &[Truth; OUTPUTS], effort: Effort, random: &mut Rand
 }
 
 /// The part with one output more, of at most so many gates.
-fn longer(part: &Part, output: usize, truth: Truth, most: usize, random: &mut Random) -> Option<Part> {
-    let budget = most.saturating_sub(part.built.gates.len()).min(MOST);
+fn longer(part: &Part, output: usize, truth: Truth, max: usize, random: &mut Random) -> Option<Part> {
+    let budget = max.saturating_sub(part.built.gates.len()).min(MOST);
     let (built, place) = part.built.make(truth, Truth::MAX, budget, random)?;
     let mut outputs = part.outputs;
     outputs[output] = Some(place);

@@ -36,7 +36,7 @@ fn longer(circuit: &Circuit, followed: Followed) -> Followed {
         for gate in (0..circuit.gates.len()).filter(|gate| is_ready(circuit, done, *gate)) {
             let cost = after(circuit, cost, done, gate);
             let known = next.get(&(done | 1 << gate));
-            if known.is_none_or(|(least, _)| cost < *least) {
+            if known.is_none_or(|(min, _)| cost < *min) {
                 let order = order.iter().copied().chain([gate]).collect();
                 next.insert(done | 1 << gate, (cost, order));
             }
@@ -56,7 +56,7 @@ fn is_ready(circuit: &Circuit, done: u64, gate: usize) -> bool {
 }
 
 /// The cost with one more gate.
-fn after(circuit: &Circuit, (copies, most): Cost, done: u64, gate: usize) -> Cost {
+fn after(circuit: &Circuit, (copies, max): Cost, done: u64, gate: usize) -> Cost {
     let then = done | 1 << gate;
     let has_last_use =
         circuit.gates[gate].operands.into_iter().any(|operand| !is_needed(circuit, then, operand));
@@ -64,7 +64,7 @@ fn after(circuit: &Circuit, (copies, most): Cost, done: u64, gate: usize) -> Cos
         (*signal < INPUTS || then >> (signal - INPUTS) & 1 == 1) && is_needed(circuit, then, *signal)
     };
     let live = (0..INPUTS + circuit.gates.len()).filter(is_live).count();
-    (copies + usize::from(!has_last_use), most.max(live))
+    (copies + usize::from(!has_last_use), max.max(live))
 }
 
 /// Whether the signal is an output or an operand of a gate that is not done.

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use oarlock::{Accelerator, DigestAlg, Input, Job, Key, Options, Scheme, Single};
+use oarlock::{Accelerator, DigestAlg, Input, Job, Key, PendingAnswer, Scheme, SubmitOptions};
 use s2n_tls::callbacks::{ConnectionFuture, OperationType, PrivateKeyCallback, PrivateKeyOperation};
 use s2n_tls::connection::Connection;
 use s2n_tls::enums::{HashAlgorithm, SignatureAlgorithm};
@@ -26,14 +26,14 @@ impl PrivateKeyCallback for AcceleratorSigner {
         let mut digest = vec![0; operation.input_size()?];
         operation.input(&mut digest)?;
         let job = Job::sign(scheme, &self.key, Input::Digest(&digest));
-        let signature = self.accelerator.submit(&job, Options::default());
+        let signature = self.accelerator.submit(&job, SubmitOptions::default());
         Ok(Some(Box::pin(PendingSignature { signature, operation: Some(operation) })))
     }
 }
 
 /// A handshake that waits for its signature.
 struct PendingSignature {
-    signature: Single,
+    signature: PendingAnswer,
     /// None once answered.
     operation: Option<PrivateKeyOperation>,
 }

@@ -22,7 +22,7 @@ pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::Peers;
-use crate::draft_file::DraftFile;
+use crate::draft_file::write_private;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::{Align, Cell, Table, count};
 use oarlock_measure::terminal::wants_colour;
@@ -316,5 +316,5 @@ fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
 /// The same for secrets.
 fn write_secret_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     let Some(path) = out else { return Ok(io::stdout().write_all(bytes)?) };
-    DraftFile::write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
+    write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
 }

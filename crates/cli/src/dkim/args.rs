@@ -56,8 +56,8 @@ pub(super) struct MailArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Longest message in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = mail::MOST_BYTES)]
-    pub(super) most_bytes: u64,
+    #[arg(long, value_name = "BYTES", default_value_t = mail::MAX_BYTES)]
+    pub(super) max_bytes: u64,
     /// Take `>From ` in an mbox as it stands (mboxo), and not as the quoted `From ` of mboxrd
     #[arg(long)]
     pub(super) mboxo: bool,
@@ -66,7 +66,7 @@ pub(super) struct MailArgs {
 impl MailArgs {
     pub(super) fn options(&self) -> mail::Options {
         let quoting = if self.mboxo { Quoting::Mboxo } else { Quoting::default() };
-        mail::Options { quoting, most_bytes: self.most_bytes }
+        mail::Options { quoting, max_bytes: self.max_bytes }
     }
 }
 
@@ -140,7 +140,7 @@ pub(super) struct VerifyArgs {
     pub(super) lookup: LookupArgs,
     /// Shortest RSA key that is accepted, in bits
     #[arg(long, value_name = "BITS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1024..=4096))]
-    pub(super) least_rsa_bits: u32,
+    pub(super) min_rsa_bits: u32,
     /// Let rsa-sha1 pass, which RFC 8301 forbids
     #[arg(long)]
     pub(super) accept_sha1: bool,
@@ -149,7 +149,7 @@ pub(super) struct VerifyArgs {
     pub(super) accept_partial_body: bool,
     /// Most signatures of a message that are verified
     #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(super) most_signatures: usize,
+    pub(super) max_signatures: usize,
     /// Most key records that are looked up for one message, those of its ARC chain among them
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_lookups)]
     pub(super) max_lookups: usize,
@@ -164,13 +164,13 @@ pub(super) struct VerifyArgs {
 impl VerifyArgs {
     pub(super) fn policy(&self) -> Policy {
         let mut policy = Policy {
-            least_rsa_bits: self.least_rsa_bits,
+            min_rsa_bits: self.min_rsa_bits,
             accepts_sha1: self.accept_sha1,
             accepts_partial_body: self.accept_partial_body,
             verifies_chains: self.arc,
             ..Policy::default()
         };
-        policy.limits.signatures = self.most_signatures;
+        policy.limits.signatures = self.max_signatures;
         policy.limits.max_lookups = self.max_lookups;
         policy
     }

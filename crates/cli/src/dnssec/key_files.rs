@@ -10,7 +10,7 @@ use clap::Args;
 use oarlock::contract::{Curve, KeyKind};
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
-use oarlock::{Builder, Key};
+use oarlock::{AcceleratorBuilder, Key};
 use oarlock_dnssec::{
     Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
 };
@@ -149,7 +149,7 @@ impl KeyFiles {
     }
 
     /// An accelerator's builder that knows of the server, where a key is there.
-    pub(crate) fn builder(&self, global: &GlobalOptions) -> Builder {
+    pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
         self.remote
             .get()
             .iter()

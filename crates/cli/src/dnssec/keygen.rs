@@ -20,7 +20,7 @@ use crate::keys::{KeysError, Over, about, place};
 use oarlock_measure::GlobalOptions;
 
 /// Keys that are made before it is given up to find one with a tag of its own.
-const MOST_TRIES: usize = 1000;
+const MAX_TRIES: usize = 1000;
 
 #[derive(Args, Debug)]
 #[command(
@@ -144,7 +144,7 @@ fn with_own_tag(
     taken: &HashSet<u16>,
     mut make: impl FnMut() -> Result<SigningKey, DnssecError>,
 ) -> Result<SigningKey, DnssecError> {
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let key = make()?;
         let mut revoked = key.dnskey.clone();
         if let [high, low, ..] = revoked.as_mut_slice() {

@@ -41,10 +41,10 @@ pub(super) struct VerifyArgs {
     anchors: Vec<PathBuf>,
     /// Most keys of one tag that a signature is tried with
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    most_keys: u16,
+    max_keys: u16,
     /// Most additional iterations of NSEC3 that are computed
     #[arg(long, value_name = "N", default_value_t = 150)]
-    most_iterations: u16,
+    max_iterations: u16,
     /// Only read the zone: what is no record is reported, nothing is verified
     #[arg(long)]
     syntax_only: bool,
@@ -73,8 +73,8 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), Dnsse
     let sets = Sets::new(&zone.records);
     let now = args.now.map_or_else(now, Time::at_present);
     let settings = Settings {
-        most_keys: usize::from(args.most_keys),
-        most_iterations: args.most_iterations,
+        max_keys: usize::from(args.max_keys),
+        max_iterations: args.max_iterations,
         ..Settings::at(now)
     };
     let verifier =

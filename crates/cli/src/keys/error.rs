@@ -25,8 +25,8 @@ pub(crate) enum KeysError {
     Key { path: PathBuf, error: KeyError },
     #[error("{}: {error}", path.display())]
     Records { path: PathBuf, error: KeyFileError },
-    #[error("{}: longer than {most} bytes, which is more than a file of keys may have", path.display())]
-    LongRecords { path: PathBuf, most: usize },
+    #[error("{}: longer than {max} bytes, which is more than a file of keys may have", path.display())]
+    LongRecords { path: PathBuf, max: usize },
     #[error("{} exists: --force replaces it", path.display())]
     Exists { path: PathBuf },
     #[error("{} has the same name but for its ending: remove it first", path.display())]

@@ -18,7 +18,7 @@ use super::about::About;
 use super::draft::{self, Over};
 
 /// More than half a million keys.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Adds a key to a file of keys, which is made where it is not there; gives back the key's length. A key of the same name is
 /// replaced where `over` says so, in its line.
@@ -57,10 +57,10 @@ pub(super) struct KeyFile {
 
 impl KeyFile {
     pub(super) fn read(path: &Path) -> Result<Self, KeysError> {
-        let text = read_secret(path, MOST_BYTES + 1)
+        let text = read_secret(path, MAX_BYTES + 1)
             .map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
-        if text.len() > MOST_BYTES {
-            return Err(KeysError::LongRecords { path: path.to_owned(), most: MOST_BYTES });
+        if text.len() > MAX_BYTES {
+            return Err(KeysError::LongRecords { path: path.to_owned(), max: MAX_BYTES });
         }
         let loaded = load_keys(&text, |_| Ok(Arc::new(Unopened)))
             .map_err(|error| KeysError::Records { path: path.to_owned(), error })?;

@@ -17,8 +17,8 @@ pub(crate) enum RecordsError {
     Open { path: PathBuf, error: io::Error },
     #[error("{name}: {error}")]
     Read { name: String, error: io::Error },
-    #[error("{name}: a row is longer than {most} bytes (a quote that is left open?)")]
-    LongRow { name: String, most: usize },
+    #[error("{name}: a row is longer than {max} bytes (a quote that is left open?)")]
+    LongRow { name: String, max: usize },
     #[error("{name} is truncated: its last row, on line {line}, is not whole ({reason})")]
     Truncated { name: String, line: u64, reason: String },
     #[error("{}: {error}", path.display())]

@@ -11,9 +11,9 @@ use super::source::Header;
 use super::target::Target;
 
 /// Chunks that may wait for an earlier one. Who brings a later one waits with it.
-const MOST_WAITING: u64 = 4;
+const MAX_WAITING: u64 = 4;
 /// Rejected rows that are told on stderr where nobody wants them in a file.
-const MOST_TOLD: u64 = 5;
+const MAX_TOLD: u64 = 5;
 
 /// Puts chunks back into their order.
 pub(super) struct Order<'o> {
@@ -96,7 +96,7 @@ impl<'o> Order<'o> {
     /// they wait for never does.
     pub(super) fn take(&self, number: u64, done: Done, len_bytes: usize) -> Result<(), RecordsError> {
         let mut state = self.state();
-        while !state.is_stopped && number > state.next + MOST_WAITING {
+        while !state.is_stopped && number > state.next + MAX_WAITING {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.is_stopped {
@@ -146,7 +146,7 @@ impl<'o> Order<'o> {
         for reject in &done.rejects {
             match &mut files.rejects {
                 Some(_) => self.plan.push_reject(first_line, reject, &mut files.lines),
-                None if state.totals.rejected < MOST_TOLD => {
+                None if state.totals.rejected < MAX_TOLD => {
                     eprintln!("oarlock: line {}: {}", first_line + reject.line, self.plan.reason(reject));
                 }
                 None => {}

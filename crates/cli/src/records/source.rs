@@ -11,7 +11,7 @@ use super::{RecordsError, is_standard};
 /// Bytes of a chunk: enough rows to fill lanes, few enough to stay in a cache.
 const CHUNK: usize = 1 << 20;
 /// No row is longer, so that a quote that is left open does not fill the memory.
-const MOST_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
+const MAX_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
 
 /// Reads a file chunk by chunk.
 pub(super) struct Source {
@@ -129,8 +129,8 @@ impl Source {
                 buffer.truncate(whole);
                 return Ok(Some(buffer));
             }
-            if buffer.len() >= MOST_ROW {
-                return Err(RecordsError::LongRow { name: self.name.clone(), most: MOST_ROW });
+            if buffer.len() >= MAX_ROW {
+                return Err(RecordsError::LongRow { name: self.name.clone(), max: MAX_ROW });
             }
             wanted = 2 * buffer.len();
         }
@@ -157,11 +157,11 @@ pub(super) struct Header {
     pub(super) name: String,
 }
 
-/// Reads once, up to `most` bytes.
-pub(super) fn fill(reader: &mut dyn Read, buffer: &mut Buffer, most: usize) -> io::Result<usize> {
+/// Reads once, up to `max` bytes.
+pub(super) fn fill(reader: &mut dyn Read, buffer: &mut Buffer, max: usize) -> io::Result<usize> {
     let start = buffer.len();
     loop {
-        let read = reader.read(buffer.add(most));
+        let read = reader.read(buffer.add(max));
         buffer.truncate(start + read.as_ref().map_or(0, |read| *read));
         match read {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -215,7 +215,7 @@ mod tests {
         text.extend(b"\n1\n");
         assert_eq!(chunks(text.clone(), usize::MAX).unwrap().concat(), text);
         let mut open = b"\"".to_vec();
-        open.resize(2 * MOST_ROW + 2, b'\n');
+        open.resize(2 * MAX_ROW + 2, b'\n');
         assert!(matches!(chunks(open, usize::MAX), Err(RecordsError::LongRow { .. })));
     }
 }

@@ -10,7 +10,7 @@ use super::Shared;
 pub(super) type Task = Box<dyn FnOnce(&Shared) + Send>;
 
 /// Tables wait in this queue; past the bound a key is counted anew.
-const MOST_QUEUED: usize = 256;
+const MAX_QUEUED: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Builder {
@@ -28,7 +28,7 @@ impl Builder {
     /// Queues a task, and starts the thread where there is none. False where it will not be done.
     pub(super) fn push(shared: &Arc<Shared>, task: Task) -> bool {
         let mut queue = shared.builder.lock();
-        if queue.tasks.len() >= MOST_QUEUED {
+        if queue.tasks.len() >= MAX_QUEUED {
             return false;
         }
         if !queue.has_thread {

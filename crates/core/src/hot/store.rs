@@ -6,11 +6,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::{Table, Wanted};
+use super::{KeyUse, VerifyTable};
 use crate::Fingerprint;
 
 /// Past so many keys the older half of those without a table is forgotten. An entry takes about 200 bytes.
-const MOST_ENTRIES: usize = 8192;
+const MAX_ENTRIES: usize = 8192;
 
 /// A key for whose table there was no room asks again after so many times the uses.
 const PATIENCE: u32 = 8;
@@ -20,7 +20,7 @@ const PATIENCE: u32 = 8;
 pub(super) struct Name(Fingerprint, TypeId);
 
 impl Name {
-    pub(super) fn new<T: Table>(fingerprint: Fingerprint) -> Self {
+    pub(super) fn new<T: VerifyTable>(fingerprint: Fingerprint) -> Self {
         Self(fingerprint, TypeId::of::<T>())
     }
 
@@ -39,7 +39,7 @@ impl Hash for Name {
 
 /// What a look-up found.
 pub(super) enum Found<T> {
-    Table(Arc<T>),
+    VerifyTable(Arc<T>),
     /// No table, nor reason to build one now.
     Nothing,
     /// A key not seen before, or used often enough.
@@ -47,7 +47,7 @@ pub(super) enum Found<T> {
 }
 
 /// All that is known of keys in one process.
-pub(super) struct Shelves {
+pub(super) struct TableStore {
     budget: usize,
     /// Counts look-ups: the time by which a table is old.
     clock: AtomicU64,
@@ -79,7 +79,7 @@ enum State {
     Refused,
 }
 
-impl Shelves {
+impl TableStore {
     pub(super) fn new(budget: usize) -> Self {
         Self { budget, clock: AtomicU64::new(0), store: RwLock::default() }
     }
@@ -98,10 +98,10 @@ impl Shelves {
     }
 
     /// Looks all keys up under one lock, counting uses.
-    pub(super) fn find<T: Table>(&self, wanted: &[Wanted<'_>]) -> Vec<Found<T>> {
+    pub(super) fn find<T: VerifyTable>(&self, wanted: &[KeyUse<'_>]) -> Vec<Found<T>> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let store = self.read();
-        let find = |wanted: &Wanted<'_>| match store.entries.get(&wanted.name) {
+        let find = |wanted: &KeyUse<'_>| match store.entries.get(&wanted.name) {
             Some(entry) if *entry.public == *wanted.public => entry.find(wanted.uses, now),
             // Two keys of one fingerprint: a mistake of whoever made them, which must not become a wrong answer.
             Some(_) => Found::Nothing,
@@ -112,7 +112,7 @@ impl Shelves {
 
     /// Takes note of a key that is due. True where its table is to be built now: `threshold` uses are counted, and there is
     /// room for `bytes` beside the tables that were used since.
-    pub(super) fn claim(&self, wanted: &Wanted<'_>, threshold: u32, bytes: usize) -> bool {
+    pub(super) fn claim(&self, wanted: &KeyUse<'_>, threshold: u32, bytes: usize) -> bool {
         let now = self.now();
         let mut store = self.write();
         store.enter(wanted, threshold, now);
@@ -130,7 +130,7 @@ impl Shelves {
     }
 
     /// Puts a table where runs find it. False where tables in use have taken its room meanwhile.
-    pub(super) fn publish<T: Table>(&self, name: Name, table: &Arc<T>) -> bool {
+    pub(super) fn publish<T: VerifyTable>(&self, name: Name, table: &Arc<T>) -> bool {
         let now = self.now();
         let mut store = self.write();
         let Some(State::Building { since }) = store.entries.get(&name).map(|entry| &entry.state) else {
@@ -176,11 +176,11 @@ impl Shelves {
 
 impl Store {
     /// Begins to count a key that is not known, forgetting others where there are too many.
-    fn enter(&mut self, wanted: &Wanted<'_>, threshold: u32, now: u64) {
+    fn enter(&mut self, wanted: &KeyUse<'_>, threshold: u32, now: u64) {
         if self.entries.contains_key(&wanted.name) {
             return;
         }
-        if self.entries.len() >= MOST_ENTRIES {
+        if self.entries.len() >= MAX_ENTRIES {
             self.forget();
         }
         let uses = AtomicU32::new(wanted.uses);
@@ -204,7 +204,7 @@ impl Store {
     }
 
     /// Since when a key is counted, and to how many uses, where it has reached them.
-    fn due(&self, wanted: &Wanted<'_>) -> Option<(u64, u32)> {
+    fn due(&self, wanted: &KeyUse<'_>) -> Option<(u64, u32)> {
         let entry = self.entries.get(&wanted.name).filter(|entry| *entry.public == *wanted.public)?;
         match &entry.state {
             State::Counted { since, uses, needed } if uses.load(Ordering::Relaxed) >= *needed => {
@@ -231,10 +231,10 @@ impl Store {
 }
 
 impl Entry {
-    fn find<T: Table>(&self, uses: u32, now: u64) -> Found<T> {
+    fn find<T: VerifyTable>(&self, uses: u32, now: u64) -> Found<T> {
         self.used.store(now, Ordering::Relaxed);
         match &self.state {
-            State::Ready(table, _) => Arc::clone(table).downcast().map_or(Found::Nothing, Found::Table),
+            State::Ready(table, _) => Arc::clone(table).downcast().map_or(Found::Nothing, Found::VerifyTable),
             State::Counted { uses: counted, needed, .. } => {
                 let before = counted.fetch_add(uses, Ordering::Relaxed);
                 if before.saturating_add(uses) >= *needed { Found::Due } else { Found::Nothing }

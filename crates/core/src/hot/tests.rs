@@ -9,7 +9,7 @@ const KILO: usize = 1024;
 #[derive(Debug)]
 struct Toy([u8; 32]);
 
-impl Table for Toy {
+impl VerifyTable for Toy {
     const BYTES: usize = KILO;
     const USES: u32 = 4;
 
@@ -30,12 +30,12 @@ fn key(number: u8) -> Key {
     Key::local(KeyParts::Ed25519Public([number; 32]), Fingerprint::new([number; 32]))
 }
 
-fn bytes(hot: &HotKeys) -> usize {
+fn bytes(hot: &VerifyTableCache) -> usize {
     hot.prepared().bytes
 }
 
 /// Whether each of these keys has its table.
-fn ask(hot: &HotKeys, keys: &[u8]) -> Vec<bool> {
+fn ask(hot: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
     let keys: Vec<Key> = keys.iter().map(|number| key(*number)).collect();
     let tables = hot.tables(keys.iter(), build);
     let is_own = |(place, key): (usize, &Key)| tables.of(place).map(|table| &table.0) == key.ed25519_public();
@@ -44,7 +44,7 @@ fn ask(hot: &HotKeys, keys: &[u8]) -> Vec<bool> {
 
 #[test]
 fn a_table_is_built_behind_after_so_many_uses() {
-    let hot = HotKeys::new(8 * KILO);
+    let hot = VerifyTableCache::new(8 * KILO);
     assert_eq!(ask(&hot, &[1, 2, 1]), [false; 3]);
     hot.settle();
     assert_eq!(bytes(&hot), 0);
@@ -59,14 +59,14 @@ fn a_table_is_built_behind_after_so_many_uses() {
 
 #[test]
 fn at_once_the_first_use_has_its_table() {
-    let hot = HotKeys::new(8 * KILO).at_once();
+    let hot = VerifyTableCache::new(8 * KILO).at_once();
     assert_eq!(ask(&hot, &[1, 2, 1, 3]), [true; 4]);
     assert_eq!(bytes(&hot), 3 * KILO);
 }
 
 #[test]
 fn tables_idle_longest_make_room_and_tables_in_use_do_not() {
-    let hot = HotKeys::new(2 * KILO).at_once();
+    let hot = VerifyTableCache::new(2 * KILO).at_once();
     assert_eq!(ask(&hot, &[1]), [true]);
     assert_eq!(ask(&hot, &[2]), [true]);
     assert_eq!(ask(&hot, &[1]), [true]);
@@ -78,7 +78,7 @@ fn tables_idle_longest_make_room_and_tables_in_use_do_not() {
 
 #[test]
 fn keys_in_turn_do_not_push_each_other_out() {
-    let (hot, rounds) = (HotKeys::new(3 * KILO), if cfg!(miri) { 20 } else { 100 });
+    let (hot, rounds) = (VerifyTableCache::new(3 * KILO), if cfg!(miri) { 20 } else { 100 });
     for _ in 0..rounds {
         (0..6).for_each(|number| drop(ask(&hot, &[number])));
         hot.settle();
@@ -94,7 +94,7 @@ fn keys_in_turn_do_not_push_each_other_out() {
 
 #[test]
 fn forgotten_tables_are_built_again() {
-    let hot = HotKeys::new(2 * KILO).at_once();
+    let hot = VerifyTableCache::new(2 * KILO).at_once();
     assert_eq!(ask(&hot, &[1]), [true]);
     hot.forget();
     assert_eq!(bytes(&hot), 0);
@@ -104,7 +104,7 @@ fn forgotten_tables_are_built_again() {
 #[test]
 fn a_table_beyond_the_budget_is_never_built() {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
-    let hot = HotKeys::new(KILO - 1).at_once();
+    let hot = VerifyTableCache::new(KILO - 1).at_once();
     let key = key(1);
     let tables = hot.tables([&key; 9].into_iter(), |public| {
         BUILT.fetch_add(1, Ordering::Relaxed);
@@ -129,7 +129,7 @@ fn what_cannot_be_built_is_tried_once() {
         TRIED.fetch_add(1, Ordering::Relaxed);
         std::panic::resume_unwind(Box::new("a build that panics"))
     };
-    for hot in [HotKeys::new(8 * KILO), HotKeys::new(8 * KILO).at_once()] {
+    for hot in [VerifyTableCache::new(8 * KILO), VerifyTableCache::new(8 * KILO).at_once()] {
         TRIED.store(0, Ordering::Relaxed);
         for _ in 0..10 {
             let (one, two, three) = (key(1), key(2), key(3));
@@ -139,7 +139,7 @@ fn what_cannot_be_built_is_tried_once() {
             hot.settle();
         }
         assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&hot)), (3, 0));
-        assert_eq!(ask(&hot, &[4, 4, 4, 4]), [hot.timing == Timing::AtOnce; 4]);
+        assert_eq!(ask(&hot, &[4, 4, 4, 4]), [hot.timing == BuildTiming::AtOnce; 4]);
         hot.settle();
         assert_eq!(ask(&hot, &[4]), [true], "the builder lives on");
     }
@@ -147,7 +147,7 @@ fn what_cannot_be_built_is_tried_once() {
 
 #[test]
 fn a_table_is_no_other_keys_for_having_its_fingerprint() {
-    let hot = HotKeys::new(8 * KILO).at_once();
+    let hot = VerifyTableCache::new(8 * KILO).at_once();
     assert_eq!(ask(&hot, &[1]), [true]);
     let false_one = Key::local(KeyParts::Ed25519Public([2; 32]), Fingerprint::new([1; 32]));
     assert!(hot.tables([&false_one, &key(1)].into_iter(), build).of(0).is_none());
@@ -156,7 +156,7 @@ fn a_table_is_no_other_keys_for_having_its_fingerprint() {
 
 #[test]
 fn a_key_of_another_kind_has_no_table() {
-    let hot = HotKeys::new(8 * KILO).at_once();
+    let hot = VerifyTableCache::new(8 * KILO).at_once();
     let other = Key::local(KeyParts::X25519Public([1; 32]), Fingerprint::new([9; 32]));
     let own = key(1);
     let tables = hot.tables([&other, &own].into_iter(), build);
@@ -165,7 +165,7 @@ fn a_key_of_another_kind_has_no_table() {
 
 #[test]
 fn keys_that_come_once_are_forgotten_in_time() {
-    let hot = HotKeys::new(8 * KILO);
+    let hot = VerifyTableCache::new(8 * KILO);
     let many = if cfg!(miri) { 20 } else { 20_000 };
     for number in 0..many {
         let mut bytes = [0; 32];
@@ -173,7 +173,7 @@ fn keys_that_come_once_are_forgotten_in_time() {
         let key = Key::local(KeyParts::Ed25519Public(bytes), Fingerprint::new(bytes));
         assert!(hot.tables([&key].into_iter(), build).of(0).is_none());
     }
-    assert!(hot.shared().shelves.entries() <= 8192);
+    assert!(hot.shared().store.entries() <= 8192);
     assert_eq!(ask(&hot, &[200; 4]), [false; 4]);
     hot.settle();
     assert_eq!(ask(&hot, &[200]), [true]);
@@ -181,10 +181,12 @@ fn keys_that_come_once_are_forgotten_in_time() {
 
 #[test]
 fn the_child_of_a_fork_builds_for_itself() {
-    let own = HotKeys::new(8 * KILO);
+    let own = VerifyTableCache::new(8 * KILO);
     // Of a parent whose builder is lost and whose locks are held.
-    let inherited =
-        HotKeys { own: Generation::new(std::process::id() ^ 1, 8 * KILO), ..HotKeys::new(8 * KILO) };
+    let inherited = VerifyTableCache {
+        own: Generation::new(std::process::id() ^ 1, 8 * KILO),
+        ..VerifyTableCache::new(8 * KILO)
+    };
     let held = inherited.own.shared.builder.hold();
     for hot in [&own, &inherited] {
         assert_eq!(ask(hot, &[1; 4]), [false; 4]);
@@ -196,7 +198,7 @@ fn the_child_of_a_fork_builds_for_itself() {
 
 #[test]
 fn many_threads_agree() {
-    let hot = HotKeys::new(4 * KILO);
+    let hot = VerifyTableCache::new(4 * KILO);
     let rounds = if cfg!(miri) { 4 } else { 250 };
     std::thread::scope(|scope| {
         for first in 0..4 {

@@ -1,7 +1,7 @@
 //! The choice of an engine, and of the number of operations at once.
 
 use super::{Asking, Scheduler, usable};
-use crate::config::Rule;
+use crate::config::SchedulingRule;
 use crate::queue::{Choice, Nanos, Queue, Work};
 
 pub(super) enum Chosen {
@@ -24,10 +24,10 @@ impl<W: Work> Scheduler<W> {
         let queue = &self.queues[queue];
         let referee = self.referee_of(queue)?;
         let is_single = match self.config.rule {
-            Rule::Adaptive => self.lane_pays(queue, referee, ops, bytes / ops.max(1)).is_none(),
-            Rule::ScalarOnly => true,
-            Rule::TwoOrMore => ops < 2,
-            Rule::Timer(_) => false,
+            SchedulingRule::Adaptive => self.lane_pays(queue, referee, ops, bytes / ops.max(1)).is_none(),
+            SchedulingRule::ScalarOnly => true,
+            SchedulingRule::TwoOrMore => ops < 2,
+            SchedulingRule::Timer(_) => false,
         };
         is_single.then(|| referee.cost.predict_ns(referee.lanes, ops, bytes))
     }
@@ -38,14 +38,14 @@ impl<W: Work> Scheduler<W> {
         let queue = &self.queues[queue];
         let referee = self.referee_of(queue);
         let lane = match (self.config.rule, referee) {
-            (Rule::ScalarOnly, _) => None,
+            (SchedulingRule::ScalarOnly, _) => None,
             (_, Some(referee)) => self.lane_pays(queue, referee, ops, bytes_per_op),
             (_, None) => self.cheapest_lane(queue, ops, bytes_per_op),
         };
         let choice = lane.or(referee)?;
         // Nobody waits for the first of these, and what an engine without groups shares within a run is not in its cost.
-        let most = if choice.lanes.best > 1 { self.worthwhile(choice) } else { choice.lanes.most };
-        Some((choice, ops.min(most.max(1))))
+        let max = if choice.lanes.preferred > 1 { self.worthwhile(choice) } else { choice.lanes.max };
+        Some((choice, ops.min(max.max(1))))
     }
 
     /// Chooses what is run for a tenant from a queue in which a batch could have `available` operations.
@@ -66,13 +66,13 @@ impl<W: Work> Scheduler<W> {
         let (share, bytes) = (available.div_ceil(1 + asking.idle_others), queue.bytes_per_op());
         let unit = match (self.config.rule, referee) {
             (_, None) => self.cheapest_lane(queue, share, bytes).map(|lane| self.lane_unit(lane, share)),
-            (Rule::ScalarOnly, Some(referee)) => Some((referee, 1)),
-            (Rule::Adaptive, Some(referee)) => match self.lane_pays(queue, referee, share, bytes) {
+            (SchedulingRule::ScalarOnly, Some(referee)) => Some((referee, 1)),
+            (SchedulingRule::Adaptive, Some(referee)) => match self.lane_pays(queue, referee, share, bytes) {
                 Some(lane) => Some(self.lane_unit(lane, share)),
                 None => Some((referee, share.min(self.worthwhile(referee)))),
             },
-            (Rule::TwoOrMore, Some(referee)) => Some(self.two_or_more(queue, available, referee)),
-            (Rule::Timer(wait), Some(referee)) => {
+            (SchedulingRule::TwoOrMore, Some(referee)) => Some(self.two_or_more(queue, available, referee)),
+            (SchedulingRule::Timer(wait), Some(referee)) => {
                 match self.timer(queue, available, referee, wait.as_nanos() as u64, now) {
                     Ok(unit) => Some(unit),
                     Err(time) => return Chosen::WaitUntil(time),
@@ -103,7 +103,7 @@ impl<W: Work> Scheduler<W> {
         if !self.others_wait() || cost(choice, ops) <= longest {
             return Chosen::Unit(choice, ops);
         }
-        let group = ops.min(choice.lanes.best.max(1));
+        let group = ops.min(choice.lanes.preferred.max(1));
         if ops > group && cost(choice, group) <= longest {
             let per_group = cost(choice, group).max(1.0);
             return Chosen::Unit(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
@@ -127,7 +127,7 @@ impl<W: Work> Scheduler<W> {
     /// The near engine other than the referee with the least cost per operation for so many.
     fn cheapest_lane(&self, queue: &Queue<W>, ops: usize, bytes_per_op: usize) -> Option<Choice> {
         let per_op = |choice: &Choice| {
-            let ops = ops.clamp(1, choice.lanes.best.max(1));
+            let ops = ops.clamp(1, choice.lanes.preferred.max(1));
             choice.cost.predict_ns(choice.lanes, ops, ops * bytes_per_op) / ops as f64
         };
         usable(queue, |choice| !choice.is_far && choice.engine != self.referee)
@@ -144,7 +144,7 @@ impl<W: Work> Scheduler<W> {
         bytes_per_op: usize,
     ) -> Option<Choice> {
         let lane = self.cheapest_lane(queue, ops, bytes_per_op)?;
-        let ops = ops.min(lane.lanes.best.max(1));
+        let ops = ops.min(lane.lanes.preferred.max(1));
         let batch = lane.cost.predict_ns(lane.lanes, ops, ops * bytes_per_op);
         let singles = referee.cost.predict_ns(referee.lanes, 1, bytes_per_op) * ops as f64;
         (batch < singles).then_some(lane)
@@ -160,7 +160,7 @@ impl<W: Work> Scheduler<W> {
 
     fn two_or_more(&self, queue: &Queue<W>, available: usize, referee: Choice) -> (Choice, usize) {
         match self.cheapest_lane(queue, available, queue.bytes_per_op()) {
-            Some(lane) if available >= 2 => (lane, available.min(lane.lanes.best)),
+            Some(lane) if available >= 2 => (lane, available.min(lane.lanes.preferred)),
             _ => (referee, 1),
         }
     }
@@ -174,7 +174,7 @@ impl<W: Work> Scheduler<W> {
         now: Nanos,
     ) -> Result<(Choice, usize), Nanos> {
         let unit = self.cheapest_lane(queue, available, queue.bytes_per_op()).unwrap_or(referee);
-        let full = if unit.engine == self.referee { 8 } else { unit.lanes.best };
+        let full = if unit.engine == self.referee { 8 } else { unit.lanes.preferred };
         let ready = queue.oldest().unwrap_or(now).saturating_add(wait);
         if available >= full || now >= ready { Ok((unit, available.min(full))) } else { Err(ready) }
     }
@@ -184,7 +184,7 @@ impl<W: Work> Scheduler<W> {
         let bytes = queue.bytes_per_op();
         let per_op = usable(queue, |choice| !choice.is_far)
             .map(|choice| {
-                let ops = choice.lanes.best.max(1);
+                let ops = choice.lanes.preferred.max(1);
                 choice.cost.predict_ns(choice.lanes, ops, ops * bytes) / ops as f64
             })
             .fold(f64::INFINITY, f64::min);

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oarlock_core::{Curve, Lanes};
+use oarlock_core::{BatchSize, Curve};
 
 use super::*;
-use crate::config::Rule;
+use crate::config::SchedulingRule;
 
 const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
 const DERIVE: Shape = Shape::X25519;
@@ -31,24 +31,25 @@ fn item(count: u32, due: Nanos) -> Item<Job> {
     Item { work, first: 0, count, bytes: 0, is_whole: false, tenant: 0, enqueued: 0, due, attempts: 0 }
 }
 
-fn per_op(ns: f64) -> Cost {
-    Cost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
+fn per_op(ns: f64) -> EngineCost {
+    EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
 }
 
 fn scalar(ns: f64) -> Choice {
-    choice(REFEREE, Lanes { best: 1, most: 1 }, per_op(ns), false)
+    choice(REFEREE, BatchSize { preferred: 1, max: 1 }, per_op(ns), false)
 }
 
 fn lane(ns: f64) -> Choice {
-    choice(LANE, Lanes { best: 8, most: 64 }, per_op(ns), false)
+    choice(LANE, BatchSize { preferred: 8, max: 64 }, per_op(ns), false)
 }
 
 fn far(ns: f64) -> Choice {
-    choice(FAR, Lanes { best: 64, most: 1024 }, per_op(ns), true)
+    choice(FAR, BatchSize { preferred: 64, max: 1024 }, per_op(ns), true)
 }
 
 fn scheduler() -> Scheduler<Job> {
-    let config = Config { overhead: Duration::ZERO, tenant_bound: 10_000, ..Config::default() };
+    let config =
+        SchedulerConfig { overhead: Duration::ZERO, tenant_bound: 10_000, ..SchedulerConfig::default() };
     Scheduler::new(config, REFEREE, 3)
 }
 
@@ -345,7 +346,8 @@ fn errand(tenant: u64, ns: Nanos) -> Item<Errand> {
 
 #[test]
 fn tasks_take_turns_and_leave_threads_for_others() {
-    let config = Config { max_tenant_backlog: Some(Duration::from_secs(1)), ..Config::default() };
+    let config =
+        SchedulerConfig { max_tenant_backlog: Some(Duration::from_secs(1)), ..SchedulerConfig::default() };
     let mut scheduler = Scheduler::<Errand>::new(config, REFEREE, 1);
     (0..10).for_each(|_| scheduler.submit_task(errand(1, 100_000_000)).unwrap());
     assert_eq!(
@@ -371,12 +373,12 @@ fn tasks_take_turns_and_leave_threads_for_others() {
 
 #[test]
 fn bulk_work_is_chosen_by_its_own_bytes() {
-    let mut config = Config { overhead: Duration::ZERO, ..Config::default() };
-    config.rule = Rule::Adaptive;
+    let mut config = SchedulerConfig { overhead: Duration::ZERO, ..SchedulerConfig::default() };
+    config.rule = SchedulingRule::Adaptive;
     let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
     let per_byte = |engine, best, per_batch_ns, per_byte_ns| {
-        let cost = Cost { per_batch_ns, per_op_ns: 0.0, per_byte_ns };
-        choice(engine, Lanes { best, most: 64 }, cost, false)
+        let cost = EngineCost { per_batch_ns, per_op_ns: 0.0, per_byte_ns };
+        choice(engine, BatchSize { preferred: best, max: 64 }, cost, false)
     };
     let choices = [per_byte(REFEREE, 1, 0.0, 10.0), per_byte(LANE, 8, US, 1.0)];
     let queue = queue(&mut scheduler, SIGN, &choices);
@@ -393,7 +395,7 @@ fn bulk_work_is_chosen_by_its_own_bytes() {
 #[test]
 fn bulk_work_without_groups_comes_in_long_runs() {
     let mut scheduler = scheduler();
-    let referee = choice(REFEREE, Lanes { best: 1, most: 64 }, per_op(100.0 * US), false);
+    let referee = choice(REFEREE, BatchSize { preferred: 1, max: 64 }, per_op(100.0 * US), false);
     let queue = queue(&mut scheduler, SIGN, &[referee, lane(900.0 * US)]);
     let plan = |ops| scheduler.bulk_plan(queue, ops, 0).map(|(choice, ops)| (choice.engine, ops));
     assert_eq!([plan(1), plan(64), plan(100)], [1, 64, 64].map(|ops| Some((REFEREE, ops))));
@@ -401,11 +403,11 @@ fn bulk_work_without_groups_comes_in_long_runs() {
 
 #[test]
 fn one_long_record_takes_all_lanes_as_long_as_eight() {
-    let config = Config { overhead: Duration::ZERO, ..Config::default() };
+    let config = SchedulerConfig { overhead: Duration::ZERO, ..SchedulerConfig::default() };
     let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
     let per_byte = |engine, best, per_byte_ns| {
-        let cost = Cost { per_batch_ns: 0.0, per_op_ns: 0.0, per_byte_ns };
-        choice(engine, Lanes { best, most: 64 }, cost, false)
+        let cost = EngineCost { per_batch_ns: 0.0, per_op_ns: 0.0, per_byte_ns };
+        choice(engine, BatchSize { preferred: best, max: 64 }, cost, false)
     };
     let queue = queue(&mut scheduler, SIGN, &[per_byte(REFEREE, 1, 10.0), per_byte(LANE, 8, 2.0)]);
     let engine = |ops| scheduler.bulk_plan(queue, ops, 16_384).unwrap().0.engine;

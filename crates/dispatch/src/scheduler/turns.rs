@@ -15,7 +15,7 @@ const HOLDER_BATCH: usize = 1024;
 const ENOUGH: usize = 1024;
 
 /// Tenants whose jobs a long batch is held against: those that come next.
-const MOST_HEEDED: usize = 32;
+const MAX_HEEDED: usize = 32;
 
 impl<W: Work> Scheduler<W> {
     /// Decides what a free near worker does next: the most urgent queue of the tenant that has been served least.
@@ -63,14 +63,14 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Decides what a free thread for tasks does next: the oldest task of the tenant that has been served least, unless it has `most`
+    /// Decides what a free thread for tasks does next: the oldest task of the tenant that has been served least, unless it has `max`
     /// of them running already.
-    pub(crate) fn next_task(&mut self, most: usize) -> Decision<W> {
+    pub(crate) fn next_task(&mut self, max: usize) -> Decision<W> {
         let Some(queue) = self.find(Lane::Tasks) else { return Decision::Idle };
         let mut last = None;
         while let Some((served, tenant)) = self.tenants.next(Resource::Tasks, last) {
             last = Some((served, tenant));
-            if self.tenants.running(tenant) >= most {
+            if self.tenants.running(tenant) >= max {
                 continue;
             }
             let Some(item) = self.queues[queue].take_for(tenant, 1, |_| false).pop() else { continue };
@@ -105,7 +105,7 @@ impl<W: Work> Scheduler<W> {
                 continue;
             };
             let choice = *choice;
-            let surplus = self.surplus(queue, workers).min(choice.lanes.most);
+            let surplus = self.surplus(queue, workers).min(choice.lanes.max);
             if surplus == 0 || !self.far_pays(queue, choice, surplus) {
                 continue;
             }
@@ -168,10 +168,10 @@ impl<W: Work> Scheduler<W> {
         if own >= queue.live() || own >= ENOUGH {
             return Vec::new();
         }
-        queue.others(tenant).filter(|other| self.is_most_urgent(index, *other)).collect()
+        queue.others(tenant).filter(|other| self.is_top_urgent(index, *other)).collect()
     }
 
-    fn is_most_urgent(&self, index: usize, tenant: u64) -> bool {
+    fn is_top_urgent(&self, index: usize, tenant: u64) -> bool {
         let queues = self.tenants.queues(tenant);
         let slack = |index: &&usize| self.slack_key(&self.queues[**index], tenant);
         queues.len() == 1 || queues.iter().min_by_key(slack) == Some(&index)
@@ -193,7 +193,7 @@ impl<W: Work> Scheduler<W> {
             let slack = self.slack_key(other, tenant) - i128::from(now);
             other.lane != queue.lane && (0..cost_ns as i128).contains(&slack)
         };
-        let mut next = self.tenants.in_order(Resource::Engines).take(MOST_HEEDED);
+        let mut next = self.tenants.in_order(Resource::Engines).take(MAX_HEEDED);
         next.any(|tenant| self.tenants.queues(tenant).iter().any(|other| is_delayed(tenant, *other)))
     }
 
@@ -213,17 +213,17 @@ impl<W: Work> Scheduler<W> {
     /// Refuses an item with which its tenant would have more waiting than it may. Where nothing waits, a group of lanes is
     /// always taken: an operation may take longer than the bound.
     pub(super) fn check_backlog(&self, index: usize, item: &Item<W>) -> Result<(), JobError> {
-        let Some(most) = self.config.max_tenant_backlog else { return Ok(()) };
-        let (queue, most) = (&self.queues[index], most.as_nanos() as f64);
+        let Some(max) = self.config.max_tenant_backlog else { return Ok(()) };
+        let (queue, max) = (&self.queues[index], max.as_nanos() as f64);
         let per_op = self.per_op_ns(queue).max(1.0);
         let waiting = self.backlog_ns(item.tenant);
-        let group = queue.choices.iter().map(|choice| choice.lanes.best).max().unwrap_or(1);
+        let group = queue.choices.iter().map(|choice| choice.lanes.preferred).max().unwrap_or(1);
         let is_small = waiting == 0.0 && item.count as usize <= group;
-        if is_small || waiting + per_op * f64::from(item.count) <= most {
+        if is_small || waiting + per_op * f64::from(item.count) <= max {
             return Ok(());
         }
         let as_operations = |ns: f64| (ns / per_op) as usize;
-        Err(JobError::Overloaded { queued: as_operations(waiting), bound: as_operations(most) })
+        Err(JobError::Overloaded { queued: as_operations(waiting), bound: as_operations(max) })
     }
 
     /// Predicted nanoseconds of so many operations in full batches.
@@ -231,18 +231,18 @@ impl<W: Work> Scheduler<W> {
         let queue = &self.queues[index];
         let costs = usable(queue, |choice| !choice.is_far)
             .map(|choice| choice.cost.predict_ns(choice.lanes, ops, bytes));
-        let least = costs.fold(f64::INFINITY, f64::min);
-        if least.is_finite() { least } else { 0.0 }
+        let min = costs.fold(f64::INFINITY, f64::min);
+        if min.is_finite() { min } else { 0.0 }
     }
 
     /// Returns the cost of an operation of a queue if its lanes are full.
     fn per_op_ns(&self, queue: &Queue<W>) -> f64 {
         let bytes = queue.bytes_per_op();
         let full = |choice: &Choice| {
-            let ops = choice.lanes.best.max(1);
+            let ops = choice.lanes.preferred.max(1);
             choice.cost.predict_ns(choice.lanes, ops, ops * bytes) / ops as f64
         };
-        let least = usable(queue, |choice| !choice.is_far).map(full).fold(f64::INFINITY, f64::min);
-        if least.is_finite() { least } else { self.config.overhead.as_nanos() as f64 }
+        let min = usable(queue, |choice| !choice.is_far).map(full).fold(f64::INFINITY, f64::min);
+        if min.is_finite() { min } else { self.config.overhead.as_nanos() as f64 }
     }
 }

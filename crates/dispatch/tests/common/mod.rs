@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use oarlock_core::{
-    Completion, Curve, EcPrivateParts, Engine, EngineFault, Extra, Fingerprint, Holder, Jobs, Key, KeyKind,
-    KeyParts, Lanes, Nonce, Operation, OperationSet, Outcomes, OwnedJobs, Reach, RsaExponent,
-    RsaPrivateParts, RsaPublicParts, SecretBytes, Shape, Status, XPrivateParts,
+    BatchSize, Completion, Curve, EcPrivateParts, Engine, EngineFault, EngineLocation, Fingerprint, Holder,
+    Jobs, Key, KeyKind, KeyParts, NonceInput, Operation, OperationSet, Outcomes, OwnedJobs, RsaExponent,
+    RsaPrivateParts, RsaPublicParts, SecondInput, SecretBytes, Shape, Status, XPrivateParts,
 };
 
 pub const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
@@ -37,7 +37,7 @@ pub fn truth(shape: Shape, operation: &Operation<'_>) -> (Status, Vec<u8>) {
         Shape::EcdsaSign { .. } => signature(input, operation.extra),
         Shape::EcdsaVerify { .. } => {
             let is_good =
-                matches!(operation.extra, Extra::Signature(bytes) if bytes[..32] == mixed(input, 17));
+                matches!(operation.extra, SecondInput::Signature(bytes) if bytes[..32] == mixed(input, 17));
             return (if is_good { Status::Done } else { Status::Rejected }, vec![]);
         }
         Shape::RsaPrivate { .. } => rotated(input, 1),
@@ -51,10 +51,10 @@ fn mixed(input: &[u8], by: u8) -> Vec<u8> {
     input.iter().map(|byte| byte.wrapping_mul(5).wrapping_add(by)).collect()
 }
 
-fn signature(input: &[u8], extra: Extra<'_>) -> Vec<u8> {
+fn signature(input: &[u8], extra: SecondInput<'_>) -> Vec<u8> {
     let mut bytes = mixed(input, 17);
     match extra {
-        Extra::Nonce(Nonce::Hedged(nonce)) => bytes.extend_from_slice(nonce),
+        SecondInput::NonceInput(NonceInput::Hedged(nonce)) => bytes.extend_from_slice(nonce),
         _ => bytes.extend([0; 32]),
     }
     bytes
@@ -88,8 +88,8 @@ pub enum Manner {
 #[derive(Debug)]
 pub struct Invented {
     pub name: &'static str,
-    pub lanes: Lanes,
-    pub reach: Reach,
+    pub lanes: BatchSize,
+    pub reach: EngineLocation,
     pub confirms: bool,
     pub manner: Mutex<Manner>,
     pub runs: AtomicUsize,
@@ -109,14 +109,14 @@ impl Invented {
     }
 
     pub fn far() -> Arc<Self> {
-        Arc::new(Self { reach: Reach::Far, ..Self::bare("far", 64, Manner::Honest) })
+        Arc::new(Self { reach: EngineLocation::Far, ..Self::bare("far", 64, Manner::Honest) })
     }
 
     pub fn bare(name: &'static str, best: usize, manner: Manner) -> Self {
         Self {
             name,
-            lanes: Lanes { best, most: 8 * best },
-            reach: Reach::Near,
+            lanes: BatchSize { preferred: best, max: 8 * best },
+            reach: EngineLocation::Near,
             confirms: false,
             manner: Mutex::new(manner),
             runs: AtomicUsize::new(0),
@@ -168,7 +168,7 @@ impl Engine for Invented {
         self.name
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE].contains(&shape).then_some(self.lanes)
     }
 
@@ -176,7 +176,7 @@ impl Engine for Invented {
         self.confirms
     }
 
-    fn reach(&self) -> Reach {
+    fn reach(&self) -> EngineLocation {
         self.reach
     }
 
@@ -333,14 +333,14 @@ pub fn push(set: &mut OperationSet, key: &Key, n: usize) {
     let input = input(shape, n);
     match shape {
         Shape::EcdsaVerify { .. } => {
-            let mut good = signature(&input, Extra::None);
+            let mut good = signature(&input, SecondInput::None);
             good[0] ^= (n % 2) as u8;
-            set.push(key, &input, Extra::Signature(&good)).unwrap();
+            set.push(key, &input, SecondInput::Signature(&good)).unwrap();
         }
         Shape::EcdsaSign { .. } => {
-            set.push(key, &input, Extra::Nonce(Nonce::Hedged(&[n as u8; 32]))).unwrap();
+            set.push(key, &input, SecondInput::NonceInput(NonceInput::Hedged(&[n as u8; 32]))).unwrap();
         }
-        _ => set.push(key, &input, Extra::None).unwrap(),
+        _ => set.push(key, &input, SecondInput::None).unwrap(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Sets added. RFC 8617 5.1.
 
-use oarlock::{Accelerator, Answers, Job, JobError, Options};
+use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
 use super::chain::{Chain, ChainFault};
 use super::sets::{
-    MESSAGE, MOST_SETS, RESULTS, SEAL, find_sets, highest_instance, write_results_and_message, write_seal,
+    MAX_SETS, MESSAGE, RESULTS, SEAL, find_sets, highest_instance, write_results_and_message, write_seal,
 };
 use crate::canon::{Form, canonicalize_header};
 use crate::fold::Folded;
@@ -26,7 +26,7 @@ pub enum SealError {
     #[error("a key of the chain could not be looked up, so that nobody knows whether it is whole")]
     Undecided,
     /// The chain is as long as it can be.
-    #[error("the chain has {MOST_SETS} sets, which is the most")]
+    #[error("the chain has {MAX_SETS} sets, which is the most")]
     TooLong,
     /// The key could not sign.
     #[error("{0}")]
@@ -156,7 +156,11 @@ impl<'m> Sealing<'m> {
     ///
     /// # Errors
     /// No engine could hash, or there is no room in the queue.
-    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Vec<Sealed>, JobError> {
+    pub async fn submit(
+        self,
+        accelerator: &Accelerator,
+        options: SubmitOptions,
+    ) -> Result<Vec<Sealed>, JobError> {
         let signer = &self.sealer.0;
         let digests = self.gather.submit(accelerator, options).await?;
         let mut stage = Stage::messages(signer, self.now_s, self.requests, &digests)?;
@@ -175,7 +179,7 @@ impl<'m> Sealing<'m> {
             Err(SealError::Closed)
         } else if chain.verdict() == Verdict::Temperror {
             Err(SealError::Undecided)
-        } else if number > MOST_SETS {
+        } else if number > MAX_SETS {
             Err(SealError::TooLong)
         } else {
             let mut field = Folded::new(text(RESULTS));

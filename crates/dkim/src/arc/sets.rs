@@ -10,7 +10,7 @@ use crate::tags::{TagList, shown, trimmed};
 use crate::verify::write_unsigned;
 
 /// Most sets of a message. RFC 8617 4.2.1.
-pub(crate) const MOST_SETS: usize = 50;
+pub(crate) const MAX_SETS: usize = 50;
 
 pub(crate) const RESULTS: &[u8] = b"ARC-Authentication-Results";
 pub(crate) const MESSAGE: &[u8] = b"ARC-Message-Signature";
@@ -110,7 +110,7 @@ fn instance(header: &Header<'_>, is_results: bool) -> Result<usize, ChainFault> 
         let tags = TagList::parse(header.value()).map_err(|fault| ChainFault::Tags(fault.to_string()))?;
         tags.get("i").ok_or_else(|| wrong(b""))?
     };
-    let number = text(value).parse().ok().filter(|number| (1..=MOST_SETS).contains(number));
+    let number = text(value).parse().ok().filter(|number| (1..=MAX_SETS).contains(number));
     number.filter(|_| value.iter().all(u8::is_ascii_digit)).ok_or_else(|| wrong(value))
 }
 

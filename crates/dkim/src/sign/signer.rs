@@ -13,9 +13,9 @@ use crate::message::{MessageError, name_hash};
 use crate::signature::SignedName;
 
 /// Shortest RSA modulus that may sign, in bits. RFC 8301 3.2.
-const LEAST_RSA_BITS: u16 = 1024;
+const MIN_RSA_BITS: u16 = 1024;
 /// Longest that verifiers must be able to take.
-const MOST_RSA_BITS: u16 = 4096;
+const MAX_RSA_BITS: u16 = 4096;
 
 /// Why nobody can sign so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -360,7 +360,7 @@ fn curve_name(curve: Curve) -> &'static str {
 
 fn check_key(key: &Key, algorithm: Algorithm) -> Result<(), SignerError> {
     match (key.kind(), algorithm.key_type()) {
-        (KeyKind::RsaPrivate(bits), "rsa") if !(LEAST_RSA_BITS..=MOST_RSA_BITS).contains(&bits) => {
+        (KeyKind::RsaPrivate(bits), "rsa") if !(MIN_RSA_BITS..=MAX_RSA_BITS).contains(&bits) => {
             Err(SignerError::KeyBits { found: bits })
         }
         (KeyKind::RsaPrivate(_), "rsa") | (KeyKind::Ed25519Private, "ed25519") => Ok(()),

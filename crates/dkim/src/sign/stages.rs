@@ -1,6 +1,6 @@
 //! Bodies hashed, headers written and hashed, signatures made: each for many messages at a time.
 
-use oarlock::{Accelerator, Answers, Job, JobError, Options};
+use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
 use super::field::{Head, names_of, signed, unsigned};
 use super::signer::{Name, SignError, Signer};
@@ -110,7 +110,11 @@ impl<'m> SignIntake<'m> {
     ///
     /// # Errors
     /// No engine could hash, or there is no room in the queue.
-    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Vec<Signed>, JobError> {
+    pub async fn submit(
+        self,
+        accelerator: &Accelerator,
+        options: SubmitOptions,
+    ) -> Result<Vec<Signed>, JobError> {
         let Self { now_s, gather, messages, requests } = self;
         let digests = gather.submit(accelerator, options).await?;
         let mut written = Written::new(now_s, messages, requests, Gather::default(), &digests)?;

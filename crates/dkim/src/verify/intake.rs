@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oarlock::{Accelerator, JobError, Options};
+use oarlock::{Accelerator, JobError, SubmitOptions};
 
 use super::judge::{ChainParts, Hashed, Parts, Pending};
 use crate::arc::{Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned};
@@ -89,7 +89,11 @@ impl<'m> Intake<'m> {
     ///
     /// # Errors
     /// No engine could, or there is no room in the queue.
-    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Hashed<'m>, JobError> {
+    pub async fn submit(
+        self,
+        accelerator: &Accelerator,
+        options: SubmitOptions,
+    ) -> Result<Hashed<'m>, JobError> {
         let Self { policy, gather, messages, .. } = self;
         let digests = gather.submit(accelerator, options).await?;
         Ok(Hashed::new(policy, messages, &digests))

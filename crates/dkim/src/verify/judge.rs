@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use oarlock::{Accelerator, Answers, Job, JobError, Key, Options};
+use oarlock::{Accelerator, Answers, Job, JobError, Key, SubmitOptions};
 use smallvec::SmallVec;
 
 use crate::algorithm::Algorithm;
@@ -265,10 +265,10 @@ fn fault(record: &KeyRecord, signature: &Signature<'_>, policy: &Policy) -> Opti
     if found != "rsa" {
         return None;
     }
-    let Policy { least_rsa_bits: least, most_rsa_bits: most, .. } = *policy;
+    let Policy { min_rsa_bits: min, max_rsa_bits: max, .. } = *policy;
     match record.key_bits() {
-        found if found < least => Some(Reason::WeakKey { found, least }),
-        found if found > most => Some(Reason::LongKey { found, most }),
+        found if found < min => Some(Reason::WeakKey { found, min }),
+        found if found > max => Some(Reason::LongKey { found, max }),
         _ => None,
     }
 }
@@ -294,7 +294,7 @@ impl Keyed<'_> {
     }
 
     /// Verifies beside what others have submitted.
-    pub async fn submit(self, accelerator: &Accelerator, options: Options) -> Vec<Verified> {
+    pub async fn submit(self, accelerator: &Accelerator, options: SubmitOptions) -> Vec<Verified> {
         let many = accelerator.submit_many(&self.jobs(), options);
         let answers = many.await;
         self.judged(&answers)

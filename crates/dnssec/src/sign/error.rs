@@ -99,7 +99,7 @@ pub enum SignError {
     #[error("{0} says that there is no NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
     NoNsec3(Algorithm),
     /// More additional iterations than RFC 9276 lets signers use.
-    #[error("{0} iterations; {most} is the most, and RFC 9276 wants none", most = super::MOST_SIGNED_ITERATIONS)]
+    #[error("{0} iterations; {max} is the most, and RFC 9276 wants none", max = super::MAX_SIGNED_ITERATIONS)]
     Iterations(u16),
     /// A salt that has no room.
     #[error("a salt of {0} bytes, of which there is room for 255")]

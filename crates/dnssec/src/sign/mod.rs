@@ -30,5 +30,5 @@ mod write;
 pub use self::draft::Draft;
 pub use self::error::{Change, Changes, SignError, Spot};
 pub use self::keys::{Role, SigningKey};
-pub use self::options::{Denial, Lifetime, MOST_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions};
+pub use self::options::{Denial, Lifetime, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions};
 pub use self::plan::{Plan, Signatures};

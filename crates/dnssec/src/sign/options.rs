@@ -10,10 +10,10 @@ use crate::rrsig::serial_cmp;
 use crate::rtype::Type;
 
 /// Most additional iterations of NSEC3 that are signed: with more, validators treat the zone as unsigned. RFC 9276 3.2.
-pub const MOST_SIGNED_ITERATIONS: u16 = 150;
-const MOST_SALT: usize = 255;
+pub const MAX_SIGNED_ITERATIONS: u16 = 150;
+const MAX_SALT: usize = 255;
 /// Serial numbers further apart have no order. RFC 1982 3.2.
-const MOST_VALIDITY: u32 = 1 << 31;
+const MAX_VALIDITY: u32 = 1 << 31;
 
 /// How a zone is to be signed.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub enum Denial {
 /// How names are hashed. RFC 9276 3.1 advises what is the default: no salt and no additional iterations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nsec3Options {
-    /// Additional iterations, [`MOST_SIGNED_ITERATIONS`] at most.
+    /// Additional iterations, [`MAX_SIGNED_ITERATIONS`] at most.
     pub iterations: u16,
     /// At most 255 bytes.
     pub salt: Vec<u8>,
@@ -92,10 +92,10 @@ impl SignOptions {
     pub(super) fn check(&self) -> Result<(), SignError> {
         self.lifetime.check()?;
         if let Denial::Nsec3(options) = &self.denial {
-            if options.iterations > MOST_SIGNED_ITERATIONS {
+            if options.iterations > MAX_SIGNED_ITERATIONS {
                 return Err(SignError::Iterations(options.iterations));
             }
-            if options.salt.len() > MOST_SALT {
+            if options.salt.len() > MAX_SALT {
                 return Err(SignError::Salt(options.salt.len()));
             }
         }
@@ -128,7 +128,7 @@ impl Lifetime {
 
     fn check(&self) -> Result<(), SignError> {
         let is_before = |one: u32, two: u32| serial_cmp(one, two) == Ordering::Less;
-        if !is_before(self.inception, self.expiration) || self.validity_s() >= MOST_VALIDITY {
+        if !is_before(self.inception, self.expiration) || self.validity_s() >= MAX_VALIDITY {
             return Err(SignError::Inception);
         }
         if !is_before(self.now, self.expiration) {

@@ -86,7 +86,7 @@ impl Verifier<'_> {
             }
             // Many keys of one tag cost no more than a signature with many keys may.
             tried += 1;
-            if tried > self.settings.most_keys {
+            if tried > self.settings.max_keys {
                 return Ok(false);
             }
             if self.signs_keys(accelerator, &self.keys, key)? {
@@ -123,7 +123,7 @@ impl Verifier<'_> {
     ) -> Result<bool, JobError> {
         let Some(set) = self.sets.of_type(self.places.apex(), Type::DNSKEY) else { return Ok(false) };
         let key = keys.get(index);
-        for row in set.signatures.iter().take(self.settings.most_signatures) {
+        for row in set.signatures.iter().take(self.settings.max_signatures) {
             let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };
             let is_its = rrsig.key_tag == key.tag && rrsig.algorithm == key.dnskey.algorithm.0;
             let holds = rrsig.signer == self.apex && rrsig.validity(self.settings.now) == Validity::Valid;

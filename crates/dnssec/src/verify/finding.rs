@@ -69,12 +69,12 @@ pub enum Reason {
         keys: usize,
     },
     /// A set has more signatures than are looked at: work has a bound.
-    #[error("{found} signatures, of which {most} are looked at")]
+    #[error("{found} signatures, of which {max} are looked at")]
     TooManySignatures {
         /// The set's.
         found: usize,
         /// The bound.
-        most: usize,
+        max: usize,
     },
     /// A set without any signature of an algorithm that the zone's keys have. RFC 4035 2.2.
     #[error("not signed with {0}")]
@@ -189,20 +189,20 @@ pub enum Reason {
     #[error("hash algorithm {0} is not supported: the chain is not checked")]
     UnknownHash(u8),
     /// More iterations than are computed. RFC 9276 3.2.
-    #[error("{found} iterations, of which at most {most} are computed")]
+    #[error("{found} iterations, of which at most {max} are computed")]
     TooManyIterations {
         /// The zone's.
         found: u16,
         /// The bound.
-        most: u16,
+        max: u16,
     },
     /// More chains than are computed, and so none is.
-    #[error("{found} chains, of which at most {most} are computed")]
+    #[error("{found} chains, of which at most {max} are computed")]
     TooManyChains {
         /// The zone's.
         found: usize,
         /// The bound.
-        most: usize,
+        max: usize,
     },
     /// Iterations that RFC 9276 3.1 advises against.
     #[error("{0} iterations; RFC 9276 wants none")]

@@ -38,18 +38,18 @@ pub struct Settings {
     /// When: seconds since 1970 modulo 2^32.
     pub now: u32,
     /// Most keys of one tag and algorithm that a signature is tried with. Each costs a verification (CVE-2023-50387, KeyTrap).
-    pub most_keys: usize,
+    pub max_keys: usize,
     /// Most signatures of a set that are looked at: each hashes the whole set.
-    pub most_signatures: usize,
+    pub max_signatures: usize,
     /// Most additional iterations of an NSEC3 chain that are computed. RFC 9276 3.2.
-    pub most_iterations: u16,
+    pub max_iterations: u16,
 }
 
 impl Settings {
     /// The defaults, at a point in time.
     #[must_use]
     pub fn at(now: u32) -> Self {
-        Self { now, most_keys: 4, most_signatures: 32, most_iterations: 150 }
+        Self { now, max_keys: 4, max_signatures: 32, max_iterations: 150 }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::sets::Set;
 use crate::zone_cut::{Place, empty_names};
 
 /// Most chains that are computed: a zone that changes its parameters has two.
-const MOST_CHAINS: usize = 4;
+const MAX_CHAINS: usize = 4;
 
 /// An NSEC3 record of the chain that is checked.
 struct Link<'z> {
@@ -54,8 +54,8 @@ impl<'z> Verifier<'z> {
                 }
             }
         }
-        if let Some((row, _)) = all.get(MOST_CHAINS) {
-            let reason = Reason::TooManyChains { found: all.len(), most: MOST_CHAINS };
+        if let Some((row, _)) = all.get(MAX_CHAINS) {
+            let reason = Reason::TooManyChains { found: all.len(), max: MAX_CHAINS };
             report.add(self.apex, Type::NSEC3PARAM, Some(*row), reason);
             return Ok(());
         }
@@ -71,15 +71,15 @@ impl<'z> Verifier<'z> {
 
     /// What stands against computing hashes, or ought to be said of it.
     fn is_computed(&self, row: u32, parameters: Nsec3Parameters<'_>, report: &mut Report) -> bool {
-        let most = self.settings.most_iterations;
+        let max = self.settings.max_iterations;
         let found = parameters.iterations;
         if parameters.algorithm != NSEC3_SHA1 {
             let reason = Reason::UnknownHash(parameters.algorithm);
             report.add(self.apex, Type::NSEC3PARAM, Some(row), reason);
             return false;
         }
-        if found > most {
-            report.add(self.apex, Type::NSEC3PARAM, Some(row), Reason::TooManyIterations { found, most });
+        if found > max {
+            report.add(self.apex, Type::NSEC3PARAM, Some(row), Reason::TooManyIterations { found, max });
             return false;
         }
         if found > 0 {

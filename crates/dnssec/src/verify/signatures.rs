@@ -83,12 +83,12 @@ impl<'z> Batch<'z> {
         }
         report.counts.signed_sets += 1;
         self.sets.push(Signed { set, outcomes: self.outcomes.len() });
-        let most = verifier.settings.most_signatures;
-        for &row in set.signatures.iter().take(most) {
+        let max = verifier.settings.max_signatures;
+        for &row in set.signatures.iter().take(max) {
             self.add_signature(verifier, set, row, report)?;
         }
-        if let Some(row) = set.signatures.get(most) {
-            let reason = Reason::TooManySignatures { found: set.signatures.len(), most };
+        if let Some(row) = set.signatures.get(max) {
+            let reason = Reason::TooManySignatures { found: set.signatures.len(), max };
             report.add(set.owner, set.rtype, Some(*row), reason);
         }
         Ok(())
@@ -189,7 +189,7 @@ impl<'z> Batch<'z> {
         let may_sign = |at: &usize| verifier.keys.may_sign(*at, trial.covered);
         let mut next = verifier.keys.with_tag(tag, outcome.algorithm, trial.key + 1).filter(may_sign);
         let key = next.next()?;
-        if trial.tried == verifier.settings.most_keys {
+        if trial.tried == verifier.settings.max_keys {
             let keys = trial.tried + 1 + next.count();
             outcome.verdict = Verdict::Bad(Reason::TooManyKeys { tried: trial.tried, keys });
             return None;

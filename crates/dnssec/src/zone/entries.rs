@@ -197,7 +197,7 @@ impl<'t> Words<'t> {
             return Ok(());
         }
         if let Some(word) = self.next()? {
-            return Err(EntryError::Extra(shown(word.bytes())).into());
+            return Err(EntryError::SecondInput(shown(word.bytes())).into());
         }
         if self.is_cut {
             return Err(EntryError::Ended.into());

@@ -27,7 +27,7 @@ pub enum EntryError {
     Missing(&'static str),
     /// More words than the type has.
     #[error("`{0}` after the record's data")]
-    Extra(Box<str>),
+    SecondInput(Box<str>),
     /// A word that is no name.
     #[error("`{word}` is no name: {error}")]
     Name {

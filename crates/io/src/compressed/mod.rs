@@ -34,7 +34,7 @@ use self::zstd::ZstdReader;
 pub const STDIN: &str = "-";
 
 /// Most memory that the dictionary of an xz stream may take, in KiB: four times what `xz -9` asks for.
-const MOST_XZ_KIB: u32 = 256 << 10;
+const MAX_XZ_KIB: u32 = 256 << 10;
 /// Bytes asked of the xz decoder at once: it drops what one call has decoded where the call meets a fault.
 const XZ_READ_BYTES: usize = 4 << 10;
 /// Bytes read from the file at once.
@@ -85,7 +85,7 @@ impl Input {
         let decoder = match format {
             None => Decoder::Plain(source),
             Some(Format::Gzip) => Decoder::Gzip(Box::new(MultiGzDecoder::new(source))),
-            Some(Format::Xz) => Decoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MOST_XZ_KIB))),
+            Some(Format::Xz) => Decoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MAX_XZ_KIB))),
             Some(Format::Zstd) => Decoder::Zstd(Box::new(ZstdReader::new(source))),
         };
         Ok(Self { decoder, watched, len_bytes: None, damaged: None, text_limit: None, text_bytes: 0 })
@@ -157,8 +157,8 @@ impl Read for Input {
             Decoder::Plain(source) => return source.read(buffer),
             Decoder::Gzip(decoder) => decoder.read(buffer),
             Decoder::Xz(decoder) => {
-                let most = buffer.len().min(XZ_READ_BYTES);
-                decoder.read(&mut buffer[..most])
+                let max = buffer.len().min(XZ_READ_BYTES);
+                decoder.read(&mut buffer[..max])
             }
             Decoder::Zstd(decoder) => decoder.read(buffer),
         };

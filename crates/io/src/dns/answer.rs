@@ -3,10 +3,10 @@
 use super::BadName;
 
 /// The longest that an answer may be kept, in seconds: a day.
-pub const MOST_TTL_S: u32 = 86_400;
+pub const MAX_TTL_S: u32 = 86_400;
 
 /// The longest that it may be kept that there is nothing, in seconds: an hour (RFC 2308 5 advises one to three).
-pub const MOST_NEGATIVE_TTL_S: u32 = 3_600;
+pub const MAX_NEGATIVE_TTL_S: u32 = 3_600;
 
 /// What is known about the TXT records of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::{BadName, MOST_TTL_S, TxtAnswer, TxtRecords, ascii_name};
+use super::{BadName, MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
 
 /// How long a record of a file may be kept where the file does not say, in seconds.
 pub const DEFAULT_TTL_S: u32 = 3_600;
@@ -227,7 +227,7 @@ impl<'a> Parser<'a> {
         if record.len() > usize::from(u16::MAX) {
             return Err(KeysFault::Long(record.len()));
         }
-        file.add(owner.clone(), record, ttl_s.min(MOST_TTL_S));
+        file.add(owner.clone(), record, ttl_s.min(MAX_TTL_S));
         self.owner = Some(owner);
         Ok(())
     }
@@ -463,7 +463,7 @@ mod tests {
     fn several_records_are_several_records() {
         let text = "$ORIGIN example.com\n$TTL 2h\na 600 TXT one\n  TXT two\n\tIN TXT \"three\"\nb.other. 2w TXT x\n@ TXT y\n";
         let expected =
-            [("a.example.com", vec!["one", "two", "three"], 600), ("b.other", vec!["x"], MOST_TTL_S)];
+            [("a.example.com", vec!["one", "two", "three"], 600), ("b.other", vec!["x"], MAX_TTL_S)];
         let mut expected = expected.to_vec();
         expected.push(("example.com", vec!["y"], 7200));
         let found = found(text);

@@ -14,7 +14,7 @@ mod lookup;
 mod name;
 mod resolver;
 
-pub use answer::{MOST_NEGATIVE_TTL_S, MOST_TTL_S, TempReason, TxtAnswer, TxtRecords};
+pub use answer::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords};
 pub use keys_file::{DEFAULT_TTL_S, KeysFault, KeysFile, KeysFileError, KeysLineError};
 pub use lookup::{Asked, TxtLookup};
 pub use name::{BadName, ascii_name};

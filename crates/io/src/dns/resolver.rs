@@ -13,7 +13,7 @@ use hickory_resolver::proto::op::{DnsRequest, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use hickory_resolver::{ConnectionProvider, PoolContext, Resolver};
 
-use super::{BadName, MOST_NEGATIVE_TTL_S, MOST_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
+use super::{BadName, MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
 
 /// Asks name servers for TXT records, by UDP and, where an answer is too long for it, by TCP. Answers are kept as long as they may
 /// be; a question that is under way is not asked twice. Clones share all that. Sockets belong to the tokio runtime that the first
@@ -21,7 +21,7 @@ use super::{BadName, MOST_NEGATIVE_TTL_S, MOST_TTL_S, TempReason, TxtAnswer, Txt
 #[derive(Clone, Debug)]
 pub struct TxtResolver {
     resolver: Resolver<Validating>,
-    most_time: Duration,
+    max_time: Duration,
 }
 
 /// What differs from the system's settings, or from five seconds and two attempts.
@@ -95,15 +95,15 @@ impl TxtResolver {
         // It counts those after the first.
         options.attempts = attempts - 1;
         options.cache_size = settings.cached_answers.unwrap_or(options.cache_size);
-        options.positive_max_ttl = Some(Duration::from_secs(MOST_TTL_S.into()));
-        options.negative_max_ttl = Some(Duration::from_secs(MOST_NEGATIVE_TTL_S.into()));
+        options.positive_max_ttl = Some(Duration::from_secs(MAX_TTL_S.into()));
+        options.negative_max_ttl = Some(Duration::from_secs(MAX_NEGATIVE_TTL_S.into()));
         // Keys of 2048 bits are longer than what UDP takes without.
         options.edns0 = true;
-        let most_time = options.timeout.saturating_mul(u32::try_from(attempts).unwrap_or(u32::MAX));
+        let max_time = options.timeout.saturating_mul(u32::try_from(attempts).unwrap_or(u32::MAX));
         let mut builder = Resolver::builder_with_config(config, Validating(TokioRuntimeProvider::default()));
         *builder.options_mut() = options;
         let resolver = builder.build().map_err(|error| ResolverError::Start(error.to_string()))?;
-        Ok(Self { resolver, most_time })
+        Ok(Self { resolver, max_time })
     }
 
     /// The TXT records of a name, at the end of its aliases. Takes as long as all attempts at most.
@@ -115,7 +115,7 @@ impl TxtResolver {
             Err(fault) => return TxtAnswer::BadName(fault),
         };
         let asking = self.resolver.lookup(name.clone(), RecordType::TXT);
-        match tokio::time::timeout(self.most_time, asking).await {
+        match tokio::time::timeout(self.max_time, asking).await {
             Ok(Ok(lookup)) => records(&name, &lookup),
             Ok(Err(error)) => nothing(error),
             Err(_) => TxtAnswer::TempFail { reason: TempReason::Timeout },
@@ -134,7 +134,7 @@ fn name_server(address: &SocketAddr) -> NameServerConfig {
 /// What an answer says of a name, and of nothing else in it.
 fn records(name: &Name, lookup: &Lookup) -> TxtAnswer {
     let answers = lookup.answers();
-    let (mut owner, mut ttl_s) = (name, MOST_TTL_S);
+    let (mut owner, mut ttl_s) = (name, MAX_TTL_S);
     // As many steps as there are records, for aliases may go in a circle.
     for _ in answers {
         let Some((target, alias_ttl_s)) = answers.iter().find_map(|record| alias(owner, record)) else {
@@ -180,7 +180,7 @@ fn nothing(error: NetError) -> TxtAnswer {
 }
 
 fn negative(no: &NoRecords) -> TxtAnswer {
-    let ttl_s = no.negative_ttl.unwrap_or(0).min(MOST_NEGATIVE_TTL_S);
+    let ttl_s = no.negative_ttl.unwrap_or(0).min(MAX_NEGATIVE_TTL_S);
     // RFC 2308 2.2: servers of somebody else, and no word on the name, are no answer but a referral.
     let is_referral = no.soa.is_none() && no.ns.is_some();
     match no.response_code {

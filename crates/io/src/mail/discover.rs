@@ -18,15 +18,15 @@ pub struct Options {
     /// How an mbox quotes `From `.
     pub quoting: Quoting,
     /// The longest message that is taken into memory, in bytes.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 /// The longest message that is taken into memory unless told, in bytes.
-pub const MOST_BYTES: u64 = 100 << 20;
+pub const MAX_BYTES: u64 = 100 << 20;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { quoting: Quoting::default(), most_bytes: MOST_BYTES }
+        Self { quoting: Quoting::default(), max_bytes: MAX_BYTES }
     }
 }
 

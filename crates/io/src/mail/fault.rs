@@ -23,12 +23,12 @@ pub enum MailFault {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The peer: it is longer than what is taken into memory. [`Source::open`] reads it as a stream.
-    #[error("expected at most {most_bytes} bytes, found {len_bytes}")]
+    #[error("expected at most {max_bytes} bytes, found {len_bytes}")]
     TooLarge {
         /// Its length, or for a stream what was seen of it.
         len_bytes: u64,
         /// The limit.
-        most_bytes: u64,
+        max_bytes: u64,
     },
     /// The caller: what is no file of its own cannot be written in place.
     #[error("only a message in a file of its own can be written in place")]

@@ -60,7 +60,7 @@ pub struct CrlfReader<R> {
 }
 
 /// What is converted at once, however much the inner reader has.
-const MOST_CHUNK_BYTES: usize = 64 << 10;
+const MAX_CHUNK_BYTES: usize = 64 << 10;
 
 impl<R: BufRead> CrlfReader<R> {
     /// Reads one message, from its first byte on.
@@ -75,7 +75,7 @@ impl<R: BufRead> BufRead for CrlfReader<R> {
             self.chunk.clear();
             self.at = 0;
             let given = self.inner.fill_buf()?;
-            let taken = given.len().min(MOST_CHUNK_BYTES);
+            let taken = given.len().min(MAX_CHUNK_BYTES);
             self.converter.push(&given[..taken], &mut self.chunk);
             self.inner.consume(taken);
         }
@@ -227,7 +227,7 @@ mod tests {
         let mut reader = CrlfReader::new(BufReader::with_capacity(8 << 20, io::repeat(b'\n').take(1 << 20)));
         let mut len = 0;
         while let Some(amount) = Some(reader.fill_buf().unwrap().len()).filter(|amount| *amount > 0) {
-            assert!(amount <= 2 * MOST_CHUNK_BYTES);
+            assert!(amount <= 2 * MAX_CHUNK_BYTES);
             len += amount;
             reader.consume(amount);
         }

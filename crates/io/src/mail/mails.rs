@@ -190,21 +190,21 @@ impl Mails {
 
     /// Reads what is expected to have `len_bytes`, and may have more.
     fn read_to_limit(&self, input: impl Read, len_bytes: u64) -> Result<Vec<u8>, MailFault> {
-        let most_bytes = self.options.most_bytes;
-        if len_bytes > most_bytes {
+        let max_bytes = self.options.max_bytes;
+        if len_bytes > max_bytes {
             return Err(self.too_large(len_bytes));
         }
         // One more than expected, so that the end is seen without growing.
         let mut bytes = Vec::with_capacity(usize::try_from(len_bytes).unwrap_or(0).saturating_add(1));
-        input.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        input.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         match bytes.len() as u64 {
-            len_bytes if len_bytes > most_bytes => Err(self.too_large(len_bytes)),
+            len_bytes if len_bytes > max_bytes => Err(self.too_large(len_bytes)),
             _ => Ok(bytes),
         }
     }
 
     fn too_large(&self, len_bytes: u64) -> MailFault {
-        MailFault::TooLarge { len_bytes, most_bytes: self.options.most_bytes }
+        MailFault::TooLarge { len_bytes, max_bytes: self.options.max_bytes }
     }
 
     fn count(&self, len_bytes: u64) {

@@ -13,7 +13,7 @@ use super::{Options, Quoting};
 pub struct Mbox<R> {
     input: R,
     quoting: Quoting,
-    most_bytes: u64,
+    max_bytes: u64,
     chunk_bytes: u64,
     buffer: Vec<u8>,
     /// Where in the buffer the next message begins, with its `From ` line.
@@ -46,7 +46,7 @@ const CHUNK_BYTES: u64 = 256 << 10;
 const SEAM_BYTES: usize = 16;
 
 /// A `From ` line that is longer counts as a part of its message.
-const MOST_ENVELOPE_BYTES: u64 = 4096;
+const MAX_ENVELOPE_BYTES: u64 = 4096;
 
 impl<R: Read> Mbox<R> {
     /// Reads from the first byte of an mbox on.
@@ -54,7 +54,7 @@ impl<R: Read> Mbox<R> {
         Self {
             input,
             quoting: options.quoting,
-            most_bytes: options.most_bytes,
+            max_bytes: options.max_bytes,
             chunk_bytes: CHUNK_BYTES,
             buffer: Vec::new(),
             start: 0,
@@ -102,7 +102,7 @@ impl<R: Read> Mbox<R> {
         let last = &self.unread()[..len];
         let len_bytes = self.done_bytes() + without_empty_line(last).len() as u64 - begin;
         let len_bytes = len_bytes.saturating_sub(envelope_len as u64);
-        let message = (!is_cut && len_bytes <= self.most_bytes)
+        let message = (!is_cut && len_bytes <= self.max_bytes)
             .then(|| self.quoting.undo(without_empty_line(&last[envelope_len..]).to_vec()));
         self.start += len;
         let start = begin + envelope_len as u64;
@@ -112,10 +112,10 @@ impl<R: Read> Mbox<R> {
     /// True where what is kept is surely more than a message may have, whatever it ends with.
     fn is_too_long(&self) -> bool {
         let around = self.chunk_bytes + SEAM_BYTES as u64;
-        let most_bytes = self.most_bytes.saturating_add(around);
+        let max_bytes = self.max_bytes.saturating_add(around);
         let len_bytes = self.unread().len() as u64;
-        len_bytes > most_bytes
-            && len_bytes - most_bytes > (envelope(self.unread()).0 as u64).min(MOST_ENVELOPE_BYTES)
+        len_bytes > max_bytes
+            && len_bytes - max_bytes > (envelope(self.unread()).0 as u64).min(MAX_ENVELOPE_BYTES)
     }
 
     fn unread(&self) -> &[u8] {
@@ -175,8 +175,8 @@ pub(super) fn is_mbox(beginning: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], chunk_bytes: u64, most_bytes: u64) -> Vec<Piece> {
-        let options = Options { most_bytes, ..Options::default() };
+    fn read(text: &[u8], chunk_bytes: u64, max_bytes: u64) -> Vec<Piece> {
+        let options = Options { max_bytes, ..Options::default() };
         let mbox = Mbox { chunk_bytes, ..Mbox::new(text, options) };
         mbox.map(Result::unwrap).collect()
     }
@@ -238,14 +238,14 @@ mod tests {
         let whole = read(text.as_bytes(), 7, 10_000);
         assert_eq!(whole.len(), 4);
         for chunk_bytes in 1..=80 {
-            for most_bytes in [6, 100, 600, 959, 960, 961] {
-                let pieces = read(text.as_bytes(), chunk_bytes, most_bytes);
-                let is_kept = |piece: &Piece| piece.len_bytes <= most_bytes;
+            for max_bytes in [6, 100, 600, 959, 960, 961] {
+                let pieces = read(text.as_bytes(), chunk_bytes, max_bytes);
+                let is_kept = |piece: &Piece| piece.len_bytes <= max_bytes;
                 let expected = whole.iter().cloned().map(|piece| match is_kept(&piece) {
                     true => piece,
                     false => Piece { message: None, ..piece },
                 });
-                assert!(pieces.iter().eq(expected.collect::<Vec<_>>().iter()), "{chunk_bytes} {most_bytes}");
+                assert!(pieces.iter().eq(expected.collect::<Vec<_>>().iter()), "{chunk_bytes} {max_bytes}");
             }
         }
     }

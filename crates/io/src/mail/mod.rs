@@ -18,7 +18,7 @@ mod source;
 mod tests;
 mod write;
 
-pub use discover::{Folders, MOST_BYTES, Options, Totals, discover};
+pub use discover::{Folders, MAX_BYTES, Options, Totals, discover};
 pub use fault::{MailError, MailFault};
 pub use lines::{CrlfReader, LineEnding, to_crlf};
 pub use mails::{Item, Mail, Mails};

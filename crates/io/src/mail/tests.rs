@@ -163,7 +163,7 @@ fn threads_get_each_message_once() {
 fn what_is_too_long_is_read_as_a_stream() {
     let long = format!("From x\nA: 1\n\n>From here\n{}\nFrom y\nB: 2\n", "0123456789\n".repeat(100));
     let place = Place::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
-    let options = Options { most_bytes: 1000, ..Options::default() };
+    let options = Options { max_bytes: 1000, ..Options::default() };
     let found = place.found_with(options);
     let limit = |len: usize| Err(format!("expected at most 1000 bytes, found {len}"));
     let expected = [("a", Ok(27)), ("b:1", limit(1117)), ("b:2", Ok(5)), ("c", limit(1350))];
@@ -205,10 +205,10 @@ fn a_stream_is_a_message_or_an_mbox() {
     assert!(many[2].mail.as_ref().unwrap().source.to_string().ends_with(":3"));
     assert_eq!(piped("Fro", Options::default()).len(), 1);
     assert_eq!(piped("", Options::default())[0].mail.as_ref().unwrap().bytes, b"");
-    let short = Options { most_bytes: 3, ..Options::default() };
+    let short = Options { max_bytes: 3, ..Options::default() };
     assert!(matches!(
         piped(MESSAGE, short)[0].mail.as_ref().unwrap_err().fault,
-        MailFault::TooLarge { len_bytes: 4, most_bytes: 3 }
+        MailFault::TooLarge { len_bytes: 4, max_bytes: 3 }
     ));
 }
 

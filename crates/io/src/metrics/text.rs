@@ -17,16 +17,16 @@ pub struct Text(String);
 /// How a histogram's whole numbers are shown: which buckets, and what a number is worth.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     unit: f64,
 }
 
 impl Scale {
     /// Nanoseconds as seconds, from a microsecond to seventeen seconds.
-    pub const SECONDS: Self = Self { least: 1 << 10, most: 1 << 34, unit: 1e-9 };
+    pub const SECONDS: Self = Self { min: 1 << 10, max: 1 << 34, unit: 1e-9 };
     /// Numbers of things.
-    pub const NUMBER: Self = Self { least: 1, most: 1 << 17, unit: 1.0 };
+    pub const NUMBER: Self = Self { min: 1, max: 1 << 17, unit: 1.0 };
 }
 
 impl Text {
@@ -57,7 +57,7 @@ impl Text {
     /// All samples of a histogram.
     pub fn samples(&mut self, name: &str, labels: Labels<'_>, own: &Histogram, scale: Scale) {
         let bucket = format!("{name}_bucket");
-        let shown = own.cumulative().filter(|(bound, _)| (scale.least..=scale.most).contains(bound));
+        let shown = own.cumulative().filter(|(bound, _)| (scale.min..=scale.max).contains(bound));
         for (bound, below) in shown {
             let bound = (bound as f64 * scale.unit).to_string();
             self.sample(&bucket, &[labels, &[("le", &*bound)]].concat(), below);
@@ -113,7 +113,7 @@ mod tests {
         let recorder = Recorder::default();
         [1, 3, 4, 1 << 20].into_iter().for_each(|value| recorder.record(value));
         let mut text = Text::default();
-        let scale = Scale { least: 2, most: 4, unit: 1e-9 };
+        let scale = Scale { min: 2, max: 4, unit: 1e-9 };
         text.samples("wait_seconds", &[("shape", "x")], &recorder.read(), scale);
         let expected = "wait_seconds_bucket{shape=\"x\",le=\"0.000000002\"} 1\n\
                         wait_seconds_bucket{shape=\"x\",le=\"0.000000004\"} 3\n\

@@ -5,7 +5,7 @@
 //! group of order m, of which v is a generator; `v_i = v^(s_i)`.
 
 use crypto_bigint::BoxedUint;
-use oarlock_core::{Home, Key, KeyParts, RsaPrivateParts};
+use oarlock_core::{Key, KeyHome, KeyParts, RsaPrivateParts};
 use zeroize::Zeroizing;
 
 use super::check::{self, Modulus, Numbers, padded};
@@ -46,8 +46,8 @@ pub fn split(key: &Key, threshold: u8, shares: u8) -> Result<(ThresholdKey, Vec<
 
 fn private_parts(key: &Key) -> Result<&RsaPrivateParts, KeyError> {
     match (key.home(), key.parts()) {
-        (Home::Local, Some(KeyParts::RsaPrivate(parts))) => Ok(parts),
-        (Home::Held { .. }, _) => {
+        (KeyHome::Local, Some(KeyParts::RsaPrivate(parts))) => Ok(parts),
+        (KeyHome::Held { .. }, _) => {
             Err(KeyError::NotShareable { reason: "its private half lives with its holder" })
         }
         _ => Err(KeyError::NotShareable { reason: "it is no RSA private key" }),

@@ -24,15 +24,15 @@ mod schedule;
 mod single;
 mod work;
 
-use oarlock_core::{BlockCipher, Lanes, MacAlg, Shape};
+use oarlock_core::{BatchSize, BlockCipher, MacAlg, Shape};
 
 pub(crate) use work::run;
 
 /// A place takes the next record as soon as it is done, so that larger runs only spread what a run costs.
-const OFFER: Lanes = Lanes { best: rounds::PLACES, most: 1 << 16 };
+const OFFER: BatchSize = BatchSize { preferred: rounds::PLACES, max: 1 << 16 };
 
 /// What is computed of a shape, where it is one of these.
-pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
+pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),

@@ -1,6 +1,6 @@
 //! Tables of public keys that recur: with one, [S]B - [h]A takes no doubling. All public.
 
-use oarlock_core::{Key, Table};
+use oarlock_core::{Key, VerifyTable};
 
 use super::comb::{Rows, load_niels};
 use super::encoding::decode_opposites;
@@ -37,7 +37,7 @@ impl<S> HotTable<S> {
     }
 }
 
-impl<S: Simd> Table for HotTable<S> {
+impl<S: Simd> VerifyTable for HotTable<S> {
     const BYTES: usize = Rows::<WIDTH>::BYTES;
     const USES: u32 = 32;
 

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use oarlock_core::Table;
+use oarlock_core::VerifyTable;
 
 use super::base;
 use super::comb::double_times;

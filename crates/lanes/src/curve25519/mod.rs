@@ -32,13 +32,13 @@ pub(crate) mod x25519;
 
 use std::sync::OnceLock;
 
-use oarlock_core::Lanes;
+use oarlock_core::BatchSize;
 
 use self::comb::{Columns, Rows};
 use crate::simd::{LANES, Simd};
 
 /// Eight groups share one inversion, whose chain of squarings waits for itself.
-pub(crate) const OFFERED: Lanes = Lanes { best: LANES, most: 8 * LANES };
+pub(crate) const OFFERED: BatchSize = BatchSize { preferred: LANES, max: 8 * LANES };
 
 /// Multiples of the base point, in the three forms that are looked up: 98, 64 and 512 KiB.
 struct Base {

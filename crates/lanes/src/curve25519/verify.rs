@@ -1,7 +1,7 @@
 //! Ed25519 verification: S below L, A decodes, and encode([S]B - [h]A) is R, byte by byte. RFC 8032 5.1.7, cofactorless.
 //! Everything is public: branches and indices may depend on it.
 
-use oarlock_core::{Extra, HotKeys, Operation, Outcomes, Shape, Status};
+use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableCache};
 
 use super::constants::ORDER_BYTES;
 use super::encoding::{decode_opposites, encode};
@@ -22,7 +22,12 @@ struct Job<'a> {
 }
 
 /// Verifies every job; keys that recur have tables.
-pub(crate) fn run<S: Simd>(simd: S, hot: &HotKeys, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn run<S: Simd>(
+    simd: S,
+    hot: &VerifyTableCache,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
     let jobs = accept(Shape::Ed25519Verify, operations, out, read);
     let keys = jobs.iter().map(|accepted| operations[accepted.place].key);
     let tables = hot.tables(keys, move |public| HotTable::build(simd, public));
@@ -50,7 +55,7 @@ pub(crate) fn run<S: Simd>(simd: S, hot: &HotKeys, operations: &[Operation<'_>],
 }
 
 fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
-    let Extra::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
+    let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
     if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {

@@ -142,7 +142,7 @@ pub(super) fn translate<S: Simd>(
 
 /// The first byte of each chunk of a group, and how many of its blocks any record has.
 fn each_chunk(group: Group<'_, '_>, mut body: impl FnMut(usize, usize)) {
-    for first in (0..group.most_bytes()).step_by(BLOCK * CHUNK) {
-        body(first, ((group.most_bytes() - first) / BLOCK).min(CHUNK));
+    for first in (0..group.max_bytes()).step_by(BLOCK * CHUNK) {
+        body(first, ((group.max_bytes() - first) / BLOCK).min(CHUNK));
     }
 }

@@ -52,7 +52,7 @@ impl<'a, 'p> Group<'a, 'p> {
     }
 
     /// Bytes of the longest record.
-    pub(super) fn most_bytes(&self) -> usize {
+    pub(super) fn max_bytes(&self) -> usize {
         self.records.first().map_or(0, |record| record.len as usize)
     }
 

@@ -72,10 +72,10 @@ impl Mac {
             );
             self.subkeys(simd, group, &mut subkeys);
         }
-        let most = self.blocks(group.most_bytes());
+        let max = self.blocks(group.max_bytes());
         let fewest = self.blocks(group.fewest_bytes());
-        for first in (0..most).step_by(CHUNK) {
-            let chunk = &mut chunk[..(most - first).min(CHUNK)];
+        for first in (0..max).step_by(CHUNK) {
+            let chunk = &mut chunk[..(max - first).min(CHUNK)];
             group.read(
                 simd,
                 chunk,

@@ -25,7 +25,7 @@ mod standard;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{BlockCipher, CipherMode, CipherSpec, Direction, Lanes, PartMut, Shape, erase};
+use oarlock_core::{BatchSize, BlockCipher, CipherMode, CipherSpec, Direction, PartMut, Shape, erase};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::kept::{Kept, Reuse};
@@ -38,10 +38,10 @@ use rounds::State;
 use schedule::Schedule;
 
 /// Two groups of 512 or more keep their lanes full; a run of the most takes some tens of microseconds to a millisecond.
-const OFFER: Lanes = Lanes { best: BLOCKS, most: 65_536 };
+const OFFER: BatchSize = BatchSize { preferred: BLOCKS, max: 65_536 };
 
 /// What is offered of a shape.
-pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
+pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_ours = match shape {
         Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => Keying::of(alg).is_some(),
         Shape::Mac { alg } => Mac::of(alg).is_some(),

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use oarlock_core::{Key, Table};
+use oarlock_core::{Key, VerifyTable};
 
 use super::comb::PublicComb;
 use super::complete::{Group, Projective};
@@ -29,7 +29,7 @@ impl<S: Simd, C: Curve<L>, const L: usize> KeyTable<S, C, L> {
     }
 }
 
-impl<S: Simd, C: Curve<L>, const L: usize> Table for KeyTable<S, C, L> {
+impl<S: Simd, C: Curve<L>, const L: usize> VerifyTable for KeyTable<S, C, L> {
     const BYTES: usize = PublicComb::bytes(C::BITS, C::HOT_WINDOW, C::LINES);
     const USES: u32 = C::HOT_USES;
 

@@ -41,14 +41,14 @@ pub(crate) mod verify;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{Curve, HotKeys, Lanes, Operation, Outcomes};
+use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
 
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
 use crate::simd::{LANES, Simd};
 
 /// Eight fill the lanes once; a run shares its inversions among all its jobs.
-pub(crate) const OFFER: Lanes = Lanes { best: LANES, most: 64 };
+pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
 
 /// Whether `curve` is one of ours.
 pub(crate) fn has(curve: Curve) -> bool {
@@ -66,7 +66,7 @@ pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>],
 /// Verifies every job. The curve is one that [`has`] knows.
 pub(crate) fn verify<S: Simd>(
     simd: S,
-    hot: &HotKeys,
+    hot: &VerifyTableCache,
     curve: Curve,
     operations: &[Operation<'_>],
     out: &mut Outcomes,

@@ -5,7 +5,7 @@
 //! knows neither key nor random bytes cannot tell it from random; where the random bytes fail, it still differs with every
 //! digest, as RFC 6979's does. The same input gives the same nonce, so a run can be repeated.
 
-use oarlock_core::{DigestAlg, Nonce};
+use oarlock_core::{DigestAlg, NonceInput};
 use zeroize::Zeroizing;
 
 use super::constants::shifted;
@@ -27,7 +27,7 @@ pub(crate) fn nonces<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     attempt: u8,
 ) -> Element<S::V, L, N> {
     let order = Ring::<S, C::Order, L, N>::new(simd);
-    let is_hedged = |job: &Job<'_>| matches!(job.nonce, Nonce::Hedged(_));
+    let is_hedged = |job: &Job<'_>| matches!(job.nonce, NonceInput::Hedged(_));
     let mut all = order.zero();
     if block.iter().any(|accepted| is_hedged(&accepted.job)) {
         all = hedged::<S, C, L, N>(simd, block, attempt);
@@ -48,7 +48,7 @@ fn hedged<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     let order = Ring::<S, C::Order, L, N>::new(simd);
     let (mut high, mut low) = (order.zero(), order.zero());
     let messages: [[[&[u8]; 5]; LANES]; N] = lanes(block, |job| {
-        let random: &[u8] = if let Nonce::Hedged(random) = job.nonce { random } else { &[0; 32] };
+        let random: &[u8] = if let NonceInput::Hedged(random) = job.nonce { random } else { &[0; 32] };
         [C::NONCE_LABEL, &[], job.scalar, random, job.digest]
     });
     let attempt = [attempt];
@@ -90,7 +90,7 @@ fn deterministic<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     let mut chosen = [0; N];
     for (place, accepted) in block.iter().enumerate() {
         let job = &accepted.job;
-        if let Nonce::Deterministic(alg) = job.nonce {
+        if let NonceInput::Deterministic(alg) = job.nonce {
             rfc6979::nonce::<C, L>(alg, job.scalar, job.digest, attempt, &mut given[place][..C::BYTES]);
             chosen[place / LANES] |= 1 << (place % LANES);
         }
@@ -104,7 +104,7 @@ fn deterministic<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         || order.enter(&plain),
     );
     // Lanes without a job repeat the last one, whichever kind it is.
-    if matches!(block[last].job.nonce, Nonce::Deterministic(_)) {
+    if matches!(block[last].job.nonce, NonceInput::Deterministic(_)) {
         for place in block.len()..N * LANES {
             chosen[place / LANES] |= 1 << (place % LANES);
         }

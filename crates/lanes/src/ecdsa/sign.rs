@@ -1,7 +1,7 @@
 //! Signing. FIPS 186-5 6.4.1. Keys and nonces are secret: no branch and no index depends on them, tables are read whole, and
 //! what held them is erased.
 
-use oarlock_core::{Extra, Key, KeyParts, Nonce, Operation, Outcomes, Shape, Status};
+use oarlock_core::{Key, KeyParts, NonceInput, Operation, Outcomes, SecondInput, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::curve::Curve;
@@ -23,7 +23,7 @@ pub(crate) struct Job<'a> {
     pub(crate) scalar: &'a [u8],
     /// The digest, at the curve's width.
     pub(crate) digest: &'a [u8],
-    pub(crate) nonce: Nonce<'a>,
+    pub(crate) nonce: NonceInput<'a>,
 }
 
 /// A refused nonce has been seen by no one: past so many the engine gives up.
@@ -54,8 +54,8 @@ pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
 
 fn read<'a, C: Curve<L>, const L: usize>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
     let nonce = match operation.extra {
-        Extra::Nonce(nonce @ Nonce::Hedged(_)) => nonce,
-        Extra::Nonce(nonce @ Nonce::Deterministic(alg)) if has_rule(alg) => nonce,
+        SecondInput::NonceInput(nonce @ NonceInput::Hedged(_)) => nonce,
+        SecondInput::NonceInput(nonce @ NonceInput::Deterministic(alg)) if has_rule(alg) => nonce,
         _ => return Err(Status::Malformed),
     };
     let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey) };

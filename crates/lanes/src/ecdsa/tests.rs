@@ -1,7 +1,7 @@
 //! Arithmetic against big integers, formulas against complete additions, on both leaves.
 
 use num_bigint::BigUint;
-use oarlock_core::Table;
+use oarlock_core::VerifyTable;
 
 use super::comb::base;
 use super::complete::Group;

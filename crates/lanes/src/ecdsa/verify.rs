@@ -7,7 +7,7 @@ mod places;
 mod read;
 mod verdict;
 
-use oarlock_core::{HotKeys, Operation, Outcomes, Shape, Status, Tables};
+use oarlock_core::{Operation, Outcomes, Shape, Status, VerifyTableCache, VerifyTables};
 
 use self::places::{Windows, places};
 pub(crate) use self::read::read_point;
@@ -35,7 +35,7 @@ const COLD_ROWS: usize = 1 << (COLD_WINDOW - 1);
 /// Verifies every job.
 pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
     simd: S,
-    hot: &HotKeys,
+    hot: &VerifyTableCache,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
 ) {
@@ -69,7 +69,7 @@ struct Work<'a, V, const L: usize, const N: usize> {
 fn verify<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &[Accepted<Job<'_>>],
-    tables: &Tables<KeyTable<S, C, L>>,
+    tables: &VerifyTables<KeyTable<S, C, L>>,
     out: &mut Outcomes,
 ) {
     let is_hot = tables.of(jobs[0].place).is_some();
@@ -129,7 +129,7 @@ fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 /// `u2 Q` of lanes whose keys have tables.
 fn add_key_comb<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     simd: S,
-    tables: &Tables<KeyTable<S, C, L>>,
+    tables: &VerifyTables<KeyTable<S, C, L>>,
     works: &mut [Work<'_, S::V, L, N>],
 ) {
     let Some(any) = works.first().and_then(|work| tables.of(work.block[0].place)) else { return };

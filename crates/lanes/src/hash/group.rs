@@ -48,8 +48,8 @@ pub(crate) struct Group<'a> {
     ending: Ending,
     /// Blocks of each lane's message with its ending; the most, and the least.
     blocks: [usize; WORDS],
-    most: usize,
-    least: usize,
+    max: usize,
+    min: usize,
     /// Blocks that every lane has in its message.
     whole: usize,
 }
@@ -57,21 +57,21 @@ pub(crate) struct Group<'a> {
 impl<'a> Group<'a> {
     /// No messages.
     pub(crate) fn new(ending: Ending) -> Self {
-        Self { messages: [&[]; WORDS], used: 0, ending, blocks: [0; WORDS], most: 0, least: 0, whole: 0 }
+        Self { messages: [&[]; WORDS], used: 0, ending, blocks: [0; WORDS], max: 0, min: 0, whole: 0 }
     }
 
     /// Takes the first messages in place of what there was, as many as there are lanes.
     #[inline(always)]
     pub(crate) fn fill<H: Hash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
         let (mut last, mut blocks) = (&[][..], 0);
-        (self.used, self.most, self.least, self.whole) = (0, 0, usize::MAX, usize::MAX);
+        (self.used, self.max, self.min, self.whole) = (0, 0, usize::MAX, usize::MAX);
         for lane in 0..H::LANES {
             if let Some(message) = messages.next() {
                 self.used |= 1 << lane;
                 (last, blocks) = (message, self.ending.blocks::<H>(message.len()));
             }
             (self.messages[lane], self.blocks[lane]) = (last, blocks);
-            (self.most, self.least) = (self.most.max(blocks), self.least.min(blocks));
+            (self.max, self.min) = (self.max.max(blocks), self.min.min(blocks));
             self.whole = self.whole.min(last.len() / H::BLOCK);
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Group<'a> {
     /// Lanes that have a block at `step`.
     #[inline(always)]
     fn running<H: Hash>(&self, step: usize) -> HalfMask {
-        self.mask::<H>(step < self.least, step < self.most, |blocks| blocks > step)
+        self.mask::<H>(step < self.min, step < self.max, |blocks| blocks > step)
     }
 
     /// Lanes for whose blocks a condition holds, of which it is known whether it holds in all or in any.
@@ -113,8 +113,8 @@ impl<'a> Group<'a> {
             *word = row_and_mark(simd, message, H::BLOCK * step + ROW * (at / H::LANES));
         }
         H::arrange(&mut words);
-        let in_all = self.least == step + 1 && self.most == step + 1;
-        let last = self.mask::<H>(in_all, step + 1 >= self.least, |blocks| blocks == step + 1);
+        let in_all = self.min == step + 1 && self.max == step + 1;
+        let last = self.mask::<H>(in_all, step + 1 >= self.min, |blocks| blocks == step + 1);
         if last != 0 {
             let mut bits = [0; WORDS];
             for (bits, message) in bits.iter_mut().zip(self.messages) {

@@ -4,7 +4,7 @@ use std::array;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use oarlock_core::{DigestAlg, EngineFault, KeySource, Lanes, MacAlg, Outcomes, PartMut, Records, Shape};
+use oarlock_core::{BatchSize, DigestAlg, EngineFault, KeySource, MacAlg, Outcomes, PartMut, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::group::{Ending, Group, absorb};
@@ -18,7 +18,7 @@ use crate::records::{self, Accepted, Part, Work};
 use crate::simd::{Simd, Vector, erase};
 
 /// Two groups are hashed together; longer runs would keep others waiting.
-pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
+pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
             DigestAlg::Sha1 | DigestAlg::Sha256 => Sha256::LANES,
@@ -28,7 +28,7 @@ pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
         Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => Sha256::LANES,
         _ => return None,
     };
-    Some(Lanes { best: 2 * lanes, most: 65_536 })
+    Some(BatchSize { preferred: 2 * lanes, max: 65_536 })
 }
 
 /// Hashes every record of every part.

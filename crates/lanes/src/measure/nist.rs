@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use oarlock_core::{
-    Curve as CurveName, EcPrivateParts, Engine, Extra, Fingerprint, HotKeys, Jobs, Key, KeyParts, Nonce,
-    Operation, Outcomes, Shape, Table,
+    Curve as CurveName, EcPrivateParts, Engine, Fingerprint, Jobs, Key, KeyParts, NonceInput, Operation,
+    Outcomes, SecondInput, Shape, VerifyTable, VerifyTableCache,
 };
 
 use super::Bench;
@@ -170,7 +170,7 @@ enum Doing {
     VerifyHot,
 }
 
-const NONCE: Nonce<'static> = Nonce::Hedged(&[7; 32]);
+const NONCE: NonceInput<'static> = NonceInput::Hedged(&[7; 32]);
 
 /// Jobs of a run.
 const JOBS: usize = 64;
@@ -199,7 +199,8 @@ impl Work {
 
     /// A signature of each digest.
     fn sign(&self) -> Option<Vec<Vec<u8>>> {
-        let sign = |digest| Operation { key: &self.private, input: digest, extra: Extra::Nonce(NONCE) };
+        let sign =
+            |digest| Operation { key: &self.private, input: digest, extra: SecondInput::NonceInput(NONCE) };
         let operations: Vec<_> = self.digests.iter().map(|digest| sign(digest)).collect();
         let jobs = Jobs::Operations(Shape::EcdsaSign { curve: self.curve }, &operations);
         let mut out = Outcomes::for_jobs(&jobs);
@@ -209,13 +210,15 @@ impl Work {
 
     fn measure(&self, bench: &Bench<'_>, name: &str, doing: Doing) {
         let operation = |at: usize| match doing {
-            Doing::Sign => {
-                Operation { key: &self.private, input: &self.digests[at], extra: Extra::Nonce(NONCE) }
-            }
+            Doing::Sign => Operation {
+                key: &self.private,
+                input: &self.digests[at],
+                extra: SecondInput::NonceInput(NONCE),
+            },
             _ => Operation {
                 key: &self.public[at % LANES],
                 input: &self.digests[at],
-                extra: Extra::Signature(&self.signatures[at]),
+                extra: SecondInput::Signature(&self.signatures[at]),
             },
         };
         let operations: Vec<_> = (0..JOBS).map(operation).collect();
@@ -225,7 +228,8 @@ impl Work {
         };
         let jobs = Jobs::Operations(shape, &operations);
         let (mut out, mut counted) = (Outcomes::for_jobs(&jobs), Outcomes::for_jobs(&jobs));
-        let (Some(engine), hot) = (LaneEngine::detect(), HotKeys::new(oarlock_core::DEFAULT_TABLE_BYTES))
+        let (Some(engine), hot) =
+            (LaneEngine::detect(), VerifyTableCache::new(oarlock_core::DEFAULT_TABLE_BYTES))
         else {
             return;
         };

@@ -1,8 +1,8 @@
 //! RSA kernels.
 
 use oarlock_core::{
-    Engine, Extra, Fingerprint, Jobs, Key, KeyParts, Operation, Outcomes, RsaExponent, RsaPrivateParts,
-    RsaPublicParts, SecretBytes, Shape,
+    Engine, Fingerprint, Jobs, Key, KeyParts, Operation, Outcomes, RsaExponent, RsaPrivateParts,
+    RsaPublicParts, SecondInput, SecretBytes, Shape,
 };
 
 use super::Bench;
@@ -55,12 +55,12 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
 fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
     let keys = keys(bits);
     let (Some(lanes), Some(engine)) = (rsa::offers(shape), LaneEngine::detect()) else { return };
-    let inputs: Vec<Vec<u8>> = (0..lanes.most as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();
+    let inputs: Vec<Vec<u8>> = (0..lanes.max as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();
     let inputs: Vec<Vec<u8>> = inputs.into_iter().map(|input| [&[0], &input[1..]].concat()).collect();
     let operations: Vec<Operation<'_>> = inputs
         .iter()
         .enumerate()
-        .map(|(at, input)| Operation { key: &keys[at % keys.len()], input, extra: Extra::None })
+        .map(|(at, input)| Operation { key: &keys[at % keys.len()], input, extra: SecondInput::None })
         .collect();
     let jobs = Jobs::Operations(shape, &operations);
     let mut out = Outcomes::for_jobs(&jobs);
@@ -72,7 +72,7 @@ fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
             _ => rsa::public(Counting, shape, &operations, &mut out),
         }
     };
-    bench.kernel(name, lanes.most / 8, kernel, counted);
+    bench.kernel(name, lanes.max / 8, kernel, counted);
 }
 
 /// The keys of so many bits among the tests of the scalar engine.

@@ -101,9 +101,9 @@ pub(crate) fn run(
 fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
     let mut ordered = Kept::take(Ordered::default);
     work.begin(part);
-    let most = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
-    for first in (0..part.len()).step_by(most) {
-        let window = first..part.len().min(first + most);
+    let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
+    for first in (0..part.len()).step_by(max) {
+        let window = first..part.len().min(first + max);
         part.accept(window, &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);

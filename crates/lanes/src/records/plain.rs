@@ -10,8 +10,8 @@ use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlainRule {
     key_len: KeyLen,
-    least_iv_len: u32,
-    most_iv_len: u32,
+    min_iv_len: u32,
+    max_iv_len: u32,
     /// Bits of an input length that must be clear.
     partial: u32,
     output: OutputRule,
@@ -68,8 +68,8 @@ impl PlainRule {
         };
         Some(Self {
             key_len,
-            least_iv_len: iv_len as u32,
-            most_iv_len: if tag == TagRule::NoTag { iv_len as u32 } else { u32::MAX },
+            min_iv_len: iv_len as u32,
+            max_iv_len: if tag == TagRule::NoTag { iv_len as u32 } else { u32::MAX },
             tag,
             partial: block_len as u32 - 1,
             output,
@@ -104,7 +104,7 @@ impl PlainRule {
     /// True where an IV is good for certain.
     #[inline(always)]
     pub(super) fn fits_iv(&self, iv: Span) -> bool {
-        (self.least_iv_len..=self.most_iv_len).contains(&iv.len) & (end(iv) <= self.data_len)
+        (self.min_iv_len..=self.max_iv_len).contains(&iv.len) & (end(iv) <= self.data_len)
     }
 
     /// No record yet.
@@ -129,7 +129,7 @@ impl Together {
     pub(super) fn add(&mut self, input: Span, output: Span) {
         self.is_long_enough &= match self.rule.output {
             OutputRule::AsLongAsInput => output.len == input.len,
-            OutputRule::Between(least, most) => (least..=most).contains(&output.len),
+            OutputRule::Between(min, max) => (min..=max).contains(&output.len),
         };
         self.partial |= input.len;
         self.data_end = self.data_end.max(end(input));

@@ -30,7 +30,7 @@ pub(crate) mod streams;
 mod tile;
 mod window;
 
-use oarlock_core::{Lanes, Outcomes, Shape, Status};
+use oarlock_core::{BatchSize, Outcomes, Shape, Status};
 
 pub(crate) use mod_exp::mod_exp;
 pub(crate) use private::private;
@@ -40,27 +40,27 @@ use crate::batch::Accepted;
 use crate::simd::{LANES, Simd};
 
 /// Longest modulus in bits.
-const MOST_BITS: u16 = 4096;
+const MAX_BITS: u16 = 4096;
 
 /// Shortest modulus in bits.
-const LEAST_BITS: u16 = 512;
+const MIN_BITS: u16 = 512;
 
 /// Longest secret exponent in bits. Shoup 2000, section 3.
-const MOST_EXPONENT_BITS: u16 = 16_384;
+const MAX_EXPONENT_BITS: u16 = 16_384;
 
 /// What is offered of `shape`. A run of private operations takes 1 to 4 ms, so that others get their turn: 64 operations up
 /// to 2048 bits, 16 up to 3072, 8 above. A long exponent without CRT runs one group alone.
-pub(crate) fn offers(shape: Shape) -> Option<Lanes> {
-    let (bits, most) = match shape {
+pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
+    let (bits, max) = match shape {
         Shape::RsaPublic { bits, .. } => (bits, 64),
         Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
         Shape::RsaPrivate { bits } => (bits, if bits <= 3072 { 16 } else { LANES }),
-        Shape::ModExp { bits, exponent_bits } if (1..=MOST_EXPONENT_BITS).contains(&exponent_bits) => {
+        Shape::ModExp { bits, exponent_bits } if (1..=MAX_EXPONENT_BITS).contains(&exponent_bits) => {
             (bits, if u32::from(bits) * u32::from(exponent_bits) <= 1 << 22 { 16 } else { LANES })
         }
         _ => return None,
     };
-    (LEAST_BITS..=MOST_BITS).contains(&bits).then_some(Lanes { best: LANES, most })
+    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max: max })
 }
 
 /// True where an input of the modulus's length is below it. RFC 8017 5.1: representatives lie in [0, n-1]. An encoded

@@ -4,13 +4,31 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
+use oarlock_milter::Socket;
 use serde::Serialize;
 
 use super::BenchError;
 use super::plan::{Provider, RowName};
 
-/// What both need to set servers up.
+/// Arguments of `oarlock bench`.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    pub(super) command: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BenchCommand {
+    /// Measure TLS handshakes of unmodified nginx and HAProxy, with OpenSSL alone and with Oarlock as its provider
+    Tls(TlsArgs),
+    /// Count failed TLS handshakes of nginx, and its memory, while it is reloaded and its workers are killed
+    Reloads(ReloadsArgs),
+    /// Measure the messages that a mail filter signs and verifies
+    Milter(MilterArgs),
+}
+
+/// Options that set TLS servers up.
 #[derive(Args, Debug)]
 pub(super) struct SetUpArgs {
     /// The provider's library [default: oarlock.so or liboarlock_openssl.so beside this program]
@@ -36,7 +54,7 @@ pub(super) struct SetUpArgs {
                   ratio compares with the default of the same turn and is the median over turns, larger being better: handshakes \
                   per CPU second of the servers, or where ratio_of is \"latency\" the default's median latency divided by the \
                   row's. p50_us is from connecting to the end of the handshake.")]
-pub struct TlsArgs {
+pub(super) struct TlsArgs {
     /// Rows to measure [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<RowName>,
@@ -66,7 +84,7 @@ pub struct TlsArgs {
                   as failed, and then the command fails too. memory_kib_* are proportional set sizes of nginx, its workers and \
                   the cryptoserver together, after the first reload and after the last."
 )]
-pub struct ReloadsArgs {
+pub(super) struct ReloadsArgs {
     /// Providers to run [default: all]
     #[arg(long, value_enum, value_name = "PROVIDERS", value_delimiter = ',')]
     rows: Vec<Provider>,
@@ -91,7 +109,14 @@ pub struct ReloadsArgs {
 
 /// Arguments of `oarlock bench milter`.
 #[derive(Args, Debug)]
-pub struct MilterArgs {
+#[command(after_help = "Rows: messages of 8.9 KB, relaxed/relaxed, one key, whose record is at hand.\n  \
+                  verify-rsa2048, verify-ed25519  messages with one signature, from anybody\n  \
+                  sign-rsa2048, sign-ed25519      messages of an authenticated client\n  \
+                  accept                          a filter that has everything sent to it and accepts it\n\
+                  The filters share the first core of this process, the MTAs have the others. A session sends its next message as soon \
+                  as the one before is answered, and every answer is checked. p50_us and p99_us are from MAIL to the end of the answer; \
+                  added_p50_us is the median over turns of what the row's median is above that of accept in the same turn.")]
+pub(super) struct MilterArgs {
     /// Rows to measure [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<MilterRow>,
@@ -110,6 +135,13 @@ pub struct MilterArgs {
     /// Times that each row is measured
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
+    /// Measure a filter that runs already, at inet:PORT@HOST or unix:PATH. Its answers are checked too, so it must know the test
+    /// key; use --rows accept if it neither signs nor verifies
+    #[arg(long, value_name = "SOCKET", requires = "rows")]
+    pub(super) connect: Option<Socket>,
+    /// The process of that filter, whose CPU time is counted
+    #[arg(long, value_name = "PID", requires = "connect")]
+    pub(super) process: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]

@@ -61,8 +61,8 @@ pub enum BenchError {
     Mail(Box<MailBenchError>),
     #[error(transparent)]
     Engines(BuildError),
-    #[error("the filter at {address}: {reason}")]
-    Filter { address: String, reason: String },
+    #[error("the filter at {socket}: {reason}")]
+    Filter { socket: String, reason: String },
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }

@@ -29,10 +29,10 @@ mod turns;
 
 use indicatif::ProgressBar;
 
-pub use self::args::{MilterArgs, ReloadsArgs, TlsArgs};
+pub use self::args::BenchArgs;
+use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
-pub use self::milter::{ExternalFilter, FilterAnswer, FilterProtocol, MtaMessage, MtaSession};
 use self::place::BenchDirectory;
 pub use self::plan::{Program, Provider, RowName};
 use self::report::Row;
@@ -46,32 +46,20 @@ use crate::report::print_report;
 /// How progress is shown.
 const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";
 
-/// Measures a mail filter: this program's own, or one that runs already. MTAs speak `protocol`.
+/// Measures whole programs, and prints a table or JSON.
 ///
 /// # Errors
-/// Wrong arguments, a filter that fails or answers wrongly.
-pub fn run_milter<P: FilterProtocol>(
-    global: &GlobalOptions,
-    args: &MilterArgs,
-    protocol: &P,
-    external: Option<&ExternalFilter>,
-) -> Result<(), BenchError> {
-    milter::run(global, args, protocol, external)
-}
-
-/// Runs nginx while it is reloaded and its workers are killed.
-///
-/// # Errors
-/// Wrong arguments, a server that fails, connections that failed while no worker was killed.
-pub fn run_reloads(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), BenchError> {
-    reloads::run(global, args)
+/// Wrong arguments, a program that fails or answers wrongly, connections that failed while no worker was killed.
+pub fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
+    match &args.command {
+        BenchCommand::Tls(args) => run_tls(global, args),
+        BenchCommand::Reloads(args) => reloads::run(global, args),
+        BenchCommand::Milter(args) => milter::run(global, args),
+    }
 }
 
 /// Measures TLS servers with each provider, in turns.
-///
-/// # Errors
-/// Wrong arguments, or a server that fails.
-pub fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
+fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     args.check()?;
     let module = args.set_up.module()?;
     let names = installed(args.rows())?;

@@ -40,7 +40,7 @@ impl Bench {
             let own = engine.shapes.iter().find(|own| own.shape == shape && own.verdict.is_ok());
             if let Some(own) = own {
                 engines.push(engine.name);
-                group = group.max(own.lanes.best);
+                group = group.max(own.lanes.preferred);
             }
         }
         Ok(Self { table: ring.table()?, referee, all, checked, ring, group, engines })

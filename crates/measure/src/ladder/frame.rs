@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 
 /// Longest message: a length beyond it is no length.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 const PREFIX: usize = 4;
 
 /// Messages one behind the other, each with its length ahead, ready to be sent.
@@ -23,7 +23,7 @@ impl Frames {
         self.bytes.extend_from_slice(&[0; PREFIX]);
         write(&mut self.bytes);
         let len = self.bytes.len() - start - PREFIX;
-        if len > MOST_BYTES {
+        if len > MAX_BYTES {
             return Err(too_long(len));
         }
         // MOST_BYTES fits.
@@ -62,7 +62,7 @@ pub(super) fn read(stream: &mut impl Read, message: &mut Vec<u8>) -> io::Result<
     }
     stream.read_exact(&mut prefix[first..])?;
     let len = u32::from_le_bytes(prefix) as usize;
-    if len > MOST_BYTES {
+    if len > MAX_BYTES {
         return Err(too_long(len));
     }
     message.resize(len, 0);
@@ -71,7 +71,7 @@ pub(super) fn read(stream: &mut impl Read, message: &mut Vec<u8>) -> io::Result<
 }
 
 fn too_long(len: usize) -> io::Error {
-    let reason = format!("a message of {len} bytes: expected at most {MOST_BYTES}");
+    let reason = format!("a message of {len} bytes: expected at most {MAX_BYTES}");
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 

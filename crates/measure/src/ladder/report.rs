@@ -27,8 +27,8 @@ pub(super) struct Row {
     pub(super) compared: bool,
     /// What the text of the paper says, and its bounds in kilobytes per second where it has any.
     pub(super) paper: &'static str,
-    pub(super) paper_least_kb_per_s: Option<u32>,
-    pub(super) paper_most_kb_per_s: Option<u32>,
+    pub(super) paper_min_kb_per_s: Option<u32>,
+    pub(super) paper_max_kb_per_s: Option<u32>,
 }
 
 impl Row {
@@ -47,8 +47,8 @@ impl Row {
             batch_us: 0.0,
             compared: false,
             paper: step.paper.text,
-            paper_least_kb_per_s: step.paper.least,
-            paper_most_kb_per_s: step.paper.most,
+            paper_min_kb_per_s: step.paper.min,
+            paper_max_kb_per_s: step.paper.max,
         }
     }
 

@@ -53,8 +53,8 @@ pub(super) enum Means {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Paper {
     pub(super) text: &'static str,
-    pub(super) least: Option<u32>,
-    pub(super) most: Option<u32>,
+    pub(super) min: Option<u32>,
+    pub(super) max: Option<u32>,
 }
 
 impl Step {
@@ -120,16 +120,16 @@ fn one_message(write: impl FnOnce(&mut Vec<u8>)) -> Result<Frames, LadderError> 
     Ok(frames)
 }
 
-const fn up_to(text: &'static str, most: u32) -> Paper {
-    Paper { text, least: None, most: Some(most) }
+const fn up_to(text: &'static str, max: u32) -> Paper {
+    Paper { text, min: None, max: Some(max) }
 }
 
-const fn between(text: &'static str, least: u32, most: u32) -> Paper {
-    Paper { text, least: Some(least), most: Some(most) }
+const fn between(text: &'static str, min: u32, max: u32) -> Paper {
+    Paper { text, min: Some(min), max: Some(max) }
 }
 
 const fn no_figure(text: &'static str) -> Paper {
-    Paper { text, least: None, most: None }
+    Paper { text, min: None, max: None }
 }
 
 const fn requests_by(in_one_message: bool, calls: Calls, keeps_keys: bool) -> Means {
@@ -150,7 +150,7 @@ const fn step(
 /// Every step, in the paper's order, each followed by its controls.
 pub(super) const STEPS: [Step; 16] = {
     use Calls::{OneEach, OneForAll};
-    use Order::{OneDirection, OneKey, Random, Runs, Sorted};
+    use Order::{BatchRuns, OneDirection, OneKey, Random, Sorted};
     use ServedBy::{All, AllChecked, Referee};
     let columns = Means::Columns { has_key_runs: false };
     let key_runs = Means::Columns { has_key_runs: true };
@@ -209,7 +209,7 @@ pub(super) const STEPS: [Step; 16] = {
         step("6", "lanes", Random, All, Means::Stream, up_to("to 2500", 2500)),
         step("7", "parameters in columns", Random, All, columns, up_to("near 5000", 5000)),
         step("7d", "  one direction", OneDirection, All, columns, no_figure("-")),
-        step("7k", "  keys in runs", Runs, All, key_runs, no_figure("proposed")),
+        step("7k", "  keys in runs", BatchRuns, All, key_runs, no_figure("proposed")),
         step("7o", "  sorted", Sorted, All, columns, no_figure("proposed")),
         step("7s", "  through the socket", Random, All, Means::ColumnsSent, up_to("under 2500", 2500)),
         step("8", "known answers checked", Random, AllChecked, Means::KnownAnswers, up_to("near 3000", 3000)),

@@ -77,7 +77,7 @@ fn reports_are_within_a_page_and_well_formed() {
     let json = json.as_array().unwrap();
     assert_eq!(json.len(), rows.len());
     let first = json[0].as_object().unwrap();
-    assert_eq!((&first["step"], &first["paper_most_kb_per_s"]), (&"1".into(), &12.into()));
+    assert_eq!((&first["step"], &first["paper_max_kb_per_s"]), (&"1".into(), &12.into()));
     assert_eq!(first.len(), 15);
     let svg = report::to_svg(&args, &rows);
     assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"));

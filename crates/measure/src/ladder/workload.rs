@@ -62,7 +62,7 @@ pub(super) enum Order {
     /// Random but for the direction.
     OneDirection,
     /// Random but for keys in runs.
-    Runs,
+    BatchRuns,
     /// Random, then sorted by direction, length and key.
     Sorted,
 }
@@ -193,7 +193,7 @@ impl Order {
                 data[..BLOCK * ops.len()].fill(0);
             }
             Self::OneDirection => ops.iter_mut().for_each(|op| op.direction = Direction::Encrypt),
-            Self::Runs => (0..ops.len()).for_each(|index| ops[index].key = ops[first_of_run(index)].key),
+            Self::BatchRuns => (0..ops.len()).for_each(|index| ops[index].key = ops[first_of_run(index)].key),
             Self::Sorted => {
                 ops.sort_by_key(|op| (op.direction == Direction::Decrypt, op.input.len, op.key));
             }
@@ -299,7 +299,7 @@ mod tests {
         assert!(make(Order::OneDirection).ops.iter().all(|op| op.direction == Direction::Encrypt));
         let one_key = make(Order::OneKey);
         assert!(one_key.ops.iter().all(|op| op.key == 0 && one_key.of(op.iv) == [0; BLOCK]));
-        let runs = make(Order::Runs);
+        let runs = make(Order::BatchRuns);
         assert!(runs.ops.chunks(RUN).all(|run| run.iter().all(|op| op.key == run[0].key)));
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use oarlock::{Accelerator, Job, JobError, Options, Single};
+use oarlock::{Accelerator, Job, JobError, PendingAnswer, SubmitOptions};
 
 /// Load to be offered.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Tally {
 
 /// A job under way.
 struct Claim {
-    single: Single,
+    single: PendingAnswer,
     /// Set where the job was answered before anybody could be woken.
     answer: Option<Result<(), JobError>>,
     stamp: Arc<Stamp>,
@@ -88,7 +88,7 @@ struct Claim {
 
 impl Claim {
     fn submit(accelerator: &Accelerator, job: &Job<'_>, start: Instant) -> Self {
-        let single = accelerator.submit(job, Options::default());
+        let single = accelerator.submit(job, SubmitOptions::default());
         let mut claim = Self { single, answer: None, stamp: Arc::new(Stamp::new(start)) };
         claim.answer = claim.poll();
         if claim.answer.is_some() {

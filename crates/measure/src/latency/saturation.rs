@@ -6,7 +6,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use oarlock::{Accelerator, Answers, Builder, Config, Job, JobError, Many, Options, Single};
+use oarlock::{
+    Accelerator, AcceleratorBuilder, Answers, Job, JobError, PendingAnswer, PendingAnswers, SchedulerConfig,
+    SubmitOptions,
+};
 use serde::Serialize;
 
 use super::{LatencyArgs, LatencyError};
@@ -55,7 +58,7 @@ impl Way {
 
 /// Measures every way with one worker, and with `threads` where those are more.
 pub(super) fn measure(
-    builder: &Builder,
+    builder: &AcceleratorBuilder,
     threads: usize,
     args: &LatencyArgs,
 ) -> Result<Vec<Row>, LatencyError> {
@@ -63,7 +66,7 @@ pub(super) fn measure(
     counts.dedup();
     let mut setups = Vec::new();
     for threads in counts {
-        let config = Config { threads, caller_budget: Duration::ZERO, ..Config::default() };
+        let config = SchedulerConfig { threads, caller_budget: Duration::ZERO, ..SchedulerConfig::default() };
         let accelerator = builder.clone().config(config).build()?;
         let work = args.op.work(&accelerator, args.op.usual_keys(), super::setup::JOBS)?;
         let job_error = |error| LatencyError::Job { operation: args.op.to_string(), error };
@@ -113,16 +116,17 @@ fn play(
     match way {
         Way::RunAll => bulk(accelerator, &jobs, threads, length),
         Way::Submit => {
-            let submit = |at: usize| (accelerator.submit(&jobs[at % jobs.len()], Options::default()), 1);
-            stream(threads * BACKLOG, length, submit, |single: Single| single.wait().map(drop))
+            let submit =
+                |at: usize| (accelerator.submit(&jobs[at % jobs.len()], SubmitOptions::default()), 1);
+            stream(threads * BACKLOG, length, submit, |single: PendingAnswer| single.wait().map(drop))
         }
         Way::SubmitMany => {
             let calls: Vec<&[Job<'_>]> = jobs.chunks(CALL).collect();
             let submit = |at: usize| {
                 let call = calls[at % calls.len()];
-                (accelerator.submit_many(call, Options::default()), call.len())
+                (accelerator.submit_many(call, SubmitOptions::default()), call.len())
             };
-            stream(threads * BACKLOG, length, submit, |many: Many| check(&many.wait()))
+            stream(threads * BACKLOG, length, submit, |many: PendingAnswers| check(&many.wait()))
         }
     }
 }

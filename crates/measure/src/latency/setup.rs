@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use oarlock::schemes::shape_of;
-use oarlock::{Accelerator, Builder, Config, Job, JobError, Rule, Shape};
+use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, SchedulingRule, Shape};
 
 use super::{LatencyArgs, LatencyError};
 use crate::operation::{Operation, PublicKeyWork};
@@ -33,14 +33,14 @@ pub(super) struct Contender {
 pub(super) const JOBS: usize = 256;
 
 /// The builder that is wanted, without tables for keys that recur unless they are what is measured.
-pub(super) fn builder(global: &GlobalOptions, operation: Operation) -> Builder {
+pub(super) fn builder(global: &GlobalOptions, operation: Operation) -> AcceleratorBuilder {
     if operation.is_hot() { global.builder() } else { global.builder().table_bytes(0) }
 }
 
 impl Setup {
     /// Without `threads`, one worker for each core but the one that generates the load.
     pub(super) fn new(
-        builder: &Builder,
+        builder: &AcceleratorBuilder,
         threads: Option<usize>,
         args: &LatencyArgs,
     ) -> Result<Self, LatencyError> {
@@ -74,19 +74,24 @@ impl Setup {
 }
 
 /// The dispatcher's rule, and those it is compared with.
-fn rules(args: &LatencyArgs) -> [(String, Rule); 4] {
+fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
     let timer = Duration::from_millis(args.timer_ms);
     [
-        ("adaptive".into(), Rule::Adaptive),
-        ("scalar-only".into(), Rule::ScalarOnly),
-        ("two-or-more".into(), Rule::TwoOrMore),
-        (format!("timer-{}ms", args.timer_ms), Rule::Timer(timer)),
+        ("adaptive".into(), SchedulingRule::Adaptive),
+        ("scalar-only".into(), SchedulingRule::ScalarOnly),
+        ("two-or-more".into(), SchedulingRule::TwoOrMore),
+        (format!("timer-{}ms", args.timer_ms), SchedulingRule::Timer(timer)),
     ]
 }
 
 /// The thread that generates the load must never compute: arrivals would wait for completions.
-fn build(builder: &Builder, rule: Rule, threads: usize) -> Result<Accelerator, LatencyError> {
-    let config = Config { rule, threads, caller_budget: Duration::ZERO, ..Config::default() };
+fn build(
+    builder: &AcceleratorBuilder,
+    rule: SchedulingRule,
+    threads: usize,
+) -> Result<Accelerator, LatencyError> {
+    let config =
+        SchedulerConfig { rule, threads, caller_budget: Duration::ZERO, ..SchedulerConfig::default() };
     Ok(builder.clone().config(config).build()?)
 }
 

@@ -58,7 +58,7 @@ pub struct LoadArgs {
     keys: Option<u32>,
     /// Where keys live
     #[arg(long, value_enum, value_delimiter = ',', default_value = "stream")]
-    keys_at: Vec<Home>,
+    keys_at: Vec<KeyHome>,
     /// Draw rate against operations under way into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
@@ -79,7 +79,7 @@ pub(crate) enum Way {
 
 /// Where the keys of public-key operations live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Home {
+pub(crate) enum KeyHome {
     /// With the client, which opens them once on its stream
     #[default]
     Stream,
@@ -95,7 +95,7 @@ pub(crate) struct Plan {
     /// One, or several that clients take turns at.
     pub(super) ops: Vec<Op>,
     pub(super) way: Way,
-    pub(super) home: Home,
+    pub(super) home: KeyHome,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
     pub(super) batch: usize,
@@ -119,7 +119,7 @@ impl LoadArgs {
         if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             return Err(LoadError::Usage("--rate: expected a number above 0"));
         }
-        if self.keys_at.contains(&Home::Server) && !self.spawn {
+        if self.keys_at.contains(&KeyHome::Server) && !self.spawn {
             return Err(LoadError::Usage(
                 "--keys-at server: expected --spawn, for keys are written into its directory",
             ));
@@ -153,12 +153,12 @@ impl LoadArgs {
     }
 
     /// Where keys live matters only to servers.
-    fn homes(&self, way: Way) -> &[Home] {
-        if way == Way::Local { &[Home::Stream] } else { &self.keys_at }
+    fn homes(&self, way: Way) -> &[KeyHome] {
+        if way == Way::Local { &[KeyHome::Stream] } else { &self.keys_at }
     }
 
     /// Every combination of numbers.
-    fn loads(&self, ops: &[Op], way: Way, home: Home) -> Vec<Plan> {
+    fn loads(&self, ops: &[Op], way: Way, home: KeyHome) -> Vec<Plan> {
         let keys = self.keys.map(|keys| keys as usize);
         let mut plans = Vec::new();
         for &clients in &self.clients {
@@ -192,9 +192,9 @@ impl Plan {
             _ => "mix".to_owned(),
         };
         let home = match self.home {
-            Home::Stream => "",
-            Home::Batch => "-key-per-batch",
-            Home::Server => "-resident",
+            KeyHome::Stream => "",
+            KeyHome::Batch => "-key-per-batch",
+            KeyHome::Server => "-resident",
         };
         format!("{op}-{}{home}", self.way.name())
     }

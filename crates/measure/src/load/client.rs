@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
 use super::LoadError;
-use super::args::{Home, LoadArgs, Op, Plan};
+use super::args::{KeyHome, LoadArgs, Op, Plan};
 use super::report::Row;
 use super::work::Work;
 use crate::random::SplitMix64;
@@ -177,7 +177,7 @@ async fn open(plan: &Plan, endpoint: &Endpoint, work: &Work) -> Result<Link, Loa
     loop {
         match open_keys(&link, work).await {
             Err(LinkError::Refused(fault))
-                if plan.home == Home::Server
+                if plan.home == KeyHome::Server
                     && fault.code() == Code::PermissionDenied
                     && Instant::now() < end =>
             {
@@ -241,7 +241,7 @@ async fn client(plan: &Plan, work: &Work, link: &Link, span: &Span, seed: u64) -
 
 /// One batch, with its keys where they come and go with it. A server begins requests in the order in which they come.
 async fn answer(plan: &Plan, work: &Work, link: &Link) -> Result<response::Body, LinkError> {
-    if plan.home != Home::Batch {
+    if plan.home != KeyHome::Batch {
         return link.call(work.request.clone()).await;
     }
     let close = (0_u32..)

@@ -27,7 +27,7 @@ use oarlock_wire::Endpoint;
 use tokio::runtime::Runtime;
 
 pub use self::args::LoadArgs;
-use self::args::{Home, Plan, Way};
+use self::args::{KeyHome, Plan, Way};
 pub use self::error::LoadError;
 use self::report::Row;
 use self::spawn::Spawned;
@@ -112,7 +112,7 @@ impl Bench<'_> {
 
     fn prepare(&self, place: usize, plan: &Plan) -> Result<Vec<Work>, LoadError> {
         let mut works = Work::all(plan, self.accelerator)?;
-        if let (Home::Server, Target::Spawned(spawned)) = (plan.home, &self.target) {
+        if let (KeyHome::Server, Target::Spawned(spawned)) = (plan.home, &self.target) {
             for (number, work) in works.iter_mut().enumerate() {
                 work.leave_keys(spawned.keys(), &format!("load{place}-{number}"))?;
             }

@@ -81,7 +81,7 @@ fn table(rows: &[Row]) -> Table {
         ("p99", Align::Right),
         ("errors", Align::Right),
     ])
-    .at_most(NAMES_COLUMNS);
+    .with_max_columns(NAMES_COLUMNS);
     for row in rows {
         let or = |value: Option<f64>, text: fn(f64) -> String| {
             value.map_or_else(Cell::none, |value| text(value).into())

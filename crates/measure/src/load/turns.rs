@@ -39,10 +39,10 @@ fn ratio(turns: &[Vec<Row>], local: usize, place: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::args::{Home, Op};
+    use crate::load::args::{KeyHome, Op};
 
     fn plan(way: Way, batch: usize) -> Plan {
-        let (home, keys, rate) = (Home::Stream, None, None);
+        let (home, keys, rate) = (KeyHome::Stream, None, None);
         Plan { ops: vec![Op::Null], way, home, clients: 1, in_flight: 1, batch, keys, rate }
     }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::Libcrypto;
 
 /// An in-process figure is void below this share of the program's own.
-const LEAST_SHARE: f64 = 0.9;
+const MIN_SHARE: f64 = 0.9;
 
 /// Operations per second by the names of `oarlock speed`: `rsa2048-sign`, `x25519-derive`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,7 +32,7 @@ impl Rates {
     /// True where `ops_per_s` is more than 10 % below the program's figure. The program counts the CPU time that it
     /// used, not the time that passed, so `ops_per_s` is to be per second of CPU time of one thread.
     pub(crate) fn voids(&self, operation: &str, ops_per_s: f64) -> bool {
-        self.get(operation).is_some_and(|rate| ops_per_s < rate * LEAST_SHARE)
+        self.get(operation).is_some_and(|rate| ops_per_s < rate * MIN_SHARE)
     }
 }
 

@@ -104,10 +104,10 @@ impl LineChart {
 
 impl Axis {
     fn scale(self, values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> Scale {
-        let (least, most) = bounds(values);
+        let (min, max) = bounds(values);
         match self {
-            Self::Linear => Scale::from_zero(most, pixels),
-            Self::Logarithmic => Scale::log(least, most, pixels),
+            Self::Linear => Scale::from_zero(max, pixels),
+            Self::Logarithmic => Scale::log(min, max, pixels),
         }
     }
 
@@ -124,13 +124,13 @@ fn labelled(label: &str, scale: &Scale) -> String {
 }
 
 /// Points that stand closer than dots are drawn as a line alone.
-const MOST_DOTS: usize = 120;
+const MAX_DOTS: usize = 120;
 
 fn draw_line(drawing: &mut Drawing, points: Vec<[f64; 2]>, stroke: &str) {
     if points.len() > 1 {
         drawing.polyline(&points, stroke);
     }
-    if points.len() <= MOST_DOTS {
+    if points.len() <= MAX_DOTS {
         points.into_iter().for_each(|point| drawing.dot(point, stroke));
     }
 }

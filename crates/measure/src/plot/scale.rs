@@ -13,22 +13,22 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Linear from zero to a round number at or above `most`.
-    pub(super) fn from_zero(most: f64, pixels: [f64; 2]) -> Self {
-        let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
-        let step = round_step(most / 5.0);
-        let count = (most / step - 1e-9).ceil().max(1.0);
+    /// Linear from zero to a round number at or above `max`.
+    pub(super) fn from_zero(max: f64, pixels: [f64; 2]) -> Self {
+        let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
+        let step = round_step(max / 5.0);
+        let count = (max / step - 1e-9).ceil().max(1.0);
         let ticks = (0..=count as u32).map(|tick| f64::from(tick) * step).collect();
         Self { values: [0.0, count * step], pixels, is_log: false, ticks }
     }
 
-    /// Logarithmic, over whole steps of 1, 2, 5 around `least` and `most`, both positive.
-    pub(super) fn log(least: f64, most: f64, pixels: [f64; 2]) -> Self {
-        let usable = least.is_finite() && most.is_finite() && least > 0.0 && most >= least;
-        let (least, most) = if usable { (least, most) } else { (1.0, 10.0) };
-        let steps = log_steps(least, most);
-        let first = steps.first().copied().unwrap_or(least);
-        let last = steps.last().copied().unwrap_or(most);
+    /// Logarithmic, over whole steps of 1, 2, 5 around `min` and `max`, both positive.
+    pub(super) fn log(min: f64, max: f64, pixels: [f64; 2]) -> Self {
+        let usable = min.is_finite() && max.is_finite() && min > 0.0 && max >= min;
+        let (min, max) = if usable { (min, max) } else { (1.0, 10.0) };
+        let steps = log_steps(min, max);
+        let first = steps.first().copied().unwrap_or(min);
+        let last = steps.last().copied().unwrap_or(max);
         let spans_decades = last / first > 2000.0;
         let ticks = steps.into_iter().filter(|tick| !spans_decades || is_decade(*tick)).collect();
         Self { values: [first, last], pixels, is_log: true, ticks }
@@ -36,12 +36,8 @@ impl Scale {
 
     /// From zero, or logarithmic where the positive values span too far for the small ones to be seen.
     pub(super) fn fitting(values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> Self {
-        let (least, most) = bounds(values);
-        if most / least > LOG_FROM {
-            Self::log(least * 0.8, most, pixels)
-        } else {
-            Self::from_zero(most, pixels)
-        }
+        let (min, max) = bounds(values);
+        if max / min > LOG_FROM { Self::log(min * 0.8, max, pixels) } else { Self::from_zero(max, pixels) }
     }
 
     pub(super) fn ticks(&self) -> &[f64] {
@@ -68,9 +64,9 @@ impl Scale {
 /// Least and most of the positive finite values; (1, 1) where there are none.
 pub(super) fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let positive = values.filter(|value| value.is_finite() && *value > 0.0);
-    let (least, most) =
-        positive.fold((f64::INFINITY, 0.0), |(least, most), value| (value.min(least), value.max(most)));
-    if most > 0.0 { (least, most) } else { (1.0, 1.0) }
+    let (min, max) =
+        positive.fold((f64::INFINITY, 0.0), |(min, max), value| (value.min(min), value.max(max)));
+    if max > 0.0 { (min, max) } else { (1.0, 1.0) }
 }
 
 /// A tick as text: no needless digits.
@@ -82,23 +78,23 @@ pub(super) fn tick_label(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// 1, 2 or 5 times a power of ten, at or above `least`.
-fn round_step(least: f64) -> f64 {
-    let decade = 10f64.powf(least.log10().floor());
+/// 1, 2 or 5 times a power of ten, at or above `min`.
+fn round_step(min: f64) -> f64 {
+    let decade = 10f64.powf(min.log10().floor());
     [1.0, 2.0, 5.0]
         .into_iter()
         .map(|step| step * decade)
-        .find(|step| *step >= least * 0.999)
+        .find(|step| *step >= min * 0.999)
         .unwrap_or(decade * 10.0)
 }
 
-/// All of 1, 2, 5 times powers of ten from the last at or below `least` to the first at or above `most`.
-fn log_steps(least: f64, most: f64) -> Vec<f64> {
-    let decades = (least.log10().floor() as i32)..=(most.log10().ceil() as i32);
+/// All of 1, 2, 5 times powers of ten from the last at or below `min` to the first at or above `max`.
+fn log_steps(min: f64, max: f64) -> Vec<f64> {
+    let decades = (min.log10().floor() as i32)..=(max.log10().ceil() as i32);
     let all: Vec<f64> =
         decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(decade))).collect();
-    let first = all.iter().rposition(|step| *step <= least * 1.0001).unwrap_or(0);
-    let last = all.iter().position(|step| *step >= most * 0.9999).unwrap_or(all.len() - 1);
+    let first = all.iter().rposition(|step| *step <= min * 1.0001).unwrap_or(0);
+    let last = all.iter().position(|step| *step >= max * 0.9999).unwrap_or(all.len() - 1);
     all.into_iter().take(last.max(first + 1) + 1).skip(first).collect()
 }
 

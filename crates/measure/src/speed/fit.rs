@@ -53,7 +53,7 @@ fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Oper
     let mut todo = Vec::new();
     for engine in accelerator.engines().iter().filter(|engine| names.contains(&engine.name)) {
         let proved = engine.shapes.iter().filter(|own| own.verdict.is_ok() && is_wanted(own.shape));
-        todo.extend(proved.map(|own| (engine.name, own.shape, own.lanes.best)));
+        todo.extend(proved.map(|own| (engine.name, own.shape, own.lanes.preferred)));
     }
     let bar = progress::bar(todo.len() as u64, "{msg:20!} {wide_bar} {pos}/{len} shapes{left}");
     let mut rows = Vec::new();

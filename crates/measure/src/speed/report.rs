@@ -102,24 +102,24 @@ pub(crate) fn table(rows: &[Row], in_colour: bool) -> String {
 /// What this machine gains, in one sentence.
 pub(crate) fn sentence(rows: &[Row]) -> String {
     let best = best_by_operation(rows);
-    let Some((most, gain)) = best.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied() else {
+    let Some((max, gain)) = best.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied() else {
         return "There is no OpenSSL here to compare this machine's engines with.".into();
     };
     let mut ratios: Vec<f64> = best.iter().map(|(_, ratio)| *ratio).collect();
     ratios.sort_by(f64::total_cmp);
-    let (median, least) = (ratios[ratios.len() / 2], ratios[0]);
-    let library = most.libcrypto.as_deref().unwrap_or("OpenSSL");
+    let (median, min) = (ratios[ratios.len() / 2], ratios[0]);
+    let library = max.libcrypto.as_deref().unwrap_or("OpenSSL");
     let count = ratios.len();
     if count == 1 {
-        return format!("Per core, this machine does {} at {} the rate of {library}.", most.op, ratio(gain));
+        return format!("Per core, this machine does {} at {} the rate of {library}.", max.op, ratio(gain));
     }
     format!(
         "Per core, this machine does these {count} operations at {} to {} the rate of {library} (median {}); it gains \
          most in {}.",
-        ratio(least),
+        ratio(min),
         ratio(gain),
         ratio(median),
-        most.op
+        max.op
     )
 }
 

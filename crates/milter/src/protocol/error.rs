@@ -5,12 +5,12 @@
 #[non_exhaustive]
 pub enum ProtocolError {
     /// A frame says that it is longer than is taken in.
-    #[error("a frame of {found} bytes, where at most {most} are taken")]
+    #[error("a frame of {found} bytes, where at most {max} are taken")]
     TooLong {
         /// Bytes behind the length.
         found: u32,
         /// The limit.
-        most: u32,
+        max: u32,
     },
     /// A frame of no bytes has no code.
     #[error("a frame without a code")]

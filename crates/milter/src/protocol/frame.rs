@@ -28,17 +28,17 @@ pub struct Decoder {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    most: u32,
+    max: u32,
 }
 
 impl Decoder {
     /// Bytes of a frame that are taken by default: 1 MiB, the most that an MTA can negotiate with `libmilter`.
     pub const MOST: u32 = 1 << 20;
 
-    /// A decoder for frames of at most `most` bytes behind the length.
+    /// A decoder for frames of at most `max` bytes behind the length.
     #[must_use]
-    pub fn new(most: u32) -> Self {
-        Self { buffer: vec![0; ROOM], start: 0, end: 0, most }
+    pub fn new(max: u32) -> Self {
+        Self { buffer: vec![0; ROOM], start: 0, end: 0, max }
     }
 
     /// Where bytes that come are to be put: never empty. [`Self::filled`] says how many were.
@@ -111,7 +111,7 @@ impl Decoder {
         let Some(head) = self.buffer[self.start..self.end].first_chunk::<HEAD>() else { return Ok(None) };
         match u32::from_be_bytes(*head) {
             0 => Err(ProtocolError::Empty),
-            found if found > self.most => Err(ProtocolError::TooLong { found, most: self.most }),
+            found if found > self.max => Err(ProtocolError::TooLong { found, max: self.max }),
             found => Ok(Some(found as usize)),
         }
     }
@@ -234,8 +234,8 @@ mod tests {
     fn lengths_that_cannot_be_are_refused_before_anything_is_kept_for_them() {
         for (found, wanted) in [
             (0, ProtocolError::Empty),
-            (101, ProtocolError::TooLong { found: 101, most: 100 }),
-            (u32::MAX, ProtocolError::TooLong { found: u32::MAX, most: 100 }),
+            (101, ProtocolError::TooLong { found: 101, max: 100 }),
+            (u32::MAX, ProtocolError::TooLong { found: u32::MAX, max: 100 }),
         ] {
             let mut decoder = Decoder::new(100);
             decoder.push(&u32::to_be_bytes(found));

@@ -500,9 +500,9 @@ async fn a_verdict_that_cannot_be_said_is_not_half_said() {
 #[tokio::test]
 async fn commands_of_chance_are_answered_or_refused() {
     let mut state = 7_u64;
-    let mut chance = |most: usize| {
+    let mut chance = |max: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most
+        (state >> 33) as usize % max
     };
     let actions = [Action::Continue, Action::Accept, Action::Reject, Action::Discard, Action::Skip];
     let steps = ["connect", "helo", "mail", "recipient", "header", "eoh", "body"];

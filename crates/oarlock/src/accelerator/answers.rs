@@ -5,7 +5,7 @@ use std::fmt;
 use oarlock_core::{JobError, Span, erase};
 use zeroize::Zeroizing;
 
-use crate::schemes::{Residue, make_room, raise};
+use crate::schemes::{Finisher, make_room, raise};
 
 /// The bytes of one answer: a signature, a message, a shared secret; empty where the answer is yes. Zeroized on drop.
 pub type Output = Zeroizing<Vec<u8>>;
@@ -57,7 +57,7 @@ impl Answers {
     }
 
     /// Raises a raw result to the answer of the job at `index`.
-    pub(super) fn raise(&mut self, index: usize, residue: Residue, raw: Result<&[u8], JobError>) {
+    pub(super) fn raise(&mut self, index: usize, residue: Finisher, raw: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] =
             raise(residue, raw, &mut self.bytes).and_then(|_| span(start, self.bytes.len()));
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn spans_end_within_four_gibibytes() {
-        let most = u32::MAX as usize;
-        assert!(span(most - 8, most).is_ok_and(|span| span.range() == (most - 8..most)));
-        assert!(matches!(span(most - 8, most + 1), Err(JobError::Malformed { .. })));
+        let max = u32::MAX as usize;
+        assert!(span(max - 8, max).is_ok_and(|span| span.range() == (max - 8..max)));
+        assert!(matches!(span(max - 8, max + 1), Err(JobError::Malformed { .. })));
     }
 }

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use oarlock_core::{Engine, Holder, Lanes, Reach, Shape};
-use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Cost, Dispatcher};
+use oarlock_core::{BatchSize, Engine, EngineLocation, Holder, Shape};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
 use super::{About, Accelerator};
 use crate::calibrate::{self, Calibration, Costs, FirstUse};
-use crate::find::{self, Candidate, KNOWN_ENGINES, Proved, proved_shapes};
+use crate::find::{self, Candidate, KNOWN_ENGINES, SelfTestedEngine, proved_shapes};
 use crate::selftest::{Failure, Proof};
 
 /// Settings of an [`Accelerator`].
 #[derive(Clone, Debug)]
-pub struct Builder {
-    config: Config,
+pub struct AcceleratorBuilder {
+    config: SchedulerConfig,
     allowed: Option<Vec<String>>,
     extra: Vec<Arc<dyn Engine>>,
     table_bytes: Option<usize>,
@@ -68,7 +68,7 @@ pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
     /// Where it computes.
-    pub reach: Reach,
+    pub reach: EngineLocation,
     /// Bytes that it may take for what it builds for keys that recur.
     pub table_bytes: usize,
     /// How long its self test took.
@@ -83,19 +83,19 @@ pub struct ShapeReport {
     /// The shape.
     pub shape: Shape,
     /// Best and largest batch.
-    pub lanes: Lanes,
+    pub lanes: BatchSize,
     /// True where the engine confirms its results itself.
     pub confirms: bool,
     /// How the self test ended; a shape that failed is not used.
     pub verdict: Result<Proof, Failure>,
     /// Its cost, where it could be measured.
-    pub cost: Option<Cost>,
+    pub cost: Option<EngineCost>,
 }
 
-impl Default for Builder {
+impl Default for AcceleratorBuilder {
     fn default() -> Self {
         Self {
-            config: Config::default(),
+            config: SchedulerConfig::default(),
             allowed: None,
             extra: Vec::new(),
             table_bytes: None,
@@ -107,7 +107,7 @@ impl Default for Builder {
     }
 }
 
-impl Builder {
+impl AcceleratorBuilder {
     /// Only these engines answer jobs. The scalar engine stays the referee of disputes in any case, and serves where none
     /// of these is to be had on this machine ([`Accelerator::absent`]).
     #[must_use]
@@ -130,16 +130,16 @@ impl Builder {
         self
     }
 
-    /// Sets the longest predicted time of the work that one tenant may have waiting ([`Config::max_tenant_backlog`]).
+    /// Sets the longest predicted time of the work that one tenant may have waiting ([`SchedulerConfig::max_tenant_backlog`]).
     #[must_use]
-    pub fn max_tenant_backlog(mut self, most: Duration) -> Self {
-        self.config.max_tenant_backlog = Some(most);
+    pub fn max_tenant_backlog(mut self, max: Duration) -> Self {
+        self.config.max_tenant_backlog = Some(max);
         self
     }
 
     /// The dispatcher's settings, all at once.
     #[must_use]
-    pub fn config(mut self, config: Config) -> Self {
+    pub fn config(mut self, config: SchedulerConfig) -> Self {
         self.config = config;
         self
     }
@@ -212,8 +212,8 @@ impl Builder {
         candidates.extend(found.others);
         candidates.extend(self.extra.iter().cloned().map(Candidate::alike));
         let absent = found.absent;
-        let prove = if self.is_lazy { Proved::unproved } else { Proved::new };
-        let proved: Vec<Arc<Proved>> = candidates
+        let prove = if self.is_lazy { SelfTestedEngine::unproved } else { SelfTestedEngine::new };
+        let proved: Vec<Arc<SelfTestedEngine>> = candidates
             .into_iter()
             .map(|candidate| Arc::new(prove(candidate, Arc::clone(&referee))))
             .collect();
@@ -233,7 +233,7 @@ impl Builder {
             let calibration = Calibration::AtFirstUse { cache: self.cache };
             return Ok(Accelerator { dispatcher, about: about(OnceLock::new(), Some(costs), calibration) });
         }
-        let plain: Vec<Proved> = proved.iter().map(|engine| engine.plain()).collect();
+        let plain: Vec<SelfTestedEngine> = proved.iter().map(|engine| engine.plain()).collect();
         let plain: Vec<&dyn Engine> = plain.iter().map(|engine| engine as &dyn Engine).collect();
         let (costs, calibration) = calibrate::costs(&plain, self.cache.as_deref());
         let engines =
@@ -255,9 +255,10 @@ impl Builder {
     }
 
     /// A dispatcher that knows what everything costs.
-    fn join(&self, proved: &[Arc<Proved>], referee: &Arc<dyn Engine>, costs: &Costs) -> Dispatcher {
+    fn join(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>, costs: &Costs) -> Dispatcher {
         let builder = self.dispatcher(proved, referee);
-        let with_cost = |builder: DispatcherBuilder, (engine, shape, cost): &(&'static str, Shape, Cost)| {
+        let with_cost = |builder: DispatcherBuilder,
+                         (engine, shape, cost): &(&'static str, Shape, EngineCost)| {
             builder.cost(engine, *shape, *cost)
         };
         costs.iter().fold(builder, with_cost).build()
@@ -266,7 +267,7 @@ impl Builder {
     /// A dispatcher that finds out at first use.
     fn join_lazily(
         &self,
-        proved: &[Arc<Proved>],
+        proved: &[Arc<SelfTestedEngine>],
         referee: &Arc<dyn Engine>,
         costs: &Arc<FirstUse>,
     ) -> Dispatcher {
@@ -277,7 +278,7 @@ impl Builder {
         self.dispatcher(proved, referee).appraiser(appraise).build()
     }
 
-    fn dispatcher(&self, proved: &[Arc<Proved>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {
+    fn dispatcher(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {
         let mut engines = proved.iter().map(|engine| Arc::clone(engine) as Arc<dyn Engine>);
         // unreachable because the referee was put first
         let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
@@ -287,7 +288,7 @@ impl Builder {
             put_aside.iter().any(|own| own.name() == engine.name() && own.passes(shape))
         };
         let builder = DispatcherBuilder::new(first)
-            .config(Config { referee_serves, ..self.config.clone() })
+            .config(SchedulerConfig { referee_serves, ..self.config.clone() })
             .prober(passes);
         let builder = engines.fold(builder, DispatcherBuilder::engine);
         self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder)
@@ -320,7 +321,7 @@ impl Builder {
 }
 
 /// What there is to say of an engine; where it is lazy, after finding out all that nobody has asked yet.
-pub(super) fn report(engine: &Proved, cost: impl Fn(Shape) -> Option<Cost>) -> EngineReport {
+pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<EngineCost>) -> EngineReport {
     let shapes = proved_shapes().into_iter().filter_map(|shape| {
         Some(ShapeReport {
             shape,
@@ -334,12 +335,12 @@ pub(super) fn report(engine: &Proved, cost: impl Fn(Shape) -> Option<Cost>) -> E
     EngineReport {
         name: engine.name(),
         reach: engine.reach(),
-        table_bytes: engine.prepared().most_bytes,
+        table_bytes: engine.prepared().max_bytes,
         proved_in: engine.proved_in(),
         shapes,
     }
 }
 
-fn find_cost(costs: &Costs, engine: &str, shape: Shape) -> Option<Cost> {
+fn find_cost(costs: &Costs, engine: &str, shape: Shape) -> Option<EngineCost> {
     costs.iter().find(|(name, own, _)| (*name, *own) == (engine, shape)).map(|row| row.2)
 }

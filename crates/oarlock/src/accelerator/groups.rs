@@ -4,13 +4,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use oarlock_core::{HeldJob, Home, JobError, OperationSet, Shape};
-use oarlock_dispatch::{Dispatcher, Options, Results, Ticket};
+use oarlock_core::{HeldJob, JobError, KeyHome, OperationSet, Shape};
+use oarlock_dispatch::{Dispatcher, Results, SubmitOptions, Ticket};
 
 use super::answers::Answers;
 use super::needs_holder;
 use crate::Job;
-use crate::schemes::{NonceSource, Residue, lower, shape_of};
+use crate::schemes::{Finisher, NonceSource, lower, shape_of};
 
 /// The jobs of one call, lowered and sorted; what could not be lowered is answered already.
 pub(super) struct Groups {
@@ -21,7 +21,7 @@ pub(super) struct Groups {
 
 struct Local {
     set: OperationSet,
-    left: Vec<(u32, Residue)>,
+    left: Vec<(u32, Finisher)>,
 }
 
 struct HeldGroup {
@@ -33,7 +33,7 @@ struct HeldGroup {
 /// A group on its way.
 #[derive(Debug)]
 pub(super) enum Pending {
-    Local(Ticket, Vec<(u32, Residue)>),
+    Local(Ticket, Vec<(u32, Finisher)>),
     Held(Ticket, Vec<u32>),
 }
 
@@ -59,7 +59,7 @@ impl Groups {
     ) -> Result<(), JobError> {
         // unreachable because a call of 2^32 jobs would not fit in memory
         let place = u32::try_from(index).unwrap_or(u32::MAX);
-        if let Home::Held { holder, .. } = job.key.home()
+        if let KeyHome::Held { holder, .. } = job.key.home()
             && needs_holder(job)
         {
             let held = job.to_held()?;
@@ -79,7 +79,7 @@ impl Groups {
         let at = self.local.iter().rposition(|group| group.set.shape() == shape);
         let at = at.unwrap_or_else(|| {
             let per_job = shape.input_len().unwrap_or(input_len) + shape.signature_len().unwrap_or(32);
-            let set = OperationSet::with_capacity(shape, jobs_left, (jobs_left * per_job).min(MOST_RESERVED));
+            let set = OperationSet::with_capacity(shape, jobs_left, (jobs_left * per_job).min(MAX_RESERVED));
             self.local.push(Local { set, left: Vec::with_capacity(jobs_left) });
             self.local.len() - 1
         });
@@ -96,7 +96,7 @@ impl Groups {
     }
 
     /// Queues every group.
-    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: Options) -> Vec<Pending> {
+    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<Pending> {
         let mut pending = Vec::new();
         for group in std::mem::take(&mut self.local) {
             match dispatcher.submit_many(group.set, options) {
@@ -115,14 +115,14 @@ impl Groups {
 
     /// Runs local groups on this thread while holders work on theirs.
     pub(super) fn run(&mut self, dispatcher: &Dispatcher) {
-        let held = self.start_held(dispatcher, Options::default());
+        let held = self.start_held(dispatcher, SubmitOptions::default());
         for group in std::mem::take(&mut self.local) {
             raise_all(group.left, &dispatcher.run_all(&group.set), &mut self.answers);
         }
         held.into_iter().for_each(|pending| pending.wait(&mut self.answers));
     }
 
-    fn start_held(&mut self, dispatcher: &Dispatcher, options: Options) -> Vec<Pending> {
+    fn start_held(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<Pending> {
         let mut pending = Vec::new();
         for group in std::mem::take(&mut self.held) {
             match dispatcher.submit_held(group.jobs, options) {
@@ -140,7 +140,7 @@ impl Groups {
 }
 
 /// Memory set aside at once for the inputs of a call; beyond it the buffer grows as it fills.
-const MOST_RESERVED: usize = 1 << 20;
+const MAX_RESERVED: usize = 1 << 20;
 
 impl Pending {
     /// Blocks until the group is answered.
@@ -163,7 +163,7 @@ impl Pending {
     }
 }
 
-fn raise_all(left: Vec<(u32, Residue)>, results: &Results, answers: &mut Answers) {
+fn raise_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answers) {
     if left.first().is_some_and(|(_, residue)| residue.has_output()) {
         answers.reserve(results.outcomes().bytes().len());
     }

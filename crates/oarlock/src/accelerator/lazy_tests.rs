@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oarlock_core::{Curve, Engine, EngineFault, JobError, Jobs, Key, Lanes, Outcomes, Scheme, Shape};
-use oarlock_dispatch::Options;
+use oarlock_core::{BatchSize, Curve, Engine, EngineFault, JobError, Jobs, Key, Outcomes, Scheme, Shape};
+use oarlock_dispatch::SubmitOptions;
 use oarlock_keys::generate;
 use oarlock_scalar::Scalar;
 
@@ -24,8 +24,8 @@ impl Engine for Counting {
         "counting"
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
-        self.engine.offers(shape).map(|lanes| Lanes { best: 4, most: lanes.most.max(4) })
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
+        self.engine.offers(shape).map(|lanes| BatchSize { preferred: 4, max: lanes.max.max(4) })
     }
 
     fn confirms(&self, _: Shape) -> bool {
@@ -61,12 +61,14 @@ fn nothing_is_proved_or_measured_before_it_is_wanted() {
     assert_eq!(runs.load(Ordering::SeqCst), 0);
     assert_eq!(*accelerator.calibration(), Calibration::AtFirstUse { cache: None });
     let proved = |accelerator: &Accelerator| -> Vec<usize> {
-        let known = |engine: &Arc<crate::find::Proved>| engine.shapes_so_far();
+        let known = |engine: &Arc<crate::find::SelfTestedEngine>| engine.shapes_so_far();
         accelerator.about.proved.iter().map(known).collect()
     };
     assert_eq!(proved(&accelerator), [0, 0]);
     let key = generate::ed25519().unwrap();
-    for options in [Options::default(), Options { is_queued: true, ..Options::default() }] {
+    for options in
+        [SubmitOptions::default(), SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() }]
+    {
         accelerator.submit(&sign(&key), options).wait().unwrap();
     }
     assert_eq!(
@@ -89,10 +91,10 @@ fn a_lazy_accelerator_answers_as_another_does() {
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: oarlock_core::DigestAlg::Sha256 };
     let signatures = [Job::sign(pkcs1, &rsa, Input::Message(b"lazily")), sign(&key), sign(&key)];
     let (ours, theirs) =
-        (lazy.submit_many(&signatures, Options::default()).wait(), eager.run_all(&signatures));
+        (lazy.submit_many(&signatures, SubmitOptions::default()).wait(), eager.run_all(&signatures));
     assert!((0..3).all(|at| ours.get(at).is_ok() && ours.get(at) == theirs.get(at)));
     let forged = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"other"), ours.get(1).unwrap());
-    assert_eq!(lazy.submit(&forged, Options::default()).wait().unwrap_err(), JobError::Rejected);
+    assert_eq!(lazy.submit(&forged, SubmitOptions::default()).wait().unwrap_err(), JobError::Rejected);
 }
 
 #[test]
@@ -108,7 +110,9 @@ fn one_spoilt_lane_is_found_at_first_use() {
     assert_eq!(accelerator.dispatcher().costs(Shape::Ed25519Sign).len(), 1);
 
     let (only, _) = lazy(Shape::Ed25519Sign, &["counting"]);
-    let queued = only.submit(&jobs[0], Options { is_queued: true, ..Options::default() }).wait();
+    let queued = only
+        .submit(&jobs[0], SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() })
+        .wait();
     assert!(matches!(queued.unwrap_err(), JobError::Unsupported { .. }));
     assert!(matches!(only.run_all(&jobs).get(7), Err(JobError::Unsupported { .. })));
 }
@@ -126,10 +130,10 @@ fn a_shape_that_failed_is_reported_as_by_another() {
 /// The environment of a program with raised privileges is another user's: no path of a cache may come from it.
 #[test]
 fn nothing_is_read_from_an_environment_that_is_to_be_ignored() {
-    let build = |builder: crate::accelerator::Builder| builder.threads(1).lazy().build().unwrap();
+    let build = |builder: crate::accelerator::AcceleratorBuilder| builder.threads(1).lazy().build().unwrap();
     let ignoring = build(Accelerator::builder().ignore_environment());
     assert_eq!(*ignoring.calibration(), Calibration::AtFirstUse { cache: None });
-    assert!(ignoring.absent().iter().all(|absent| absent.reason != crate::Absence::Disabled));
+    assert!(ignoring.absent().iter().all(|absent| absent.reason != crate::UnavailableReason::Disabled));
     let other = build(Accelerator::builder());
     let cache = crate::calibrate::default_cache();
     assert_eq!(*other.calibration(), Calibration::AtFirstUse { cache });

@@ -13,17 +13,19 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-use oarlock_core::{Engine, Home, JobError, OperationSet, Outcomes, Records, Shape};
-use oarlock_dispatch::{Aside, Config, Counters, Dispatcher, Histograms, Options, Ticket};
+use oarlock_core::{Engine, JobError, KeyHome, OperationSet, Outcomes, Records, Shape};
+use oarlock_dispatch::{
+    DispatchCounters, Dispatcher, Histograms, Quarantined, SchedulerConfig, SubmitOptions, Ticket,
+};
 
 pub use self::answers::{Answers, Output};
-pub use self::build::{BuildError, Builder, EngineReport, ShapeReport};
+pub use self::build::{AcceleratorBuilder, BuildError, EngineReport, ShapeReport};
 use self::groups::{Groups, Pending};
 use crate::Job;
 use crate::batch::{self, Batch, BatchOutcome};
 use crate::calibrate::{Calibration, FirstUse, Grid, Timing};
-use crate::find::{AbsentEngine, Proved};
-use crate::schemes::{NonceSource, Residue, lower, raise, shape_of};
+use crate::find::{AbsentEngine, SelfTestedEngine};
+use crate::schemes::{Finisher, NonceSource, lower, raise, shape_of};
 use crate::selftest::Failure;
 use crate::table::KeyTable;
 
@@ -51,7 +53,7 @@ pub struct Accelerator {
 #[derive(Debug)]
 struct About {
     referee: Arc<dyn Engine>,
-    proved: Vec<Arc<Proved>>,
+    proved: Vec<Arc<SelfTestedEngine>>,
     /// Empty until somebody asks a lazy one.
     engines: OnceLock<Vec<EngineReport>>,
     /// Where costs come from at first use, in a lazy one.
@@ -61,34 +63,34 @@ struct About {
 }
 
 impl Accelerator {
-    /// Settings first, then [`Builder::build`].
+    /// Settings first, then [`AcceleratorBuilder::build`].
     #[must_use]
-    pub fn builder() -> Builder {
-        Builder::default()
+    pub fn builder() -> AcceleratorBuilder {
+        AcceleratorBuilder::default()
     }
 
     /// Every engine of this machine with default settings.
     ///
     /// # Errors
-    /// As [`Builder::build`].
+    /// As [`AcceleratorBuilder::build`].
     pub fn new() -> Result<Self, BuildError> {
         Self::builder().build()
     }
 
     /// Submits one job: on this thread where all is idle and the job cheap, else through the queue. Await the answer, or
-    /// [`wait`](Single::wait) for it. With [`Options::is_queued`] no engine runs on this thread, so that a short stack does.
-    pub fn submit(&self, job: &Job<'_>, options: Options) -> Single {
-        Single(match self.start_one(job, options) {
+    /// [`wait`](Single::wait) for it. With [`SubmitOptions::never_on_caller_thread`] no engine runs on this thread, so that a short stack does.
+    pub fn submit(&self, job: &Job<'_>, options: SubmitOptions) -> PendingAnswer {
+        PendingAnswer(match self.start_one(job, options) {
             Ok(started) => started,
             Err(error) => Started::Refused(error),
         })
     }
 
     /// Submits jobs of any schemes together; they are answered together, in their order.
-    pub fn submit_many(&self, jobs: &[Job<'_>], options: Options) -> Many {
+    pub fn submit_many(&self, jobs: &[Job<'_>], options: SubmitOptions) -> PendingAnswers {
         let mut groups = Groups::sort(jobs);
         let pending = groups.start(&self.dispatcher, options);
-        Many { answers: Some(groups.answers), pending }
+        PendingAnswers { answers: Some(groups.answers), pending }
     }
 
     /// Answers jobs of any schemes on this thread, in full batches and without a queue. Jobs of held keys wait for their
@@ -153,7 +155,7 @@ impl Accelerator {
         &self,
         shape: Shape,
         records: Records<'static>,
-        options: Options,
+        options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         self.dispatcher.submit_records(shape, records, options)
     }
@@ -163,15 +165,15 @@ impl Accelerator {
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
         let about = &self.about;
-        let cost = |engine: &Proved, shape| engine.cost(shape, about.costs.as_deref()?);
-        let report = |engine: &Arc<Proved>| build::report(engine, |shape| cost(engine, shape));
+        let cost = |engine: &SelfTestedEngine, shape| engine.cost(shape, about.costs.as_deref()?);
+        let report = |engine: &Arc<SelfTestedEngine>| build::report(engine, |shape| cost(engine, shape));
         about.engines.get_or_init(|| about.proved.iter().map(report).collect())
     }
 
     /// Self tests that have failed so far, by the engine's name: it is not used for these shapes.
     #[must_use]
     pub fn failures(&self) -> Vec<(&'static str, Shape, Failure)> {
-        let of = |engine: &Arc<Proved>| -> Vec<_> {
+        let of = |engine: &Arc<SelfTestedEngine>| -> Vec<_> {
             let failures = engine.failures();
             failures.map(|(shape, failure)| (engine.name(), shape, failure.clone())).collect()
         };
@@ -179,7 +181,7 @@ impl Accelerator {
     }
 
     /// Known engines that were allowed and take no part, with the reason. Where that leaves none of those that
-    /// [`Builder::engines`] names, the scalar engine serves in their place.
+    /// [`AcceleratorBuilder::engines`] names, the scalar engine serves in their place.
     #[must_use]
     pub fn absent(&self) -> &[AbsentEngine] {
         &self.about.absent
@@ -218,7 +220,7 @@ impl Accelerator {
 
     /// What the dispatcher has counted.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> DispatchCounters {
         self.dispatcher.counters()
     }
 
@@ -237,13 +239,13 @@ impl Accelerator {
 
     /// Engines put aside at present.
     #[must_use]
-    pub fn aside(&self) -> Vec<Aside> {
+    pub fn aside(&self) -> Vec<Quarantined> {
         self.dispatcher.aside()
     }
 
     /// The dispatcher's settings.
     #[must_use]
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &SchedulerConfig {
         self.dispatcher.config()
     }
 
@@ -259,8 +261,8 @@ impl Accelerator {
         &self.dispatcher
     }
 
-    fn start_one(&self, job: &Job<'_>, options: Options) -> Result<Started, JobError> {
-        if let Home::Held { .. } = job.key.home()
+    fn start_one(&self, job: &Job<'_>, options: SubmitOptions) -> Result<Started, JobError> {
+        if let KeyHome::Held { .. } = job.key.home()
             && needs_holder(job)
         {
             let ticket = self.dispatcher.submit_held(vec![job.to_held()?], options)?;
@@ -285,16 +287,16 @@ fn needs_holder(job: &Job<'_>) -> bool {
 /// A claim to the answer of one job: await it, or [`wait`](Single::wait). Dropping it cancels the job.
 #[derive(Debug)]
 #[must_use = "dropping it cancels the job"]
-pub struct Single(Started);
+pub struct PendingAnswer(Started);
 
 #[derive(Debug)]
 enum Started {
-    Local(Ticket, Option<Residue>),
+    Local(Ticket, Option<Finisher>),
     Held(Ticket),
     Refused(JobError),
 }
 
-impl Single {
+impl PendingAnswer {
     /// Blocks until the job is answered.
     ///
     /// # Errors
@@ -308,7 +310,7 @@ impl Single {
     }
 }
 
-impl Future for Single {
+impl Future for PendingAnswer {
     type Output = Result<Output, JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -324,7 +326,7 @@ impl Future for Single {
     }
 }
 
-fn finish(residue: Option<Residue>, results: &oarlock_dispatch::Results) -> Result<Output, JobError> {
+fn finish(residue: Option<Finisher>, results: &oarlock_dispatch::Results) -> Result<Output, JobError> {
     let residue = residue.ok_or(JobError::Cancelled)?;
     let mut out = Output::default();
     raise(residue, results.get(0), &mut out)?;
@@ -335,13 +337,13 @@ fn finish(residue: Option<Residue>, results: &oarlock_dispatch::Results) -> Resu
 /// been answered.
 #[derive(Debug)]
 #[must_use = "dropping it cancels the jobs"]
-pub struct Many {
+pub struct PendingAnswers {
     /// None once taken.
     answers: Option<Answers>,
     pending: Vec<Pending>,
 }
 
-impl Many {
+impl PendingAnswers {
     /// Blocks until every job is answered.
     #[must_use]
     pub fn wait(mut self) -> Answers {
@@ -353,7 +355,7 @@ impl Many {
     }
 }
 
-impl Future for Many {
+impl Future for PendingAnswers {
     type Output = Answers;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answers> {

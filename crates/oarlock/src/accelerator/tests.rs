@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use oarlock_core::{
-    Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder, JobError, Jobs,
-    Key, KeyKind, Lanes, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, Status,
+    BatchSize, Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder,
+    JobError, Jobs, Key, KeyKind, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, Status,
 };
-use oarlock_dispatch::{Builder as DispatcherBuilder, Config, Dispatcher, Options};
+use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig, SubmitOptions};
 use oarlock_keys::generate;
 use oarlock_scalar::Scalar;
 
@@ -24,8 +24,8 @@ impl Engine for Spoilt {
         "spoilt"
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
-        self.0.offers(shape).map(|lanes| Lanes { best: 4, most: lanes.most })
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
+        self.0.offers(shape).map(|lanes| BatchSize { preferred: 4, max: lanes.max })
     }
 
     fn confirms(&self, _: Shape) -> bool {
@@ -41,7 +41,8 @@ impl Engine for Spoilt {
 fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
     let scalar = Scalar::detect().unwrap();
     let engine = Spoilt(Corrupt::new(Scalar::detect().unwrap(), shape, 1));
-    let config = Config { cross_check, referee_serves: false, threads: 1, ..Config::default() };
+    let config =
+        SchedulerConfig { cross_check, referee_serves: false, threads: 1, ..SchedulerConfig::default() };
     DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
 }
 
@@ -80,7 +81,7 @@ fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
         match (shape, results.get(index)) {
             (Shape::EcdsaSign { curve }, Ok(signature)) => {
                 let verify = Shape::EcdsaVerify { curve };
-                let check = Operation { extra: oarlock_core::Extra::Signature(signature), ..operation };
+                let check = Operation { extra: oarlock_core::SecondInput::Signature(signature), ..operation };
                 assert_eq!(alone(&scalar, verify, &check).statuses(), [Status::Done], "{shape} {index}");
             }
             (_, Ok(result)) => {
@@ -132,7 +133,7 @@ fn jobs_of_many_schemes_are_answered_in_their_order_and_bad_ones_fail_alone() {
         Job::sign(P256, &p256, Input::Message(b"three")),
     ];
     let bulk = accelerator.run_all(&jobs);
-    let queued = accelerator.submit_many(&jobs, Options::default()).wait();
+    let queued = accelerator.submit_many(&jobs, SubmitOptions::default()).wait();
     for answers in [&bulk, &queued] {
         assert!(matches!(answers.get(2), Err(JobError::KeyType { .. })));
         assert!(matches!(answers.get(3), Err(JobError::Length { found: 31, .. })));
@@ -141,7 +142,7 @@ fn jobs_of_many_schemes_are_answered_in_their_order_and_bad_ones_fail_alone() {
     }
     assert!([0, 1, 4].iter().all(|at| bulk.get(*at) == queued.get(*at)), "deterministic signatures agree");
     for (at, job) in jobs.iter().enumerate() {
-        let single = accelerator.submit(job, Options::default()).wait();
+        let single = accelerator.submit(job, SubmitOptions::default()).wait();
         assert_eq!(single.as_deref().map(Vec::as_slice).map_err(Clone::clone), bulk.get(at));
     }
 }
@@ -152,7 +153,7 @@ fn a_single_job_can_be_awaited() {
     let accelerator = accelerator();
     let key = generate::ed25519().unwrap();
     let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"await me"));
-    let mut single = std::pin::pin!(accelerator.submit(&job, Options::default()));
+    let mut single = std::pin::pin!(accelerator.submit(&job, SubmitOptions::default()));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let signature = loop {
         match single.as_mut().poll(&mut context) {
@@ -161,7 +162,7 @@ fn a_single_job_can_be_awaited() {
         }
     };
     let check = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"await me"), &signature);
-    assert_eq!(accelerator.submit(&check, Options::default()).wait().map(|yes| yes.len()), Ok(0));
+    assert_eq!(accelerator.submit(&check, SubmitOptions::default()).wait().map(|yes| yes.len()), Ok(0));
     let forged = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"other"), &signature);
     assert_eq!(accelerator.run_all(&[forged]).get(0), Err(JobError::Rejected));
 }
@@ -172,7 +173,7 @@ fn a_queued_job_needs_no_more_stack_than_a_fibre_has() {
     let (rsa, p256) = (generate::rsa(2048).unwrap(), generate::ec(Curve::P256).unwrap());
     let pss = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
     let sign = move || {
-        let options = Options { is_queued: true, ..Options::default() };
+        let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
         for (scheme, key, is_possible) in [(P256, &p256, true), (pss, &rsa, true), (pss, &p256, false)] {
             let answer =
                 accelerator.submit(&Job::sign(scheme, key, Input::Message(b"fibre")), options).wait();
@@ -209,12 +210,14 @@ fn held_keys_go_whole_to_their_holder_and_nowhere_else() {
     let held = Key::held(KeyKind::Ed25519Private, "vault", "k", None, Fingerprint::new([1; 32]));
     let lost = Key::held(KeyKind::Ed25519Private, "elsewhere", "k", None, Fingerprint::new([2; 32]));
     let jobs = [&held, &local, &lost].map(|key| Job::sign(Scheme::Ed25519Sign, key, Input::Message(b"abc")));
-    for answers in [accelerator.run_all(&jobs), accelerator.submit_many(&jobs, Options::default()).wait()] {
+    for answers in
+        [accelerator.run_all(&jobs), accelerator.submit_many(&jobs, SubmitOptions::default()).wait()]
+    {
         assert_eq!(answers.get(0), Ok(&b"cba"[..]));
         assert_eq!(answers.get(1).unwrap().len(), 64);
         assert!(matches!(answers.get(2), Err(JobError::Unsupported { .. })));
     }
-    assert_eq!(accelerator.submit(&jobs[0], Options::default()).wait().unwrap().as_slice(), b"cba");
+    assert_eq!(accelerator.submit(&jobs[0], SubmitOptions::default()).wait().unwrap().as_slice(), b"cba");
     assert_eq!(accelerator.counters().held, 3);
 }
 

@@ -13,10 +13,10 @@ use crate::table::{KeyType, Operation, Policy, Rights, Snapshot};
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
 /// What a result may be longer than its input: a digest of nothing has 64 bytes.
-pub(super) const MOST_GROWTH: u32 = 64;
+pub(super) const MAX_GROWTH: u32 = 64;
 
 /// Longest tag. NIST SP 800-38D 5.2.1.2.
-pub(super) const MOST_TAG: u32 = 16;
+pub(super) const MAX_TAG: u32 = 16;
 
 /// Judges records in the order of the batch.
 pub(super) struct Judge<'a, 'b> {
@@ -320,14 +320,14 @@ impl<'a, 'b> Judge<'a, 'b> {
             Sink::Slot(_) => return Err(Status::Malformed),
             Sink::Output(span) => {
                 self.in_output(span)?;
-                if span.len as usize > input_len.saturating_add(MOST_GROWTH as usize) {
+                if span.len as usize > input_len.saturating_add(MAX_GROWTH as usize) {
                     return Err(Status::BadLength);
                 }
             }
         }
         if row.task.is_seal() {
             self.in_output(row.tag)?;
-            if row.tag.len > MOST_TAG {
+            if row.tag.len > MAX_TAG {
                 return Err(Status::BadLength);
             }
         }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use oarlock_core::{Column, Outcomes, Records, Shape, Sink, Slots, Source, Span, Status};
 
 use super::gather::Gathered;
-use super::judge::{MOST_GROWTH, MOST_TAG, is_in_output};
+use super::judge::{MAX_GROWTH, MAX_TAG, is_in_output};
 use super::plain::{needed, rights_of};
 use super::reserve::{Tally, reserve_all};
 use super::waves::{copy, status_of};
@@ -30,7 +30,7 @@ pub(super) struct Lot {
 }
 
 /// More tasks than that are told apart by hashing them, as the general way does.
-const MOST_TASKS: usize = 32;
+const MAX_TASKS: usize = 32;
 
 impl Lot {
     /// None for a task whose records have to be looked at one by one.
@@ -80,9 +80,9 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Vec<Lot>> 
         let lot = &mut lots[latest];
         let (Source::Data(input), Sink::Output(output)) = (input, output) else { return None };
         let mut is_placed =
-            is_in_output(records, output) && output.len <= input.len.saturating_add(MOST_GROWTH);
+            is_in_output(records, output) && output.len <= input.len.saturating_add(MAX_GROWTH);
         if lot.task.is_seal() {
-            is_placed &= is_in_output(records, tag) && tag.len <= MOST_TAG;
+            is_placed &= is_in_output(records, tag) && tag.len <= MAX_TAG;
             lot.output_len += u64::from(tag.len);
         }
         if !is_placed {
@@ -103,7 +103,7 @@ fn place_of(task: Task, lots: &mut Vec<Lot>) -> Option<usize> {
         return Some(known);
     }
     lots.push(Lot::of(task)?);
-    (lots.len() <= MOST_TASKS).then_some(lots.len() - 1)
+    (lots.len() <= MAX_TASKS).then_some(lots.len() - 1)
 }
 
 /// Reserves the uses of all keys; takes none where some key has too few left.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 
 use oarlock_core::{Engine, Shape};
-use oarlock_dispatch::Cost;
+use oarlock_dispatch::EngineCost;
 
 use super::{Row, measure_one, read_rows, write_rows};
 
@@ -23,7 +23,7 @@ impl FirstUse {
     }
 
     /// The cost of an engine for a shape, or None where it fails at it. What had to be measured is kept in the file.
-    pub(crate) fn cost(&self, engine: &dyn Engine, shape: Shape) -> Option<Cost> {
+    pub(crate) fn cost(&self, engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
         let name = shape.to_string();
         if let Some(row) = self.known().iter().find(|row| row.is_of(engine.name(), &name)) {
             return Some(row.cost);

@@ -4,8 +4,8 @@
 //! absolute terms the largest batches would decide alone. Of the eight sets of constants that may be other than zero the
 //! best one is the answer, which is exact for three constants and needs no iteration.
 
-use oarlock_core::Lanes;
-use oarlock_dispatch::Cost;
+use oarlock_core::BatchSize;
+use oarlock_dispatch::EngineCost;
 
 /// One batch that was timed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// The constants.
-    pub cost: Cost,
+    pub cost: EngineCost,
     /// Root mean square of the deviations.
     pub rms: f64,
     /// The largest deviation.
@@ -40,18 +40,18 @@ const SETS: [&[usize]; 7] = [&[1], &[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1
 
 impl Fit {
     /// Fits `C1 + C2 * operations + C3 * bytes`, both counted in whole groups of `group` operations: 1 is the model of Lindemann
-    /// and Smith (USENIX Security 2001, section 4.1), the lanes of an engine are what [`Cost::predict_ns`] makes of it. None
+    /// and Smith (USENIX Security 2001, section 4.1), the lanes of an engine are what [`EngineCost::predict_ns`] makes of it. None
     /// without a timing above zero.
     #[must_use]
     pub fn of(timings: &[Timing], group: usize) -> Option<Self> {
-        let lanes = Lanes { best: group.max(1), most: usize::MAX };
+        let lanes = BatchSize { preferred: group.max(1), max: usize::MAX };
         let usable = |timing: &&Timing| timing.took_ns.is_finite() && timing.took_ns > 0.0;
         let timings: Vec<Timing> = timings.iter().filter(usable).copied().collect();
         let rows: Vec<Constants> = timings.iter().map(|timing| row(timing, lanes)).collect();
         let mut best: Option<Self> = None;
         for set in SETS {
             let Some([per_batch_ns, per_op_ns, per_byte_ns]) = solve(&rows, set) else { continue };
-            let fit = Self::judge(Cost { per_batch_ns, per_op_ns, per_byte_ns }, &timings, lanes);
+            let fit = Self::judge(EngineCost { per_batch_ns, per_op_ns, per_byte_ns }, &timings, lanes);
             if best.is_none_or(|best| fit.rms < best.rms - TIE) {
                 best = Some(fit);
             }
@@ -59,7 +59,7 @@ impl Fit {
         best
     }
 
-    fn judge(cost: Cost, timings: &[Timing], lanes: Lanes) -> Self {
+    fn judge(cost: EngineCost, timings: &[Timing], lanes: BatchSize) -> Self {
         let deviation =
             |timing: &Timing| (cost.predict_ns(lanes, timing.ops, timing.bytes) / timing.took_ns - 1.0).abs();
         let deviations: Vec<f64> = timings.iter().map(deviation).collect();
@@ -77,8 +77,8 @@ impl Fit {
 const TIE: f64 = 1e-9;
 
 /// What the constants are multiplied with, over the time: so each row should come to 1.
-fn row(timing: &Timing, lanes: Lanes) -> Constants {
-    let [ops, bytes] = Cost::stepped(lanes, timing.ops, timing.bytes);
+fn row(timing: &Timing, lanes: BatchSize) -> Constants {
+    let [ops, bytes] = EngineCost::stepped(lanes, timing.ops, timing.bytes);
     [1.0, ops, bytes].map(|factor| factor / timing.took_ns)
 }
 
@@ -111,14 +111,14 @@ fn solve(rows: &[Constants], set: &[usize]) -> Option<Constants> {
 }
 
 /// Below this, a pivot of equations whose diagonal was 1 is rounding.
-const LEAST_PIVOT: f64 = 1e-11;
+const MIN_PIVOT: f64 = 1e-11;
 
 /// Gauss's elimination of `size` equations, whose right sides stand behind their coefficients. Symmetric and positive
 /// definite ones need no exchange of rows.
 fn eliminate(mut equations: [[f64; 4]; 3], size: usize) -> Option<Constants> {
     for pivot in 0..size {
         let of_pivot = equations[pivot];
-        if of_pivot[pivot] < LEAST_PIVOT {
+        if of_pivot[pivot] < MIN_PIVOT {
             return None;
         }
         for (line, equation) in equations.iter_mut().enumerate().take(size) {
@@ -139,8 +139,8 @@ fn eliminate(mut equations: [[f64; 4]; 3], size: usize) -> Option<Constants> {
 mod tests {
     use super::*;
 
-    fn timing(cost: Cost, group: usize, (ops, len): (usize, usize)) -> Timing {
-        let lanes = Lanes { best: group, most: usize::MAX };
+    fn timing(cost: EngineCost, group: usize, (ops, len): (usize, usize)) -> Timing {
+        let lanes = BatchSize { preferred: group, max: usize::MAX };
         Timing { ops, bytes: ops * len, took_ns: cost.predict_ns(lanes, ops, ops * len) }
     }
 
@@ -149,8 +149,8 @@ mod tests {
         sizes.flat_map(|ops| [8, 40, 80, 320].map(|len| (ops, len))).collect()
     }
 
-    fn cost(per_batch_ns: f64, per_op_ns: f64, per_byte_ns: f64) -> Cost {
-        Cost { per_batch_ns, per_op_ns, per_byte_ns }
+    fn cost(per_batch_ns: f64, per_op_ns: f64, per_byte_ns: f64) -> EngineCost {
+        EngineCost { per_batch_ns, per_op_ns, per_byte_ns }
     }
 
     fn is_near(found: f64, expected: f64, share: f64) -> bool {

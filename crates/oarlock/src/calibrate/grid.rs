@@ -16,7 +16,7 @@ pub struct Grid {
     /// Bytes of each record, rounded up to what the shape takes; public-key operations have lengths of their own.
     pub lens: Vec<usize>,
     /// Batches with more bytes are left out.
-    pub most_bytes: usize,
+    pub max_bytes: usize,
     /// Sizes above one that took longer are left out.
     pub longest: Duration,
     /// Short batches are repeated for so long, and the fastest counts.
@@ -29,7 +29,7 @@ impl Default for Grid {
         Self {
             sizes: (0..=8).map(|power| 4_usize.pow(power)).collect(),
             lens: vec![8, 40, 80, 320],
-            most_bytes: 8 << 20,
+            max_bytes: 8 << 20,
             longest: Duration::from_millis(100),
             each: Duration::from_millis(2),
         }
@@ -40,7 +40,7 @@ impl Grid {
     /// Times an engine, called bare. Batches at which it fails are left out.
     pub(crate) fn time(&self, engine: &dyn Engine, shape: Shape) -> Vec<Timing> {
         let Some(lanes) = engine.offers(shape) else { return Vec::new() };
-        let sizes: Vec<usize> = self.sizes.iter().copied().filter(|size| *size <= lanes.most).collect();
+        let sizes: Vec<usize> = self.sizes.iter().copied().filter(|size| *size <= lanes.max).collect();
         if shape.is_record() {
             self.lens.iter().flat_map(|len| self.time_records(engine, shape, &sizes, *len)).collect()
         } else {
@@ -49,7 +49,7 @@ impl Grid {
     }
 
     fn time_records(&self, engine: &dyn Engine, shape: Shape, sizes: &[usize], len: usize) -> Vec<Timing> {
-        let sizes = sizes.iter().filter(|size| *size * len <= self.most_bytes);
+        let sizes = sizes.iter().filter(|size| *size * len <= self.max_bytes);
         self.climb(sizes, |ops| {
             let records = sample_records(engine, shape, ops, len).ok()?;
             let parts: [&Records<'_>; 1] = [&records];
@@ -59,8 +59,8 @@ impl Grid {
     }
 
     fn time_operations(&self, engine: &dyn Engine, shape: Shape, sizes: &[usize]) -> Vec<Timing> {
-        let most = sizes.iter().copied().max().unwrap_or(0);
-        let Ok(set) = sample_operations(shape, most) else { return Vec::new() };
+        let max = sizes.iter().copied().max().unwrap_or(0);
+        let Ok(set) = sample_operations(shape, max) else { return Vec::new() };
         let operations: Vec<Operation<'_>> = set.iter().collect();
         self.climb(sizes.iter(), |ops| {
             let took_ns = fastest(engine, &Jobs::Operations(shape, &operations[..ops]), self.each)?;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn batches_that_are_too_large_or_slow_are_left_out() {
         let (scalar, digest) = (Scalar::detect().unwrap(), Shape::Digest { alg: DigestAlg::Sha1 });
-        let few = Grid { most_bytes: 150, ..small() }.time(&scalar, digest);
+        let few = Grid { max_bytes: 150, ..small() }.time(&scalar, digest);
         assert_eq!(few.iter().map(|timing| timing.bytes).collect::<Vec<_>>(), [8, 24, 40, 120]);
         let first = Grid { longest: Duration::ZERO, ..small() }.time(&scalar, digest);
         assert_eq!(first.iter().map(|timing| timing.ops).collect::<Vec<_>>(), [1, 1]);

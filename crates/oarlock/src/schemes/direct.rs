@@ -2,7 +2,7 @@
 
 use oarlock_core::{Engine, JobError, Jobs, Operation, OperationSet, Outcomes, Shape};
 
-use super::{NonceSource, Residue, lower, raise, shape_of};
+use super::{Finisher, NonceSource, lower, raise, shape_of};
 use crate::Job;
 
 /// Computes jobs on `engine` alone, batched by shape as far as it takes them at once: no queue, no second engine, no
@@ -26,7 +26,7 @@ pub fn compute_on(engine: &dyn Engine, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, 
 /// Jobs of one shape with their indices.
 struct Batch {
     set: OperationSet,
-    waiting: Vec<(usize, Residue)>,
+    waiting: Vec<(usize, Finisher)>,
 }
 
 impl Batch {
@@ -50,9 +50,9 @@ impl Batch {
     fn run(self, engine: &dyn Engine, results: &mut [Result<Vec<u8>, JobError>]) {
         let shape = self.set.shape();
         let operations: Vec<Operation<'_>> = self.set.iter().collect();
-        let most = engine.offers(shape).map_or(1, |lanes| lanes.most.max(1));
+        let max = engine.offers(shape).map_or(1, |lanes| lanes.max.max(1));
         let mut waiting = self.waiting.into_iter();
-        for part in operations.chunks(most) {
+        for part in operations.chunks(max) {
             let jobs = Jobs::Operations(shape, part);
             let mut outcomes = Outcomes::for_jobs(&jobs);
             let fault = engine.run(&jobs, &mut outcomes).err();

@@ -1,16 +1,18 @@
 //! ECDSA: digests at the curve's width, nonces, and the two ways to write r and s.
 
-use oarlock_core::{Curve, DigestAlg, EcdsaEncoding, Extra, JobError, Nonce, NonceRule, OperationSet, Shape};
+use oarlock_core::{
+    Curve, DigestAlg, EcdsaEncoding, JobError, NonceInput, NonceRule, OperationSet, SecondInput, Shape,
+};
 
 use super::hash::Digester;
-use super::residue::{Kind, Residue};
+use super::residue::{Finisher, Kind};
 use super::{Job, NonceSource};
 
 /// The widest scalar, P-384's.
 const WIDEST: usize = 48;
 
 /// Bytes that DER adds to r || s at most: three headers of two bytes and two sign bytes.
-pub(super) const MOST_DER_EXTRA: usize = 3 * 2 + 2;
+pub(super) const MAX_DER_EXTRA: usize = 3 * 2 + 2;
 
 pub(super) fn lower_sign(
     job: &Job<'_>,
@@ -18,18 +20,20 @@ pub(super) fn lower_sign(
     rule: NonceRule,
     set: &mut OperationSet,
     random: &mut NonceSource,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     let hash = job.digest(Digester::of(digest)?)?;
     let mut buffer = [0; WIDEST];
     let input = at_width(curve, hash.as_ref(), &mut buffer);
     match rule {
-        NonceRule::Deterministic => set.push(job.key, input, Extra::Nonce(Nonce::Deterministic(digest)))?,
+        NonceRule::Deterministic => {
+            set.push(job.key, input, SecondInput::NonceInput(NonceInput::Deterministic(digest)))?
+        }
         NonceRule::Hedged => {
             let nonce = random.nonce(Shape::EcdsaSign { curve })?;
-            set.push(job.key, input, Extra::Nonce(Nonce::Hedged(&nonce)))?;
+            set.push(job.key, input, SecondInput::NonceInput(NonceInput::Hedged(&nonce)))?;
         }
     }
-    Ok(Residue(match encoding {
+    Ok(Finisher(match encoding {
         EcdsaEncoding::Fixed => Kind::Copy,
         EcdsaEncoding::Der => Kind::EcdsaDer,
     }))
@@ -39,7 +43,7 @@ pub(super) fn lower_verify(
     job: &Job<'_>,
     (curve, digest, encoding): (Curve, DigestAlg, EcdsaEncoding),
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     let hash = job.digest(Digester::of(digest)?)?;
     let mut buffer = [0; WIDEST];
     let input = at_width(curve, hash.as_ref(), &mut buffer);
@@ -49,8 +53,8 @@ pub(super) fn lower_verify(
         EcdsaEncoding::Fixed => return Err(JobError::Rejected),
         EcdsaEncoding::Der => read_der(curve, job.second, &mut fixed).ok_or(JobError::Rejected)?,
     };
-    set.push(job.key, input, Extra::Signature(signature))?;
-    Ok(Residue(Kind::Verified))
+    set.push(job.key, input, SecondInput::Signature(signature))?;
+    Ok(Finisher(Kind::Verified))
 }
 
 /// The leftmost bytes of a digest at the curve's width, a shorter digest padded on the left. FIPS 186-5 6.4.1 step 2.

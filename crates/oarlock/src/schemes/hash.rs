@@ -4,7 +4,7 @@ use aws_lc_rs::{digest, hmac};
 use oarlock_core::{DigestAlg, JobError};
 use zeroize::Zeroize;
 
-use super::MOST_MODULUS_LEN;
+use super::MAX_MODULUS_LEN;
 
 /// What the schemes know of a digest algorithm.
 pub(crate) struct Digester {
@@ -81,7 +81,7 @@ impl AsRef<[u8]> for Hash {
 
 /// `target ^= MGF1(seed, target.len())`. The seed is at most as long as the longest modulus. RFC 8017 B.2.1.
 pub(super) fn mgf1_xor(mgf: &Digester, seed: &[u8], target: &mut [u8]) {
-    let mut buffer = [0; MOST_MODULUS_LEN + 4];
+    let mut buffer = [0; MAX_MODULUS_LEN + 4];
     let used = &mut buffer[..seed.len() + 4];
     used[..seed.len()].copy_from_slice(seed);
     for (counter, chunk) in (0_u32..).zip(target.chunks_mut(mgf.len())) {
@@ -97,7 +97,7 @@ pub(super) fn mgf1_xor(mgf: &Digester, seed: &[u8], target: &mut [u8]) {
 /// SHA-256 of a secret of at most the longest modulus's length, padded on the left with zeros to `len`.
 pub(crate) fn sha256_padded(secret: &[u8], len: usize) -> [u8; 32] {
     let mut context = digest::Context::new(&digest::SHA256);
-    context.update(&[0; MOST_MODULUS_LEN][..len.saturating_sub(secret.len())]);
+    context.update(&[0; MAX_MODULUS_LEN][..len.saturating_sub(secret.len())]);
     context.update(secret);
     let mut out = [0; 32];
     out.copy_from_slice(context.finish().as_ref());

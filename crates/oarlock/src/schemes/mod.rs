@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! Job --shape_of--> Shape              which queue or batch
-//! Job --lower-----> OperationSet       the raw operation, and a Residue that outlives the borrowed job
-//! Residue + raw result --raise--> Answer
+//! Job --lower-----> OperationSet       the raw operation, and a Finisher that outlives the borrowed job
+//! Finisher + raw result --raise--> Answer
 //! ```
 
 mod direct;
@@ -18,18 +18,20 @@ mod rsa_oaep;
 mod rsa_pkcs1;
 mod rsa_pss;
 
-use oarlock_core::{Curve, DigestAlg, Extra, Home, JobError, Key, KeyKind, OperationSet, Scheme, Shape};
+use oarlock_core::{
+    Curve, DigestAlg, JobError, Key, KeyHome, KeyKind, OperationSet, Scheme, SecondInput, Shape,
+};
 
 pub use self::direct::{compute_on, raw_result};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;
 use self::residue::Kind;
 pub(crate) use self::residue::make_room;
-pub use self::residue::{Answer, Residue, raise};
+pub use self::residue::{Answer, Finisher, raise};
 use crate::Job;
 
 /// Bytes of the longest RSA modulus that a shape allows, 8192 bits.
-const MOST_MODULUS_LEN: usize = 1024;
+const MAX_MODULUS_LEN: usize = 1024;
 
 /// The raw shape that a job needs.
 ///
@@ -61,7 +63,7 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
 /// As [`shape_of`]; [`JobError::Length`] where a digest is not as long as the scheme's, or the modulus too short for
 /// the encoding; [`JobError::Rejected`] where a peer's signature or ciphertext has the wrong form;
 /// [`JobError::Malformed`] where `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
-pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) -> Result<Residue, JobError> {
+pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) -> Result<Finisher, JobError> {
     if shape_of(job)? != set.shape() {
         return Err(JobError::Malformed { what: "the job belongs into a set of another shape" });
     }
@@ -84,9 +86,9 @@ pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) ->
         Scheme::EcdsaVerify { curve, digest, encoding } => {
             ecdsa::lower_verify(job, (curve, digest, encoding), set)
         }
-        Scheme::Ed25519Sign => push(job.key, job.message()?, Extra::None, Kind::Copy, set),
+        Scheme::Ed25519Sign => push(job.key, job.message()?, SecondInput::None, Kind::Copy, set),
         Scheme::Ed25519Verify => lower_ed25519_verify(job, set),
-        Scheme::X25519 => push(job.key, job.message()?, Extra::None, Kind::Agreement, set),
+        Scheme::X25519 => push(job.key, job.message()?, SecondInput::None, Kind::Agreement, set),
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
 }
@@ -105,7 +107,7 @@ pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobErr
     if salt.len() != salt_len {
         return Err(JobError::Length { what: "salt", expected: salt_len.to_string(), found: salt.len() });
     }
-    let mut buffer = [0; MOST_MODULUS_LEN];
+    let mut buffer = [0; MAX_MODULUS_LEN];
     let encoded = match mgf {
         None => rsa_pkcs1::encoded(job, Digester::of(digest)?, &mut buffer),
         Some(mgf) => rsa_pss::encoded(job, both(digest, mgf)?, salt, &mut buffer),
@@ -113,23 +115,23 @@ pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobErr
     encoded.map(<[u8]>::to_vec)
 }
 
-fn lower_ed25519_verify(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+fn lower_ed25519_verify(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let message = job.message()?;
     if job.second.len() != 64 {
         return Err(JobError::Rejected);
     }
-    push(job.key, message, Extra::Signature(job.second), Kind::Verified, set)
+    push(job.key, message, SecondInput::Signature(job.second), Kind::Verified, set)
 }
 
 fn push(
     key: &Key,
     input: &[u8],
-    extra: Extra<'_>,
+    extra: SecondInput<'_>,
     kind: Kind,
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     set.push(key, input, extra)?;
-    Ok(Residue(kind))
+    Ok(Finisher(kind))
 }
 
 fn both(digest: DigestAlg, mgf: DigestAlg) -> Result<(&'static Digester, &'static Digester), JobError> {
@@ -165,8 +167,8 @@ fn local(job: &Job<'_>, wanted: KeyKind, shape: Shape) -> Result<Shape, JobError
         return Err(wrong_key(job));
     }
     match job.key.home() {
-        Home::Local => Ok(shape),
-        Home::Held { holder, .. } => {
+        KeyHome::Local => Ok(shape),
+        KeyHome::Held { holder, .. } => {
             Err(JobError::Unsupported { wanted: format!("{shape} here, with a key held by {holder}") })
         }
     }

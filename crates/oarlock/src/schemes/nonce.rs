@@ -13,7 +13,7 @@ pub struct NonceSource {
 }
 
 /// Nonces drawn at once: 4 KiB of random bytes.
-const MOST_AT_ONCE: usize = 128;
+const MAX_AT_ONCE: usize = 128;
 
 impl NonceSource {
     /// A source for about `jobs` jobs; more may be drawn.
@@ -36,7 +36,7 @@ impl NonceSource {
     }
 
     fn draw(&mut self, shape: Shape) -> Result<(), JobError> {
-        let count = self.jobs_left.clamp(1, MOST_AT_ONCE);
+        let count = self.jobs_left.clamp(1, MAX_AT_ONCE);
         self.jobs_left = self.jobs_left.saturating_sub(count);
         self.drawn.resize(count * 32, 0);
         let filled = fill(shape, &mut self.drawn);

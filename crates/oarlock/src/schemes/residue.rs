@@ -9,7 +9,7 @@ use super::hash::{Digester, Hash};
 use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
 
 /// What [`raise`] needs of a job after its inputs have been given back: small, owned, secrets zeroized on drop.
-pub struct Residue(pub(super) Kind);
+pub struct Finisher(pub(super) Kind);
 
 pub(super) enum Kind {
     /// The raw result is the answer.
@@ -54,10 +54,10 @@ pub enum Answer {
 /// # Errors
 /// [`JobError::Rejected`] where a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
 /// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
-pub fn raise(residue: Residue, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) -> Result<Answer, JobError> {
+pub fn raise(residue: Finisher, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) -> Result<Answer, JobError> {
     let raw = raw.map_err(|error| residue.explain(error))?;
     if residue.has_output() {
-        make_room(out, raw.len() + ecdsa::MOST_DER_EXTRA);
+        make_room(out, raw.len() + ecdsa::MAX_DER_EXTRA);
     }
     match residue.0 {
         Kind::Verified => Ok(Answer::Valid),
@@ -92,7 +92,7 @@ pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
     }
 }
 
-impl Residue {
+impl Finisher {
     /// True where the answer has bytes: not for verifications.
     pub(crate) fn has_output(&self) -> bool {
         !matches!(
@@ -127,7 +127,7 @@ fn is_zero(secret: &[u8]) -> bool {
     secret.iter().fold(0, |all, byte| all | byte).ct_eq(&0).into()
 }
 
-impl fmt::Debug for Residue {
+impl fmt::Debug for Finisher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Kind::Copy => "Residue(copy)",
@@ -157,9 +157,9 @@ mod tests {
             || Kind::Pkcs1Decrypt { seed: Zeroizing::new([1; 32]) },
         ];
         for kind in kinds {
-            let mut out = Vec::with_capacity(96 + ecdsa::MOST_DER_EXTRA);
+            let mut out = Vec::with_capacity(96 + ecdsa::MAX_DER_EXTRA);
             let place = out.as_ptr();
-            let answer = raise(Residue(kind()), Ok(&[0xFF; 96]), &mut out);
+            let answer = raise(Finisher(kind()), Ok(&[0xFF; 96]), &mut out);
             assert_eq!((answer, out.as_ptr()), (Ok(Answer::Output(out.len())), place));
         }
     }

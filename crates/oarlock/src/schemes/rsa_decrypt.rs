@@ -8,23 +8,23 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreate
 use zeroize::{Zeroize, Zeroizing};
 
 use super::hash::{hmac_sha256, prf, sha256_padded};
-use super::residue::{Kind, Residue};
-use super::{Job, MOST_MODULUS_LEN, rsa};
+use super::residue::{Finisher, Kind};
+use super::{Job, MAX_MODULUS_LEN, rsa};
 
 /// Two bytes of header and at least eight of padding before the separator. RFC 8017 7.2.1.
-const LEAST_PADDING: usize = 2 + 8;
+const MIN_PADDING: usize = 2 + 8;
 
 /// Candidates for the alternative message's length; all too long with a chance of 2^-128.
 const LENGTH_CANDIDATES: usize = 128;
 
-pub(super) fn lower(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+pub(super) fn lower(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let ciphertext = job.message()?;
     let Some(KeyParts::RsaPrivate(parts)) = job.key.parts() else {
         return Err(JobError::KeyType { wanted: job.scheme.to_string(), found: job.key.kind() });
     };
-    rsa::modulus_len(job.key, LEAST_PADDING + 1)?;
+    rsa::modulus_len(job.key, MIN_PADDING + 1)?;
     rsa::push_from_peer(job.key, ciphertext, set)?;
-    Ok(Residue(Kind::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
+    Ok(Finisher(Kind::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
 }
 
 /// HMAC over the ciphertext, which is as long as the modulus, under the hash of the private exponent.
@@ -41,8 +41,8 @@ struct ExponentHash(Zeroizing<[u8; 32]>);
 
 /// Appends the message, or the alternative in the same time but for the length that is written.
 pub(super) fn raise(seed: &[u8; 32], encoded: &[u8], out: &mut Vec<u8>) -> usize {
-    let mut buffer = [0; MOST_MODULUS_LEN];
-    let chosen = &mut buffer[..encoded.len().min(MOST_MODULUS_LEN)];
+    let mut buffer = [0; MAX_MODULUS_LEN];
+    let chosen = &mut buffer[..encoded.len().min(MAX_MODULUS_LEN)];
     prf(seed, b"message", chosen);
     let (is_good, separator) = find_separator(encoded);
     let start = u32::conditional_select(&alternative_start(seed, chosen.len()), &(separator + 1), is_good);
@@ -66,7 +66,7 @@ fn find_separator(encoded: &[u8]) -> (Choice, u32) {
         separator.conditional_assign(&index, is_looking & is_zero);
         is_looking &= !is_zero;
     }
-    is_good &= separator.ct_gt(&(LEAST_PADDING as u32 - 1));
+    is_good &= separator.ct_gt(&(MIN_PADDING as u32 - 1));
     (is_good, separator)
 }
 
@@ -75,7 +75,7 @@ fn alternative_start(seed: &[u8; 32], modulus_len: usize) -> u32 {
     let mut candidates = Zeroizing::new([0; LENGTH_CANDIDATES * 2]);
     prf(seed, b"length", &mut candidates[..]);
     // unreachable saturation because a modulus has at most 1024 bytes
-    let bound = u16::try_from(modulus_len - LEAST_PADDING).unwrap_or(u16::MAX);
+    let bound = u16::try_from(modulus_len - MIN_PADDING).unwrap_or(u16::MAX);
     let mask = u16::MAX >> bound.leading_zeros();
     let mut len = 0_u16;
     for candidate in candidates.chunks_exact(2) {

@@ -5,18 +5,18 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
 
 use super::hash::{Digester, Hash, mgf1_xor};
-use super::residue::{Kind, Residue};
-use super::{Job, MOST_MODULUS_LEN, rsa};
+use super::residue::{Finisher, Kind};
+use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower(
     job: &Job<'_>,
     (digest, mgf): (&'static Digester, &'static Digester),
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     let ciphertext = job.message()?;
     rsa::modulus_len(job.key, 2 * digest.len() + 2)?;
     rsa::push_from_peer(job.key, ciphertext, set)?;
-    Ok(Residue(Kind::Oaep { digest, mgf, label: digest.hash(job.second) }))
+    Ok(Finisher(Kind::Oaep { digest, mgf, label: digest.hash(job.second) }))
 }
 
 /// Appends the message to `out`. One error for every flaw, found in constant time (Manger's attack). RFC 8017 7.1.2
@@ -27,8 +27,8 @@ pub(super) fn raise(
     encoded: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<usize, JobError> {
-    let mut buffer = [0; MOST_MODULUS_LEN];
-    let copy = &mut buffer[..encoded.len().min(MOST_MODULUS_LEN)];
+    let mut buffer = [0; MAX_MODULUS_LEN];
+    let copy = &mut buffer[..encoded.len().min(MAX_MODULUS_LEN)];
     copy.copy_from_slice(&encoded[..copy.len()]);
     let (is_good, start) = unmask((digest, mgf), label, copy);
     let result = if is_good.into() {

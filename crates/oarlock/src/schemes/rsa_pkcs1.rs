@@ -1,19 +1,19 @@
 //! RSASSA-PKCS1-v1_5. RFC 8017 8.2 and 9.2.
 
-use oarlock_core::{Extra, JobError, OperationSet};
+use oarlock_core::{JobError, OperationSet, SecondInput};
 
 use super::hash::Digester;
-use super::residue::{Kind, Residue};
-use super::{Job, MOST_MODULUS_LEN, rsa};
+use super::residue::{Finisher, Kind};
+use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower_sign(
     job: &Job<'_>,
     digest: &'static Digester,
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
-    let mut buffer = [0; MOST_MODULUS_LEN];
-    set.push(job.key, encoded(job, digest, &mut buffer)?, Extra::None)?;
-    Ok(Residue(Kind::Copy))
+) -> Result<Finisher, JobError> {
+    let mut buffer = [0; MAX_MODULUS_LEN];
+    set.push(job.key, encoded(job, digest, &mut buffer)?, SecondInput::None)?;
+    Ok(Finisher(Kind::Copy))
 }
 
 /// The integer that is signed, at the modulus's width, which the buffer has room for.
@@ -32,28 +32,28 @@ pub(super) fn lower_verify(
     job: &Job<'_>,
     digest: &'static Digester,
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     let hash = job.digest(digest)?;
     checked_len(job, digest)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Residue(Kind::Pkcs1Verify { digest, hash }))
+    Ok(Finisher(Kind::Pkcs1Verify { digest, hash }))
 }
 
 /// A signature over T itself. RFC 8017 9.2 from step 3 on.
-pub(super) fn lower_sign_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+pub(super) fn lower_sign_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let message = job.message()?;
-    let mut buffer = [0; MOST_MODULUS_LEN];
+    let mut buffer = [0; MAX_MODULUS_LEN];
     let out = &mut buffer[..rsa::modulus_len(job.key, message.len() + PADDING_LEN)?];
     encode([message, &[]], out);
-    set.push(job.key, out, Extra::None)?;
-    Ok(Residue(Kind::Copy))
+    set.push(job.key, out, SecondInput::None)?;
+    Ok(Finisher(Kind::Copy))
 }
 
-pub(super) fn lower_verify_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Residue, JobError> {
+pub(super) fn lower_verify_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let message = job.message()?;
     rsa::modulus_len(job.key, message.len() + PADDING_LEN)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Residue(Kind::Pkcs1VerifyEncoded { message: message.into() }))
+    Ok(Finisher(Kind::Pkcs1VerifyEncoded { message: message.into() }))
 }
 
 /// Compares every byte with that of the one encoding rather than parsing: nothing lenient can slip in. RFC 8017 8.2.2 step 4.

@@ -1,10 +1,10 @@
 //! RSASSA-PSS with MGF1. RFC 8017 8.1 and 9.1.
 
-use oarlock_core::{Extra, JobError, OperationSet, SaltLength};
+use oarlock_core::{JobError, OperationSet, SaltLength, SecondInput};
 
 use super::hash::{Digester, Hash, mgf1_xor};
-use super::residue::{Kind, Residue};
-use super::{Job, MOST_MODULUS_LEN, nonce, rsa};
+use super::residue::{Finisher, Kind};
+use super::{Job, MAX_MODULUS_LEN, nonce, rsa};
 
 /// What verification needs besides the recovered encoding.
 pub(super) struct Expected {
@@ -21,16 +21,16 @@ pub(super) fn lower_sign(
     (digest, mgf): (&'static Digester, &'static Digester),
     salt_len: u16,
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     let salt_len = usize::from(salt_len);
     // What fits into the modulus fits into the buffer.
     rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
-    let mut salt = [0; MOST_MODULUS_LEN];
+    let mut salt = [0; MAX_MODULUS_LEN];
     let salt = &mut salt[..salt_len];
     nonce::fill(set.shape(), salt)?;
-    let mut buffer = [0; MOST_MODULUS_LEN];
-    set.push(job.key, encoded(job, (digest, mgf), salt, &mut buffer)?, Extra::None)?;
-    Ok(Residue(Kind::Copy))
+    let mut buffer = [0; MAX_MODULUS_LEN];
+    set.push(job.key, encoded(job, (digest, mgf), salt, &mut buffer)?, SecondInput::None)?;
+    Ok(Finisher(Kind::Copy))
 }
 
 /// The integer that is signed, at the modulus's width, which the buffer has room for: with a leading zero byte where the
@@ -54,7 +54,7 @@ pub(super) fn lower_verify(
     (digest, mgf): (&'static Digester, &'static Digester),
     salt: SaltLength,
     set: &mut OperationSet,
-) -> Result<Residue, JobError> {
+) -> Result<Finisher, JobError> {
     let hash = job.digest(digest)?;
     let salt_len = match salt {
         SaltLength::Exactly(len) => usize::from(len),
@@ -62,7 +62,7 @@ pub(super) fn lower_verify(
     };
     let (_, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Residue(Kind::PssVerify(Expected { digest, mgf, salt, bits, hash })))
+    Ok(Finisher(Kind::PssVerify(Expected { digest, mgf, salt, bits, hash })))
 }
 
 /// EMSA-PSS-ENCODE after step 4, into a place of the encoding's length. RFC 8017 9.1.1.
@@ -81,8 +81,8 @@ fn encode((digest, mgf): (&Digester, &Digester), bits: u16, hash: &Hash, salt: &
 
 /// EMSA-PSS-VERIFY of the recovered integer, at the modulus's width. RFC 8017 9.1.2.
 pub(super) fn is_encoding_of(expected: &Expected, recovered: &[u8]) -> bool {
-    let mut buffer = [0; MOST_MODULUS_LEN];
-    let recovered_copy = &mut buffer[..recovered.len().min(MOST_MODULUS_LEN)];
+    let mut buffer = [0; MAX_MODULUS_LEN];
+    let recovered_copy = &mut buffer[..recovered.len().min(MAX_MODULUS_LEN)];
     recovered_copy.copy_from_slice(&recovered[..recovered_copy.len()]);
     let len = usize::from(expected.bits).div_ceil(8);
     let (zeros, encoded) = recovered_copy.split_at_mut(recovered.len() - len);
@@ -113,7 +113,7 @@ fn unmask<'a>(expected: &Expected, encoded: &'a mut [u8]) -> Option<(&'a [u8], &
 
 /// Hash of eight zero bytes, the message's digest and the salt.
 fn salted_hash(digest: &Digester, hash: &Hash, salt: &[u8]) -> Hash {
-    let mut buffer = [0; 8 + 64 + MOST_MODULUS_LEN];
+    let mut buffer = [0; 8 + 64 + MAX_MODULUS_LEN];
     let hash = hash.as_ref();
     buffer[8..8 + hash.len()].copy_from_slice(hash);
     let end = 8 + hash.len() + salt.len();

@@ -119,8 +119,8 @@ fn a_digest_info_signed_as_it_is_gives_the_signature_of_its_digest() {
     let encoded = one(Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&info))).unwrap();
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
     assert_eq!(Ok(encoded), one(Job::sign(pkcs1, &key, Input::Message(b"abc"))));
-    let most = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 245]));
-    assert!(one(most).is_ok());
+    let max = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 245]));
+    assert!(one(max).is_ok());
     let over = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 246]));
     assert_eq!(
         one(over),

@@ -1,6 +1,6 @@
 //! The known answers of the public-key shapes, read from the data files.
 
-use oarlock_core::{Curve, DigestAlg, Extra, Key, Nonce, Operation, RsaExponent, Shape, Status};
+use oarlock_core::{Curve, DigestAlg, Key, NonceInput, Operation, RsaExponent, SecondInput, Shape, Status};
 use oarlock_keys::{raw, rsa};
 
 use super::Failure;
@@ -63,9 +63,9 @@ fn mix(good: Vec<Case>, bad: Vec<Case>) -> Vec<Case> {
 impl Case {
     pub(super) fn operation(&self) -> Operation<'_> {
         let extra = match &self.extra {
-            OwnedExtra::None => Extra::None,
-            OwnedExtra::Signature(signature) => Extra::Signature(signature),
-            OwnedExtra::Deterministic(digest) => Extra::Nonce(Nonce::Deterministic(*digest)),
+            OwnedExtra::None => SecondInput::None,
+            OwnedExtra::Signature(signature) => SecondInput::Signature(signature),
+            OwnedExtra::Deterministic(digest) => SecondInput::NonceInput(NonceInput::Deterministic(*digest)),
         };
         Operation { key: &self.key, input: &self.input, extra }
     }

@@ -1,7 +1,8 @@
 //! The hook by which tests prove that every check can fail.
 
 use oarlock_core::{
-    Engine, EngineFault, Jobs, Lanes, Outcomes, PartMut, Prepared, Reach, Records, Shape, Sink, Status,
+    BatchSize, Engine, EngineFault, EngineLocation, Jobs, Outcomes, PartMut, Records, Shape, Sink, Status,
+    TableUsage,
 };
 
 /// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
@@ -26,7 +27,7 @@ impl<E: Engine> Engine for Corrupt<E> {
         self.engine.name()
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.engine.offers(shape)
     }
 
@@ -34,11 +35,11 @@ impl<E: Engine> Engine for Corrupt<E> {
         self.engine.confirms(shape)
     }
 
-    fn reach(&self) -> Reach {
+    fn reach(&self) -> EngineLocation {
         self.engine.reach()
     }
 
-    fn prepared(&self) -> Prepared {
+    fn prepared(&self) -> TableUsage {
         self.engine.prepared()
     }
 

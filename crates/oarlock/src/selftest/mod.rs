@@ -155,9 +155,9 @@ fn nothing_left(place: &[u8]) -> Result<(), Difference> {
     }
 }
 
-/// Jobs that fill an engine's lanes, at least `least` of them, as far as it takes that many at once.
-fn batch_len(lanes: oarlock_core::Lanes, least: usize) -> usize {
-    least.next_multiple_of(lanes.best.max(1)).min(lanes.most).max(1)
+/// Jobs that fill an engine's lanes, at least `min` of them, as far as it takes that many at once.
+fn batch_len(lanes: oarlock_core::BatchSize, min: usize) -> usize {
+    min.next_multiple_of(lanes.preferred.max(1)).min(lanes.max).max(1)
 }
 
 #[cfg(test)]

@@ -1,22 +1,24 @@
 //! Proof of the public-key shapes.
 
-use oarlock_core::{Curve, Engine, Extra, Jobs, Lanes, Nonce, Operation, Outcomes, Shape, Status};
+use oarlock_core::{
+    BatchSize, Curve, Engine, Jobs, NonceInput, Operation, Outcomes, SecondInput, Shape, Status,
+};
 
 use super::cases::{Case, Expected, cases};
 use super::{Difference, Failure, Proof, batch_len, compare, nothing_left};
 
 /// Cases that are always run even by an engine of one lane: private RSA at 4096 bits costs a millisecond each.
-const LEAST_SLOW_CASES: usize = 5;
+const MIN_SLOW_CASES: usize = 5;
 
 /// Compares every lane of batches that pass through every case and end with full lanes.
-pub(super) fn prove(engine: &dyn Engine, lanes: Lanes, shape: Shape) -> Result<Proof, Failure> {
+pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Result<Proof, Failure> {
     let cases = cases(shape)?;
-    let least = match shape {
-        Shape::RsaPrivate { .. } | Shape::ModExp { .. } => LEAST_SLOW_CASES.min(cases.len()),
+    let min = match shape {
+        Shape::RsaPrivate { .. } | Shape::ModExp { .. } => MIN_SLOW_CASES.min(cases.len()),
         _ => cases.len(),
     };
-    let batch = batch_len(lanes, least);
-    let jobs = least.next_multiple_of(batch);
+    let batch = batch_len(lanes, min);
+    let jobs = min.next_multiple_of(batch);
     for first in (0..jobs).step_by(batch) {
         let chosen: Vec<&Case> = cases.iter().cycle().skip(first % cases.len()).take(batch).collect();
         let outcomes = run(engine, shape, &chosen.iter().map(|case| case.operation()).collect::<Vec<_>>())?;
@@ -36,7 +38,7 @@ pub(super) fn prove(engine: &dyn Engine, lanes: Lanes, shape: Shape) -> Result<P
 pub(super) fn prove_hedged(
     engine: &dyn Engine,
     referee: &dyn Engine,
-    lanes: Lanes,
+    lanes: BatchSize,
     curve: Curve,
 ) -> Result<Proof, Failure> {
     let cases = cases(Shape::EcdsaSign { curve })?;
@@ -45,7 +47,10 @@ pub(super) fn prove_hedged(
     let hedged: Vec<Operation<'_>> = chosen
         .iter()
         .zip(nonces.iter().cycle())
-        .map(|(case, nonce)| Operation { extra: Extra::Nonce(Nonce::Hedged(nonce)), ..case.operation() })
+        .map(|(case, nonce)| Operation {
+            extra: SecondInput::NonceInput(NonceInput::Hedged(nonce)),
+            ..case.operation()
+        })
         .collect();
     let signed = run(engine, Shape::EcdsaSign { curve }, &hedged)?;
     let wrong = |lane, difference| Failure::Wrong {
@@ -61,10 +66,10 @@ pub(super) fn prove_hedged(
             return Err(wrong(lane, Difference::NonceReused));
         }
     }
-    let signatures = chosen
-        .iter()
-        .enumerate()
-        .map(|(lane, case)| Operation { extra: Extra::Signature(signed.result(lane)), ..case.operation() });
+    let signatures = chosen.iter().enumerate().map(|(lane, case)| Operation {
+        extra: SecondInput::Signature(signed.result(lane)),
+        ..case.operation()
+    });
     let verified = run_all(referee, Shape::EcdsaVerify { curve }, &signatures.collect::<Vec<_>>())?;
     match verified.iter().position(|status| *status != Status::Done) {
         Some(lane) => Err(wrong(lane, Difference::DoesNotVerify)),
@@ -85,7 +90,7 @@ fn run_all(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> R
         return Err(Failure::NotOffered { engine: engine.name(), shape });
     };
     let mut statuses = Vec::with_capacity(operations.len());
-    for part in operations.chunks(lanes.most.max(1)) {
+    for part in operations.chunks(lanes.max.max(1)) {
         statuses.extend_from_slice(run(engine, shape, part)?.statuses());
     }
     Ok(statuses)

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use oarlock_core::{
-    Column, Direction, Engine, Jobs, Key, KeySource, Lanes, Outcomes, Records, Shape, Sink, Slots, Source,
-    Span, Status,
+    BatchSize, Column, Direction, Engine, Jobs, Key, KeySource, Outcomes, Records, Shape, Sink, Slots,
+    Source, Span, Status,
 };
 use oarlock_keys::raw;
 
@@ -14,11 +14,11 @@ use super::{Difference, Failure, Proof, batch_len, compare, nothing_left};
 
 /// Runs three parts in one call: a column value per record with bad records and slots among them, runs of equal values,
 /// and one value for all.
-pub(super) fn prove(engine: &dyn Engine, lanes: Lanes, shape: Shape) -> Result<Proof, Failure> {
+pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Result<Proof, Failure> {
     let rows = rows(shape)?;
     let parts = [each(shape, &rows, lanes)?, in_runs(&rows, lanes)?, uniform(&rows, lanes)?];
     let mut jobs = 0;
-    for group in grouped(&parts, lanes.most) {
+    for group in grouped(&parts, lanes.max) {
         let records: Vec<&Records<'_>> = group.iter().map(|part| &part.records).collect();
         let run = Jobs::Records(shape, &records);
         let mut outcomes = Outcomes::for_jobs(&run);
@@ -35,9 +35,9 @@ pub(super) fn prove(engine: &dyn Engine, lanes: Lanes, shape: Shape) -> Result<P
 }
 
 /// All parts in one run where the engine takes as many records, else each in its own.
-fn grouped(parts: &[Part], most: usize) -> Vec<&[Part]> {
+fn grouped(parts: &[Part], max: usize) -> Vec<&[Part]> {
     let all: usize = parts.iter().map(|part| part.places.len()).sum();
-    if all <= most { vec![parts] } else { parts.chunks(1).collect() }
+    if all <= max { vec![parts] } else { parts.chunks(1).collect() }
 }
 
 /// Records with the known answer of each.
@@ -61,7 +61,7 @@ struct Answer {
 }
 
 /// A row per record, the last two with slots: key and input from one, output into one.
-fn each(shape: Shape, rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
+fn each(shape: Shape, rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
     let count = batch_len(lanes, rows.len() + 2);
     let (key_slot, input_slot, output_slot) = (0, 1, 2);
     let slotted = rows.iter().find(|row| row.expected.is_ok() && !row.input.is_empty());
@@ -82,18 +82,18 @@ fn each(shape: Shape, rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
 }
 
 /// Rows in runs of growing length.
-fn in_runs(rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
+fn in_runs(rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
     let count = batch_len(lanes, 9);
     let mut builder = Builder::default();
     let runs = rows.iter().cycle().zip(1..).flat_map(|(row, length)| std::iter::repeat_n(row, length));
     for row in runs.take(count) {
         builder.push(row)?;
     }
-    builder.finish(Form::Runs)
+    builder.finish(Form::BatchRuns)
 }
 
 /// One key, IV, input and tag for all.
-fn uniform(rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
+fn uniform(rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
     let mut builder = Builder::default();
     for _ in 0..batch_len(lanes, 3) {
         builder.push(&rows[0])?;
@@ -104,7 +104,7 @@ fn uniform(rows: &[Row], lanes: Lanes) -> Result<Part, Failure> {
 #[derive(Clone, Copy)]
 enum Form {
     One,
-    Runs,
+    BatchRuns,
     Each,
 }
 
@@ -246,7 +246,7 @@ fn span(start: usize, len: usize) -> Result<Span, Failure> {
 fn column<T: Copy + PartialEq>(values: Vec<T>, form: Form) -> Column<'static, T> {
     match (form, values.first()) {
         (Form::One, Some(first)) => Column::One(*first),
-        (Form::Runs, _) => {
+        (Form::BatchRuns, _) => {
             let mut runs: Vec<(u32, T)> = Vec::new();
             for value in values {
                 match runs.last_mut() {

@@ -1,8 +1,8 @@
 //! Workloads to time engines with: the known answers' keys and inputs, as many as wanted.
 
 use oarlock_core::{
-    Column, Direction, Engine, Extra, Jobs, Key, KeySource, Nonce, OperationSet, Outcomes, Records, Shape,
-    Sink, Source, Span,
+    Column, Direction, Engine, Jobs, Key, KeySource, NonceInput, OperationSet, Outcomes, Records,
+    SecondInput, Shape, Sink, Source, Span,
 };
 use oarlock_keys::raw;
 
@@ -25,7 +25,7 @@ pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, Fai
         let nonce = [index as u8; 32];
         let operation = case.operation();
         let extra = match operation.extra {
-            Extra::Nonce(_) => Extra::Nonce(Nonce::Hedged(&nonce)),
+            SecondInput::NonceInput(_) => SecondInput::NonceInput(NonceInput::Hedged(&nonce)),
             other => other,
         };
         set.push(operation.key, operation.input, extra)
@@ -150,8 +150,8 @@ fn keys_of(sizes: &Sizes) -> Result<Vec<Key>, Failure> {
 
 /// The records that undo `records` of a sealing or wrapping shape: data, outputs and made tags become the inputs.
 fn made(maker: &dyn Engine, shape: Shape, records: &Records<'static>) -> Result<Records<'static>, Failure> {
-    let most = maker.offers(shape).map(|lanes| lanes.most);
-    if most.is_none_or(|most| most < records.len) {
+    let max = maker.offers(shape).map(|lanes| lanes.max);
+    if max.is_none_or(|max| max < records.len) {
         return Err(Failure::NotOffered { engine: maker.name(), shape });
     }
     let parts = [records];

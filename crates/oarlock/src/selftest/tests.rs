@@ -1,6 +1,6 @@
 use oarlock_core::{
-    BlockCipher, CipherMode, CipherSpec, Curve, Direction, Extra, Jobs, Lanes, Nonce, Operation, Outcomes,
-    RsaExponent, Sink,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, Direction, Jobs, NonceInput, Operation, Outcomes,
+    RsaExponent, SecondInput, Sink,
 };
 use oarlock_scalar::Scalar;
 
@@ -65,7 +65,7 @@ impl Engine for BadHedger {
     fn name(&self) -> &'static str {
         "bad hedger"
     }
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.0.offers(shape)
     }
     fn confirms(&self, _: Shape) -> bool {
@@ -73,7 +73,11 @@ impl Engine for BadHedger {
     }
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         self.0.run(jobs, out)?;
-        if let Jobs::Operations(_, [Operation { extra: Extra::Nonce(Nonce::Hedged(_)), .. }, ..]) = jobs {
+        if let Jobs::Operations(
+            _,
+            [Operation { extra: SecondInput::NonceInput(NonceInput::Hedged(_)), .. }, ..],
+        ) = jobs
+        {
             self.1(out);
         }
         Ok(())
@@ -103,7 +107,7 @@ impl Engine for Untidy {
     fn name(&self) -> &'static str {
         "untidy"
     }
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.0.offers(shape)
     }
     fn confirms(&self, shape: Shape) -> bool {
@@ -151,20 +155,20 @@ fn what_failed_jobs_leave_behind_is_found() {
 
 /// An engine with the given lanes over scalar, to see the batches that a wide engine gets.
 #[derive(Debug)]
-struct Wide(Scalar, Lanes);
+struct Wide(Scalar, BatchSize);
 
 impl Engine for Wide {
     fn name(&self) -> &'static str {
         "wide"
     }
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.0.offers(shape).map(|_| self.1)
     }
     fn confirms(&self, shape: Shape) -> bool {
         self.0.confirms(shape)
     }
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
-        assert!(jobs.len() <= self.1.most, "{} of {}", jobs.len(), self.1.most);
+        assert!(jobs.len() <= self.1.max, "{} of {}", jobs.len(), self.1.max);
         self.0.run(jobs, out)
     }
 }
@@ -177,7 +181,7 @@ fn wide_engines_get_full_lanes_and_never_too_many() {
         Shape::Cipher { alg: BlockCipher::Des, mode: CipherMode::Cbc, direction: Direction::Encrypt },
     ];
     for lanes in [(8, 8), (16, 64), (512, 512), (512, 8192), (1, 1), (7, 20)] {
-        let wide = Wide(scalar(), Lanes { best: lanes.0, most: lanes.1 });
+        let wide = Wide(scalar(), BatchSize { preferred: lanes.0, max: lanes.1 });
         for shape in shapes {
             let proof =
                 prove(&wide, &scalar(), shape).unwrap_or_else(|failure| panic!("{lanes:?}: {failure}"));
@@ -194,7 +198,7 @@ fn shapes_not_offered_or_without_answers_say_so() {
         fn name(&self) -> &'static str {
             "idle"
         }
-        fn offers(&self, _: Shape) -> Option<Lanes> {
+        fn offers(&self, _: Shape) -> Option<BatchSize> {
             None
         }
         fn confirms(&self, _: Shape) -> bool {

@@ -1,7 +1,7 @@
 //! Long exponentiations, by the accelerator: many of one shape at once, so that lanes fill.
 
-use oarlock_core::{Extra, JobError, Key, OperationSet, Shape};
-use oarlock_dispatch::{Options, Results, Ticket};
+use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
+use oarlock_dispatch::{Results, SubmitOptions, Ticket};
 use oarlock_keys::threshold::ThresholdKey;
 
 use super::ThresholdError;
@@ -35,12 +35,16 @@ impl Powers {
 
     /// `base^exponent`; the base at n's width and below n.
     pub(super) fn add(&mut self, base: &[u8], exponent: &Key) -> Result<Place, ThresholdError> {
-        self.set.push(exponent, base, Extra::None)?;
+        self.set.push(exponent, base, SecondInput::None)?;
         Ok(Place(self.set.len() - 1))
     }
 
     /// Through the queue.
-    pub(super) fn submit(self, accelerator: &Accelerator, options: Options) -> Result<Ticket, JobError> {
+    pub(super) fn submit(
+        self,
+        accelerator: &Accelerator,
+        options: SubmitOptions,
+    ) -> Result<Ticket, JobError> {
         accelerator.dispatcher().submit_many(self.set, options)
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Ring {
 }
 
 /// An integer modulo n, in Montgomery form.
-pub(super) type Residue = BoxedMontyForm;
+pub(super) type Finisher = BoxedMontyForm;
 
 impl Ring {
     pub(super) fn of(key: &ThresholdKey) -> Result<Self, JobError> {
@@ -24,7 +24,7 @@ impl Ring {
     }
 
     /// Reads an integer below n of n's width.
-    pub(super) fn read(&self, bytes: &[u8]) -> Result<Residue, JobError> {
+    pub(super) fn read(&self, bytes: &[u8]) -> Result<Finisher, JobError> {
         let value =
             BoxedUint::from_be_slice(bytes, precision(self.len)).map_err(|_| out_of_range("integer"))?;
         if value >= **self.params.modulus() {
@@ -34,22 +34,22 @@ impl Ring {
     }
 
     /// Big-endian, at n's width.
-    pub(super) fn write(&self, residue: &Residue) -> Vec<u8> {
+    pub(super) fn write(&self, residue: &Finisher) -> Vec<u8> {
         let bytes = residue.retrieve().to_be_bytes();
         bytes[bytes.len() - self.len..].to_vec()
     }
 
-    pub(super) fn one(&self) -> Residue {
+    pub(super) fn one(&self) -> Finisher {
         BoxedMontyForm::one(&self.params)
     }
 
     /// `base^exponent`, in as many steps as the exponent has bits.
-    pub(super) fn power(&self, base: &Residue, exponent: u128) -> Residue {
+    pub(super) fn power(&self, base: &Finisher, exponent: u128) -> Finisher {
         base.pow_bounded_exp(&BoxedUint::from(exponent), u128::BITS - exponent.leading_zeros())
     }
 
     /// None where the residue shares a factor with n.
-    pub(super) fn inverse(&self, residue: &Residue) -> Option<Residue> {
+    pub(super) fn inverse(&self, residue: &Finisher) -> Option<Finisher> {
         residue.invert_vartime().into_option()
     }
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use oarlock_dispatch::{Options, Ticket};
+use oarlock_dispatch::{SubmitOptions, Ticket};
 use oarlock_keys::threshold::Share;
 
 use super::power::Done;
@@ -41,7 +41,7 @@ pub fn submit(
     accelerator: &Accelerator,
     share: &Share,
     requests: &[Request<'_>],
-    options: Options,
+    options: SubmitOptions,
 ) -> Result<Signing, ThresholdError> {
     let signer = Signer::new(share)?;
     let (work, started) = signer.start(requests);

@@ -8,7 +8,7 @@ use oarlock_keys::import;
 use oarlock_keys::threshold::{Share, ThresholdKey, split};
 
 use super::partial::{Partial, response_len};
-use super::ring::{Residue, Ring};
+use super::ring::{Finisher, Ring};
 use super::verify::{Statement, challenge, verify};
 use super::{Request, ThresholdError, combine, lagrange, sign};
 use crate::{Accelerator, Input};
@@ -40,7 +40,7 @@ fn verdict(key: &ThresholdKey, partial: Partial) -> Result<(), ThresholdError> {
 }
 
 /// A proof for any x_i with the server's own secret and a nonce of its choice, by the book.
-fn proven(share: &Share, root: &Residue, ring: &Ring) -> Partial {
+fn proven(share: &Share, root: &Finisher, ring: &Ring) -> Partial {
     let key = share.public();
     let nonce = 0x0123_4567_89AB_CDEF_u128;
     let encoded = ring.read(&request().encoded(key).unwrap()).unwrap();

@@ -6,7 +6,7 @@ use oarlock_keys::threshold::ThresholdKey;
 
 use super::partial::{CHALLENGE_BITS, CHALLENGE_LEN, Partial, check_index, response_bits};
 use super::power::{Done, Place, Powers};
-use super::ring::{Residue, Ring};
+use super::ring::{Finisher, Ring};
 use super::{Request, ThresholdError, lagrange};
 use crate::Accelerator;
 
@@ -146,7 +146,7 @@ impl<'a> Verifier<'a> {
         Ok(challenge(&statement, &of_base, &of_request) == partial.challenge())
     }
 
-    fn read(&self, powers: &Done, place: Place) -> Result<Residue, JobError> {
+    fn read(&self, powers: &Done, place: Place) -> Result<Finisher, JobError> {
         self.ring.read(powers.get(place)?)
     }
 }

@@ -9,7 +9,7 @@ use crate::Buffer;
 use crate::columns::Columns;
 use crate::error::{PlanError, Reason};
 use crate::reject::describe;
-use crate::row::{Cell, MOST_COLUMNS, Row};
+use crate::row::{Cell, MAX_COLUMNS, Row};
 use crate::text::unescaped;
 
 /// The columns of a file.
@@ -85,7 +85,7 @@ impl Layout {
 
     /// Reads the row at `start`.
     #[inline]
-    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MOST_COLUMNS]) -> Row {
+    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MAX_COLUMNS]) -> Row {
         let mut fields = Fields::of(chunk, start, self.delimiter);
         let (mut count, mut wanted) = (0, self.wanted.iter().peekable());
         for field in fields.by_ref() {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crrl::ed25519::{Point, Scalar};
 use crrl::field::GF25519;
-use oarlock_core::{Key, Table};
+use oarlock_core::{Key, VerifyTable};
 
 use super::Signed;
 use super::comb::{Comb, built_once};
@@ -62,7 +62,7 @@ impl KeyTable {
     }
 }
 
-impl Table for KeyTable {
+impl VerifyTable for KeyTable {
     const BYTES: usize = KeyComb::BYTES;
     const USES: u32 = 32;
 

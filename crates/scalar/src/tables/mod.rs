@@ -16,11 +16,15 @@ mod p256;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{Curve, Extra, HotKeys, Operation, Shape, Table};
+use oarlock_core::{Curve, Operation, SecondInput, Shape, VerifyTable, VerifyTableCache};
 
 /// Whether each operation's signature is valid, where a table of its key tells; empty where none does. Counts the uses of
 /// keys that have none yet.
-pub(crate) fn verdicts(hot: &HotKeys, shape: Shape, operations: &[Operation<'_>]) -> Vec<Option<bool>> {
+pub(crate) fn verdicts(
+    hot: &VerifyTableCache,
+    shape: Shape,
+    operations: &[Operation<'_>],
+) -> Vec<Option<bool>> {
     match shape {
         Shape::EcdsaVerify { curve: Curve::P256 } => {
             judge(hot, shape, operations, p256::KeyTable::new, p256::verify)
@@ -37,8 +41,8 @@ struct Signed<'a, T> {
     signature: &'a [u8; 64],
 }
 
-fn judge<T: Table>(
-    hot: &HotKeys,
+fn judge<T: VerifyTable>(
+    hot: &VerifyTableCache,
     shape: Shape,
     operations: &[Operation<'_>],
     build: fn(&[u8]) -> Option<T>,
@@ -50,7 +54,7 @@ fn judge<T: Table>(
         .enumerate()
         .filter_map(|(place, operation)| {
             let table = tables.of(place).filter(|_| operation.check(shape).is_ok())?;
-            let Extra::Signature(signature) = operation.extra else { return None };
+            let SecondInput::Signature(signature) = operation.extra else { return None };
             Some((place, Signed { table, input: operation.input, signature: signature.try_into().ok()? }))
         })
         .unzip();

@@ -67,9 +67,9 @@ fn ed25519() -> (Shape, Key, Vec<u8>, Vec<u8>) {
 #[test]
 fn tables_decide_and_notice_every_bit() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
-        let hot = HotKeys::new(1 << 20).at_once();
+        let hot = VerifyTableCache::new(1 << 20).at_once();
         let verdict = |input: &[u8], signature: &[u8]| {
-            let operation = Operation { key: &key, input, extra: Extra::Signature(signature) };
+            let operation = Operation { key: &key, input, extra: SecondInput::Signature(signature) };
             verdicts(&hot, shape, &[operation])
         };
         assert_eq!(verdict(&input, &signature), [Some(true)]);
@@ -91,7 +91,7 @@ fn tables_decide_and_notice_every_bit() {
 type Edit<'a, E> = &'a mut dyn FnMut(&mut Vec<E>);
 
 /// A multiple that is not right, or not in its place, is noticed wherever it is.
-fn is_checked<T: Table, E: Clone>(
+fn is_checked<T: VerifyTable, E: Clone>(
     key: &Key,
     build: fn(&[u8]) -> Option<T>,
     change: fn(&T, Edit<'_, E>) -> T,
@@ -151,12 +151,12 @@ fn runs_agree_with_the_engine_without_tables() {
     for ((shape, key, input, signature), (_, stranger, ..)) in [(p256(), ed25519()), (ed25519(), p256())] {
         let wrong = [&signature[..63], &[signature[63] ^ 1]].concat();
         let job = |at: usize| match at % 5 {
-            3 => Operation { key: &key, input: &input, extra: Extra::Signature(&wrong) },
+            3 => Operation { key: &key, input: &input, extra: SecondInput::Signature(&wrong) },
             4 if at.is_multiple_of(2) => {
-                Operation { key: &stranger, input: &input, extra: Extra::Signature(&signature) }
+                Operation { key: &stranger, input: &input, extra: SecondInput::Signature(&signature) }
             }
-            4 => Operation { key: &key, input: &input, extra: Extra::None },
-            _ => Operation { key: &key, input: &input, extra: Extra::Signature(&signature) },
+            4 => Operation { key: &key, input: &input, extra: SecondInput::None },
+            _ => Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) },
         };
         let engine = Scalar::detect().unwrap().with_tables_at_once();
         for count in [0, 1, 2, 63, 64] {
@@ -181,8 +181,8 @@ fn runs_agree_with_the_engine_without_tables() {
 #[test]
 fn a_key_earns_its_table() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
-        let hot = HotKeys::new(1 << 20);
-        let operation = Operation { key: &key, input: &input, extra: Extra::Signature(&signature) };
+        let hot = VerifyTableCache::new(1 << 20);
+        let operation = Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) };
         assert_eq!(verdicts(&hot, shape, &[operation]), []);
         verdicts(&hot, shape, &[operation; 64]);
         hot.settle();

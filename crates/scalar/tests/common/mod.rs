@@ -51,7 +51,12 @@ pub(crate) fn run(shape: Shape, operations: &[Operation<'_>]) -> Outcomes {
 }
 
 /// Runs one operation: its result, or its status where that is not done.
-pub(crate) fn run_one(shape: Shape, key: &Key, input: &[u8], extra: Extra<'_>) -> Result<Vec<u8>, Status> {
+pub(crate) fn run_one(
+    shape: Shape,
+    key: &Key,
+    input: &[u8],
+    extra: SecondInput<'_>,
+) -> Result<Vec<u8>, Status> {
     let out = run(shape, &[Operation { key, input, extra }]);
     match out.statuses()[0] {
         Status::Done => Ok(out.result(0).to_vec()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock::Family;
+use oarlock::MetricFamily;
 use oarlock_io::metrics::{Page, Scale, Text, engines, process};
 use oarlock_wire::proto::Code;
 
@@ -72,8 +72,8 @@ fn certificates(text: &mut Text, service: &Service) {
     for term in &tls.current().terms {
         // Of several certificates of one subject the first to end.
         let left = term.seconds_left(now);
-        let least = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
-        *least = left.min(*least);
+        let min = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
+        *min = left.min(*min);
     }
     for ((setting, subject), left) in ends {
         text.sample(name, &[("setting", setting), ("subject", &subject)], left);
@@ -131,7 +131,7 @@ fn operations(text: &mut Text, metrics: &Metrics) {
 }
 
 /// Names and codes are unique on a page, whatever else distinguishes the members.
-fn by_name<K: ToString + Clone + Eq>(family: &Family<K, ByCode>) -> BTreeMap<(String, Code), u64> {
+fn by_name<K: ToString + Clone + Eq>(family: &MetricFamily<K, ByCode>) -> BTreeMap<(String, Code), u64> {
     let mut counts = BTreeMap::new();
     for (key, by_code) in family.iter() {
         let name = key.map_or_else(|| OTHER.to_owned(), ToString::to_string);

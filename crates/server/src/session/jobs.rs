@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use oarlock::{Answers, Job, Many, Options, Scheme};
+use oarlock::{Answers, Job, PendingAnswers, Scheme, SubmitOptions};
 use oarlock_wire::jobs::{JobColumns, OtherJobs, write_answers};
 use oarlock_wire::proto::{self, Fault, Response, response};
 
@@ -31,7 +31,7 @@ const JOB_BYTES: usize = 512;
 #[derive(Debug)]
 pub(crate) struct PendingJobs {
     id: u64,
-    jobs: Many,
+    jobs: PendingAnswers,
     /// Once they are there.
     answers: Option<Answers>,
     shares: PendingShares,
@@ -64,7 +64,8 @@ impl Session {
             trail.reserve(&self.service.audit, &self.account.audit_bytes).map_err(unaudited)?;
         }
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
-        let options = Options { tenant: self.account.tenant, deadline: timeout, ..Options::default() };
+        let options =
+            SubmitOptions { tenant: self.account.tenant, deadline: timeout, ..SubmitOptions::default() };
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);

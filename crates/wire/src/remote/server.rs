@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use oarlock::JobError;
-use oarlock::contract::{HeldJob, Home};
+use oarlock::contract::{HeldJob, KeyHome};
 use tokio::time::timeout;
 
 use super::breaker::Breaker;
@@ -270,8 +270,8 @@ impl Handles {
 /// What the servers call the job's key.
 pub(super) fn reference(job: &HeldJob) -> Option<&Arc<str>> {
     match job.key.home() {
-        Home::Held { reference, .. } => Some(reference),
-        Home::Local => None,
+        KeyHome::Held { reference, .. } => Some(reference),
+        KeyHome::Local => None,
     }
 }
 

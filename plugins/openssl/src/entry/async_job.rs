@@ -157,7 +157,7 @@ impl Fibre<'_> {
                 return answer;
             }
             // A job that may not pause, or is resumed over and over, waits instead of spinning.
-            if idle_resumes > MOST_IDLE_RESUMES {
+            if idle_resumes > MAX_IDLE_RESUMES {
                 slot.block();
             }
             idle_resumes += 1;
@@ -220,7 +220,7 @@ impl Fibre<'_> {
 }
 
 /// After so many resumes without an answer a fibre blocks.
-const MOST_IDLE_RESUMES: u32 = 16;
+const MAX_IDLE_RESUMES: u32 = 16;
 
 /// Called when a wait context is freed: ends what is in flight and closes the descriptor.
 extern "C" fn forget(_context: *mut c_void, _key: *const c_void, _fd: c_int, data: *mut c_void) {

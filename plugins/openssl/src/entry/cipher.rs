@@ -85,9 +85,9 @@ entry! {
         let Some(context) = context else { return 0 };
         // SAFETY: so many bytes, lent for the call.
         let message = unsafe { bytes(message, message_len) };
-        let result = context.modulus_len().and_then(|most| {
+        let result = context.modulus_len().and_then(|max| {
             // SAFETY: a place as large as is stated.
-            unsafe { put(place, len, room, most, || context.encrypt(message).map(Zeroizing::new)) }
+            unsafe { put(place, len, room, max, || context.encrypt(message).map(Zeroizing::new)) }
         });
         answer(context.provider(), result)
     }
@@ -106,9 +106,9 @@ entry! {
         let Some(context) = context else { return 0 };
         // SAFETY: so many bytes, lent for the call.
         let ciphertext = unsafe { bytes(ciphertext, ciphertext_len) };
-        let result = context.most_message_len().and_then(|most| {
+        let result = context.max_message_len().and_then(|max| {
             // SAFETY: a place as large as is stated.
-            unsafe { put(place, len, room, most, || context.decrypt(ciphertext)) }
+            unsafe { put(place, len, room, max, || context.decrypt(ciphertext)) }
         });
         answer(context.provider(), result)
     }

@@ -123,7 +123,7 @@ impl Core {
     }
 
     /// What is left of a stream, where that is at most so many bytes.
-    pub(super) fn rest(&self, bio: Bio, most: usize) -> Option<Vec<u8>> {
+    pub(super) fn rest(&self, bio: Bio, max: usize) -> Option<Vec<u8>> {
         let (mut all, mut part) = (Vec::new(), [0_u8; 1024]);
         loop {
             let mut len = 0;
@@ -135,7 +135,7 @@ impl Core {
                 return Some(all);
             }
             all.extend_from_slice(part.get(..len)?);
-            if all.len() > most {
+            if all.len() > max {
                 return None;
             }
         }

@@ -40,7 +40,7 @@ pub(super) static ED25519: Table<Dispatch> = dispatch! {
 };
 
 /// The most lines of a block, of whatever kind.
-const MOST_LINES: usize = 1024;
+const MAX_LINES: usize = 1024;
 
 struct Decoder {
     provider: Provider,
@@ -108,7 +108,7 @@ entry! {
     ) -> c_int, or 0;
     {
         let Some(decoder) = decoder else { return 0 };
-        let Some(der) = decoder.provider.core().rest(stream, reference::MOST_LEN) else { return 1 };
+        let Some(der) = decoder.provider.core().rest(stream, reference::MAX_LEN) else { return 1 };
         match reference::key_in(&decoder.provider, &der, decoder.family) {
             Ok(Some(key)) => object::give(&key, callback, argument).into(),
             Ok(None) => 1,
@@ -124,7 +124,7 @@ fn pem_block(core: &Core, stream: Bio) -> Option<Vec<u8>> {
     let begin = std::iter::from_fn(|| core.line(stream)).find(|line| is_begin(line))?;
     let is_reference = begin.starts_with(reference::BEGIN);
     let mut block = begin;
-    for _ in 0..MOST_LINES {
+    for _ in 0..MAX_LINES {
         let line = core.line(stream)?;
         let is_end = line.starts_with(b"-----END ");
         block.extend(line);

@@ -83,7 +83,7 @@ unsafe fn put(
     place: *mut u8,
     len: Option<&mut usize>,
     room: usize,
-    most: usize,
+    max: usize,
     make: impl FnOnce() -> Result<zeroize::Zeroizing<Vec<u8>>, Failure>,
 ) -> Result<(), Failure> {
     let Some(len) = len else {
@@ -93,11 +93,11 @@ unsafe fn put(
         });
     };
     if place.is_null() {
-        *len = most;
+        *len = max;
         return Ok(());
     }
-    if room < most {
-        return Err(Failure::Room { needed: most, room });
+    if room < max {
+        return Err(Failure::Room { needed: max, room });
     }
     let output = make()?;
     // SAFETY: as the caller promises; what was made here does not lie there.

@@ -275,9 +275,9 @@ unsafe fn signed(
     make: impl FnOnce(&mut Signature) -> Result<Zeroizing<Vec<u8>>, Failure>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
-    let result = context.most_len().and_then(|most| {
+    let result = context.max_len().and_then(|max| {
         // SAFETY: as the caller promises.
-        unsafe { put(place, len, room, most, || make(context)) }
+        unsafe { put(place, len, room, max, || make(context)) }
     });
     answer(context.provider(), result)
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use oarlock::NonceRule;
 use oarlock_dnssec::Algorithm;
 use oarlock_dnssec::sign::{
-    Denial, Lifetime, MOST_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions,
+    Denial, Lifetime, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions,
 };
 
 use super::super::DnssecError;
@@ -83,7 +83,7 @@ struct DenialArgs {
     #[arg(long)]
     nsec3: bool,
     /// Additional iterations of hashing, which RFC 9276 advises against
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "nsec3", value_parser = clap::value_parser!(u16).range(..=i64::from(MOST_SIGNED_ITERATIONS)))]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "nsec3", value_parser = clap::value_parser!(u16).range(..=i64::from(MAX_SIGNED_ITERATIONS)))]
     iterations: u16,
     /// Salt in hexadecimal, which RFC 9276 advises against; `-` is none
     #[arg(long, value_name = "HEX", default_value = "-", requires = "nsec3")]

@@ -173,7 +173,7 @@ async fn strings_are_joined_and_records_kept_apart() {
 #[tokio::test]
 async fn what_is_too_long_for_udp_comes_by_tcp() {
     let server = Server::start().await;
-    let expected = found(&[&[b'x'; 5100]], MOST_TTL_S);
+    let expected = found(&[&[b'x'; 5100]], MAX_TTL_S);
     assert_eq!(server.resolver().lookup("long.example").await, expected);
     assert!(server.tcp.load(Ordering::Relaxed) > 0);
 }
@@ -191,7 +191,7 @@ async fn aliases_are_followed() {
 async fn what_is_not_there_is_known_for_a_while() {
     for (name, answer) in [
         ("noname.example", TxtAnswer::NoName { ttl_s: 300 }),
-        ("noname-long.example", TxtAnswer::NoName { ttl_s: MOST_NEGATIVE_TTL_S }),
+        ("noname-long.example", TxtAnswer::NoName { ttl_s: MAX_NEGATIVE_TTL_S }),
         ("noname-bare.example", TxtAnswer::NoName { ttl_s: 0 }),
         ("nodata.example", TxtAnswer::NoData { ttl_s: 100 }),
         ("nodata-bare.example", TxtAnswer::NoData { ttl_s: 0 }),

@@ -1,7 +1,7 @@
 //! The group law against affine addition.
 
 use num_bigint::BigUint;
-use oarlock_core::Table;
+use oarlock_core::VerifyTable;
 
 use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};

@@ -1,6 +1,6 @@
 //! What is read of jobs: signatures in range, keys on their curve.
 
-use oarlock_core::{Extra, Key, Operation, Status};
+use oarlock_core::{Key, Operation, SecondInput, Status};
 
 use crate::batch::Accepted;
 use crate::ecdsa::curve::Curve;
@@ -29,7 +29,7 @@ pub(super) fn read<'a, S: Simd, C: Curve<L>, const L: usize>(
     simd: S,
     operation: &'a Operation<'a>,
 ) -> Result<Job<'a>, Status> {
-    let Extra::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
+    let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let key = public_key::<S, C, L>(simd, operation.key).ok_or(Status::BadKey)?;
     let (r, s) = signature.split_at(C::BYTES);
     if !is_in_range::<C::Order, L>(r) || !is_in_range::<C::Order, L>(s) {

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use oarlock::keys::export;
 use oarlock_dkim::{RecordOptions, record_text};
+use oarlock_milter::Socket;
 use serde::Deserialize;
 
 use super::super::BenchError;
@@ -18,12 +19,12 @@ use crate::dkim::{DOMAIN, SELECTOR};
 use crate::options::GlobalOptions;
 
 /// The address that the filter is to listen at: a port that the system chooses.
-const ANYWHERE: &str = "inet:0@127.0.0.1";
+pub(super) const ANY_PORT: &str = "inet:0@127.0.0.1";
 
 /// `oarlock milter` on the servers' core, with a key of its own.
 pub(super) struct OwnFilter {
     process: Process,
-    pub(super) address: String,
+    pub(super) socket: Socket,
 }
 
 /// The line that the filter prints when it listens.
@@ -53,7 +54,7 @@ impl OwnFilter {
         let mode = if row.signs() { "sign" } else { "verify" };
         let text = format!(
             "mode = \"{mode}\"\nauthserv_id = \"mx.example.com\"\nsigning.table = \"signing.table\"\n\
-             listen.sockets = [\"{ANYWHERE}\"]\n"
+             listen.sockets = [\"{ANY_PORT}\"]\n"
         );
         write(&config, text.as_bytes())?;
         let mut command = Command::new(std::env::current_exe().map_err(BenchError::Own)?);
@@ -69,9 +70,9 @@ impl OwnFilter {
         let log = directory.join("milter.log");
         let mut process = Process::start(Program::Milter, &mut command, log, cores)?;
         let said = serde_json::from_str(&process.first_line()?).ok();
-        let address = said.and_then(|said: AnnouncedSockets| said.sockets.first().cloned());
-        match address {
-            Some(address) => Ok(Self { process, address }),
+        let socket = said.and_then(|said: AnnouncedSockets| said.sockets.first()?.parse().ok());
+        match socket {
+            Some(socket) => Ok(Self { process, socket }),
             None => Err(process.ended()),
         }
     }

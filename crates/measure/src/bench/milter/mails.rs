@@ -4,18 +4,27 @@ use std::sync::Arc;
 
 use oarlock::{Accelerator, Key};
 use oarlock_dkim::{Limits, Message};
+use oarlock_milter::Client;
+use oarlock_milter::client::{Answer, Message as ClientMessage};
+use oarlock_milter::protocol::{Change, Reply};
 
 use super::super::BenchError;
 use super::super::args::{MilterRow, MilterSizes};
-use super::protocol::{FilterAnswer, MtaMessage, MtaSession};
 use crate::dkim::{Corpus, Input, Kind, MailBenchError, Sizes, Task};
 
 /// Messages for the sessions, each of which begins with another one.
 #[derive(Clone)]
 pub(super) struct Mails {
-    mails: Arc<[MtaMessage]>,
+    mails: Arc<[MtaMail]>,
     pub(super) key: Option<Key>,
     expected: Expected,
+}
+
+/// A message as a filter gets it.
+struct MtaMail {
+    /// Names, and values from the colon on, with LF in folded lines.
+    headers: Vec<(Vec<u8>, Vec<u8>)>,
+    body: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +67,11 @@ impl Mails {
         };
         let corpus = Corpus::new(sizes, count);
         let Some(task) = row.task() else {
-            return Ok(Self {
-                mails: read(&corpus.messages, false)?,
-                key: None,
-                expected: Expected::Anything,
-            });
+            return Ok(Self { mails: read(&corpus.messages)?, key: None, expected: Expected::Anything });
         };
         let input = Input::new(task, &corpus.messages, accelerator).map_err(mail)?;
         let expected = if row.signs() { Expected::Signature } else { Expected::Pass };
-        Ok(Self { mails: read(&input.messages, row.signs())?, expected, key: Some(input.key) })
+        Ok(Self { mails: read(&input.messages)?, expected, key: Some(input.key) })
     }
 
     /// The same messages for a filter that does nothing with them.
@@ -75,19 +80,49 @@ impl Mails {
     }
 
     /// Sends the message of this number, counted round, and checks the answer.
-    pub(super) async fn send<S: MtaSession>(&self, session: &mut S, number: usize) -> Result<(), String> {
-        let answer = session.send(&self.mails[number % self.mails.len()]).await?;
-        let is_right = answer.is_accepted()
-            && match self.expected {
-                Expected::Anything => true,
-                Expected::Signature => answer.inserts(b"DKIM-Signature", b"d=example.com"),
-                Expected::Pass => answer.inserts(b"Authentication-Results", b"dkim=pass"),
-            };
-        if is_right { Ok(()) } else { Err(format!("another answer than expected: {answer:?}")) }
+    pub(super) async fn send(&self, client: &mut Client, number: usize) -> Result<(), String> {
+        let mail = &self.mails[number % self.mails.len()];
+        let headers: Vec<(&[u8], &[u8])> =
+            mail.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        // A filter signs only the messages of clients that have authenticated themselves.
+        let authenticated: &[u8] = b"i\x00QUEUED\0{auth_authen}\0sender\0";
+        let signs = self.expected == Expected::Signature;
+        let sent = ClientMessage {
+            from: b"<sender@example.com>",
+            recipients: &[b"<receiver@example.net>"],
+            headers: &headers,
+            body: &mail.body,
+            mail_macros: if signs { authenticated } else { b"i\x00QUEUED\0" },
+            ..ClientMessage::default()
+        };
+        let answer = client.send(&sent).await.map_err(|error| error.to_string())?;
+        self.check(&answer)
+    }
+
+    fn check(&self, answer: &Answer) -> Result<(), String> {
+        let is_right = match self.expected {
+            Expected::Anything => true,
+            Expected::Signature => inserts(answer, b"DKIM-Signature", b"d=example.com"),
+            Expected::Pass => inserts(answer, b"Authentication-Results", b"dkim=pass"),
+        };
+        match (&answer.reply, is_right) {
+            (Reply::Continue | Reply::Accept, true) => Ok(()),
+            (reply, _) => Err(format!("it answered {reply:?} with the changes {:?}", answer.changes)),
+        }
     }
 }
 
-fn read(messages: &[Vec<u8>], is_authenticated: bool) -> Result<Arc<[MtaMessage]>, BenchError> {
+/// True if an answer inserts a header field of this name whose value contains `part`.
+fn inserts(answer: &Answer, name: &[u8], part: &[u8]) -> bool {
+    answer.changes.iter().any(|change| match change {
+        Change::InsertHeader { name: own, value, .. } => {
+            own.eq_ignore_ascii_case(name) && value.windows(part.len()).any(|window| window == part)
+        }
+        _ => false,
+    })
+}
+
+fn read(messages: &[Vec<u8>]) -> Result<Arc<[MtaMail]>, BenchError> {
     let limits = Limits::default();
     let read = |bytes: &Vec<u8>| {
         let message =
@@ -97,11 +132,7 @@ fn read(messages: &[Vec<u8>], is_authenticated: bool) -> Result<Arc<[MtaMessage]
             value.retain(|byte| *byte != b'\r');
             (header.name().to_vec(), value)
         };
-        Ok(MtaMessage {
-            headers: message.headers.iter().map(header).collect(),
-            body: message.body.to_vec(),
-            is_authenticated,
-        })
+        Ok(MtaMail { headers: message.headers.iter().map(header).collect(), body: message.body.to_vec() })
     };
     messages.iter().map(read).collect()
 }

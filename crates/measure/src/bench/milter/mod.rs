@@ -4,26 +4,26 @@
 //! |---|---|
 //! | `mails` | what MTAs send, and how they know that the answer is right |
 //! | `filters` | this program's own filter, as a process |
-//! | `protocol` | the milter protocol, which the caller provides |
+//! | `acceptor` | a filter that only accepts |
 //! | `sessions` | MTAs, each sending its next message as soon as the one before is answered |
 //! | `report` | table and JSON |
 
+mod acceptor;
 mod filters;
 mod mails;
-mod protocol;
 mod report;
 mod sessions;
 
-use std::io;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
+use oarlock_milter::Socket;
 use tempfile::TempDir;
 
+use self::acceptor::AcceptingServer;
 use self::filters::OwnFilter;
 use self::mails::Mails;
-pub use self::protocol::{ExternalFilter, FilterAnswer, FilterProtocol, MtaMessage, MtaSession};
 use self::report::Row;
 use self::sessions::{Measured, Sessions};
 use super::args::{MilterArgs, MilterRow};
@@ -33,21 +33,10 @@ use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 
-pub(super) fn run<P: FilterProtocol>(
-    global: &GlobalOptions,
-    args: &MilterArgs,
-    protocol: &P,
-    external: Option<&ExternalFilter>,
-) -> Result<(), BenchError> {
+pub(super) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), BenchError> {
     args.check()?;
     let cores = Cores::divide();
-    let acceptor = {
-        // The thread of the filter stays on the core that it is started on.
-        let _there = cores.visit();
-        protocol.start_acceptor()
-    };
-    let (acceptor_address, _acceptor) =
-        acceptor.map_err(|error| BenchError::Clients(io::Error::other(error)))?;
+    let acceptor = AcceptingServer::start(&cores)?;
     cores.leave();
     let place =
         tempfile::tempdir().map_err(|error| BenchError::File { path: std::env::temp_dir(), error })?;
@@ -60,9 +49,7 @@ pub(super) fn run<P: FilterProtocol>(
         cores: &cores,
         place: &place,
         accelerator: &accelerator,
-        protocol,
-        external,
-        acceptor_address: &acceptor_address,
+        acceptor: &acceptor,
         bar: &progress::bar(turns as u64, BAR),
     };
     let mut measured = Vec::new();
@@ -76,31 +63,29 @@ pub(super) fn run<P: FilterProtocol>(
 }
 
 /// What all rows share.
-struct Bench<'a, P> {
+struct Bench<'a> {
     global: &'a GlobalOptions,
     args: &'a MilterArgs,
     cores: &'a Cores,
     place: &'a TempDir,
     accelerator: &'a Accelerator,
-    protocol: &'a P,
-    external: Option<&'a ExternalFilter>,
-    acceptor_address: &'a str,
+    acceptor: &'a AcceptingServer,
     bar: &'a ProgressBar,
 }
 
-impl<P: FilterProtocol> Bench<'_, P> {
+impl Bench<'_> {
     /// One filter, at each number of sessions.
     fn row(&self, row: MilterRow) -> Result<Vec<Row>, BenchError> {
         self.bar.set_message(format!("{row}: starting"));
         let mails = Mails::new(row, self.args.messages, self.args.sizes, self.accelerator)?;
-        let own = match (self.external, row) {
+        let own = match (&self.args.connect, row) {
             (Some(_), _) | (None, MilterRow::Accept) => None,
             (None, _) => Some(OwnFilter::start(self.global, self.place.path(), row, &mails, self.cores)?),
         };
-        let (address, process) = match (self.external, &own) {
-            (Some(external), _) => (external.address.as_str(), external.process),
-            (None, Some(own)) => (own.address.as_str(), Some(own.process())),
-            (None, None) => (self.acceptor_address, None),
+        let (socket, process) = match (&self.args.connect, &own) {
+            (Some(socket), _) => (socket, self.args.process),
+            (None, Some(own)) => (&own.socket, Some(own.process())),
+            (None, None) => (&self.acceptor.socket, None),
         };
         let mut rows = Vec::new();
         for &sessions in &self.args.sessions {
@@ -110,9 +95,9 @@ impl<P: FilterProtocol> Bench<'_, P> {
                 // Beside it in every turn: what MTA, sockets and sessions take themselves.
                 let base = match row {
                     MilterRow::Accept => None,
-                    _ => Some(self.turn(self.acceptor_address, None, sessions, &mails.unanswered())?),
+                    _ => Some(self.turn(&self.acceptor.socket, None, sessions, &mails.unanswered())?),
                 };
-                turns.push((self.turn(address, process, sessions, &mails)?, base));
+                turns.push((self.turn(socket, process, sessions, &mails)?, base));
                 self.bar.inc(1);
             }
             rows.push(Row::new(row, sessions, self.args, &turns));
@@ -122,12 +107,12 @@ impl<P: FilterProtocol> Bench<'_, P> {
 
     fn turn(
         &self,
-        address: &str,
+        socket: &Socket,
         process: Option<u32>,
         sessions: usize,
         mails: &Mails,
     ) -> Result<Measured, BenchError> {
-        Sessions { protocol: self.protocol, address, process, count: sessions }
+        Sessions { socket, process, count: sessions }
             .measure(mails, Duration::from_secs_f64(self.args.seconds))
     }
 }

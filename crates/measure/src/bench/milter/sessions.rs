@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use oarlock_milter::{Client, Socket};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 
 use super::super::BenchError;
 use super::mails::Mails;
-use super::protocol::{FilterProtocol, MtaSession};
 use crate::process_stats;
 use crate::statistics::LatencyHistogram;
 
@@ -17,9 +17,8 @@ use crate::statistics::LatencyHistogram;
 const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
-pub(super) struct Sessions<'a, P> {
-    pub(super) protocol: &'a P,
-    pub(super) address: &'a str,
+pub(super) struct Sessions<'a> {
+    pub(super) socket: &'a Socket,
     /// Whose CPU time is counted.
     pub(super) process: Option<u32>,
     pub(super) count: usize,
@@ -45,7 +44,7 @@ struct Shared {
     next: AtomicUsize,
 }
 
-impl<P: FilterProtocol> Sessions<'_, P> {
+impl Sessions<'_> {
     pub(super) fn measure(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
         Runtime::new().map_err(BenchError::Clients)?.block_on(self.turn(mails, length))
     }
@@ -59,10 +58,9 @@ impl<P: FilterProtocol> Sessions<'_, P> {
         });
         let mut sessions = JoinSet::new();
         for _ in 0..self.count {
-            let connected = self.protocol.connect(self.address).await;
-            let mut session = connected.map_err(|reason| self.failed(reason))?;
+            let mut client = self.connect().await.map_err(|error| self.failed(error.to_string()))?;
             let (shared, mails) = (shared.clone(), mails.clone());
-            sessions.spawn(async move { send_all(&mut session, &mails, &shared).await });
+            sessions.spawn(async move { send_all(&mut client, &mails, &shared).await });
         }
         tokio::time::sleep(length.mul_f64(WARM_UP)).await;
         let (began, cpu) = (Instant::now(), self.cpu_us()?);
@@ -95,8 +93,16 @@ impl<P: FilterProtocol> Sessions<'_, P> {
         })
     }
 
+    /// Connects as an MTA, negotiates and greets.
+    async fn connect(&self) -> std::io::Result<Client> {
+        let mut client = Client::connect(self.socket).await?;
+        client.negotiate().await.map_err(std::io::Error::other)?;
+        client.greet(b"").await.map_err(std::io::Error::other)?;
+        Ok(client)
+    }
+
     fn failed(&self, reason: String) -> BenchError {
-        BenchError::Filter { address: self.address.to_owned(), reason }
+        BenchError::Filter { socket: self.socket.to_string(), reason }
     }
 
     fn cpu_us(&self) -> Result<Option<u64>, BenchError> {
@@ -104,16 +110,12 @@ impl<P: FilterProtocol> Sessions<'_, P> {
     }
 }
 
-async fn send_all<S: MtaSession>(
-    session: &mut S,
-    mails: &Mails,
-    shared: &Shared,
-) -> Result<LatencyHistogram, String> {
+async fn send_all(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<LatencyHistogram, String> {
     let mut times = LatencyHistogram::default();
     while !shared.stops.load(Ordering::Relaxed) {
         let place = shared.next.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
-        mails.send(session, place).await?;
+        mails.send(client, place).await?;
         if shared.counts.load(Ordering::Relaxed) {
             times.record(began.elapsed());
             shared.first.notify_one();

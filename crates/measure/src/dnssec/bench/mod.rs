@@ -18,7 +18,7 @@ use clap::Args;
 
 pub use self::error::ZoneBenchError;
 use self::place::Place;
-use self::program::{Cost, Program};
+use self::program::{Program, ProgramCost};
 use self::report::Row;
 use self::task::{Kind, Task};
 use crate::options::GlobalOptions;
@@ -111,7 +111,11 @@ fn is_usable(program: &Program) -> bool {
 }
 
 /// Each in turn: the median turn by CPU. Nothing of one that cannot do it, which is said; this program has to.
-fn turns(programs: &[Program], place: &Place, turns: u32) -> Result<Vec<Option<Cost>>, ZoneBenchError> {
+fn turns(
+    programs: &[Program],
+    place: &Place,
+    turns: u32,
+) -> Result<Vec<Option<ProgramCost>>, ZoneBenchError> {
     let mut programs: Vec<&Program> = programs.iter().collect();
     let costs = take_turns(&mut programs, turns, |_, program| match program.run(place.path()) {
         Ok((_, cost)) => Ok(Some(cost)),
@@ -121,6 +125,7 @@ fn turns(programs: &[Program], place: &Place, turns: u32) -> Result<Vec<Option<C
             Ok(None)
         }
     })?;
-    let middle = |costs: Vec<Option<Cost>>| median_by(costs.into_iter().flatten(), |cost| cost.cpu_seconds);
+    let middle =
+        |costs: Vec<Option<ProgramCost>>| median_by(costs.into_iter().flatten(), |cost| cost.cpu_seconds);
     Ok(costs.into_iter().map(middle).collect())
 }

@@ -10,7 +10,7 @@ use crate::process_stats::ended_children_us;
 
 /// What a run cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cost {
+pub(super) struct ProgramCost {
     pub(super) seconds: f64,
     /// Of all threads, in the kernel and out of it.
     pub(super) cpu_seconds: f64,
@@ -49,7 +49,7 @@ impl Program {
     ///
     /// # Errors
     /// It could not be started, or ended otherwise than well.
-    pub(super) fn run(&self, folder: &Path) -> Result<(Output, Cost), ZoneBenchError> {
+    pub(super) fn run(&self, folder: &Path) -> Result<(Output, ProgramCost), ZoneBenchError> {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).current_dir(folder).stdin(Stdio::null());
         let (before, began) = (ended_children_us(), Instant::now());
@@ -62,7 +62,7 @@ impl Program {
             let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
             return Err(failed(&self.name, &format!("{}: {last}", output.status)));
         }
-        Ok((output, Cost { seconds, cpu_seconds }))
+        Ok((output, ProgramCost { seconds, cpu_seconds }))
     }
 
     /// True where there is such a program.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ZoneBenchArgs;
-use super::program::Cost;
+use super::program::ProgramCost;
 use crate::table::{Align, Cell, Table, count, ratio, thousands};
 
 /// As every trade's bench prints it; the others' programs have rows of their own too.
@@ -29,7 +29,7 @@ impl Row {
         threads: usize,
         delegations: u64,
         operations: u64,
-        cost: Cost,
+        cost: ProgramCost,
     ) -> Self {
         let rate = |seconds: f64| operations as f64 / seconds.max(f64::EPSILON);
         Self {

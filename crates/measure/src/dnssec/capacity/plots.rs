@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use oarlock_dnssec::capacity::{Burst, Traffic};
+use oarlock_capacity::{Burst, Traffic};
 
 use super::CapacityError;
 use super::args::PlotArgs;
@@ -12,7 +12,7 @@ use crate::plot::{Axis, BarChart, LineChart, Panel};
 use crate::table::{count, thousands};
 
 /// Points of a line: more would lie on each other.
-const MOST_POINTS: u64 = 480;
+const MAX_POINTS: u64 = 480;
 
 pub(super) fn draw(args: &PlotArgs, report: &Report<'_>) -> Result<(), CapacityError> {
     if let (Some(path), Some(observed)) = (&args.plot_queries, report.observed) {
@@ -33,20 +33,20 @@ fn queries(traffic: &Traffic) -> String {
     let seconds = traffic.intervals(1);
     let first = seconds.keys().next().copied().unwrap_or(0);
     let span = seconds.keys().next_back().map_or(1, |last| last - first + 1);
-    let step = span.div_ceil(MOST_POINTS);
+    let step = span.div_ceil(MAX_POINTS);
     let mut stretches: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for (second, counts) in &seconds {
-        let (most, sum) = stretches.entry((second - first) / step).or_default();
-        *most = (*most).max(counts.queries);
+        let (max, sum) = stretches.entry((second - first) / step).or_default();
+        *max = (*max).max(counts.queries);
         *sum += counts.queries;
     }
     let (unit, unit_s) = unit(span);
     let at = |stretch: u64| (stretch * step) as f64 / unit_s;
     let stretches = || (0..span.div_ceil(step)).map(|stretch| (stretch, stretches.get(&stretch).copied()));
-    let most = stretches().map(|(stretch, own)| (at(stretch), own.map_or(0.0, |(most, _)| most as f64)));
+    let max = stretches().map(|(stretch, own)| (at(stretch), own.map_or(0.0, |(max, _)| max as f64)));
     let mean =
         stretches().map(|(stretch, own)| (at(stretch), own.map_or(0.0, |(_, sum)| sum as f64 / step as f64)));
-    let mut lines = vec![("busiest second".to_owned(), most.collect::<Vec<_>>())];
+    let mut lines = vec![("busiest second".to_owned(), max.collect::<Vec<_>>())];
     if step > 1 {
         lines.push((format!("mean of {step} seconds"), mean.collect()));
     }

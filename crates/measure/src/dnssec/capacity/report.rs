@@ -1,6 +1,6 @@
 //! All that was found, as text and as JSON.
 
-use oarlock_dnssec::capacity::{Function, Origin};
+use oarlock_capacity::{Function, Origin};
 use serde_json::{Value, json};
 
 use super::inputs::{Observed, Source};
@@ -127,7 +127,7 @@ impl Report<'_> {
             ("headroom", Align::Right),
             ("affords", Align::Left),
         ])
-        .at_most(WIDEST);
+        .with_max_columns(WIDEST);
         self.verdict.rows.iter().for_each(|row| table.row(cells(row)));
         table
     }

@@ -27,7 +27,7 @@ const BLOCK: usize = 1 << 20;
 /// Delegations between two looks at the progress.
 const STEP: u64 = 1024;
 /// Room for the origin behind the longest name that is made.
-const MOST_ORIGIN: usize = 128;
+const MAX_ORIGIN: usize = 128;
 
 /// Arguments of `oarlock dnssec zonegen`.
 #[derive(Args, Debug)]
@@ -115,7 +115,7 @@ fn origin(text: &str) -> Result<NameBuf, ZonegenError> {
     let wrong = |reason: &dyn std::fmt::Display| ZonegenError::Usage(format!("--origin `{text}`: {reason}"));
     let origin = NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(|error| wrong(&error))?;
     match origin.name().as_bytes().len() {
-        0..=MOST_ORIGIN => Ok(origin),
+        0..=MAX_ORIGIN => Ok(origin),
         _ => Err(wrong(&"a name of more than 128 bytes leaves no room for others below it")),
     }
 }

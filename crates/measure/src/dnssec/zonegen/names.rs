@@ -9,7 +9,7 @@ const ROUNDS: u64 = 4;
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
 const VOWELS: &[u8; 5] = b"aeiou";
 const SYLLABLES: u64 = 100;
-const LEAST_SYLLABLES: usize = 3;
+const MIN_SYLLABLES: usize = 3;
 /// Before the syllables; half of the names have nothing.
 const PREFIXES: [&str; 8] = ["", "", "my-", "the-", "", "go-", "", "1a-"];
 /// Behind them.
@@ -72,7 +72,7 @@ pub(super) fn write_label(seed: u64, index: u64, out: &mut Vec<u8>) {
 /// A number in base 100.
 fn write_syllables(mut number: u64, out: &mut Vec<u8>) {
     let start = out.len();
-    while number > 0 || out.len() < start + 2 * LEAST_SYLLABLES {
+    while number > 0 || out.len() < start + 2 * MIN_SYLLABLES {
         let syllable = (number % SYLLABLES) as usize;
         out.extend_from_slice(&[CONSONANTS[syllable / VOWELS.len()], VOWELS[syllable % VOWELS.len()]]);
         number /= SYLLABLES;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use oarlock_core::{AeadAlg, Engine, EngineFault, Jobs, Lanes, Outcomes, Shape};
+use oarlock_core::{AeadAlg, BatchSize, Engine, EngineFault, Jobs, Outcomes, Shape};
 use oarlock_scalar::Scalar;
 
 use super::*;
@@ -110,8 +110,8 @@ impl Engine for Flaky {
         self.0
     }
 
-    fn offers(&self, shape: Shape) -> Option<Lanes> {
-        matches!(shape, Shape::Cipher { .. }).then_some(Lanes { best: 1, most: 1_000 })
+    fn offers(&self, shape: Shape) -> Option<BatchSize> {
+        matches!(shape, Shape::Cipher { .. }).then_some(BatchSize { preferred: 1, max: 1_000 })
     }
 
     fn confirms(&self, _: Shape) -> bool {

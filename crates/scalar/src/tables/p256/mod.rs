@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use crrl::field::GFp256;
 use crrl::p256::{Point, Scalar};
-use oarlock_core::{Curve, Key, Table};
+use oarlock_core::{Curve, Key, VerifyTable};
 
 use self::multiples::multiples;
 use self::sums::{Abscissa, Sums};
@@ -66,7 +66,7 @@ impl KeyTable {
     }
 }
 
-impl Table for KeyTable {
+impl VerifyTable for KeyTable {
     const BYTES: usize = KeyComb::BYTES;
     const USES: u32 = 32;
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use oarlock::keys::threshold::Share;
 use oarlock::threshold::{Partial, Request, Signing, ThresholdError, submit};
-use oarlock::{Accelerator, Options, Scheme, contract};
+use oarlock::{Accelerator, Scheme, SubmitOptions, contract};
 use oarlock_wire::fault::{blame_of, fault_of};
 use oarlock_wire::jobs::JobRow;
 use oarlock_wire::proto::{Code, Fault};
@@ -39,7 +39,7 @@ impl<'s> Shares<'s> {
         self.0.is_empty()
     }
 
-    pub(super) fn submit(self, accelerator: &Accelerator, options: Options) -> PendingShares {
+    pub(super) fn submit(self, accelerator: &Accelerator, options: SubmitOptions) -> PendingShares {
         let mut pending = PendingShares::default();
         for lot in self.0 {
             match submit(accelerator, lot.share, &lot.requests, options) {
