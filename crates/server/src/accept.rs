@@ -14,11 +14,12 @@ use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, ListenerKind};
+use crate::clients::KnownClient;
 use crate::identity::{ClientIdentity, IdentityError};
 use crate::lifetime::ConnectionLifetime;
 use crate::metrics::count;
 use crate::service::SharedService;
-use crate::transport::{ByteStream, ClientTransport, CountedStream, KnownClient};
+use crate::transport::{ByteStream, ClientTransport, CountedStream};
 use crate::unix;
 
 /// Accepts TCP connections and hands those whose client is known to gRPC.
@@ -67,7 +68,7 @@ impl TcpAcceptor {
                 Ok((Box::new(stream) as Box<dyn ByteStream>, ClientIdentity::loopback(), lifetime))
             }
             ListenerProtection::Tls => {
-                match timeout(service.limits.handshake(), shake_hands(stream, service)).await {
+                match timeout(service.limits.max_handshake(), shake_hands(stream, service)).await {
                     Ok(entered) => entered,
                     Err(_) => Err(HandshakeError::TooSlow.into()),
                 }
@@ -75,9 +76,7 @@ impl TcpAcceptor {
         };
         match entered {
             Ok((bytes, client, lifetime)) => {
-                let identity = client.from_address(from);
-                let account = service.clients.find(&identity);
-                let client = KnownClient { identity, account };
+                let client = service.clients.introduce(client.with_address(from));
                 match self.admission.admit(ListenerKind::Network, &client.account, service) {
                     Ok(seat) => {
                         drop(slot);
@@ -183,7 +182,7 @@ async fn shake_hands(
     let chain: Vec<_> = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
     let client = chain
         .first()
-        .map(ClientIdentity::of_certificate)
+        .map(ClientIdentity::from_certificate)
         .ok_or(HandshakeError::Left)?
         .map_err(HandshakeError::from)?;
     let lifetime = service.lifetimes.enter(chain.clone());
@@ -264,7 +263,7 @@ pub(crate) async fn accept_unix(
         connections.spawn(async move {
             let served = match admitted {
                 Ok((client, _seat)) => unix::serve(stream, client, service).await,
-                Err(UnixError::NoSeat(error)) => unix::turn_away(stream, &error.to_string()).await,
+                Err(UnixError::NoSeat(error)) => unix::refuse_client(stream, &error.to_string()).await,
                 Err(UnixError::Io(error)) => Err(error),
             };
             if let Err(error) = served {
@@ -291,9 +290,8 @@ fn admit_unix(
     service: &Arc<SharedService>,
 ) -> Result<(KnownClient, ConnectionSlot), UnixError> {
     let process = stream.peer_cred()?;
-    let identity = ClientIdentity::of_process(process.uid(), process.gid()).from_process(process.pid());
-    let account = service.clients.find(&identity);
-    let client = KnownClient { identity, account };
+    let identity = ClientIdentity::from_credentials(process.uid(), process.gid());
+    let client = service.clients.introduce(identity.with_process(process.pid()));
     match admission.admit(ListenerKind::Unix, &client.account, service) {
         Ok(seat) => {
             debug!(client = %client.identity, pid = process.pid(), "a client has connected");

@@ -91,7 +91,7 @@ impl AuditLog {
     }
 
     fn start(config: &config::AuditConfig, file: LogFile) -> io::Result<Self> {
-        let queue = Arc::new(AuditQueue::new(config.on_failure, QueueLimits::of(config.max_queue_bytes)));
+        let queue = Arc::new(AuditQueue::new(config.on_failure, QueueLimits::new(config.max_queue_bytes)));
         let writer = AuditWriter { path: config.file.clone(), queue: Arc::clone(&queue) };
         let writer = std::thread::Builder::new().name("audit".into()).spawn(move || writer.run(file))?;
         let log = OpenAuditLog { path: config.file.clone(), queue, writer: Mutex::new(Some(writer)) };

@@ -56,8 +56,8 @@ impl GrpcCall {
         limits: &ServerLimits,
         is_stream: bool,
     ) -> Result<Arc<Self>, Status> {
-        let kept = HeldBytes::new(client, CALL_BYTES).map_err(exhausted)?;
-        let held = HeldBytes::none(Arc::clone(client));
+        let kept = HeldBytes::new(&client.bytes, CALL_BYTES).map_err(exhausted)?;
+        let held = HeldBytes::none(&client.bytes);
         Ok(Arc::new(Self {
             state: Mutex::new(CallState { held, arriving: 0, longest: 0, kept }),
             max_message: limits.max_message(),
@@ -95,7 +95,7 @@ impl GrpcCall {
         let mut state = self.lock();
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
         state.longest = state.longest.max(bytes + PREFIX_BYTES);
-        HeldBytes::new(client, bytes)
+        HeldBytes::new(&client.bytes, bytes)
     }
 
     /// Keeps bytes until the call has ended.

@@ -8,8 +8,9 @@ use oarlock_io::{SecretReader, SocketFile, secret_group};
 
 use crate::clock::ServerClock;
 use crate::config::Config;
+use crate::error::CryptoserverError;
 use crate::keyring::{CounterUse, KeyChanges, KeySources, Keyring};
-use crate::server::{CryptoserverError, settings};
+use crate::server::settings;
 use crate::tls::TlsState;
 
 /// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the places of the socket and

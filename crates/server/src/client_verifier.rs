@@ -36,7 +36,7 @@ impl ClientCertVerifier for ClientVerifier {
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
         let verified = self.chains.verify_client_cert(end_entity, intermediates, now)?;
-        match ClientIdentity::of_certificate(end_entity) {
+        match ClientIdentity::from_certificate(end_entity) {
             Ok(_) => Ok(verified),
             Err(IdentityError::Unreadable) => Err(CertificateError::BadEncoding.into()),
             // The alert certificate_unknown: RFC 8446 6.2 has none for a certificate without a name.

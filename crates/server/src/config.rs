@@ -8,9 +8,8 @@ use oarlock_io::{KeyForPath, check_key_path};
 use oarlock_wire::MessageLimits;
 use serde::Deserialize;
 
-use crate::budget::GUARANTEED_BYTES;
+use crate::buffers::{CONNECTION_BYTES, GUARANTEED_BYTES, SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::client_pattern::{ClientPattern, ClientPatternError};
-use crate::http2::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::operations::{nearest_names, operation_names};
 use crate::pattern::Pattern;
 
@@ -151,9 +150,6 @@ pub enum AuditFailure {
     Warn,
 }
 
-/// Bytes that a connection needs for TLS and its state.
-const BUFFER_BYTES: usize = 64 << 10;
-
 /// Units that bringing an RSA private key counts. Such a key is checked at length.
 pub const RSA_KEY_UNITS: u32 = 20;
 
@@ -257,10 +253,11 @@ impl ServerLimits {
     #[must_use]
     pub fn max_memory_bytes(&self) -> usize {
         let of_call = 2 * SEND_BUFFER_BYTES;
-        let of_network = BUFFER_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.max_in_flight);
+        let of_network =
+            CONNECTION_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.max_in_flight);
         let network = self.max_connections.saturating_mul(of_network + GUARANTEED_BYTES);
-        let unix = self.max_unix_connections.saturating_mul(BUFFER_BYTES + GUARANTEED_BYTES);
-        let handshakes = self.max_handshakes.saturating_mul(BUFFER_BYTES);
+        let unix = self.max_unix_connections.saturating_mul(CONNECTION_BYTES + GUARANTEED_BYTES);
+        let handshakes = self.max_handshakes.saturating_mul(CONNECTION_BYTES);
         [network, unix, handshakes].into_iter().fold(self.max_bytes.saturating_mul(2), usize::saturating_add)
     }
 
@@ -272,7 +269,7 @@ impl ServerLimits {
 
     /// How long a handshake may take.
     #[must_use]
-    pub fn handshake(&self) -> Duration {
+    pub fn max_handshake(&self) -> Duration {
         Duration::from_secs(self.max_handshake_seconds.max(1))
     }
 
@@ -290,13 +287,13 @@ impl ServerLimits {
 
     /// How long a connection may be silent.
     #[must_use]
-    pub fn idle(&self) -> Duration {
+    pub fn max_idle(&self) -> Duration {
         Duration::from_secs(self.max_idle_seconds.max(1))
     }
 
     /// How long requests under way have to end.
     #[must_use]
-    pub fn drain(&self) -> Duration {
+    pub fn max_drain(&self) -> Duration {
         Duration::from_secs(self.max_drain_seconds)
     }
 }

@@ -21,18 +21,13 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tracing::debug;
 
+use crate::buffers::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::call::{AnswerBody, GrpcCall, RequestBody, UntakenAnswers};
 use crate::config::ServerLimits;
+use crate::error::CryptoserverError;
 use crate::grpc::GrpcService;
-use crate::server::CryptoserverError;
 use crate::service::SharedService;
 use crate::transport::{CallPeer, ClientTransport};
-
-/// Bytes that a client may send on a connection before the server has read them.
-pub(crate) const WINDOW_BYTES: u32 = 256 << 10;
-
-/// Bytes of an answer that wait for the socket after its call has ended, per call.
-pub(crate) const SEND_BUFFER_BYTES: usize = 16 << 10;
 
 type Http2 = http2::Builder<TokioExecutor>;
 

@@ -88,7 +88,7 @@ impl ConnectionLifetimes {
         Self {
             clock,
             max_connection_seconds: AtomicU64::new(limits.max_connection_seconds),
-            grace: limits.drain(),
+            grace: limits.max_drain(),
             entries: Mutex::default(),
             last_id: AtomicU64::new(0),
         }

@@ -5,8 +5,6 @@
 //! | `metrics` | what the server itself counts: without locks, and once per request |
 //! | `metrics/page` | that, and what engines, keys and audit log have to say, under Prometheus's names |
 
-mod page;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 

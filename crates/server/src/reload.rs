@@ -11,9 +11,9 @@ use tracing::{error, info, warn};
 use crate::audit::{AuditLog, EventKind, NewLogFile};
 use crate::certificate::CertificateRole;
 use crate::config::{Config, ServerLimits};
+use crate::error::CryptoserverError;
 use crate::harden::give_memory_back;
 use crate::keyring::{KeyChanges, KeySources, ResidentKeysError};
-use crate::server::CryptoserverError;
 use crate::service::{SharedService, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
 

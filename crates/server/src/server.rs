@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use oarlock::{Accelerator, AcceleratorBuilder, BuildError};
-use oarlock_io::{SecretReader, SocketFile, SocketFileError};
+use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_io::{SecretReader, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -19,15 +18,16 @@ use crate::accept::{ListenerProtection, TcpAcceptor, accept_unix};
 use crate::admission::Admission;
 use crate::audit::{AuditLog, EventKind};
 use crate::clock::ServerClock;
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use crate::descriptors::fit_to_descriptors;
+use crate::error::CryptoserverError;
 use crate::http2::serve_grpc;
-use crate::keyring::{CounterUse, KeySources, ResidentKeysError};
+use crate::keyring::{CounterUse, KeySources};
 use crate::lifetime::ConnectionLifetimes;
 use crate::null::NullHolder;
 use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, tell_keys};
 use crate::service::SharedService;
-use crate::tls::{TlsError, TlsFiles, TlsState, TlsStore};
+use crate::tls::{TlsFiles, TlsState, TlsStore};
 
 /// A server that listens and does not answer yet.
 pub struct BoundServer {
@@ -64,49 +64,6 @@ pub struct Addresses {
     pub unix: Option<PathBuf>,
     /// Metrics over HTTP.
     pub metrics: Option<SocketAddr>,
-}
-
-/// Why there is no server.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CryptoserverError {
-    /// The configuration cannot work.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// There are no engines.
-    #[error("[engines] {0}")]
-    Build(#[from] BuildError),
-    /// Keys cannot be had.
-    #[error(transparent)]
-    Keys(#[from] ResidentKeysError),
-    /// Certificates cannot be used.
-    #[error("[tls] {0}")]
-    Tls(#[from] TlsError),
-    /// The audit log cannot be opened.
-    #[error("[audit] {}: {error}", path.display())]
-    Audit {
-        /// Its file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// An address cannot be listened at.
-    #[error("cannot listen at {place}: {error}")]
-    Listen {
-        /// Which one.
-        place: String,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The UNIX socket cannot be had.
-    #[error("[listen] unix: {0}")]
-    SocketFile(#[from] SocketFileError),
-    /// It has stopped, so it reads nothing again.
-    #[error("the server has stopped")]
-    Stopped,
-    /// The description of the protocol, for reflection, cannot be read.
-    #[error("gRPC reflection: {0}")]
-    Reflection(#[from] tonic_reflection::server::Error),
 }
 
 impl BoundServer {
@@ -217,7 +174,7 @@ impl BoundServer {
             }
             grpc.await
         };
-        let end = timeout(config.limits.drain(), rest).await;
+        let end = timeout(config.limits.max_drain(), rest).await;
         drop(socket_file);
         let audit = service.audit.clone();
         audit.event(EventKind::Stop, &"drained");
@@ -280,14 +237,15 @@ impl Listeners {
 }
 
 async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError> {
-    let place = address.to_string();
-    TcpListener::bind(address).await.map_err(|error| CryptoserverError::Listen { place, error })
+    let name = address.to_string();
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|error| CryptoserverError::Listen { address: name, error })
 }
 
 /// A socket whose file goes with it. The file is made by [`SocketFile`], which leaves every file but a dead server's socket alone.
 fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
     let (listener, file) = SocketFile::bind(path, mode, None)?;
-    let failed = |error| CryptoserverError::Listen { place: path.display().to_string(), error };
+    let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };
     listener.set_nonblocking(true).map_err(failed)?;
     Ok((UnixListener::from_std(listener).map_err(failed)?, file))
 }

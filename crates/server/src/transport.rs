@@ -12,9 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::ConnectionSlot;
-use crate::clients::ClientAccount;
+use crate::clients::KnownClient;
 use crate::config::ServerLimits;
-use crate::identity::ClientIdentity;
 use crate::lifetime::{ConnectionLifetime, StageWatch};
 use crate::metrics::count;
 use crate::service::SharedService;
@@ -124,7 +123,7 @@ impl ClientTransport {
         Self {
             bytes,
             peer: CallPeer { client, stage },
-            idle: RenewableTimeout::new(limits.idle()),
+            idle: RenewableTimeout::new(limits.max_idle()),
             untaken: RenewableTimeout::new(limits.max_stall()),
             _slot: slot,
             _lifetime: lifetime,
@@ -139,7 +138,7 @@ impl ClientTransport {
     /// Fails a write that is pending when the peer has taken nothing for too long.
     fn written<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         match polled {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.untaken.renew();
                 self.idle.renew();
@@ -147,13 +146,6 @@ impl ClientTransport {
             }
         }
     }
-}
-
-/// Who a client is, and what is counted for it.
-#[derive(Clone, Debug)]
-pub(crate) struct KnownClient {
-    pub(crate) identity: ClientIdentity,
-    pub(crate) account: Arc<ClientAccount>,
 }
 
 /// The client of a connection, as its calls see it.
@@ -182,7 +174,7 @@ impl RenewableTimeout {
     }
 
     /// Waits on; ready if it has waited for too long.
-    pub(crate) fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
         while self.timer.as_mut().poll(context).is_ready() {
             if end <= Instant::now() {
@@ -205,7 +197,7 @@ impl AsyncRead for ClientTransport {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
-            Poll::Pending => self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.idle.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.idle.renew();
                 ready
@@ -239,14 +231,14 @@ impl AsyncWrite for ClientTransport {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_flush(context) {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => ready,
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_shutdown(context) {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => ready,
         }
     }

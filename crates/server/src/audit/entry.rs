@@ -62,7 +62,7 @@ pub(super) const MAX_HANDSHAKES: usize = FIXED + 6 * MAX_DETAIL + 16;
 
 impl AuditOrigin {
     /// Returns the part of audit entries that describes a client.
-    pub(crate) fn of(client: &ClientIdentity) -> Self {
+    pub(crate) fn new(client: &ClientIdentity) -> Self {
         let names = client.names();
         let mut array = String::from("[");
         for (at, name) in names.iter().take(MAX_CLIENT_NAMES).enumerate() {
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn names_of_any_bytes_make_one_bounded_line() {
-        let origin = AuditOrigin::of(
-            &ClientIdentity::loopback().from_address(Some("[2001:db8::1]:5".parse().unwrap())),
+        let origin = AuditOrigin::new(
+            &ClientIdentity::loopback().with_address(Some("[2001:db8::1]:5".parse().unwrap())),
         );
         for name in ["plain", "\u{1}", "\"\\\n", "\u{2028}", "\u{10ffff}", "ü"] {
             let name = name.repeat(1000);
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_client_with_many_names_has_a_bounded_line() {
         let names: Vec<String> = (0..1000).map(|at| format!("san:{}", "x".repeat(at))).collect();
-        let origin = AuditOrigin::of(&ClientIdentity::of_names(names));
+        let origin = AuditOrigin::new(&ClientIdentity::from_names(names));
         assert!(origin.fields.len() < MAX_CLIENT_NAMES * (MAX_CLIENT_NAME + 16));
         assert!(origin.fields.ends_with(",\"...\"]"), "{}", origin.fields);
     }

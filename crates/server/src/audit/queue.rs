@@ -35,7 +35,7 @@ pub(super) struct QueueLimits {
 const MIN_OF_CLIENT: usize = 1 << 15;
 
 impl QueueLimits {
-    pub(super) fn of(max: usize) -> Self {
+    pub(super) fn new(max: usize) -> Self {
         let (max_of_names, max_with_refusals) = (max / 16, max / 4);
         let max_of_work = max - 2 * max_of_names;
         Self { max_of_work, max_of_client: (max / 8).max(MIN_OF_CLIENT), max_with_refusals, max_of_names }

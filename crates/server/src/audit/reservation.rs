@@ -61,7 +61,7 @@ impl Reservation {
     ///
     /// # Errors
     /// The log must be kept and is closed: the results must not leave.
-    pub(crate) fn put(
+    pub(crate) fn commit(
         mut self,
         origin: &AuditOrigin,
         request: u64,

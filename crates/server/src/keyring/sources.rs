@@ -12,7 +12,7 @@ use oarlock_io::{
 };
 use oarlock_records::{KeyFileError, load_keys_at};
 
-use super::{ActiveGrant, Keyring, ResidentKey};
+use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
 use crate::config::{Config, ConfigError, KeysConfig, NonceField};
 use crate::null;
 
@@ -38,7 +38,7 @@ struct RecordsFile {
 }
 
 impl RecordsFile {
-    fn of(keys: &KeysConfig) -> Option<Self> {
+    fn from_config(keys: &KeysConfig) -> Option<Self> {
         let path = keys.records.clone()?;
         Some(Self { path, nonce_field: keys.nonce_field, seen: None })
     }
@@ -129,10 +129,10 @@ impl KeySources {
         let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
         let mut sources = Self {
             directory: directory.map(|directory| directory.require_private(counters.reader())),
-            records: RecordsFile::of(&config.keys),
+            records: RecordsFile::from_config(&config.keys),
             counters,
             table: KeyTable::new(),
-            grants: ActiveGrant::of(&config.grants, &[])?,
+            grants: ActiveGrant::activate(&config.grants, &[])?,
             may_bring_keys: config.limits.may_bring_keys,
             has_null_key: config.engines.null_key,
             generation: 0,
@@ -154,9 +154,9 @@ impl KeySources {
     /// One of the sources cannot be used as a whole; then everything stays as it was.
     pub(crate) fn reload(&mut self, config: &Config) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
-        let grants = ActiveGrant::of(&config.grants, &self.grants)?;
+        let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
         let listed = self.list(config.keys.directory.as_deref())?;
-        let mut records = RecordsFile::of(&config.keys);
+        let mut records = RecordsFile::from_config(&config.keys);
         let table = read_records(&mut records, self.counters)?;
         // Nothing fails from here on.
         let has_new_records = table.is_some();
@@ -250,8 +250,10 @@ impl KeySources {
             Material::Key(key) => ResidentKey::Asymmetric(key.clone()),
             Material::Share(share) => ResidentKey::Share(share.clone()),
         };
-        let keys = keys.map(|(name, material)| (name.into(), resident(material)));
-        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, ResidentKey::Asymmetric(key)));
+        let described = |name: &str, key| (name.into(), DescribedKey::new(name, key));
+        let keys = keys.map(|(name, material)| described(name, resident(material)));
+        let null = self.has_null_key.then(null::key);
+        let null = null.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
         Keyring {
             generation: self.generation,
             asymmetric: keys.chain(null).collect(),

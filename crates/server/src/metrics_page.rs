@@ -7,7 +7,7 @@ use oarlock::MetricFamily;
 use oarlock_io::metrics::{Page, Scale, Text, engines, process};
 use oarlock_wire::proto::Code;
 
-use super::{CodeCounters, ServerMetrics};
+use crate::metrics::{CodeCounters, ServerMetrics};
 use crate::service::SharedService;
 
 impl Page for SharedService {
