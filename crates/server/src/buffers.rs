@@ -1,7 +1,7 @@
 //! The sizes of buffers that every connection has, and the bytes that every client may hold.
 //!
-//! The sum that [`max_memory_bytes`](crate::config::ServerLimits::max_memory_bytes) reports is made of these numbers, so the code that
-//! allocates the buffers and the code that adds them up read them from one place.
+//! The bound of the server's memory is a sum of these numbers. So the code that allocates the buffers and the code that adds them up
+//! read them from one place.
 
 /// The bytes that a client may hold although all clients together hold the maximum. Clients with small requests are served whatever
 /// other clients do.

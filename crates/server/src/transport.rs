@@ -1,4 +1,4 @@
-//! Connections as HTTP/2 sees them: who is at the other end, how long it may be silent, and how long it may leave bytes untaken.
+//! The connections under HTTP/2: their clients, and the time limits for silence and for untaken bytes.
 
 use std::future::Future;
 use std::io;
@@ -23,11 +23,11 @@ pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
+/// A socket whose bytes are counted. It is below TLS, so the bytes are counted as they are on the wire.
 pub(crate) struct CountedStream<S> {
     socket: S,
     service: Arc<SharedService>,
-    /// To be set when the peer has sent anything.
+    /// The flag to set when the peer has sent any byte.
     has_spoken: Option<Arc<AtomicBool>>,
 }
 
@@ -97,16 +97,16 @@ impl<S> CountedStream<S> {
     }
 }
 
-/// A connection whose client is known.
+/// A connection with a known client.
 pub(crate) struct ClientTransport {
     bytes: Box<dyn ByteStream>,
     peer: CallPeer,
     idle: RenewableTimeout,
-    /// With a peer that takes nothing.
+    /// The time for which the peer has taken no bytes.
     untaken: RenewableTimeout,
     _slot: ConnectionSlot,
     _lifetime: ConnectionLifetime,
-    /// Ready when the connection is to be cut.
+    /// Ready when the connection must be cut.
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -135,7 +135,7 @@ impl ClientTransport {
         &self.peer
     }
 
-    /// Fails a write that is pending when the peer has taken nothing for too long.
+    /// Fails a pending write if the peer has taken nothing for too long.
     fn written<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         match polled {
             Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
@@ -148,34 +148,35 @@ impl ClientTransport {
     }
 }
 
-/// The client of a connection, as its calls see it.
+/// The client of a connection, as each of its calls gets it.
 #[derive(Clone, Debug)]
 pub(crate) struct CallPeer {
     pub(crate) client: KnownClient,
     pub(crate) stage: StageWatch,
 }
 
-/// A time-out that begins anew whenever something has come or gone. The timer is set only when it would have rung.
+/// A time limit that starts again whenever bytes have moved. Resetting a timer for each byte is dear, so the timer is reset only when it
+/// expires.
 pub(crate) struct RenewableTimeout {
-    patience: Duration,
-    /// When the waiting began; None if nothing has waited since something came or went.
+    limit: Duration,
+    /// The time when the waiting began; `None` if nothing has waited since bytes last moved.
     since: Option<Instant>,
     timer: Pin<Box<Sleep>>,
 }
 
 impl RenewableTimeout {
-    pub(crate) fn new(patience: Duration) -> Self {
-        Self { patience, since: None, timer: Box::pin(sleep(patience)) }
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, since: None, timer: Box::pin(sleep(limit)) }
     }
 
-    /// Something came or went.
+    /// Starts the time limit again.
     pub(crate) fn renew(&mut self) {
         self.since = None;
     }
 
-    /// Waits on; ready if it has waited for too long.
+    /// Returns ready if the wait has exceeded the limit.
     pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
+        let end = *self.since.get_or_insert_with(Instant::now) + self.limit;
         while self.timer.as_mut().poll(context).is_ready() {
             if end <= Instant::now() {
                 return Poll::Ready(());
@@ -192,7 +193,7 @@ impl AsyncRead for ClientTransport {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // A peer that sends without end is cut too.
+        // Checked before reading: a peer that never stops sending must be cut too.
         if self.cut.as_mut().poll(context).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
