@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use oarlock_mailfilter::{Config, ConfigError, KeyFault, Service, ServiceError};
 use oarlock_milter::Socket;
-use oarlock_milter::dkim::{Config, ConfigError, KeyFault, Service, ServiceError};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;

@@ -68,7 +68,7 @@ impl ServeError {
     /// True where the user's words or files are wrong, false where the machine failed.
     pub(crate) fn is_users(&self) -> bool {
         match self {
-            Self::Config(_) | Self::Development(DevelopmentError::NoPlace) => true,
+            Self::Config(_) | Self::Development(DevelopmentError::NoDirectory) => true,
             Self::Server(CryptoserverError::SocketFile(error)) => {
                 matches!(error, SocketFileError::NotASocket { .. })
             }
@@ -89,7 +89,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
     let path = match (&args.config, &development) {
         (Some(path), _) => path.clone(),
         (None, Some(development)) => development.config(),
-        (None, None) => return Err(DevelopmentError::NoPlace.into()),
+        (None, None) => return Err(DevelopmentError::NoDirectory.into()),
     };
     if args.check {
         return check(global, args, &path);

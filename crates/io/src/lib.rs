@@ -9,17 +9,20 @@
 //! | [`read_private`] | a file with secrets, read if nobody else may read it |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
-//! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 #![forbid(unsafe_code)]
 
-pub mod capture;
+#[cfg(feature = "net")]
+mod accept;
+pub mod atomic_file;
 #[cfg(feature = "compressed")]
 pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
+#[cfg(feature = "net")]
+mod idle_timer;
 mod key_directory;
 mod log_limit;
 pub mod mail;
@@ -30,6 +33,11 @@ mod secret_file;
 mod socket_file;
 mod stamp;
 
+#[cfg(feature = "net")]
+pub use accept::accept_next;
+pub use atomic_file::AtomicFile;
+#[cfg(feature = "net")]
+pub use idle_timer::IdleTimer;
 pub use key_directory::{
     Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Listing, Material, is_key_name,
     read_passphrase, read_private_passphrase, read_secret,

@@ -1,14 +1,15 @@
 //! The files of a server without configuration: an authority, certificates for the server and for one client, sample keys, and a
 //! configuration that names them. They are created once and used again.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use oarlock::Key;
 use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, export, generate};
+use oarlock_io::atomic_file::{self, WriteOptions};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -238,10 +239,7 @@ fn missing(
 
 /// Writes a file completely or not at all, readable by its owner only.
 fn write(path: &Path, text: &str) -> Result<(), DevelopmentError> {
-    let new = path.with_extension("new");
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new);
-    written
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&new, path))
+    let options = WriteOptions { mode: 0o600, is_synced: false };
+    atomic_file::write(path, text.as_bytes(), options)
         .map_err(|error| DevelopmentError::Write { path: path.to_owned(), error })
 }

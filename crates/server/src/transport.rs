@@ -6,10 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
+use oarlock_io::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::ConnectionSlot;
 use crate::clients::KnownClient;
@@ -101,9 +100,9 @@ impl<S> CountedStream<S> {
 pub(crate) struct ClientTransport {
     bytes: Box<dyn ByteStream>,
     peer: CallPeer,
-    idle: RenewableTimeout,
+    idle: IdleTimer,
     /// The time for which the peer has taken no bytes.
-    untaken: RenewableTimeout,
+    untaken: IdleTimer,
     _slot: ConnectionSlot,
     _lifetime: ConnectionLifetime,
     /// Ready when the connection must be cut.
@@ -123,8 +122,8 @@ impl ClientTransport {
         Self {
             bytes,
             peer: CallPeer { client, stage },
-            idle: RenewableTimeout::new(limits.max_idle()),
-            untaken: RenewableTimeout::new(limits.max_stall()),
+            idle: IdleTimer::new(limits.max_idle()),
+            untaken: IdleTimer::new(limits.max_stall()),
             _slot: slot,
             _lifetime: lifetime,
             cut,
@@ -153,38 +152,6 @@ impl ClientTransport {
 pub(crate) struct CallPeer {
     pub(crate) client: KnownClient,
     pub(crate) stage: StageWatch,
-}
-
-/// A time limit that starts again whenever bytes have moved. Resetting a timer for each byte is dear, so the timer is reset only when it
-/// expires.
-pub(crate) struct RenewableTimeout {
-    limit: Duration,
-    /// The time when the waiting began; `None` if nothing has waited since bytes last moved.
-    since: Option<Instant>,
-    timer: Pin<Box<Sleep>>,
-}
-
-impl RenewableTimeout {
-    pub(crate) fn new(limit: Duration) -> Self {
-        Self { limit, since: None, timer: Box::pin(sleep(limit)) }
-    }
-
-    /// Starts the time limit again.
-    pub(crate) fn renew(&mut self) {
-        self.since = None;
-    }
-
-    /// Returns ready if the wait has exceeded the limit.
-    pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let end = *self.since.get_or_insert_with(Instant::now) + self.limit;
-        while self.timer.as_mut().poll(context).is_ready() {
-            if end <= Instant::now() {
-                return Poll::Ready(());
-            }
-            self.timer.as_mut().reset(end);
-        }
-        Poll::Pending
-    }
 }
 
 impl AsyncRead for ClientTransport {

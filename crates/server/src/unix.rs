@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
+use oarlock_io::IdleTimer;
 use oarlock_wire::proto::{Blame, Code, Request, Response, response};
 use oarlock_wire::{Message, WireError, frame};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -21,7 +22,6 @@ use crate::lifetime::StageWatch;
 use crate::metrics::count;
 use crate::service::SharedService;
 use crate::session::{HeldAnswer, RequestDriver, RequestSource, refusal};
-use crate::transport::RenewableTimeout;
 
 /// The bytes of answers that may wait for a client that does not read. Beyond it nothing more is read from the client.
 const MAX_UNSENT: usize = 1 << 20;
@@ -142,11 +142,11 @@ impl UnixConnection {
 struct FrameBuffers {
     service: Arc<SharedService>,
     /// The time without any request or answer.
-    silence: RenewableTimeout,
+    silence: IdleTimer,
     /// The time for which the client has taken no answer.
-    untaken: RenewableTimeout,
+    untaken: IdleTimer,
     /// The time for which the client has sent half a message and no more.
-    late: RenewableTimeout,
+    late: IdleTimer,
     received: BytesMut,
     received_held: HeldBytes,
     /// The maximum that `received` has held since its memory was new.
@@ -162,9 +162,9 @@ impl FrameBuffers {
         let limits = &service.limits;
         Self {
             service: Arc::clone(service),
-            silence: RenewableTimeout::new(limits.max_idle()),
-            untaken: RenewableTimeout::new(limits.max_stall()),
-            late: RenewableTimeout::new(limits.max_message()),
+            silence: IdleTimer::new(limits.max_idle()),
+            untaken: IdleTimer::new(limits.max_stall()),
+            late: IdleTimer::new(limits.max_message()),
             received: BytesMut::with_capacity(READ),
             received_held: HeldBytes::none(&client.account.bytes),
             max_received: 0,

@@ -6,7 +6,7 @@ mod test_server;
 use std::path::Path;
 
 use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Task};
-use oarlock::contract::{AeadAlg, BlockCipher, Sink};
+use oarlock::contract::{AeadAlg, BlockCipher, OutputSink};
 use oarlock_server::Config;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{ServerLink, records};
@@ -29,8 +29,8 @@ async fn alone(link: &ServerLink, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) 
     let faults: Vec<&str> = results.faults.iter().map(|fault| &*fault.message).collect();
     assert!(!results.codes.contains(&(Code::Invalid as u8)), "{faults:?}");
     let code = results.codes.first().map_or(Code::Done, |code| Code::try_from(i32::from(*code)).unwrap());
-    let bytes = |sink: Option<Sink>| match sink {
-        Some(Sink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),
+    let bytes = |sink: Option<OutputSink>| match sink {
+        Some(OutputSink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),
         _ => Vec::new(),
     };
     let made = match batch.iv_from.get(0) {

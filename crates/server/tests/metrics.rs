@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use oarlock::batch::{Batch, Iv, Task};
-use oarlock::contract::{BlockCipher, Column, Sink, Source, Span};
+use oarlock::contract::{BlockCipher, Column, InputSource, OutputSink, Span};
 use oarlock::keys::import;
 use oarlock::{DigestAlg, Input, Job, Records, Scheme};
 use oarlock_server::Config;
@@ -152,8 +152,8 @@ fn blocks(data: &[u8], task: Task) -> Batch<'_> {
         len: data.len() / 8,
         data: data.into(),
         output_len: data.len(),
-        input: Column::Stride { first: Source::Data(block), stride: 8 },
-        output: Column::Stride { first: Sink::Output(block), stride: 8 },
+        input: Column::Stride { first: InputSource::Data(block), stride: 8 },
+        output: Column::Stride { first: OutputSink::Output(block), stride: 8 },
         ..Default::default()
     };
     Batch { iv_from: Column::One(Iv::Zero), ..Batch::of(task, records) }

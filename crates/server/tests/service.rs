@@ -4,7 +4,7 @@
 mod test_server;
 
 use oarlock::batch::{Batch, BatchBuilder, Entry, NewIv, Task};
-use oarlock::contract::{BlockCipher, Column, Sink, Source, Span};
+use oarlock::contract::{BlockCipher, Column, InputSource, OutputSink, Span};
 use oarlock::keys::{export, generate, import};
 use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
@@ -174,8 +174,8 @@ fn blocks(data: &[u8]) -> Batch<'_> {
         len: data.len() / 8,
         data: data.into(),
         output_len: data.len(),
-        input: Column::Stride { first: Source::Data(block), stride: 8 },
-        output: Column::Stride { first: Sink::Output(block), stride: 8 },
+        input: Column::Stride { first: InputSource::Data(block), stride: 8 },
+        output: Column::Stride { first: OutputSink::Output(block), stride: 8 },
         ..Default::default()
     };
     Batch {

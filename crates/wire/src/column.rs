@@ -1,7 +1,7 @@
 //! Columns as bytes: little-endian numbers side by side.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use oarlock::contract::{Column, Span, Strided};
+use oarlock::contract::{Column, ColumnValue, Span};
 
 use crate::WireError;
 use crate::proto::Spans;
@@ -119,7 +119,7 @@ pub(crate) fn marks(values: &[u8]) -> Bytes {
 pub(crate) const SLOT: u32 = u32::MAX;
 
 /// Reads a column of places, which stand for values as `value` says.
-pub(crate) fn spans<T: Strided>(
+pub(crate) fn spans<T: ColumnValue>(
     message: Option<&Spans>,
     count: usize,
     what: &'static str,
@@ -154,7 +154,7 @@ fn span(place: &[u8; 8]) -> Span {
 }
 
 /// Writes a column of places.
-pub(crate) fn places_of<T: Strided>(column: &Column<'_, T>, place: impl Fn(T) -> Span) -> Spans {
+pub(crate) fn places_of<T: ColumnValue>(column: &Column<'_, T>, place: impl Fn(T) -> Span) -> Spans {
     let plain = |span: Span, stride| Spans { start: span.start, len: span.len, stride, each: Bytes::new() };
     match column {
         Column::One(value) => plain(place(*value), 0),

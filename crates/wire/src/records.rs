@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
-use oarlock::contract::{Column, Key, KeySource, Records, Sink, Source, Span, Status};
+use oarlock::contract::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
 use crate::column::{ByteColumn, NumberColumn, SLOT, each_of, marks, numbers, places_of, spans};
 use crate::fault::FaultTable;
@@ -32,7 +32,8 @@ pub fn read<'a>(
         return Err(WireError::Missing { what: "tasks" });
     }
     let task = tasks_of(message, &tasks, count)?;
-    let source = |span: Span| if span.len == SLOT { Source::Slot(span.start) } else { Source::Data(span) };
+    let source =
+        |span: Span| if span.len == SLOT { InputSource::Slot(span.start) } else { InputSource::Data(span) };
     let (iv_from, iv) = ivs(message.iv.as_ref(), &message.iv_rule, count, "iv")?;
     let (second_iv_from, second_iv) =
         ivs(message.second_iv.as_ref(), &message.second_iv_rule, count, "second_iv")?;
@@ -60,8 +61,8 @@ pub fn read<'a>(
     })
 }
 
-fn sink(span: Span) -> Sink {
-    if span.len == SLOT { Sink::Slot(span.start) } else { Sink::Output(span) }
+fn sink(span: Span) -> OutputSink {
+    if span.len == SLOT { OutputSink::Slot(span.start) } else { OutputSink::Output(span) }
 }
 
 fn tasks_of(
@@ -167,8 +168,8 @@ pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto:
         key_of: write_keys(&records.key, records.len, number),
         second_key_of: write_keys(&records.second_key, records.len, number),
         input: Some(places_of(&records.input, |source| match source {
-            Source::Data(span) => span,
-            Source::Slot(number) => slot(number),
+            InputSource::Data(span) => span,
+            InputSource::Slot(number) => slot(number),
         })),
         aad: Some(places_of(&records.aad, |span| span)),
         iv: Some(iv),
@@ -181,10 +182,10 @@ pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto:
     })
 }
 
-fn place_of(sink: Sink) -> Span {
+fn place_of(sink: OutputSink) -> Span {
     match sink {
-        Sink::Output(span) => span,
-        Sink::Slot(slot) => Span { start: slot, len: SLOT },
+        OutputSink::Output(span) => span,
+        OutputSink::Slot(slot) => Span { start: slot, len: SLOT },
     }
 }
 

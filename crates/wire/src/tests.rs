@@ -311,8 +311,8 @@ fn columns_of_one_value_and_strides_stay_so() {
         len: 100,
         data: vec![5; 800].into(),
         output_len: 800,
-        input: Column::Stride { first: oarlock::contract::Source::Data(span(0, 8)), stride: 8 },
-        output: Column::Stride { first: oarlock::contract::Sink::Output(span(0, 8)), stride: 8 },
+        input: Column::Stride { first: oarlock::contract::InputSource::Data(span(0, 8)), stride: 8 },
+        output: Column::Stride { first: oarlock::contract::OutputSink::Output(span(0, 8)), stride: 8 },
         ..Default::default()
     };
     let own = Batch { iv_from: Column::One(Iv::Zero), ..Batch::of(Task::encrypt(BlockCipher::Des), records) };

@@ -49,7 +49,7 @@ impl KeysError {
     /// True where the user's words or files are wrong, false where the machine failed.
     pub(crate) fn is_users(&self) -> bool {
         match self {
-            Self::Development(error) => matches!(error, DevelopmentError::NoPlace),
+            Self::Development(error) => matches!(error, DevelopmentError::NoDirectory),
             Self::Generate(error) | Self::Key { error, .. } => error.blame() == Blame::Caller,
             Self::Write { .. } | Self::Stdout(_) => false,
             _ => true,
