@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{Addresses, Config, ReloadHandle, Server, ServerError, config::ConfigError};
+use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, config::ConfigError};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -57,7 +57,7 @@ pub(crate) enum ServeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -68,10 +68,14 @@ impl CommandError for ServeError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Config(_) | Self::Development(DevelopmentError::NoPlace) => FailureKind::Usage,
-            Self::Server(ServerError::SocketFile(SocketFileError::NotASocket { .. })) => FailureKind::Usage,
-            Self::Server(ServerError::SocketFile(_) | ServerError::Stopped | ServerError::Listen { .. }) => {
-                FailureKind::Machine
+            Self::Server(CryptoserverError::SocketFile(SocketFileError::NotASocket { .. })) => {
+                FailureKind::Usage
             }
+            Self::Server(
+                CryptoserverError::SocketFile(_)
+                | CryptoserverError::Stopped
+                | CryptoserverError::Listen { .. },
+            ) => FailureKind::Machine,
             Self::Server(_) => FailureKind::Usage,
             Self::Development(_) | Self::Runtime(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
@@ -108,7 +112,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         // Heard from now on: until then the signal would end the process.
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();
-        let server = Server::bind(config, global.builder()).await?;
+        let server = BoundServer::bind(config, global.builder()).await?;
         // Whoever hears that the server is ready may stop it at once.
         let stopped = stopped();
         let addresses = server.addresses();

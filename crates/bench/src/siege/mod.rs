@@ -28,7 +28,7 @@ use clap::Args;
 use oarlock_measure::report::print_report;
 use oarlock_measure::{CommandError, FailureKind, progress};
 use oarlock_server::development::DevelopmentError;
-use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_server::{CryptoserverError, config::ConfigError};
 
 use self::attack::Attack;
 use self::honest::HonestClient;
@@ -71,7 +71,7 @@ pub(crate) enum SiegeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error("the honest client: {0}")]

@@ -29,7 +29,7 @@ use oarlock::keys::KeyError;
 use oarlock_measure::report::print_report;
 use oarlock_measure::{CommandError, FailureKind, progress};
 use oarlock_server::development::{Development, DevelopmentError};
-use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_server::{CryptoserverError, config::ConfigError};
 use oarlock_wire::RemoteError;
 use tempfile::TempDir;
 
@@ -96,7 +96,7 @@ pub(crate) enum HeadError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error(transparent)]
     Remote(#[from] RemoteError),
     #[error("the TLS server's key: {0}")]
