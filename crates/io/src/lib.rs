@@ -15,11 +15,16 @@
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "net")]
+mod accept;
+pub mod atomic_file;
 pub mod capture;
 #[cfg(feature = "compressed")]
 pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
+#[cfg(feature = "net")]
+mod idle_timer;
 mod key_directory;
 mod log_limit;
 pub mod mail;
@@ -30,6 +35,11 @@ mod secret_file;
 mod socket_file;
 mod stamp;
 
+#[cfg(feature = "net")]
+pub use accept::accept_next;
+pub use atomic_file::AtomicFile;
+#[cfg(feature = "net")]
+pub use idle_timer::IdleTimer;
 pub use key_directory::{
     Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Listing, Material, is_key_name,
     read_passphrase, read_private_passphrase, read_secret,

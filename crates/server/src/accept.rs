@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_io::LogLimit;
+use oarlock_io::{LogLimit, accept_next};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, Listener};
@@ -35,8 +35,8 @@ impl TcpAcceptor {
         let mut handshakes = JoinSet::new();
         loop {
             while handshakes.try_join_next().is_some() {}
-            let stream = accepted(listener.accept().await.map(|(stream, _)| stream), &self.admission).await;
-            let Some(stream) = stream else { continue };
+            let failed = |error| report_failure(&error, &self.admission);
+            let (stream, _) = accept_next(|| listener.accept(), failed).await;
             let acceptor = self.clone();
             let from = stream.peer_addr().ok();
             let (slot, evicted) = self.admission.begin_handshake(from.map(|from| from.ip()));
@@ -108,19 +108,12 @@ impl TcpAcceptor {
 /// Lines about connections that could not be accepted.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Returns the connection, or none after a pause: without free descriptors, accepting again at once would only burn time.
-async fn accepted<T>(accepted: io::Result<T>, admission: &Admission) -> Option<T> {
-    match accepted {
-        Ok(stream) => Some(stream),
-        Err(error) => {
-            // Its descriptor is free as soon as its task has run.
-            admission.evict_one();
-            if let Some(suppressed) = FAILURES.admit() {
-                warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
-            }
-            sleep(Duration::from_millis(20)).await;
-            None
-        }
+/// Reports a connection that could not be accepted, and ends a handshake to make room.
+fn report_failure(error: &io::Error, admission: &Admission) {
+    // Its descriptor is free as soon as its task has run.
+    admission.evict_one();
+    if let Some(suppressed) = FAILURES.admit() {
+        warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
     }
 }
 
@@ -247,11 +240,11 @@ pub(crate) async fn accept_unix(listener: UnixListener, service: Arc<Service>, a
     let mut draining = Box::pin(service.draining());
     loop {
         while connections.try_join_next().is_some() {}
-        let stream = tokio::select! {
-            stream = listener.accept() => accepted(stream.map(|(stream, _)| stream), &admission).await,
+        let failed = |error| report_failure(&error, &admission);
+        let (stream, _) = tokio::select! {
+            accepted = accept_next(|| listener.accept(), failed) => accepted,
             () = &mut draining => break,
         };
-        let Some(stream) = stream else { continue };
         // Seats are given in the order of arrival.
         let (service, admitted) = (Arc::clone(&service), admit_unix(&stream, &admission, &service));
         connections.spawn(async move {

@@ -1,14 +1,15 @@
 //! What a server without configuration works with: an authority of its own, certificates for itself and for one client, sample
 //! keys, and the configuration that names them all. Made once, and used again.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use oarlock::Key;
 use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, export, generate};
+use oarlock_io::atomic_file::{self, WriteOptions};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -236,12 +237,9 @@ fn missing(
     Ok(true)
 }
 
-/// Written whole or not at all, and for nobody else to read.
+/// Writes a whole file that only its owner may read.
 fn write(path: &Path, text: &str) -> Result<(), DevelopmentError> {
-    let new = path.with_extension("new");
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new);
-    written
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&new, path))
+    let options = WriteOptions { mode: 0o600, is_synced: false };
+    atomic_file::write(path, text.as_bytes(), options)
         .map_err(|error| DevelopmentError::Write { path: path.to_owned(), error })
 }

@@ -6,10 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
+use oarlock_io::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::ConnectionSlot;
 use crate::clients::Client;
@@ -102,9 +101,9 @@ impl<S> Counted<S> {
 pub(crate) struct Transport {
     bytes: Box<dyn Bytes>,
     peer: Peer,
-    idle: Patience,
+    idle: IdleTimer,
     /// With a peer that takes nothing.
-    untaken: Patience,
+    untaken: IdleTimer,
     _slot: ConnectionSlot,
     _lifetime: Lifetime,
     /// Ready when the connection is to be cut.
@@ -124,8 +123,8 @@ impl Transport {
         Self {
             bytes,
             peer: Peer { client, stage },
-            idle: Patience::new(limits.idle()),
-            untaken: Patience::new(limits.max_stall()),
+            idle: IdleTimer::new(limits.idle()),
+            untaken: IdleTimer::new(limits.max_stall()),
             _slot: slot,
             _lifetime: lifetime,
             cut,
@@ -139,7 +138,7 @@ impl Transport {
     /// Fails a write that is pending when the peer has taken nothing for too long.
     fn written<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         match polled {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.untaken.renew();
                 self.idle.renew();
@@ -163,37 +162,6 @@ pub(crate) struct Peer {
     pub(crate) stage: StageWatch,
 }
 
-/// A time-out that begins anew whenever something has come or gone. The timer is set only when it would have rung.
-pub(crate) struct Patience {
-    patience: Duration,
-    /// When the waiting began; None if nothing has waited since something came or went.
-    since: Option<Instant>,
-    timer: Pin<Box<Sleep>>,
-}
-
-impl Patience {
-    pub(crate) fn new(patience: Duration) -> Self {
-        Self { patience, since: None, timer: Box::pin(sleep(patience)) }
-    }
-
-    /// Something came or went.
-    pub(crate) fn renew(&mut self) {
-        self.since = None;
-    }
-
-    /// Waits on; ready if it has waited for too long.
-    pub(crate) fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
-        while self.timer.as_mut().poll(context).is_ready() {
-            if end <= Instant::now() {
-                return Poll::Ready(());
-            }
-            self.timer.as_mut().reset(end);
-        }
-        Poll::Pending
-    }
-}
-
 impl AsyncRead for Transport {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -205,7 +173,7 @@ impl AsyncRead for Transport {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
-            Poll::Pending => self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.idle.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.idle.renew();
                 ready
@@ -239,14 +207,14 @@ impl AsyncWrite for Transport {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_flush(context) {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => ready,
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_shutdown(context) {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => ready,
         }
     }

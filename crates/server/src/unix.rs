@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use futures_util::stream::{FuturesUnordered, Stream};
+use oarlock_io::IdleTimer;
 use oarlock_wire::proto::{Blame, Code, Request, Response, response};
 use oarlock_wire::{Message, WireError, frame};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -20,7 +21,7 @@ use crate::call::CALL_BYTES;
 use crate::metrics::count;
 use crate::service::Service;
 use crate::session::{Answer, Pending, Session, refusal};
-use crate::transport::{KnownClient, Patience};
+use crate::transport::KnownClient;
 
 /// Bytes of answers that may wait for a client that does not read: then nothing more is read from it.
 const UNREAD: usize = 1 << 20;
@@ -100,11 +101,11 @@ struct Connection {
     service: Arc<Service>,
     client: KnownClient,
     session: Session,
-    silence: Patience,
+    silence: IdleTimer,
     /// With a client that takes no answers.
-    untaken: Patience,
+    untaken: IdleTimer,
     /// With half a message.
-    late: Patience,
+    late: IdleTimer,
     received: BytesMut,
     received_held: HeldBytes,
     /// The most that `received` has held since its memory was new.
@@ -132,9 +133,9 @@ impl Connection {
         Ok(Self {
             service: Arc::clone(service),
             session: service.session(client.clone()),
-            silence: Patience::new(limits.idle()),
-            untaken: Patience::new(limits.max_stall()),
-            late: Patience::new(limits.max_message()),
+            silence: IdleTimer::new(limits.idle()),
+            untaken: IdleTimer::new(limits.max_stall()),
+            late: IdleTimer::new(limits.max_message()),
             received: BytesMut::with_capacity(READ),
             received_held: none(),
             max_received: 0,
@@ -220,7 +221,7 @@ impl Connection {
             () if self.pending.is_empty() => &mut self.silence,
             () => return Poll::Pending,
         };
-        ready!(patience.poll_over(context));
+        ready!(patience.poll_expired(context));
         Poll::Ready(Err(End::Io(io::ErrorKind::TimedOut.into())))
     }
 

@@ -23,7 +23,7 @@ use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::Peers;
 use crate::args::Global;
-use crate::draft_file::DraftFile;
+use crate::draft_file::write_private;
 use crate::table::{Align, Cell, Table, count, wants_colour};
 
 pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
@@ -315,5 +315,5 @@ fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
 /// The same for secrets.
 fn write_secret_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     let Some(path) = out else { return Ok(io::stdout().write_all(bytes)?) };
-    DraftFile::write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
+    write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::ready;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::text;
-use crate::LogLimit;
+use crate::{LogLimit, accept_next};
 
 /// Who has something to show.
 pub trait Page: Send + Sync + 'static {
@@ -51,17 +52,7 @@ pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
     let mut connections = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                if let Some(suppressed) = FAILURES.admit() {
-                    warn!(%error, suppressed, "a client of the metrics could not be accepted");
-                }
-                // Where the system has no descriptors left, accepting at once again would only burn time.
-                sleep(Duration::from_millis(20)).await;
-                continue;
-            }
-        };
+        let (stream, _) = accept_next(|| listener.accept(), report_failure).await;
         while connections.try_join_next().is_some() {}
         order.retain(|connection| !connection.is_finished());
         if order.len() >= MOST
@@ -70,6 +61,12 @@ pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
             oldest.abort();
         }
         order.push_back(connections.spawn(answer(stream, Arc::clone(&page))));
+    }
+}
+
+fn report_failure(error: io::Error) {
+    if let Some(suppressed) = FAILURES.admit() {
+        warn!(%error, suppressed, "a client of the metrics could not be accepted");
     }
 }
 
