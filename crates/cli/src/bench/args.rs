@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use serde::Serialize;
 
 use super::BenchError;
@@ -138,7 +138,7 @@ pub(crate) struct MilterArgs {
     /// A filter that runs already, as inet:PORT@HOST or unix:PATH: load for other people's. Its answers are checked as ours are, so
     /// it must know a key, or be measured with the row accept
     #[arg(long, value_name = "SOCKET", requires = "rows")]
-    pub(super) connect: Option<Socket>,
+    pub(super) connect: Option<MilterSocket>,
     /// That filter's process, whose CPU time is counted
     #[arg(long, value_name = "PID", requires = "connect")]
     pub(super) process: Option<u32>,

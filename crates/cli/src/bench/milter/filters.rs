@@ -8,7 +8,9 @@ use std::thread;
 use oarlock::keys::export;
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_milter::protocol::{Actions, Steps};
-use oarlock_milter::{Filter, Filters, MtaSocket, Server, Settings, Socket, Wants};
+use oarlock_milter::{
+    FilterFactory, FilterWants, MessageFilter, MilterServer, MilterSettings, MilterSocket, MtaSocket,
+};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
@@ -28,7 +30,7 @@ const ANYWHERE: &str = "inet:0@127.0.0.1";
 /// `oarlock milter` on the servers' core, with a key of its own.
 pub(super) struct Ours {
     process: Process,
-    pub(super) socket: Socket,
+    pub(super) socket: MilterSocket,
 }
 
 /// What it says when it listens.
@@ -88,7 +90,7 @@ impl Ours {
 
 /// A filter that has everything sent to it, as one that verifies, and accepts. It ends with this.
 pub(super) struct Acceptor {
-    pub(super) socket: Socket,
+    pub(super) socket: MilterSocket,
     _stop: oneshot::Sender<()>,
 }
 
@@ -106,7 +108,7 @@ impl Acceptor {
             };
             runtime.block_on(async {
                 let bound = match ANYWHERE.parse() {
-                    Ok(socket) => Server::bind(&[socket], Acceptors, Settings::default()).await,
+                    Ok(socket) => MilterServer::bind(&[socket], Acceptors, MilterSettings::default()).await,
                     Err(error) => return drop(sender.send(Err(format!("{error}")))),
                 };
                 match bound {
@@ -128,14 +130,14 @@ impl Acceptor {
 struct Acceptors;
 struct Accepts;
 
-impl Filters for Acceptors {
+impl FilterFactory for Acceptors {
     type Filter = Accepts;
 
     fn filter(&self, _: MtaSocket) -> Accepts {
         Accepts
     }
 
-    fn wants(&self) -> Wants {
+    fn wants(&self) -> FilterWants {
         // What our own filter wants of an MTA.
         let steps = Steps::NO_HELO
             | Steps::NO_RECIPIENT
@@ -145,8 +147,8 @@ impl Filters for Acceptors {
             | Steps::NO_REPLY_MAIL
             | Steps::NO_REPLY_HEADER
             | Steps::LEADING_SPACE;
-        Wants { actions: Actions::NONE, steps, macros: Vec::new() }
+        FilterWants { actions: Actions::NONE, steps, macros: Vec::new() }
     }
 }
 
-impl Filter for Accepts {}
+impl MessageFilter for Accepts {}

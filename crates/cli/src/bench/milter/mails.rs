@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use oarlock::{Accelerator, Key};
-use oarlock_dkim::{Limits, Message};
-use oarlock_milter::client::{Answer, Message as Sent};
-use oarlock_milter::protocol::{Change, Reply};
+use oarlock_dkim::{MailLimits, MailMessage};
+use oarlock_milter::client::{FilterAnswer, SentMessage};
+use oarlock_milter::protocol::{FilterReply, MessageChange};
 
 use super::super::BenchError;
 use super::super::args::{MilterRow, MilterSizes};
@@ -79,29 +79,33 @@ impl Mails {
     }
 
     /// Sends the message at this place, counted round, and checks what comes back.
-    pub(super) async fn send(&self, client: &mut oarlock_milter::Client, place: usize) -> Result<(), String> {
+    pub(super) async fn send(
+        &self,
+        client: &mut oarlock_milter::MilterClient,
+        place: usize,
+    ) -> Result<(), String> {
         let mail = &self.mails[place % self.mails.len()];
         let headers: Vec<(&[u8], &[u8])> =
             mail.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         // Who has authenticated itself sends what is to be signed.
         let own: &[u8] = b"i\x00QUEUED\0{auth_authen}\0sender\0";
         let macros = if self.expected == Expected::Signature { own } else { b"i\x00QUEUED\0" };
-        let sent = Sent {
+        let sent = SentMessage {
             from: b"<sender@example.com>",
             recipients: &[b"<receiver@example.net>"],
             headers: &headers,
             body: &mail.body,
             mail_macros: macros,
-            ..Sent::default()
+            ..SentMessage::default()
         };
         let answer = client.send(&sent).await.map_err(|error| error.to_string())?;
         self.check(&answer)
     }
 
-    fn check(&self, answer: &Answer) -> Result<(), String> {
+    fn check(&self, answer: &FilterAnswer) -> Result<(), String> {
         let inserted = |wanted: &[u8], part: &[u8]| {
-            let is_it = |change: &Change| match change {
-                Change::InsertHeader { name, value, .. } => {
+            let is_it = |change: &MessageChange| match change {
+                MessageChange::InsertHeader { name, value, .. } => {
                     name.eq_ignore_ascii_case(wanted) && has(value, part)
                 }
                 _ => false,
@@ -114,7 +118,7 @@ impl Mails {
             Expected::Pass => inserted(b"Authentication-Results", b"dkim=pass"),
         };
         match (&answer.reply, is_right) {
-            (Reply::Continue | Reply::Accept, true) => Ok(()),
+            (FilterReply::Continue | FilterReply::Accept, true) => Ok(()),
             (reply, _) => Err(format!("{reply:?} with the changes {:?}", answer.changes)),
         }
     }
@@ -125,11 +129,11 @@ fn has(text: &[u8], part: &[u8]) -> bool {
 }
 
 fn read(messages: &[Vec<u8>]) -> Result<Arc<[Mail]>, BenchError> {
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     let read = |bytes: &Vec<u8>| {
         let message =
-            Message::parse(bytes, &limits).map_err(|error| mail(DkimError::No(error.to_string())))?;
-        let header = |header: &oarlock_dkim::Header<'_>| {
+            MailMessage::parse(bytes, &limits).map_err(|error| mail(DkimError::No(error.to_string())))?;
+        let header = |header: &oarlock_dkim::HeaderField<'_>| {
             let mut value = header.value().to_vec();
             value.retain(|byte| *byte != b'\r');
             (header.name().to_vec(), value)

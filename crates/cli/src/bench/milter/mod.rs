@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use tempfile::TempDir;
 
 use self::filters::{Acceptor, Ours};
@@ -105,7 +105,7 @@ impl Bench<'_> {
 
     fn turn(
         &self,
-        socket: &Socket,
+        socket: &MilterSocket,
         process: Option<u32>,
         sessions: usize,
         mails: &Mails,

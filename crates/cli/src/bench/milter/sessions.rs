@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use oarlock_milter::{Client, Socket};
+use oarlock_milter::{MilterClient, MilterSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
@@ -17,7 +17,7 @@ const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
 pub(super) struct Sessions<'a> {
-    pub(super) socket: &'a Socket,
+    pub(super) socket: &'a MilterSocket,
     /// Whose CPU time is counted.
     pub(super) process: Option<u32>,
     pub(super) count: usize,
@@ -57,7 +57,7 @@ impl Sessions<'_> {
         });
         let mut sessions = JoinSet::new();
         for _ in 0..self.count {
-            let mut client = Client::connect(self.socket).await.map_err(BenchError::Clients)?;
+            let mut client = MilterClient::connect(self.socket).await.map_err(BenchError::Clients)?;
             let (shared, mails) = (shared.clone(), mails.clone());
             sessions.spawn(async move {
                 client.negotiate().await.map_err(|error| error.to_string())?;
@@ -109,7 +109,11 @@ fn histogram() -> Histogram<u64> {
         .unwrap_or_else(|_| unreachable!("such bounds are allowed"))
 }
 
-async fn session(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<Histogram<u64>, String> {
+async fn session(
+    client: &mut MilterClient,
+    mails: &Mails,
+    shared: &Shared,
+) -> Result<Histogram<u64>, String> {
     let mut times = histogram();
     while !shared.stops.load(Ordering::Relaxed) {
         let place = shared.next.fetch_add(1, Ordering::Relaxed);

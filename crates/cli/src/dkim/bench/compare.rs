@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
-use oarlock_dkim::{Limits, Message};
+use oarlock_dkim::{MailLimits, MailMessage};
 use oarlock_io::mail::{self, to_crlf};
 use serde::Serialize;
 
@@ -144,12 +144,12 @@ pub(in crate::dkim) fn run(global: &Global, mail: &MailArgs, args: &CompareArgs)
 fn load(args: &MailArgs) -> Result<(Vec<Vec<u8>>, usize), DkimError> {
     let mails = mail::discover(&args.paths, args.options()).mails();
     let (mut messages, mut left_out) = (Vec::new(), 0);
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     while let Some(mail::Item { mail, .. }) = mails.pull() {
         match mail {
             Ok(mail) => {
                 let wire = to_crlf(&mail.bytes).into_owned();
-                let has_author = Message::parse(&wire, &limits).is_ok_and(|message| {
+                let has_author = MailMessage::parse(&wire, &limits).is_ok_and(|message| {
                     message.headers.iter().filter(|header| header.is(b"From")).count() == 1
                 });
                 if has_author { messages.push(wire) } else { left_out += 1 }
