@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::capture::{Event, read};
+use oarlock_capacity::capture::{Event, read};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut events = 0;

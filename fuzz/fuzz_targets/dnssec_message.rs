@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_dnssec::capacity::{Limits, Traffic, walk};
+use oarlock_capacity::{Limits, Traffic, walk};
 
 fuzz_target!(|message: &[u8]| {
     let mut seen = Vec::new();

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::capture::Skipped;
-use oarlock_io::capture::dnstap::{Frame, Frames, show};
+use oarlock_capacity::capture::Skipped;
+use oarlock_capacity::capture::dnstap::{Frame, Frames, show};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&step, stream)) = bytes.split_first() else { return };

@@ -1,5 +1,4 @@
-//! The DNS trade of Oarlock: zones parsed, verified and signed, many signatures at a time, and what a resolver's load asks of a
-//! machine. No I/O: whoever has files and traffic gives them in and takes answers out.
+//! DNSSEC: zones parsed, verified and signed, many signatures at a time. The crate does no I/O: the caller reads and writes files.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -18,7 +17,6 @@
 //! | [`sign`] | zones put together and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
 //! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
-//! | [`capacity`] | what a resolver's load asks of a machine |
 //! | [`nsec3`](Nsec3) | what records of hashed chains say |
 //! | [`zonemd`](Zonemd) | digests of whole zones |
 //! | [`verify`](Verifier) | whole zones verified |
@@ -69,7 +67,6 @@
 mod algorithm;
 mod base32hex;
 mod bitmap;
-pub mod capacity;
 mod dnskey;
 mod ds;
 mod ed448;

@@ -9,7 +9,6 @@
 //! | [`read_private`] | a file with secrets, read if nobody else may read it |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
-//! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
@@ -18,7 +17,6 @@
 #[cfg(feature = "net")]
 mod accept;
 pub mod atomic_file;
-pub mod capture;
 #[cfg(feature = "compressed")]
 pub mod compressed;
 #[cfg(feature = "dns")]

@@ -100,16 +100,16 @@ impl Engine for LaneEngine {
         false
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.hot.prepared()
+    fn table_usage(&self) -> TableUsage {
+        self.hot.table_usage()
     }
 
-    fn settle(&self) {
-        self.hot.settle();
+    fn wait_for_tables(&self) {
+        self.hot.wait_for_tables();
     }
 
-    fn forget(&self) {
-        self.hot.forget();
+    fn drop_tables(&self) {
+        self.hot.drop_tables();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use oarlock::Accelerator;
 use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig};
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 use zeroize::Zeroizing;
 
 use crate::config::CryptoserverSettings;
@@ -15,7 +15,7 @@ use crate::keys::HOLDER;
 pub(crate) fn remote(
     server: &CryptoserverSettings,
     checker: Accelerator,
-) -> Result<Remote, FilterServiceError> {
+) -> Result<RemoteHolder, FilterServiceError> {
     let mut endpoints = Vec::new();
     let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
     for place in &server.servers {
@@ -30,7 +30,7 @@ pub(crate) fn remote(
         });
     }
     let patience = Duration::from_millis(server.patience_ms.max(1));
-    Ok(Remote::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
+    Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
 }
 
 /// Far more than a private key.

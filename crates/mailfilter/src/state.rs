@@ -10,7 +10,7 @@ use oarlock_dkim::{
     ArcSealer, BodyHasher, BodyNeed, Canonicalization, DkimSigner, SignedFields, VerifyPolicy,
 };
 use oarlock_io::dns::TxtLookup;
-use oarlock_wire::Remote;
+use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 
 use crate::config::{FilterConfig, FilterConfigError, FilterMode, RequiredFrom, SealSettings};
@@ -31,7 +31,7 @@ pub(crate) struct FilterResources {
     pub(crate) accelerator: Accelerator,
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) metrics: Arc<FilterMetrics>,
-    remote: Option<Remote>,
+    remote: Option<RemoteHolder>,
     /// Messages from MAIL to their answers.
     under_way: Arc<AtomicUsize>,
 }

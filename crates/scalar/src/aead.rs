@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use oarlock_core::{Direction, EngineFault, Record, SecretBytes, Status};
+use oarlock_core::{Direction, EngineFault, ResolvedRecord, SecretBytes, Status};
 
 use crate::ffi::Gcm;
 use crate::prepare::{Prepare, prepared};
@@ -48,7 +48,7 @@ impl GcmKey {
     }
 }
 
-fn seal(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn seal(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
     let mut own = None;
     let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
     let mut tag = [0; Gcm::TAG_LEN];
@@ -58,7 +58,7 @@ fn seal(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
     target.write_tag(record.tag, &tag)
 }
 
-fn open(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn open(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
     let mut own = None;
     let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
     let context = key.comparing(record.expected_tag.len())?;

@@ -1,6 +1,6 @@
 //! Block ciphers in CBC mode.
 
-use oarlock_core::{BlockCipher, Direction, EngineFault, Record, Status};
+use oarlock_core::{BlockCipher, Direction, EngineFault, ResolvedRecord, Status};
 
 use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
 use crate::prepare::{Prepare, prepared};
@@ -22,7 +22,7 @@ pub(crate) fn run(alg: BlockCipher, direction: Direction, batch: Batch<'_, '_>) 
 }
 
 fn cbc<K: Prepare, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
     run: impl Fn(&K, &mut [u8; N], &[u8], &mut [u8]),
 ) -> Result<(), Trouble> {

@@ -36,7 +36,7 @@ impl Scalar {
     /// few: for tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
-        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.prepared().max_bytes);
+        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.table_usage().max_bytes);
         Self { hot: Some(Arc::new(VerifyTableCache::new(bytes).at_once())) }
     }
 }
@@ -90,16 +90,16 @@ impl Engine for Scalar {
         matches!(shape, Shape::RsaPrivate { .. })
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.hot.as_ref().map_or_else(TableUsage::default, |hot| hot.prepared())
+    fn table_usage(&self) -> TableUsage {
+        self.hot.as_ref().map_or_else(TableUsage::default, |hot| hot.table_usage())
     }
 
-    fn settle(&self) {
-        self.hot.iter().for_each(|hot| hot.settle());
+    fn wait_for_tables(&self) {
+        self.hot.iter().for_each(|hot| hot.wait_for_tables());
     }
 
-    fn forget(&self) {
-        self.hot.iter().for_each(|hot| hot.forget());
+    fn drop_tables(&self) {
+        self.hot.iter().for_each(|hot| hot.drop_tables());
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {

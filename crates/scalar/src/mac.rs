@@ -1,6 +1,6 @@
 //! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
 
-use oarlock_core::{EngineFault, MacAlg, MacPadding, Record};
+use oarlock_core::{EngineFault, MacAlg, MacPadding, ResolvedRecord};
 use zeroize::Zeroizing;
 
 use crate::ffi::{AesEncrypt, Des, Hash, Sha1, Sha256, Tdes};
@@ -68,7 +68,7 @@ impl CbcMac for Tdes {
 
 fn cbc_mac<K: CbcMac + Prepare>(
     padding: MacPadding,
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
 ) -> Result<(), Trouble> {
     let mut own = None;
@@ -133,7 +133,7 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
 
 /// NIST SP 800-38B 6.2.
 fn cmac<K: Prepare + Block<N>, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
 ) -> Result<(), Trouble> {
     let mut own = None;
@@ -204,7 +204,7 @@ impl<H: Hash> Prepare for Hmac<H> {
     }
 }
 
-fn hmac<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn hmac<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
     let mut own = None;
     let key = prepared::<Hmac<H>>(record.key, record.key_bytes, &mut own)?;
     let mut mac = key.start();

@@ -1,6 +1,8 @@
 //! The loop over records, and where their output goes.
 
-use oarlock_core::{EngineFault, Outcomes, PartMut, Record, Records, Shape, Sink, Span, Status};
+use oarlock_core::{
+    EngineFault, Outcomes, OutputSink, PartMut, Records, ResolvedRecord, Shape, Span, Status,
+};
 
 use crate::engine::{NAME, failed};
 use crate::trouble::Trouble;
@@ -50,7 +52,7 @@ impl Batch<'_, '_> {
     /// Computes every record; what fails leaves zeros and disturbs no other.
     pub(crate) fn each(
         self,
-        mut compute: impl FnMut(&Record<'_>, &mut Target<'_>) -> Result<(), Trouble>,
+        mut compute: impl FnMut(&ResolvedRecord<'_>, &mut Target<'_>) -> Result<(), Trouble>,
     ) -> Result<(), EngineFault> {
         let mut target = Target { index: 0, part: self.part };
         let mut records = self.records.resolve(self.shape);
@@ -78,12 +80,12 @@ pub(crate) struct Target<'a> {
 
 impl Target<'_> {
     /// As [`PartMut::place`].
-    pub(crate) fn place(&mut self, sink: Sink, len: usize) -> Result<&mut [u8], Status> {
+    pub(crate) fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         self.part.place(sink, len)
     }
 
     /// As [`PartMut::write`].
-    pub(crate) fn write(&mut self, sink: Sink, result: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), Trouble> {
         Ok(self.part.write(sink, result)?)
     }
 
@@ -93,7 +95,7 @@ impl Target<'_> {
     }
 
     /// As [`PartMut::shorten`].
-    pub(crate) fn shorten(&mut self, sink: Sink, len: usize) -> Result<(), Trouble> {
+    pub(crate) fn shorten(&mut self, sink: OutputSink, len: usize) -> Result<(), Trouble> {
         Ok(self.part.shorten(self.index, sink, len)?)
     }
 }

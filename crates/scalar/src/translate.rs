@@ -1,6 +1,6 @@
 //! Translation: decrypt under one key, encrypt under another.
 
-use oarlock_core::{BlockCipher, EngineFault, Record, Status};
+use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
 use zeroize::Zeroizing;
 
 use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
@@ -48,7 +48,7 @@ trait Cbc<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
 impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> Cbc<K, N> for F {}
 
 fn translate<D: Prepare, E: Prepare, const M: usize, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
     plain: &mut [u8; SCRATCH],
     decrypt: &impl Cbc<D, M>,

@@ -15,7 +15,7 @@ use oarlock_dnssec::{
     Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
 };
 use oarlock_io::{check_private, read_secret};
-use oarlock_wire::{Remote, RemoteConfig, RemoteError};
+use oarlock_wire::{RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
 use crate::args::Global;
@@ -112,7 +112,7 @@ pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
     /// Once a file has named a key there.
-    remote: OnceCell<Remote>,
+    remote: OnceCell<RemoteHolder>,
 }
 
 impl KeyFileArgs {
@@ -206,14 +206,14 @@ impl KeyFiles {
         }
     }
 
-    fn remote(&self) -> Result<&Remote, KeyFileError> {
+    fn remote(&self) -> Result<&RemoteHolder, KeyFileError> {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
         let config =
             RemoteConfig { patience: PATIENCE, ..RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]) };
         let checker = oarlock::Accelerator::builder().lazy().build().map_err(CallError::Build)?;
-        let remote = Remote::new(config, checker)?;
+        let remote = RemoteHolder::new(config, checker)?;
         Ok(self.remote.get_or_init(|| remote))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use oarlock_core::{Direction, EngineFault, Outcomes, PartMut, Records, Shape, Sink, Span, Status};
+use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
 use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal};
@@ -133,7 +133,7 @@ impl<S: Blocks> Window<'_, S> {
         let to_slots = || {
             let mut end = 0;
             self.records.iter().filter_map(move |record| {
-                let Sink::Slot(slot) = self.part.output(*record) else { return None };
+                let OutputSink::Slot(slot) = self.part.output(*record) else { return None };
                 let (output, len) = (end, K::output_len(record.len as usize));
                 let tag_len = self.part.tag_span(*record).len as usize;
                 end += len + tag_len;
@@ -144,8 +144,8 @@ impl<S: Blocks> Window<'_, S> {
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
         let next = |record: Accepted| match self.part.output(record) {
-            Sink::Slot(_) => places.next().map(|(_, _, place)| place),
-            Sink::Output(_) => None,
+            OutputSink::Slot(_) => places.next().map(|(_, _, place)| place),
+            OutputSink::Output(_) => None,
         };
         self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
         for (record, slot, place) in to_slots() {

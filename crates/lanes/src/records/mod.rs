@@ -17,7 +17,8 @@ mod plain;
 use std::ops::Range;
 
 use oarlock_core::{
-    EngineFault, Key, KeySource, Outcomes, PartMut, Records, SecretBytes, Shape, Sink, Source, Span, Status,
+    EngineFault, InputSource, Key, KeySource, Outcomes, OutputSink, PartMut, Records, SecretBytes, Shape,
+    Span, Status,
 };
 
 use crate::engine::failed;
@@ -122,8 +123,8 @@ pub(crate) struct Part<'a> {
     second_iv: Flat<'a, Span>,
     aad: Flat<'a, Span>,
     tag: Flat<'a, Span>,
-    input: Flat<'a, Source>,
-    output: Flat<'a, Sink>,
+    input: Flat<'a, InputSource>,
+    output: Flat<'a, OutputSink>,
     /// What a plainly good record satisfies.
     rule: Option<PlainRule>,
     /// Keys of `keys` that all will do for that; none where one does not.
@@ -292,9 +293,9 @@ impl<'a> Part<'a> {
     #[cold]
     fn slot_input(&self, record: &Accepted) -> &'a [u8] {
         match self.input.at(record.index) {
-            Source::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
+            InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // Bytes at the very end of four gibibytes.
-            Source::Data(span) => span.of(self.data()).unwrap_or_default(),
+            InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),
         }
     }
 
@@ -328,8 +329,8 @@ impl<'a> Part<'a> {
     pub(crate) fn output_start(&self, record: Accepted) -> Option<usize> {
         match record.output {
             ELSEWHERE => match self.output(record) {
-                Sink::Output(span) => Some(span.start as usize),
-                Sink::Slot(_) => None,
+                OutputSink::Output(span) => Some(span.start as usize),
+                OutputSink::Slot(_) => None,
             },
             start => Some(start as usize),
         }
@@ -339,14 +340,14 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub(crate) fn output_span(&self, record: Accepted) -> Span {
         match self.output(record) {
-            Sink::Output(span) => span,
-            Sink::Slot(_) => Span::default(),
+            OutputSink::Output(span) => span,
+            OutputSink::Slot(_) => Span::default(),
         }
     }
 
     /// Where a record's output goes.
     #[inline(always)]
-    pub(crate) fn output(&self, record: Accepted) -> Sink {
+    pub(crate) fn output(&self, record: Accepted) -> OutputSink {
         self.output.at(record.index)
     }
 
@@ -471,7 +472,8 @@ impl<'a> Part<'a> {
     /// A record that is plainly good with this key, and everything in the caller's memory.
     #[inline(always)]
     fn fitting(&self, index: u32, key: u32) -> Option<Accepted> {
-        let (Source::Data(input), Sink::Output(output)) = (self.input.at(index), self.output.at(index))
+        let (InputSource::Data(input), OutputSink::Output(output)) =
+            (self.input.at(index), self.output.at(index))
         else {
             return None;
         };
@@ -510,12 +512,12 @@ impl<'a> Part<'a> {
     fn any(&self, index: u32) -> Result<Accepted, Status> {
         let record = self.records.record(self.shape, index as usize)?;
         let input = match self.input.at(index) {
-            Source::Data(span) => span.start,
-            Source::Slot(_) => ELSEWHERE,
+            InputSource::Data(span) => span.start,
+            InputSource::Slot(_) => ELSEWHERE,
         };
         let output = match record.output {
-            Sink::Output(span) => span.start,
-            Sink::Slot(_) => ELSEWHERE,
+            OutputSink::Output(span) => span.start,
+            OutputSink::Slot(_) => ELSEWHERE,
         };
         let key = match self.key.at(index) {
             KeySource::Table(key) => key,
@@ -528,8 +530,9 @@ impl<'a> Part<'a> {
 
 /// The key, the input and the output of a record that has nothing in slots.
 #[inline(always)]
-fn in_memory(key: KeySource, input: Source, output: Sink) -> Option<(u32, Span, Span)> {
-    let (KeySource::Table(key), Source::Data(input), Sink::Output(output)) = (key, input, output) else {
+fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(u32, Span, Span)> {
+    let (KeySource::Table(key), InputSource::Data(input), OutputSink::Output(output)) = (key, input, output)
+    else {
         return None;
     };
     Some((key, input, output))

@@ -1,4 +1,4 @@
-//! The portable twin with a counter of multiplications: the counts behind the floors of `docs/performance.md`.
+//! The portable twin with a counter of multiplications: the counts behind the floors of `docs/performance/public-key.md`.
 
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};

@@ -7,24 +7,24 @@ use oarlock::MetricFamily;
 use oarlock_io::metrics::{Page, Scale, Text, engines, process};
 use oarlock_wire::proto::Code;
 
-use super::{ByCode, Metrics};
-use crate::service::Service;
+use super::{CodeCounters, ServerMetrics};
+use crate::service::SharedService;
 
-impl Page for Service {
+impl Page for SharedService {
     fn page(&self) -> String {
         page(self)
     }
 
     fn is_draining(&self) -> bool {
-        Service::is_draining(self)
+        SharedService::is_draining(self)
     }
 
     fn refusal(&self) -> Option<&'static str> {
-        Service::refusal(self)
+        SharedService::refusal(self)
     }
 }
 
-fn page(service: &Service) -> String {
+fn page(service: &SharedService) -> String {
     let mut text = Text::default();
     about(&mut text, service);
     connections(&mut text, &service.metrics);
@@ -36,7 +36,7 @@ fn page(service: &Service) -> String {
     text.finish()
 }
 
-fn about(text: &mut Text, service: &Service) {
+fn about(text: &mut Text, service: &SharedService) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the server stops, else 0.");
@@ -63,7 +63,7 @@ fn about(text: &mut Text, service: &Service) {
     certificates(text, service);
 }
 
-fn certificates(text: &mut Text, service: &Service) {
+fn certificates(text: &mut Text, service: &SharedService) {
     let Some(tls) = &service.tls else { return };
     let name = "oarlock_certificate_seconds_left";
     text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
@@ -80,7 +80,7 @@ fn certificates(text: &mut Text, service: &Service) {
     }
 }
 
-fn connections(text: &mut Text, metrics: &Metrics) {
+fn connections(text: &mut Text, metrics: &ServerMetrics) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     text.gauge(
         "oarlock_connections_open",
@@ -112,7 +112,7 @@ fn connections(text: &mut Text, metrics: &Metrics) {
     }
 }
 
-fn operations(text: &mut Text, metrics: &Metrics) {
+fn operations(text: &mut Text, metrics: &ServerMetrics) {
     let rejections = "oarlock_rejections_total";
     text.counter(rejections, "Requests and operations refused before any engine saw them, by code.");
     for (code, value) in metrics.rejections.read() {
@@ -131,7 +131,9 @@ fn operations(text: &mut Text, metrics: &Metrics) {
 }
 
 /// Names and codes are unique on a page, whatever else distinguishes the members.
-fn by_name<K: ToString + Clone + Eq>(family: &MetricFamily<K, ByCode>) -> BTreeMap<(String, Code), u64> {
+fn by_name<K: ToString + Clone + Eq>(
+    family: &MetricFamily<K, CodeCounters>,
+) -> BTreeMap<(String, Code), u64> {
     let mut counts = BTreeMap::new();
     for (key, by_code) in family.iter() {
         let name = key.map_or_else(|| OTHER.to_owned(), ToString::to_string);

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use oarlock_dnssec::capacity::{Budget, OVERHEAD_US};
-use oarlock_io::capture::Side;
+use oarlock_capacity::capture::Side;
+use oarlock_capacity::{Budget, OVERHEAD_US};
 
 use super::machine::Algorithm;
 

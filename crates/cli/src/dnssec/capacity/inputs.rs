@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use oarlock_dnssec::capacity::{Limits, Traffic};
-use oarlock_io::capture::{self, CaptureError, Event, Format, Side, Skipped};
+use oarlock_capacity::capture::{self, CaptureError, Event, Format, Side, Skipped};
+use oarlock_capacity::{Limits, Traffic};
 use oarlock_io::compressed::{self, Consumed, Input};
 
 use super::CapacityError;

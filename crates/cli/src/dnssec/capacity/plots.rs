@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use oarlock_dnssec::capacity::{Burst, Traffic};
+use oarlock_capacity::{Burst, Traffic};
 
 use super::CapacityError;
 use super::args::PlotArgs;

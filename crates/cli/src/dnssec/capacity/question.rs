@@ -1,6 +1,6 @@
 //! What is asked of a machine: the model, from traffic, by hand, or at its worst.
 
-use oarlock_dnssec::capacity::{Function, Model, requirement};
+use oarlock_capacity::{Function, Model, requirement};
 
 use super::CapacityError;
 use super::args::ModelArgs;
@@ -23,7 +23,7 @@ pub(super) struct Question {
 impl Question {
     pub(super) fn new(args: &ModelArgs, observed: Option<&Observed>) -> Result<Self, CapacityError> {
         let traffic = observed.map(|observed| &observed.traffic);
-        let seconds = traffic.map_or(0, oarlock_dnssec::capacity::Traffic::observed_s);
+        let seconds = traffic.map_or(0, oarlock_capacity::Traffic::observed_s);
         let interval_s = args.interval.unwrap_or(if seconds <= FEW_SECONDS { 1 } else { 60 });
         let queries_per_s = match (args.queries_per_second, observed) {
             (Some(by_hand), _) => by_hand,

@@ -1,6 +1,6 @@
 //! All that was found, as text and as JSON.
 
-use oarlock_dnssec::capacity::{Function, Origin};
+use oarlock_capacity::{Function, Origin};
 use serde_json::{Value, json};
 
 use super::inputs::{Observed, Source};

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oarlock_io::capture::dnstap::{Control, Frame, Frames, control_frame, show};
-use oarlock_io::capture::{CaptureError, Format, Skipped};
+use oarlock_capacity::capture::dnstap::{Control, Frame, Frames, control_frame, show};
+use oarlock_capacity::capture::{CaptureError, Format, Skipped};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::LocalSet;

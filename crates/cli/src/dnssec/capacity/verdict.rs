@@ -1,6 +1,6 @@
 //! Which algorithms a machine affords.
 
-use oarlock_dnssec::capacity::Budget;
+use oarlock_capacity::Budget;
 use serde::Serialize;
 
 use super::machine::{Algorithm, Machine, Rate};

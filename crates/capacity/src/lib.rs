@@ -19,10 +19,13 @@
 //! | [`Fit`] | a line through intervals, with its error |
 //! | [`Model`], [`requirement`] | f and what it demands |
 //! | [`Budget`] | what a rate of verification is worth beside everything else that a resolver does |
+//! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
+#![forbid(unsafe_code)]
 
 mod budget;
 mod burst;
 mod cache;
+pub mod capture;
 mod fit;
 mod message;
 mod model;

@@ -2,8 +2,6 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::{MAX_NAME, Type};
-
 /// Why a message is none, or not to its end. The peer's fault, or of who cut it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -47,6 +45,12 @@ pub struct Signature {
 
 /// The opcode of queries and their responses. RFC 1035 4.1.1.
 pub const QUERY: u8 = 0;
+
+/// The longest name, its root included. RFC 1035 3.1.
+const MAX_NAME: usize = 255;
+
+/// The type of signatures. RFC 4034 3.
+const RRSIG: u16 = 46;
 
 /// Fixed fields of a signature's data before the signer's name. RFC 4034 3.1.
 const SIGNATURE_FIXED: usize = 18;
@@ -101,18 +105,18 @@ impl<'a> Walker<'a> {
         let owner = self.at;
         self.skip_name()?;
         let fixed: &[u8; 10] = self.take(10)?.first_chunk().ok_or(MessageError::Short)?;
-        let kind = Type(u16::from_be_bytes([fixed[0], fixed[1]]));
+        let kind = u16::from_be_bytes([fixed[0], fixed[1]]);
         let ttl_s = u32::from_be_bytes([fixed[4], fixed[5], fixed[6], fixed[7]]);
         let data = self.take(usize::from(u16::from_be_bytes([fixed[8], fixed[9]])))?;
         match kind {
-            Type::RRSIG => self.signature(owner, ttl_s, data).map(Some),
+            RRSIG => self.signature(owner, ttl_s, data).map(Some),
             _ => Ok(None),
         }
     }
 
     fn signature(&self, owner: usize, ttl_s: u32, data: &[u8]) -> Result<Signature, MessageError> {
         let (fixed, rest) = data.split_at_checked(SIGNATURE_FIXED).ok_or(MessageError::Signature)?;
-        let (signer, value) = crate::Name::at_front(rest).map_err(|_| MessageError::Signature)?;
+        let (signer, value) = split_name(rest).ok_or(MessageError::Signature)?;
         if value.is_empty() {
             return Err(MessageError::Signature);
         }
@@ -123,7 +127,7 @@ impl<'a> Walker<'a> {
         // Type covered and algorithm, then the key tag.
         hasher.write(&fixed[..3]);
         hasher.write(&fixed[16..]);
-        hasher.write(signer.to_lower().name().as_bytes());
+        hasher.write(&signer.to_ascii_lowercase());
         let original_s = u32::from_be_bytes([fixed[4], fixed[5], fixed[6], fixed[7]]);
         Ok(Signature { id: hasher.finish(), ttl_s: ttl_s.min(original_s) })
     }
@@ -176,6 +180,21 @@ impl<'a> Walker<'a> {
                 }
                 _ => return Err(MessageError::Name),
             }
+        }
+    }
+}
+
+/// Splits a name without pointers from what follows it. RFC 4034 3.1.7: the signer's name is not compressed.
+fn split_name(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut len = 0;
+    loop {
+        let label_len = usize::from(*bytes.get(len)?);
+        len += label_len + 1;
+        if label_len > 63 || len > MAX_NAME {
+            return None;
+        }
+        if label_len == 0 {
+            return bytes.split_at_checked(len);
         }
     }
 }
