@@ -31,13 +31,13 @@ pub struct MailItem {
     /// From 0 on without gaps, in the order of paths and names.
     pub index: u64,
     /// The message.
-    pub mail: Result<MailMessage, MailError>,
+    pub mail: Result<StoredMail, MailError>,
 }
 
 /// A message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct MailMessage {
+pub struct StoredMail {
     /// Where it is.
     pub source: MailSource,
     /// Its bytes, with ends of lines as in the file: see [`to_crlf`](super::to_crlf).
@@ -65,7 +65,7 @@ struct OpenMbox {
 
 /// What was taken while the turn was held.
 enum PendingRead {
-    Done(Result<MailMessage, MailError>),
+    Done(Result<StoredMail, MailError>),
     /// A file to read while others have their turn.
     Read(MailSource, u64),
 }
@@ -147,7 +147,7 @@ impl MailReader {
         OpenMbox { source, counted, pieces: MboxReader::new(input, self.options) }
     }
 
-    fn piece(&self, mbox: &mut OpenMbox) -> Option<Result<MailMessage, MailError>> {
+    fn piece(&self, mbox: &mut OpenMbox) -> Option<Result<StoredMail, MailError>> {
         let piece = mbox.pieces.next();
         if let Some(counted) = &mut mbox.counted {
             let done_bytes = mbox.pieces.done_bytes();
@@ -159,21 +159,21 @@ impl MailReader {
         }
     }
 
-    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<MailMessage, MailError> {
+    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<StoredMail, MailError> {
         let MboxMessage { number, start, len_bytes, envelope, message } = piece;
         let source = mbox.part(MboxPart { number, start, len_bytes, quoting: self.options.quoting });
         match message {
-            Some(bytes) => Ok(MailMessage { source, bytes, envelope: Some(envelope), stamp: None }),
+            Some(bytes) => Ok(StoredMail { source, bytes, envelope: Some(envelope), stamp: None }),
             None => Err(MailError::new(source, self.too_large(len_bytes))),
         }
     }
 
-    fn read(&self, source: &MailSource) -> Result<MailMessage, MailFault> {
+    fn read(&self, source: &MailSource) -> Result<StoredMail, MailFault> {
         let file = File::open(source.path())?;
         let about = file.metadata()?;
         let stamp = Some(FileStamp::from(&about));
         let bytes = self.read_to_limit(file, about.len())?;
-        Ok(MailMessage { source: source.clone(), bytes, envelope: None, stamp })
+        Ok(StoredMail { source: source.clone(), bytes, envelope: None, stamp })
     }
 
     fn stream(&self, path: &Path) -> Result<OpenedStream, MailFault> {
@@ -190,7 +190,7 @@ impl MailReader {
             return Ok(OpenedStream::Mbox(self.open(source, None, input)));
         }
         let bytes = self.read_to_limit(input, 0)?;
-        Ok(OpenedStream::Mail(MailMessage { source, bytes, envelope: None, stamp: None }))
+        Ok(OpenedStream::Mail(StoredMail { source, bytes, envelope: None, stamp: None }))
     }
 
     /// Reads what is expected to have `len_bytes`, and may have more.
@@ -220,7 +220,7 @@ impl MailReader {
 /// What a stream turned out to be.
 enum OpenedStream {
     Mbox(OpenMbox),
-    Mail(MailMessage),
+    Mail(StoredMail),
 }
 
 impl Iterator for &MailReader {

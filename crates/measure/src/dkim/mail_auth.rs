@@ -13,7 +13,7 @@ use mail_auth::dkim::{DkimSigner, Done};
 use mail_auth::hickory_resolver::config::{GOOGLE, ResolverConfig, ResolverOpts};
 use mail_auth::{AuthenticatedMessage, DkimResult, MessageAuthenticator, Parameters, ResolverCache, Txt};
 use oarlock::keys::export;
-use oarlock_dkim::{Coverage, RecordOptions, record_text};
+use oarlock_dkim::{HeaderCoverage, RecordOptions, record_text};
 
 use super::task::{DOMAIN, Input, Kind, SELECTOR, Task};
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
@@ -82,7 +82,7 @@ impl Signer {
     fn new(input: &Input<'_>) -> Result<Self, MailBenchError> {
         let key = export::private_pkcs8_der(&input.key)?;
         // The fields that are there of those that ours signs.
-        let fields = Coverage::default().signed;
+        let fields = HeaderCoverage::default().signed;
         Ok(match input.task.kind() {
             Kind::Rsa1024 | Kind::Rsa2048 | Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1 => {
                 let key = RsaKey::from_key_der(PrivatePkcs8KeyDer::from(&key[..]).into()).map_err(wrong)?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use oarlock_milter::{Client, Socket};
+use oarlock_milter::{MilterClient, MilterSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
@@ -18,7 +18,7 @@ const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
 pub(super) struct Sessions<'a> {
-    pub(super) socket: &'a Socket,
+    pub(super) socket: &'a MilterSocket,
     /// Whose CPU time is counted.
     pub(super) process: Option<u32>,
     pub(super) count: usize,
@@ -94,8 +94,8 @@ impl Sessions<'_> {
     }
 
     /// Connects as an MTA, negotiates and greets.
-    async fn connect(&self) -> std::io::Result<Client> {
-        let mut client = Client::connect(self.socket).await?;
+    async fn connect(&self) -> std::io::Result<MilterClient> {
+        let mut client = MilterClient::connect(self.socket).await?;
         client.negotiate().await.map_err(std::io::Error::other)?;
         client.greet(b"").await.map_err(std::io::Error::other)?;
         Ok(client)
@@ -110,7 +110,11 @@ impl Sessions<'_> {
     }
 }
 
-async fn send_all(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<LatencyHistogram, String> {
+async fn send_all(
+    client: &mut MilterClient,
+    mails: &Mails,
+    shared: &Shared,
+) -> Result<LatencyHistogram, String> {
     let mut times = LatencyHistogram::default();
     while !shared.stops.load(Ordering::Relaxed) {
         let place = shared.next.fetch_add(1, Ordering::Relaxed);
