@@ -10,7 +10,7 @@ use crate::zone::{EntryError, Read};
 const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
 const EXPECTED_KIND: &str = "a kind of gateway up to 3";
 
-/// Kind, algorithm and gateway.
+/// Reads kind, algorithm and gateway.
 pub(super) fn parse_gateway(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
@@ -22,7 +22,7 @@ pub(super) fn parse_gateway(
     parse_host(kind, words, origin, out)
 }
 
-/// Discovery bit, kind and relay.
+/// Reads discovery bit, kind and relay.
 pub(super) fn parse_relay(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
@@ -96,7 +96,7 @@ fn print_host(kind: u8, host: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Algorithm, identity tag in hex, key in base64, and rendezvous servers.
+/// Reads algorithm, identity tag in hex, key in base64, and rendezvous servers.
 pub(super) fn parse_identity(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
@@ -121,7 +121,7 @@ pub(super) fn parse_identity(
     Ok(())
 }
 
-/// Tag, key and servers.
+/// The algorithm, the tag, the key and the servers.
 type Identity<'d> = (u8, &'d [u8], &'d [u8], &'d [u8]);
 
 fn identity(all: &[u8]) -> Option<Identity<'_>> {

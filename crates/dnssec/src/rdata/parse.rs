@@ -1,4 +1,4 @@
-//! A record's data from text.
+//! Text into wire format.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -24,10 +24,10 @@ const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSE
 const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them,";
 const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
 const NAME: &str = "a name";
-/// The forms that a word may have if it should be a type.
+/// The words that name a type.
 pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535,";
 
-/// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
+/// Parses the remaining words of an entry as data of a type, and appends it in canonical form.
 #[inline]
 pub(crate) fn parse(
     rtype: RecordType,
@@ -51,7 +51,8 @@ pub(crate) fn parse(
     Ok(lengths::check(rtype, &out[start..])?)
 }
 
-/// A signature, as its fields say: half of a signed zone is of these, so that they have a way of their own.
+/// Parses a signature. Half of the records of a signed zone are signatures, so their fields are not looked up one by
+/// one.
 fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     let covered = covered(words)?.0.to_be_bytes();
     let algorithm = named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8;
@@ -77,7 +78,7 @@ fn covered(words: &mut EntryWords<'_>) -> Read<RecordType> {
     RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))
 }
 
-/// Length and bytes in hex. RFC 3597 section 5.
+/// Parses the generic form: length, and bytes in hex. RFC 3597 section 5.
 fn generic(rtype: RecordType, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.need("the length of the data")?;
     let len = word.number(u16::MAX.into(), "the length of the data")?;
@@ -142,7 +143,7 @@ fn field(
     Ok(())
 }
 
-/// Fields of types that few zones have.
+/// Parses a field that few zones have.
 fn rare(
     field: DataField,
     words: &mut EntryWords<'_>,
@@ -205,7 +206,7 @@ fn time(word: EntryWord<'_>) -> Read<u32> {
     }
 }
 
-/// A number, or a name of one.
+/// Parses a number or its mnemonic.
 #[inline]
 fn named(
     words: &mut EntryWords<'_>,
@@ -259,7 +260,7 @@ fn salt(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// Appends what `write` appends after its length.
+/// Appends the length of the bytes that `write` appends, and those bytes.
 fn with_length(
     word: EntryWord<'_>,
     out: &mut Vec<u8>,
@@ -285,7 +286,7 @@ fn texts(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// RFC 3403 4.1.
+/// Parses a substitution expression. RFC 3403 4.1.
 fn expression(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     codec::text(word, out)?;
@@ -310,7 +311,7 @@ fn node(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// RFC 7553 4.4.
+/// Parses a quoted string up to the end. RFC 7553 4.4.
 fn quoted(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     match word.kind() {
         WordKind::Quoted => codec::unescape_into(word, out),
@@ -333,7 +334,7 @@ fn tag(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     codec::text(word, out)
 }
 
-/// `count` bytes in hex with hyphens. RFC 7043 3.2.
+/// Parses `count` bytes in hex with hyphens. RFC 7043 3.2.
 fn eui(word: EntryWord<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
     let parts = word.bytes().split(|byte| *byte == b'-');
     let is_whole = word.len() == 3 * count - 1 && parts.clone().all(|part| part.len() == 2);
@@ -343,7 +344,7 @@ fn eui(word: EntryWord<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
     parts.into_iter().try_for_each(|part| codec::hex_word(word, part, out))
 }
 
-/// RFC 6742 2.1.2.
+/// Parses a locator. RFC 6742 2.1.2.
 fn locator(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let error = || EntryError::word(word, "four numbers in hex with colons between them");
     let mut count = 0;
@@ -356,7 +357,7 @@ fn locator(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     if count == 4 { Ok(()) } else { Err(error()) }
 }
 
-/// RFC 1706 section 7.
+/// Parses an NSAP address. RFC 1706 section 7.
 fn nsap(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let digits = word.bytes().strip_prefix(b"0x").or_else(|| word.bytes().strip_prefix(b"0X"));
     let digits = digits.ok_or_else(|| EntryError::word(word, "`0x` and hexadecimal digits"))?;

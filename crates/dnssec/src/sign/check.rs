@@ -1,11 +1,11 @@
-//! What no zone may say, and what is worth a word.
+//! The rules that a zone must obey to be signed, and the oddities worth a warning.
 
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
 use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// Looks at every name of the zone.
+/// Checks every name of the zone.
 pub(super) fn zone(
     sets: &RecordSets<'_>,
     places: &NameOwnerships,
@@ -63,7 +63,7 @@ fn is_glue(rtype: RecordType) -> bool {
     matches!(rtype, RecordType::A | RecordType::AAAA)
 }
 
-/// True for what a signer adds to names, and takes away before it does.
+/// Returns true for the types that a signer removes and adds again.
 pub(super) fn is_of_signing(rtype: RecordType) -> bool {
     matches!(rtype, RecordType::RRSIG | RecordType::NSEC | RecordType::NSEC3 | RecordType::NSEC3PARAM)
 }

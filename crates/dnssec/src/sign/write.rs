@@ -9,10 +9,10 @@ use crate::sets::RecordSet;
 use crate::zone::write_record;
 
 impl SigningPlan<'_> {
-    /// Appends the records of some names as lines, with their signatures. The zone's SOA record comes first.
+    /// Appends the records of a range of names as lines, with their signatures. The SOA record comes first.
     ///
     /// # Panics
-    /// Where `signatures` are those of other names.
+    /// If `signatures` are those of another range.
     pub fn write(&self, names: Range<usize>, signatures: &Signatures, out: &mut Vec<u8>) {
         let mut signatures = signatures.iter();
         for name in names {

@@ -1,21 +1,22 @@
-//! Names of a zone file, into wire format.
+//! The names of a zone file, into wire format.
 
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, lower_and_dots};
 use super::word::{EntryWord, WordKind};
 use crate::name::{self, DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError};
 
-/// Most bytes of a name that is read in one step: it, a length before it and a dot behind it are within a block.
+/// The longest name that is read in one step, in bytes. It fits into a block together with a length byte before it
+/// and a dot after it.
 const MAX_SHORT: usize = BLOCK - 2;
 
-/// What relative names end in, as written and in small letters.
+/// The suffix of relative names, as written and in lower case.
 #[derive(Clone, Debug)]
 pub(crate) struct ZoneOriginBuf {
     kept: DomainNameBuf,
     lower: DomainNameBuf,
 }
 
-/// As [`ZoneOriginBuf`], borrowed.
+/// A borrowed [`ZoneOriginBuf`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneOrigin<'a> {
     kept: DomainName<'a>,
@@ -40,7 +41,7 @@ impl<'a> ZoneOrigin<'a> {
     }
 }
 
-/// Appends a name; a relative one ends in `origin`.
+/// Appends a name. A relative name ends in `origin`.
 #[inline]
 pub(crate) fn write(
     word: EntryWord<'_>,
@@ -59,7 +60,8 @@ pub(crate) fn write(
     }
 }
 
-/// Appends a name of `len` bytes, without escapes, at the front of a block; false where it is another's to say what it is.
+/// Appends a name of `len` bytes without escapes at the front of a block. Returns false for a name that only the
+/// general function can judge.
 #[inline]
 fn write_short(
     block: &[u8; BLOCK],
@@ -111,7 +113,7 @@ fn write_any(
         .map_err(|error: NameError| EntryError::name(word, error))
 }
 
-/// True where a name does not end in a dot of its own.
+/// Returns true if a name does not end in an unescaped dot.
 pub(crate) fn is_relative(text: &[u8]) -> bool {
     let Some(before) = text.strip_suffix(b".") else { return true };
     let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
@@ -129,7 +131,7 @@ mod tests {
         Ok(out.split_off(1))
     }
 
-    /// The same name with and without a block of text behind its start.
+    /// Reads the same name with and without a block of text after it.
     #[test]
     fn short_names_are_read_as_any() {
         let origin = ZoneOriginBuf::new(
