@@ -192,11 +192,11 @@ impl<'a> Dnskey<'a> {
             AlgorithmFamily::Rsa(_) => self.rsa().map(ZonePublicKey::Accelerated),
             AlgorithmFamily::Ec(curve, _) => self.ec(curve).map(ZonePublicKey::Accelerated),
             AlgorithmFamily::Ed25519 => {
-                let key = raw::ed25519_public(self.of_len(32)?).map_err(DnskeyError::Invalid)?;
+                let key = raw::ed25519_public(self.check_len(32)?).map_err(DnskeyError::Invalid)?;
                 Ok(ZonePublicKey::Accelerated(key))
             }
             AlgorithmFamily::Ed448 => {
-                let key = Ed448Key::new(self.of_len(Ed448Key::LEN)?).ok_or(DnskeyError::NoPoint)?;
+                let key = Ed448Key::new(self.check_len(Ed448Key::LEN)?).ok_or(DnskeyError::NoPoint)?;
                 Ok(ZonePublicKey::Ed448(Box::new(key)))
             }
         }
@@ -218,11 +218,11 @@ impl<'a> Dnskey<'a> {
 
     /// Reads a point, which stands without the leading byte of an uncompressed point. RFC 6605 section 4.
     fn ec(&self, curve: Curve) -> Result<Key, DnskeyError> {
-        let point = [&[4], self.of_len(2 * curve.scalar_len())?].concat();
+        let point = [&[4], self.check_len(2 * curve.scalar_len())?].concat();
         raw::ec_public(curve, &point).map_err(DnskeyError::Invalid)
     }
 
-    fn of_len(&self, expected: usize) -> Result<&'a [u8], DnskeyError> {
+    fn check_len(&self, expected: usize) -> Result<&'a [u8], DnskeyError> {
         match self.public.len() {
             found if found == expected => Ok(self.public),
             found => Err(DnskeyError::Length { algorithm: self.algorithm, expected, found }),

@@ -132,7 +132,7 @@ impl ZoneRecords {
     /// # Errors
     /// [`ZoneRecordsError::Full`].
     pub fn add_owner(&mut self, name: DomainName<'_>) -> Result<OwnerId, ZoneRecordsError> {
-        let id = self.place()?;
+        let id = self.align()?;
         // unreachable because a name has at most 255 bytes
         self.bytes.push(name.as_bytes().len() as u8);
         self.bytes.extend_from_slice(name.as_bytes());
@@ -152,7 +152,7 @@ impl ZoneRecords {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
         let before = self.bytes.len();
-        let data = self.place()?;
+        let data = self.align()?;
         let start = self.bytes.len();
         let written = write(&mut self.bytes).and_then(|()| {
             let len = self.bytes.len() - start;
@@ -209,7 +209,7 @@ impl ZoneRecords {
     }
 
     /// Pads the buffer to the next multiple of [`UNIT`], and returns the position in units.
-    fn place(&mut self) -> Result<u32, ZoneRecordsError> {
+    fn align(&mut self) -> Result<u32, ZoneRecordsError> {
         let start = self.bytes.len().next_multiple_of(UNIT);
         let place = u32::try_from(start / UNIT).map_err(|_| ZoneRecordsError::Full)?;
         // A copy of fixed length is faster than one of just the needed length.

@@ -33,7 +33,7 @@ macro_rules! types {
             }
 
             /// Returns the type of a mnemonic in capital letters.
-            fn of_mnemonic(text: &[u8]) -> Option<RecordType> {
+            fn find_mnemonic(text: &[u8]) -> Option<RecordType> {
                 $(const $name: &[u8] = $text.as_bytes();)*
                 match text {
                     $($name => Some(RecordType::$name),)*
@@ -77,7 +77,7 @@ const fn place_of(capitals: u64) -> usize {
 
 /// Returns the type of a mnemonic of up to eight capital letters, given as an integer that is not 0.
 #[inline]
-fn of_capitals(capitals: u64) -> Option<RecordType> {
+fn find_capitals(capitals: u64) -> Option<RecordType> {
     let mut place = place_of(capitals);
     loop {
         match TABLE[place] {
@@ -138,7 +138,7 @@ impl RecordType {
     pub(crate) fn read(word: EntryWord<'_>) -> Option<Self> {
         word.capitals()
             .filter(|capitals| *capitals != 0)
-            .and_then(of_capitals)
+            .and_then(find_capitals)
             .or_else(|| Self::parse(word.bytes()))
     }
 
@@ -148,7 +148,7 @@ impl RecordType {
         let capital = capital.get_mut(..text.len())?;
         capital.copy_from_slice(text);
         capital.make_ascii_uppercase();
-        if let Some(known) = Self::of_mnemonic(capital) {
+        if let Some(known) = Self::find_mnemonic(capital) {
             return Some(known);
         }
         let digits = capital.strip_prefix(b"TYPE")?;

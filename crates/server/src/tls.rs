@@ -203,7 +203,7 @@ impl TlsFiles {
 
 /// Links are followed, so that a link that leads elsewhere is a change.
 fn stamps(tls: &Tls) -> Option<[FileStamp; 3]> {
-    let of = |path: &Path| FileStamp::of(path).ok();
+    let of = |path: &Path| FileStamp::read(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 

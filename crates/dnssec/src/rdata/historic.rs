@@ -119,7 +119,7 @@ pub(super) fn check_psdn(rest: &[u8]) -> Result<usize, DataError> {
 
 /// Reads a protocol, and services up to the entry's end.
 pub(super) fn parse_services(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let word = words.need(PROTOCOL)?;
+    let word = words.require(PROTOCOL)?;
     let named = PROTOCOLS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word.bytes()));
     out.push(match named {
         Some((_, number)) => *number,
@@ -219,18 +219,18 @@ pub(super) fn parse_suffix(
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
-    let word = words.need(PREFIX)?;
+    let word = words.require(PREFIX)?;
     let prefix_len = digits(word.bytes()).filter(|len| *len <= 128);
     let prefix_len = prefix_len.ok_or_else(|| EntryError::word(word, PREFIX))? as u8;
     out.push(prefix_len);
     if prefix_len < 128 {
-        let mut address = parse::ip6(words.need("an IPv6 address")?)?.octets();
+        let mut address = parse::ip6(words.require("an IPv6 address")?)?.octets();
         let first = usize::from(prefix_len / 8);
         address[first] &= 0xff >> (prefix_len % 8);
         out.extend_from_slice(&address[first..]);
     }
     if prefix_len > 0 {
-        names::write(words.need("a name")?, origin, LetterCase::Lower, out)?;
+        names::write(words.require("a name")?, origin, LetterCase::Lower, out)?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ const SIZE: &str = "a size or precision from 0.00m to 90000000.00m";
 pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let latitude = angle(words, 90, b'N', b'S')?;
     let longitude = angle(words, 180, b'E', b'W')?;
-    let word = words.need("an altitude")?;
+    let word = words.require("an altitude")?;
     let altitude = centimetres(word.bytes()).and_then(|value| u32::try_from(value + SEA_LEVEL).ok());
     let altitude = altitude.ok_or_else(|| EntryError::word(word, ALTITUDE))?;
     let mut sizes = DEFAULTS;
@@ -43,7 +43,7 @@ fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Re
     const EXPECTED: &str = "degrees, minutes and seconds, and a direction (N, S, E or W)";
     let mut value = 0;
     for unit in [DEGREE, 60_000, 1000, 0] {
-        let word = words.need(EXPECTED)?;
+        let word = words.require(EXPECTED)?;
         if let ([letter], true) = (word.bytes(), unit < DEGREE)
             && (*letter == positive || *letter == negative)
         {

@@ -56,10 +56,10 @@ pub(crate) fn parse(
 fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     let covered = covered(words)?.0.to_be_bytes();
     let algorithm = named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8;
-    let labels = words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
-    let ttl = words.need(LONG)?.number(u32::MAX, LONG)?;
-    let numbers = [ttl, time(words.need(TIME)?)?, time(words.need(TIME)?)?];
-    let tag = words.need(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
+    let labels = words.require(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
+    let ttl = words.require(LONG)?.number(u32::MAX, LONG)?;
+    let numbers = [ttl, time(words.require(TIME)?)?, time(words.require(TIME)?)?];
+    let tag = words.require(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
     let mut start = [0; 18];
     start[..2].copy_from_slice(&covered);
     (start[2], start[3]) = (algorithm, labels);
@@ -68,19 +68,19 @@ fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &m
     }
     start[16..].copy_from_slice(&tag.to_be_bytes());
     out.extend_from_slice(&start);
-    names::write(words.need(NAME)?, origin, LetterCase::Lower, out)?;
+    names::write(words.require(NAME)?, origin, LetterCase::Lower, out)?;
     coded(DataField::Base64, words, out)
 }
 
 #[inline]
 fn covered(words: &mut EntryWords<'_>) -> Read<RecordType> {
-    let word = words.need("a type")?;
+    let word = words.require("a type")?;
     RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))
 }
 
 /// Parses the generic form: length, and bytes in hex. RFC 3597 section 5.
 fn generic(rtype: RecordType, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let word = words.need("the length of the data")?;
+    let word = words.require("the length of the data")?;
     let len = word.number(u16::MAX.into(), "the length of the data")?;
     let mut data = Vec::new();
     codec::hex(words, &mut data)?;
@@ -100,9 +100,9 @@ fn field(
     match field {
         DataField::Byte => byte(words, out)?,
         DataField::Short => short(words, out)?,
-        DataField::Long => long(words.need("a number")?.number(u32::MAX, LONG)?, out),
-        DataField::Period => long(words.need(PERIOD)?.period()?, out),
-        DataField::Time => long(time(words.need(TIME)?)?, out),
+        DataField::Long => long(words.require("a number")?.number(u32::MAX, LONG)?, out),
+        DataField::Period => long(words.require(PERIOD)?.period()?, out),
+        DataField::Time => long(time(words.require(TIME)?)?, out),
         DataField::Covered => out.extend_from_slice(&covered(words)?.0.to_be_bytes()),
         DataField::Algorithm => {
             out.push(named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8);
@@ -126,49 +126,49 @@ fn field(
             let kind = named(words, "a kind of certificate", u16::MAX, mnemonics::cert_kind)?;
             out.extend_from_slice(&kind.to_be_bytes());
         }
-        DataField::Ip4 => out.extend_from_slice(&ip4(words.need("an IPv4 address")?)?.octets()),
-        DataField::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
-        DataField::Name => names::write(words.need(NAME)?, origin, LetterCase::Lower, out)?,
-        DataField::NameKept => names::write(words.need(NAME)?, origin, LetterCase::Kept, out)?,
+        DataField::Ip4 => out.extend_from_slice(&ip4(words.require("an IPv4 address")?)?.octets()),
+        DataField::Ip6 => out.extend_from_slice(&ip6(words.require("an IPv6 address")?)?.octets()),
+        DataField::Name => names::write(words.require(NAME)?, origin, LetterCase::Lower, out)?,
+        DataField::NameKept => names::write(words.require(NAME)?, origin, LetterCase::Kept, out)?,
         DataField::Base64 | DataField::OptionalBase64 | DataField::Hex | DataField::OptionalHex => {
             coded(field, words, out)?
         }
         DataField::Types => bitmap::parse(words, out)?,
         DataField::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),
         DataField::SomeTypes => bitmap::parse(words, out)?,
-        DataField::Hash => hash(words.need("a hash in base32hex")?, out)?,
-        DataField::Salt => salt(words.need("a salt")?, out)?,
-        _ => rare(field, words, origin, out)?,
+        DataField::Hash => hash(words.require("a hash in base32hex")?, out)?,
+        DataField::Salt => salt(words.require("a salt")?, out)?,
+        _ => rare_field(field, words, origin, out)?,
     }
     Ok(())
 }
 
 /// Parses a field that few zones have.
-fn rare(
+fn rare_field(
     field: DataField,
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
     match field {
-        DataField::Text => codec::text(words.need("a string")?, out),
+        DataField::Text => codec::text(words.require("a string")?, out),
         DataField::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
         DataField::Texts => texts(words, out),
-        DataField::Regexp => expression(words.need(regexp::EXPRESSION)?, out),
-        DataField::Node => node(words.need(NODE)?, out),
-        DataField::Tag => tag(words.need("a tag")?, out),
-        DataField::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
-        DataField::Uri => quoted(words.need("a URI in quotes")?, out),
+        DataField::Regexp => expression(words.require(regexp::EXPRESSION)?, out),
+        DataField::Node => node(words.require(NODE)?, out),
+        DataField::Tag => tag(words.require("a tag")?, out),
+        DataField::Quoted => codec::unescape_into(words.require("a quoted string")?, out),
+        DataField::Uri => quoted(words.require("a URI in quotes")?, out),
         DataField::Base64OrHyphen => base64_or_hyphen(words, out),
-        DataField::Psdn => historic::parse_psdn(words.need("a PSDN address")?, out),
+        DataField::Psdn => historic::parse_psdn(words.require("a PSDN address")?, out),
         DataField::Services => historic::parse_services(words, out),
-        DataField::Atm => historic::parse_atm(words.need("an ATM address")?, out),
+        DataField::Atm => historic::parse_atm(words.require("an ATM address")?, out),
         DataField::AddressSuffix => historic::parse_suffix(words, origin, out),
         DataField::OldTypes => bitmap::parse_old(words, out),
-        DataField::Eui48 => eui(words.need("an EUI-48")?, 6, out),
-        DataField::Eui64 => eui(words.need("an EUI-64")?, 8, out),
-        DataField::Locator => locator(words.need("four numbers in hex")?, out),
-        DataField::Nsap => nsap(words.need("an NSAP address")?, out),
+        DataField::Eui48 => eui(words.require("an EUI-48")?, 6, out),
+        DataField::Eui64 => eui(words.require("an EUI-64")?, 8, out),
+        DataField::Locator => locator(words.require("four numbers in hex")?, out),
+        DataField::Nsap => nsap(words.require("an NSAP address")?, out),
         DataField::Prefixes => prefixes::parse(words, out),
         DataField::Location => location::parse(words, out),
         DataField::Gateway => hosts::parse_gateway(words, origin, out),
@@ -182,13 +182,13 @@ fn rare(
 
 #[inline]
 pub(super) fn byte(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    out.push(words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8);
+    out.push(words.require(BYTE)?.number(u8::MAX.into(), BYTE)? as u8);
     Ok(())
 }
 
 #[inline]
 fn short(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let number = words.need(SHORT)?.number(u16::MAX.into(), SHORT)?;
+    let number = words.require(SHORT)?.number(u16::MAX.into(), SHORT)?;
     out.extend_from_slice(&(number as u16).to_be_bytes());
     Ok(())
 }
@@ -214,7 +214,7 @@ fn named(
     max: u16,
     by_name: fn(&[u8]) -> Option<u16>,
 ) -> Read<u16> {
-    let word = words.need(expected)?;
+    let word = words.require(expected)?;
     match word.digits().map(u16::try_from) {
         Some(Ok(number)) if number <= max => Ok(number),
         Some(_) => Err(EntryError::word(word, expected)),
@@ -279,7 +279,7 @@ fn with_length(
 }
 
 fn texts(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    codec::text(words.need("a string")?, out)?;
+    codec::text(words.require("a string")?, out)?;
     while let Some(word) = words.next()? {
         codec::text(word, out)?;
     }
@@ -320,7 +320,7 @@ fn quoted(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 fn base64_or_hyphen(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    match words.need("base64, or - for no data,")? {
+    match words.require("base64, or - for no data,")? {
         word if word.bytes() == b"-" => Ok(()),
         word if word.kind() == WordKind::Quoted => Err(EntryError::word(word, "base64, or - for no data,")),
         word => codec::base64_words(word, words, out),

@@ -65,9 +65,11 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
         DataField::Base64 | DataField::OptionalBase64 => codec::write_base64(part, out),
         DataField::Hex | DataField::OptionalHex => codec::write_hex(part, out),
         DataField::Types | DataField::SomeTypes => {
-            listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
+            print_types(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
         }
-        DataField::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
+        DataField::OldTypes => {
+            print_types(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out)))
+        }
         DataField::Salt if part.len() == 1 => out.push(b'-'),
         DataField::Salt => codec::write_hex(&part[1..], out),
         DataField::Hash => write_base32hex(&part[1..], out),
@@ -144,7 +146,7 @@ fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u
 }
 
 /// Writes types with blanks between them.
-fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(RecordType, &mut Vec<u8>))) {
+fn print_types(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(RecordType, &mut Vec<u8>))) {
     let mut is_first = true;
     all(out, &mut |rtype, out| {
         if !std::mem::take(&mut is_first) {

@@ -107,7 +107,7 @@ impl<'z> SourceZone<'z> {
             records.iter().position(|record| record.rtype == RecordType::SOA).ok_or(ZoneSignError::NoSoa)?;
         let record = records.get(row);
         let soa = SoaData::read(record.data)
-            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::of(records, row)))?;
+            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::at_row(records, row)))?;
         let places = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
         Ok(Self { sets, places, soa, soa_ttl: record.ttl })
     }
@@ -194,7 +194,7 @@ impl DraftBuilder<'_> {
     fn drop_name(&self, index: usize, changes: &mut ZoneChanges) {
         let zone = self.source.sets.records();
         for row in self.source.sets.of_name(index).flat_map(|set| set.records) {
-            changes.add(ZoneChange::OutOfZone, || RecordLocation::of(zone, *row as usize));
+            changes.add(ZoneChange::OutOfZone, || RecordLocation::at_row(zone, *row as usize));
         }
     }
 
@@ -211,7 +211,7 @@ impl DraftBuilder<'_> {
         let ttls = || set.records.iter().map(|row| zone.get(*row as usize).ttl);
         let ttl = ttls().min().unwrap_or(0);
         if let Some(other) = ttls().position(|other| other != set.ttl()) {
-            changes.add(ZoneChange::Ttl, || RecordLocation::of(zone, set.records[other] as usize));
+            changes.add(ZoneChange::Ttl, || RecordLocation::at_row(zone, set.records[other] as usize));
         }
         for row in set.records {
             let record = zone.get(*row as usize);
@@ -253,13 +253,14 @@ impl DraftBuilder<'_> {
             add(RecordType::NSEC3PARAM, 0, &nsec3::parameters(options, 0))?;
         }
         for algorithm in &self.options.zone_digests {
-            add(RecordType::ZONEMD, *soa_ttl, &seal::place(self.serial, *algorithm)?)?;
+            add(RecordType::ZONEMD, *soa_ttl, &seal::placeholder(self.serial, *algorithm)?)?;
         }
         if let Some(old) = sets.of_type(places.apex(), RecordType::ZONEMD)
             && self.options.zone_digests.is_empty()
         {
-            changes
-                .add(ZoneChange::ZoneDigest, || RecordLocation::of(sets.records(), old.records[0] as usize));
+            changes.add(ZoneChange::ZoneDigest, || {
+                RecordLocation::at_row(sets.records(), old.records[0] as usize)
+            });
         }
         Ok(())
     }

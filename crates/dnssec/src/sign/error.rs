@@ -25,7 +25,7 @@ pub struct RecordLocation {
 
 impl RecordLocation {
     /// Locates the record at `row`.
-    pub(super) fn of(records: &ZoneRecords, row: usize) -> Self {
+    pub(super) fn at_row(records: &ZoneRecords, row: usize) -> Self {
         let record = records.get(row);
         let file = records.file(row).map(Box::from);
         Self { file, line: record.line, owner: record.owner.to_buf(), rtype: record.rtype }

@@ -46,7 +46,7 @@ fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
         rows.data.extend_from_slice(next.as_bytes());
         // The NSEC record itself is signed.
         let own = [RecordType::RRSIG, RecordType::NSEC];
-        write_bitmap(with(types(&sets, index, place), own), &mut rows.data);
+        write_bitmap(merge_types(types(&sets, index, place), own), &mut rows.data);
         rows.owners.push((records.get(first).owner_id, rows.data.len()));
     }
     rows
@@ -65,7 +65,7 @@ pub(super) fn types(
 }
 
 /// Merges two ascending sequences.
-pub(super) fn with<const N: usize>(
+pub(super) fn merge_types<const N: usize>(
     types: impl Iterator<Item = RecordType>,
     others: [RecordType; N],
 ) -> impl Iterator<Item = RecordType> {

@@ -3,7 +3,7 @@
 use oarlock::Accelerator;
 
 use super::ZoneSignError;
-use super::nsec::{types, with};
+use super::nsec::{merge_types, types};
 use super::options::Nsec3Options;
 use crate::base32hex::{base32hex_len, write_base32hex};
 use crate::bitmap::write_bitmap;
@@ -69,7 +69,7 @@ fn chain(
 ) -> Result<Chain, ZoneSignError> {
     let sets = RecordSets::new(records);
     let Some(places) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
-    let mut links = links(&sets, &places, options.is_opt_out);
+    let mut links = find_links(&sets, &places, options.is_opt_out);
     let names = links.iter().map(|link| link.name);
     let hashes = hash_names(accelerator, names, &options.salt, options.iterations)?;
     links.iter_mut().zip(hashes).for_each(|(link, hash)| link.hash = hash);
@@ -86,7 +86,7 @@ fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     }
 }
 
-fn links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
+fn find_links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
     let hash = [0; NSEC3_HASH_LEN];
     let mut links = Vec::with_capacity(places.iter().len());
     for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
@@ -123,7 +123,7 @@ fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>]
 fn write_types(sets: &RecordSets<'_>, index: usize, place: NameOwnership, out: &mut Vec<u8>) {
     let types = || types(sets, index, place);
     if types().any(|rtype| place.signs(rtype)) {
-        write_bitmap(with(types(), [RecordType::RRSIG]), out);
+        write_bitmap(merge_types(types(), [RecordType::RRSIG]), out);
     } else {
         write_bitmap(types(), out);
     }

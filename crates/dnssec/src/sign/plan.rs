@@ -84,16 +84,16 @@ impl<'z> SigningPlan<'z> {
         let mut wanted = Vec::with_capacity(2 * names.len());
         let mut sets = 0;
         for name in names {
-            for set in self.signed_sets(name).filter(|set| !self.is_seal(name, set)) {
+            for set in self.signed_sets(name).filter(|set| !self.is_zone_digest(name, set)) {
                 sets += 1;
                 self.want(name, set, &mut wanted);
             }
         }
-        Ok(Signatures { sets, ..self.answer(accelerator, &mut wanted)? })
+        Ok(Signatures { sets, ..self.keep_or_make(accelerator, &mut wanted)? })
     }
 
     /// Keeps earlier signatures that verify, and makes the others.
-    fn answer<'p>(
+    fn keep_or_make<'p>(
         &'p self,
         accelerator: &Accelerator,
         wanted: &mut [WantedSignature<'p>],
@@ -111,11 +111,11 @@ impl<'z> SigningPlan<'z> {
     ) -> Result<Signatures, ZoneSignError> {
         let mut wanted = Vec::new();
         self.want(self.places.apex(), set, &mut wanted);
-        Ok(Signatures { sets: 1, ..self.answer(accelerator, &mut wanted)? })
+        Ok(Signatures { sets: 1, ..self.keep_or_make(accelerator, &mut wanted)? })
     }
 
     /// Returns true for the zone digests, which are computed and signed after everything else.
-    pub(super) fn is_seal(&self, name: usize, set: &RecordSet<'_>) -> bool {
+    pub(super) fn is_zone_digest(&self, name: usize, set: &RecordSet<'_>) -> bool {
         name == self.places.apex() && set.rtype == RecordType::ZONEMD
     }
 
@@ -134,7 +134,8 @@ impl<'z> SigningPlan<'z> {
 
     fn want<'p>(&'p self, name: usize, set: RecordSet<'p>, wanted: &mut Vec<WantedSignature<'p>>) {
         let (apex, lifetime) = (self.draft.apex(), &self.draft.options.lifetime);
-        let previous = self.previous.as_ref().and_then(|previous| Some((previous, previous.same(&set)?)));
+        let previous =
+            self.previous.as_ref().and_then(|previous| Some((previous, previous.find_unchanged(&set)?)));
         for key in self.signers(name, set.rtype) {
             let old = previous
                 .as_ref()

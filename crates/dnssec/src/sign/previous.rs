@@ -20,7 +20,7 @@ impl<'z> Previous<'z> {
     }
 
     /// Returns the earlier version of a set, if its records have not changed.
-    pub(super) fn same(&self, set: &RecordSet<'_>) -> Option<RecordSet<'_>> {
+    pub(super) fn find_unchanged(&self, set: &RecordSet<'_>) -> Option<RecordSet<'_>> {
         let name = self.sets.find(set.owner).ok()?;
         let old = self.sets.of_name(name).find(|old| old.rtype == set.rtype)?;
         old.data().eq(set.data()).then_some(old)
@@ -43,13 +43,13 @@ impl<'z> Previous<'z> {
             let is_of_set = rrsig.signer == apex
                 && rrsig.original_ttl == set.ttl()
                 && usize::from(rrsig.labels) == signed_labels(set.owner);
-            (is_of_key && is_of_set && holds(&rrsig, lifetime)).then_some(record.data)
+            (is_of_key && is_of_set && is_still_valid(&rrsig, lifetime)).then_some(record.data)
         })
     }
 }
 
 /// Returns true if a signature is valid, and stays valid beyond the refresh limit.
-fn holds(rrsig: &Rrsig<'_>, lifetime: &SignatureLifetime) -> bool {
+fn is_still_valid(rrsig: &Rrsig<'_>, lifetime: &SignatureLifetime) -> bool {
     let limit = lifetime.now.wrapping_add(lifetime.refresh_s);
     rrsig.validity(lifetime.now) == Validity::Valid
         && serial_cmp(rrsig.expiration, limit) == Ordering::Greater

@@ -16,7 +16,7 @@ pub(super) struct ZoneSeal {
 }
 
 /// Returns the data of a ZONEMD with zeros for the digest. RFC 8976 3.1.
-pub(super) fn place(serial: u32, algorithm: u8) -> Result<Vec<u8>, ZoneSignError> {
+pub(super) fn placeholder(serial: u32, algorithm: u8) -> Result<Vec<u8>, ZoneSignError> {
     let digest = zonemd_digest(algorithm).ok_or(ZoneSignError::ZoneDigest(algorithm))?;
     Ok(data(serial, algorithm, &vec![0; digest.output_len()]))
 }
@@ -39,7 +39,7 @@ impl SigningPlan<'_> {
         let Some(places) = self.sets.of_type(self.places.apex(), RecordType::ZONEMD) else {
             return Ok(Signatures::default());
         };
-        let whole = self.signed(signatures)?;
+        let whole = self.signed_records(signatures)?;
         let whole = RecordSets::new(&whole);
         let mut records = ZoneRecords::new();
         let owner = records.add_owner(self.draft.apex())?;
@@ -61,12 +61,12 @@ impl SigningPlan<'_> {
     }
 
     /// Returns the draft's records with their signatures.
-    fn signed(&self, signatures: &[Signatures]) -> Result<ZoneRecords, ZoneSignError> {
+    fn signed_records(&self, signatures: &[Signatures]) -> Result<ZoneRecords, ZoneSignError> {
         let mut records = self.draft.records.clone();
         for (names, signatures) in self.ranges().zip(signatures) {
             let mut signatures = signatures.iter();
             for name in names {
-                for set in self.signed_sets(name).filter(|set| !self.is_seal(name, set)) {
+                for set in self.signed_sets(name).filter(|set| !self.is_zone_digest(name, set)) {
                     let owner = self.sets.records().get(set.records[0] as usize).owner_id;
                     for data in signatures.by_ref().take(self.signers(name, set.rtype).len()) {
                         records.add(owner, RecordType::RRSIG, set.ttl(), 0, |out| {

@@ -33,7 +33,7 @@ pub enum AnchorData {
 impl TrustAnchor {
     /// Makes an anchor from a DS or DNSKEY record. Returns None for other types.
     #[must_use]
-    pub fn of(record: &ZoneRecord<'_>) -> Option<Self> {
+    pub fn from_record(record: &ZoneRecord<'_>) -> Option<Self> {
         let data = match record.rtype {
             RecordType::DS => AnchorData::Ds(record.data.to_vec()),
             RecordType::DNSKEY => AnchorData::Dnskey(record.data.to_vec()),

@@ -27,7 +27,7 @@ impl<'z> ZoneKeys<'z> {
     pub(super) fn new(set: Option<RecordSet<'z>>) -> Self {
         let rows = set.iter().flat_map(|set| set.records.iter().copied().zip(set.data()));
         let mut keys: Vec<ZoneKey<'z>> = rows.filter_map(|(row, data)| ZoneKey::new(row, data)).collect();
-        keys.sort_by_key(ZoneKey::place);
+        keys.sort_by_key(ZoneKey::sort_key);
         Self { keys }
     }
 
@@ -47,8 +47,8 @@ impl<'z> ZoneKeys<'z> {
         from: usize,
     ) -> impl Iterator<Item = usize> + Clone {
         let wanted = (tag, algorithm.0);
-        let first = self.keys.partition_point(|key| key.place() < wanted);
-        let end = self.keys.partition_point(|key| key.place() <= wanted);
+        let first = self.keys.partition_point(|key| key.sort_key() < wanted);
+        let end = self.keys.partition_point(|key| key.sort_key() <= wanted);
         first.max(from)..end
     }
 
@@ -80,7 +80,7 @@ impl<'z> ZoneKey<'z> {
         Some(Self { row, tag: dnskey.key_tag(), dnskey, public: dnskey.public_key() })
     }
 
-    fn place(&self) -> (u16, u8) {
+    fn sort_key(&self) -> (u16, u8) {
         (self.tag, self.dnskey.algorithm.0)
     }
 }

@@ -59,7 +59,7 @@ impl<'z> ZoneVerifier<'z> {
             report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), reason);
             return Ok(());
         }
-        let links = self.links(&all, report);
+        let links = self.read_records(&all, report);
         for (row, own) in all {
             if self.is_computed(row, own, report) {
                 let links = links.iter().filter(|link| link.nsec3.parameters == own);
@@ -94,7 +94,11 @@ impl<'z> ZoneVerifier<'z> {
     }
 
     /// Returns the NSEC3 records of the zone. Records with other parameters are reported.
-    fn links(&self, all: &[(u32, Nsec3Parameters<'_>)], report: &mut VerifyReport) -> Vec<Nsec3Record<'z>> {
+    fn read_records(
+        &self,
+        all: &[(u32, Nsec3Parameters<'_>)],
+        report: &mut VerifyReport,
+    ) -> Vec<Nsec3Record<'z>> {
         let mut links = Vec::new();
         for name in 0..self.sets.name_count() {
             let Some(set) = self.sets.of_type(name, RecordType::NSEC3) else { continue };
@@ -108,7 +112,7 @@ impl<'z> ZoneVerifier<'z> {
                 continue;
             }
             for (row, data) in set.records.iter().zip(set.data()) {
-                let fault = match link(set.owner, self.apex, *row, data) {
+                let fault = match read_record(set.owner, self.apex, *row, data) {
                     Some(link) if all.iter().any(|(_, own)| *own == link.nsec3.parameters) => {
                         links.push(link);
                         continue;
@@ -136,7 +140,7 @@ impl<'z> ZoneVerifier<'z> {
                 report.add(link.owner, RecordType::NSEC3, Some(link.row), reason);
             }
         }
-        let expected = self.expected();
+        let expected = self.expected_names();
         let names = expected.iter().map(|one| one.name);
         let hashes = hash_names(accelerator, names, parameters.salt, parameters.iterations)?;
         for (one, hash) in expected.iter().zip(hashes) {
@@ -149,7 +153,7 @@ impl<'z> ZoneVerifier<'z> {
     }
 
     /// Returns all names that must have an NSEC3 record.
-    fn expected(&self) -> Vec<ExpectedHash<'z>> {
+    fn expected_names(&self) -> Vec<ExpectedHash<'z>> {
         let mut expected = Vec::new();
         for (index, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
             let is_secure = place != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
@@ -215,7 +219,7 @@ impl Nsec3Record<'_> {
 }
 
 /// Reads a record of a chain. Its owner is a hash below the apex.
-fn link<'z>(
+fn read_record<'z>(
     owner: DomainName<'z>,
     apex: DomainName<'_>,
     row: u32,

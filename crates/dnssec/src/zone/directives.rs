@@ -17,15 +17,15 @@ const MAX_INCLUDED: u32 = 65_536;
 impl ZoneReader<'_> {
     /// Handles an entry that begins with a dollar sign.
     pub(super) fn directive(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
-        let word = words.need("a directive")?;
+        let word = words.require("a directive")?;
         match &*word.bytes().to_ascii_uppercase() {
             b"$ORIGIN" => {
-                let origin = self.name(words.need("a name")?)?;
+                let origin = self.name(words.require("a name")?)?;
                 words.end()?;
                 self.scope.set_origin(origin.name());
             }
             b"$TTL" => {
-                let ttl = words.need("a TTL")?.ttl()?;
+                let ttl = words.require("a TTL")?.ttl()?;
                 words.end()?;
                 self.scope.ttls.default = Some(ttl);
             }
@@ -37,7 +37,7 @@ impl ZoneReader<'_> {
     }
 
     fn include(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
-        let path = path(words.need("a file")?)?;
+        let path = path(words.require("a file")?)?;
         let origin = words.next()?.map(|word| self.name(word)).transpose()?;
         words.end()?;
         let fail = |error: &str| EntryError::Include { path: shown(path.as_bytes()), error: error.into() };

@@ -63,7 +63,7 @@ impl<'t> EntryWords<'t> {
     }
 
     fn with_marks(mut self, from: usize) -> Self {
-        self.load(from);
+        self.load_block(from);
         self
     }
 
@@ -102,12 +102,12 @@ impl<'t> EntryWords<'t> {
     #[inline(never)]
     fn next_in_new_block(&mut self) -> Read<Option<EntryWord<'t>>> {
         if self.at != self.block {
-            self.load(self.at);
+            self.load_block(self.at);
             if let Some(word) = self.word_after_blank() {
                 return Ok(Some(word));
             }
         }
-        self.any()
+        self.next_any_word()
     }
 
     /// Returns a plain word between two blanks, or between a blank and the end of a line. If the next word has
@@ -131,7 +131,7 @@ impl<'t> EntryWords<'t> {
     }
 
     #[inline]
-    fn any(&mut self) -> Read<Option<EntryWord<'t>>> {
+    fn next_any_word(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -150,15 +150,15 @@ impl<'t> EntryWords<'t> {
 
     /// Returns the next word, which is required.
     #[inline(always)]
-    pub(crate) fn need(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
+    pub(crate) fn require(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
         match self.word_after_blank() {
             Some(word) => Ok(word),
-            None => self.need_in_new_block(expected),
+            None => self.require_in_new_block(expected),
         }
     }
 
     #[inline(never)]
-    fn need_in_new_block(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
+    fn require_in_new_block(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
         self.next_in_new_block()?.ok_or_else(|| EntryError::Missing(expected).into())
     }
 
@@ -186,7 +186,7 @@ impl<'t> EntryWords<'t> {
         let is_generic = self.word().len() == 2;
         if !is_generic {
             self.at = before.at;
-            self.load(self.at);
+            self.load_block(self.at);
         }
         Ok(is_generic)
     }
@@ -207,7 +207,7 @@ impl<'t> EntryWords<'t> {
     }
 
     /// Returns the rest of the entry as written, and moves past it.
-    pub(crate) fn raw(&mut self) -> Read<&'t [u8]> {
+    pub(crate) fn take_rest(&mut self) -> Read<&'t [u8]> {
         self.skip_blanks()?;
         let start = self.at;
         while self.next()?.is_some() {}
@@ -254,7 +254,7 @@ impl<'t> EntryWords<'t> {
             Some(len) => (self.at, self.line) = (place.at + len + 1, place.line.saturating_add(1)),
             None => (self.at, self.line) = (self.text.len(), place.line),
         }
-        self.load(self.at);
+        self.load_block(self.at);
     }
 
     /// Returns true at the end of a line outside of parentheses.
@@ -315,16 +315,16 @@ impl<'t> EntryWords<'t> {
     #[inline]
     fn word(&mut self) -> EntryWord<'t> {
         let start = self.at;
-        let end = self.mark(start);
+        let end = self.find_mark(start);
         if let Some(b' ' | b'\n' | b'\t') = self.text.get(end) {
             self.at = end;
             return EntryWord::new(&self.text[start..], end - start, WordKind::Plain);
         }
-        self.odd_word(start, end)
+        self.unusual_word(start, end)
     }
 
-    /// Acts as `word` for a word whose first mark, at `mark`, is not a blank.
-    fn odd_word(&mut self, start: usize, mark: usize) -> EntryWord<'t> {
+    /// Acts as `word` for a word whose first mark, at `find_mark`, is not a blank.
+    fn unusual_word(&mut self, start: usize, mark: usize) -> EntryWord<'t> {
         let mut kind = WordKind::Plain;
         let mut end = mark;
         loop {
@@ -335,9 +335,9 @@ impl<'t> EntryWords<'t> {
                     // A backslash at the end of a line does not join it with the next line: the name or string is
                     // malformed.
                     let is_alone = matches!(self.text.get(end + 1), None | Some(b'\r' | b'\n'));
-                    end = self.mark(end + if is_alone { 1 } else { 2 });
+                    end = self.find_mark(end + if is_alone { 1 } else { 2 });
                 }
-                Some(_) => end = self.mark(end + 1),
+                Some(_) => end = self.find_mark(end + 1),
             }
         }
         self.is_cut |= end == self.text.len() && !self.is_last;
@@ -358,17 +358,17 @@ impl<'t> EntryWords<'t> {
     /// Reads a quoted string whose opening quote is here.
     fn quoted(&mut self) -> Read<EntryWord<'t>> {
         let start = self.at + 1;
-        let mut end = self.mark(start);
+        let mut end = self.find_mark(start);
         loop {
             match self.text.get(end) {
                 Some(b'"') => break,
-                Some(b'\\') if self.text.get(end + 1) != Some(&b'\n') => end = self.mark(end + 2),
+                Some(b'\\') if self.text.get(end + 1) != Some(&b'\n') => end = self.find_mark(end + 2),
                 None | Some(b'\n' | b'\\') => {
                     self.at = end.min(self.text.len());
                     self.is_cut |= self.at == self.text.len() && !self.is_last;
                     return Err(EntryError::OpenQuote.into());
                 }
-                Some(_) => end = self.mark(end + 1),
+                Some(_) => end = self.find_mark(end + 1),
             }
         }
         self.at = end + 1;
@@ -377,7 +377,7 @@ impl<'t> EntryWords<'t> {
 
     /// Returns the position of the first byte from `from` on at which a word may end, or the length of the text.
     #[inline]
-    fn mark(&mut self, mut from: usize) -> usize {
+    fn find_mark(&mut self, mut from: usize) -> usize {
         loop {
             let passed = from.wrapping_sub(self.block);
             if passed < BLOCK {
@@ -390,12 +390,12 @@ impl<'t> EntryWords<'t> {
             if from >= self.text.len() {
                 return self.text.len();
             }
-            self.load(from);
+            self.load_block(from);
         }
     }
 
     #[inline]
-    fn load(&mut self, from: usize) {
+    fn load_block(&mut self, from: usize) {
         self.block = from;
         let rest = self.text.get(from..).unwrap_or_default();
         self.marks = match rest.first_chunk::<BLOCK>() {

@@ -31,11 +31,11 @@ impl ZoneReader<'_> {
     /// Parses the words after `$GENERATE` in `$GENERATE first-last[/step] owner [ttl] [class] type data`.
     pub(super) fn generate(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let line = words.line();
-        let range = NumberRange::parse(words.need("a range")?)?;
+        let range = NumberRange::parse(words.require("a range")?)?;
         if range.count() > u64::from(self.max_generated) {
             return Err(EntryError::Generate("the range makes more records than are allowed").into());
         }
-        let template = words.raw()?;
+        let template = words.take_rest()?;
         words.end()?;
         let template = without_quotes(template)?;
         let mut text = Vec::new();
@@ -85,13 +85,13 @@ impl NumberRange {
 fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     let mut words = EntryWords::new(template, TextPosition::default(), true);
     words.begin();
-    words.need("an owner's name")?;
-    let mut word = words.need("a type")?;
+    words.require("an owner's name")?;
+    let mut word = words.require("a type")?;
     while word.bytes().first().is_some_and(u8::is_ascii_digit) || is_class(word)? {
-        word = words.need("a type")?;
+        word = words.require("a type")?;
     }
     let before = words.place().at;
-    let data = words.need("data")?;
+    let data = words.require("data")?;
     if data.kind() != WordKind::Quoted || !words.is_done()? {
         return Ok(template.to_vec());
     }

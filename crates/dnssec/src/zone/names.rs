@@ -36,7 +36,7 @@ impl ZoneOriginBuf {
 
 impl<'a> ZoneOrigin<'a> {
     #[inline]
-    pub(crate) fn of(self, case: LetterCase) -> DomainName<'a> {
+    pub(crate) fn in_case(self, case: LetterCase) -> DomainName<'a> {
         if case == LetterCase::Lower { self.lower } else { self.kept }
     }
 }
@@ -73,7 +73,7 @@ fn write_short(
     let (lower, dots) = lower_and_dots(block);
     let is_absolute = dots >> (len - 1) & 1 == 1;
     let behind =
-        if is_absolute { &[0][..] } else { origin.map_or(&[][..], |origin| origin.of(case).as_bytes()) };
+        if is_absolute { &[0][..] } else { origin.map_or(&[][..], |origin| origin.in_case(case).as_bytes()) };
     let mut ends = dots & ((1 << len) - 1) | u64::from(!is_absolute) << len;
     let has_empty = ends & (ends << 1 | 1) != 0;
     if has_empty || behind.is_empty() || block[0] == b'@' && len == 1 || len + 1 + behind.len() > MAX_NAME {
@@ -109,7 +109,7 @@ fn write_any(
     if origin.is_none() && is_relative(text) {
         return Err(EntryError::NoOrigin(shown(text)).into());
     }
-    name::write_text(text, origin.map_or(DomainName::ROOT, |origin| origin.of(case)), case, out)
+    name::write_text(text, origin.map_or(DomainName::ROOT, |origin| origin.in_case(case)), case, out)
         .map_err(|error: NameError| EntryError::name(word, error))
 }
 
@@ -150,7 +150,7 @@ mod tests {
                 assert_eq!(written(&padded, text.len(), origin), alone, "{text}");
                 let by_name = DomainNameBuf::parse(
                     text.as_bytes(),
-                    origin.map_or(DomainName::ROOT, |origin| origin.of(LetterCase::Lower)),
+                    origin.map_or(DomainName::ROOT, |origin| origin.in_case(LetterCase::Lower)),
                     LetterCase::Lower,
                 );
                 if origin.is_some() || !is_relative(text.as_bytes()) {

@@ -81,7 +81,7 @@ impl<'i> ZoneReader<'i> {
     /// Returns the current origin, in lower case.
     #[must_use]
     pub fn origin(&self) -> Option<DomainName<'_>> {
-        self.scope.origin().map(|origin| origin.of(LetterCase::Lower))
+        self.scope.origin().map(|origin| origin.in_case(LetterCase::Lower))
     }
 
     /// Returns the entries that could not be read, at most a thousand.
@@ -156,7 +156,7 @@ impl<'i> ZoneReader<'i> {
         if head.rtype == RecordType::SOA {
             return self.start_of_authority(head, words, records);
         }
-        let ttl = self.scope.ttls.of(head).ok_or(EntryError::NoTtl)?;
+        let ttl = self.scope.ttls.resolve(head).ok_or(EntryError::NoTtl)?;
         let origin = self.scope.origin.as_ref().map(ZoneOriginBuf::borrow);
         records.add(owner, head.rtype, ttl, line, |out| rdata::parse(head.rtype, words, origin, out))?;
         self.scope.ttls.stated = head.ttl.or(self.scope.ttls.stated);
@@ -176,7 +176,7 @@ impl<'i> ZoneReader<'i> {
         let origin = self.scope.origin.clone().unwrap_or_else(|| ZoneOriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
-        let is_from_minimum = ttls.of(head).is_none();
+        let is_from_minimum = ttls.resolve(head).is_none();
         records.add(id, head.rtype, 0, line, |out| {
             rdata::parse(head.rtype, words, Some(origin.borrow()), out)?;
             if is_from_minimum { check_minimum(minimum_of(out)) } else { Ok(()) }
@@ -186,7 +186,7 @@ impl<'i> ZoneReader<'i> {
             ttls.minimum.get_or_insert(minimum);
         }
         ttls.stated = head.ttl.or(ttls.stated);
-        records.set_ttl(index, ttls.of(head).unwrap_or(minimum));
+        records.set_ttl(index, ttls.resolve(head).unwrap_or(minimum));
         self.scope.ttls = ttls;
         if self.scope.origin.is_none() {
             self.scope.set_origin(owner.name());

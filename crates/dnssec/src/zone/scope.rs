@@ -44,13 +44,13 @@ pub(super) struct RecordHead {
 }
 
 impl DefaultTtls {
-    fn of_record(&self) -> Option<u32> {
+    fn default_ttl(&self) -> Option<u32> {
         self.default.or(self.stated).or(self.minimum)
     }
 
     /// Returns the TTL of a record, if one is known.
-    pub(super) fn of(&self, head: RecordHead) -> Option<u32> {
-        head.ttl.or_else(|| self.of_record())
+    pub(super) fn resolve(&self, head: RecordHead) -> Option<u32> {
+        head.ttl.or_else(|| self.default_ttl())
     }
 }
 
@@ -85,7 +85,7 @@ impl EntryScope {
     /// Reads the owner of an entry, in lower case. If it is malformed, later entries without an owner have none.
     #[inline]
     pub(super) fn read_owner(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
-        let word = words.need("an owner's name")?;
+        let word = words.require("an owner's name")?;
         if words.is_cut() {
             return Err(EntryError::Ended.into());
         }
@@ -130,7 +130,7 @@ impl RecordHead {
     pub(super) fn read(words: &mut EntryWords<'_>) -> Read<Self> {
         let (mut ttl, mut has_class) = (None, false);
         loop {
-            let word = words.need("a type")?;
+            let word = words.require("a type")?;
             if ttl.is_none() && word.bytes().first().is_some_and(u8::is_ascii_digit) {
                 ttl = Some(word.ttl()?);
             } else if word.capitals() == Some(IN) && !has_class {
