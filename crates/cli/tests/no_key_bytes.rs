@@ -272,7 +272,7 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     builder.add(Entry::new(Task::wrap(alg)).key_from(own).input(secret)).unwrap();
     let wrapped = accelerator.run_batch(&KeyTable::new(), &builder.batch()).unwrap().output().to_vec();
 
-    let link = oarlock_wire::Link::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
+    let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
     let source =
         open_key::Source::Symmetric(Symmetric { r#type: "aes256".into(), secret: wrapping.to_vec().into() });
     let open = OpenKey { handle: 0, source: Some(source), ..OpenKey::default() };

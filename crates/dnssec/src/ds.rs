@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::{Column, Sink, Source, Span, Status};
+use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
 
 use crate::algorithm::DnssecAlgorithm;
@@ -207,8 +207,8 @@ fn digest(
     let shape = Shape::Digest { alg };
     let records = Records {
         len: 1,
-        input: Column::One(Source::Data(span(data.len()))),
-        output: Column::One(Sink::Output(span(alg.output_len()))),
+        input: Column::One(InputSource::Data(span(data.len()))),
+        output: Column::One(OutputSink::Output(span(alg.output_len()))),
         output_len: alg.output_len(),
         data: (&data).into(),
         ..Records::default()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oarlock::contract::{Column, Sink, Source, Span};
+use oarlock::contract::{Column, InputSource, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
 
 /// Messages to sign or verify, and their digests if their schemes take digests.
@@ -24,7 +24,7 @@ enum SignedMessage {
 #[derive(Debug)]
 struct DigestGroup {
     alg: DigestAlg,
-    inputs: Vec<Source>,
+    inputs: Vec<InputSource>,
     digests: Vec<u8>,
 }
 
@@ -46,7 +46,7 @@ impl Messages {
         let span = Span::new(start, self.data.len() - start).ok_or(too_much)?;
         let group = self.group(alg);
         let inputs = &mut self.groups[group].inputs;
-        inputs.push(Source::Data(span));
+        inputs.push(InputSource::Data(span));
         self.messages.push(SignedMessage::Hashed(group, inputs.len() - 1));
         Ok(index)
     }
@@ -73,7 +73,7 @@ impl Messages {
                 data: self.data.as_slice().into(),
                 output_len: inputs.len() * alg.output_len(),
                 input: Column::Each(inputs.as_slice().into()),
-                output: Column::Stride { first: Sink::Output(Span { start: 0, len }), stride: len },
+                output: Column::Stride { first: OutputSink::Output(Span { start: 0, len }), stride: len },
                 ..Records::default()
             };
             let outcomes = accelerator.run_records(shape, &records)?;

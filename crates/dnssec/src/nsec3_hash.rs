@@ -1,7 +1,7 @@
 //! Name hashes of NSEC3, computed in batches: SHA-1 over a name and the salt, then over the digest and the salt for
 //! each additional iteration. RFC 5155 section 5.
 
-use oarlock::contract::{Column, Outcomes, Sink, Source, Span};
+use oarlock::contract::{Column, InputSource, Outcomes, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
 
 use crate::name::DomainName;
@@ -47,7 +47,7 @@ struct NameHasher<'a> {
     accelerator: &'a Accelerator,
     salt: &'a [u8],
     data: Vec<u8>,
-    inputs: Vec<Source>,
+    inputs: Vec<InputSource>,
     outcomes: Outcomes,
 }
 
@@ -77,7 +77,7 @@ impl<'a> NameHasher<'a> {
             data: self.data.as_slice().into(),
             output_len: len * NSEC3_HASH_LEN,
             input: Column::Each(self.inputs.as_slice().into()),
-            output: Column::Stride { first: Sink::Output(Span { start: 0, len: stride }), stride },
+            output: Column::Stride { first: OutputSink::Output(Span { start: 0, len: stride }), stride },
             ..Records::default()
         };
         self.accelerator.run_records_into(shape, &records, &mut self.outcomes)?;
@@ -91,7 +91,7 @@ fn gather<'v>(
     values: impl Iterator<Item = &'v [u8]>,
     salt: &[u8],
     data: &mut Vec<u8>,
-    inputs: &mut Vec<Source>,
+    inputs: &mut Vec<InputSource>,
 ) {
     data.clear();
     inputs.clear();
@@ -100,7 +100,7 @@ fn gather<'v>(
         data.extend_from_slice(value);
         data.extend_from_slice(salt);
         // unreachable because the inputs of a turn have at most 510 bytes each
-        inputs.push(Source::Data(Span::new(start, data.len() - start).unwrap_or_default()));
+        inputs.push(InputSource::Data(Span::new(start, data.len() - start).unwrap_or_default()));
     }
 }
 

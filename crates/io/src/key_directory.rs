@@ -55,7 +55,7 @@ struct ListedFile {
 
 /// The differences from the last time that the directory was read.
 #[derive(Debug, Default)]
-pub struct KeyChanges {
+pub struct KeyDirectoryChanges {
     /// The names of new keys.
     pub added: Vec<String>,
     /// The names of replaced keys.
@@ -107,7 +107,7 @@ pub struct KeyDirectoryError {
     pub error: io::Error,
 }
 
-impl KeyChanges {
+impl KeyDirectoryChanges {
     /// Returns true if there are no differences.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -159,7 +159,7 @@ impl KeyDirectory {
     ///
     /// # Errors
     /// The directory cannot be listed. The keys stay as they are then.
-    pub fn refresh(&mut self) -> Result<KeyChanges, KeyDirectoryError> {
+    pub fn refresh(&mut self) -> Result<KeyDirectoryChanges, KeyDirectoryError> {
         let listing = self.list()?;
         Ok(self.read_listing(listing))
     }
@@ -180,7 +180,7 @@ impl KeyDirectory {
     }
 
     /// Reads every file of a listing again, with another passphrase for encrypted keys.
-    pub fn read_again(&mut self, listing: KeyListing, passphrase: Option<Passphrase>) -> KeyChanges {
+    pub fn read_again(&mut self, listing: KeyListing, passphrase: Option<Passphrase>) -> KeyDirectoryChanges {
         self.passphrase = passphrase;
         self.files.values_mut().for_each(|file| file.stamp = None);
         self.misnamed.clear();
@@ -188,9 +188,10 @@ impl KeyDirectory {
     }
 
     /// Reads the files of a listing, the second half of [`KeyDirectory::refresh`].
-    fn read_listing(&mut self, KeyListing(paths): KeyListing) -> KeyChanges {
+    fn read_listing(&mut self, KeyListing(paths): KeyListing) -> KeyDirectoryChanges {
         let (paths, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| is_key_file(path));
-        let mut changes = KeyChanges { refused: self.find_misplaced(others), ..KeyChanges::default() };
+        let mut changes =
+            KeyDirectoryChanges { refused: self.find_misplaced(others), ..KeyDirectoryChanges::default() };
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
@@ -227,7 +228,7 @@ impl KeyDirectory {
         found.collect()
     }
 
-    fn read_file(&mut self, name: &str, path: PathBuf, changes: &mut KeyChanges) {
+    fn read_file(&mut self, name: &str, path: PathBuf, changes: &mut KeyDirectoryChanges) {
         let file = self.files.entry(name.to_owned()).or_default();
         // The stamp is read before the file, so that a change in between is noticed the next time.
         let stamp = match FileStamp::read(&path) {

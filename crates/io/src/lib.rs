@@ -42,8 +42,8 @@ pub use file_stamp::FileStamp;
 #[cfg(feature = "net")]
 pub use idle_timer::IdleTimer;
 pub use key_directory::{
-    ENDINGS, FileFault, KeyChanges, KeyDirectory, KeyDirectoryError, KeyListing, KeyMaterial, is_key_name,
-    read_passphrase, read_private_passphrase, read_secret,
+    ENDINGS, FileFault, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+    is_key_name, read_passphrase, read_private_passphrase, read_secret,
 };
 pub use log_limit::LogLimit;
 pub use private_file::{KeyForPath, check_key_path, check_private, read_private};

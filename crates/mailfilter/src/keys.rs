@@ -10,7 +10,7 @@ use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
 use oarlock_dkim::{Signer, SignerError};
 use oarlock_io::{ExposedSecret, FileStamp, check_secret_mode, read_secret};
-use oarlock_wire::{Remote, RemoteError};
+use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
@@ -83,7 +83,7 @@ impl KeyFault {
 /// How keys are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyReader {
-    pub(crate) remote: Option<Remote>,
+    pub(crate) remote: Option<RemoteHolder>,
     pub(crate) allows_open_keys: bool,
     /// How many were read.
     pub(crate) reads: Arc<AtomicU64>,

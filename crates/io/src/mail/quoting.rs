@@ -153,9 +153,9 @@ mod tests {
     fn each_kind_takes_off_its_own() {
         let undo = |quoting: MboxQuoting| String::from_utf8(quoting.remove_quoting(QUOTED.to_vec())).unwrap();
         let rest = "> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
-        assert_eq!(remove_quoting(MboxQuoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
-        assert_eq!(remove_quoting(MboxQuoting::Mboxo), format!("From a\n>>From b\n>>>From c\n{rest}"));
-        assert_eq!(remove_quoting(MboxQuoting::Keep).as_bytes(), QUOTED);
+        assert_eq!(undo(MboxQuoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
+        assert_eq!(undo(MboxQuoting::Mboxo), format!("From a\n>>From b\n>>>From c\n{rest}"));
+        assert_eq!(undo(MboxQuoting::Keep).as_bytes(), QUOTED);
         assert_eq!(MboxQuoting::Mboxrd.remove_quoting(b"plain\n".to_vec()), b"plain\n");
     }
 
