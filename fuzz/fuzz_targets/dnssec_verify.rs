@@ -33,7 +33,7 @@ fuzz_target!(|text: &[u8]| {
     assert_eq!((alone.counts, alone.failures()), (names.counts, names.failures()));
     let whole = verifier.check_whole(&SCALAR).expect("the scalar engine hashes");
     let anchors: Vec<TrustAnchor> =
-        records.iter().filter_map(|record| TrustAnchor::of(&record)).take(MAX_ANCHORS).collect();
+        records.iter().filter_map(|record| TrustAnchor::from_record(&record)).take(MAX_ANCHORS).collect();
     let anchored = verifier.check_anchors(&SCALAR, &anchors).expect("the scalar engine hashes");
     for finding in [names, whole, anchored].iter().flat_map(|report| &report.findings) {
         assert!(!finding.reason.to_string().is_empty());

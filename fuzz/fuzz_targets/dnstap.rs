@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_capacity::capture::SkipCounts;
-use oarlock_capacity::capture::dnstap::{DnstapFrame, FrameDecoder, show};
+use oarlock_capacity::capture::dnstap::{DnstapFrame, FrameDecoder, decode_frame};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&step, stream)) = bytes.split_first() else { return };
@@ -34,7 +34,7 @@ fn frames(stream: &[u8], step: usize) -> Vec<String> {
 fn told(frame: DnstapFrame<'_>) -> String {
     let mut text = format!("{frame:?}");
     if let DnstapFrame::Data(data) = frame {
-        show(data, &mut SkipCounts::default(), &mut |event| text += &format!("{event:?}"));
+        decode_frame(data, &mut SkipCounts::default(), &mut |event| text += &format!("{event:?}"));
     }
     text
 }

@@ -130,7 +130,7 @@ impl SigningKeyFile {
     /// Reads the key now, on this thread.
     pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
         // Taken before: a file that is replaced meanwhile is read once more later.
-        let stamp = FileStamp::of(&self.path).ok();
+        let stamp = FileStamp::read(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
@@ -150,7 +150,7 @@ impl SigningKeyFile {
 
     /// True where it has been read, and the file is still what it was.
     pub(crate) fn is_current(&self) -> bool {
-        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::of(&self.path).ok())
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::read(&self.path).ok())
     }
 
     fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::MetricFamily;
-use oarlock_io::metrics::{HistogramScale, MetricsPage, MetricsText, engines, process};
+use oarlock_io::metrics::{
+    HistogramScale, MetricsPage, MetricsText, append_engine_metrics, append_process_metrics,
+};
 use oarlock_wire::proto::Code;
 
 use crate::metrics::{CodeCounters, ServerMetrics};
@@ -31,8 +33,8 @@ fn page(service: &SharedService) -> String {
     text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
     text.sample("oarlock_held_bytes", &[], service.clients.budget().used());
     operations(&mut text, &service.metrics);
-    engines(&mut text, &service.accelerator);
-    process(&mut text);
+    append_engine_metrics(&mut text, &service.accelerator);
+    append_process_metrics(&mut text);
     text.finish()
 }
 

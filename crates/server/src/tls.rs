@@ -203,7 +203,7 @@ impl TlsFiles {
 
 /// Returns the stamps of the files. Links are followed, so a link with a new target counts as a change.
 fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
-    let of = |path: &Path| FileStamp::of(path).ok();
+    let of = |path: &Path| FileStamp::read(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 

@@ -157,7 +157,7 @@ impl ZoneFile {
 
 /// An error of the input, with what lifts the limit if that was it.
 pub(super) fn damage_of(error: &io::Error) -> String {
-    match DamagedError::of(error).map(|damaged| &damaged.damage) {
+    match DamagedError::find(error).map(|damaged| &damaged.damage) {
         Some(StreamDamage::TooLong { .. }) => format!("{error}; --max-text allows more"),
         _ => error.to_string(),
     }
