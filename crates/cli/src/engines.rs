@@ -40,7 +40,7 @@ fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
         };
         let (name, shapes, took) =
             (engine.name, engine.shapes.len(), duration(engine.proved_in.as_secs_f64()));
-        let reach = reach(engine.reach);
+        let reach = reach(engine.location);
         let tables = match engine.table_bytes {
             0 => String::new(),
             max => format!(", up to {} of tables for keys that recur", bytes(max)),

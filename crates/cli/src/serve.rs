@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{Addresses, Config, ReloadHandle, Server, ServerError, config::ConfigError};
+use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, config::ConfigError};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -57,7 +57,7 @@ pub(crate) enum ServeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -69,10 +69,12 @@ impl ServeError {
     pub(crate) fn is_users(&self) -> bool {
         match self {
             Self::Config(_) | Self::Development(DevelopmentError::NoPlace) => true,
-            Self::Server(ServerError::SocketFile(error)) => {
+            Self::Server(CryptoserverError::SocketFile(error)) => {
                 matches!(error, SocketFileError::NotASocket { .. })
             }
-            Self::Server(error) => !matches!(error, ServerError::Stopped | ServerError::Listen { .. }),
+            Self::Server(error) => {
+                !matches!(error, CryptoserverError::Stopped | CryptoserverError::Listen { .. })
+            }
             _ => false,
         }
     }
@@ -107,7 +109,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
         // Heard from now on: until then the signal would end the process.
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();
-        let server = Server::bind(config, global.builder()).await?;
+        let server = BoundServer::bind(config, global.builder()).await?;
         // Whoever hears that the server is ready may stop it at once.
         let stopped = stopped();
         let addresses = server.addresses();

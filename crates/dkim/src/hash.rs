@@ -4,7 +4,7 @@ mod growth;
 
 use std::ops::Range;
 
-use oarlock::contract::{Column, Sink, Source, Span, Status};
+use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
 use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Records, Shape, SubmitOptions};
 use smallvec::SmallVec;
 
@@ -29,8 +29,8 @@ pub(crate) enum HashId {
 pub(crate) struct Gather {
     /// To be written to at the end.
     pub(crate) data: Vec<u8>,
-    sha1: Vec<Source>,
-    sha256: Vec<Source>,
+    sha1: Vec<InputSource>,
+    sha256: Vec<InputSource>,
     growths: Vec<Growth>,
 }
 
@@ -49,7 +49,7 @@ impl Gather {
         let start = u32::try_from(place.start).map_err(too_much)?;
         let len = u32::try_from(place.end).map_err(too_much)? - start;
         let inputs = if alg == DigestAlg::Sha1 { &mut self.sha1 } else { &mut self.sha256 };
-        inputs.push(Source::Data(Span { start, len }));
+        inputs.push(InputSource::Data(Span { start, len }));
         Ok(HashId::Input { alg, index: inputs.len() as u32 - 1 })
     }
 
@@ -82,7 +82,7 @@ impl Gather {
 
     /// Hashes on this thread.
     pub(crate) fn run(&self, accelerator: &Accelerator) -> Result<Digests, JobError> {
-        let of = |alg, inputs: &[Source]| {
+        let of = |alg, inputs: &[InputSource]| {
             if inputs.is_empty() {
                 return Ok(Vec::new());
             }
@@ -135,7 +135,7 @@ impl Digests {
     }
 }
 
-fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [Source]) -> Records<'a> {
+fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [InputSource]) -> Records<'a> {
     let len = alg.output_len();
     Records {
         len: inputs.len(),
@@ -143,7 +143,7 @@ fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [Source]) -> Records<
         output_len: inputs.len() * len,
         input: Column::Each(inputs.into()),
         output: Column::Stride {
-            first: Sink::Output(Span { start: 0, len: len as u32 }),
+            first: OutputSink::Output(Span { start: 0, len: len as u32 }),
             stride: len as u32,
         },
         ..Records::default()
@@ -155,7 +155,7 @@ async fn submit(
     options: SubmitOptions,
     alg: DigestAlg,
     data: Vec<u8>,
-    inputs: Vec<Source>,
+    inputs: Vec<InputSource>,
 ) -> Result<Vec<u8>, JobError> {
     if inputs.is_empty() {
         return Ok(Vec::new());
@@ -167,7 +167,7 @@ async fn submit(
         output_len,
         output: match output {
             Column::Stride { first, stride } => Column::Stride { first, stride },
-            _ => Column::One(Sink::Output(Span::default())),
+            _ => Column::One(OutputSink::Output(Span::default())),
         },
         data: data.into(),
         input: Column::Each(inputs.into()),

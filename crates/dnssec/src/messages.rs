@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use oarlock::contract::{Column, Sink, Source, Span};
+use oarlock::contract::{Column, InputSource, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
 
 /// Messages, and their digests where their schemes take those.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     data: Vec<u8>,
-    messages: Vec<Message>,
-    groups: Vec<Group>,
+    messages: Vec<SignedMessage>,
+    groups: Vec<DigestGroup>,
 }
 
 #[derive(Debug)]
-enum Message {
+enum SignedMessage {
     Whole(Range<usize>),
     /// The group and the place in it.
     Hashed(usize, usize),
@@ -22,9 +22,9 @@ enum Message {
 
 /// Messages of one digest.
 #[derive(Debug)]
-struct Group {
+struct DigestGroup {
     alg: DigestAlg,
-    inputs: Vec<Source>,
+    inputs: Vec<InputSource>,
     digests: Vec<u8>,
 }
 
@@ -39,15 +39,15 @@ impl Messages {
         write(&mut self.data);
         let index = self.messages.len();
         let Some(alg) = digest else {
-            self.messages.push(Message::Whole(start..self.data.len()));
+            self.messages.push(SignedMessage::Whole(start..self.data.len()));
             return Ok(index);
         };
         let too_much = JobError::Malformed { what: "more than 4 GiB of messages at a time" };
         let span = Span::new(start, self.data.len() - start).ok_or(too_much)?;
         let group = self.group(alg);
         let inputs = &mut self.groups[group].inputs;
-        inputs.push(Source::Data(span));
-        self.messages.push(Message::Hashed(group, inputs.len() - 1));
+        inputs.push(InputSource::Data(span));
+        self.messages.push(SignedMessage::Hashed(group, inputs.len() - 1));
         Ok(index)
     }
 
@@ -59,21 +59,21 @@ impl Messages {
     fn group(&mut self, alg: DigestAlg) -> usize {
         let known = self.groups.iter().position(|group| group.alg == alg);
         known.unwrap_or_else(|| {
-            self.groups.push(Group { alg, inputs: Vec::new(), digests: Vec::new() });
+            self.groups.push(DigestGroup { alg, inputs: Vec::new(), digests: Vec::new() });
             self.groups.len() - 1
         })
     }
 
     /// Hashes all messages on this thread.
     pub(crate) fn hash(&mut self, accelerator: &Accelerator) -> Result<(), JobError> {
-        for Group { alg, inputs, digests } in &mut self.groups {
+        for DigestGroup { alg, inputs, digests } in &mut self.groups {
             let (shape, len) = (Shape::Digest { alg: *alg }, alg.output_len() as u32);
             let records = Records {
                 len: inputs.len(),
                 data: self.data.as_slice().into(),
                 output_len: inputs.len() * alg.output_len(),
                 input: Column::Each(inputs.as_slice().into()),
-                output: Column::Stride { first: Sink::Output(Span { start: 0, len }), stride: len },
+                output: Column::Stride { first: OutputSink::Output(Span { start: 0, len }), stride: len },
                 ..Records::default()
             };
             let outcomes = accelerator.run_records(shape, &records)?;
@@ -88,9 +88,9 @@ impl Messages {
     /// The input of the job for the message at `index`, once all are hashed.
     pub(crate) fn input(&self, index: usize) -> Input<'_> {
         match &self.messages[index] {
-            Message::Whole(range) => Input::Message(&self.data[range.clone()]),
-            Message::Hashed(group, place) => {
-                let Group { alg, digests, .. } = &self.groups[*group];
+            SignedMessage::Whole(range) => Input::Message(&self.data[range.clone()]),
+            SignedMessage::Hashed(group, place) => {
+                let DigestGroup { alg, digests, .. } = &self.groups[*group];
                 let len = alg.output_len();
                 Input::Digest(&digests[place * len..(place + 1) * len])
             }

@@ -144,7 +144,7 @@ fn peers_of_every_kind() {
         .iter()
         .enumerate()
         .map(|(at, scalar)| {
-            let parts = XPrivateParts { scalar: scalar.as_slice().into(), public: [0; 32] };
+            let parts = X25519PrivateParts { scalar: scalar.as_slice().into(), public: [0; 32] };
             key(KeyParts::X25519Private(parts), at)
         })
         .collect();

@@ -4,9 +4,9 @@
 //! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
 
 use oarlock_core::{
-    Column, Curve, Direction, Engine, Fingerprint, Jobs, Key, KeyParts, KeySource, ModExpParts, NonceInput,
-    Operation, Outcomes, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape, Sink, Source, Span,
-    Status, XPrivateParts,
+    Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key, KeyParts, KeySource, ModExpParts,
+    NonceInput, Operation, Outcomes, OutputSink, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape,
+    Span, Status, X25519PrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
@@ -171,8 +171,8 @@ impl Batch {
             output_len: self.keys.len() * (output_len + tag_len),
             key: Column::Each((0..self.keys.len()).map(|at| KeySource::Table(at as u32)).collect()),
             iv: Column::One(span(0, iv_len)),
-            input: Column::One(Source::Data(span(0, self.input.len()))),
-            output: Column::Each(places().map(|at| Sink::Output(span(at, output_len))).collect()),
+            input: Column::One(InputSource::Data(span(0, self.input.len()))),
+            output: Column::Each(places().map(|at| OutputSink::Output(span(at, output_len))).collect()),
             tag: Column::Each(places().map(|at| span(at + output_len, tag_len)).collect()),
             ..Records::default()
         }
@@ -320,7 +320,7 @@ fn scalars(pool: usize) -> Vec<KeyParts> {
     let mut dice = Dice::new(0x2551);
     let scalar = |place: usize| {
         let bytes = if place == 0 { vec![0; 32] } else { dice.bytes(32) };
-        KeyParts::X25519Private(XPrivateParts { scalar: SecretBytes::new(bytes), public: [9; 32] })
+        KeyParts::X25519Private(X25519PrivateParts { scalar: SecretBytes::new(bytes), public: [9; 32] })
     };
     (0..=pool).map(scalar).collect()
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use oarlock::Accelerator;
 use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig};
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 use zeroize::Zeroizing;
 
 use crate::config::Cryptoserver;
 use crate::error::ServiceError;
 use crate::keys::HOLDER;
 
-pub(crate) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remote, ServiceError> {
+pub(crate) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<RemoteHolder, ServiceError> {
     let mut endpoints = Vec::new();
     let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
     for place in &server.servers {
@@ -27,7 +27,7 @@ pub(crate) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remo
         });
     }
     let patience = Duration::from_millis(server.patience_ms.max(1));
-    Ok(Remote::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
+    Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
 }
 
 /// Far more than a private key.

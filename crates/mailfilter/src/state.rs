@@ -8,7 +8,7 @@ use std::time::Duration;
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer};
 use oarlock_io::dns::TxtLookup;
-use oarlock_wire::Remote;
+use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 
 use crate::config::{Config, ConfigError, Mode, RequiredFrom, Seal};
@@ -29,7 +29,7 @@ pub(crate) struct Base {
     pub(crate) accelerator: Accelerator,
     pub(crate) lookups: Arc<Lookups>,
     pub(crate) metrics: Arc<Metrics>,
-    remote: Option<Remote>,
+    remote: Option<RemoteHolder>,
     /// Messages from MAIL to their answers.
     under_way: Arc<AtomicUsize>,
 }

@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
-use oarlock_core::{Direction, EngineFault, Record, SecretBytes, Status};
+use oarlock_core::{Direction, EngineFault, ResolvedRecord, SecretBytes, Status};
 
+use crate::batch::{Batch, Target};
 use crate::ffi::Gcm;
+use crate::op_error::OpError;
 use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
 
 /// Computes every record of the batch in one direction. Both key sizes share their code: the key says which it is.
 pub(crate) fn run(direction: Direction, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -26,15 +26,15 @@ struct GcmKey {
 }
 
 impl Prepare for GcmKey {
-    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
-        let full = Gcm::new(key, Gcm::TAG_LEN).map_err(Trouble::of_key)?;
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
+        let full = Gcm::new(key, Gcm::TAG_LEN).map_err(OpError::of_key)?;
         Ok(Self { full, short: Default::default(), key: key.into() })
     }
 }
 
 impl GcmKey {
     /// The context that compares tags of `tag_len` bytes.
-    fn comparing(&self, tag_len: usize) -> Result<&Gcm, Trouble> {
+    fn comparing(&self, tag_len: usize) -> Result<&Gcm, OpError> {
         if tag_len == Gcm::TAG_LEN {
             return Ok(&self.full);
         }
@@ -48,21 +48,21 @@ impl GcmKey {
     }
 }
 
-fn seal(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn seal(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
     let mut tag = [0; Gcm::TAG_LEN];
     let place = target.place(record.output, record.input.len())?;
-    key.full.seal(record.iv, record.aad, record.input, place, &mut tag).map_err(Trouble::of_length)?;
+    key.full.seal(record.iv, record.aad, record.input, place, &mut tag).map_err(OpError::of_length)?;
     // A shorter tag is the leading bytes of the full one. NIST SP 800-38D 7.1.
     target.write_tag(record.tag, &tag)
 }
 
-fn open(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn open(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
     let context = key.comparing(record.expected_tag.len())?;
     let place = target.place(record.output, record.input.len())?;
     let is_valid = context.open(record.iv, record.aad, record.input, record.expected_tag, place);
-    if is_valid.map_err(Trouble::of_length)? { Ok(()) } else { Err(Status::Rejected.into()) }
+    if is_valid.map_err(OpError::of_length)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }

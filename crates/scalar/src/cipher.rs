@@ -1,11 +1,11 @@
 //! Block ciphers in CBC mode.
 
-use oarlock_core::{BlockCipher, Direction, EngineFault, Record, Status};
+use oarlock_core::{BlockCipher, Direction, EngineFault, ResolvedRecord, Status};
 
+use crate::batch::{Batch, Target};
 use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
+use crate::op_error::OpError;
 use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
 
 /// Computes every record of the batch in one direction.
 pub(crate) fn run(alg: BlockCipher, direction: Direction, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -22,10 +22,10 @@ pub(crate) fn run(alg: BlockCipher, direction: Direction, batch: Batch<'_, '_>) 
 }
 
 fn cbc<K: Prepare, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
     run: impl Fn(&K, &mut [u8; N], &[u8], &mut [u8]),
-) -> Result<(), Trouble> {
+) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared(record.key, record.key_bytes, &mut own)?;
     let mut chain: [u8; N] = record.iv.try_into().map_err(|_| Status::BadLength)?;

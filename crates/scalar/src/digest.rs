@@ -1,10 +1,10 @@
 //! Digests, whole and in parts.
 
-use oarlock_core::{DigestAlg, EngineFault, Record};
+use oarlock_core::{DigestAlg, EngineFault, ResolvedRecord};
 
+use crate::batch::{Batch, Target};
 use crate::ffi::{Hash, Sha1, Sha256, Sha384, Sha512};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
+use crate::op_error::OpError;
 
 /// Digests every message of the batch.
 pub(crate) fn run(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -28,7 +28,7 @@ pub(crate) fn run_part(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), Engin
     }
 }
 
-fn whole<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn whole<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let place = target.place(record.output, H::OUTPUT)?;
     let mut hash = H::new();
     hash.update(record.input);
@@ -36,7 +36,7 @@ fn whole<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Tr
     Ok(())
 }
 
-fn part<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn part<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let place = target.place(record.output, H::STATE)?;
     H::compress(record.iv, record.input, place);
     Ok(())

@@ -7,9 +7,8 @@ use oarlock_core::{
     TableUsage, VerifyTableCache,
 };
 
+use crate::fault::{NAME, failed, not_offered};
 use crate::{operations, records, tables};
-
-pub(crate) const NAME: &str = "scalar";
 
 /// AWS-LC, one job at a time; with tables where that is asked for.
 #[derive(Clone, Debug)]
@@ -36,7 +35,7 @@ impl Scalar {
     /// few: for tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
-        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.prepared().max_bytes);
+        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.table_usage().max_bytes);
         Self { hot: Some(Arc::new(VerifyTableCache::new(bytes).at_once())) }
     }
 }
@@ -90,22 +89,22 @@ impl Engine for Scalar {
         matches!(shape, Shape::RsaPrivate { .. })
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.hot.as_ref().map_or_else(TableUsage::default, |hot| hot.prepared())
+    fn table_usage(&self) -> TableUsage {
+        self.hot.as_ref().map_or_else(TableUsage::default, |hot| hot.table_usage())
     }
 
-    fn settle(&self) {
-        self.hot.iter().for_each(|hot| hot.settle());
+    fn wait_for_tables(&self) {
+        self.hot.iter().for_each(|hot| hot.wait_for_tables());
     }
 
-    fn forget(&self) {
-        self.hot.iter().for_each(|hot| hot.forget());
+    fn drop_tables(&self) {
+        self.hot.iter().for_each(|hot| hot.drop_tables());
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
         if self.offers(shape).is_none() {
-            return Err(EngineFault::NotOffered { engine: NAME, shape });
+            return Err(not_offered(shape));
         }
         if out.len() != jobs.len() {
             return Err(failed("the outcomes were not made for these jobs"));
@@ -119,11 +118,6 @@ impl Engine for Scalar {
             _ => Err(failed("the jobs are of another kind than their shape")),
         }
     }
-}
-
-/// A fault with a fixed reason.
-pub(crate) fn failed(reason: &str) -> EngineFault {
-    EngineFault::Failed { engine: NAME, reason: reason.into() }
 }
 
 fn is_modulus(bits: u16) -> bool {

@@ -17,14 +17,17 @@
 //! that comes from a record's slot is prepared for that record alone and cleansed with it.
 
 mod aead;
+mod batch;
 mod cipher;
 mod curve25519;
 mod digest;
 mod ecdsa;
 mod engine;
+mod fault;
 #[allow(unsafe_code)]
 mod ffi;
 mod mac;
+mod op_error;
 mod operations;
 mod prepare;
 mod records;
@@ -32,7 +35,6 @@ mod rfc6979;
 mod rsa;
 mod tables;
 mod translate;
-mod trouble;
 mod wrap;
 
 pub use engine::Scalar;

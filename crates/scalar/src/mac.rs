@@ -1,12 +1,12 @@
 //! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
 
-use oarlock_core::{EngineFault, MacAlg, MacPadding, Record};
+use oarlock_core::{EngineFault, MacAlg, MacPadding, ResolvedRecord};
 use zeroize::Zeroizing;
 
+use crate::batch::{Batch, Target};
 use crate::ffi::{AesEncrypt, Des, Hash, Sha1, Sha256, Tdes};
+use crate::op_error::OpError;
 use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
 
 /// Computes every record of the batch.
 pub(crate) fn run(alg: MacAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -68,9 +68,9 @@ impl CbcMac for Tdes {
 
 fn cbc_mac<K: CbcMac + Prepare>(
     padding: MacPadding,
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
-) -> Result<(), Trouble> {
+) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<K>(record.key, record.key_bytes, &mut own)?;
     let (blocks, last) = padded(padding, record.input);
@@ -108,7 +108,7 @@ struct Cmac<K, const N: usize> {
 
 impl<K: Prepare + Block<N>, const N: usize> Prepare for Cmac<K, N> {
     /// NIST SP 800-38B 6.1.
-    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
         let cipher = K::prepare(key)?;
         let mut l = Zeroizing::new([0; N]);
         cipher.encrypt(&mut l);
@@ -133,9 +133,9 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
 
 /// NIST SP 800-38B 6.2.
 fn cmac<K: Prepare + Block<N>, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
-) -> Result<(), Trouble> {
+) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<Cmac<K, N>>(record.key, record.key_bytes, &mut own)?;
     let (blocks, rest) = record.input.split_at(record.input.len().saturating_sub(1) / N * N);
@@ -199,12 +199,12 @@ impl<H: Hash> Hmac<H> {
 }
 
 impl<H: Hash> Prepare for Hmac<H> {
-    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
         Ok(Self::new(key))
     }
 }
 
-fn hmac<H: Hash>(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn hmac<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<Hmac<H>>(record.key, record.key_bytes, &mut own)?;
     let mut mac = key.start();

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::ffi::{Hash, Sha1, Sha256, Sha384, Sha512};
 use crate::mac::Hmac;
-use crate::trouble::Trouble;
+use crate::op_error::OpError;
 
 /// Gives `attempt` the nonces of RFC 6979 3.2 in order until it accepts one.
 ///
@@ -16,8 +16,8 @@ pub(crate) fn sign(
     key: &EcPrivateParts,
     alg: DigestAlg,
     input: &[u8],
-    attempt: impl FnMut(&[u8]) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    attempt: impl FnMut(&[u8]) -> Result<(), OpError>,
+) -> Result<(), OpError> {
     match alg {
         DigestAlg::Sha1 => sign_with::<Sha1>(key, input, attempt),
         DigestAlg::Sha256 => sign_with::<Sha256>(key, input, attempt),
@@ -33,8 +33,8 @@ const ATTEMPTS: usize = 4;
 fn sign_with<H: Hash>(
     key: &EcPrivateParts,
     input: &[u8],
-    mut attempt: impl FnMut(&[u8]) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    mut attempt: impl FnMut(&[u8]) -> Result<(), OpError>,
+) -> Result<(), OpError> {
     let order = order(key.curve)?;
     let mut nonces = Nonces::<H>::new(key.scalar.expose(), &reduced(input, order));
     let mut k = Zeroizing::new(vec![0; order.len()]);
@@ -43,7 +43,7 @@ fn sign_with<H: Hash>(
         nonces.next(order, &mut k);
         outcome = attempt(&k);
         match outcome {
-            Err(Trouble::Library(error)) if !error.is_out_of_memory() => {}
+            Err(OpError::Library(error)) if !error.is_out_of_memory() => {}
             _ => return outcome,
         }
     }

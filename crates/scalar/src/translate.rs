@@ -1,12 +1,12 @@
 //! Translation: decrypt under one key, encrypt under another.
 
-use oarlock_core::{BlockCipher, EngineFault, Record, Status};
+use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
 use zeroize::Zeroizing;
 
+use crate::batch::{Batch, Target};
 use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
+use crate::op_error::OpError;
 use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
 
 /// Computes every record of the batch.
 pub(crate) fn run(from: BlockCipher, to: BlockCipher, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -48,12 +48,12 @@ trait Cbc<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
 impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> Cbc<K, N> for F {}
 
 fn translate<D: Prepare, E: Prepare, const M: usize, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut Target<'_>,
     plain: &mut [u8; SCRATCH],
     decrypt: &impl Cbc<D, M>,
     encrypt: impl Cbc<E, N>,
-) -> Result<(), Trouble> {
+) -> Result<(), OpError> {
     let (mut own, mut own_second) = (None, None);
     let key = prepared(record.key, record.key_bytes, &mut own)?;
     let second_key = prepared(record.second_key, record.second_key_bytes, &mut own_second)?;

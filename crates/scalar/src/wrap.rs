@@ -1,12 +1,12 @@
 //! AES key wrap. RFC 3394 and RFC 5649.
 
-use oarlock_core::{Direction, EngineFault, Record, Status, WrapAlg};
+use oarlock_core::{Direction, EngineFault, ResolvedRecord, Status, WrapAlg};
 use zeroize::Zeroize;
 
+use crate::batch::{Batch, Target};
 use crate::ffi::{AesDecrypt, AesEncrypt};
+use crate::op_error::OpError;
 use crate::prepare::prepared;
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
 
 /// Wraps or unwraps every record of the batch.
 pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
@@ -19,28 +19,28 @@ pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: Batch<'_, '_>) -> R
     }
 }
 
-fn wrap(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn wrap(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, record.input.len() + 8)?;
-    key.wrap(record.input, place).map_err(Trouble::of_length)
+    key.wrap(record.input, place).map_err(OpError::of_length)
 }
 
-fn wrap_padded(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn wrap_padded(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, record.input.len().next_multiple_of(8) + 8)?;
-    key.wrap_padded(record.input, place).map_err(Trouble::of_length)
+    key.wrap_padded(record.input, place).map_err(OpError::of_length)
 }
 
-fn unwrap(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn unwrap(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
     if key.unwrap(record.input, place) { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
-fn unwrap_padded(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn unwrap_padded(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
@@ -49,6 +49,6 @@ fn unwrap_padded(record: &Record<'_>, target: &mut Target<'_>) -> Result<(), Tro
     target.shorten(record.output, len)
 }
 
-fn unwrapped_len(record: &Record<'_>) -> Result<usize, Status> {
+fn unwrapped_len(record: &ResolvedRecord<'_>) -> Result<usize, Status> {
     record.input.len().checked_sub(8).ok_or(Status::BadLength)
 }

@@ -13,25 +13,25 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, Listener};
-use crate::identity::{Identity, IdentityError};
-use crate::lifetime::Lifetime;
+use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, ListenerKind};
+use crate::identity::{ClientIdentity, IdentityError};
+use crate::lifetime::ConnectionLifetime;
 use crate::metrics::count;
-use crate::service::Service;
-use crate::transport::{Bytes, Counted, KnownClient, Transport};
+use crate::service::SharedService;
+use crate::transport::{ByteStream, ClientTransport, CountedStream, KnownClient};
 use crate::unix;
 
 /// Accepts TCP connections and hands those whose client is known to gRPC.
 #[derive(Clone)]
 pub(crate) struct TcpAcceptor {
-    pub(crate) service: Arc<Service>,
+    pub(crate) service: Arc<SharedService>,
     pub(crate) admission: Arc<Admission>,
-    pub(crate) transports: mpsc::Sender<Transport>,
+    pub(crate) transports: mpsc::Sender<ClientTransport>,
 }
 
 impl TcpAcceptor {
     /// Accepts until it is dropped.
-    pub(crate) async fn run(self, listener: TcpListener, protection: Protection) {
+    pub(crate) async fn run(self, listener: TcpListener, protection: ListenerProtection) {
         let mut handshakes = JoinSet::new();
         loop {
             while handshakes.try_join_next().is_some() {}
@@ -54,19 +54,19 @@ impl TcpAcceptor {
         &self,
         stream: TcpStream,
         from: Option<SocketAddr>,
-        protection: Protection,
+        protection: ListenerProtection,
         slot: HandshakeSlot,
     ) {
         let service = &self.service;
         // Small answers leave at once.
         let _ = stream.set_nodelay(true);
-        let stream = Counted::new(stream, Arc::clone(service), Some(slot.has_spoken()));
+        let stream = CountedStream::new(stream, Arc::clone(service), Some(slot.has_spoken()));
         let entered = match protection {
-            Protection::Plaintext => {
+            ListenerProtection::Plaintext => {
                 let lifetime = service.lifetimes.enter(Vec::new());
-                Ok((Box::new(stream) as Box<dyn Bytes>, Identity::loopback(), lifetime))
+                Ok((Box::new(stream) as Box<dyn ByteStream>, ClientIdentity::loopback(), lifetime))
             }
-            Protection::Tls => {
+            ListenerProtection::Tls => {
                 match timeout(service.limits.handshake(), shake_hands(stream, service)).await {
                     Ok(entered) => entered,
                     Err(_) => Err(HandshakeError::TooSlow.into()),
@@ -78,18 +78,18 @@ impl TcpAcceptor {
                 let identity = client.from_address(from);
                 let account = service.clients.find(&identity);
                 let client = KnownClient { identity, account };
-                match self.admission.admit(Listener::Network, &client.account, service) {
+                match self.admission.admit(ListenerKind::Network, &client.account, service) {
                     Ok(seat) => {
                         drop(slot);
                         debug!(client = %client.identity, peer = ?from, "a client has connected");
-                        let transport = Transport::new(bytes, client, &service.limits, seat, lifetime);
+                        let transport = ClientTransport::new(bytes, client, &service.limits, seat, lifetime);
                         // Nobody takes it if the server stops.
                         let _ = self.transports.send(transport).await;
                     }
                     Err(error) => report_refusal(&error, &client.identity, service),
                 }
             }
-            Err(Refusal { reason, stream }) => {
+            Err(HandshakeRefusal { reason, stream }) => {
                 self.report(from, &reason);
                 // The slot is kept until then: a crowd of refused clients displaces itself too.
                 if let Some(stream) = stream {
@@ -119,18 +119,18 @@ fn report_failure(error: &io::Error, admission: &Admission) {
 
 /// The protection of a listener's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protection {
+pub(crate) enum ListenerProtection {
     Tls,
     Plaintext,
 }
 
 /// A handshake that failed, and the stream of a client that is still there.
-struct Refusal {
+struct HandshakeRefusal {
     reason: HandshakeError,
-    stream: Option<Counted<TcpStream>>,
+    stream: Option<CountedStream<TcpStream>>,
 }
 
-impl<E: Into<HandshakeError>> From<E> for Refusal {
+impl<E: Into<HandshakeError>> From<E> for HandshakeRefusal {
     fn from(reason: E) -> Self {
         Self { reason: reason.into(), stream: None }
     }
@@ -139,7 +139,7 @@ impl<E: Into<HandshakeError>> From<E> for Refusal {
 /// The reason why a connection has no known client.
 #[derive(Debug, thiserror::Error)]
 enum HandshakeError {
-    #[error("it took longer than [limits] handshake_seconds")]
+    #[error("it took longer than [limits] max_handshake_seconds")]
     TooSlow,
     #[error("the client left before the handshake was done")]
     Left,
@@ -154,9 +154,12 @@ enum HandshakeError {
 }
 
 /// The stream above TLS, the client, and how long its connection lasts.
-type Entered = (Box<dyn Bytes>, Identity, Lifetime);
+type IntroducedClient = (Box<dyn ByteStream>, ClientIdentity, ConnectionLifetime);
 
-async fn shake_hands(stream: Counted<TcpStream>, service: &Arc<Service>) -> Result<Entered, Refusal> {
+async fn shake_hands(
+    stream: CountedStream<TcpStream>,
+    service: &Arc<SharedService>,
+) -> Result<IntroducedClient, HandshakeRefusal> {
     // Listening for TLS without certificates is refused before.
     let Some(store) = &service.tls else { return Err(HandshakeError::Left.into()) };
     let state = store.current();
@@ -166,14 +169,14 @@ async fn shake_hands(stream: Counted<TcpStream>, service: &Arc<Service>) -> Resu
             return Err(HandshakeError::Left.into());
         }
         Err((error, stream)) => {
-            return Err(Refusal { reason: HandshakeError::Tls(error), stream: Some(stream) });
+            return Err(HandshakeRefusal { reason: HandshakeError::Tls(error), stream: Some(stream) });
         }
     };
     let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
     let chain: Vec<_> = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
     let client = chain
         .first()
-        .map(Identity::of_certificate)
+        .map(ClientIdentity::of_certificate)
         .ok_or(HandshakeError::Left)?
         .map_err(HandshakeError::from)?;
     let lifetime = service.lifetimes.enter(chain.clone());
@@ -187,7 +190,7 @@ async fn shake_hands(stream: Counted<TcpStream>, service: &Arc<Service>) -> Resu
 
 /// Waits until the client has read the alert that says why it was refused. Closing at once, with bytes of the client unread, would
 /// reset the connection and lose the alert.
-async fn linger(mut stream: Counted<TcpStream>) {
+async fn linger(mut stream: CountedStream<TcpStream>) {
     let mut rest = [0; 1024];
     let mut left = MAX_LINGER_BYTES;
     if stream.shutdown().await.is_ok() {
@@ -208,7 +211,7 @@ const MAX_LINGER_BYTES: usize = 64 << 10;
 /// Lines about handshakes: strangers must not fill the disk.
 static HANDSHAKES: LogLimit = LogLimit::new(Duration::from_secs(1));
 
-fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: &Service) {
+fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: &SharedService) {
     count(&service.metrics.failed_handshakes, 1);
     service.audit.failed_handshake(from.map(|from| from.ip()), reason);
     let peer = from.map_or_else(|| "unknown".to_owned(), |from| from.to_string());
@@ -227,7 +230,7 @@ fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: 
 /// Lines about clients with too many connections.
 static REFUSALS: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-fn report_refusal(error: &AdmissionError, client: &Identity, service: &Service) {
+fn report_refusal(error: &AdmissionError, client: &ClientIdentity, service: &SharedService) {
     count(&service.metrics.refused_connections, 1);
     if let Some(suppressed) = REFUSALS.admit() {
         warn!(%client, %error, suppressed, "a connection was refused");
@@ -235,7 +238,11 @@ fn report_refusal(error: &AdmissionError, client: &Identity, service: &Service) 
 }
 
 /// Accepts connections of the UNIX socket until the server stops, and serves them to their end.
-pub(crate) async fn accept_unix(listener: UnixListener, service: Arc<Service>, admission: Arc<Admission>) {
+pub(crate) async fn accept_unix(
+    listener: UnixListener,
+    service: Arc<SharedService>,
+    admission: Arc<Admission>,
+) {
     let mut connections = JoinSet::new();
     let mut draining = Box::pin(service.draining());
     loop {
@@ -274,13 +281,13 @@ enum UnixError {
 fn admit_unix(
     stream: &UnixStream,
     admission: &Admission,
-    service: &Arc<Service>,
+    service: &Arc<SharedService>,
 ) -> Result<(KnownClient, ConnectionSlot), UnixError> {
     let process = stream.peer_cred()?;
-    let identity = Identity::of_process(process.uid(), process.gid()).from_process(process.pid());
+    let identity = ClientIdentity::of_process(process.uid(), process.gid()).from_process(process.pid());
     let account = service.clients.find(&identity);
     let client = KnownClient { identity, account };
-    match admission.admit(Listener::Unix, &client.account, service) {
+    match admission.admit(ListenerKind::Unix, &client.account, service) {
         Ok(seat) => {
             debug!(client = %client.identity, pid = process.pid(), "a client has connected");
             Ok((client, seat))

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::clients::Client;
-use crate::config::Limits;
+use crate::clients::ClientAccount;
+use crate::config::ServerLimits;
 use crate::metrics::count;
-use crate::service::Service;
+use crate::service::SharedService;
 
 /// The bounds of connections, and what counts against them.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Admission {
 
 /// The listener from which a connection came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listener {
+pub(crate) enum ListenerKind {
     Network,
     Unix,
 }
@@ -44,12 +44,12 @@ pub(crate) enum AdmissionError {
 }
 
 impl Admission {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         Self {
             handshakes: Mutex::default(),
             max_handshakes: limits.max_handshakes,
             max_handshakes_per_address: limits.max_handshakes_per_address,
-            network: Arc::new(Semaphore::new(limits.connections)),
+            network: Arc::new(Semaphore::new(limits.max_connections)),
             unix: Arc::new(Semaphore::new(limits.max_unix_connections)),
             max_connections_per_client: limits.max_connections_per_client,
         }
@@ -88,9 +88,9 @@ impl Admission {
     /// There are as many of the client's, or of all clients together, as there may be.
     pub(crate) fn admit(
         &self,
-        listener: Listener,
-        client: &Arc<Client>,
-        service: &Arc<Service>,
+        listener: ListenerKind,
+        client: &Arc<ClientAccount>,
+        service: &Arc<SharedService>,
     ) -> Result<ConnectionSlot, AdmissionError> {
         let max = self.max_connections_per_client;
         let more = |open: usize| (open < max).then_some(open + 1);
@@ -99,8 +99,8 @@ impl Admission {
         }
         let own = OwnConnection(Arc::clone(client));
         let seats = match listener {
-            Listener::Network => &self.network,
-            Listener::Unix => &self.unix,
+            ListenerKind::Network => &self.network,
+            ListenerKind::Unix => &self.unix,
         };
         let permit = Arc::clone(seats).try_acquire_owned().map_err(|_| AdmissionError::Server)?;
         Ok(ConnectionSlot::new(Arc::clone(service), own, permit))
@@ -208,7 +208,7 @@ impl Drop for HandshakeSlot {
 
 /// One of the connections that a client has at once.
 #[derive(Debug)]
-struct OwnConnection(Arc<Client>);
+struct OwnConnection(Arc<ClientAccount>);
 
 impl Drop for OwnConnection {
     fn drop(&mut self) {
@@ -219,13 +219,13 @@ impl Drop for OwnConnection {
 /// One of the connections that the server has at once, given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
-    service: Arc<Service>,
+    service: Arc<SharedService>,
     _own: OwnConnection,
     _permit: OwnedSemaphorePermit,
 }
 
 impl ConnectionSlot {
-    fn new(service: Arc<Service>, own: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
+    fn new(service: Arc<SharedService>, own: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
         count(&service.metrics.connections, 1);
         count(&service.metrics.open_connections, 1);
         Self { service, _own: own, _permit: permit }
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     fn admission(max_handshakes: usize, max_handshakes_per_address: usize) -> Arc<Admission> {
-        let limits = Limits { max_handshakes, max_handshakes_per_address, ..Limits::default() };
+        let limits = ServerLimits { max_handshakes, max_handshakes_per_address, ..ServerLimits::default() };
         Arc::new(Admission::new(&limits))
     }
 

@@ -28,20 +28,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub(crate) use self::entry::{EventKind, Operation, Origin};
-use self::queue::{Limits, Queue};
+pub(crate) use self::entry::{AuditOrigin, AuditedOperation, EventKind};
+use self::queue::{AuditQueue, QueueLimits};
 pub(crate) use self::reservation::{Reservation, ReservedBytes};
-use self::writer::{LogFile, Writer};
+use self::writer::{AuditWriter, LogFile};
 use crate::config;
 
 /// A log that a thread of its own writes, so that no request waits for a disk.
 #[derive(Debug, Clone)]
-pub(crate) struct Audit(Option<Arc<Log>>);
+pub(crate) struct AuditLog(Option<Arc<OpenAuditLog>>);
 
 #[derive(Debug)]
-struct Log {
+struct OpenAuditLog {
     path: PathBuf,
-    queue: Arc<Queue>,
+    queue: Arc<AuditQueue>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -83,18 +83,18 @@ pub(crate) enum AuditError {
     Closed,
 }
 
-impl Audit {
+impl AuditLog {
     /// Opens the log, or none.
-    pub(crate) fn open(config: Option<&config::Audit>) -> io::Result<Self> {
+    pub(crate) fn open(config: Option<&config::AuditConfig>) -> io::Result<Self> {
         let Some(config) = config else { return Ok(Self(None)) };
         Self::start(config, LogFile::open(&config.file)?)
     }
 
-    fn start(config: &config::Audit, file: LogFile) -> io::Result<Self> {
-        let queue = Arc::new(Queue::new(config.on_failure, Limits::of(config.max_queue_bytes)));
-        let writer = Writer { path: config.file.clone(), queue: Arc::clone(&queue) };
+    fn start(config: &config::AuditConfig, file: LogFile) -> io::Result<Self> {
+        let queue = Arc::new(AuditQueue::new(config.on_failure, QueueLimits::of(config.max_queue_bytes)));
+        let writer = AuditWriter { path: config.file.clone(), queue: Arc::clone(&queue) };
         let writer = std::thread::Builder::new().name("audit".into()).spawn(move || writer.run(file))?;
-        let log = Log { path: config.file.clone(), queue, writer: Mutex::new(Some(writer)) };
+        let log = OpenAuditLog { path: config.file.clone(), queue, writer: Mutex::new(Some(writer)) };
         Ok(Self(Some(Arc::new(log))))
     }
 
@@ -138,7 +138,7 @@ impl Audit {
     }
 
     /// Writes down what was refused before anything was done. Repeats by one client become one entry with a count.
-    pub(crate) fn refuse(&self, origin: &Origin, request: u64, refused: &[Operation<'_>]) {
+    pub(crate) fn refuse(&self, origin: &AuditOrigin, request: u64, refused: &[AuditedOperation<'_>]) {
         let Some(log) = &self.0 else { return };
         for operation in refused {
             log.queue.refuse(origin, request, operation);
@@ -165,7 +165,7 @@ impl Audit {
     }
 
     /// Opens the file of the same name again, after the former was renamed. The former stays in use until
-    /// [`Audit::replace`].
+    /// [`AuditLog::replace`].
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -199,7 +199,7 @@ impl Audit {
 }
 
 /// A bound on the bytes of the entries of so many operations of one kind under one key: each has one verdict.
-pub(crate) fn max_entry_bytes(origin: &Origin, key: &str, operation: &str, operations: usize) -> usize {
+pub(crate) fn max_entry_bytes(origin: &AuditOrigin, key: &str, operation: &str, operations: usize) -> usize {
     let verdicts = operations.min(crate::metrics::CODES.len());
     verdicts.saturating_mul(entry::max_line_bytes(origin, key, operation))
 }

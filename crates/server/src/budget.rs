@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::clients::Client;
+use crate::clients::ClientAccount;
 
 /// Bytes that a client may hold although all clients together hold as many as they may: clients whose requests are small are
 /// served whatever others do.
@@ -85,13 +85,13 @@ impl ClientBytes {
 /// Bytes that are held for a client, given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldBytes {
-    client: Arc<Client>,
+    client: Arc<ClientAccount>,
     bytes: usize,
 }
 
 impl HeldBytes {
     /// Holds nothing yet.
-    pub(crate) fn none(client: Arc<Client>) -> Self {
+    pub(crate) fn none(client: Arc<ClientAccount>) -> Self {
         Self { client, bytes: 0 }
     }
 
@@ -99,7 +99,7 @@ impl HeldBytes {
     ///
     /// # Errors
     /// They are more than the client, or all clients together, may hold.
-    pub(crate) fn new(client: &Arc<Client>, bytes: usize) -> Result<Self, BytesError> {
+    pub(crate) fn new(client: &Arc<ClientAccount>, bytes: usize) -> Result<Self, BytesError> {
         client.bytes.take(bytes)?;
         Ok(Self { client: Arc::clone(client), bytes })
     }
@@ -150,20 +150,20 @@ impl Drop for HeldBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::Clients;
-    use crate::config::Limits;
-    use crate::identity::Identity;
+    use crate::clients::ClientAccounts;
+    use crate::config::ServerLimits;
+    use crate::identity::ClientIdentity;
 
     const KIB: usize = 1 << 10;
 
-    fn clients(max_bytes: usize, max_bytes_per_client: usize) -> Clients {
-        Clients::new(&Limits { max_bytes, max_bytes_per_client, ..Limits::default() })
+    fn clients(max_bytes: usize, max_bytes_per_client: usize) -> ClientAccounts {
+        ClientAccounts::new(&ServerLimits { max_bytes, max_bytes_per_client, ..ServerLimits::default() })
     }
 
     #[test]
     fn one_client_s_bytes_are_bounded_and_come_back() {
         let clients = clients(1 << 30, 100 * KIB);
-        let client = clients.find(&Identity::of_process(1, 1));
+        let client = clients.find(&ClientIdentity::of_process(1, 1));
         let mut held = HeldBytes::new(&client, 60 * KIB).unwrap();
         let error = HeldBytes::new(&client, 41 * KIB).unwrap_err();
         assert_eq!(error, BytesError::Client { max: 100 * KIB });
@@ -180,11 +180,11 @@ mod tests {
     #[test]
     fn small_requests_are_served_although_others_hold_everything() {
         let clients = clients(1000 * KIB, 600 * KIB);
-        let greedy = [1, 2].map(|uid| clients.find(&Identity::of_process(uid, 0)));
+        let greedy = [1, 2].map(|uid| clients.find(&ClientIdentity::of_process(uid, 0)));
         let _held =
             [HeldBytes::new(&greedy[0], 600 * KIB).unwrap(), HeldBytes::new(&greedy[1], 400 * KIB).unwrap()];
         assert_eq!(HeldBytes::new(&greedy[1], KIB).unwrap_err(), BytesError::All);
-        let small = clients.find(&Identity::of_process(3, 0));
+        let small = clients.find(&ClientIdentity::of_process(3, 0));
         let held = HeldBytes::new(&small, GUARANTEED_BYTES).unwrap();
         assert_eq!(HeldBytes::new(&small, 1).unwrap_err(), BytesError::All);
         assert_eq!(clients.budget().used(), 1000 * KIB + GUARANTEED_BYTES);

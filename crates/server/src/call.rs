@@ -15,8 +15,8 @@ use tokio::time::{Sleep, sleep};
 use tonic::{Code, Status};
 
 use crate::budget::{BytesError, HeldBytes};
-use crate::clients::Client;
-use crate::config::Limits;
+use crate::clients::ClientAccount;
+use crate::config::ServerLimits;
 
 /// Bytes that a call holds beside messages: its headers, its session, and what lies between gRPC and the socket.
 pub(crate) const CALL_BYTES: usize = 128 << 10;
@@ -26,8 +26,8 @@ const PREFIX_BYTES: usize = 5;
 
 /// A call from its first byte to the last of its answer.
 #[derive(Debug)]
-pub(crate) struct Call {
-    state: Mutex<State>,
+pub(crate) struct GrpcCall {
+    state: Mutex<CallState>,
     max_message: Duration,
     /// Set if the time of the arriving message begins anew: the one before is whole, or the server has read nothing for a while.
     begins_anew: AtomicBool,
@@ -36,7 +36,7 @@ pub(crate) struct Call {
 }
 
 #[derive(Debug)]
-struct State {
+struct CallState {
     held: HeldBytes,
     /// Bytes of the message that is arriving.
     arriving: usize,
@@ -46,16 +46,20 @@ struct State {
     kept: HeldBytes,
 }
 
-impl Call {
+impl GrpcCall {
     /// Begins a call of a client.
     ///
     /// # Errors
     /// The client, or all clients together, hold as many bytes as they may.
-    pub(crate) fn begin(client: &Arc<Client>, limits: &Limits, is_stream: bool) -> Result<Arc<Self>, Status> {
+    pub(crate) fn begin(
+        client: &Arc<ClientAccount>,
+        limits: &ServerLimits,
+        is_stream: bool,
+    ) -> Result<Arc<Self>, Status> {
         let kept = HeldBytes::new(client, CALL_BYTES).map_err(exhausted)?;
         let held = HeldBytes::none(Arc::clone(client));
         Ok(Arc::new(Self {
-            state: Mutex::new(State { held, arriving: 0, longest: 0, kept }),
+            state: Mutex::new(CallState { held, arriving: 0, longest: 0, kept }),
             max_message: limits.max_message(),
             begins_anew: AtomicBool::new(false),
             max_unary_bytes: (!is_stream).then_some(limits.max_unary_bytes),
@@ -81,8 +85,12 @@ impl Call {
     /// Separates what a message holds that has arrived whole.
     ///
     /// # Errors
-    /// As for [`Call::begin`].
-    pub(crate) fn take_message(&self, client: &Arc<Client>, bytes: usize) -> Result<HeldBytes, BytesError> {
+    /// As for [`GrpcCall::begin`].
+    pub(crate) fn take_message(
+        &self,
+        client: &Arc<ClientAccount>,
+        bytes: usize,
+    ) -> Result<HeldBytes, BytesError> {
         self.begins_anew.store(true, Ordering::Relaxed);
         let mut state = self.lock();
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
@@ -104,7 +112,7 @@ impl Call {
         self.lock().arriving > 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -116,13 +124,13 @@ fn exhausted(error: BytesError) -> Status {
 /// The body that a client sends in a call.
 pub(crate) struct RequestBody<B> {
     body: B,
-    call: Arc<Call>,
+    call: Arc<GrpcCall>,
     /// Set while a message arrives.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<B> RequestBody<B> {
-    pub(crate) fn new(body: B, call: Arc<Call>) -> Self {
+    pub(crate) fn new(body: B, call: Arc<GrpcCall>) -> Self {
         Self { body, call, deadline: None }
     }
 
@@ -172,12 +180,12 @@ impl<B: Body<Data = Bytes, Error: Display> + Unpin> Body for RequestBody<B> {
 
 /// Answers of a connection that its client has not taken yet, and since when.
 #[derive(Debug, Default)]
-pub(crate) struct Untaken {
+pub(crate) struct UntakenAnswers {
     since: Mutex<HashMap<u64, Instant>>,
     last_id: AtomicU64,
 }
 
-impl Untaken {
+impl UntakenAnswers {
     /// Returns for how long the client has left an answer untaken.
     pub(crate) fn longest(&self) -> Option<Duration> {
         self.lock().values().min().map(Instant::elapsed)
@@ -194,16 +202,16 @@ pub(crate) struct AnswerBody {
     /// Bytes that are left of the last frame.
     rest: Bytes,
     id: u64,
-    untaken: Arc<Untaken>,
+    untaken: Arc<UntakenAnswers>,
     /// Keeps what the call holds until its answer ends.
-    _call: Option<Arc<Call>>,
+    _call: Option<Arc<GrpcCall>>,
 }
 
 /// Bytes of an answer that go to HTTP/2 at once.
 const PIECE_BYTES: usize = 16 << 10;
 
 impl AnswerBody {
-    pub(crate) fn new(body: tonic::body::Body, call: Arc<Call>, untaken: Arc<Untaken>) -> Self {
+    pub(crate) fn new(body: tonic::body::Body, call: Arc<GrpcCall>, untaken: Arc<UntakenAnswers>) -> Self {
         let id = untaken.last_id.fetch_add(1, Ordering::Relaxed);
         Self { body, rest: Bytes::new(), id, untaken, _call: Some(call) }
     }
@@ -264,8 +272,8 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::clients::Clients;
-    use crate::identity::Identity;
+    use crate::clients::ClientAccounts;
+    use crate::identity::ClientIdentity;
 
     /// Bytes as they arrive.
     struct Arriving(mpsc::UnboundedReceiver<Bytes>);
@@ -283,17 +291,17 @@ mod tests {
     }
 
     struct Stream {
-        client: Arc<Client>,
-        call: Arc<Call>,
+        client: Arc<ClientAccount>,
+        call: Arc<GrpcCall>,
         body: RequestBody<Arriving>,
         sender: mpsc::UnboundedSender<Bytes>,
     }
 
     impl Stream {
         fn new() -> Self {
-            let limits = Limits { max_message_seconds: 60, ..Limits::default() };
-            let client = Clients::new(&limits).find(&Identity::loopback());
-            let call = Call::begin(&client, &limits, true).unwrap();
+            let limits = ServerLimits { max_message_seconds: 60, ..ServerLimits::default() };
+            let client = ClientAccounts::new(&limits).find(&ClientIdentity::loopback());
+            let call = GrpcCall::begin(&client, &limits, true).unwrap();
             let (sender, receiver) = mpsc::unbounded_channel();
             Self { body: RequestBody::new(Arriving(receiver), Arc::clone(&call)), client, call, sender }
         }

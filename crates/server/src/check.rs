@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use oarlock::AcceleratorBuilder;
 use oarlock_io::{SecretReader, SocketFile, secret_group};
 
-use crate::clock::Clock;
+use crate::clock::ServerClock;
 use crate::config::Config;
-use crate::keyring::{CounterUse, KeySources, Keyring, Refreshed};
-use crate::server::{ServerError, settings};
+use crate::keyring::{CounterUse, KeyChanges, KeySources, Keyring};
+use crate::server::{CryptoserverError, settings};
 use crate::tls::TlsState;
 
 /// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the places of the socket and
@@ -17,11 +17,11 @@ use crate::tls::TlsState;
 ///
 /// # Errors
 /// A server would not start, or would serve nobody.
-pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, ServerError> {
+pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, CryptoserverError> {
     config.check()?;
     let mut warnings = Vec::new();
     if let Some(tls) = &config.tls {
-        let state = TlsState::read(tls, &Clock::default(), SecretReader::Service)?;
+        let state = TlsState::read(tls, &ServerClock::default(), SecretReader::Service)?;
         let faults = state.term_faults().into_iter();
         warnings.extend(faults.map(|(role, fault)| format!("[tls] {}: {fault}", role.setting())));
     }
@@ -29,7 +29,8 @@ pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>
         SocketFile::check(path)?;
     }
     if let Some(audit) = &config.audit {
-        check_audit(&audit.file).map_err(|error| ServerError::Audit { path: audit.file.clone(), error })?;
+        check_audit(&audit.file)
+            .map_err(|error| CryptoserverError::Audit { path: audit.file.clone(), error })?;
     }
     let (sources, keyring, found) = KeySources::open(config, CounterUse::Check)?;
     warnings.extend(key_warnings(&found));
@@ -60,7 +61,7 @@ fn check_audit(path: &Path) -> io::Result<()> {
     }
 }
 
-fn key_warnings(found: &Refreshed) -> Vec<String> {
+fn key_warnings(found: &KeyChanges) -> Vec<String> {
     let refused = found.changes.refused.iter();
     refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
 }

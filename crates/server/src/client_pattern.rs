@@ -6,12 +6,12 @@ use crate::pattern::Pattern;
 /// name, a segment of a URI, the part of an e-mail address before the `@`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPattern {
-    kind: Kind,
+    kind: ClientNameKind,
     pattern: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ClientNameKind {
     Dns,
     Uri,
     Email,
@@ -51,13 +51,13 @@ impl ClientPattern {
     /// No client could ever have such a name.
     pub fn parse(text: &str) -> Result<Self, ClientPatternError> {
         let kind = match text.split_once(':') {
-            _ if text == "*" => Kind::Everybody,
-            _ if text == "loopback" => Kind::Loopback,
-            Some(("dns", _)) => Kind::Dns,
-            Some(("uri", _)) => Kind::Uri,
-            Some(("email", _)) => Kind::Email,
-            Some(("uid", _)) => Kind::Uid,
-            Some(("gid", _)) => Kind::Gid,
+            _ if text == "*" => ClientNameKind::Everybody,
+            _ if text == "loopback" => ClientNameKind::Loopback,
+            Some(("dns", _)) => ClientNameKind::Dns,
+            Some(("uri", _)) => ClientNameKind::Uri,
+            Some(("email", _)) => ClientNameKind::Email,
+            Some(("uid", _)) => ClientNameKind::Uid,
+            Some(("gid", _)) => ClientNameKind::Gid,
             _ => return Err(ClientPatternError::Prefix { found: text.to_owned(), hint: hint(text) }),
         };
         let pattern = text.split_once(':').map_or("", |(_, rest)| rest);
@@ -67,53 +67,55 @@ impl ClientPattern {
         }
     }
 
-    /// Returns true if a client's name fits. Names have the form that [`crate::identity::Identity::names`] gives.
+    /// Returns true if a client's name fits. Names have the form that [`crate::identity::ClientIdentity::names`] gives.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));
         match self.kind {
-            Kind::Everybody => true,
-            Kind::Loopback => name == "loopback",
-            Kind::Uid => prefix == "uid" && is_number(&self.pattern, rest),
-            Kind::Gid => prefix == "gid" && is_number(&self.pattern, rest),
-            Kind::Dns => prefix == "dns" && fits_parts(&self.pattern, &rest.to_ascii_lowercase(), '.'),
-            Kind::Uri => prefix == "uri" && fits_parts(&self.pattern, rest, '/'),
-            Kind::Email => prefix == "email" && fits_address(&self.pattern, rest),
+            ClientNameKind::Everybody => true,
+            ClientNameKind::Loopback => name == "loopback",
+            ClientNameKind::Uid => prefix == "uid" && is_number(&self.pattern, rest),
+            ClientNameKind::Gid => prefix == "gid" && is_number(&self.pattern, rest),
+            ClientNameKind::Dns => {
+                prefix == "dns" && fits_parts(&self.pattern, &rest.to_ascii_lowercase(), '.')
+            }
+            ClientNameKind::Uri => prefix == "uri" && fits_parts(&self.pattern, rest, '/'),
+            ClientNameKind::Email => prefix == "email" && fits_address(&self.pattern, rest),
         }
     }
 }
 
 /// Returns what would do if no name of this kind can fit the pattern.
-fn expected(kind: Kind, pattern: &str) -> Option<&'static str> {
+fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
     let is_dns = |text: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'*');
         !text.is_empty() && text.split('.').all(|label| !label.is_empty() && label.bytes().all(is_plain))
     };
     let (is_good, expected) = match kind {
-        Kind::Dns => (is_dns(pattern), "a DNS name such as \"dns:*.example.com\" (* is one label)"),
-        Kind::Uri => (
+        ClientNameKind::Dns => (is_dns(pattern), "a DNS name such as \"dns:*.example.com\" (* is one label)"),
+        ClientNameKind::Uri => (
             pattern.contains(':') || pattern.starts_with('*'),
             "a URI such as \"uri:spiffe://example.com/ns/*/sa/web\" (* is one segment)",
         ),
-        Kind::Email => {
+        ClientNameKind::Email => {
             let is_good =
                 pattern.rsplit_once('@').is_some_and(|(local, domain)| !local.is_empty() && is_dns(domain));
             (is_good, "an address such as \"email:*@example.com\"")
         }
-        Kind::Uid | Kind::Gid => {
+        ClientNameKind::Uid | ClientNameKind::Gid => {
             (pattern == "*" || pattern.parse::<u32>().is_ok(), "a number such as \"uid:1000\", or *")
         }
-        Kind::Loopback | Kind::Everybody => (true, ""),
+        ClientNameKind::Loopback | ClientNameKind::Everybody => (true, ""),
     };
     (!is_good).then_some(expected)
 }
 
 /// Returns the pattern in the form in which names are compared.
-fn normal(kind: Kind, pattern: &str) -> String {
+fn normal(kind: ClientNameKind, pattern: &str) -> String {
     match kind {
-        Kind::Dns => pattern.to_ascii_lowercase(),
+        ClientNameKind::Dns => pattern.to_ascii_lowercase(),
         // Only the domain of an address is the same in capitals. RFC 5321 2.4.
-        Kind::Email => lower_domain(pattern),
+        ClientNameKind::Email => lower_domain(pattern),
         _ => pattern.to_owned(),
     }
 }

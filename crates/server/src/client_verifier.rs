@@ -9,7 +9,7 @@ use tokio_rustls::rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
 };
 
-use crate::identity::{Identity, IdentityError};
+use crate::identity::{ClientIdentity, IdentityError};
 
 /// Verifies chains as webpki does, and that the certificate names a client that grants can know: within the handshake, so that
 /// the client gets an alert and not a closed connection.
@@ -36,7 +36,7 @@ impl ClientCertVerifier for ClientVerifier {
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
         let verified = self.chains.verify_client_cert(end_entity, intermediates, now)?;
-        match Identity::of_certificate(end_entity) {
+        match ClientIdentity::of_certificate(end_entity) {
             Ok(_) => Ok(verified),
             Err(IdentityError::Unreadable) => Err(CertificateError::BadEncoding.into()),
             // The alert certificate_unknown: RFC 8446 6.2 has none for a certificate without a name.

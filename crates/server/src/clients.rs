@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::audit::ReservedBytes;
 use crate::budget::{ByteBudget, ClientBytes};
-use crate::config::Limits;
-use crate::identity::Identity;
-use crate::rate::Rate;
+use crate::config::ServerLimits;
+use crate::identity::ClientIdentity;
+use crate::rate::RateLimit;
 
 /// A client, and what is counted for it in all its connections together.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct ClientAccount {
     /// Its number among the tenants of the engines: the same whenever it comes back.
     pub(crate) tenant: u64,
     /// Bytes that its requests and answers hold.
@@ -21,15 +21,15 @@ pub(crate) struct Client {
     /// Connections that it has.
     pub(crate) connections: AtomicUsize,
     /// The rate at which it may bring keys.
-    pub(crate) brought_keys: Rate,
+    pub(crate) brought_keys: RateLimit,
     /// Bytes that its requests reserve of the audit log.
     pub(crate) audit_bytes: Arc<ReservedBytes>,
 }
 
 /// All clients by the names that their channels prove.
 #[derive(Debug)]
-pub(crate) struct Clients {
-    known: Mutex<HashMap<String, Arc<Client>>>,
+pub(crate) struct ClientAccounts {
+    known: Mutex<HashMap<String, Arc<ClientAccount>>>,
     budget: Arc<ByteBudget>,
     max_bytes_per_client: usize,
     max_brought_keys_per_second: u32,
@@ -40,8 +40,8 @@ pub(crate) struct Clients {
 /// Clients that are known before those that left nothing behind are forgotten.
 const MIN_KNOWN: usize = 64;
 
-impl Clients {
-    pub(crate) fn new(limits: &Limits) -> Self {
+impl ClientAccounts {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         Self {
             known: Mutex::default(),
             budget: Arc::new(ByteBudget::new(limits.max_bytes)),
@@ -57,7 +57,7 @@ impl Clients {
     }
 
     /// Returns the client of an identity: the same one for all its connections.
-    pub(crate) fn find(&self, identity: &Identity) -> Arc<Client> {
+    pub(crate) fn find(&self, identity: &ClientIdentity) -> Arc<ClientAccount> {
         let name = name_of(identity);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = known.get(&name) {
@@ -68,11 +68,11 @@ impl Clients {
             // Without this a crowd that has left would be looked through at each newcomer.
             known.shrink_to(2 * MIN_KNOWN);
         }
-        let client = Arc::new(Client {
+        let client = Arc::new(ClientAccount {
             tenant: self.hasher.hash_one(&name),
             bytes: ClientBytes::new(self.max_bytes_per_client, Arc::clone(&self.budget)),
             connections: AtomicUsize::new(0),
-            brought_keys: Rate::new(self.max_brought_keys_per_second),
+            brought_keys: RateLimit::new(self.max_brought_keys_per_second),
             audit_bytes: Arc::default(),
         });
         known.insert(name, Arc::clone(&client));
@@ -80,7 +80,7 @@ impl Clients {
     }
 }
 
-impl Client {
+impl ClientAccount {
     /// True if a new account would say the same.
     fn is_forgettable(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1
@@ -93,7 +93,7 @@ impl Client {
 }
 
 /// A user of this machine is one client whatever its group, which it may change. A certificate's names belong to it together.
-fn name_of(identity: &Identity) -> String {
+fn name_of(identity: &ClientIdentity) -> String {
     let names = identity.names();
     match names.first() {
         Some(user) if user.starts_with("uid:") => user.clone(),
@@ -105,39 +105,39 @@ fn name_of(identity: &Identity) -> String {
 mod tests {
     use super::*;
 
-    fn clients() -> Clients {
-        Clients::new(&Limits::default())
+    fn clients() -> ClientAccounts {
+        ClientAccounts::new(&ServerLimits::default())
     }
 
     #[test]
     fn a_client_is_the_same_in_all_its_sessions() {
         let clients = clients();
-        let user = clients.find(&Identity::of_process(7, 1));
-        assert_eq!(clients.find(&Identity::of_process(7, 2)).tenant, user.tenant);
-        assert_ne!(clients.find(&Identity::of_process(8, 1)).tenant, user.tenant);
-        assert_ne!(clients.find(&Identity::loopback()).tenant, user.tenant);
+        let user = clients.find(&ClientIdentity::of_process(7, 1));
+        assert_eq!(clients.find(&ClientIdentity::of_process(7, 2)).tenant, user.tenant);
+        assert_ne!(clients.find(&ClientIdentity::of_process(8, 1)).tenant, user.tenant);
+        assert_ne!(clients.find(&ClientIdentity::loopback()).tenant, user.tenant);
     }
 
     #[test]
     fn clients_that_are_gone_are_forgotten_and_keep_their_turn() {
         let clients = clients();
-        let first = clients.find(&Identity::of_process(0, 0)).tenant;
+        let first = clients.find(&ClientIdentity::of_process(0, 0)).tenant;
         for user in 1..10_000 {
-            clients.find(&Identity::of_process(user, 0));
+            clients.find(&ClientIdentity::of_process(user, 0));
         }
         assert!(clients.known.lock().unwrap().len() < 4 * MIN_KNOWN);
-        assert_eq!(clients.find(&Identity::of_process(0, 0)).tenant, first, "coming back wins nothing");
+        assert_eq!(clients.find(&ClientIdentity::of_process(0, 0)).tenant, first, "coming back wins nothing");
     }
 
     #[test]
     fn who_has_used_up_a_rate_is_not_forgotten() {
         let clients = clients();
-        let client = clients.find(&Identity::of_process(0, 0));
+        let client = clients.find(&ClientIdentity::of_process(0, 0));
         while client.brought_keys.take(1).is_ok() {}
         drop(client);
         for user in 1..10_000 {
-            clients.find(&Identity::of_process(user, 0));
+            clients.find(&ClientIdentity::of_process(user, 0));
         }
-        assert!(!clients.find(&Identity::of_process(0, 0)).brought_keys.is_unused());
+        assert!(!clients.find(&ClientIdentity::of_process(0, 0)).brought_keys.is_unused());
     }
 }

@@ -9,19 +9,19 @@ use tokio_rustls::rustls::time_provider::TimeProvider;
 
 /// A source of time: the system's, moved on by what a test asks for.
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub struct ServerClock {
     began: Instant,
     /// Seconds by which it is ahead of the system.
     ahead: Arc<AtomicU64>,
 }
 
-impl Default for Clock {
+impl Default for ServerClock {
     fn default() -> Self {
         Self { began: Instant::now(), ahead: Arc::default() }
     }
 }
 
-impl Clock {
+impl ServerClock {
     /// Moves every copy of this clock on, as if so much time had passed.
     pub fn advance(&self, by: Duration) {
         self.ahead.fetch_add(by.as_secs(), Ordering::Relaxed);
@@ -44,7 +44,7 @@ impl Clock {
     }
 }
 
-impl TimeProvider for Clock {
+impl TimeProvider for ServerClock {
     fn current_time(&self) -> Option<UnixTime> {
         let seconds = u64::try_from(self.unix_seconds()).ok()?;
         Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))

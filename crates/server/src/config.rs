@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock_io::{KeyForPath, check_key_path};
-use oarlock_wire::Limits as WireLimits;
+use oarlock_wire::MessageLimits;
 use serde::Deserialize;
 
 use crate::budget::GUARANTEED_BYTES;
@@ -19,29 +19,29 @@ use crate::pattern::Pattern;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Where to listen.
-    pub listen: Listen,
+    pub listen: ListenConfig,
     /// Certificates; must be there where `listen.tcp` is.
-    pub tls: Option<Tls>,
+    pub tls: Option<TlsConfig>,
     /// Keys that live at the server.
     #[serde(default)]
-    pub keys: Keys,
+    pub keys: KeysConfig,
     /// Who may do what with which of them.
     #[serde(default, rename = "grant")]
-    pub grants: Vec<Grant>,
+    pub grants: Vec<GrantConfig>,
     /// A record of what was done.
-    pub audit: Option<Audit>,
+    pub audit: Option<AuditConfig>,
     /// Bounds.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// Which engines.
     #[serde(default)]
-    pub engines: Engines,
+    pub engines: EnginesConfig,
 }
 
 /// Where to listen; at least one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Listen {
+pub struct ListenConfig {
     /// gRPC under mutual TLS 1.3.
     pub tcp: Option<SocketAddr>,
     /// gRPC without protection, on a loopback address only: every process of the machine may come.
@@ -57,7 +57,7 @@ pub struct Listen {
 /// Certificates and keys in PEM.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tls {
+pub struct TlsConfig {
     /// The server's chain, its own certificate first.
     pub certificate: PathBuf,
     /// Its private key.
@@ -69,7 +69,7 @@ pub struct Tls {
 /// Keys that live at the server.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Keys {
+pub struct KeysConfig {
     /// PEM or DER files, each named as its key; looked at again when it changes.
     pub directory: Option<PathBuf>,
     /// The passphrase of encrypted ones, in the first line.
@@ -97,7 +97,7 @@ impl TryFrom<String> for NonceField {
 /// Who may do what with which keys. What no grant allows is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Grant {
+pub struct GrantConfig {
     /// Names of keys, with `*` for any characters.
     pub keys: Vec<Pattern>,
     /// Clients, in the form that [`ClientPattern`] parses.
@@ -116,7 +116,7 @@ fn everything() -> Vec<Pattern> {
 /// The audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Audit {
+pub struct AuditConfig {
     /// Appended to, a JSON object a line.
     pub file: PathBuf,
     /// What to do where it cannot be written.
@@ -127,7 +127,7 @@ pub struct Audit {
     pub max_queue_bytes: usize,
 }
 
-impl Audit {
+impl AuditConfig {
     /// A log in a file, with what else is the default.
     #[must_use]
     pub fn at(file: PathBuf, on_failure: AuditFailure) -> Self {
@@ -160,9 +160,9 @@ pub const RSA_KEY_UNITS: u32 = 20;
 /// Bounds that keep one client from the others' way.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections over TCP with a known client at once.
-    pub connections: usize,
+    pub max_connections: usize,
     /// Connections of the UNIX socket at once, counted apart.
     pub max_unix_connections: usize,
     /// Connections that one client may have at once, of every kind.
@@ -172,9 +172,9 @@ pub struct Limits {
     /// The same of one address, or of one IPv6 network of 64 bits.
     pub max_handshakes_per_address: usize,
     /// Requests that one connection or stream may have under way.
-    pub in_flight: usize,
+    pub max_in_flight: usize,
     /// Bytes of a message of a stream.
-    pub message_bytes: usize,
+    pub max_message_bytes: usize,
     /// Bytes of a call with one request.
     pub max_unary_bytes: usize,
     /// Bytes that requests and answers of one client hold at once, all its connections together.
@@ -182,9 +182,9 @@ pub struct Limits {
     /// Bytes that requests and answers of all clients hold at once.
     pub max_bytes: usize,
     /// Jobs or records of a batch.
-    pub operations: u32,
+    pub max_operations: u32,
     /// Keys that one stream may have open.
-    pub keys_per_stream: u32,
+    pub max_keys_per_stream: u32,
     /// Seconds of engine time, as the cost model predicts it, that one client may have waiting in all its connections together.
     pub max_queued_seconds_per_client: u64,
     /// Whether clients may bring keys along.
@@ -194,54 +194,58 @@ pub struct Limits {
     /// Bits of the modulus of an RSA key that a client brings.
     pub max_brought_rsa_bits: u16,
     /// How long a TLS handshake may take, or a UNIX client's first bytes.
-    pub handshake_seconds: u64,
+    pub max_handshake_seconds: u64,
     /// The longest time that a message may take from its first byte to its last.
     pub max_message_seconds: u64,
     /// Time after which a client's connection is cut if it leaves answers untaken.
     pub max_stall_seconds: u64,
     /// How long a connection may be silent.
-    pub idle_seconds: u64,
+    pub max_idle_seconds: u64,
     /// The longest time that a connection may last.
     pub max_connection_seconds: u64,
     /// How long requests under way have to end when the server stops.
-    pub drain_seconds: u64,
+    pub max_drain_seconds: u64,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            connections: 1024,
+            max_connections: 1024,
             max_unix_connections: 1024,
             max_connections_per_client: 256,
             max_handshakes: 512,
             max_handshakes_per_address: 64,
-            in_flight: 64,
-            message_bytes: 16 << 20,
+            max_in_flight: 64,
+            max_message_bytes: 16 << 20,
             max_unary_bytes: 1 << 20,
             max_bytes_per_client: 128 << 20,
             max_bytes: 512 << 20,
-            operations: 1 << 17,
-            keys_per_stream: 4096,
+            max_operations: 1 << 17,
+            max_keys_per_stream: 4096,
             max_queued_seconds_per_client: 60,
             may_bring_keys: false,
             max_brought_keys_per_second: 1000,
             max_brought_rsa_bits: 4096,
-            handshake_seconds: 10,
+            max_handshake_seconds: 10,
             max_message_seconds: 60,
             max_stall_seconds: 30,
-            idle_seconds: 600,
+            max_idle_seconds: 600,
             max_connection_seconds: 24 * 60 * 60,
-            drain_seconds: 30,
+            max_drain_seconds: 30,
         }
     }
 }
 
-impl Limits {
+impl ServerLimits {
     /// The bounds of one message.
     #[must_use]
-    pub fn wire(&self) -> WireLimits {
-        let output_bytes = u32::try_from(self.message_bytes).unwrap_or(u32::MAX);
-        WireLimits { message_bytes: self.message_bytes, operations: self.operations, output_bytes }
+    pub fn wire(&self) -> MessageLimits {
+        let max_output_bytes = u32::try_from(self.max_message_bytes).unwrap_or(u32::MAX);
+        MessageLimits {
+            max_message_bytes: self.max_message_bytes,
+            max_operations: self.max_operations,
+            max_output_bytes,
+        }
     }
 
     /// Returns the memory that clients can make the server use beyond what it needs at rest, with what is still to be written to the
@@ -253,8 +257,8 @@ impl Limits {
     #[must_use]
     pub fn max_memory_bytes(&self) -> usize {
         let of_call = 2 * SEND_BUFFER_BYTES;
-        let of_network = BUFFER_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.in_flight);
-        let network = self.connections.saturating_mul(of_network + GUARANTEED_BYTES);
+        let of_network = BUFFER_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.max_in_flight);
+        let network = self.max_connections.saturating_mul(of_network + GUARANTEED_BYTES);
         let unix = self.max_unix_connections.saturating_mul(BUFFER_BYTES + GUARANTEED_BYTES);
         let handshakes = self.max_handshakes.saturating_mul(BUFFER_BYTES);
         [network, unix, handshakes].into_iter().fold(self.max_bytes.saturating_mul(2), usize::saturating_add)
@@ -269,7 +273,7 @@ impl Limits {
     /// How long a handshake may take.
     #[must_use]
     pub fn handshake(&self) -> Duration {
-        Duration::from_secs(self.handshake_seconds.max(1))
+        Duration::from_secs(self.max_handshake_seconds.max(1))
     }
 
     /// Returns the longest time that a message may take.
@@ -287,20 +291,20 @@ impl Limits {
     /// How long a connection may be silent.
     #[must_use]
     pub fn idle(&self) -> Duration {
-        Duration::from_secs(self.idle_seconds.max(1))
+        Duration::from_secs(self.max_idle_seconds.max(1))
     }
 
     /// How long requests under way have to end.
     #[must_use]
     pub fn drain(&self) -> Duration {
-        Duration::from_secs(self.drain_seconds)
+        Duration::from_secs(self.max_drain_seconds)
     }
 }
 
 /// Which engines, and how they are used.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Engines {
+pub struct EnginesConfig {
     /// Names of those that may answer; all where absent.
     pub allowed: Option<Vec<String>>,
     /// Worker threads; as many as cores where absent.
@@ -429,7 +433,7 @@ impl Config {
 
     /// Checks that no key stands where its file is to be named: messages quote names of files.
     fn check_key_paths(&self) -> Result<(), ConfigError> {
-        let Keys { directory, passphrase_file, records, .. } = &self.keys;
+        let KeysConfig { directory, passphrase_file, records, .. } = &self.keys;
         let keys = [
             ("[keys] directory", directory),
             ("[keys] passphrase_file", passphrase_file),
@@ -480,16 +484,16 @@ fn number(
     if is_good { Ok(()) } else { Err(ConfigError::Number { section, field, expected }) }
 }
 
-impl Limits {
+impl ServerLimits {
     fn check(&self) -> Result<(), ConfigError> {
         for (field, value) in [
-            ("connections", self.connections),
+            ("max_connections", self.max_connections),
             ("max_unix_connections", self.max_unix_connections),
             ("max_connections_per_client", self.max_connections_per_client),
             ("max_handshakes", self.max_handshakes),
             ("max_handshakes_per_address", self.max_handshakes_per_address),
-            ("in_flight", self.in_flight),
-            ("operations", self.operations as usize),
+            ("max_in_flight", self.max_in_flight),
+            ("max_operations", self.max_operations as usize),
             ("max_brought_keys_per_second", self.max_brought_keys_per_second as usize),
         ] {
             number("limits", field, "1 or more", value > 0)?;
@@ -503,19 +507,19 @@ impl Limits {
         }
         number("limits", "max_connection_seconds", "1 or more", self.max_connection_seconds > 0)?;
         for (field, bytes) in
-            [("message_bytes", self.message_bytes), ("max_unary_bytes", self.max_unary_bytes)]
+            [("max_message_bytes", self.max_message_bytes), ("max_unary_bytes", self.max_unary_bytes)]
         {
             number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
         }
         let own = self.max_bytes_per_client;
-        let min = (2 * self.message_bytes.max(self.max_unary_bytes)).max(1 << 20);
-        let enough = "1048576 or more, and twice message_bytes and max_unary_bytes";
+        let min = (2 * self.max_message_bytes.max(self.max_unary_bytes)).max(1 << 20);
+        let enough = "1048576 or more, and twice max_message_bytes and max_unary_bytes";
         number("limits", "max_bytes_per_client", enough, own >= min)?;
         number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
     }
 }
 
-impl Grant {
+impl GrantConfig {
     /// Checks that there could be such clients and operations.
     fn check(&self, number: usize) -> Result<(), ConfigError> {
         for client in &self.clients {
@@ -539,7 +543,7 @@ fn near(pattern: &Pattern) -> String {
     }
 }
 
-impl Listen {
+impl ListenConfig {
     /// Permissions of the UNIX socket: the owner's alone where nothing is said.
     ///
     /// # Errors

@@ -15,24 +15,24 @@ use tonic::metadata::MetadataMap;
 use tonic::{Status, Streaming};
 
 use crate::budget::HeldBytes;
-use crate::call::Call;
+use crate::call::GrpcCall;
 use crate::lifetime::StageWatch;
-use crate::service::Service;
-use crate::session::{Answer, Pending, Session, refusal};
-use crate::transport::{KnownClient, Peer};
+use crate::service::SharedService;
+use crate::session::{ClientSession, HeldAnswer, PendingResponse, refusal};
+use crate::transport::{CallPeer, KnownClient};
 
 /// The service as tonic calls it.
 #[derive(Debug)]
-pub(crate) struct Grpc(pub(crate) Arc<Service>);
+pub(crate) struct GrpcService(pub(crate) Arc<SharedService>);
 
 /// Answers to a stream of requests, each as soon as it is there.
-pub(crate) struct Answers {
-    session: Session,
-    service: Arc<Service>,
+pub(crate) struct AnswerStream {
+    session: ClientSession,
+    service: Arc<SharedService>,
     client: KnownClient,
-    call: Arc<Call>,
+    call: Arc<GrpcCall>,
     requests: Streaming<Request>,
-    pending: FuturesUnordered<Pending>,
+    pending: FuturesUnordered<PendingResponse>,
     ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
     /// How the stream will end, once nothing more is read.
     end: Option<Result<(), Status>>,
@@ -40,14 +40,14 @@ pub(crate) struct Answers {
     sent: Option<HeldBytes>,
 }
 
-impl Stream for Answers {
+impl Stream for AnswerStream {
     type Item = Result<Response, Status>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         this.sent = None;
         loop {
-            if let Poll::Ready(Some(Answer { response, held })) =
+            if let Poll::Ready(Some(HeldAnswer { response, held })) =
                 Pin::new(&mut this.pending).poll_next(context)
             {
                 this.sent = Some(held);
@@ -77,7 +77,7 @@ impl Stream for Answers {
     }
 }
 
-impl Answers {
+impl AnswerStream {
     fn begin(&mut self, request: Request) {
         match self.call.take_message(&self.client.account, request.encoded_len()) {
             Ok(held) => self.pending.push(self.session.start(request, held)),
@@ -89,12 +89,12 @@ impl Answers {
     fn has_enough(&self) -> bool {
         let limits = &self.service.limits;
         // With room for one more message of any length, what a stream sends is not refused for what it has sent before.
-        let is_full = self.client.account.bytes.left() < 2 * limits.message_bytes;
-        self.pending.len() >= limits.in_flight || (is_full && !self.pending.is_empty())
+        let is_full = self.client.account.bytes.left() < 2 * limits.max_message_bytes;
+        self.pending.len() >= limits.max_in_flight || (is_full && !self.pending.is_empty())
     }
 }
 
-impl Grpc {
+impl GrpcService {
     /// One request of a client, in a session of its own, after the keys it names have been opened.
     async fn once<T>(
         &self,
@@ -111,7 +111,7 @@ impl Grpc {
             let open = Request { id: 0, body: Some(request::Body::OpenKey(open)) };
             answer(session.start(open, held()).await.response)?;
         }
-        let Answer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
+        let HeldAnswer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
         call.keep(held);
         answer(response)
     }
@@ -169,16 +169,16 @@ fn single(scheme: proto::Scheme, input: bytes::Bytes, second: bytes::Bytes) -> p
 }
 
 #[tonic::async_trait]
-impl Cryptoserver for Grpc {
-    type StreamStream = Answers;
+impl Cryptoserver for GrpcService {
+    type StreamStream = AnswerStream;
 
     async fn stream(
         &self,
         request: tonic::Request<Streaming<Request>>,
-    ) -> Result<tonic::Response<Answers>, Status> {
+    ) -> Result<tonic::Response<AnswerStream>, Status> {
         let (client, call) = (client(&request)?, call(&request)?);
         let ending = Box::pin(ending(Arc::clone(&self.0), peer(&request)?.stage.clone()));
-        Ok(tonic::Response::new(Answers {
+        Ok(tonic::Response::new(AnswerStream {
             session: self.0.session(client.clone()),
             service: Arc::clone(&self.0),
             client,
@@ -313,17 +313,17 @@ fn client<T>(request: &tonic::Request<T>) -> Result<KnownClient, Status> {
 }
 
 /// Returns what counts the bytes of a call.
-fn call<T>(request: &tonic::Request<T>) -> Result<Arc<Call>, Status> {
+fn call<T>(request: &tonic::Request<T>) -> Result<Arc<GrpcCall>, Status> {
     request.extensions().get().cloned().ok_or_else(unexpected)
 }
 
-fn peer<T>(request: &tonic::Request<T>) -> Result<&Peer, Status> {
-    let peer = request.extensions().get::<Peer>();
+fn peer<T>(request: &tonic::Request<T>) -> Result<&CallPeer, Status> {
+    let peer = request.extensions().get::<CallPeer>();
     peer.ok_or_else(|| Status::unauthenticated("the connection proves nobody"))
 }
 
 /// Waits until the server stops or the connection is to end; returns what the client is told.
-async fn ending(service: Arc<Service>, stage: StageWatch) -> &'static str {
+async fn ending(service: Arc<SharedService>, stage: StageWatch) -> &'static str {
     tokio::select! {
         () = service.draining() => "the server is stopping",
         reason = stage.ending() => reason.message(),

@@ -21,12 +21,12 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tracing::debug;
 
-use crate::call::{AnswerBody, Call, RequestBody, Untaken};
-use crate::config::Limits;
-use crate::grpc::Grpc;
-use crate::server::ServerError;
-use crate::service::Service;
-use crate::transport::{Peer, Transport};
+use crate::call::{AnswerBody, GrpcCall, RequestBody, UntakenAnswers};
+use crate::config::ServerLimits;
+use crate::grpc::GrpcService;
+use crate::server::CryptoserverError;
+use crate::service::SharedService;
+use crate::transport::{CallPeer, ClientTransport};
 
 /// Bytes that a client may send on a connection before the server has read them.
 pub(crate) const WINDOW_BYTES: u32 = 256 << 10;
@@ -38,12 +38,12 @@ type Http2 = http2::Builder<TokioExecutor>;
 
 /// Serves the connections that arrive until the server stops.
 pub(crate) fn serve_grpc(
-    mut arrived: mpsc::Receiver<Transport>,
-    service: Arc<Service>,
-) -> Result<impl Future<Output = ()>, ServerError> {
+    mut arrived: mpsc::Receiver<ClientTransport>,
+    service: Arc<SharedService>,
+) -> Result<impl Future<Output = ()>, CryptoserverError> {
     let (health, health_service) = tonic_health::server::health_reporter();
-    let cryptoserver = CryptoserverServer::new(Grpc(Arc::clone(&service)))
-        .max_decoding_message_size(service.limits.message_bytes)
+    let cryptoserver = CryptoserverServer::new(GrpcService(Arc::clone(&service)))
+        .max_decoding_message_size(service.limits.max_message_bytes)
         .max_encoding_message_size(usize::MAX);
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -68,10 +68,10 @@ pub(crate) fn serve_grpc(
     })
 }
 
-fn http2(limits: &Limits) -> Http2 {
+fn http2(limits: &ServerLimits) -> Http2 {
     let mut http2 = Http2::new(TokioExecutor::new());
     http2
-        .max_concurrent_streams(u32::try_from(limits.in_flight).unwrap_or(u32::MAX))
+        .max_concurrent_streams(u32::try_from(limits.max_in_flight).unwrap_or(u32::MAX))
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES)
         .max_send_buf_size(SEND_BUFFER_BYTES);
@@ -79,11 +79,15 @@ fn http2(limits: &Limits) -> Http2 {
 }
 
 /// Serves one connection to its end: with a GOAWAY, and with what is under way answered, unless the client takes no answers.
-async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: Arc<Service>) {
+async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, service: Arc<SharedService>) {
     let peer = transport.peer().clone();
-    let untaken = Arc::new(Untaken::default());
-    let calls =
-        Calls { routes, peer: peer.clone(), untaken: Arc::clone(&untaken), service: Arc::clone(&service) };
+    let untaken = Arc::new(UntakenAnswers::default());
+    let calls = ConnectionCalls {
+        routes,
+        peer: peer.clone(),
+        untaken: Arc::clone(&untaken),
+        service: Arc::clone(&service),
+    };
     let mut connection = pin!(http2.serve_connection(TokioIo::new(transport), calls));
     let mut ending = pin!(async {
         tokio::select! {
@@ -115,21 +119,21 @@ async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: 
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
-struct Calls {
+struct ConnectionCalls {
     routes: Routes,
-    peer: Peer,
-    untaken: Arc<Untaken>,
-    service: Arc<Service>,
+    peer: CallPeer,
+    untaken: Arc<UntakenAnswers>,
+    service: Arc<SharedService>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Calls {
+impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
     type Response = Response<AnswerBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let is_stream = request.uri().path().ends_with("/Stream");
-        let call = match Call::begin(&self.peer.client.account, &self.service.limits, is_stream) {
+        let call = match GrpcCall::begin(&self.peer.client.account, &self.service.limits, is_stream) {
             Ok(call) => call,
             Err(status) => return Box::pin(async { Ok(status.into_http()) }),
         };
@@ -146,7 +150,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
 const HEALTH: Duration = Duration::from_millis(500);
 
 /// Reports whether requests are served, until the server stops.
-async fn report_health(health: HealthReporter, service: Arc<Service>) {
+async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
     let mut ticks = interval(HEALTH);
     let mut draining = Box::pin(service.draining());
     loop {
@@ -154,7 +158,7 @@ async fn report_health(health: HealthReporter, service: Arc<Service>) {
             None => ServingStatus::Serving,
             Some(_) => ServingStatus::NotServing,
         };
-        for name in ["", <CryptoserverServer<Grpc> as tonic::server::NamedService>::NAME] {
+        for name in ["", <CryptoserverServer<GrpcService> as tonic::server::NamedService>::NAME] {
             health.set_service_status(name, status).await;
         }
         if service.is_draining() {

@@ -12,7 +12,7 @@ use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
 ///
 /// Two of them are equal if their names are: a client keeps its identity when it renews its certificate.
 #[derive(Clone, Debug)]
-pub struct Identity {
+pub struct ClientIdentity {
     names: Arc<[String]>,
     /// Of its certificate, in hex with colons.
     serial: Option<Arc<str>>,
@@ -31,7 +31,7 @@ pub enum IdentityError {
     Nameless,
 }
 
-impl Identity {
+impl ClientIdentity {
     /// A client known by the subject alternative names of its certificate: DNS names, e-mail addresses and URIs. The
     /// common name does not count. RFC 6125 6.4.4.
     ///
@@ -101,13 +101,13 @@ impl Identity {
     }
 }
 
-impl PartialEq for Identity {
+impl PartialEq for ClientIdentity {
     fn eq(&self, other: &Self) -> bool {
         self.names == other.names
     }
 }
 
-impl Eq for Identity {}
+impl Eq for ClientIdentity {}
 
 fn text(name: &GeneralName<'_>) -> Option<String> {
     match name {
@@ -118,7 +118,7 @@ fn text(name: &GeneralName<'_>) -> Option<String> {
     }
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for ClientIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.names.join(","))
     }

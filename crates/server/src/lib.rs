@@ -54,10 +54,10 @@ mod unix;
 
 pub use certificate::TermFault;
 pub use check::check;
-pub use clock::Clock;
+pub use clock::ServerClock;
 pub use config::Config;
 pub use harden::{Hardening, harden, keep_little_memory, raise_open_files};
-pub use keyring::KeysError;
+pub use keyring::ResidentKeysError;
 pub use reload::ReloadHandle;
-pub use server::{Addresses, Server, ServerError};
+pub use server::{Addresses, BoundServer, CryptoserverError};
 pub use tls::TlsError;

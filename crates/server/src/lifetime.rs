@@ -9,23 +9,23 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use crate::clock::Clock;
-use crate::config::Limits;
+use crate::clock::ServerClock;
+use crate::config::ServerLimits;
 
 /// All connections with a known client, and when each ends.
 #[derive(Debug)]
-pub(crate) struct Lifetimes {
-    clock: Clock,
+pub(crate) struct ConnectionLifetimes {
+    clock: ServerClock,
     /// Seconds that a connection may last at most.
     max_connection_seconds: AtomicU64,
     /// Time that requests under way have after the end.
     grace: Duration,
-    entries: Mutex<HashMap<u64, Entry>>,
+    entries: Mutex<HashMap<u64, LifetimeEntry>>,
     last_id: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct LifetimeEntry {
     /// The client's certificate and those it sent with it; empty on sockets without TLS.
     chain: Vec<CertificateDer<'static>>,
     /// The end of the certificate in seconds since 1970.
@@ -34,12 +34,12 @@ struct Entry {
     max_age_at: Duration,
     /// When it is cut, once it has begun to end.
     cut_at: Option<Duration>,
-    stage: watch::Sender<Stage>,
+    stage: watch::Sender<LifeStage>,
 }
 
 /// A connection's stage of life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum LifeStage {
     /// Requests are served.
     Serving,
     /// Requests under way are answered, new ones refused.
@@ -71,20 +71,20 @@ impl EndReason {
     }
 }
 
-/// A connection's place among the [`Lifetimes`], given up when it is dropped.
+/// A connection's place among the [`ConnectionLifetimes`], given up when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lifetime {
+pub(crate) struct ConnectionLifetime {
     id: u64,
-    lifetimes: Arc<Lifetimes>,
+    lifetimes: Arc<ConnectionLifetimes>,
     stage: StageWatch,
 }
 
 /// The view that requests have of their connection's stage.
 #[derive(Clone, Debug)]
-pub(crate) struct StageWatch(watch::Receiver<Stage>);
+pub(crate) struct StageWatch(watch::Receiver<LifeStage>);
 
-impl Lifetimes {
-    pub(crate) fn new(clock: Clock, limits: &Limits) -> Self {
+impl ConnectionLifetimes {
+    pub(crate) fn new(clock: ServerClock, limits: &ServerLimits) -> Self {
         Self {
             clock,
             max_connection_seconds: AtomicU64::new(limits.max_connection_seconds),
@@ -94,7 +94,7 @@ impl Lifetimes {
         }
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &ServerClock {
         &self.clock
     }
 
@@ -104,11 +104,11 @@ impl Lifetimes {
     }
 
     /// Enters a connection with the chain that its client showed.
-    pub(crate) fn enter(self: &Arc<Self>, chain: Vec<CertificateDer<'static>>) -> Lifetime {
+    pub(crate) fn enter(self: &Arc<Self>, chain: Vec<CertificateDer<'static>>) -> ConnectionLifetime {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed);
         let max_age = jittered(self.max_connection_seconds.load(Ordering::Relaxed));
-        let (stage, watched) = watch::channel(Stage::Serving);
-        let entry = Entry {
+        let (stage, watched) = watch::channel(LifeStage::Serving);
+        let entry = LifetimeEntry {
             not_after: chain.first().and_then(|certificate| crate::certificate::not_after(certificate)),
             chain,
             max_age_at: self.clock.elapsed() + max_age,
@@ -116,7 +116,7 @@ impl Lifetimes {
             stage,
         };
         self.lock().insert(id, entry);
-        Lifetime { id, lifetimes: Arc::clone(self), stage: StageWatch(watched) }
+        ConnectionLifetime { id, lifetimes: Arc::clone(self), stage: StageWatch(watched) }
     }
 
     /// Ends connections whose time is over, and cuts those that have had their grace. Called every second.
@@ -129,7 +129,7 @@ impl Lifetimes {
                 self.end(entry, EndReason::TooOld);
             }
             if entry.cut_at.is_some_and(|cut_at| cut_at <= elapsed) {
-                entry.stage.send_replace(Stage::Cut);
+                entry.stage.send_replace(LifeStage::Cut);
             }
         }
     }
@@ -138,20 +138,20 @@ impl Lifetimes {
     pub(crate) fn end_untrusted(&self, is_trusted: impl Fn(&[CertificateDer<'static>]) -> bool) -> usize {
         let mut entries = self.lock();
         let untrusted = entries.values_mut().filter(|entry| {
-            let is_serving = *entry.stage.borrow() == Stage::Serving;
+            let is_serving = *entry.stage.borrow() == LifeStage::Serving;
             is_serving && !entry.chain.is_empty() && !is_trusted(&entry.chain)
         });
         untrusted.map(|entry| self.end(entry, EndReason::NotTrusted)).count()
     }
 
-    fn end(&self, entry: &mut Entry, reason: EndReason) {
+    fn end(&self, entry: &mut LifetimeEntry, reason: EndReason) {
         if entry.cut_at.is_none() {
             entry.cut_at = Some(self.clock.elapsed() + self.grace);
-            entry.stage.send_replace(Stage::Ending(reason));
+            entry.stage.send_replace(LifeStage::Ending(reason));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Entry>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, LifetimeEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -163,13 +163,13 @@ fn jittered(seconds: u64) -> Duration {
     Duration::from_millis(seconds.saturating_mul(900).saturating_add(seconds.saturating_mul(share) / 10))
 }
 
-impl Lifetime {
+impl ConnectionLifetime {
     pub(crate) fn stage(&self) -> StageWatch {
         self.stage.clone()
     }
 }
 
-impl Drop for Lifetime {
+impl Drop for ConnectionLifetime {
     fn drop(&mut self) {
         self.lifetimes.lock().remove(&self.id);
     }
@@ -179,22 +179,22 @@ impl StageWatch {
     /// Returns why the connection ends, if it does.
     pub(crate) fn end_reason(&self) -> Option<EndReason> {
         match *self.0.borrow() {
-            Stage::Serving => None,
-            Stage::Ending(reason) => Some(reason),
-            Stage::Cut => Some(EndReason::TooOld),
+            LifeStage::Serving => None,
+            LifeStage::Ending(reason) => Some(reason),
+            LifeStage::Cut => Some(EndReason::TooOld),
         }
     }
 
     /// Waits until the connection is to end.
     pub(crate) async fn ending(mut self) -> EndReason {
         // An error says that the connection is gone: that is the end too.
-        let _ = self.0.wait_for(|stage| *stage != Stage::Serving).await;
+        let _ = self.0.wait_for(|stage| *stage != LifeStage::Serving).await;
         self.end_reason().unwrap_or(EndReason::TooOld)
     }
 
     /// Waits until the connection is to be cut. It never is if it ends before.
     pub(crate) async fn cut(mut self) {
-        if self.0.wait_for(|stage| *stage == Stage::Cut).await.is_err() {
+        if self.0.wait_for(|stage| *stage == LifeStage::Cut).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
@@ -204,10 +204,11 @@ impl StageWatch {
 mod tests {
     use super::*;
 
-    fn lifetimes() -> (Arc<Lifetimes>, Clock) {
-        let clock = Clock::default();
-        let limits = Limits { max_connection_seconds: 1000, drain_seconds: 30, ..Limits::default() };
-        (Arc::new(Lifetimes::new(clock.clone(), &limits)), clock)
+    fn lifetimes() -> (Arc<ConnectionLifetimes>, ServerClock) {
+        let clock = ServerClock::default();
+        let limits =
+            ServerLimits { max_connection_seconds: 1000, max_drain_seconds: 30, ..ServerLimits::default() };
+        (Arc::new(ConnectionLifetimes::new(clock.clone(), &limits)), clock)
     }
 
     fn seconds(count: u64) -> Duration {
@@ -237,10 +238,10 @@ mod tests {
         clock.advance(seconds(1001));
         lifetimes.sweep();
         assert_eq!(connection.stage().ending().await, EndReason::TooOld);
-        assert_eq!(*connection.stage().0.borrow(), Stage::Ending(EndReason::TooOld));
+        assert_eq!(*connection.stage().0.borrow(), LifeStage::Ending(EndReason::TooOld));
         clock.advance(seconds(29));
         lifetimes.sweep();
-        assert_eq!(*connection.stage().0.borrow(), Stage::Ending(EndReason::TooOld));
+        assert_eq!(*connection.stage().0.borrow(), LifeStage::Ending(EndReason::TooOld));
         clock.advance(seconds(2));
         lifetimes.sweep();
         connection.stage().cut().await;

@@ -16,7 +16,7 @@ use oarlock_wire::proto::Code;
 
 /// Counters of the server itself; those of the engines are the dispatcher's.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub(crate) struct ServerMetrics {
     pub(crate) connections: AtomicU64,
     pub(crate) open_connections: AtomicU64,
     pub(crate) refused_connections: AtomicU64,
@@ -25,11 +25,11 @@ pub(crate) struct Metrics {
     pub(crate) received_bytes: AtomicU64,
     pub(crate) sent_bytes: AtomicU64,
     /// What was refused before any engine saw it: requests as a whole, and operations.
-    pub(crate) rejections: ByCode,
+    pub(crate) rejections: CodeCounters,
     /// Public-key operations by scheme.
-    pub(crate) schemes: MetricFamily<Scheme, ByCode>,
+    pub(crate) schemes: MetricFamily<Scheme, CodeCounters>,
     /// Short symmetric operations by task.
-    pub(crate) tasks: MetricFamily<Task, ByCode>,
+    pub(crate) tasks: MetricFamily<Task, CodeCounters>,
     /// Nanoseconds from a request with jobs to its answer.
     pub(crate) jobs_ns: Recorder,
     /// The same of requests with records.
@@ -41,7 +41,7 @@ const SCHEMES: usize = 64;
 /// Tasks that are counted apart.
 const TASKS: usize = 256;
 
-impl Default for Metrics {
+impl Default for ServerMetrics {
     fn default() -> Self {
         let zero = AtomicU64::default;
         Self {
@@ -52,7 +52,7 @@ impl Default for Metrics {
             requests: zero(),
             received_bytes: zero(),
             sent_bytes: zero(),
-            rejections: ByCode::default(),
+            rejections: CodeCounters::default(),
             schemes: MetricFamily::new(SCHEMES),
             tasks: MetricFamily::new(TASKS),
             jobs_ns: Recorder::default(),
@@ -91,16 +91,16 @@ pub(crate) const CODES: [Code; 14] = [
 
 /// Counters by code.
 #[derive(Debug, Default)]
-pub(crate) struct ByCode([AtomicU64; CODES.len()]);
+pub(crate) struct CodeCounters([AtomicU64; CODES.len()]);
 
-impl ByCode {
+impl CodeCounters {
     /// Counts what ended so.
     pub(crate) fn count(&self, code: Code, by: u32) {
         count(&self.0[code as usize], by as usize);
     }
 
     /// Counts what was collected.
-    pub(crate) fn add(&self, tally: &Tally) {
+    pub(crate) fn add(&self, tally: &CodeTally) {
         tally.iter().for_each(|(code, by)| self.count(code, by));
     }
 
@@ -113,9 +113,9 @@ impl ByCode {
 
 /// Operations of one batch by code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally([u32; CODES.len()]);
+pub(crate) struct CodeTally([u32; CODES.len()]);
 
-impl Tally {
+impl CodeTally {
     /// Counts an operation by the number of its code.
     pub(crate) fn note(&mut self, code: u8, by: u32) {
         // unreachable because only codes are written
@@ -159,11 +159,11 @@ mod tests {
     fn every_code_has_its_place() {
         assert!(CODES.iter().enumerate().all(|(place, code)| *code as usize == place));
         assert!(Code::try_from(CODES.len() as i32).is_err(), "a code that is not counted");
-        let mut tally = Tally::default();
+        let mut tally = CodeTally::default();
         tally.note(Code::Done as u8, 3);
         tally.note(Code::Failed as u8, 1);
         tally.note(200, 1);
-        let counters = ByCode::default();
+        let counters = CodeCounters::default();
         (0..2).for_each(|_| counters.add(&tally));
         assert_eq!(counters.read().collect::<Vec<_>>(), [(Code::Done, 6), (Code::Failed, 2)]);
     }

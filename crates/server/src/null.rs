@@ -13,9 +13,9 @@ pub(crate) const NAME: &str = "null";
 const ANSWER: usize = 64;
 
 #[derive(Debug)]
-pub(crate) struct Null;
+pub(crate) struct NullHolder;
 
-impl Holder for Null {
+impl Holder for NullHolder {
     fn name(&self) -> &str {
         NAME
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// So many units a second, as many at once: the generic cell rate algorithm. ITU-T I.371 annex A.
 #[derive(Debug)]
-pub(crate) struct Rate {
+pub(crate) struct RateLimit {
     began: Instant,
     /// Nanoseconds that a unit uses up.
     unit_ns: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Rate {
 
 const SECOND: u64 = 1_000_000_000;
 
-impl Rate {
+impl RateLimit {
     pub(crate) fn new(per_second: u32) -> Self {
         let unit_ns = SECOND / u64::from(per_second.max(1));
         Self { began: Instant::now(), unit_ns, used_until: AtomicU64::new(0) }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_rate_lets_a_second_s_worth_through_at_once() {
-        let rate = Rate::new(10);
+        let rate = RateLimit::new(10);
         assert!((0..10).all(|_| rate.take_at(1, 0).is_ok()));
         assert_eq!(rate.take_at(1, 0), Err(Duration::from_millis(100)));
         assert_eq!(rate.take_at(1, 60_000_000), Err(Duration::from_millis(40)));
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_more_than_a_second_s_worth_waits_for_an_unused_rate() {
-        let rate = Rate::new(10);
+        let rate = RateLimit::new(10);
         assert!(rate.take_at(25, 0).is_ok());
         assert_eq!(rate.take_at(1, 0), Err(Duration::from_millis(1600)));
         assert!(rate.take_at(25, SECOND).is_err() && rate.take_at(25, 5 * SECOND / 2).is_ok());

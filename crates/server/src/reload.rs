@@ -8,13 +8,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
 use tracing::{error, info, warn};
 
-use crate::audit::{Audit, EventKind, NewLogFile};
+use crate::audit::{AuditLog, EventKind, NewLogFile};
 use crate::certificate::CertificateRole;
-use crate::config::{Config, Limits};
+use crate::config::{Config, ServerLimits};
 use crate::harden::give_memory_back;
-use crate::keyring::{KeySources, KeysError, Refreshed};
-use crate::server::ServerError;
-use crate::service::{Service, resident_kb};
+use crate::keyring::{KeyChanges, KeySources, ResidentKeysError};
+use crate::server::CryptoserverError;
+use crate::service::{SharedService, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
 
 /// The time between two looks at files, and at the ends of connections.
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Looks after what was read from files.
 pub(crate) struct Reloader {
-    service: Arc<Service>,
+    service: Arc<SharedService>,
     sources: KeySources,
     tls_files: Option<TlsFiles>,
     key_faults: FaultMemory,
@@ -39,11 +39,11 @@ pub(crate) struct Reloader {
 
 /// Asks a running server to read its files again.
 #[derive(Clone, Debug)]
-pub struct ReloadHandle(mpsc::Sender<Reload>);
+pub struct ReloadHandle(mpsc::Sender<ReloadRequest>);
 
-struct Reload {
+struct ReloadRequest {
     config: Config,
-    done: oneshot::Sender<Result<(), ServerError>>,
+    done: oneshot::Sender<Result<(), CryptoserverError>>,
 }
 
 impl ReloadHandle {
@@ -57,21 +57,21 @@ impl ReloadHandle {
     ///
     /// # Errors
     /// Something cannot be used: then everything stays as it was. Or the server has stopped.
-    pub async fn reload(&self, config: Config) -> Result<(), ServerError> {
+    pub async fn reload(&self, config: Config) -> Result<(), CryptoserverError> {
         let (done, outcome) = oneshot::channel();
-        self.0.send(Reload { config, done }).await.map_err(|_| ServerError::Stopped)?;
-        outcome.await.map_err(|_| ServerError::Stopped)?
+        self.0.send(ReloadRequest { config, done }).await.map_err(|_| CryptoserverError::Stopped)?;
+        outcome.await.map_err(|_| CryptoserverError::Stopped)?
     }
 }
 
 /// The receiving side of a [`ReloadHandle`].
 #[derive(Debug)]
-pub(crate) struct Reloads(mpsc::Receiver<Reload>);
+pub(crate) struct Reloads(mpsc::Receiver<ReloadRequest>);
 
 impl Reloader {
     /// Looks after files from when they were read on: `tls_files` have stamps that are older than what was read.
     pub(crate) fn new(
-        service: Arc<Service>,
+        service: Arc<SharedService>,
         sources: KeySources,
         tls_files: Option<TlsFiles>,
         config: Config,
@@ -105,7 +105,7 @@ impl Reloader {
             let worked = tokio::task::spawn_blocking(move || {
                 match reload {
                     None => self.look(),
-                    Some(Reload { config, done }) => {
+                    Some(ReloadRequest { config, done }) => {
                         // Whoever does not wait any more does not want it.
                         let _ = done.send(self.reload(config));
                     }
@@ -147,7 +147,7 @@ impl Reloader {
         self.clear_up_at = now + self.clear_up_wait;
     }
 
-    fn reload(&mut self, config: Config) -> Result<(), ServerError> {
+    fn reload(&mut self, config: Config) -> Result<(), CryptoserverError> {
         let outcome = self.try_reload(config);
         match &outcome {
             Ok(()) => {
@@ -160,7 +160,7 @@ impl Reloader {
     }
 
     /// Reads everything before anything changes.
-    fn try_reload(&mut self, config: Config) -> Result<(), ServerError> {
+    fn try_reload(&mut self, config: Config) -> Result<(), CryptoserverError> {
         config.check()?;
         let clock = self.service.lifetimes.clock();
         let tls = match (&config.tls, &self.service.tls) {
@@ -186,12 +186,12 @@ impl Reloader {
     }
 
     /// Opens the audit log again, as a rotation by renaming needs it. The former file is written on until the new one replaces it.
-    fn open_audit_again(&self) -> Result<NewLogFile, ServerError> {
+    fn open_audit_again(&self) -> Result<NewLogFile, CryptoserverError> {
         let path = self.config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
-        self.service.audit.open_again().map_err(|error| ServerError::Audit { path, error })
+        self.service.audit.open_again().map_err(|error| CryptoserverError::Audit { path, error })
     }
 
-    fn take_keys(&self, mut found: Refreshed) {
+    fn take_keys(&self, mut found: KeyChanges) {
         tell_keys(&found);
         audit_keys(&found, &self.service.audit);
         if let Some(keyring) = found.keyring.take() {
@@ -229,7 +229,7 @@ impl Reloader {
     /// Says which changes wait for a restart.
     fn name_restarts(&self, new: &Config) {
         let old = &self.config;
-        let limits = Limits {
+        let limits = ServerLimits {
             may_bring_keys: old.limits.may_bring_keys,
             max_connection_seconds: old.limits.max_connection_seconds,
             ..new.limits.clone()
@@ -264,7 +264,7 @@ struct FaultMemory(Vec<String>);
 
 impl FaultMemory {
     /// Leaves those faults that were not there the last time.
-    fn forget_told(&mut self, faults: &mut Vec<KeysError>) {
+    fn forget_told(&mut self, faults: &mut Vec<ResidentKeysError>) {
         let texts = faults.iter().map(ToString::to_string).collect();
         let told = std::mem::replace(&mut self.0, texts);
         faults.retain(|fault| !told.contains(&fault.to_string()));
@@ -274,7 +274,7 @@ impl FaultMemory {
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Says what came of looking at the keys.
-pub(crate) fn tell_keys(found: &Refreshed) {
+pub(crate) fn tell_keys(found: &KeyChanges) {
     let changes = &found.changes;
     if !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty()) {
         let (added, replaced, removed) = (&changes.added, &changes.replaced, &changes.removed);
@@ -292,7 +292,7 @@ pub(crate) fn tell_keys(found: &Refreshed) {
 }
 
 /// Writes down which keys are others now.
-pub(crate) fn audit_keys(found: &Refreshed, audit: &Audit) {
+pub(crate) fn audit_keys(found: &KeyChanges, audit: &AuditLog) {
     let changes = &found.changes;
     for (names, change) in
         [(&changes.added, "added"), (&changes.replaced, "replaced"), (&changes.removed, "removed")]

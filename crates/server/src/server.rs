@@ -15,23 +15,23 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{info, warn};
 
-use crate::accept::{Protection, TcpAcceptor, accept_unix};
+use crate::accept::{ListenerProtection, TcpAcceptor, accept_unix};
 use crate::admission::Admission;
-use crate::audit::{Audit, EventKind};
-use crate::clock::Clock;
+use crate::audit::{AuditLog, EventKind};
+use crate::clock::ServerClock;
 use crate::config::{Config, ConfigError};
 use crate::descriptors::fit_to_descriptors;
 use crate::http2::serve_grpc;
-use crate::keyring::{CounterUse, KeySources, KeysError};
-use crate::lifetime::Lifetimes;
-use crate::null::Null;
+use crate::keyring::{CounterUse, KeySources, ResidentKeysError};
+use crate::lifetime::ConnectionLifetimes;
+use crate::null::NullHolder;
 use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, tell_keys};
-use crate::service::Service;
+use crate::service::SharedService;
 use crate::tls::{TlsError, TlsFiles, TlsState, TlsStore};
 
 /// A server that listens and does not answer yet.
-pub struct Server {
-    service: Arc<Service>,
+pub struct BoundServer {
+    service: Arc<SharedService>,
     sources: KeySources,
     tls_files: Option<TlsFiles>,
     listeners: Listeners,
@@ -47,7 +47,7 @@ struct Listeners {
     metrics: Option<TcpListener>,
 }
 
-impl fmt::Debug for Server {
+impl fmt::Debug for BoundServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Server({:?})", self.addresses())
     }
@@ -69,7 +69,7 @@ pub struct Addresses {
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServerError {
+pub enum CryptoserverError {
     /// The configuration cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -78,7 +78,7 @@ pub enum ServerError {
     Build(#[from] BuildError),
     /// Keys cannot be had.
     #[error(transparent)]
-    Keys(#[from] KeysError),
+    Keys(#[from] ResidentKeysError),
     /// Certificates cannot be used.
     #[error("[tls] {0}")]
     Tls(#[from] TlsError),
@@ -109,24 +109,24 @@ pub enum ServerError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-impl Server {
+impl BoundServer {
     /// Everything but answering: engines proved, keys read, addresses bound. Needs a tokio runtime.
     ///
     /// # Errors
     /// What is wrong with the configuration or what it names.
-    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, ServerError> {
-        Self::bind_with_clock(config, engines, Clock::default()).await
+    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, CryptoserverError> {
+        Self::bind_with_clock(config, engines, ServerClock::default()).await
     }
 
     /// The same with a clock that can be moved on.
     ///
     /// # Errors
-    /// As for [`Server::bind`].
+    /// As for [`BoundServer::bind`].
     pub async fn bind_with_clock(
         config: Config,
         engines: AcceleratorBuilder,
-        clock: Clock,
-    ) -> Result<Self, ServerError> {
+        clock: ServerClock,
+    ) -> Result<Self, CryptoserverError> {
         config.check()?;
         let tls = config.listen.tcp.and(config.tls.as_ref());
         let tls_files = tls.cloned().map(TlsFiles::new);
@@ -134,18 +134,18 @@ impl Server {
         let tls = tls.map(TlsStore::new);
         let (sources, keyring, first) = KeySources::open(&config, CounterUse::Create)?;
         tell_keys(&first);
-        let audit = Audit::open(config.audit.as_ref()).map_err(|error| {
+        let audit = AuditLog::open(config.audit.as_ref()).map_err(|error| {
             let path = config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
-            ServerError::Audit { path, error }
+            CryptoserverError::Audit { path, error }
         })?;
         let accelerator = settings(&config, engines).build()?;
         log_absent(config.engines.allowed.as_deref(), &accelerator);
-        let lifetimes = Arc::new(Lifetimes::new(clock, &config.limits));
+        let lifetimes = Arc::new(ConnectionLifetimes::new(clock, &config.limits));
         let (limits, reduced) = fit_to_descriptors(config.limits.clone());
         if let Some(reduced) = reduced {
             warn!("{reduced}");
         }
-        let service = Service::new(accelerator, keyring, limits, audit, tls, lifetimes);
+        let service = SharedService::new(accelerator, keyring, limits, audit, tls, lifetimes);
         let listeners = Listeners::bind(&config).await?;
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
         audit_keys(&first, &service.audit);
@@ -176,7 +176,7 @@ impl Server {
     ///
     /// # Errors
     /// gRPC cannot go on.
-    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
+    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), CryptoserverError> {
         let Self { service, sources, tls_files, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
         let admission = Arc::new(Admission::new(&service.limits));
@@ -187,12 +187,12 @@ impl Server {
                 admission: Arc::clone(&admission),
                 transports: transports.clone(),
             };
-            tasks.spawn(accepting.run(listener, Protection::Tls));
+            tasks.spawn(accepting.run(listener, ListenerProtection::Tls));
         }
         if let Some(listener) = listeners.plaintext {
             let accepting =
                 TcpAcceptor { service: Arc::clone(&service), admission: Arc::clone(&admission), transports };
-            tasks.spawn(accepting.run(listener, Protection::Plaintext));
+            tasks.spawn(accepting.run(listener, ListenerProtection::Plaintext));
         }
         let (unix, socket_file) = listeners.unix.unzip();
         let unix = unix.map(|listener| tokio::spawn(accept_unix(listener, Arc::clone(&service), admission)));
@@ -206,7 +206,7 @@ impl Server {
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
         stop.await;
         info!(
-            deadline_s = config.limits.drain_seconds,
+            deadline_s = config.limits.max_drain_seconds,
             "draining: requests under way are answered, new ones refused"
         );
         service.drain();
@@ -252,12 +252,12 @@ pub(crate) fn settings(config: &Config, engines: AcceleratorBuilder) -> Accelera
         None => engines,
     };
     let engines = own.threads.map_or(engines.clone(), |threads| engines.clone().threads(threads));
-    let engines = if own.null_key { engines.holder(Arc::new(Null)) } else { engines };
+    let engines = if own.null_key { engines.holder(Arc::new(NullHolder)) } else { engines };
     own.cross_check.map_or(engines.clone(), |share| engines.clone().cross_check(share))
 }
 
 impl Listeners {
-    async fn bind(config: &Config) -> Result<Self, ServerError> {
+    async fn bind(config: &Config) -> Result<Self, CryptoserverError> {
         let listen = &config.listen;
         let tcp = match listen.tcp {
             Some(address) => Some(bind_tcp(address).await?),
@@ -279,15 +279,15 @@ impl Listeners {
     }
 }
 
-async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, ServerError> {
+async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError> {
     let place = address.to_string();
-    TcpListener::bind(address).await.map_err(|error| ServerError::Listen { place, error })
+    TcpListener::bind(address).await.map_err(|error| CryptoserverError::Listen { place, error })
 }
 
 /// A socket whose file goes with it. The file is made by [`SocketFile`], which leaves every file but a dead server's socket alone.
-fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), ServerError> {
+fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
     let (listener, file) = SocketFile::bind(path, mode, None)?;
-    let failed = |error| ServerError::Listen { place: path.display().to_string(), error };
+    let failed = |error| CryptoserverError::Listen { place: path.display().to_string(), error };
     listener.set_nonblocking(true).map_err(failed)?;
     Ok((UnixListener::from_std(listener).map_err(failed)?, file))
 }

@@ -9,42 +9,42 @@ use oarlock_wire::proto;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
-use crate::audit::Audit;
-use crate::clients::Clients;
-use crate::config::Limits;
+use crate::audit::AuditLog;
+use crate::clients::ClientAccounts;
+use crate::config::ServerLimits;
 use crate::keyring::Keyring;
-use crate::lifetime::Lifetimes;
-use crate::metrics::Metrics;
-use crate::session::Session;
+use crate::lifetime::ConnectionLifetimes;
+use crate::metrics::ServerMetrics;
+use crate::session::ClientSession;
 use crate::tls::TlsStore;
 use crate::transport::KnownClient;
 
 /// Engines, keys and bounds.
 #[derive(Debug)]
-pub(crate) struct Service {
+pub(crate) struct SharedService {
     pub(crate) accelerator: Accelerator,
     keyring: RwLock<Arc<Keyring>>,
-    pub(crate) limits: Limits,
-    pub(crate) audit: Audit,
-    pub(crate) metrics: Metrics,
+    pub(crate) limits: ServerLimits,
+    pub(crate) audit: AuditLog,
+    pub(crate) metrics: ServerMetrics,
     /// None if the server does not listen for TLS.
     pub(crate) tls: Option<TlsStore>,
-    pub(crate) lifetimes: Arc<Lifetimes>,
+    pub(crate) lifetimes: Arc<ConnectionLifetimes>,
     is_draining: watch::Sender<bool>,
-    pub(crate) clients: Clients,
+    pub(crate) clients: ClientAccounts,
 }
 
-impl Service {
+impl SharedService {
     pub(crate) fn new(
         accelerator: Accelerator,
         keyring: Keyring,
-        limits: Limits,
-        audit: Audit,
+        limits: ServerLimits,
+        audit: AuditLog,
         tls: Option<TlsStore>,
-        lifetimes: Arc<Lifetimes>,
+        lifetimes: Arc<ConnectionLifetimes>,
     ) -> Self {
-        let clients = Clients::new(&limits);
-        let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), Metrics::default());
+        let clients = ClientAccounts::new(&limits);
+        let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), ServerMetrics::default());
         let is_draining = watch::Sender::new(false);
         Self { accelerator, keyring, limits, audit, metrics, tls, lifetimes, is_draining, clients }
     }
@@ -59,8 +59,8 @@ impl Service {
     }
 
     /// A session for a stream of this client.
-    pub(crate) fn session(self: &Arc<Self>, client: KnownClient) -> Session {
-        Session::new(Arc::clone(self), client)
+    pub(crate) fn session(self: &Arc<Self>, client: KnownClient) -> ClientSession {
+        ClientSession::new(Arc::clone(self), client)
     }
 
     /// From now on new requests are refused.

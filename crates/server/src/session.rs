@@ -22,34 +22,34 @@ use oarlock_wire::{Message, task};
 
 use self::jobs::{PendingJobs, run_long};
 use self::records::PendingRecords;
-use self::verdicts::Verdicts;
-use crate::audit::{AuditError, Operation, Origin};
+use self::verdicts::AuthorizationCache;
+use crate::audit::{AuditError, AuditOrigin, AuditedOperation};
 use crate::budget::{BytesError, HeldBytes};
-use crate::clients::Client;
+use crate::clients::ClientAccount;
 use crate::config::RSA_KEY_UNITS;
-use crate::identity::Identity;
-use crate::keyring::{Denied, Keyring, Resident, Rights, about};
-use crate::service::Service;
+use crate::identity::ClientIdentity;
+use crate::keyring::{DenialReason, KeyRights, Keyring, ResidentKey, about};
+use crate::service::SharedService;
 use crate::transport::KnownClient;
 
 /// A client's stream. Keys that came with it end with it.
 #[derive(Debug)]
-pub(crate) struct Session {
-    service: Arc<Service>,
-    client: Identity,
+pub(crate) struct ClientSession {
+    service: Arc<SharedService>,
+    client: ClientIdentity,
     /// The counts of the client in all its streams together.
-    account: Arc<Client>,
+    account: Arc<ClientAccount>,
     /// The part of audit entries that describes the client.
-    origin: Arc<Origin>,
+    origin: Arc<AuditOrigin>,
     keyring: Arc<Keyring>,
     /// Shared with batches that are under way.
-    handles: Arc<Vec<Option<Opened>>>,
+    handles: Arc<Vec<Option<OpenedKey>>>,
     own_keys: Arc<OwnKeys>,
     /// Own symmetric keys that are to be wiped.
-    closed: Vec<Opened>,
+    closed: Vec<OpenedKey>,
     /// Held by each batch that may use own keys.
     batches: Arc<()>,
-    verdicts: Verdicts,
+    verdicts: AuthorizationCache,
     /// Bytes that handles and keys hold.
     held: HeldBytes,
 }
@@ -81,11 +81,11 @@ struct OwnKeys {
 
 /// A key that a handle stands for.
 #[derive(Clone, Debug)]
-struct Opened {
+struct OpenedKey {
     /// A resident key's name; of a client's own key the fingerprint.
     name: Arc<str>,
-    source: Source,
-    rights: Rights,
+    source: OpenedSource,
+    rights: KeyRights,
     /// The fingerprint that the client expects; empty for any.
     expected: Bytes,
     /// Bytes that a key of the client's own holds, for as long as batches use it too.
@@ -93,12 +93,12 @@ struct Opened {
 }
 
 #[derive(Clone, Debug)]
-enum Source {
-    Resident(Resident),
+enum OpenedSource {
+    Resident(ResidentKey),
     /// A resident key that is no longer there.
-    Gone,
+    Removed,
     /// A resident key in whose place another one is than the client expects.
-    Another,
+    Replaced,
     Own(Key),
     /// Its index among the stream's own symmetric keys.
     OwnSymmetric(u32),
@@ -106,14 +106,14 @@ enum Source {
 
 /// An answer that is under way. Dropping it cancels what has not been done.
 #[derive(Debug)]
-pub(crate) struct Pending {
-    work: Work,
+pub(crate) struct PendingResponse {
+    work: PendingWork,
     /// Bytes that request and answer hold; None once it is answered.
     held: Option<HeldBytes>,
 }
 
 #[derive(Debug)]
-enum Work {
+enum PendingWork {
     Ready(Option<Response>),
     Jobs(Box<PendingJobs>),
     Records(PendingRecords),
@@ -121,18 +121,18 @@ enum Work {
 
 /// An answer, and the bytes that it holds until it has been sent.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HeldAnswer {
     pub(crate) response: Response,
     pub(crate) held: HeldBytes,
 }
 
-impl Session {
-    pub(crate) fn new(service: Arc<Service>, client: KnownClient) -> Self {
+impl ClientSession {
+    pub(crate) fn new(service: Arc<SharedService>, client: KnownClient) -> Self {
         let keyring = service.keyring();
         let KnownClient { identity, account } = client;
         Self {
             service,
-            origin: Arc::new(Origin::of(&identity)),
+            origin: Arc::new(AuditOrigin::of(&identity)),
             client: identity,
             held: HeldBytes::none(Arc::clone(&account)),
             account,
@@ -141,23 +141,29 @@ impl Session {
             own_keys: Arc::default(),
             closed: Vec::new(),
             batches: Arc::default(),
-            verdicts: Verdicts::default(),
+            verdicts: AuthorizationCache::default(),
         }
     }
 
     /// Begins to answer a request, which holds so many bytes.
-    pub(crate) fn start(&mut self, request: Request, mut held: HeldBytes) -> Pending {
+    pub(crate) fn start(&mut self, request: Request, mut held: HeldBytes) -> PendingResponse {
         // The server's own number of the request, since its start: numbers of clients' say nothing about each other.
         let number = self.service.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let id = request.id;
         let work = self.begin(id, number, request, &mut held).unwrap_or_else(|fault| {
             self.service.metrics.rejections.count(fault.code(), 1);
-            Work::ready(id, response::Body::Fault(fault))
+            PendingWork::ready(id, response::Body::Fault(fault))
         });
-        Pending { work, held: Some(held) }
+        PendingResponse { work, held: Some(held) }
     }
 
-    fn begin(&mut self, id: u64, number: u64, request: Request, held: &mut HeldBytes) -> Result<Work, Fault> {
+    fn begin(
+        &mut self,
+        id: u64,
+        number: u64,
+        request: Request,
+        held: &mut HeldBytes,
+    ) -> Result<PendingWork, Fault> {
         if self.service.is_draining() {
             return Err(refusal(Code::Unavailable, "the server is stopping", Blame::Machine));
         }
@@ -168,7 +174,7 @@ impl Session {
         if !self.closed.is_empty() {
             self.clear_closed();
         }
-        let ready = |body| Ok(Work::ready(id, body));
+        let ready = |body| Ok(PendingWork::ready(id, body));
         match request.body {
             None => Err(refusal(Code::Invalid, NO_BODY, Blame::Caller)),
             Some(request::Body::OpenKey(open)) => ready(response::Body::Key(self.open(open, number)?)),
@@ -200,7 +206,10 @@ impl Session {
             return;
         }
         for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
-            if matches!(opened.source, Source::Resident(_) | Source::Gone | Source::Another) {
+            if matches!(
+                opened.source,
+                OpenedSource::Resident(_) | OpenedSource::Removed | OpenedSource::Replaced
+            ) {
                 opened.source = opened.source_in(&now);
                 opened.rights = now.rights(&opened.name, &self.client);
             }
@@ -234,7 +243,7 @@ impl Session {
     }
 
     /// A resident key. One that the client may not use is as if it were not there: names say something too.
-    fn open_resident(&self, name: &str, number: u64) -> Result<(Opened, proto::KeyInfo), Fault> {
+    fn open_resident(&self, name: &str, number: u64) -> Result<(OpenedKey, proto::KeyInfo), Fault> {
         if name.len() > MAX_NAME_BYTES {
             self.audit_refusal(number, name, Code::PermissionDenied);
             return Err(no_key(name));
@@ -245,19 +254,23 @@ impl Session {
             self.audit_refusal(number, name, Code::PermissionDenied);
             return Err(no_key(name));
         };
-        let source = Source::Resident(found);
-        Ok((Opened { name: name.into(), source, rights, expected: Bytes::new(), _held: None }, info))
+        let source = OpenedSource::Resident(found);
+        Ok((OpenedKey { name: name.into(), source, rights, expected: Bytes::new(), _held: None }, info))
     }
 
     /// A key that the client brings along.
-    fn take_in(&mut self, source: open_key::Source, number: u64) -> Result<(Opened, proto::KeyInfo), Fault> {
+    fn take_in(
+        &mut self,
+        source: open_key::Source,
+        number: u64,
+    ) -> Result<(OpenedKey, proto::KeyInfo), Fault> {
         match source {
             open_key::Source::Resident(name) => self.open_resident(&name, number),
             open_key::Source::Asymmetric(bytes) => {
                 let key = self.import(&bytes)?;
                 let held = HeldBytes::new(&self.account, OWN_KEY_BYTES).map_err(too_much)?;
                 let info = proto::KeyInfo { allowed: vec!["*".into()], ..about(&key, "") };
-                Ok((own(&key, Source::Own(key.clone()), held), info))
+                Ok((own(&key, OpenedSource::Own(key.clone()), held), info))
             }
             open_key::Source::Symmetric(symmetric) => {
                 let key_type = task::key_type(&symmetric.r#type).map_err(|error| error.fault())?;
@@ -267,7 +280,7 @@ impl Session {
                 let index = self.add(key_type, &key)?;
                 let (kind, allowed) = (key_type.to_string(), vec!["*".into()]);
                 let info = proto::KeyInfo { kind, allowed, ..about(&key, "") };
-                Ok((own(&key, Source::OwnSymmetric(index), held), info))
+                Ok((own(&key, OpenedSource::OwnSymmetric(index), held), info))
             }
         }
     }
@@ -309,8 +322,8 @@ impl Session {
     }
 
     /// Notes that a symmetric key of the client's own is not open any more.
-    fn drop_own(&mut self, opened: Option<Opened>) {
-        self.closed.extend(opened.filter(|opened| matches!(opened.source, Source::OwnSymmetric(_))));
+    fn drop_own(&mut self, opened: Option<OpenedKey>) {
+        self.closed.extend(opened.filter(|opened| matches!(opened.source, OpenedSource::OwnSymmetric(_))));
         self.clear_closed();
     }
 
@@ -321,15 +334,15 @@ impl Session {
         }
         let own = Arc::make_mut(&mut self.own_keys);
         for opened in self.closed.drain(..) {
-            if let Source::OwnSymmetric(index) = opened.source {
+            if let OpenedSource::OwnSymmetric(index) = opened.source {
                 own.remove(index);
             }
         }
     }
 
     /// The place of a handle.
-    fn slot(&mut self, handle: u32) -> Result<&mut Option<Opened>, Fault> {
-        let bound = self.service.limits.keys_per_stream;
+    fn slot(&mut self, handle: u32) -> Result<&mut Option<OpenedKey>, Fault> {
+        let bound = self.service.limits.max_keys_per_stream;
         if handle >= bound {
             let message =
                 format!("handle {handle}: expected less than {bound}, the keys that a stream may open");
@@ -354,7 +367,7 @@ impl Session {
 
     /// Writes down that a key was not opened.
     fn audit_refusal(&self, number: u64, key: &str, verdict: Code) {
-        let refused = Operation { key, operation: "open", count: 1, verdict };
+        let refused = AuditedOperation { key, operation: "open", count: 1, verdict };
         self.service.audit.refuse(&self.origin, number, &[refused]);
     }
 }
@@ -386,15 +399,15 @@ impl OwnKeys {
     }
 }
 
-impl Opened {
+impl OpenedKey {
     /// What a resident key's name stands for among the keys as they are now.
-    fn source_in(&self, keyring: &Keyring) -> Source {
+    fn source_in(&self, keyring: &Keyring) -> OpenedSource {
         match keyring.find(&self.name) {
-            None => Source::Gone,
+            None => OpenedSource::Removed,
             Some(found) if is_expected(&self.expected, &keyring.fingerprint(&found)) => {
-                Source::Resident(found)
+                OpenedSource::Resident(found)
             }
-            Some(_) => Source::Another,
+            Some(_) => OpenedSource::Replaced,
         }
     }
 }
@@ -405,29 +418,29 @@ fn is_expected(expected: &[u8], found: &[u8]) -> bool {
 }
 
 /// A key of the client's own, which it may use for everything.
-fn own(key: &Key, source: Source, held: HeldBytes) -> Opened {
+fn own(key: &Key, source: OpenedSource, held: HeldBytes) -> OpenedKey {
     let name = key.fingerprint().to_string().into();
-    Opened { name, source, rights: Rights::Own, expected: Bytes::new(), _held: Some(Arc::new(held)) }
+    OpenedKey { name, source, rights: KeyRights::Own, expected: Bytes::new(), _held: Some(Arc::new(held)) }
 }
 
-impl Work {
+impl PendingWork {
     fn ready(id: u64, body: response::Body) -> Self {
         Self::Ready(Some(Response { id, body: Some(body) }))
     }
 }
 
-impl Future for Pending {
-    type Output = Answer;
+impl Future for PendingResponse {
+    type Output = HeldAnswer;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<HeldAnswer> {
         let response = ready!(Pin::new(&mut self.work).poll(context));
         // unreachable because a future that has answered is not asked again
         let Some(held) = self.held.take() else { return Poll::Pending };
-        Poll::Ready(Answer::new(response, held))
+        Poll::Ready(HeldAnswer::new(response, held))
     }
 }
 
-impl Answer {
+impl HeldAnswer {
     /// An answer holds its own length. One for which there is no room is not given.
     fn new(response: Response, mut held: HeldBytes) -> Self {
         match held.resize(response.encoded_len()) {
@@ -441,7 +454,7 @@ impl Answer {
     }
 }
 
-impl Future for Work {
+impl Future for PendingWork {
     type Output = Response;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
@@ -506,13 +519,13 @@ fn bad_key(error: keys::KeyError) -> Fault {
 }
 
 /// What there is to say where a key's grants do not allow what is asked.
-fn denial(denied: Denied, operation: &str) -> Fault {
+fn denial(denied: DenialReason, operation: &str) -> Fault {
     match denied {
-        Denied::Forbidden => {
+        DenialReason::Forbidden => {
             let message = format!("no grant allows this client {operation} with this key");
             refusal(Code::PermissionDenied, &message, Blame::Caller)
         }
-        Denied::TooOften(after) => {
+        DenialReason::TooOften(after) => {
             let message =
                 format!("{operation} with this key has been done too often: the grant's rate is used up");
             let retry_after_ms = in_ms(after);

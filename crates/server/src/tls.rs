@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use oarlock_io::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
+use oarlock_io::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
@@ -21,8 +21,8 @@ use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 
 use crate::certificate::{CertificateRole, CertificateTerm, ServerUnfit, TermFault, check_server};
 use crate::client_verifier::ClientVerifier;
-use crate::clock::Clock;
-use crate::config::Tls;
+use crate::clock::ServerClock;
+use crate::config::TlsConfig;
 
 /// Why there is no TLS.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ pub(crate) struct TlsState {
     authorities: Vec<CertificateDer<'static>>,
     /// The server's certificate and the authorities of clients.
     pub(crate) terms: Vec<CertificateTerm>,
-    clock: Clock,
+    clock: ServerClock,
 }
 
 impl std::fmt::Debug for TlsState {
@@ -118,7 +118,7 @@ impl TlsState {
     ///
     /// # Errors
     /// They cannot be used.
-    pub(crate) fn read(tls: &Tls, clock: &Clock, reader: SecretReader) -> Result<Self, TlsError> {
+    pub(crate) fn read(tls: &TlsConfig, clock: &ServerClock, reader: SecretReader) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let authorities = certificates(&tls.client_ca, "certificates of the clients' authorities")?;
         let mut roots = RootCertStore::empty();
@@ -177,21 +177,21 @@ impl TlsState {
 /// The files of a configuration, and their stamps when they were read last.
 #[derive(Debug)]
 pub(crate) struct TlsFiles {
-    tls: Tls,
+    tls: TlsConfig,
     /// None if one of them was not there.
-    seen: Option<[Stamp; 3]>,
+    seen: Option<[FileStamp; 3]>,
 }
 
 impl TlsFiles {
     /// The files as they are before they are read: what changes while they are is then read again.
-    pub(crate) fn new(tls: Tls) -> Self {
+    pub(crate) fn new(tls: TlsConfig) -> Self {
         let seen = stamps(&tls);
         Self { tls, seen }
     }
 
     /// Reads the files again if one of them has changed. A certificate that is renewed comes with a new key: between the two
     /// they do not fit, and the second change brings another reading.
-    pub(crate) fn refresh(&mut self, clock: &Clock) -> Option<Result<TlsState, TlsError>> {
+    pub(crate) fn refresh(&mut self, clock: &ServerClock) -> Option<Result<TlsState, TlsError>> {
         let now = stamps(&self.tls);
         if now == self.seen {
             return None;
@@ -202,12 +202,12 @@ impl TlsFiles {
 }
 
 /// Links are followed, so that a link that leads elsewhere is a change.
-fn stamps(tls: &Tls) -> Option<[Stamp; 3]> {
-    let of = |path: &Path| Stamp::of(path).ok();
+fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
+    let of = |path: &Path| FileStamp::of(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 
-fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &Clock) -> Result<(), TlsError> {
+fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &ServerClock) -> Result<(), TlsError> {
     match term.and_then(|term| term.fault(clock.unix_seconds())) {
         Some(fault @ (TermFault::Expired { .. } | TermFault::NotYetValid { .. })) => {
             Err(TlsError::Term { path: path.to_owned(), fault })

@@ -11,33 +11,33 @@ use oarlock_io::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::admission::ConnectionSlot;
-use crate::clients::Client;
-use crate::config::Limits;
-use crate::identity::Identity;
-use crate::lifetime::{Lifetime, StageWatch};
+use crate::clients::ClientAccount;
+use crate::config::ServerLimits;
+use crate::identity::ClientIdentity;
+use crate::lifetime::{ConnectionLifetime, StageWatch};
 use crate::metrics::count;
-use crate::service::Service;
+use crate::service::SharedService;
 
 /// A stream of bytes, encrypted or not.
-pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
-pub(crate) struct Counted<S> {
+pub(crate) struct CountedStream<S> {
     socket: S,
-    service: Arc<Service>,
+    service: Arc<SharedService>,
     /// To be set when the peer has sent anything.
     has_spoken: Option<Arc<AtomicBool>>,
 }
 
-impl<S> Counted<S> {
-    pub(crate) fn new(socket: S, service: Arc<Service>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
+impl<S> CountedStream<S> {
+    pub(crate) fn new(socket: S, service: Arc<SharedService>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
         Self { socket, service, has_spoken }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -88,7 +88,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     }
 }
 
-impl<S> Counted<S> {
+impl<S> CountedStream<S> {
     fn written(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(written)) = &polled {
             count(&self.service.metrics.sent_bytes, *written);
@@ -98,31 +98,31 @@ impl<S> Counted<S> {
 }
 
 /// A connection whose client is known.
-pub(crate) struct Transport {
-    bytes: Box<dyn Bytes>,
-    peer: Peer,
+pub(crate) struct ClientTransport {
+    bytes: Box<dyn ByteStream>,
+    peer: CallPeer,
     idle: IdleTimer,
     /// With a peer that takes nothing.
     untaken: IdleTimer,
     _slot: ConnectionSlot,
-    _lifetime: Lifetime,
+    _lifetime: ConnectionLifetime,
     /// Ready when the connection is to be cut.
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-impl Transport {
+impl ClientTransport {
     pub(crate) fn new(
-        bytes: Box<dyn Bytes>,
+        bytes: Box<dyn ByteStream>,
         client: KnownClient,
-        limits: &Limits,
+        limits: &ServerLimits,
         slot: ConnectionSlot,
-        lifetime: Lifetime,
+        lifetime: ConnectionLifetime,
     ) -> Self {
         let stage = lifetime.stage();
         let cut = Box::pin(stage.clone().cut());
         Self {
             bytes,
-            peer: Peer { client, stage },
+            peer: CallPeer { client, stage },
             idle: IdleTimer::new(limits.idle()),
             untaken: IdleTimer::new(limits.max_stall()),
             _slot: slot,
@@ -131,7 +131,7 @@ impl Transport {
         }
     }
 
-    pub(crate) fn peer(&self) -> &Peer {
+    pub(crate) fn peer(&self) -> &CallPeer {
         &self.peer
     }
 
@@ -151,18 +151,18 @@ impl Transport {
 /// Who a client is, and what is counted for it.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownClient {
-    pub(crate) identity: Identity,
-    pub(crate) account: Arc<Client>,
+    pub(crate) identity: ClientIdentity,
+    pub(crate) account: Arc<ClientAccount>,
 }
 
 /// The client of a connection, as its calls see it.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub(crate) struct CallPeer {
     pub(crate) client: KnownClient,
     pub(crate) stage: StageWatch,
 }
 
-impl AsyncRead for Transport {
+impl AsyncRead for ClientTransport {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -182,7 +182,7 @@ impl AsyncRead for Transport {
     }
 }
 
-impl AsyncWrite for Transport {
+impl AsyncWrite for ClientTransport {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -19,8 +19,8 @@ use tokio::time::timeout;
 use crate::budget::{BytesError, HeldBytes};
 use crate::call::CALL_BYTES;
 use crate::metrics::count;
-use crate::service::Service;
-use crate::session::{Answer, Pending, Session, refusal};
+use crate::service::SharedService;
+use crate::session::{ClientSession, HeldAnswer, PendingResponse, refusal};
 use crate::transport::KnownClient;
 
 /// Bytes of answers that may wait for a client that does not read: then nothing more is read from it.
@@ -39,7 +39,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(crate) async fn serve(
     mut stream: UnixStream,
     client: KnownClient,
-    service: Arc<Service>,
+    service: Arc<SharedService>,
 ) -> io::Result<()> {
     let mut preamble = [0; frame::PREAMBLE.len()];
     timeout(service.limits.handshake(), stream.read_exact(&mut preamble)).await??;
@@ -47,7 +47,7 @@ pub(crate) async fn serve(
         let message = "expected the preamble \"oarlock\" and version 1; other versions are not served here";
         return farewell(&mut stream, Code::Unsupported, message).await;
     }
-    let mut connection = match Connection::new(client, &service) {
+    let mut connection = match UnixConnection::new(client, &service) {
         Ok(connection) => connection,
         Err(error) => return farewell(&mut stream, Code::ResourceExhausted, &error.to_string()).await,
     };
@@ -68,14 +68,16 @@ pub(crate) async fn serve(
     });
     let end = tokio::select! {
         end = served => end,
-        () = stage.clone().cut() => Err(End::Io(io::ErrorKind::ConnectionAborted.into())),
+        () = stage.clone().cut() => Err(UnixEnd::Io(io::ErrorKind::ConnectionAborted.into())),
     };
     match (end, stage.end_reason()) {
-        (Err(End::Wire(error)), _) => farewell(&mut stream, error.fault().code(), &error.to_string()).await,
-        (Err(End::Full(error)), _) => {
+        (Err(UnixEnd::Wire(error)), _) => {
+            farewell(&mut stream, error.fault().code(), &error.to_string()).await
+        }
+        (Err(UnixEnd::Full(error)), _) => {
             farewell(&mut stream, Code::ResourceExhausted, &error.to_string()).await
         }
-        (Err(End::Io(error)), _) => Err(error),
+        (Err(UnixEnd::Io(error)), _) => Err(error),
         (Ok(()), _) if service.is_draining() => {
             farewell(&mut stream, Code::Unavailable, "the server is stopping").await
         }
@@ -97,10 +99,10 @@ async fn farewell(stream: &mut UnixStream, code: Code, message: &str) -> io::Res
     timeout(FAREWELL, stream.write_all(&bytes)).await?
 }
 
-struct Connection {
-    service: Arc<Service>,
+struct UnixConnection {
+    service: Arc<SharedService>,
     client: KnownClient,
-    session: Session,
+    session: ClientSession,
     silence: IdleTimer,
     /// With a client that takes no answers.
     untaken: IdleTimer,
@@ -112,7 +114,7 @@ struct Connection {
     max_received: usize,
     outgoing: BytesMut,
     outgoing_held: HeldBytes,
-    pending: FuturesUnordered<Pending>,
+    pending: FuturesUnordered<PendingResponse>,
     /// Nothing more is read: what is under way is answered, then it ends.
     is_closed: bool,
     /// Bytes that the session and the buffers hold while they are small.
@@ -120,14 +122,14 @@ struct Connection {
 }
 
 /// The reason why a connection cannot go on.
-enum End {
+enum UnixEnd {
     Wire(WireError),
     Full(BytesError),
     Io(io::Error),
 }
 
-impl Connection {
-    fn new(client: KnownClient, service: &Arc<Service>) -> Result<Self, BytesError> {
+impl UnixConnection {
+    fn new(client: KnownClient, service: &Arc<SharedService>) -> Result<Self, BytesError> {
         let limits = &service.limits;
         let none = || HeldBytes::none(Arc::clone(&client.account));
         Ok(Self {
@@ -149,18 +151,18 @@ impl Connection {
     }
 
     /// Answers what is ready, writes, and reads, as far as each gets.
-    fn poll(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<(), End>> {
+    fn poll(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<(), UnixEnd>> {
         let mut begun = 0;
         loop {
             self.collect(context)?;
-            self.write(stream, context).map_err(End::Io)?;
+            self.write(stream, context).map_err(UnixEnd::Io)?;
             if self.is_closed && self.pending.is_empty() && self.outgoing.is_empty() {
                 return Poll::Ready(Ok(()));
             }
             if self.is_closed || self.has_enough() {
                 // That nothing is read is not the client's fault.
                 self.late.renew();
-                return self.wait(Waiting::ForAnswers, context);
+                return self.wait(WaitReason::ForAnswers, context);
             }
             if begun == MAX_BEGUN {
                 context.waker().wake_by_ref();
@@ -174,11 +176,11 @@ impl Connection {
                 Poll::Ready(Ok(0)) => self.is_closed = true,
                 Poll::Ready(Ok(read)) => {
                     count(&self.service.metrics.received_bytes, read);
-                    self.received_held.resize(self.received.len()).map_err(End::Full)?;
+                    self.received_held.resize(self.received.len()).map_err(UnixEnd::Full)?;
                     self.max_received = self.max_received.max(self.received.len());
                 }
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(End::Io(error))),
-                Poll::Pending => return self.wait(Waiting::ForBytes, context),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(UnixEnd::Io(error))),
+                Poll::Pending => return self.wait(WaitReason::ForBytes, context),
             }
         }
     }
@@ -187,16 +189,16 @@ impl Connection {
     fn has_enough(&self) -> bool {
         let limits = &self.service.limits;
         // With room for one more message of any length, what a connection sends is never refused for what it has sent before.
-        let is_full = self.client.account.bytes.left() < limits.message_bytes + READ;
-        self.pending.len() >= limits.in_flight
+        let is_full = self.client.account.bytes.left() < limits.max_message_bytes + READ;
+        self.pending.len() >= limits.max_in_flight
             || self.outgoing.len() > UNREAD
             || (is_full && !self.pending.is_empty())
     }
 
     /// Begins the next request if it has been received whole.
-    fn begin_one(&mut self) -> Result<bool, End> {
-        let max = self.service.limits.message_bytes;
-        let Some(message) = frame::take(&mut self.received, max).map_err(End::Wire)? else {
+    fn begin_one(&mut self) -> Result<bool, UnixEnd> {
+        let max = self.service.limits.max_message_bytes;
+        let Some(message) = frame::take(&mut self.received, max).map_err(UnixEnd::Wire)? else {
             return Ok(false);
         };
         self.silence.renew();
@@ -207,14 +209,14 @@ impl Connection {
             // The memory of a long message would stay for as long as the connection.
             (self.received, self.max_received) = (BytesMut::new(), 0);
         }
-        let request = Request::decode(message).map_err(|error| End::Wire(error.into()))?;
+        let request = Request::decode(message).map_err(|error| UnixEnd::Wire(error.into()))?;
         self.pending.push(self.session.start(request, held));
         Ok(true)
     }
 
     /// Waits, but not for ever: for a client that takes its answers, for the rest of a message, or for anything at all.
-    fn wait(&mut self, waiting: Waiting, context: &mut Context<'_>) -> Poll<Result<(), End>> {
-        let is_half = waiting == Waiting::ForBytes && !self.received.is_empty();
+    fn wait(&mut self, waiting: WaitReason, context: &mut Context<'_>) -> Poll<Result<(), UnixEnd>> {
+        let is_half = waiting == WaitReason::ForBytes && !self.received.is_empty();
         let patience = match () {
             () if !self.outgoing.is_empty() => &mut self.untaken,
             () if is_half => &mut self.late,
@@ -222,17 +224,17 @@ impl Connection {
             () => return Poll::Pending,
         };
         ready!(patience.poll_expired(context));
-        Poll::Ready(Err(End::Io(io::ErrorKind::TimedOut.into())))
+        Poll::Ready(Err(UnixEnd::Io(io::ErrorKind::TimedOut.into())))
     }
 
     /// Takes in answers that are there.
-    fn collect(&mut self, context: &mut Context<'_>) -> Result<(), End> {
+    fn collect(&mut self, context: &mut Context<'_>) -> Result<(), UnixEnd> {
         while self.outgoing.len() <= UNREAD
             && let Poll::Ready(Some(answer)) = Pin::new(&mut self.pending).poll_next(context)
         {
             self.silence.renew();
-            let Answer { response, held } = answer;
-            frame::put(&response, &mut self.outgoing).map_err(End::Wire)?;
+            let HeldAnswer { response, held } = answer;
+            frame::put(&response, &mut self.outgoing).map_err(UnixEnd::Wire)?;
             self.outgoing_held.merge(held);
         }
         Ok(())
@@ -272,7 +274,7 @@ impl Connection {
 
 /// The event that a connection waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+enum WaitReason {
     ForAnswers,
     ForBytes,
 }

@@ -1,6 +1,8 @@
 //! Symmetric cases as columns of records.
 
-use oarlock_core::{Column, Direction, Key, KeySource, Outcomes, Records, Shape, Sink, Source, Span, Status};
+use oarlock_core::{
+    Column, Direction, InputSource, Key, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status,
+};
 use oarlock_keys::raw;
 
 use crate::{FileReport, Unit};
@@ -92,7 +94,7 @@ pub(crate) fn read(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes) 
             let status = part.statuses[record];
             let mut given = Given { status, output: Vec::new(), tag: Vec::new() };
             if status == Status::Done {
-                if let Some(Sink::Output(span)) = records.output.get(record) {
+                if let Some(OutputSink::Output(span)) = records.output.get(record) {
                     given.output = place(span)[..short[record].unwrap_or(span.len as usize)].to_vec();
                 }
                 // When opening, the tag's span is one of the data.
@@ -115,8 +117,8 @@ struct Columns {
     iv: Vec<Span>,
     second_iv: Vec<Span>,
     aad: Vec<Span>,
-    input: Vec<Source>,
-    output: Vec<Sink>,
+    input: Vec<InputSource>,
+    output: Vec<OutputSink>,
     tag: Vec<Span>,
 }
 
@@ -130,9 +132,9 @@ impl Columns {
         self.iv.push(iv?);
         self.second_iv.push(second_iv?);
         self.aad.push(aad?);
-        self.input.push(Source::Data(input?));
+        self.input.push(InputSource::Data(input?));
         let output = self.reserve(case.place_len)?;
-        self.output.push(Sink::Output(output));
+        self.output.push(OutputSink::Output(output));
         let tag = match case.made_tag_len {
             0 => self.store(&case.given_tag)?,
             len => self.reserve(len)?,

@@ -2,8 +2,8 @@
 
 use oarlock::selftest::{sample_operations, sample_records};
 use oarlock_core::{
-    BatchSize, BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, Jobs, NonceInput, Operation,
-    Outcomes, Records, SecondInput, Shape, Source, Span, Status,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, InputSource, Jobs, NonceInput,
+    Operation, Outcomes, Records, SecondInput, Shape, Span, Status,
 };
 
 use crate::record_cases::{Given, read};
@@ -198,7 +198,7 @@ fn records(
 /// Points a record's input behind the data.
 fn spoil(records: &mut Records<'static>, place: usize) {
     if let Column::Each(inputs) = &mut records.input {
-        inputs.to_mut()[place] = Source::Data(Span { start: u32::MAX - 64, len: RECORD_LEN as u32 });
+        inputs.to_mut()[place] = InputSource::Data(Span { start: u32::MAX - 64, len: RECORD_LEN as u32 });
     }
 }
 

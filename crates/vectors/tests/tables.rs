@@ -10,8 +10,8 @@ use oarlock_scalar::Scalar;
 fn check(engine: Scalar) {
     let engine = Verifying(engine);
     oarlock_vectors::stamp(&engine, &Scalar::detect().unwrap()).assert_clean();
-    engine.0.settle();
-    assert!(engine.0.prepared().bytes > 0, "no key had a table");
+    engine.0.wait_for_tables();
+    assert!(engine.0.table_usage().bytes > 0, "no key had a table");
 }
 
 #[test]

@@ -1,19 +1,19 @@
 //! Columns as bytes: little-endian numbers side by side.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use oarlock::contract::{Column, Span, Strided};
+use oarlock::contract::{Column, ColumnValue, Span};
 
 use crate::WireError;
 use crate::proto::Spans;
 
 /// A number for all, or one for each of `count`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Numbers<'a> {
+pub(crate) enum NumberColumn<'a> {
     One(u32),
     Each(&'a [[u8; 4]]),
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> NumberColumn<'a> {
     /// Reads a column of numbers. Nothing at all is zero for all.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         let (numbers, []) = bytes.as_chunks::<4>() else {
@@ -66,12 +66,12 @@ pub(crate) fn numbers(values: impl ExactSizeIterator<Item = u32> + Clone) -> Byt
 
 /// A byte for all, or one for each of `count`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Marks<'a> {
+pub(crate) enum ByteColumn<'a> {
     One(u8),
     Each(&'a [u8]),
 }
 
-impl<'a> Marks<'a> {
+impl<'a> ByteColumn<'a> {
     /// Reads a column of bytes. Nothing at all is zero for all.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         match bytes {
@@ -119,7 +119,7 @@ pub(crate) fn marks(values: &[u8]) -> Bytes {
 pub(crate) const SLOT: u32 = u32::MAX;
 
 /// Reads a column of places, which stand for values as `value` says.
-pub(crate) fn spans<T: Strided>(
+pub(crate) fn spans<T: ColumnValue>(
     message: Option<&Spans>,
     count: usize,
     what: &'static str,
@@ -154,7 +154,7 @@ fn span(place: &[u8; 8]) -> Span {
 }
 
 /// Writes a column of places.
-pub(crate) fn places_of<T: Strided>(column: &Column<'_, T>, place: impl Fn(T) -> Span) -> Spans {
+pub(crate) fn places_of<T: ColumnValue>(column: &Column<'_, T>, place: impl Fn(T) -> Span) -> Spans {
     let plain = |span: Span, stride| Spans { start: span.start, len: span.len, stride, each: Bytes::new() };
     match column {
         Column::One(value) => plain(place(*value), 0),

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
-use oarlock::contract::{Column, Key, KeySource, Records, Sink, Source, Span, Status};
+use oarlock::contract::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
-use crate::column::{Marks, Numbers, SLOT, each_of, marks, numbers, places_of, spans};
+use crate::column::{ByteColumn, NumberColumn, SLOT, each_of, marks, numbers, places_of, spans};
 use crate::fault::FaultTable;
 use crate::proto::{self, Code, Fault, IvRule, Spans};
-use crate::{Limits, WireError, task};
+use crate::{MessageLimits, WireError, task};
 
 /// The bit of a key's column that says that the others are a slot.
 const SLOT_BIT: u32 = 1 << 31;
@@ -21,7 +21,7 @@ const SLOT_BIT: u32 = 1 << 31;
 /// for `key_of` to answer with an index that no table has, so that its record fails alone.
 pub fn read<'a>(
     message: &'a proto::Records,
-    limits: &Limits,
+    limits: &MessageLimits,
     keys: &'a [Key],
     key_of: impl Fn(u32) -> KeySource,
 ) -> Result<Batch<'a>, WireError> {
@@ -32,7 +32,8 @@ pub fn read<'a>(
         return Err(WireError::Missing { what: "tasks" });
     }
     let task = tasks_of(message, &tasks, count)?;
-    let source = |span: Span| if span.len == SLOT { Source::Slot(span.start) } else { Source::Data(span) };
+    let source =
+        |span: Span| if span.len == SLOT { InputSource::Slot(span.start) } else { InputSource::Data(span) };
     let (iv_from, iv) = ivs(message.iv.as_ref(), &message.iv_rule, count, "iv")?;
     let (second_iv_from, second_iv) =
         ivs(message.second_iv.as_ref(), &message.second_iv_rule, count, "second_iv")?;
@@ -60,8 +61,8 @@ pub fn read<'a>(
     })
 }
 
-fn sink(span: Span) -> Sink {
-    if span.len == SLOT { Sink::Slot(span.start) } else { Sink::Output(span) }
+fn sink(span: Span) -> OutputSink {
+    if span.len == SLOT { OutputSink::Slot(span.start) } else { OutputSink::Output(span) }
 }
 
 fn tasks_of(
@@ -69,13 +70,15 @@ fn tasks_of(
     tasks: &[Task],
     count: usize,
 ) -> Result<Column<'static, Task>, WireError> {
-    let task_of = Marks::read(&message.task_of, count, "task_of")?;
+    let task_of = ByteColumn::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
         return Err(WireError::Place { what: "task_of" });
     };
     Ok(match task_of {
-        Marks::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
-        Marks::Each(places) => Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect()),
+        ByteColumn::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
+        ByteColumn::Each(places) => {
+            Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect())
+        }
     })
 }
 
@@ -89,9 +92,9 @@ fn keys_of(
         0 => key_of(number),
         _ => KeySource::Slot(number & !SLOT_BIT),
     };
-    Ok(match Numbers::read(bytes, count, what)? {
-        Numbers::One(number) => Column::One(key(number)),
-        Numbers::Each(each) => {
+    Ok(match NumberColumn::read(bytes, count, what)? {
+        NumberColumn::One(number) => Column::One(key(number)),
+        NumberColumn::Each(each) => {
             Column::Each(each.iter().map(|bytes| key(u32::from_le_bytes(*bytes))).collect())
         }
     })
@@ -104,9 +107,9 @@ fn ivs(
     count: usize,
     what: &'static str,
 ) -> Result<(Column<'static, Iv>, Column<'static, Span>), WireError> {
-    let rules = Marks::read(rules, count, what)?;
+    let rules = ByteColumn::read(rules, count, what)?;
     let given = || spans(places, count, what, |span| span);
-    if let Marks::One(rule) = rules
+    if let ByteColumn::One(rule) = rules
         && let Some(from) = alike(rule)
     {
         let places = if from == Iv::Given { given()? } else { Column::One(Span::default()) };
@@ -165,8 +168,8 @@ pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto:
         key_of: write_keys(&records.key, records.len, number),
         second_key_of: write_keys(&records.second_key, records.len, number),
         input: Some(places_of(&records.input, |source| match source {
-            Source::Data(span) => span,
-            Source::Slot(number) => slot(number),
+            InputSource::Data(span) => span,
+            InputSource::Slot(number) => slot(number),
         })),
         aad: Some(places_of(&records.aad, |span| span)),
         iv: Some(iv),
@@ -179,10 +182,10 @@ pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto:
     })
 }
 
-fn place_of(sink: Sink) -> Span {
+fn place_of(sink: OutputSink) -> Span {
     match sink {
-        Sink::Output(span) => span,
-        Sink::Slot(slot) => Span { start: slot, len: SLOT },
+        OutputSink::Output(span) => span,
+        OutputSink::Slot(slot) => Span { start: slot, len: SLOT },
     }
 }
 
@@ -269,6 +272,6 @@ pub fn write_outcome(
 /// # Errors
 /// The column does not fit the count.
 pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterator<Item = Code>, WireError> {
-    let marks = Marks::read(&results.codes, count, "codes")?;
+    let marks = ByteColumn::read(&results.codes, count, "codes")?;
     Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use oarlock::keys::generate;
 use oarlock::{Input, Job, Scheme};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
-use oarlock_wire::{Endpoint, Link, jobs};
+use oarlock_wire::{Endpoint, ServerLink, jobs};
 
 use super::server::Besieged;
 use super::{SiegeError, pause};
@@ -85,7 +85,7 @@ impl Drop for Honest {
 }
 
 impl Shared {
-    async fn work(&self, mut link: Link, endpoint: &Endpoint, job: &proto::Jobs) {
+    async fn work(&self, mut link: ServerLink, endpoint: &Endpoint, job: &proto::Jobs) {
         let mut requests = 0_usize;
         while !self.is_over.load(Ordering::Relaxed) {
             requests += 1;
@@ -127,15 +127,15 @@ async fn timed<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, St
     }
 }
 
-async fn connect(endpoint: &Endpoint) -> Result<Link, String> {
-    let link = Link::open(endpoint).await.map_err(|error| error.to_string())?;
+async fn connect(endpoint: &Endpoint) -> Result<ServerLink, String> {
+    let link = ServerLink::open(endpoint).await.map_err(|error| error.to_string())?;
     let source = Some(open_key::Source::Resident("ed25519".to_owned()));
     let open = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
     link.call(open).await.map_err(|error| error.to_string())?;
     Ok(link)
 }
 
-async fn sign(link: &Link, job: &proto::Jobs) -> Result<(), String> {
+async fn sign(link: &ServerLink, job: &proto::Jobs) -> Result<(), String> {
     let answer = link.call(request::Body::Jobs(job.clone())).await.map_err(|error| error.to_string())?;
     match answer {
         response::Body::Results(results) => match results.faults.first() {

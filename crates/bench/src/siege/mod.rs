@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use oarlock_server::development::DevelopmentError;
-use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_server::{CryptoserverError, config::ConfigError};
 
 use self::attack::Attack;
 use self::honest::Honest;
@@ -70,7 +70,7 @@ pub(crate) enum SiegeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error("the honest client: {0}")]

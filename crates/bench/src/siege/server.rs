@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{Config, Server};
+use oarlock_server::{BoundServer, Config};
 use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
 
@@ -44,13 +44,13 @@ on_failure = "stop"
 max_queue_bytes = 4194304
 
 [limits]
-connections = 128
+max_connections = 128
 max_unix_connections = 128
 max_connections_per_client = 96
 max_handshakes = 128
 max_handshakes_per_address = 64
-in_flight = 64
-message_bytes = 16777216
+max_in_flight = 64
+max_message_bytes = 16777216
 max_bytes_per_client = 50331648
 max_bytes = 67108864
 max_stall_seconds = 5
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
     let config = Config::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let server = Server::bind(config, Accelerator::builder()).await?;
+        let server = BoundServer::bind(config, Accelerator::builder()).await?;
         let addresses = server.addresses();
         answer(&serde_json::json!({
             "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{Config, Server};
+use oarlock_server::{BoundServer, Config};
 
 use super::HeadError;
 use crate::process::{Cores, Part, answer, stay_on};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
     let config = Config::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let server = Server::bind(config, Accelerator::builder()).await?;
+        let server = BoundServer::bind(config, Accelerator::builder()).await?;
         let addresses = server.addresses();
         answer(&serde_json::json!({
             "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,

@@ -28,7 +28,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use oarlock::BuildError;
 use oarlock::keys::KeyError;
 use oarlock_server::development::{Development, DevelopmentError};
-use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_server::{CryptoserverError, config::ConfigError};
 use oarlock_wire::RemoteError;
 use tempfile::TempDir;
 
@@ -95,7 +95,7 @@ pub(crate) enum HeadError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error(transparent)]
     Remote(#[from] RemoteError),
     #[error("the TLS server's key: {0}")]

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use oarlock::Accelerator;
 use oarlock::keys::import;
 use oarlock_server::development::Development;
-use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig};
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 use s2n_tls::config::Config;
 use s2n_tls::security::DEFAULT_TLS13;
 use s2n_tls_tokio::TlsAcceptor;
@@ -95,8 +95,10 @@ fn signer(args: &ServerArgs) -> Result<Signer, HeadError> {
         let key = import::any(&Zeroizing::new(fs::read(path)?), None)?;
         return Ok(Signer { accelerator: engines().build()?, key });
     };
-    let remote =
-        Remote::new(RemoteConfig::new("cryptoserver", vec![endpoint(args, server)?]), engines().build()?)?;
+    let remote = RemoteHolder::new(
+        RemoteConfig::new("cryptoserver", vec![endpoint(args, server)?]),
+        engines().build()?,
+    )?;
     let key = remote.key(KEY)?;
     Ok(Signer { accelerator: engines().holder(Arc::new(remote)).build()?, key })
 }

@@ -7,7 +7,7 @@ use oarlock::keys::import;
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::{Accelerator, Job, Key};
 use oarlock_wire::proto::{self, open_key, request, response};
-use oarlock_wire::{Link, Remote, RemoteConfig, jobs};
+use oarlock_wire::{RemoteConfig, RemoteHolder, ServerLink, jobs};
 use zeroize::Zeroizing;
 
 use super::args::CallArgs;
@@ -17,8 +17,8 @@ use crate::table::count;
 
 /// Who answers.
 pub(super) enum Peers {
-    One(Box<Link>),
-    Several { remote: Remote, client: Box<Accelerator> },
+    One(Box<ServerLink>),
+    Several { remote: RemoteHolder, client: Box<Accelerator> },
 }
 
 impl Peers {
@@ -26,7 +26,7 @@ impl Peers {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));
         if !args.servers.are_several() {
-            return Ok(Self::One(Box::new(Link::open(&endpoint).await?)));
+            return Ok(Self::One(Box::new(ServerLink::open(&endpoint).await?)));
         }
         let mut servers = vec![endpoint];
         for address in &args.servers.also {
@@ -36,13 +36,13 @@ impl Peers {
         config.agreement = args.servers.agree.map_or(1, usize::from);
         config.threshold_keys = threshold_keys(args)?;
         let builder = || global.builder().engines(["scalar"]);
-        let remote = Remote::new(config, builder().build()?)?;
+        let remote = RemoteHolder::new(config, builder().build()?)?;
         let client = Box::new(builder().holder(Arc::new(remote.clone())).build()?);
         Ok(Self::Several { remote, client })
     }
 
     /// The one server that tells of its keys and engines.
-    pub(super) fn one(&self) -> Result<&Link, CallError> {
+    pub(super) fn one(&self) -> Result<&ServerLink, CallError> {
         match self {
             Self::One(link) => Ok(link),
             Self::Several { .. } => Err(CallError::Usage(

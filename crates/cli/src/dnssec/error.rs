@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
-use oarlock_dnssec::sign::SignError;
+use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{DnskeyError, DsError};
 
 use super::capacity::CapacityError;
@@ -32,7 +32,7 @@ pub(crate) enum DnssecError {
     #[error("{}: {error}", path.display())]
     Ds { path: PathBuf, error: DsError },
     #[error("{}: {error}", path.display())]
-    Sign { path: PathBuf, error: Box<SignError> },
+    Sign { path: PathBuf, error: Box<ZoneSignError> },
     #[error(transparent)]
     Output(#[from] RecordsError),
     #[error("cannot read {}: {error}", path.display())]

@@ -29,7 +29,7 @@ mod zone_file;
 mod zonegen;
 
 use clap::{Args, Subcommand};
-use oarlock_dnssec::{Case, Name, NameBuf};
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
 
 use self::bench::BenchArgs;
 pub(crate) use self::error::DnssecError;
@@ -83,12 +83,12 @@ pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError>
 }
 
 /// The name of a zone, in small letters; the dot at its end may be left out.
-fn origin(text: Option<&str>) -> Result<Option<NameBuf>, DnssecError> {
+fn origin(text: Option<&str>) -> Result<Option<DomainNameBuf>, DnssecError> {
     text.map(zone).transpose()
 }
 
 /// The same, of a zone that has to be named.
-fn zone(text: &str) -> Result<NameBuf, DnssecError> {
+fn zone(text: &str) -> Result<DomainNameBuf, DnssecError> {
     let no_name = |error| DnssecError::Usage(format!("`{text}` is no name: {error}"));
-    NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(no_name)
+    DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).map_err(no_name)
 }

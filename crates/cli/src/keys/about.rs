@@ -7,7 +7,7 @@ use oarlock::Key;
 use oarlock::contract::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
 use crate::args::Global;
@@ -51,10 +51,10 @@ pub(super) struct Place {
 
 impl About {
     /// What a file of a directory of keys holds.
-    pub(super) fn material(name: &str, material: &Material, file: &Path) -> Self {
+    pub(super) fn material(name: &str, material: &KeyMaterial, file: &Path) -> Self {
         match material {
-            Material::Key(key) => Self::asymmetric(name, key, file),
-            Material::Share(share) => Self::of_share(name, share, file),
+            KeyMaterial::Key(key) => Self::asymmetric(name, key, file),
+            KeyMaterial::Share(share) => Self::of_share(name, share, file),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oarlock::batch::{BatchBuilder, BatchOutcome, Entry, NewIv, Place, Task};
 use oarlock::contract::{
-    BlockCipher, Column, Direction, KeySource, Outcomes, Sink, Slots, Source, Span, Status,
+    BlockCipher, Column, Direction, InputSource, KeySource, Outcomes, OutputSink, SecretSlots, Span, Status,
 };
 use oarlock::table::{KeyTable, Wrapped};
 use oarlock::{Accelerator, Records};
@@ -183,7 +183,8 @@ impl Card for SameKey {
 fn unwrap_into_slot(accelerator: &Accelerator, ring: &Ring, wrapped: &[u8]) -> Result<Outcomes, LadderError> {
     let data = [&[0; BLOCK], wrapped].concat();
     let (iv, input) = (Span::new(0, BLOCK), Span::new(BLOCK, wrapped.len()));
-    let (Some(iv), Some(input), Some(slots)) = (iv, input, Slots::with_capacities(&[wrapped.len() as u32]))
+    let (Some(iv), Some(input), Some(slots)) =
+        (iv, input, SecretSlots::with_capacities(&[wrapped.len() as u32]))
     else {
         return Err(LadderError::TooLarge);
     };
@@ -193,8 +194,8 @@ fn unwrap_into_slot(accelerator: &Accelerator, ring: &Ring, wrapped: &[u8]) -> R
         data: data.into(),
         slots: Cow::Owned(slots),
         iv: Column::One(iv),
-        input: Column::One(Source::Data(input)),
-        output: Column::One(Sink::Slot(0)),
+        input: Column::One(InputSource::Data(input)),
+        output: Column::One(OutputSink::Slot(0)),
         ..Records::default()
     };
     let outcomes = accelerator.run_records(cbc_shape(BlockCipher::Tdes3, Direction::Decrypt), &records)?;

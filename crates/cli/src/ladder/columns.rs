@@ -2,7 +2,7 @@
 
 use oarlock::Records;
 use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, KeySource, Sink, Source, Span};
+use oarlock::contract::{Column, InputSource, KeySource, OutputSink, Span};
 
 use super::LadderError;
 
@@ -15,8 +15,8 @@ pub(super) struct Columns {
     /// In place of `key` where it has been shortened.
     key_runs: Vec<(u32, KeySource)>,
     iv: Vec<Span>,
-    input: Vec<Source>,
-    output: Vec<Sink>,
+    input: Vec<InputSource>,
+    output: Vec<OutputSink>,
     output_len: usize,
 }
 
@@ -54,8 +54,8 @@ impl Columns {
         self.task.push(task);
         self.key.push(key);
         self.iv.push(iv);
-        self.input.push(Source::Data(input));
-        self.output.push(Sink::Output(output));
+        self.input.push(InputSource::Data(input));
+        self.output.push(OutputSink::Output(output));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hdrhistogram::Histogram;
 use oarlock_wire::proto::{self, Code, request, response};
-use oarlock_wire::{Endpoint, Link, LinkError};
+use oarlock_wire::{Endpoint, LinkError, ServerLink};
 use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
@@ -62,7 +62,7 @@ pub(super) async fn measure(
     endpoint: &Endpoint,
     args: &LoadArgs,
 ) -> Result<Row, LoadError> {
-    let observer = Link::open(endpoint).await?;
+    let observer = ServerLink::open(endpoint).await?;
     let mut links = Vec::with_capacity(plan.clients);
     for work in works.iter().cycle().take(plan.clients) {
         links.push((work, open(plan, endpoint, work).await?));
@@ -132,7 +132,7 @@ const GROWTH: f64 = 0.03;
 
 /// Lets all clients work until the rate no longer grows. Servers build tables for keys that recur while they verify under them, so
 /// how long that takes depends on keys and machine and not on the length of the measurement.
-async fn warm_up(plan: &Plan, links: &[(&Work, Link)]) {
+async fn warm_up(plan: &Plan, links: &[(&Work, ServerLink)]) {
     let mut growth = Growth::default();
     let end = Instant::now() + MAX_WARM_UP;
     while !growth.has_ended() && Instant::now() < end {
@@ -171,8 +171,8 @@ impl Growth {
 }
 
 /// A stream with its keys. Those that were just put into the server's directory are there when it has looked again.
-async fn open(plan: &Plan, endpoint: &Endpoint, work: &Work) -> Result<Link, LoadError> {
-    let link = Link::open(endpoint).await?;
+async fn open(plan: &Plan, endpoint: &Endpoint, work: &Work) -> Result<ServerLink, LoadError> {
+    let link = ServerLink::open(endpoint).await?;
     let end = Instant::now() + PATIENCE;
     loop {
         match open_keys(&link, work).await {
@@ -188,7 +188,7 @@ async fn open(plan: &Plan, endpoint: &Endpoint, work: &Work) -> Result<Link, Loa
     }
 }
 
-async fn usage(link: &Link) -> Result<proto::Usage, LoadError> {
+async fn usage(link: &ServerLink) -> Result<proto::Usage, LoadError> {
     match link.call(request::Body::ListEngines(proto::ListEnginesRequest {})).await? {
         response::Body::Engines(list) => Ok(list.usage.unwrap_or_default()),
         _ => Err(LoadError::Usage("the server does not say what it uses")),
@@ -198,7 +198,7 @@ async fn usage(link: &Link) -> Result<proto::Usage, LoadError> {
 type Answer<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
 
 /// One client until the end: as many batches under way as it may have, or sent by the clock.
-async fn client(plan: &Plan, work: &Work, link: &Link, span: &Span, seed: u64) -> Seen {
+async fn client(plan: &Plan, work: &Work, link: &ServerLink, span: &Span, seed: u64) -> Seen {
     let ask = |due: Instant| -> Answer<'_> {
         Box::pin(async move { (due, answer(plan, work, link).await.map_err(|error| error.to_string())) })
     };
@@ -240,7 +240,7 @@ async fn client(plan: &Plan, work: &Work, link: &Link, span: &Span, seed: u64) -
 }
 
 /// One batch, with its keys where they come and go with it. A server begins requests in the order in which they come.
-async fn answer(plan: &Plan, work: &Work, link: &Link) -> Result<response::Body, LinkError> {
+async fn answer(plan: &Plan, work: &Work, link: &ServerLink) -> Result<response::Body, LinkError> {
     if plan.home != KeyHome::Batch {
         return link.call(work.request.clone()).await;
     }
@@ -254,7 +254,7 @@ async fn answer(plan: &Plan, work: &Work, link: &Link) -> Result<response::Body,
     answer
 }
 
-async fn open_keys(link: &Link, work: &Work) -> Result<(), LinkError> {
+async fn open_keys(link: &ServerLink, work: &Work) -> Result<(), LinkError> {
     let open = (0_u32..).zip(&work.keys).map(|(handle, source)| {
         let open = proto::OpenKey { handle, source: Some(source.clone()), ..Default::default() };
         link.call(request::Body::OpenKey(open))

@@ -107,7 +107,7 @@ fn config(global: &Global, engines: Option<&str>) -> String {
     format!(
         "[listen]\ntcp = \"127.0.0.1:0\"\nplaintext = \"127.0.0.1:0\"\nunix = \"oarlock.sock\"\n\n\
          [tls]\ncertificate = \"server.pem\"\nprivate_key = \"server-key.pem\"\nclient_ca = \"ca.pem\"\n\n\
-         [limits]\nconnections = 100000\nmax_connections_per_client = 100000\nin_flight = 4096\nmay_bring_keys = true\n\
+         [limits]\nmax_connections = 100000\nmax_connections_per_client = 100000\nmax_in_flight = 4096\nmay_bring_keys = true\n\
          max_brought_keys_per_second = 1000000000\nmax_brought_rsa_bits = 16384\nmax_queued_seconds_per_client = 86400\n\
          max_bytes_per_client = 8589934592\nmax_bytes = 8589934592\n\n\
          [keys]\ndirectory = \"keys\"\n\n\

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, Direction, KeySource, Shape, Sink, Source, Span, Strided};
+use oarlock::contract::{Column, ColumnValue, Direction, InputSource, KeySource, OutputSink, Shape, Span};
 use oarlock::keys::export;
 use oarlock::{Accelerator, Input, Job, Key, Records, Scheme};
 use oarlock_wire::proto::{self, open_key, request, response};
@@ -98,9 +98,9 @@ impl Work {
             data: data.into(),
             output_len: count * out_len,
             key: Column::Each(key.into()),
-            input: stride(Source::Data(place(0, len)), len as u32),
+            input: stride(InputSource::Data(place(0, len)), len as u32),
             iv: column(place(count * len, iv_len)),
-            output: stride(Sink::Output(place(0, out_len)), out_len as u32),
+            output: stride(OutputSink::Output(place(0, out_len)), out_len as u32),
             tag: match shape {
                 Shape::Aead { .. } => {
                     return Err(LoadError::Usage(
@@ -174,7 +174,7 @@ fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
-fn stride<T: Strided>(first: T, stride: u32) -> Column<'static, T> {
+fn stride<T: ColumnValue>(first: T, stride: u32) -> Column<'static, T> {
     Column::Stride { first, stride }
 }
 

@@ -144,14 +144,14 @@ impl PublicKeyWork {
     /// # Errors
     /// That of a job that fails.
     pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
-        accelerator.forget();
+        accelerator.drop_tables();
         if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
             return Ok(0);
         }
         let jobs = self.jobs();
         for _ in 0..WARM_UP {
             accelerator.run_all(&jobs).iter().find_map(Result::err).map_or(Ok(()), Err)?;
-            accelerator.settle();
+            accelerator.wait_for_tables();
         }
         Ok(accelerator.prepared_bytes())
     }

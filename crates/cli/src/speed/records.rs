@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oarlock::contract::{Column, Engine, Jobs, KeySource, Outcomes, Sink, Source, Span};
+use oarlock::contract::{Column, Engine, InputSource, Jobs, KeySource, Outcomes, OutputSink, Span};
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Key, Records, Shape};
 
@@ -133,8 +133,8 @@ impl Layout {
             output_len: count * (output + tag),
             key: Column::Each(key_of.into()),
             iv: side_by_side(first(0, iv)?, iv),
-            input: side_by_side(Source::Data(first(count * iv, input)?), input),
-            output: side_by_side(Sink::Output(first(0, output)?), output),
+            input: side_by_side(InputSource::Data(first(count * iv, input)?), input),
+            output: side_by_side(OutputSink::Output(first(0, output)?), output),
             tag: side_by_side(first(count * output, tag)?, tag),
             ..Records::default()
         })

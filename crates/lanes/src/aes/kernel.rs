@@ -20,103 +20,136 @@ pub(super) struct Place {
     pub(super) tag_len: usize,
 }
 
-/// A shape's kernel.
+/// The kernel of a shape: what it reads of a record, and the loop that computes records.
 pub(super) trait Kernel {
-    /// What a key becomes.
+    /// The prepared form of a key.
     type Key: Prepare;
 
-    /// Whether there is a tag beside the output.
+    /// A record in the form that the loop takes.
+    type Record<'a>;
+
+    /// True if a tag is written beside the output.
     const WRITES_TAG: bool = false;
 
-    /// Whether the output may have fewer bytes than the result.
+    /// True if the output may have fewer bytes than the result.
     const IS_SHORTENED: bool = false;
 
-    /// Bytes of output of a record of `len` bytes.
+    /// Returns the bytes of output of a record of `len` bytes.
     fn output_len(len: usize) -> usize {
         len
     }
 
-    /// Computes all records of `next`; `reject` is called with the indices of those whose tag is wrong.
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    /// Reads a record. A kernel whose last block differs from the message's bytes puts it in `last`.
+    fn read<'a, S: Blocks>(
         simd: S,
         part: &'a Part<'a>,
-        next: impl FnMut() -> Option<(Accepted, Place, &'a Self::Key)>,
+        work: (Accepted, Place, &'a Self::Key),
+        last: &mut [u8; BLOCK],
+    ) -> Self::Record<'a>;
+
+    /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong.
+    fn run<'a, S: Blocks, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Self::Record<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     );
 }
 
-/// CBC encryption.
+/// Computes all records of `next` with the kernel of their shape.
+#[inline(always)]
+pub(super) fn compute<'a, S: Blocks, K: Kernel, const ROUNDS: usize>(
+    simd: S,
+    part: &'a Part<'a>,
+    mut next: impl FnMut() -> Option<(Accepted, Place, &'a K::Key)>,
+    output: &mut [u8],
+    reject: impl FnMut(usize),
+) {
+    K::run::<S, ROUNDS>(
+        simd,
+        #[inline(always)]
+        |last| Some(K::read(simd, part, next()?, last)),
+        output,
+        reject,
+    );
+}
+
+/// The kernel of CBC encryption.
 pub(super) struct CbcEncrypt;
 
-/// CBC decryption.
+/// The kernel of CBC decryption.
 pub(super) struct CbcDecrypt;
 
-/// CMAC.
+/// The kernel of CMAC.
 pub(super) struct Cmac;
 
-/// GCM encryption.
+/// The kernel of GCM encryption.
 pub(super) struct Seal;
 
-/// GCM decryption.
+/// The kernel of GCM decryption.
 pub(super) struct Open;
 
 impl Kernel for CbcEncrypt {
     type Key = Encrypting;
+    type Record<'a> = Chain<'a>;
+
+    #[inline(always)]
+    fn read<'a, S: Blocks>(
+        _simd: S,
+        part: &'a Part<'a>,
+        (record, place, key): (Accepted, Place, &'a Encrypting),
+        _last: &mut [u8; BLOCK],
+    ) -> Chain<'a> {
+        Chain {
+            schedule: &key.0,
+            start: iv(part, record),
+            blocks: part.input(&record, 0).as_chunks().0,
+            has_last: false,
+            output: place.output,
+            tag_len: 0,
+        }
+    }
 
     #[inline(always)]
     fn run<'a, S: Blocks, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a Encrypting)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        chain::run::<S, ROUNDS, false>(
-            simd,
-            #[inline(always)]
-            |_| {
-                let (record, place, key) = next()?;
-                Some(Chain {
-                    schedule: &key.0,
-                    start: iv(part, record),
-                    blocks: part.input(&record, 0).as_chunks().0,
-                    has_last: false,
-                    output: place.output,
-                    tag_len: 0,
-                })
-            },
-            output,
-        );
+        chain::run::<S, ROUNDS, false>(simd, next, output);
     }
 }
 
 impl Kernel for CbcDecrypt {
     type Key = Decrypting;
+    type Record<'a> = Sealed<'a>;
+
+    #[inline(always)]
+    fn read<'a, S: Blocks>(
+        _simd: S,
+        part: &'a Part<'a>,
+        (record, place, key): (Accepted, Place, &'a Decrypting),
+        _last: &mut [u8; BLOCK],
+    ) -> Sealed<'a> {
+        let input = part.input(&record, 0);
+        Sealed { schedule: &key.0, iv: iv(part, record), input, output: place.output }
+    }
 
     #[inline(always)]
     fn run<'a, S: Blocks, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a Decrypting)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Sealed<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        cbc::run::<S, ROUNDS>(
-            simd,
-            #[inline(always)]
-            || {
-                let (record, place, key) = next()?;
-                let input = part.input(&record, 0);
-                Some(Sealed { schedule: &key.0, iv: iv(part, record), input, output: place.output })
-            },
-            output,
-        );
+        cbc::run::<S, ROUNDS>(simd, without_last(next), output);
     }
 }
 
 impl Kernel for Cmac {
     type Key = CmacKey;
+    type Record<'a> = Chain<'a>;
 
     const IS_SHORTENED: bool = true;
 
@@ -125,81 +158,90 @@ impl Kernel for Cmac {
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn read<'a, S: Blocks>(
         simd: S,
         part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a CmacKey)>,
+        (record, place, key): (Accepted, Place, &'a CmacKey),
+        last: &mut [u8; BLOCK],
+    ) -> Chain<'a> {
+        Chain {
+            schedule: &key.schedule,
+            start: &[0; BLOCK],
+            blocks: key.blocks(simd, part.input(&record, 0), last),
+            has_last: true,
+            output: place.output,
+            tag_len: place.len,
+        }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: Blocks, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        chain::run::<S, ROUNDS, true>(
-            simd,
-            #[inline(always)]
-            |last| {
-                let (record, place, key) = next()?;
-                let blocks = key.blocks(simd, part.input(&record, 0), last);
-                Some(Chain {
-                    schedule: &key.schedule,
-                    start: &[0; BLOCK],
-                    blocks,
-                    has_last: true,
-                    output: place.output,
-                    tag_len: place.len,
-                })
-            },
-            output,
-        );
+        chain::run::<S, ROUNDS, true>(simd, next, output);
     }
 }
 
 impl Kernel for Seal {
     type Key = GcmKey;
+    type Record<'a> = Message<'a>;
 
     const WRITES_TAG: bool = true;
 
     #[inline(always)]
+    fn read<'a, S: Blocks>(
+        _simd: S,
+        part: &'a Part<'a>,
+        (record, place, key): (Accepted, Place, &'a GcmKey),
+        _last: &mut [u8; BLOCK],
+    ) -> Message<'a> {
+        message(part, record, place, key, Tag::Write(place.tag, place.tag_len))
+    }
+
+    #[inline(always)]
     fn run<'a, S: Blocks, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a GcmKey)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Message<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
-        gcm::run::<S, ROUNDS>(
-            simd,
-            #[inline(always)]
-            || {
-                let (record, place, key) = next()?;
-                Some(message(part, record, place, key, Tag::Write(place.tag, place.tag_len)))
-            },
-            output,
-            reject,
-        );
+        gcm::run::<S, ROUNDS>(simd, without_last(next), output, reject);
     }
 }
 
 impl Kernel for Open {
     type Key = GcmKey;
+    type Record<'a> = Message<'a>;
+
+    #[inline(always)]
+    fn read<'a, S: Blocks>(
+        _simd: S,
+        part: &'a Part<'a>,
+        (record, place, key): (Accepted, Place, &'a GcmKey),
+        _last: &mut [u8; BLOCK],
+    ) -> Message<'a> {
+        message(part, record, place, key, Tag::Compare(bytes(part, part.tag_span(record))))
+    }
 
     #[inline(always)]
     fn run<'a, S: Blocks, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a GcmKey)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Message<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
-        gcm::run::<S, ROUNDS>(
-            simd,
-            #[inline(always)]
-            || {
-                let (record, place, key) = next()?;
-                Some(message(part, record, place, key, Tag::Compare(bytes(part, part.tag_span(record)))))
-            },
-            output,
-            reject,
-        );
+        gcm::run::<S, ROUNDS>(simd, without_last(next), output, reject);
     }
+}
+
+/// Adapts `next` for a loop in which all blocks of a record lie in its message.
+#[inline(always)]
+fn without_last<R>(mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<R>) -> impl FnMut() -> Option<R> {
+    #[inline(always)]
+    move || next(&mut [0; BLOCK])
 }
 
 /// The IV of an accepted record, which has the length of a block.

@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use oarlock_core::{Direction, EngineFault, Outcomes, PartMut, Records, Shape, Sink, Span, Status};
+use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
-use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal};
+use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal, compute};
 use super::keys::{Keys, from_slots, table};
 use super::rounds::PLACES;
 use super::schedule::{Prepare, ROUNDS_128, ROUNDS_256};
@@ -133,7 +133,7 @@ impl<S: Blocks> Window<'_, S> {
         let to_slots = || {
             let mut end = 0;
             self.records.iter().filter_map(move |record| {
-                let Sink::Slot(slot) = self.part.output(*record) else { return None };
+                let OutputSink::Slot(slot) = self.part.output(*record) else { return None };
                 let (output, len) = (end, K::output_len(record.len as usize));
                 let tag_len = self.part.tag_span(*record).len as usize;
                 end += len + tag_len;
@@ -144,13 +144,14 @@ impl<S: Blocks> Window<'_, S> {
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
         let next = |record: Accepted| match self.part.output(record) {
-            Sink::Slot(_) => places.next().map(|(_, _, place)| place),
-            Sink::Output(_) => None,
+            OutputSink::Slot(_) => places.next().map(|(_, _, place)| place),
+            OutputSink::Output(_) => None,
         };
         self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
         for (record, slot, place) in to_slots() {
             let status = &mut out.statuses[record.index as usize];
-            if *status != Status::Done {
+            // A record with a wrong tag or an unusable key leaves its slot empty.
+            if *status != Status::Pending {
                 continue;
             }
             match out.slots.fill(slot, place.len) {
@@ -178,7 +179,7 @@ impl<S: Blocks> Window<'_, S> {
         self.simd.call(
             #[inline(always)]
             || {
-                K::run::<S, ROUNDS>(
+                compute::<S, K, ROUNDS>(
                     self.simd,
                     self.part,
                     #[inline(always)]

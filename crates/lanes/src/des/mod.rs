@@ -28,8 +28,8 @@ mod tests;
 use oarlock_core::{BatchSize, BlockCipher, CipherMode, CipherSpec, Direction, PartMut, Shape, erase};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::kept::{Kept, Reuse};
 use crate::records::{Accepted, Part, Work};
+use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{Simd, Vector};
 use bits::BLOCKS;
 use group::{BLOCK, CHUNK, Chunk, Group, Rows};
@@ -113,7 +113,7 @@ impl Keying {
 pub(crate) struct Des<S: Simd> {
     simd: S,
     shape: Shape,
-    scratch: Kept<Scratch<S::V>>,
+    scratch: ThreadScratch<Scratch<S::V>>,
 }
 
 /// What a group is computed in.
@@ -131,7 +131,7 @@ struct Scratch<V: Vector> {
 impl<S: Simd> Des<S> {
     /// For the records of a shape that is offered.
     pub(crate) fn new(simd: S, shape: Shape) -> Self {
-        let scratch = Kept::take(|| {
+        let scratch = ThreadScratch::take(|| {
             let (rows, keys) = ([simd.zero(); bits::BITS], [Schedule::new(simd); 3]);
             Scratch {
                 chunk: [rows; CHUNK],
@@ -215,7 +215,7 @@ impl<S: Simd> Work for Des<S> {
     }
 }
 
-impl<V: Vector> Reuse for Scratch<V> {
+impl<V: Vector> WipePolicy for Scratch<V> {
     fn wipe(&mut self) {
         self.chunk.zeroize();
         self.chain.zeroize();

@@ -13,7 +13,7 @@ use super::sha1::Sha1;
 use super::sha256::Sha256;
 use super::sha512::{Sha512, initial_384};
 use super::{Chain, Hash, ROW, Row, WORDS, chain_of, rows_of};
-use crate::engine::NAME;
+use crate::fault::not_offered;
 use crate::records::{self, Accepted, Part, Work};
 use crate::simd::{Simd, Vector, erase};
 
@@ -88,7 +88,7 @@ impl<S: Simd> Batch<'_, S> {
     }
 
     fn refused(self) -> Result<(), EngineFault> {
-        Err(EngineFault::NotOffered { engine: NAME, shape: self.shape })
+        Err(not_offered(self.shape))
     }
 }
 

@@ -1,8 +1,7 @@
 //! SHA-1 of sixteen messages side by side, each in a half lane. FIPS 180-4 6.1.2.
 
-use super::sha256::{arrange32, lengths32};
 use super::{Chain, Hash, Row, WORDS, alone, xor3};
-use crate::simd::{HALVES, HalfMask, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// SHA-1.
 #[derive(Debug)]
@@ -23,26 +22,12 @@ const PARITY: i32 = 0x96;
 const MAJORITY: i32 = 0xE8;
 
 impl Hash for Sha1 {
-    const LANES: usize = HALVES;
+    type Word = u32;
+
     const ALONE: usize = 2;
 
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u32::to_be_bytes))
-    }
-
-    #[inline(always)]
-    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
-        arrange32(rows);
-    }
-
-    #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
-        lengths32(simd, bits)
-    }
-
-    #[inline(always)]
-    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
-        word.add32_if(running, other)
     }
 
     #[inline(always)]

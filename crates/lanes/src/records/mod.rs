@@ -17,11 +17,12 @@ mod plain;
 use std::ops::Range;
 
 use oarlock_core::{
-    EngineFault, Key, KeySource, Outcomes, PartMut, Records, SecretBytes, Shape, Sink, Source, Span, Status,
+    EngineFault, InputSource, Key, KeySource, Outcomes, OutputSink, PartMut, Records, SecretBytes, Shape,
+    Span, Status,
 };
 
-use crate::engine::failed;
-use crate::kept::Kept;
+use crate::fault::failed;
+use crate::scratch::ThreadScratch;
 use crate::simd::{LANES, fetch_ahead};
 use columns::Flat;
 use order::{Counts, Ordered};
@@ -99,14 +100,27 @@ pub(crate) fn run(
 }
 
 fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
-    let mut ordered = Kept::take(Ordered::default);
+    let mut ordered = ThreadScratch::take(Ordered::default);
     work.begin(part);
     let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
-        part.accept(window, &mut ordered, out, |len| work.steps(len));
+        out.statuses[window.clone()].fill(Status::Pending);
+        part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);
+        finish_pending(&mut out.statuses[window]);
+    }
+}
+
+/// Sets the status of every record that was accepted and that its kernel has not rejected.
+///
+/// The results are in their places by now: the contract lets nothing be `Done` before.
+fn finish_pending(statuses: &mut [Status]) {
+    for status in statuses {
+        if *status == Status::Pending {
+            *status = Status::Done;
+        }
     }
 }
 
@@ -122,8 +136,8 @@ pub(crate) struct Part<'a> {
     second_iv: Flat<'a, Span>,
     aad: Flat<'a, Span>,
     tag: Flat<'a, Span>,
-    input: Flat<'a, Source>,
-    output: Flat<'a, Sink>,
+    input: Flat<'a, InputSource>,
+    output: Flat<'a, OutputSink>,
     /// What a plainly good record satisfies.
     rule: Option<PlainRule>,
     /// Keys of `keys` that all will do for that; none where one does not.
@@ -292,9 +306,9 @@ impl<'a> Part<'a> {
     #[cold]
     fn slot_input(&self, record: &Accepted) -> &'a [u8] {
         match self.input.at(record.index) {
-            Source::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
+            InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // Bytes at the very end of four gibibytes.
-            Source::Data(span) => span.of(self.data()).unwrap_or_default(),
+            InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),
         }
     }
 
@@ -328,8 +342,8 @@ impl<'a> Part<'a> {
     pub(crate) fn output_start(&self, record: Accepted) -> Option<usize> {
         match record.output {
             ELSEWHERE => match self.output(record) {
-                Sink::Output(span) => Some(span.start as usize),
-                Sink::Slot(_) => None,
+                OutputSink::Output(span) => Some(span.start as usize),
+                OutputSink::Slot(_) => None,
             },
             start => Some(start as usize),
         }
@@ -339,14 +353,14 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub(crate) fn output_span(&self, record: Accepted) -> Span {
         match self.output(record) {
-            Sink::Output(span) => span,
-            Sink::Slot(_) => Span::default(),
+            OutputSink::Output(span) => span,
+            OutputSink::Slot(_) => Span::default(),
         }
     }
 
     /// Where a record's output goes.
     #[inline(always)]
-    pub(crate) fn output(&self, record: Accepted) -> Sink {
+    pub(crate) fn output(&self, record: Accepted) -> OutputSink {
         self.output.at(record.index)
     }
 
@@ -361,8 +375,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Accepts the records of a window; those that cannot be computed get their status. The others get theirs too, so that it is
-    /// written where what follows is done, and what they read and write is brought near meanwhile.
+    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending. Meanwhile the
+    /// bytes that accepted records read and write are fetched into the cache.
     fn accept(
         &self,
         window: Range<usize>,
@@ -382,25 +396,19 @@ impl<'a> Part<'a> {
                 (Some(key), None) => self.fitting(index, key),
                 (None, _) => None,
             };
-            *status = match plain.map_or_else(|| self.any(index), Ok) {
+            match plain.map_or_else(|| self.any(index), Ok) {
                 Ok(accepted) => {
                     fetch_ahead(self.data(), accepted.input);
                     fetch_ahead(out.output, accepted.output);
                     ordered.push(accepted);
-                    Status::Done
                 }
-                Err(status) => status,
-            };
+                Err(rejected) => *status = rejected,
+            }
         }
     }
 
     /// Accepts the records of a window at once where all lie a stride apart and all their keys will do.
-    fn accept_equal(
-        &self,
-        window: &Range<usize>,
-        ordered: &mut Ordered,
-        out: &mut PartMut<'_>,
-    ) -> Option<()> {
+    fn accept_equal(&self, window: &Range<usize>, ordered: &mut Ordered, out: &PartMut<'_>) -> Option<()> {
         let places = self.equal?;
         let keys = self.key.values()?.get(window.clone())?;
         let mut all_will_do = self.plain_keys > 0;
@@ -414,7 +422,6 @@ impl<'a> Part<'a> {
         if !all_will_do {
             return None;
         }
-        out.statuses[window.clone()].fill(Status::Done);
         // While these are computed, what the next window reads and writes is brought near.
         let next = |start: u32, stride: u32| {
             let bytes = stride.saturating_mul(keys.len() as u32);
@@ -432,7 +439,7 @@ impl<'a> Part<'a> {
         &self,
         window: &Range<usize>,
         ordered: &mut Ordered,
-        out: &mut PartMut<'_>,
+        out: &PartMut<'_>,
         steps: impl Fn(usize) -> usize,
     ) -> Option<()> {
         let rule = self.rule.filter(PlainRule::is_tagless)?;
@@ -464,14 +471,14 @@ impl<'a> Part<'a> {
             let record = Accepted { index, len, input: start, output: output.start, iv, key };
             ordered.put(record, steps(len as usize));
         }
-        out.statuses[window.clone()].fill(Status::Done);
         Some(())
     }
 
     /// A record that is plainly good with this key, and everything in the caller's memory.
     #[inline(always)]
     fn fitting(&self, index: u32, key: u32) -> Option<Accepted> {
-        let (Source::Data(input), Sink::Output(output)) = (self.input.at(index), self.output.at(index))
+        let (InputSource::Data(input), OutputSink::Output(output)) =
+            (self.input.at(index), self.output.at(index))
         else {
             return None;
         };
@@ -510,12 +517,12 @@ impl<'a> Part<'a> {
     fn any(&self, index: u32) -> Result<Accepted, Status> {
         let record = self.records.record(self.shape, index as usize)?;
         let input = match self.input.at(index) {
-            Source::Data(span) => span.start,
-            Source::Slot(_) => ELSEWHERE,
+            InputSource::Data(span) => span.start,
+            InputSource::Slot(_) => ELSEWHERE,
         };
         let output = match record.output {
-            Sink::Output(span) => span.start,
-            Sink::Slot(_) => ELSEWHERE,
+            OutputSink::Output(span) => span.start,
+            OutputSink::Slot(_) => ELSEWHERE,
         };
         let key = match self.key.at(index) {
             KeySource::Table(key) => key,
@@ -528,8 +535,9 @@ impl<'a> Part<'a> {
 
 /// The key, the input and the output of a record that has nothing in slots.
 #[inline(always)]
-fn in_memory(key: KeySource, input: Source, output: Sink) -> Option<(u32, Span, Span)> {
-    let (KeySource::Table(key), Source::Data(input), Sink::Output(output)) = (key, input, output) else {
+fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(u32, Span, Span)> {
+    let (KeySource::Table(key), InputSource::Data(input), OutputSink::Output(output)) = (key, input, output)
+    else {
         return None;
     };
     Some((key, input, output))

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Accepted;
-use crate::kept::Reuse;
+use crate::scratch::WipePolicy;
 
 /// Steps that have a bucket of their own; what takes more is compared.
 const BUCKETS: usize = 96;
@@ -39,7 +39,7 @@ pub(crate) struct Places<'o> {
     next: [u32; BUCKETS + 1],
 }
 
-impl Reuse for Ordered {
+impl WipePolicy for Ordered {
     fn wipe(&mut self) {
         self.clear();
     }

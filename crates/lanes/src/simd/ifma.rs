@@ -1,4 +1,4 @@
-//! AVX-512 with IFMA, VBMI, VL, BW and DQ, and BMI2 and ADX beside them.
+//! The AVX-512 leaf: IFMA, VBMI, VL, BW and DQ, with BMI1 and BMI2.
 #![allow(unsafe_code, reason = "the one place of this crate where intrinsics are called")]
 
 use std::arch::asm;
@@ -16,10 +16,13 @@ use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 #[derive(Clone, Copy)]
 pub(crate) struct Ifma(());
 
-/// A 512-bit register. It can only be made by holding an [`Ifma`].
+/// A 512-bit register.
+///
+/// Its field is private to this module, and every function that makes one takes an [`Ifma`] or another `Zmm`. So whoever holds
+/// a `Zmm` knows that the CPU has the features of an [`Ifma`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Zmm(pub(super) __m512i);
+pub(crate) struct Zmm(__m512i);
 
 impl Ifma {
     /// The token, where the CPU has every instruction of this module and the system saves its registers.
@@ -176,21 +179,20 @@ fn pinned(mut vector: __m512i) -> __m512i {
     vector
 }
 
-// SAFETY, for every block below: a `Zmm` exists only where an `Ifma` was held, which proves the features.
 impl Vector for Zmm {
     const UNROLLS: bool = true;
 
     #[inline(always)]
     fn words(self) -> Words {
         let mut words = [0; LANES];
-        // SAFETY: see above; the array is 64 writable bytes, and the store may be unaligned.
+        // SAFETY: `self` proves AVX-512F; the array is 64 writable bytes, and the store may be unaligned.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
         words
     }
 
     #[inline(always)]
     fn store_prefix(self, place: &mut [u8]) {
-        // SAFETY: see above; bytes whose mask bit is clear are not touched.
+        // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
         unsafe {
             _mm512_mask_storeu_epi8(place.as_mut_ptr().cast(), prefix_mask(place.len()), self.0);
         }
@@ -198,31 +200,31 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn madd_hi(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn pinned_lo(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { pinned_lo(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn pinned_hi(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { pinned_hi(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn pinned(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { pinned(self.0) })
     }
 
@@ -234,43 +236,43 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn shl<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn shr<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn sar<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srai_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn shr_each(self, count: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srlv_epi64(self.0, count.0) })
     }
 
     #[inline(always)]
     fn shl_each(self, count: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_sllv_epi64(self.0, count.0) })
     }
 
     #[inline(always)]
     fn rotr<const N: i32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ror_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn swap_bytes(self) -> Self {
-        // SAFETY: see above. The indices count within each 128-bit half of a half.
+        // SAFETY: `self` proves AVX-512BW. The indices count within each 128-bit half of a half.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0809_0A0B, 0x0C0D_0E0F, 0x0001_0203, 0x0405_0607);
             Self(_mm512_shuffle_epi8(self.0, reversed))
@@ -279,31 +281,31 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn add32(self, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_add_epi32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn add32_if(self, mask: HalfMask, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_add_epi32(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
     fn shr32<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srli_epi32::<N>(self.0) })
     }
 
     #[inline(always)]
     fn rotr32<const N: i32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ror_epi32::<N>(self.0) })
     }
 
     #[inline(always)]
     fn swap_bytes32(self) -> Self {
-        // SAFETY: see above. The indices count within each 128-bit half of a half.
+        // SAFETY: `self` proves AVX-512BW. The indices count within each 128-bit half of a half.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0C0D_0E0F, 0x0809_0A0B, 0x0405_0607, 0x0001_0203);
             Self(_mm512_shuffle_epi8(self.0, reversed))
@@ -312,61 +314,61 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn and_not(self, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
     }
 
     #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ternarylogic_epi64::<TABLE>(self.0, b.0, c.0) })
     }
 
     #[inline(always)]
     fn is_equal(self, other: Self) -> Mask {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_cmpeq_epi64_mask(self.0, other.0) }
     }
 
     #[inline(always)]
     fn is_below(self, other: Self) -> Mask {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_cmplt_epu64_mask(self.0, other.0) }
     }
 
     #[inline(always)]
     fn has_any(self, other: Self) -> Mask {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_test_epi64_mask(self.0, other.0) }
     }
 
     #[inline(always)]
     fn or_if(self, mask: Mask, yes: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_mov_epi64(self.0, mask, yes.0) })
     }
 
     #[inline(always)]
     fn add_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
     fn sub_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_sub_epi64(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
     fn pick16(self, low: Self, high: Self) -> Self {
-        // SAFETY: see above. The instruction looks at the low four bits of each index.
+        // SAFETY: `self` proves AVX-512F. The instruction looks at the low four bits of each index.
         Self(unsafe { _mm512_permutex2var_epi64(low.0, self.0, high.0) })
     }
 
     #[inline(always)]
     fn transpose(r: [Self; LANES]) -> [Self; LANES] {
-        // SAFETY: see above.
+        // SAFETY: the rows prove AVX-512F.
         unsafe {
             // Pairs of rows, then of pairs (by permutation), then of fours.
             let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
@@ -399,7 +401,7 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
-        // SAFETY: see above.
+        // SAFETY: the rows prove AVX-512F.
         unsafe {
             // Pairs of rows, then of pairs: words of one column of four rows come to lie side by side, four columns apart.
             let mut fours = rows;
@@ -443,7 +445,7 @@ impl Add for Zmm {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_add_epi64(self.0, other.0) })
     }
 }
@@ -453,7 +455,7 @@ impl Sub for Zmm {
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
     }
 }
@@ -463,7 +465,7 @@ impl BitAnd for Zmm {
 
     #[inline(always)]
     fn bitand(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_and_si512(self.0, other.0) })
     }
 }
@@ -473,7 +475,7 @@ impl BitOr for Zmm {
 
     #[inline(always)]
     fn bitor(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_or_si512(self.0, other.0) })
     }
 }
@@ -483,8 +485,24 @@ impl BitXor for Zmm {
 
     #[inline(always)]
     fn bitxor(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
+}
+
+impl Ifma {
+    /// Returns a register as a vector: for `vaes`, whose token contains this one.
+    #[inline(always)]
+    pub(super) fn vector(self, register: __m512i) -> Zmm {
+        Zmm(register)
+    }
+}
+
+impl Zmm {
+    /// Returns the register.
+    #[inline(always)]
+    pub(super) fn register(self) -> __m512i {
+        self.0
     }
 }
 

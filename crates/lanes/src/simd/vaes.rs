@@ -79,87 +79,86 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-// SAFETY, for every block below: `self` proves the features.
 impl Blocks for Vaes {
     #[inline(always)]
     fn splat_block(self, block: &[u8; BLOCK]) -> Zmm {
-        // SAFETY: see above; the reference is to 16 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
+        // SAFETY: `self` proves AVX-512F; the reference is to 16 readable bytes, and the load may be unaligned.
+        self.0.vector(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
     }
 
     #[inline(always)]
     fn first_block(self, blocks: Zmm) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
-        // SAFETY: see above; the array is 16 writable bytes, and the store may be unaligned.
-        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(blocks.0)) };
+        // SAFETY: `self` proves AVX-512F; the array is 16 writable bytes, and the store may be unaligned.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(blocks.register())) };
         block
     }
 
     #[inline(always)]
     fn keep_prefix(self, blocks: Zmm, len: usize) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_maskz_mov_epi8(prefix_mask(len), blocks.0) })
+        // SAFETY: `self` proves AVX-512BW.
+        self.0.vector(unsafe { _mm512_maskz_mov_epi8(prefix_mask(len), blocks.register()) })
     }
 
     #[inline(always)]
     fn blocks_after(self, blocks: Zmm, before: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_alignr_epi64::<6>(blocks.0, before.0) })
+        // SAFETY: `self` proves AVX-512F.
+        self.0.vector(unsafe { _mm512_alignr_epi64::<6>(blocks.register(), before.register()) })
     }
 
     #[inline(always)]
     fn sum_of_blocks(self, blocks: Zmm) -> Zmm {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F, which includes AVX2.
         unsafe {
-            let high = _mm512_extracti64x4_epi64::<1>(blocks.0);
-            let pair = _mm256_xor_si256(_mm512_castsi512_si256(blocks.0), high);
+            let high = _mm512_extracti64x4_epi64::<1>(blocks.register());
+            let pair = _mm256_xor_si256(_mm512_castsi512_si256(blocks.register()), high);
             let sum = _mm_xor_si128(_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair));
-            Zmm(_mm512_zextsi128_si512(sum))
+            self.0.vector(_mm512_zextsi128_si512(sum))
         }
     }
 
     #[inline(always)]
     fn reverse_blocks(self, blocks: Zmm) -> Zmm {
-        // SAFETY: see above. The indices count within each block.
+        // SAFETY: `self` proves AVX-512BW. The indices count within each block.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F);
-            Zmm(_mm512_shuffle_epi8(blocks.0, reversed))
+            self.0.vector(_mm512_shuffle_epi8(blocks.register(), reversed))
         }
     }
 
     #[inline(always)]
     fn swap_words(self, blocks: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_shuffle_epi32::<0x4E>(blocks.0) })
+        // SAFETY: `self` proves AVX-512F.
+        self.0.vector(unsafe { _mm512_shuffle_epi32::<0x4E>(blocks.register()) })
     }
 
     #[inline(always)]
     fn encrypt_round(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesenc_epi128(blocks.0, key.0) })
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesenc_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
     fn encrypt_last(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesenclast_epi128(blocks.0, key.0) })
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesenclast_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
     fn decrypt_round(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesdec_epi128(blocks.0, key.0) })
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesdec_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
     fn decrypt_last(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesdeclast_epi128(blocks.0, key.0) })
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesdeclast_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
     fn multiply_words<const WORDS: i32>(self, a: Zmm, b: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_clmulepi64_epi128::<WORDS>(a.0, b.0) })
+        // SAFETY: `self` proves VPCLMULQDQ and AVX-512F.
+        self.0.vector(unsafe { _mm512_clmulepi64_epi128::<WORDS>(a.register(), b.register()) })
     }
 }

@@ -171,9 +171,9 @@ fn runs_agree_with_the_engine_without_tables() {
             assert_eq!(found, run(&Scalar::detect().unwrap()), "{count} jobs");
             assert!(count == 0 || found.contains(&Status::Done));
         }
-        assert!(engine.prepared().bytes > 0);
-        engine.forget();
-        assert_eq!(engine.prepared().bytes, 0);
+        assert!(engine.table_usage().bytes > 0);
+        engine.drop_tables();
+        assert_eq!(engine.table_usage().bytes, 0);
     }
 }
 
@@ -185,7 +185,7 @@ fn a_key_earns_its_table() {
         let operation = Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) };
         assert_eq!(verdicts(&hot, shape, &[operation]), []);
         verdicts(&hot, shape, &[operation; 64]);
-        hot.settle();
+        hot.wait_for_tables();
         assert_eq!(verdicts(&hot, shape, &[operation; 2]), [Some(true); 2]);
     }
 }

@@ -7,11 +7,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_wire::proto::Code;
 
-use crate::identity::Identity;
+use crate::identity::ClientIdentity;
 
 /// Operations of one kind within one request, and how they ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Operation<'e> {
+pub(crate) struct AuditedOperation<'e> {
     /// A resident key's name; of a client's own key its fingerprint.
     pub(crate) key: &'e str,
     pub(crate) operation: &'e str,
@@ -21,7 +21,7 @@ pub(crate) struct Operation<'e> {
 
 /// The client of a connection and where it comes from, as every entry about it says.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct AuditOrigin {
     /// Fields of the object, without braces.
     fields: Arc<str>,
     /// The names alone: all connections of a client share them.
@@ -60,14 +60,14 @@ pub(super) const MAX_REFUSALS: usize = FIXED + 2 * (6 * MAX_NAME + 16);
 /// Bytes of [`failed_handshakes`] beside the source.
 pub(super) const MAX_HANDSHAKES: usize = FIXED + 6 * MAX_DETAIL + 16;
 
-impl Origin {
+impl AuditOrigin {
     /// Returns the part of audit entries that describes a client.
-    pub(crate) fn of(client: &Identity) -> Self {
+    pub(crate) fn of(client: &ClientIdentity) -> Self {
         let names = client.names();
         let mut array = String::from("[");
         for (at, name) in names.iter().take(MAX_CLIENT_NAMES).enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            let _ = write!(array, "{comma}{}", Quoted(name, MAX_CLIENT_NAME));
+            let _ = write!(array, "{comma}{}", QuotedText(name, MAX_CLIENT_NAME));
         }
         if names.len() > MAX_CLIENT_NAMES {
             array.push_str(",\"...\"");
@@ -81,7 +81,7 @@ impl Origin {
             let _ = write!(fields, ",\"source\":\"pid:{process}\"");
         }
         if let Some(serial) = client.serial() {
-            let _ = write!(fields, ",\"serial\":{}", Quoted(serial, MAX_SERIAL));
+            let _ = write!(fields, ",\"serial\":{}", QuotedText(serial, MAX_SERIAL));
         }
         Self { fields: fields.into(), client: array.into() }
     }
@@ -92,7 +92,12 @@ impl Origin {
 }
 
 /// Writes an entry about operations that were done, or tried.
-pub(super) fn write_operation(lines: &mut Vec<u8>, origin: &Origin, request: u64, operation: &Operation<'_>) {
+pub(super) fn write_operation(
+    lines: &mut Vec<u8>,
+    origin: &AuditOrigin,
+    request: u64,
+    operation: &AuditedOperation<'_>,
+) {
     let mut line = String::with_capacity(FIXED + origin.fields.len());
     let (time_ms, fields) = (now_ms(), &origin.fields);
     let _ = write!(line, "{{\"time_ms\":{time_ms},\"event\":\"operation\",\"request\":{request},{fields}");
@@ -103,37 +108,37 @@ pub(super) fn write_operation(lines: &mut Vec<u8>, origin: &Origin, request: u64
 /// An entry for all that was refused to a client since the last.
 pub(super) fn refusals(client: &str, key: &str, operation: &str, verdict: Code, count: u32) -> String {
     let mut line = format!("{{\"time_ms\":{},\"event\":\"refusals\",\"client\":{client}", now_ms());
-    finish_operation(&mut line, &Operation { key, operation, count, verdict });
+    finish_operation(&mut line, &AuditedOperation { key, operation, count, verdict });
     line
 }
 
-fn finish_operation(line: &mut String, operation: &Operation<'_>) {
-    let Operation { key, operation, count, verdict } = *operation;
+fn finish_operation(line: &mut String, operation: &AuditedOperation<'_>) {
+    let AuditedOperation { key, operation, count, verdict } = *operation;
     let _ = writeln!(
         line,
         ",\"key\":{},\"operation\":{},\"count\":{count},\"verdict\":\"{}\"}}",
-        Quoted(key, MAX_NAME),
-        Quoted(operation, MAX_NAME),
+        QuotedText(key, MAX_NAME),
+        QuotedText(operation, MAX_NAME),
         verdict.as_str_name()
     );
 }
 
 /// An entry about the server itself.
 pub(super) fn event(kind: EventKind, detail: &str) -> String {
-    let detail = Quoted(detail, MAX_DETAIL);
+    let detail = QuotedText(detail, MAX_DETAIL);
     format!("{{\"time_ms\":{},\"event\":\"{kind}\",\"detail\":{detail}}}\n", now_ms())
 }
 
 /// An entry about a key that lives at the server.
 pub(super) fn key_event(name: &str, change: &str) -> String {
-    let (name, detail) = (Quoted(name, MAX_NAME), Quoted(change, MAX_DETAIL));
+    let (name, detail) = (QuotedText(name, MAX_NAME), QuotedText(change, MAX_DETAIL));
     let (time_ms, kind) = (now_ms(), EventKind::Key);
     format!("{{\"time_ms\":{time_ms},\"event\":\"{kind}\",\"key\":{name},\"detail\":{detail}}}\n")
 }
 
 /// An entry about connections from one address that ended without a known client.
 pub(super) fn failed_handshakes(source: &str, detail: &str, count: u32) -> String {
-    let (source, detail) = (Quoted(source, MAX_NAME), Quoted(detail, MAX_DETAIL));
+    let (source, detail) = (QuotedText(source, MAX_NAME), QuotedText(detail, MAX_DETAIL));
     let (time_ms, kind) = (now_ms(), EventKind::Handshake);
     format!(
         "{{\"time_ms\":{time_ms},\"event\":\"{kind}\",\"source\":{source},\"detail\":{detail},\"count\":{count}}}\n"
@@ -146,7 +151,7 @@ pub(super) fn lost(count: u64) -> String {
 }
 
 /// A bound on the bytes of [`write_operation`]'s line.
-pub(super) fn max_line_bytes(origin: &Origin, key: &str, operation: &str) -> usize {
+pub(super) fn max_line_bytes(origin: &AuditOrigin, key: &str, operation: &str) -> usize {
     FIXED + origin.fields.len() + max_quoted(key) + max_quoted(operation)
 }
 
@@ -169,9 +174,9 @@ pub(super) fn source_of(address: Option<IpAddr>) -> String {
 }
 
 /// A JSON string of at most so many characters of a text; one that was cut ends in three dots.
-struct Quoted<'t>(&'t str, usize);
+struct QuotedText<'t>(&'t str, usize);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text, max) = *self;
         f.write_char('"')?;
@@ -220,11 +225,17 @@ mod tests {
 
     #[test]
     fn names_of_any_bytes_make_one_bounded_line() {
-        let origin = Origin::of(&Identity::loopback().from_address(Some("[2001:db8::1]:5".parse().unwrap())));
+        let origin = AuditOrigin::of(
+            &ClientIdentity::loopback().from_address(Some("[2001:db8::1]:5".parse().unwrap())),
+        );
         for name in ["plain", "\u{1}", "\"\\\n", "\u{2028}", "\u{10ffff}", "ü"] {
             let name = name.repeat(1000);
-            let operation =
-                Operation { key: &name, operation: &name, count: u32::MAX, verdict: Code::ResourceExhausted };
+            let operation = AuditedOperation {
+                key: &name,
+                operation: &name,
+                count: u32::MAX,
+                verdict: Code::ResourceExhausted,
+            };
             let mut line = Vec::new();
             write_operation(&mut line, &origin, u64::MAX, &operation);
             assert!(line.len() <= max_line_bytes(&origin, &name, &name), "{}", line.len());
@@ -232,7 +243,7 @@ mod tests {
             assert_eq!(value["key"], format!("{cut}..."));
             assert_eq!(value["source"], "[2001:db8::1]:5");
         }
-        let short = Operation { key: "k", operation: "ed25519-sign", count: 1, verdict: Code::Done };
+        let short = AuditedOperation { key: "k", operation: "ed25519-sign", count: 1, verdict: Code::Done };
         let mut line = Vec::new();
         write_operation(&mut line, &origin, 7, &short);
         assert!(line.len() <= max_line_bytes(&origin, "k", "ed25519-sign"));
@@ -249,7 +260,7 @@ mod tests {
     #[test]
     fn a_client_with_many_names_has_a_bounded_line() {
         let names: Vec<String> = (0..1000).map(|at| format!("san:{}", "x".repeat(at))).collect();
-        let origin = Origin::of(&Identity::of_names(names));
+        let origin = AuditOrigin::of(&ClientIdentity::of_names(names));
         assert!(origin.fields.len() < MAX_CLIENT_NAMES * (MAX_CLIENT_NAME + 16));
         assert!(origin.fields.ends_with(",\"...\"]"), "{}", origin.fields);
     }

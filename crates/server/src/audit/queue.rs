@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::AuditError;
-use super::entry::{self, Operation, Origin};
+use super::entry::{self, AuditOrigin, AuditedOperation};
 use super::refusals::{Refusals, Refused};
 use super::writer::LogFile;
 use crate::config::AuditFailure;
@@ -20,7 +20,7 @@ pub(super) const RETRY: Duration = Duration::from_millis(500);
 
 /// Bounds in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct QueueLimits {
     /// Entries of work, and places that are promised to it. The rest is for repeated refusals.
     max_of_work: usize,
     /// Places that are promised to one client.
@@ -34,7 +34,7 @@ pub(super) struct Limits {
 /// Bytes that a client may have promised to it however small the queue is: entries of some hundred operations.
 const MIN_OF_CLIENT: usize = 1 << 15;
 
-impl Limits {
+impl QueueLimits {
     pub(super) fn of(max: usize) -> Self {
         let (max_of_names, max_with_refusals) = (max / 16, max / 4);
         let max_of_work = max - 2 * max_of_names;
@@ -44,10 +44,10 @@ impl Limits {
 
 /// Between those who have something to write down and the writer.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct AuditQueue {
     on_failure: AuditFailure,
-    limits: Limits,
-    state: Mutex<State>,
+    limits: QueueLimits,
+    state: Mutex<AuditQueueState>,
     /// There is something for the writer to do.
     changed: Condvar,
     /// The writer has ended.
@@ -59,8 +59,8 @@ pub(super) struct Queue {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    pieces: VecDeque<Piece>,
+struct AuditQueueState {
+    pieces: VecDeque<AuditPiece>,
     /// Bytes that are promised, that wait, and that are being written.
     used: usize,
     /// Bytes among these that are promised.
@@ -78,7 +78,7 @@ struct State {
 
 /// Whole lines.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct AuditPiece {
     pub(super) bytes: Vec<u8>,
     /// Lost entries that are named in it.
     pub(super) names_lost: u64,
@@ -86,18 +86,21 @@ pub(super) struct Piece {
 
 /// The next step of the writer.
 #[derive(Debug)]
-pub(super) enum Step {
-    Write(Piece),
+pub(super) enum WriterStep {
+    Write(AuditPiece),
     Replace(LogFile),
     End,
 }
 
-impl Queue {
-    pub(super) fn new(on_failure: AuditFailure, limits: Limits) -> Self {
+impl AuditQueue {
+    pub(super) fn new(on_failure: AuditFailure, limits: QueueLimits) -> Self {
         Self {
             on_failure,
             limits,
-            state: Mutex::new(State { refusals: Refusals::new(limits.max_of_names), ..State::default() }),
+            state: Mutex::new(AuditQueueState {
+                refusals: Refusals::new(limits.max_of_names),
+                ..AuditQueueState::default()
+            }),
             changed: Condvar::new(),
             ended: Condvar::new(),
             is_failing: AtomicBool::new(false),
@@ -106,11 +109,11 @@ impl Queue {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AuditQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &QueueLimits {
         &self.limits
     }
 
@@ -194,7 +197,7 @@ impl Queue {
     }
 
     /// Takes what was refused to a client, or adds it to what is written later.
-    pub(super) fn refuse(&self, origin: &Origin, request: u64, operation: &Operation<'_>) {
+    pub(super) fn refuse(&self, origin: &AuditOrigin, request: u64, operation: &AuditedOperation<'_>) {
         let mut line = Vec::new();
         entry::write_operation(&mut line, origin, request, operation);
         let refused = || Refused::Operation {
@@ -247,7 +250,7 @@ impl Queue {
         !timed_out.timed_out()
     }
 
-    fn lose(&self, state: &mut State, entries: u64) {
+    fn lose(&self, state: &mut AuditQueueState, entries: u64) {
         self.lost.fetch_add(entries, Ordering::Relaxed);
         state.lost += entries;
         self.changed.notify_one();
@@ -255,14 +258,14 @@ impl Queue {
 }
 
 /// The writer's side.
-impl Queue {
+impl AuditQueue {
     /// Returns the next step; waits until there is one.
-    pub(super) fn next(&self) -> Step {
+    pub(super) fn next(&self) -> WriterStep {
         let mut state = self.state();
         loop {
             let now = Instant::now();
             if let Some(file) = state.new_file.take() {
-                return Step::Replace(file);
+                return WriterStep::Replace(file);
             }
             let is_due = state.refusals.flush_at().is_some_and(|at| at <= now);
             // A slow disk gets them when it has taken what waits, or they would become more and more.
@@ -270,10 +273,10 @@ impl Queue {
                 state.refusals.flush().iter().for_each(|line| state.push(line.as_bytes()));
             }
             if let Some(piece) = state.name_lost(now).or_else(|| state.pieces.pop_front()) {
-                return Step::Write(piece);
+                return WriterStep::Write(piece);
             }
             if state.is_closed {
-                return Step::End;
+                return WriterStep::End;
             }
             let until = [state.refusals.flush_at(), state.retry_at.filter(|_| state.lost > 0)];
             let patience = until.into_iter().flatten().min().map(|at| at.saturating_duration_since(now));
@@ -287,7 +290,7 @@ impl Queue {
     }
 
     /// A piece is in the file.
-    pub(super) fn written(&self, piece: &Piece) -> bool {
+    pub(super) fn written(&self, piece: &AuditPiece) -> bool {
         let mut state = self.state();
         state.used -= piece.bytes.len();
         state.retry_at = None;
@@ -296,7 +299,7 @@ impl Queue {
     }
 
     /// The rest of a piece will never be in the file.
-    pub(super) fn given_up(&self, piece: &Piece, rest: &[u8]) -> u64 {
+    pub(super) fn given_up(&self, piece: &AuditPiece, rest: &[u8]) -> u64 {
         let mut state = self.state();
         state.used -= piece.bytes.len();
         // The line that names lost entries is not an entry that somebody waits for.
@@ -319,7 +322,7 @@ impl Queue {
 
     /// Waits before the disk is tried again; true if the server closes.
     pub(super) fn wait_for_retry(&self) -> bool {
-        let unchanged = |state: &mut State| !state.is_closed && state.new_file.is_none();
+        let unchanged = |state: &mut AuditQueueState| !state.is_closed && state.new_file.is_none();
         let waited = self.changed.wait_timeout_while(self.state(), RETRY, unchanged);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_closed
     }
@@ -339,7 +342,7 @@ impl Queue {
     }
 }
 
-impl State {
+impl AuditQueueState {
     /// Bytes that wait for the disk or are being written.
     fn waiting(&self) -> usize {
         self.used - self.reserved
@@ -353,13 +356,13 @@ impl State {
                 Some(last) if last.bytes.len() + line.len() <= MAX_PIECE => {
                     last.bytes.extend_from_slice(line);
                 }
-                _ => self.pieces.push_back(Piece { bytes: line.to_vec(), names_lost: 0 }),
+                _ => self.pieces.push_back(AuditPiece { bytes: line.to_vec(), names_lost: 0 }),
             }
         }
     }
 
     /// An entry that names the lost ones, if there are any and the disk may take it now.
-    fn name_lost(&mut self, now: Instant) -> Option<Piece> {
+    fn name_lost(&mut self, now: Instant) -> Option<AuditPiece> {
         let is_early = self.retry_at.is_some_and(|at| now < at);
         // Not while the disk fails, which would keep other lines waiting; at the end once, after all other lines.
         let must_wait =
@@ -371,7 +374,7 @@ impl State {
         let names_lost = std::mem::take(&mut self.lost);
         let bytes = entry::lost(names_lost).into_bytes();
         self.used += bytes.len();
-        Some(Piece { bytes, names_lost })
+        Some(AuditPiece { bytes, names_lost })
     }
 }
 

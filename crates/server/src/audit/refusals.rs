@@ -19,7 +19,7 @@ pub(super) enum Refused {
 /// Tokens of clients and addresses, and what they have been refused beyond them.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    by_name: HashMap<String, Throttle>,
+    by_name: HashMap<String, RefusalTokens>,
     /// A bound on the bytes of the names and of one line for each.
     bytes: usize,
     max_bytes: usize,
@@ -28,14 +28,14 @@ pub(super) struct Refusals {
 }
 
 #[derive(Debug)]
-struct Throttle {
+struct RefusalTokens {
     tokens: u32,
     refilled: Instant,
-    repeats: Option<Repeats>,
+    repeats: Option<RepeatedRefusals>,
 }
 
 #[derive(Debug)]
-struct Repeats {
+struct RepeatedRefusals {
     refused: Refused,
     count: u32,
 }
@@ -69,7 +69,7 @@ impl Refusals {
         let throttle = self.throttle(name, now);
         match &mut throttle.repeats {
             Some(repeats) => repeats.add(refused, count),
-            none => *none = Some(Repeats { refused, count }),
+            none => *none = Some(RepeatedRefusals { refused, count }),
         }
     }
 
@@ -88,7 +88,7 @@ impl Refusals {
         repeated.collect()
     }
 
-    fn throttle(&mut self, name: &str, now: Instant) -> &mut Throttle {
+    fn throttle(&mut self, name: &str, now: Instant) -> &mut RefusalTokens {
         let mut is_known = self.by_name.contains_key(name);
         if !is_known && !self.has_place(name) {
             self.by_name.retain(|_, throttle| !throttle.is_idle(now));
@@ -101,7 +101,7 @@ impl Refusals {
         if !self.by_name.contains_key(name) {
             self.bytes += max_bytes(name);
         }
-        let full = || Throttle { tokens: MAX_BURST, refilled: now, repeats: None };
+        let full = || RefusalTokens { tokens: MAX_BURST, refilled: now, repeats: None };
         let throttle = self.by_name.entry(name.to_owned()).or_insert_with(full);
         throttle.refill(now);
         throttle
@@ -119,7 +119,7 @@ fn max_bytes(name: &str) -> usize {
     2 * name.len() + line
 }
 
-impl Throttle {
+impl RefusalTokens {
     fn refill(&mut self, now: Instant) {
         let elapsed = now.saturating_duration_since(self.refilled);
         let more = u32::try_from(elapsed.as_millis() / REFILL.as_millis()).unwrap_or(u32::MAX);
@@ -135,7 +135,7 @@ impl Throttle {
     }
 }
 
-impl Repeats {
+impl RepeatedRefusals {
     /// Adds a refusal and its count. Parts that differ become an asterisk.
     fn add(&mut self, other: Refused, count: u32) {
         self.count = self.count.saturating_add(count);
@@ -160,7 +160,7 @@ impl Repeats {
     }
 }
 
-fn line(name: &str, repeats: &Repeats) -> String {
+fn line(name: &str, repeats: &RepeatedRefusals) -> String {
     let count = repeats.count;
     match &repeats.refused {
         Refused::Operation { key, operation, verdict } => {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::AuditError;
-use super::entry::{self, Operation, Origin};
-use super::queue::{self, Queue};
+use super::entry::{self, AuditOrigin, AuditedOperation};
+use super::queue::{self, AuditQueue};
 
 /// Bytes of the audit log's queue that the requests under way of one client have reserved.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl ReservedBytes {
 /// A place in the queue for the entries of one request. Given back if it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation {
-    queue: Option<Arc<Queue>>,
+    queue: Option<Arc<AuditQueue>>,
     account: Arc<ReservedBytes>,
     bytes: usize,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Reservation {
 impl Reservation {
     /// Takes a place on a client's account.
     pub(super) fn take(
-        queue: &Arc<Queue>,
+        queue: &Arc<AuditQueue>,
         account: &Arc<ReservedBytes>,
         bytes: usize,
     ) -> Result<Self, AuditError> {
@@ -63,9 +63,9 @@ impl Reservation {
     /// The log must be kept and is closed: the results must not leave.
     pub(crate) fn put(
         mut self,
-        origin: &Origin,
+        origin: &AuditOrigin,
         request: u64,
-        done: &[Operation<'_>],
+        done: &[AuditedOperation<'_>],
     ) -> Result<(), AuditError> {
         let Some(queue) = self.queue.take() else { return Ok(()) };
         let mut lines = Vec::with_capacity(self.bytes.min(queue::MAX_PIECE));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::entry::{self, EventKind};
-use super::queue::{Piece, Queue, Step};
+use super::queue::{AuditPiece, AuditQueue, WriterStep};
 
 /// A file to which whole lines are appended.
 #[derive(Debug)]
@@ -49,19 +49,19 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
 
 /// The data of the thread that writes.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct AuditWriter {
     pub(super) path: PathBuf,
-    pub(super) queue: Arc<Queue>,
+    pub(super) queue: Arc<AuditQueue>,
 }
 
-impl Writer {
+impl AuditWriter {
     /// Writes until the queue is closed and empty.
     pub(super) fn run(self, mut file: LogFile) {
         loop {
             match self.queue.next() {
-                Step::Write(piece) => self.write(&mut file, &piece),
-                Step::Replace(new) => self.replace(&mut file, new),
-                Step::End => break,
+                WriterStep::Write(piece) => self.write(&mut file, &piece),
+                WriterStep::Replace(new) => self.replace(&mut file, new),
+                WriterStep::End => break,
             }
         }
         let _ = file.file.sync_data();
@@ -77,7 +77,7 @@ impl Writer {
 
     /// Writes a piece. If work may go on without the log, or the server closes, what the disk does not take is lost and counted;
     /// else it waits.
-    fn write(&self, file: &mut LogFile, piece: &Piece) {
+    fn write(&self, file: &mut LogFile, piece: &AuditPiece) {
         let mut at = 0;
         while at < piece.bytes.len() {
             match append(file, &piece.bytes, at) {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use oarlock::keys::Passphrase;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
 use oarlock_io::{
-    Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Listing, Material, SecretReader, Stamp,
-    check_secret_mode_for, read_passphrase,
+    ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+    SecretReader, check_secret_mode_for, read_passphrase,
 };
 use oarlock_records::{KeyFileError, load_keys_at};
 
-use super::{Granted, Keyring, Resident};
-use crate::config::{Config, ConfigError, Keys, NonceField};
+use super::{ActiveGrant, Keyring, ResidentKey};
+use crate::config::{Config, ConfigError, KeysConfig, NonceField};
 use crate::null;
 
 /// The sources of the keys, and the content that was there before.
@@ -23,7 +23,7 @@ pub(crate) struct KeySources {
     records: Option<RecordsFile>,
     counters: CounterUse,
     table: KeyTable,
-    grants: Arc<[Arc<Granted>]>,
+    grants: Arc<[Arc<ActiveGrant>]>,
     may_bring_keys: bool,
     has_null_key: bool,
     generation: u64,
@@ -34,11 +34,11 @@ pub(crate) struct KeySources {
 struct RecordsFile {
     path: PathBuf,
     nonce_field: Option<NonceField>,
-    seen: Option<Stamp>,
+    seen: Option<FileStamp>,
 }
 
 impl RecordsFile {
-    fn of(keys: &Keys) -> Option<Self> {
+    fn of(keys: &KeysConfig) -> Option<Self> {
         let path = keys.records.clone()?;
         Some(Self { path, nonce_field: keys.nonce_field, seen: None })
     }
@@ -66,7 +66,7 @@ impl CounterUse {
 /// The reason why there are no keys to begin with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeysError {
+pub enum ResidentKeysError {
     /// The directory cannot be listed.
     #[error("[keys] directory: {0}")]
     Directory(#[from] KeyDirectoryError),
@@ -109,12 +109,12 @@ pub enum KeysError {
 
 /// The result of looking again.
 #[derive(Debug, Default)]
-pub(crate) struct Refreshed {
+pub(crate) struct KeyChanges {
     /// The new keys, if anything changed.
     pub(crate) keyring: Option<Keyring>,
-    pub(crate) changes: Changes,
+    pub(crate) changes: KeyDirectoryChanges,
     /// Faults of sources as a whole. What a faulty source gave before is still used.
-    pub(crate) faults: Vec<KeysError>,
+    pub(crate) faults: Vec<ResidentKeysError>,
     pub(crate) has_new_records: bool,
 }
 
@@ -123,8 +123,8 @@ impl KeySources {
     pub(crate) fn open(
         config: &Config,
         counters: CounterUse,
-    ) -> Result<(Self, Keyring, Refreshed), KeysError> {
-        let Keys { directory, passphrase_file, .. } = &config.keys;
+    ) -> Result<(Self, Keyring, KeyChanges), ResidentKeysError> {
+        let KeysConfig { directory, passphrase_file, .. } = &config.keys;
         let passphrase = passphrase(passphrase_file.as_deref(), counters.reader())?;
         let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
         let mut sources = Self {
@@ -132,7 +132,7 @@ impl KeySources {
             records: RecordsFile::of(&config.keys),
             counters,
             table: KeyTable::new(),
-            grants: Granted::of(&config.grants, &[])?,
+            grants: ActiveGrant::of(&config.grants, &[])?,
             may_bring_keys: config.limits.may_bring_keys,
             has_null_key: config.engines.null_key,
             generation: 0,
@@ -152,9 +152,9 @@ impl KeySources {
     ///
     /// # Errors
     /// One of the sources cannot be used as a whole; then everything stays as it was.
-    pub(crate) fn reload(&mut self, config: &Config) -> Result<Refreshed, KeysError> {
+    pub(crate) fn reload(&mut self, config: &Config) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
-        let grants = Granted::of(&config.grants, &self.grants)?;
+        let grants = ActiveGrant::of(&config.grants, &self.grants)?;
         let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = RecordsFile::of(&config.keys);
         let table = read_records(&mut records, self.counters)?;
@@ -165,11 +165,14 @@ impl KeySources {
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
         let keyring = Some(self.keyring());
-        Ok(Refreshed { keyring, changes, faults: Vec::new(), has_new_records })
+        Ok(KeyChanges { keyring, changes, faults: Vec::new(), has_new_records })
     }
 
     /// Lists the directory that a configuration names. The one in use keeps its keys; another one begins without.
-    fn list(&self, path: Option<&Path>) -> Result<Option<(Option<KeyDirectory>, Listing)>, KeysError> {
+    fn list(
+        &self,
+        path: Option<&Path>,
+    ) -> Result<Option<(Option<KeyDirectory>, KeyListing)>, ResidentKeysError> {
         let Some(path) = path else { return Ok(None) };
         if let Some(own) = self.directory.as_ref().filter(|own| own.path() == path) {
             return Ok(Some((None, own.list()?)));
@@ -181,12 +184,12 @@ impl KeySources {
 
     fn read_directory(
         &mut self,
-        listed: Option<(Option<KeyDirectory>, Listing)>,
+        listed: Option<(Option<KeyDirectory>, KeyListing)>,
         passphrase: Option<Passphrase>,
-    ) -> Changes {
+    ) -> KeyDirectoryChanges {
         let Some((new, listing)) = listed else {
             self.directory = None;
-            return Changes::default();
+            return KeyDirectoryChanges::default();
         };
         if new.is_some() {
             self.directory = new;
@@ -210,8 +213,8 @@ impl KeySources {
     }
 
     /// Looks again at what has changed.
-    pub(crate) fn refresh(&mut self) -> Refreshed {
-        let mut found = Refreshed::default();
+    pub(crate) fn refresh(&mut self) -> KeyChanges {
+        let mut found = KeyChanges::default();
         match self.directory.as_mut().map(KeyDirectory::refresh) {
             Some(Ok(changes)) => found.changes = changes,
             Some(Err(error)) => found.faults.push(error.into()),
@@ -243,12 +246,12 @@ impl KeySources {
     fn keyring(&mut self) -> Keyring {
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
-        let resident = |material: &Material| match material {
-            Material::Key(key) => Resident::Asymmetric(key.clone()),
-            Material::Share(share) => Resident::Share(share.clone()),
+        let resident = |material: &KeyMaterial| match material {
+            KeyMaterial::Key(key) => ResidentKey::Asymmetric(key.clone()),
+            KeyMaterial::Share(share) => ResidentKey::Share(share.clone()),
         };
         let keys = keys.map(|(name, material)| (name.into(), resident(material)));
-        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, Resident::Asymmetric(key)));
+        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, ResidentKey::Asymmetric(key)));
         Keyring {
             generation: self.generation,
             asymmetric: keys.chain(null).collect(),
@@ -259,12 +262,13 @@ impl KeySources {
     }
 }
 
-fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passphrase>, KeysError> {
+fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passphrase>, ResidentKeysError> {
     let Some(path) = path else { return Ok(None) };
-    let failed = |error| KeysError::Passphrase { path: path.to_owned(), error };
+    let failed = |error| ResidentKeysError::Passphrase { path: path.to_owned(), error };
     let about = path.metadata().map_err(failed)?;
     let setting = "passphrase_file";
-    check_secret_mode_for(reader, path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
+    check_secret_mode_for(reader, path, &about)
+        .map_err(|error| ResidentKeysError::Exposed { setting, error })?;
     read_passphrase(path).map(Some).map_err(failed)
 }
 
@@ -272,11 +276,11 @@ fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passph
 fn read_records(
     records: &mut Option<RecordsFile>,
     counters: CounterUse,
-) -> Result<Option<KeyTable>, KeysError> {
+) -> Result<Option<KeyTable>, ResidentKeysError> {
     let Some(RecordsFile { path, nonce_field, seen }) = records else { return Ok(None) };
-    let failed = |error| KeysError::ReadRecords { path: path.clone(), error };
+    let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
-    let stamp = Stamp::from(&about);
+    let stamp = FileStamp::from(&about);
     if *seen == Some(stamp) {
         return Ok(None);
     }
@@ -284,12 +288,12 @@ fn read_records(
     *seen = Some(stamp);
     let setting = "records";
     check_secret_mode_for(counters.reader(), path, &about)
-        .map_err(|error| KeysError::Exposed { setting, error })?;
+        .map_err(|error| ResidentKeysError::Exposed { setting, error })?;
     let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
     let field = nonce_field.map(|NonceField(field)| field);
     let load = |counters| {
         load_keys_at(&text, field, |name| counter(path, name, counters))
-            .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })
+            .map_err(|error| ResidentKeysError::Records { path: path.clone(), error: Box::new(error) })
     };
     // A file with a wrong line must not leave counters behind for the lines before it.
     load(CounterUse::Check)?;

@@ -4,28 +4,28 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::MetricFamily;
-use oarlock_io::metrics::{Page, Scale, Text, engines, process};
+use oarlock_io::metrics::{HistogramScale, MetricsPage, MetricsText, engines, process};
 use oarlock_wire::proto::Code;
 
-use super::{ByCode, Metrics};
-use crate::service::Service;
+use super::{CodeCounters, ServerMetrics};
+use crate::service::SharedService;
 
-impl Page for Service {
+impl MetricsPage for SharedService {
     fn page(&self) -> String {
         page(self)
     }
 
     fn is_draining(&self) -> bool {
-        Service::is_draining(self)
+        SharedService::is_draining(self)
     }
 
     fn refusal(&self) -> Option<&'static str> {
-        Service::refusal(self)
+        SharedService::refusal(self)
     }
 }
 
-fn page(service: &Service) -> String {
-    let mut text = Text::default();
+fn page(service: &SharedService) -> String {
+    let mut text = MetricsText::default();
     about(&mut text, service);
     connections(&mut text, &service.metrics);
     text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
@@ -36,7 +36,7 @@ fn page(service: &Service) -> String {
     text.finish()
 }
 
-fn about(text: &mut Text, service: &Service) {
+fn about(text: &mut MetricsText, service: &SharedService) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the server stops, else 0.");
@@ -63,7 +63,7 @@ fn about(text: &mut Text, service: &Service) {
     certificates(text, service);
 }
 
-fn certificates(text: &mut Text, service: &Service) {
+fn certificates(text: &mut MetricsText, service: &SharedService) {
     let Some(tls) = &service.tls else { return };
     let name = "oarlock_certificate_seconds_left";
     text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
@@ -80,7 +80,7 @@ fn certificates(text: &mut Text, service: &Service) {
     }
 }
 
-fn connections(text: &mut Text, metrics: &Metrics) {
+fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     text.gauge(
         "oarlock_connections_open",
@@ -112,7 +112,7 @@ fn connections(text: &mut Text, metrics: &Metrics) {
     }
 }
 
-fn operations(text: &mut Text, metrics: &Metrics) {
+fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
     let rejections = "oarlock_rejections_total";
     text.counter(rejections, "Requests and operations refused before any engine saw them, by code.");
     for (code, value) in metrics.rejections.read() {
@@ -126,12 +126,14 @@ fn operations(text: &mut Text, metrics: &Metrics) {
     }
     let name = "oarlock_request_seconds";
     text.histogram(name, "From a request to its answer, waiting and computing together.");
-    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), Scale::SECONDS);
-    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), Scale::SECONDS);
+    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), HistogramScale::SECONDS);
+    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }
 
 /// Names and codes are unique on a page, whatever else distinguishes the members.
-fn by_name<K: ToString + Clone + Eq>(family: &MetricFamily<K, ByCode>) -> BTreeMap<(String, Code), u64> {
+fn by_name<K: ToString + Clone + Eq>(
+    family: &MetricFamily<K, CodeCounters>,
+) -> BTreeMap<(String, Code), u64> {
     let mut counts = BTreeMap::new();
     for (key, by_code) in family.iter() {
         let name = key.map_or_else(|| OTHER.to_owned(), ToString::to_string);

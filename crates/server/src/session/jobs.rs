@@ -11,18 +11,20 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use oarlock::{Answers, Job, PendingAnswers, Scheme, SubmitOptions};
-use oarlock_wire::jobs::{JobColumns, OtherJobs, write_answers};
+use oarlock_wire::jobs::{JobColumns, SeparateAnswers, write_answers};
 use oarlock_wire::proto::{self, Fault, Response, response};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use self::shares::{PendingShares, Shares};
-use self::trail::Trail;
-use super::verdicts::{MessageVerdicts, Signer, Verdict, Verdicts, not_open, signer_of};
-use super::{Opened, Session, Work, denial, too_much, unaudited};
+use self::shares::{PendingShares, ShareBatches};
+use self::trail::AuditTrail;
+use super::verdicts::{
+    Authorization, AuthorizationCache, JobSigner, MessageAuthorizations, not_open, signer_of,
+};
+use super::{ClientSession, OpenedKey, PendingWork, denial, too_much, unaudited};
 use crate::budget::HeldBytes;
 use crate::metrics::time;
-use crate::service::Service;
+use crate::service::SharedService;
 
 /// Bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of 4096 bits has 512 bytes.
 const JOB_BYTES: usize = 512;
@@ -35,28 +37,28 @@ pub(crate) struct PendingJobs {
     /// Once they are there.
     answers: Option<Answers>,
     shares: PendingShares,
-    refused: OtherJobs,
-    trail: Trail,
+    refused: SeparateAnswers,
+    trail: AuditTrail,
     began: Instant,
-    service: Arc<Service>,
+    service: Arc<SharedService>,
 }
 
-impl Session {
+impl ClientSession {
     pub(super) fn start_jobs(
         &mut self,
         id: u64,
         number: u64,
         message: &proto::Jobs,
         held: &mut HeldBytes,
-    ) -> Result<Work, Fault> {
+    ) -> Result<PendingWork, Fault> {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
         held.resize(held.len() + columns.len() * JOB_BYTES).map_err(too_much)?;
         let began = Instant::now();
         let origin = self.service.audit.is_kept().then(|| Arc::clone(&self.origin));
-        let trail = Trail::new(origin, number, columns.len());
+        let trail = AuditTrail::new(origin, number, columns.len());
         let sorted = sort(&columns, &self.handles, &mut self.verdicts, trail);
-        let Sorted { jobs, shares, refused, mut trail } = sorted;
+        let SortedJobs { jobs, shares, refused, mut trail } = sorted;
         for code in refused.codes() {
             self.service.metrics.rejections.count(code, 1);
         }
@@ -70,19 +72,28 @@ impl Session {
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);
         let answers = None;
-        Ok(Work::Jobs(Box::new(PendingJobs { id, jobs, answers, shares, refused, trail, began, service })))
+        Ok(PendingWork::Jobs(Box::new(PendingJobs {
+            id,
+            jobs,
+            answers,
+            shares,
+            refused,
+            trail,
+            began,
+            service,
+        })))
     }
 }
 
 /// Sorts jobs into those that may run and those that may not.
 fn sort<'s>(
     columns: &JobColumns<'s>,
-    handles: &'s [Option<Opened>],
-    known: &mut Verdicts,
-    trail: Trail,
-) -> Sorted<'s> {
-    let mut sorted = Sorted::with_capacity(columns.len(), trail);
-    let mut verdicts = MessageVerdicts::default();
+    handles: &'s [Option<OpenedKey>],
+    known: &mut AuthorizationCache,
+    trail: AuditTrail,
+) -> SortedJobs<'s> {
+    let mut sorted = SortedJobs::with_capacity(columns.len(), trail);
+    let mut verdicts = MessageAuthorizations::default();
     for (index, row) in (0_u32..).zip(columns.iter()) {
         let opened = handles.get(row.handle as usize).and_then(Option::as_ref);
         let place = verdicts.place(&row, known, opened);
@@ -92,10 +103,10 @@ fn sort<'s>(
             continue;
         };
         match permit(verdict, opened) {
-            Ok((scheme, Signer::Key(key))) => {
+            Ok((scheme, JobSigner::Key(key))) => {
                 sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
             }
-            Ok((scheme, Signer::Share(share))) => sorted.shares.add(share, index, scheme, &row),
+            Ok((scheme, JobSigner::Share(share))) => sorted.shares.add(share, index, scheme, &row),
             Err(fault) => sorted.refused.refuse(index, &fault),
         }
     }
@@ -104,7 +115,10 @@ fn sort<'s>(
 
 /// Counts a job against its grant, and finds the key or share that does it.
 #[inline]
-fn permit<'v, 's>(verdict: &'v Verdict, opened: &'s Opened) -> Result<(Scheme, Signer<'s>), Cow<'v, Fault>> {
+fn permit<'v, 's>(
+    verdict: &'v Authorization,
+    opened: &'s OpenedKey,
+) -> Result<(Scheme, JobSigner<'s>), Cow<'v, Fault>> {
     let scheme = *verdict.scheme.as_ref().map_err(Cow::Borrowed)?;
     if let Some(grant) = &verdict.counted {
         grant.take().map_err(|denied| Cow::Owned(denial(denied, &scheme.to_string())))?;
@@ -123,16 +137,16 @@ pub(super) fn run_long<T>(operations: usize, work: impl FnOnce() -> T) -> T {
 }
 
 /// Jobs of a message, sorted by who does them.
-struct Sorted<'s> {
+struct SortedJobs<'s> {
     jobs: Vec<Job<'s>>,
-    shares: Shares<'s>,
-    refused: OtherJobs,
-    trail: Trail,
+    shares: ShareBatches<'s>,
+    refused: SeparateAnswers,
+    trail: AuditTrail,
 }
 
-impl Sorted<'_> {
-    fn with_capacity(count: usize, trail: Trail) -> Self {
-        let (shares, refused) = (Shares::default(), OtherJobs::default());
+impl SortedJobs<'_> {
+    fn with_capacity(count: usize, trail: AuditTrail) -> Self {
+        let (shares, refused) = (ShareBatches::default(), SeparateAnswers::default());
         Self { jobs: Vec::with_capacity(count), shares, refused, trail }
     }
 }

@@ -19,12 +19,12 @@ use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
 
 use self::judge::{Denials, has_key, judge};
-use super::{Opened, OwnKeys, Session, Work, refusal, too_much, unaudited};
-use crate::audit::{Operation, Origin, ReservedBytes, max_entry_bytes};
+use super::{ClientSession, OpenedKey, OwnKeys, PendingWork, refusal, too_much, unaudited};
+use crate::audit::{AuditOrigin, AuditedOperation, ReservedBytes, max_entry_bytes};
 use crate::budget::HeldBytes;
 use crate::keyring::Keyring;
-use crate::metrics::{Tally, time};
-use crate::service::Service;
+use crate::metrics::{CodeTally, time};
+use crate::service::SharedService;
 
 /// Records under way.
 #[derive(Debug)]
@@ -47,18 +47,18 @@ const RECORD_BYTES: usize = 64;
 /// The least that a message holds: it may lie in a buffer with others, which stays as long as it does.
 const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
-impl Session {
+impl ClientSession {
     pub(super) fn start_records(
         &self,
         id: u64,
         number: u64,
         message: proto::Records,
         held: &mut HeldBytes,
-    ) -> Result<Work, Fault> {
+    ) -> Result<PendingWork, Fault> {
         let (records, output) = (message.count as usize, message.output_len as usize);
         let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
         held.resize(needed).map_err(too_much)?;
-        let work = RecordWork {
+        let work = RecordBatchTask {
             service: Arc::clone(&self.service),
             keyring: Arc::clone(&self.keyring),
             own_keys: Arc::clone(&self.own_keys),
@@ -71,7 +71,7 @@ impl Session {
             began: Instant::now(),
         };
         if is_small(&work.message) {
-            return Ok(Work::ready(id, work.run()));
+            return Ok(PendingWork::ready(id, work.run()));
         }
         let predicted = predict(&self.service.accelerator, &work.message);
         let (sender, answer) = oneshot::channel();
@@ -83,7 +83,7 @@ impl Session {
         let ticket = dispatcher
             .submit_task(self.account.tenant, predicted, task)
             .map_err(|error| fault::fault_of(0, &error))?;
-        Ok(Work::Records(PendingRecords { id, answer, _ticket: ticket }))
+        Ok(PendingWork::Records(PendingRecords { id, answer, _ticket: ticket }))
     }
 }
 
@@ -117,14 +117,14 @@ impl Future for PendingRecords {
 }
 
 /// Everything that a batch needs, away from its session.
-struct RecordWork {
-    service: Arc<Service>,
+struct RecordBatchTask {
+    service: Arc<SharedService>,
     keyring: Arc<Keyring>,
     own_keys: Arc<OwnKeys>,
     /// Says to the session that its own keys are in use.
     _batch: Arc<()>,
-    handles: Arc<Vec<Option<Opened>>>,
-    origin: Arc<Origin>,
+    handles: Arc<Vec<Option<OpenedKey>>>,
+    origin: Arc<AuditOrigin>,
     /// Bytes that the client's requests reserve of the audit log.
     audit_bytes: Arc<ReservedBytes>,
     /// The server's number of the request.
@@ -133,7 +133,7 @@ struct RecordWork {
     began: Instant,
 }
 
-impl RecordWork {
+impl RecordBatchTask {
     fn run(self) -> response::Body {
         let results = self.results();
         let metrics = &self.service.metrics;
@@ -174,7 +174,7 @@ impl RecordWork {
         let results = write(table, &batch, &outcome, &judged.denials);
         self.count(&batch, &results.codes);
         let counts = named.map(|named| self.tally(named, &batch, &results)).unwrap_or_default();
-        let entries: Vec<Operation<'_>> = counts.iter().map(Counted::entry).collect();
+        let entries: Vec<AuditedOperation<'_>> = counts.iter().map(RecordTally::entry).collect();
         match reservation {
             Some(place) => place.put(&self.origin, self.number, &entries).map_err(unaudited)?,
             None => self.service.audit.refuse(&self.origin, self.number, &entries),
@@ -185,7 +185,7 @@ impl RecordWork {
     /// Counts records by task and code. No codes say that all were done.
     fn count(&self, batch: &Batch<'_>, codes: &[u8]) {
         let metrics = &self.service.metrics;
-        let mut tally = Tally::default();
+        let mut tally = CodeTally::default();
         if let (Column::One(task), []) = (&batch.task, codes) {
             tally.note(Code::Done as u8, batch.records.len as u32);
             return metrics.tasks.of(task).add(&tally);
@@ -224,7 +224,7 @@ impl RecordWork {
         named: &Column<'_, KeySource>,
         batch: &Batch<'_>,
         results: &RecordResults,
-    ) -> Vec<Counted<'w>> {
+    ) -> Vec<RecordTally<'w>> {
         let mut counts: HashMap<(NamedKey, Task, Code), u32> = HashMap::new();
         let rows = named.cursor().zip(batch.task.cursor());
         // The codes are this server's own, so they fit.
@@ -234,11 +234,11 @@ impl RecordWork {
         }
         let counted = |((key, task, verdict), count): ((NamedKey, Task, Code), u32)| {
             let (key, operation) = (self.name(key), task.to_string());
-            Counted { key, operation, count, verdict }
+            RecordTally { key, operation, count, verdict }
         };
-        let mut counts: Vec<Counted<'_>> = counts.into_iter().map(counted).collect();
+        let mut counts: Vec<RecordTally<'_>> = counts.into_iter().map(counted).collect();
         counts.sort_by(|one, other| {
-            let name = |counted: &Counted<'w>| (counted.key, counted.verdict.as_str_name());
+            let name = |counted: &RecordTally<'w>| (counted.key, counted.verdict.as_str_name());
             (name(one), &one.operation).cmp(&(name(other), &other.operation))
         });
         counts
@@ -263,7 +263,7 @@ impl RecordWork {
         }
     }
 
-    fn opened(&self, handle: u32) -> Option<&Opened> {
+    fn opened(&self, handle: u32) -> Option<&OpenedKey> {
         self.handles.get(handle as usize)?.as_ref()
     }
 }
@@ -278,16 +278,21 @@ enum NamedKey {
 }
 
 /// Records of one key and task that ended alike.
-struct Counted<'w> {
+struct RecordTally<'w> {
     key: &'w str,
     operation: String,
     count: u32,
     verdict: Code,
 }
 
-impl Counted<'_> {
-    fn entry(&self) -> Operation<'_> {
-        Operation { key: self.key, operation: &self.operation, count: self.count, verdict: self.verdict }
+impl RecordTally<'_> {
+    fn entry(&self) -> AuditedOperation<'_> {
+        AuditedOperation {
+            key: self.key,
+            operation: &self.operation,
+            count: self.count,
+            verdict: self.verdict,
+        }
     }
 }
 

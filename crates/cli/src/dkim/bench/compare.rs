@@ -145,7 +145,7 @@ fn load(args: &MailArgs) -> Result<(Vec<Vec<u8>>, usize), DkimError> {
     let mails = mail::discover(&args.paths, args.options()).mails();
     let (mut messages, mut left_out) = (Vec::new(), 0);
     let limits = Limits::default();
-    while let Some(mail::Item { mail, .. }) = mails.pull() {
+    while let Some(mail::MailItem { mail, .. }) = mails.pull() {
         match mail {
             Ok(mail) => {
                 let wire = to_crlf(&mail.bytes).into_owned();

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oarlock_capacity::capture::dnstap::{Control, Frame, Frames, control_frame, show};
-use oarlock_capacity::capture::{CaptureError, Format, Skipped};
+use oarlock_capacity::capture::dnstap::{ControlType, DnstapFrame, FrameDecoder, control_frame, show};
+use oarlock_capacity::capture::{CaptureError, CaptureFormat, SkipCounts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::LocalSet;
@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 struct Counting {
     observed: Observed,
     events: u64,
-    skipped: Skipped,
+    skipped: SkipCounts,
     fault: Option<CaptureError>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn listen(
     let Counting { observed: counted, events, skipped, fault } = shared.take();
     *observed = counted;
     observed.traffic.end_input();
-    let format = Some(Format::Dnstap);
+    let format = Some(CaptureFormat::Dnstap);
     observed.inputs.push(Source { path: path.to_owned(), format, events, skipped, fault });
     listened.map_err(|error| CapacityError::Listen { path: path.to_owned(), error })
 }
@@ -97,7 +97,7 @@ async fn accept(listener: &UnixListener, shared: &Rc<RefCell<Counting>>) -> io::
 
 /// One connection, of either kind: one that shakes hands first, and one that just writes.
 async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), CaptureError> {
-    let (mut frames, mut buffer) = (Frames::default(), vec![0; CHUNK_BYTES]);
+    let (mut frames, mut buffer) = (FrameDecoder::default(), vec![0; CHUNK_BYTES]);
     loop {
         let len = stream.read(&mut buffer).await?;
         if len == 0 {
@@ -108,10 +108,10 @@ async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), 
         let mut answers = Vec::new();
         while let Some(frame) = frames.next_frame()? {
             match frame {
-                Frame::Data(data) => shared.borrow_mut().count(data),
-                Frame::Control(Control::Ready) => answers.push(Control::Accept),
-                Frame::Control(Control::Stop) => answers.push(Control::Finish),
-                Frame::Control(_) => {}
+                DnstapFrame::Data(data) => shared.borrow_mut().count(data),
+                DnstapFrame::Control(ControlType::Ready) => answers.push(ControlType::Accept),
+                DnstapFrame::Control(ControlType::Stop) => answers.push(ControlType::Finish),
+                DnstapFrame::Control(_) => {}
             }
         }
         for answer in answers {

@@ -1,6 +1,6 @@
 //! Which algorithms a machine affords.
 
-use oarlock_capacity::Budget;
+use oarlock_capacity::CpuBudget;
 use serde::Serialize;
 
 use super::machine::{Algorithm, Machine, Rate};
@@ -11,7 +11,7 @@ use crate::table::{ratio, thousands};
 /// The answer.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
-    pub(super) budget: Budget,
+    pub(super) budget: CpuBudget,
     pub(super) required_per_s: f64,
     pub(super) rows: Vec<Row>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Row {
 }
 
 impl Verdict {
-    pub(super) fn new(question: &Question, machine: &Machine, budget: Budget) -> Self {
+    pub(super) fn new(question: &Question, machine: &Machine, budget: CpuBudget) -> Self {
         let required_per_s = question.required_per_s();
         let rows = machine.rates.iter().map(|rate| Row::new(rate, required_per_s, &budget)).collect();
         Self { budget, required_per_s, rows }
@@ -88,7 +88,7 @@ impl Verdict {
 }
 
 impl Row {
-    fn new(rate: &Rate, required_per_s: f64, budget: &Budget) -> Self {
+    fn new(rate: &Rate, required_per_s: f64, budget: &CpuBudget) -> Self {
         let Rate { algorithm, implementation, mean_per_s, sigma_per_s } = rate.clone();
         let capacity_per_s = budget.capacity_per_s(mean_per_s);
         let validations_per_s = budget.validations_per_s(mean_per_s);

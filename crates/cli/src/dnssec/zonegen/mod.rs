@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use oarlock_dnssec::{Case, Name, NameBuf};
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
 use serde::Serialize;
 
 use self::content::Content;
@@ -87,9 +87,10 @@ pub(super) fn run(global: &Global, args: &ZonegenArgs) -> Result<(), DnssecError
     Ok(())
 }
 
-fn origin(text: &str) -> Result<NameBuf, DnssecError> {
+fn origin(text: &str) -> Result<DomainNameBuf, DnssecError> {
     let wrong = |reason: &dyn std::fmt::Display| DnssecError::Usage(format!("--origin `{text}`: {reason}"));
-    let origin = NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(|error| wrong(&error))?;
+    let origin = DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower)
+        .map_err(|error| wrong(&error))?;
     match origin.name().as_bytes().len() {
         0..=MAX_ORIGIN => Ok(origin),
         _ => Err(wrong(&"a name of more than 128 bytes leaves no room for others below it")),

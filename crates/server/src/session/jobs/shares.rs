@@ -9,26 +9,26 @@ use oarlock::keys::threshold::Share;
 use oarlock::threshold::{Partial, Request, Signing, ThresholdError, submit};
 use oarlock::{Accelerator, Scheme, SubmitOptions, contract};
 use oarlock_wire::fault::{blame_of, fault_of};
-use oarlock_wire::jobs::JobRow;
+use oarlock_wire::jobs::WireJob;
 use oarlock_wire::proto::{Code, Fault};
 
 use crate::session::refusal;
 
 /// Jobs by the share that does them.
 #[derive(Default)]
-pub(super) struct Shares<'s>(Vec<Lot<'s>>);
+pub(super) struct ShareBatches<'s>(Vec<ShareBatch<'s>>);
 
-struct Lot<'s> {
+struct ShareBatch<'s> {
     share: &'s Share,
     places: Vec<u32>,
     requests: Vec<Request<'s>>,
 }
 
-impl<'s> Shares<'s> {
-    pub(super) fn add(&mut self, share: &'s Share, place: u32, scheme: Scheme, row: &JobRow<'s>) {
+impl<'s> ShareBatches<'s> {
+    pub(super) fn add(&mut self, share: &'s Share, place: u32, scheme: Scheme, row: &WireJob<'s>) {
         let known = self.0.iter().position(|lot| lot.share.key().is_same(share.key()));
         let at = known.unwrap_or_else(|| {
-            self.0.push(Lot { share, places: Vec::new(), requests: Vec::new() });
+            self.0.push(ShareBatch { share, places: Vec::new(), requests: Vec::new() });
             self.0.len() - 1
         });
         self.0[at].places.push(place);

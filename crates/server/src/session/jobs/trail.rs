@@ -6,15 +6,17 @@ use std::sync::Arc;
 use oarlock::Scheme;
 use oarlock_wire::proto::Code;
 
-use crate::audit::{Audit, AuditError, Operation, Origin, Reservation, ReservedBytes, max_entry_bytes};
-use crate::metrics::{Metrics, Tally, counted_as};
-use crate::service::Service;
+use crate::audit::{
+    AuditError, AuditLog, AuditOrigin, AuditedOperation, Reservation, ReservedBytes, max_entry_bytes,
+};
+use crate::metrics::{CodeTally, ServerMetrics, counted_as};
+use crate::service::SharedService;
 
 /// Which job is of which key and scheme.
 #[derive(Debug, Default)]
-pub(super) struct Trail {
+pub(super) struct AuditTrail {
     /// If there is an audit log.
-    origin: Option<Arc<Origin>>,
+    origin: Option<Arc<AuditOrigin>>,
     /// The server's number of the request.
     number: u64,
     /// The place of the entries, if any job may run.
@@ -33,8 +35,8 @@ pub(super) struct Trail {
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Trail {
-    pub(super) fn new(origin: Option<Arc<Origin>>, number: u64, count: usize) -> Self {
+impl AuditTrail {
+    pub(super) fn new(origin: Option<Arc<AuditOrigin>>, number: u64, count: usize) -> Self {
         Self { origin, number, of_job: Vec::with_capacity(count), ..Self::default() }
     }
 
@@ -42,14 +44,18 @@ impl Trail {
     ///
     /// # Errors
     /// There is no place left, and the log must be kept.
-    pub(super) fn reserve(&mut self, audit: &Audit, account: &Arc<ReservedBytes>) -> Result<(), AuditError> {
+    pub(super) fn reserve(
+        &mut self,
+        audit: &AuditLog,
+        account: &Arc<ReservedBytes>,
+    ) -> Result<(), AuditError> {
         let Some(origin) = &self.origin else { return Ok(()) };
         self.reservation = Some(audit.reserve(account, self.max_entry_bytes(origin))?);
         Ok(())
     }
 
     /// A bound on the bytes of the entries, before anything is known of how the jobs end.
-    fn max_entry_bytes(&self, origin: &Origin) -> usize {
+    fn max_entry_bytes(&self, origin: &AuditOrigin) -> usize {
         let mut jobs = vec![0; self.kinds.len()];
         self.of_job.iter().for_each(|place| jobs[*place as usize] += 1);
         let bytes = |((key, scheme), jobs): (&(Arc<str>, Option<Scheme>), usize)| {
@@ -103,7 +109,7 @@ impl Trail {
     ///
     /// # Errors
     /// The log must be kept and takes no entry: the answers must not leave.
-    pub(super) fn finish(mut self, codes: &[u8], service: &Service) -> Result<(), AuditError> {
+    pub(super) fn finish(mut self, codes: &[u8], service: &SharedService) -> Result<(), AuditError> {
         let tallies = self.tallies(codes);
         self.count(&tallies, &service.metrics);
         let Some(origin) = self.origin.take() else { return Ok(()) };
@@ -119,8 +125,8 @@ impl Trail {
         }
     }
 
-    fn tallies(&self, codes: &[u8]) -> Vec<Tally> {
-        let mut tallies = vec![Tally::default(); self.kinds.len()];
+    fn tallies(&self, codes: &[u8]) -> Vec<CodeTally> {
+        let mut tallies = vec![CodeTally::default(); self.kinds.len()];
         if let ([only], []) = (&mut *tallies, codes) {
             only.note(Code::Done as u8, self.of_job.len() as u32);
             return tallies;
@@ -132,7 +138,7 @@ impl Trail {
         tallies
     }
 
-    fn count(&self, tallies: &[Tally], metrics: &Metrics) {
+    fn count(&self, tallies: &[CodeTally], metrics: &ServerMetrics) {
         for ((_, scheme), tally) in self.kinds.iter().zip(tallies) {
             let counters = match scheme {
                 Some(scheme) => metrics.schemes.of(&counted_as(*scheme)),
@@ -143,10 +149,15 @@ impl Trail {
     }
 
     /// One entry for each key, scheme and verdict.
-    fn entries<'e>(&'e self, tallies: &[Tally], names: &'e [String]) -> Vec<Operation<'e>> {
+    fn entries<'e>(&'e self, tallies: &[CodeTally], names: &'e [String]) -> Vec<AuditedOperation<'e>> {
         let mut entries = Vec::with_capacity(self.kinds.len());
         for (((key, _), operation), tally) in self.kinds.iter().zip(names).zip(tallies) {
-            entries.extend(tally.iter().map(|(verdict, count)| Operation { key, operation, count, verdict }));
+            entries.extend(tally.iter().map(|(verdict, count)| AuditedOperation {
+                key,
+                operation,
+                count,
+                verdict,
+            }));
         }
         entries
     }
@@ -160,10 +171,10 @@ fn operation(scheme: Option<Scheme>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::Identity;
+    use crate::identity::ClientIdentity;
 
-    fn trail(kinds: &[(Arc<str>, Scheme)], jobs: impl Iterator<Item = u32>) -> Trail {
-        let mut trail = Trail::new(None, 1, 0);
+    fn trail(kinds: &[(Arc<str>, Scheme)], jobs: impl Iterator<Item = u32>) -> AuditTrail {
+        let mut trail = AuditTrail::new(None, 1, 0);
         jobs.for_each(|kind| trail.add(Some(kind), |kind| kinds.get(kind as usize)));
         trail
     }
@@ -172,7 +183,7 @@ mod tests {
     fn many_keys_in_one_batch_reserve_a_line_each() {
         let kinds: Vec<(Arc<str>, Scheme)> =
             (0..4096).map(|key| (format!("key-{key}").into(), Scheme::Ed25519Sign)).collect();
-        let origin = Origin::of(&Identity::loopback());
+        let origin = AuditOrigin::of(&ClientIdentity::loopback());
         let alike = trail(&kinds, iter::repeat_n(0, 4096)).max_entry_bytes(&origin);
         let different = trail(&kinds, 0..4096).max_entry_bytes(&origin);
         let line = max_entry_bytes(&origin, "key-4095", "ed25519-sign", 1);

@@ -7,9 +7,9 @@ use oarlock::contract::{Column, KeySource, Shape};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 
-use crate::keyring::{Granted, Resident};
+use crate::keyring::{ActiveGrant, ResidentKey};
 use crate::session::verdicts::not_open;
-use crate::session::{Opened, Source, another_key, denial, refusal};
+use crate::session::{OpenedKey, OpenedSource, another_key, denial, refusal};
 
 /// Records that their key's grants do not allow, in order.
 pub(super) type Denials = Vec<(usize, Arc<Fault>)>;
@@ -21,15 +21,15 @@ const NOWHERE: u32 = (1 << 31) - 1;
 const UNKNOWN: u32 = u32::MAX;
 
 /// What came of judging a batch.
-pub(super) struct Judged {
+pub(super) struct AuthorizedRecords {
     pub(super) denials: Denials,
     /// The keys are the stream's own, by their place in its table; else the server's, and outside keys where a batch has both.
     pub(super) is_own: bool,
 }
 
 /// Puts keys in the place of handles, and one that is not there where no grant allows the task.
-pub(super) fn judge(handles: &[Option<Opened>], batch: &mut Batch<'_>) -> Judged {
-    let mut judge = Judge::new(handles);
+pub(super) fn judge(handles: &[Option<OpenedKey>], batch: &mut Batch<'_>) -> AuthorizedRecords {
+    let mut judge = RecordAuthorizer::new(handles);
     let (tasks, len) = (batch.task.borrowed(), batch.records.len);
     let key = judge.column(&batch.records.key, &tasks, len);
     let mut columns = vec![key];
@@ -47,7 +47,7 @@ pub(super) fn judge(handles: &[Option<Opened>], batch: &mut Batch<'_>) -> Judged
     if let Some(second) = columns.next() {
         batch.records.second_key = second;
     }
-    Judged { denials: judge.denials, is_own }
+    AuthorizedRecords { denials: judge.denials, is_own }
 }
 
 /// Keys of the stream as its own table has them.
@@ -64,11 +64,11 @@ fn within(column: Column<'static, KeySource>) -> Column<'static, KeySource> {
     }
 }
 
-struct Judge<'s> {
-    handles: &'s [Option<Opened>],
+struct RecordAuthorizer<'s> {
+    handles: &'s [Option<OpenedKey>],
     /// By handle, for each task: what stands in its place and is counted by a grant, or why nothing does. Most batches have one
     /// task and many keys, so neither tasks nor their names are allocated for each.
-    known: Vec<SmallVec<[(Task, Verdict); 1]>>,
+    known: Vec<SmallVec<[(Task, KeyDecision); 1]>>,
     /// Tasks of the batch, as grants name them.
     names: Vec<(Task, String)>,
     denials: Denials,
@@ -76,10 +76,10 @@ struct Judge<'s> {
     uses_own: bool,
 }
 
-type Verdict = Result<(KeySource, Option<Arc<Granted>>), Arc<Fault>>;
+type KeyDecision = Result<(KeySource, Option<Arc<ActiveGrant>>), Arc<Fault>>;
 
-impl<'s> Judge<'s> {
-    fn new(handles: &'s [Option<Opened>]) -> Self {
+impl<'s> RecordAuthorizer<'s> {
+    fn new(handles: &'s [Option<OpenedKey>]) -> Self {
         let known = std::iter::repeat_with(SmallVec::new).take(handles.len()).collect();
         Self { handles, known, names: Vec::new(), denials: Vec::new(), uses_resident: false, uses_own: false }
     }
@@ -186,19 +186,21 @@ fn name(names: &mut Vec<(Task, String)>, task: Task) -> &str {
 }
 
 /// What stands in a handle's place, and whether it is a key of the stream's own.
-fn verdict(opened: Option<&Opened>, handle: u32, operation: &str) -> (Verdict, bool) {
+fn verdict(opened: Option<&OpenedKey>, handle: u32, operation: &str) -> (KeyDecision, bool) {
     let Some(opened) = opened else { return (Err(not_open(handle).into()), false) };
     let grant = match opened.rights.allow(operation) {
         Ok(grant) => grant.filter(|grant| grant.is_counted()).cloned(),
         Err(denied) => return (Err(denial(denied, operation).into()), false),
     };
     match opened.source {
-        Source::Resident(Resident::Symmetric(index)) => (Ok((KeySource::Table(index), grant)), false),
-        Source::OwnSymmetric(index) => (Ok((Batch::outside_key(index), grant)), true),
-        Source::Gone => {
+        OpenedSource::Resident(ResidentKey::Symmetric(index)) => {
+            (Ok((KeySource::Table(index), grant)), false)
+        }
+        OpenedSource::OwnSymmetric(index) => (Ok((Batch::outside_key(index), grant)), true),
+        OpenedSource::Removed => {
             (Err(refusal(Code::NoSuchKey, "the server no longer has this key", Blame::Caller).into()), false)
         }
-        Source::Another => (Err(another_key(&opened.name).into()), false),
+        OpenedSource::Replaced => (Err(another_key(&opened.name).into()), false),
         _ => (
             Err(refusal(Code::WrongKey, "this is an asymmetric key: it serves jobs", Blame::Caller).into()),
             false,

@@ -9,18 +9,18 @@ use rcgen::{
     date_time_ymd,
 };
 
-use super::House;
+use super::TestServer;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-pub struct Authority {
+pub struct ClientAuthority {
     pub pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 /// Special properties of a client's certificate.
 #[derive(Clone, Default)]
-pub struct Special {
+pub struct SpecialProperties {
     pub is_expired: bool,
     pub is_nameless: bool,
     pub is_for_servers: bool,
@@ -28,7 +28,7 @@ pub struct Special {
     pub lasts: Option<Duration>,
 }
 
-impl Authority {
+impl ClientAuthority {
     pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         // Authorities of one name and different keys would be taken for each other.
@@ -41,7 +41,7 @@ impl Authority {
     }
 
     /// The endpoint of a client of this server, certified as `client.test`.
-    pub fn client(&self, house: &House, special: &Special) -> Endpoint {
+    pub fn client(&self, server: &TestServer, special: &SpecialProperties) -> Endpoint {
         let names = if special.is_nameless { vec![] } else { vec!["client.test".to_owned()] };
         let mut params = CertificateParams::new(names).unwrap();
         params.extended_key_usages = vec![match special.is_for_servers {
@@ -57,9 +57,9 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         Endpoint::Grpc {
-            url: format!("https://{}", house.addresses.tcp.unwrap()),
+            url: format!("https://{}", server.addresses.tcp.unwrap()),
             credentials: Some(Credentials {
-                server_ca: std::fs::read(house.development.ca()).unwrap(),
+                server_ca: std::fs::read(server.development.ca()).unwrap(),
                 certificate: certificate.pem().into_bytes(),
                 private_key: key.serialize_pem().into_bytes().into(),
             }),

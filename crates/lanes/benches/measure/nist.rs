@@ -8,6 +8,7 @@ use oarlock_core::{
 };
 
 use super::Bench;
+use super::counting::Counting;
 use crate::LaneEngine;
 use crate::ecdsa;
 use crate::ecdsa::comb::PublicComb;
@@ -18,7 +19,7 @@ use crate::ecdsa::hot::KeyTable;
 use crate::ecdsa::point::{Affine, Jacobian, Xyzz};
 use crate::ecdsa::ring::{Field, Ring};
 use crate::ecdsa::{P256, P384, p256, p384};
-use crate::simd::{Counting, Ifma, LANES, Simd};
+use crate::simd::{Ifma, LANES, Simd};
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
     for (curve, name) in [(CurveName::P256, "p256"), (CurveName::P384, "p384")] {

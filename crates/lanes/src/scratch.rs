@@ -10,18 +10,18 @@ thread_local! {
 }
 
 /// What can be used again.
-pub(crate) trait Reuse: 'static {
+pub(crate) trait WipePolicy: 'static {
     /// Leaves no secret behind.
     fn wipe(&mut self);
 }
 
 /// A value that goes back to its thread when it is dropped, wiped. Each thread keeps one of a type.
-pub(crate) struct Kept<T: Reuse>(
+pub(crate) struct ThreadScratch<T: WipePolicy>(
     /// Exactly one.
     Vec<T>,
 );
 
-impl<T: Reuse> Kept<T> {
+impl<T: WipePolicy> ThreadScratch<T> {
     /// What this thread has kept, or what `make` makes.
     pub(crate) fn take(make: impl FnOnce() -> T) -> Self {
         let kept = KEPT.try_with(|kept| {
@@ -33,7 +33,7 @@ impl<T: Reuse> Kept<T> {
     }
 }
 
-impl<T: Reuse> Drop for Kept<T> {
+impl<T: WipePolicy> Drop for ThreadScratch<T> {
     fn drop(&mut self) {
         self.wipe();
         let one = std::mem::take(&mut self.0);
@@ -47,7 +47,7 @@ impl<T: Reuse> Drop for Kept<T> {
     }
 }
 
-impl<T: Reuse> Deref for Kept<T> {
+impl<T: WipePolicy> Deref for ThreadScratch<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -55,7 +55,7 @@ impl<T: Reuse> Deref for Kept<T> {
     }
 }
 
-impl<T: Reuse> DerefMut for Kept<T> {
+impl<T: WipePolicy> DerefMut for ThreadScratch<T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.0[0]
     }
@@ -67,7 +67,7 @@ mod tests {
 
     struct Number(u32);
 
-    impl Reuse for Number {
+    impl WipePolicy for Number {
         fn wipe(&mut self) {
             self.0 = 0;
         }
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn one_is_kept_and_wiped() {
-        let (mut first, second) = (Kept::take(|| Number(7)), Kept::take(|| Number(8)));
+        let (mut first, second) = (ThreadScratch::take(|| Number(7)), ThreadScratch::take(|| Number(8)));
         first.0[0].0 += 1;
         assert_eq!((first.0[0].0, second.0[0].0), (8, 8));
         drop((first, second));
-        let (again, anew) = (Kept::take(|| Number(9)), Kept::take(|| Number(10)));
+        let (again, anew) = (ThreadScratch::take(|| Number(9)), ThreadScratch::take(|| Number(10)));
         assert_eq!((again.0[0].0, anew.0[0].0), (0, 10));
     }
 }

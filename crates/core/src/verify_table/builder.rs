@@ -4,29 +4,29 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::Shared;
+use super::CacheState;
 
 /// Builds one table.
-pub(super) type Task = Box<dyn FnOnce(&Shared) + Send>;
+pub(super) type BuildTask = Box<dyn FnOnce(&CacheState) + Send>;
 
 /// Tables wait in this queue; past the bound a key is counted anew.
 const MAX_QUEUED: usize = 256;
 
 #[derive(Default)]
-pub(super) struct Builder {
-    queue: Mutex<Queue>,
+pub(super) struct TableBuilder {
+    queue: Mutex<BuildQueue>,
     is_idle: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
-    tasks: VecDeque<Task>,
+struct BuildQueue {
+    tasks: VecDeque<BuildTask>,
     has_thread: bool,
 }
 
-impl Builder {
+impl TableBuilder {
     /// Queues a task, and starts the thread where there is none. False where it will not be done.
-    pub(super) fn push(shared: &Arc<Shared>, task: Task) -> bool {
+    pub(super) fn push(shared: &Arc<CacheState>, task: BuildTask) -> bool {
         let mut queue = shared.builder.lock();
         if queue.tasks.len() >= MAX_QUEUED {
             return false;
@@ -43,7 +43,7 @@ impl Builder {
     }
 
     /// Waits until nothing is queued or being built.
-    pub(super) fn settle(&self) {
+    pub(super) fn wait_for_tables(&self) {
         let mut queue = self.lock();
         while queue.has_thread {
             queue = self.is_idle.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -63,13 +63,13 @@ impl Builder {
         self.lock()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, BuildQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Builds until the queue is empty. A task never panics: it catches what building does.
-fn work(shared: &Shared) {
+fn work(shared: &CacheState) {
     loop {
         let mut queue = shared.builder.lock();
         let Some(task) = queue.tasks.pop_front() else {

@@ -20,8 +20,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use self::builder::Builder;
-use self::store::{Found, Name, TableStore};
+use self::builder::TableBuilder;
+use self::store::{TableLookup, TableName, TableStore};
 use crate::{Key, TableUsage};
 
 /// Bytes of tables that an engine keeps unless told otherwise.
@@ -47,7 +47,7 @@ pub trait VerifyTable: Any + Send + Sync + Sized {
 pub struct VerifyTableCache {
     budget: usize,
     timing: BuildTiming,
-    own: Generation,
+    own: CacheGeneration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,21 +59,21 @@ enum BuildTiming {
 }
 
 /// What one process knows. The child of a fork starts anew: its parent's builder is not there and may have held a lock.
-struct Generation {
+struct CacheGeneration {
     process: u32,
-    shared: Arc<Shared>,
+    shared: Arc<CacheState>,
     child: OnceLock<Box<Self>>,
 }
 
 /// What runs and the builder share.
-struct Shared {
+struct CacheState {
     store: TableStore,
-    builder: Builder,
+    builder: TableBuilder,
 }
 
 /// A key that a run asks for, with its uses there.
 struct KeyUse<'a> {
-    name: Name,
+    name: TableName,
     public: &'a [u8],
     uses: u32,
 }
@@ -96,7 +96,7 @@ impl VerifyTableCache {
     /// Tables of at most `budget` bytes together; one that is being built, or evicted while a run still reads it, is not
     /// counted.
     pub fn new(budget: usize) -> Self {
-        Self { budget, timing: BuildTiming::Behind, own: Generation::new(std::process::id(), budget) }
+        Self { budget, timing: BuildTiming::Behind, own: CacheGeneration::new(std::process::id(), budget) }
     }
 
     /// The same, all empty, with another budget.
@@ -110,18 +110,18 @@ impl VerifyTableCache {
     }
 
     /// What is ready now.
-    pub fn prepared(&self) -> TableUsage {
+    pub fn table_usage(&self) -> TableUsage {
         TableUsage { bytes: self.shared().store.bytes(), max_bytes: self.budget }
     }
 
     /// Drops every table and every count.
-    pub fn forget(&self) {
-        self.shared().store.forget();
+    pub fn drop_tables(&self) {
+        self.shared().store.drop_tables();
     }
 
     /// Waits until no table is queued or being built.
-    pub fn settle(&self) {
-        self.shared().builder.settle();
+    pub fn wait_for_tables(&self) {
+        self.shared().builder.wait_for_tables();
     }
 
     /// The tables for jobs under these keys, as far as they are ready. Counts the uses of the other keys and has tables built
@@ -139,10 +139,10 @@ impl VerifyTableCache {
         let threshold = if self.timing == BuildTiming::AtOnce { 1 } else { T::USES };
         let found = shared.store.find::<T>(&wanted);
         let tables = wanted.iter().zip(found).map(|(wanted, found)| match found {
-            Found::VerifyTable(table) => Some(table),
-            Found::Nothing => None,
-            Found::Due if shared.store.claim(wanted, threshold, T::BYTES) => self.order(wanted, build),
-            Found::Due => None,
+            TableLookup::VerifyTable(table) => Some(table),
+            TableLookup::Nothing => None,
+            TableLookup::Due if shared.store.claim(wanted, threshold, T::BYTES) => self.order(wanted, build),
+            TableLookup::Due => None,
         });
         VerifyTables { found: tables.collect(), of_jobs }
     }
@@ -158,28 +158,30 @@ impl VerifyTableCache {
             return shared.make(name, wanted.public, build);
         }
         let public: Box<[u8]> = wanted.public.into();
-        let ordered = Builder::push(shared, Box::new(move |shared| drop(shared.make(name, &public, build))));
+        let ordered =
+            TableBuilder::push(shared, Box::new(move |shared| drop(shared.make(name, &public, build))));
         if !ordered {
             shared.store.recount(name, T::USES);
         }
         None
     }
 
-    fn shared(&self) -> &Arc<Shared> {
+    fn shared(&self) -> &Arc<CacheState> {
         let process = std::process::id();
         let mut generation = &self.own;
         while generation.process != process {
-            generation = generation.child.get_or_init(|| Box::new(Generation::new(process, self.budget)));
+            generation =
+                generation.child.get_or_init(|| Box::new(CacheGeneration::new(process, self.budget)));
         }
         &generation.shared
     }
 }
 
-impl Shared {
+impl CacheState {
     /// Builds a table, checks it and puts it where runs find it. What cannot be built, or is wrong, is not tried again.
     fn make<T: VerifyTable>(
         &self,
-        name: Name,
+        name: TableName,
         public: &[u8],
         build: impl Fn(&[u8]) -> Option<T>,
     ) -> Option<Arc<T>> {
@@ -193,15 +195,15 @@ impl Shared {
     }
 }
 
-impl Generation {
+impl CacheGeneration {
     fn new(process: u32, budget: usize) -> Self {
-        let shared = Shared { store: TableStore::new(budget), builder: Builder::default() };
+        let shared = CacheState { store: TableStore::new(budget), builder: TableBuilder::default() };
         Self { process, shared: Arc::new(shared), child: OnceLock::new() }
     }
 }
 
 /// Nobody waits for tables of an engine that is gone.
-impl Drop for Generation {
+impl Drop for CacheGeneration {
     fn drop(&mut self) {
         self.shared.builder.close();
     }
@@ -224,7 +226,7 @@ fn distinct<'a, T: VerifyTable>(keys: impl ExactSizeIterator<Item = &'a Key>) ->
             Some(known) if known.name.is_of(fingerprint) && known.public == public => known.uses += 1,
             _ => {
                 *last = wanted.len() as u32;
-                wanted.push(KeyUse { name: Name::new::<T>(fingerprint), public, uses: 1 });
+                wanted.push(KeyUse { name: TableName::new::<T>(fingerprint), public, uses: 1 });
             }
         }
         of_jobs.push(*last);
@@ -234,7 +236,7 @@ fn distinct<'a, T: VerifyTable>(keys: impl ExactSizeIterator<Item = &'a Key>) ->
 
 impl fmt::Debug for VerifyTableCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HotKeys({:?}, {:?})", self.timing, self.prepared())
+        write!(f, "HotKeys({:?}, {:?})", self.timing, self.table_usage())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The portable twin: eight words in an array.
 
+mod blocks;
+
 use std::hint::black_box;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 

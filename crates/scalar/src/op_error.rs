@@ -2,18 +2,19 @@
 
 use oarlock_core::{EngineFault, Status};
 
+use crate::fault::failed;
 use crate::ffi::LibraryError;
 
 /// Why one job has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum OpError {
     /// The job, its key or its data: nobody else's concern.
     Job(Status),
     /// AWS-LC itself.
     Library(LibraryError),
 }
 
-impl Trouble {
+impl OpError {
     /// What a failed import of a key means: memory is the library's concern, all else is the key's.
     pub(crate) fn of_key(error: LibraryError) -> Self {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadKey) }
@@ -28,20 +29,18 @@ impl Trouble {
     pub(crate) fn status(self) -> Result<Status, EngineFault> {
         match self {
             Self::Job(status) => Ok(status),
-            Self::Library(error) => {
-                Err(EngineFault::Failed { engine: crate::engine::NAME, reason: error.to_string() })
-            }
+            Self::Library(error) => Err(failed(&error.to_string())),
         }
     }
 }
 
-impl From<LibraryError> for Trouble {
+impl From<LibraryError> for OpError {
     fn from(error: LibraryError) -> Self {
         Self::Library(error)
     }
 }
 
-impl From<Status> for Trouble {
+impl From<Status> for OpError {
     fn from(status: Status) -> Self {
         Self::Job(status)
     }

@@ -17,9 +17,9 @@ const PATIENCE: u32 = 8;
 
 /// Whose table, and of which type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Name(Fingerprint, TypeId);
+pub(super) struct TableName(Fingerprint, TypeId);
 
-impl Name {
+impl TableName {
     pub(super) fn new<T: VerifyTable>(fingerprint: Fingerprint) -> Self {
         Self(fingerprint, TypeId::of::<T>())
     }
@@ -30,7 +30,7 @@ impl Name {
 }
 
 /// A fingerprint is a hash already: eight bytes of it tell keys apart, and the map's own random key keeps the order secret.
-impl Hash for Name {
+impl Hash for TableName {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [first, ..] = self.0.as_bytes().as_chunks::<8>().0 else { return };
         state.write_u64(u64::from_ne_bytes(*first));
@@ -38,7 +38,7 @@ impl Hash for Name {
 }
 
 /// What a look-up found.
-pub(super) enum Found<T> {
+pub(super) enum TableLookup<T> {
     VerifyTable(Arc<T>),
     /// No table, nor reason to build one now.
     Nothing,
@@ -51,24 +51,24 @@ pub(super) struct TableStore {
     budget: usize,
     /// Counts look-ups: the time by which a table is old.
     clock: AtomicU64,
-    store: RwLock<Store>,
+    store: RwLock<StoredTables>,
 }
 
 #[derive(Default)]
-struct Store {
-    entries: HashMap<Name, Entry>,
+struct StoredTables {
+    entries: HashMap<TableName, TableEntry>,
     /// Of all tables.
     bytes: usize,
 }
 
-struct Entry {
+struct TableEntry {
     public: Box<[u8]>,
     /// The clock at the last use.
     used: AtomicU64,
-    state: State,
+    state: TableState,
 }
 
-enum State {
+enum TableState {
     /// Used so often since the clock showed `since`; due for a table at `needed`.
     Counted { since: u64, uses: AtomicU32, needed: u32 },
     /// Queued or being built; its uses began at `since`.
@@ -88,8 +88,8 @@ impl TableStore {
         self.read().bytes
     }
 
-    pub(super) fn forget(&self) {
-        *self.write() = Store::default();
+    pub(super) fn drop_tables(&self) {
+        *self.write() = StoredTables::default();
     }
 
     #[cfg(test)]
@@ -98,14 +98,14 @@ impl TableStore {
     }
 
     /// Looks all keys up under one lock, counting uses.
-    pub(super) fn find<T: VerifyTable>(&self, wanted: &[KeyUse<'_>]) -> Vec<Found<T>> {
+    pub(super) fn find<T: VerifyTable>(&self, wanted: &[KeyUse<'_>]) -> Vec<TableLookup<T>> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let store = self.read();
         let find = |wanted: &KeyUse<'_>| match store.entries.get(&wanted.name) {
             Some(entry) if *entry.public == *wanted.public => entry.find(wanted.uses, now),
             // Two keys of one fingerprint: a mistake of whoever made them, which must not become a wrong answer.
-            Some(_) => Found::Nothing,
-            None => Found::Due,
+            Some(_) => TableLookup::Nothing,
+            None => TableLookup::Due,
         };
         wanted.iter().map(find).collect()
     }
@@ -121,43 +121,47 @@ impl TableStore {
             || store.bytes - store.idle(since).map(|(_, _, bytes)| bytes).sum::<usize>() + bytes
                 <= self.budget;
         let state = if has_room {
-            State::Building { since }
+            TableState::Building { since }
         } else {
-            State::Counted { since: now, uses: AtomicU32::new(0), needed: needed.saturating_mul(PATIENCE) }
+            TableState::Counted {
+                since: now,
+                uses: AtomicU32::new(0),
+                needed: needed.saturating_mul(PATIENCE),
+            }
         };
         store.set(wanted.name, state);
         has_room
     }
 
     /// Puts a table where runs find it. False where tables in use have taken its room meanwhile.
-    pub(super) fn publish<T: VerifyTable>(&self, name: Name, table: &Arc<T>) -> bool {
+    pub(super) fn publish<T: VerifyTable>(&self, name: TableName, table: &Arc<T>) -> bool {
         let now = self.now();
         let mut store = self.write();
-        let Some(State::Building { since }) = store.entries.get(&name).map(|entry| &entry.state) else {
+        let Some(TableState::Building { since }) = store.entries.get(&name).map(|entry| &entry.state) else {
             return false;
         };
         let since = *since;
         while store.bytes + T::BYTES > self.budget {
             let oldest = store.idle(since).min_by_key(|(used, ..)| *used).map(|(_, name, _)| name);
             let Some(oldest) = oldest else {
-                store.set(name, State::counted(now, T::USES));
+                store.set(name, TableState::counted(now, T::USES));
                 return false;
             };
-            store.set(oldest, State::counted(now, T::USES));
+            store.set(oldest, TableState::counted(now, T::USES));
         }
-        store.set(name, State::Ready(Arc::clone(table) as _, T::BYTES));
+        store.set(name, TableState::Ready(Arc::clone(table) as _, T::BYTES));
         true
     }
 
     /// Never builds this table.
-    pub(super) fn refuse(&self, name: Name) {
-        self.write().set(name, State::Refused);
+    pub(super) fn refuse(&self, name: TableName) {
+        self.write().set(name, TableState::Refused);
     }
 
     /// Counts from the start again.
-    pub(super) fn recount(&self, name: Name, threshold: u32) {
+    pub(super) fn recount(&self, name: TableName, threshold: u32) {
         let now = self.now();
-        self.write().set(name, State::counted(now, threshold));
+        self.write().set(name, TableState::counted(now, threshold));
     }
 
     fn now(&self) -> u64 {
@@ -165,35 +169,36 @@ impl TableStore {
     }
 
     /// A panic under the lock would leave nothing half done: entries change by single assignments.
-    fn read(&self) -> RwLockReadGuard<'_, Store> {
+    fn read(&self) -> RwLockReadGuard<'_, StoredTables> {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Store> {
+    fn write(&self) -> RwLockWriteGuard<'_, StoredTables> {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Store {
+impl StoredTables {
     /// Begins to count a key that is not known, forgetting others where there are too many.
     fn enter(&mut self, wanted: &KeyUse<'_>, threshold: u32, now: u64) {
         if self.entries.contains_key(&wanted.name) {
             return;
         }
         if self.entries.len() >= MAX_ENTRIES {
-            self.forget();
+            self.forget_idle();
         }
         let uses = AtomicU32::new(wanted.uses);
-        let state = State::Counted { since: now, uses, needed: threshold };
-        let entry = Entry { public: wanted.public.into(), used: AtomicU64::new(now), state };
+        let state = TableState::Counted { since: now, uses, needed: threshold };
+        let entry = TableEntry { public: wanted.public.into(), used: AtomicU64::new(now), state };
         self.entries.insert(wanted.name, entry);
     }
 
     /// Forgets the older half of the keys without a table.
-    fn forget(&mut self) {
-        let is_idle = |entry: &Entry| matches!(entry.state, State::Counted { .. } | State::Refused);
+    fn forget_idle(&mut self) {
+        let is_idle =
+            |entry: &TableEntry| matches!(entry.state, TableState::Counted { .. } | TableState::Refused);
         let mut ages: Vec<u64> =
-            self.entries.values().filter(|entry| is_idle(entry)).map(Entry::used).collect();
+            self.entries.values().filter(|entry| is_idle(entry)).map(TableEntry::used).collect();
         let half = ages.len() / 2;
         if half == 0 {
             return;
@@ -207,7 +212,7 @@ impl Store {
     fn due(&self, wanted: &KeyUse<'_>) -> Option<(u64, u32)> {
         let entry = self.entries.get(&wanted.name).filter(|entry| *entry.public == *wanted.public)?;
         match &entry.state {
-            State::Counted { since, uses, needed } if uses.load(Ordering::Relaxed) >= *needed => {
+            TableState::Counted { since, uses, needed } if uses.load(Ordering::Relaxed) >= *needed => {
                 Some((*since, *needed))
             }
             _ => None,
@@ -216,30 +221,32 @@ impl Store {
 
     /// Last use, name and bytes of every table that was not used since then. Only these make room: where more keys recur
     /// than there is room for, the tables in use stay instead of being built over and over.
-    fn idle(&self, since: u64) -> impl Iterator<Item = (u64, Name, usize)> {
+    fn idle(&self, since: u64) -> impl Iterator<Item = (u64, TableName, usize)> {
         self.entries.iter().filter_map(move |(name, entry)| match entry.state {
-            State::Ready(_, bytes) if entry.used() < since => Some((entry.used(), *name, bytes)),
+            TableState::Ready(_, bytes) if entry.used() < since => Some((entry.used(), *name, bytes)),
             _ => None,
         })
     }
 
-    fn set(&mut self, name: Name, state: State) {
+    fn set(&mut self, name: TableName, state: TableState) {
         let Some(entry) = self.entries.get_mut(&name) else { return };
         let old = std::mem::replace(&mut entry.state, state);
         self.bytes = self.bytes + entry.state.bytes() - old.bytes();
     }
 }
 
-impl Entry {
-    fn find<T: VerifyTable>(&self, uses: u32, now: u64) -> Found<T> {
+impl TableEntry {
+    fn find<T: VerifyTable>(&self, uses: u32, now: u64) -> TableLookup<T> {
         self.used.store(now, Ordering::Relaxed);
         match &self.state {
-            State::Ready(table, _) => Arc::clone(table).downcast().map_or(Found::Nothing, Found::VerifyTable),
-            State::Counted { uses: counted, needed, .. } => {
-                let before = counted.fetch_add(uses, Ordering::Relaxed);
-                if before.saturating_add(uses) >= *needed { Found::Due } else { Found::Nothing }
+            TableState::Ready(table, _) => {
+                Arc::clone(table).downcast().map_or(TableLookup::Nothing, TableLookup::VerifyTable)
             }
-            State::Building { .. } | State::Refused => Found::Nothing,
+            TableState::Counted { uses: counted, needed, .. } => {
+                let before = counted.fetch_add(uses, Ordering::Relaxed);
+                if before.saturating_add(uses) >= *needed { TableLookup::Due } else { TableLookup::Nothing }
+            }
+            TableState::Building { .. } | TableState::Refused => TableLookup::Nothing,
         }
     }
 
@@ -248,7 +255,7 @@ impl Entry {
     }
 }
 
-impl State {
+impl TableState {
     fn counted(since: u64, needed: u32) -> Self {
         Self::Counted { since, uses: AtomicU32::new(0), needed }
     }

@@ -7,24 +7,24 @@ use std::path::Path;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_server::development::Development;
-use oarlock_server::{Addresses, Clock, Config, ReloadHandle, Server, ServerError};
+use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, ServerClock};
 use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
-use oarlock_wire::{Credentials, Endpoint, Link};
+use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub struct House {
+pub struct TestServer {
     pub place: TempDir,
     pub development: Development,
     pub addresses: Addresses,
     /// The time by which certificates and connections are measured.
-    pub clock: Clock,
+    pub clock: ServerClock,
     pub reloads: ReloadHandle,
     /// The configuration that it began with.
     pub config: Config,
     stop: Option<oneshot::Sender<()>>,
-    running: Option<JoinHandle<Result<(), ServerError>>>,
+    running: Option<JoinHandle<Result<(), CryptoserverError>>>,
 }
 
 /// Engines without calibration: their figures do not matter here.
@@ -32,7 +32,7 @@ pub fn engines() -> AcceleratorBuilder {
     Accelerator::builder().threads(2)
 }
 
-impl House {
+impl TestServer {
     /// The server of a development directory, with changes to its configuration.
     pub async fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
         let place = tempfile::tempdir().unwrap();
@@ -41,10 +41,10 @@ impl House {
         let mut config = Config::read(&development.config()).unwrap();
         config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
         config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
-        config.limits.drain_seconds = 5;
+        config.limits.max_drain_seconds = 5;
         change(&mut config, place.path());
-        let clock = Clock::default();
-        let server = Server::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
+        let clock = ServerClock::default();
+        let server = BoundServer::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
         let (addresses, reloads) = (server.addresses(), server.reload_handle());
         let (stop, stopped) = oneshot::channel();
         let running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
@@ -89,7 +89,7 @@ impl House {
     pub async fn restart(&mut self) {
         let mut config = Config::read(&self.development.config()).unwrap();
         config.listen.tcp = None;
-        let server = Server::bind(config, engines()).await.unwrap();
+        let server = BoundServer::bind(config, engines()).await.unwrap();
         let (stop, stopped) = oneshot::channel();
         self.running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
         self.stop = Some(stop);
@@ -108,7 +108,7 @@ pub fn write_secret(path: &Path, text: impl AsRef<[u8]>) {
     std::fs::rename(new, path).unwrap();
 }
 
-pub async fn open(link: &Link, handle: u32, source: open_key::Source) -> KeyInfo {
+pub async fn open(link: &ServerLink, handle: u32, source: open_key::Source) -> KeyInfo {
     let body = request::Body::OpenKey(OpenKey { handle, source: Some(source), ..OpenKey::default() });
     match link.call(body).await.unwrap() {
         response::Body::Key(info) => info,
@@ -116,7 +116,7 @@ pub async fn open(link: &Link, handle: u32, source: open_key::Source) -> KeyInfo
     }
 }
 
-pub async fn open_resident(link: &Link, handle: u32, name: &str) -> KeyInfo {
+pub async fn open_resident(link: &ServerLink, handle: u32, name: &str) -> KeyInfo {
     open(link, handle, open_key::Source::Resident(name.into())).await
 }
 

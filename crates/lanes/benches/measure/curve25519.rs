@@ -3,8 +3,9 @@
 use std::hint::black_box;
 
 use super::Bench;
+use super::counting::Counting;
 use crate::curve25519::kernels::{self, Kernels};
-use crate::simd::{Counting, Ifma};
+use crate::simd::Ifma;
 
 pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
     chains(bench, simd);

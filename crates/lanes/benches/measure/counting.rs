@@ -5,8 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
 use zeroize::Zeroize;
 
-use super::portable::Lanes;
-use super::{HALVES, HalfMask, LANES, Mask, Portable, Simd, Vector, Words};
+use crate::simd::{HALVES, HalfMask, LANES, Lanes, Mask, Portable, Simd, Vector, Words};
 
 thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };

@@ -7,9 +7,9 @@ const KILO: usize = 1024;
 
 /// A table of one kilobyte that knows whose it is.
 #[derive(Debug)]
-struct Toy([u8; 32]);
+struct ToyTable([u8; 32]);
 
-impl VerifyTable for Toy {
+impl VerifyTable for ToyTable {
     const BYTES: usize = KILO;
     const USES: u32 = 4;
 
@@ -22,8 +22,8 @@ impl VerifyTable for Toy {
     }
 }
 
-fn build(public: &[u8]) -> Option<Toy> {
-    public.try_into().ok().map(Toy)
+fn build(public: &[u8]) -> Option<ToyTable> {
+    public.try_into().ok().map(ToyTable)
 }
 
 fn key(number: u8) -> Key {
@@ -31,7 +31,7 @@ fn key(number: u8) -> Key {
 }
 
 fn bytes(hot: &VerifyTableCache) -> usize {
-    hot.prepared().bytes
+    hot.table_usage().bytes
 }
 
 /// Whether each of these keys has its table.
@@ -46,14 +46,14 @@ fn ask(hot: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
 fn a_table_is_built_behind_after_so_many_uses() {
     let hot = VerifyTableCache::new(8 * KILO);
     assert_eq!(ask(&hot, &[1, 2, 1]), [false; 3]);
-    hot.settle();
+    hot.wait_for_tables();
     assert_eq!(bytes(&hot), 0);
     assert_eq!(ask(&hot, &[1, 1]), [false; 2]);
-    hot.settle();
+    hot.wait_for_tables();
     assert_eq!(bytes(&hot), KILO);
     assert_eq!(ask(&hot, &[2, 1, 2, 1]), [false, true, false, true]);
     assert_eq!(ask(&hot, &[2]), [false]);
-    hot.settle();
+    hot.wait_for_tables();
     assert_eq!(ask(&hot, &[2, 1]), [true; 2]);
 }
 
@@ -81,13 +81,13 @@ fn keys_in_turn_do_not_push_each_other_out() {
     let (hot, rounds) = (VerifyTableCache::new(3 * KILO), if cfg!(miri) { 20 } else { 100 });
     for _ in 0..rounds {
         (0..6).for_each(|number| drop(ask(&hot, &[number])));
-        hot.settle();
+        hot.wait_for_tables();
     }
     let before: Vec<bool> = (0..6).flat_map(|number| ask(&hot, &[number])).collect();
     assert_eq!(before.iter().filter(|has_table| **has_table).count(), 3);
     for _ in 0..rounds {
         let now: Vec<bool> = (0..6).flat_map(|number| ask(&hot, &[number])).collect();
-        hot.settle();
+        hot.wait_for_tables();
         assert_eq!(now, before);
     }
 }
@@ -96,7 +96,7 @@ fn keys_in_turn_do_not_push_each_other_out() {
 fn forgotten_tables_are_built_again() {
     let hot = VerifyTableCache::new(2 * KILO).at_once();
     assert_eq!(ask(&hot, &[1]), [true]);
-    hot.forget();
+    hot.drop_tables();
     assert_eq!(bytes(&hot), 0);
     assert_eq!(ask(&hot, &[1]), [true]);
 }
@@ -119,13 +119,13 @@ fn what_cannot_be_built_is_tried_once() {
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     let fail = |_: &[u8]| {
         TRIED.fetch_add(1, Ordering::Relaxed);
-        None::<Toy>
+        None::<ToyTable>
     };
     let wrong = |_: &[u8]| {
         TRIED.fetch_add(1, Ordering::Relaxed);
-        Some(Toy([0; 32]))
+        Some(ToyTable([0; 32]))
     };
-    let panics = |_: &[u8]| -> Option<Toy> {
+    let panics = |_: &[u8]| -> Option<ToyTable> {
         TRIED.fetch_add(1, Ordering::Relaxed);
         std::panic::resume_unwind(Box::new("a build that panics"))
     };
@@ -136,11 +136,11 @@ fn what_cannot_be_built_is_tried_once() {
             assert!(hot.tables([&one; 4].into_iter(), fail).of(3).is_none());
             assert!(hot.tables([&two; 4].into_iter(), wrong).of(3).is_none());
             assert!(hot.tables([&three; 4].into_iter(), panics).of(3).is_none());
-            hot.settle();
+            hot.wait_for_tables();
         }
         assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&hot)), (3, 0));
         assert_eq!(ask(&hot, &[4, 4, 4, 4]), [hot.timing == BuildTiming::AtOnce; 4]);
-        hot.settle();
+        hot.wait_for_tables();
         assert_eq!(ask(&hot, &[4]), [true], "the builder lives on");
     }
 }
@@ -175,7 +175,7 @@ fn keys_that_come_once_are_forgotten_in_time() {
     }
     assert!(hot.shared().store.entries() <= 8192);
     assert_eq!(ask(&hot, &[200; 4]), [false; 4]);
-    hot.settle();
+    hot.wait_for_tables();
     assert_eq!(ask(&hot, &[200]), [true]);
 }
 
@@ -184,13 +184,13 @@ fn the_child_of_a_fork_builds_for_itself() {
     let own = VerifyTableCache::new(8 * KILO);
     // Of a parent whose builder is lost and whose locks are held.
     let inherited = VerifyTableCache {
-        own: Generation::new(std::process::id() ^ 1, 8 * KILO),
+        own: CacheGeneration::new(std::process::id() ^ 1, 8 * KILO),
         ..VerifyTableCache::new(8 * KILO)
     };
     let held = inherited.own.shared.builder.hold();
     for hot in [&own, &inherited] {
         assert_eq!(ask(hot, &[1; 4]), [false; 4]);
-        hot.settle();
+        hot.wait_for_tables();
         assert_eq!((ask(hot, &[1]), bytes(hot)), (vec![true], KILO));
     }
     drop(held);
@@ -212,6 +212,6 @@ fn many_threads_agree() {
             });
         }
     });
-    hot.settle();
+    hot.wait_for_tables();
     assert!(bytes(&hot) <= 4 * KILO);
 }

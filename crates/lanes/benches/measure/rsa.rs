@@ -6,12 +6,13 @@ use oarlock_core::{
 };
 
 use super::Bench;
+use super::counting::Counting;
 use crate::LaneEngine;
 use crate::rsa;
 use crate::rsa::factor::{Choice, ENTRIES, Plain};
 use crate::rsa::memory::Memory;
 use crate::rsa::streams::Streams;
-use crate::simd::{Counting, Ifma, Simd};
+use crate::simd::{Ifma, Simd};
 
 /// Kernels are called so often in a row.
 const ROUNDS: usize = 16;
