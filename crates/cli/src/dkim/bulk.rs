@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::MailArgs;
-use crate::args::Global;
-use crate::progress;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
+use oarlock_measure::table::count;
 
 /// Messages of a batch: enough to fill every lane with bodies of like length several times.
 const BATCH_MESSAGES: usize = 128;
@@ -51,7 +51,7 @@ pub(super) struct Totals {
 /// # Errors
 /// The first of `work` and `take`; the others then stop.
 pub(super) fn run<T: Send>(
-    global: &Global,
+    global: &GlobalOptions,
     args: &MailArgs,
     work: impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
     mut take: impl FnMut(T) -> Result<(), DkimError>,

@@ -9,18 +9,18 @@ use oarlock_io::mail::{self, MailDestination, MailError, MailMessage, to_crlf};
 use serde::Serialize;
 
 use super::args::SignArgs;
-use super::bench::compare;
 use super::bulk::{self, Loaded};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
-use crate::args::Global;
 use crate::keys::{about, place};
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::dkim::compare;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimError> {
     if args.compare.compare {
-        return compare::run(global, &args.mail, &args.compare);
+        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
     let work = Work {
         signers: args.signers()?,
@@ -29,7 +29,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
         target: args.target(global),
     };
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&work.accelerator);
+        global.warn_absent_engines(&work.accelerator);
     }
     let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -103,7 +103,7 @@ impl SignArgs {
         }
     }
 
-    fn target(&self, global: &Global) -> Target {
+    fn target(&self, global: &GlobalOptions) -> Target {
         match &self.into {
             _ if self.in_place => Target::Files(MailDestination::InPlace),
             Some(directory) => Target::Files(MailDestination::Directory(directory.clone())),

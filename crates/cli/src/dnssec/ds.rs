@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::key_files::{KeyFileArgs, KeyFiles, Wanted};
 use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
-use crate::args::Global;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::count;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
@@ -77,7 +77,7 @@ struct Line {
     record: String,
 }
 
-pub(super) fn run(global: &Global, args: &DsArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecError> {
     let (keys, bad_lines, accelerator) = match &args.zone {
         Some(zone) => {
             let files = args.keys.open()?;
@@ -206,7 +206,7 @@ fn line(
     }
 }
 
-fn print(global: &Global, lines: &[Line]) -> Result<(), DnssecError> {
+fn print(global: &GlobalOptions, lines: &[Line]) -> Result<(), DnssecError> {
     let mut out = std::io::stdout().lock();
     if global.json {
         let text = serde_json::to_string(lines).map_err(std::io::Error::other)?;

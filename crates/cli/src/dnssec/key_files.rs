@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use oarlock::contract::{Blame, Curve, KeyKind};
+use oarlock::contract::{Curve, KeyKind};
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
@@ -19,10 +19,10 @@ use oarlock_io::{check_private, read_secret};
 use oarlock_wire::{RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
-use crate::args::Global;
 use crate::call::{CallError, ServerArgs};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
@@ -96,14 +96,13 @@ pub(crate) enum KeyFileError {
     Remote(#[from] RemoteError),
 }
 
-impl KeyFileError {
-    /// True where the user's words or files are wrong, false where the machine or a server failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for KeyFileError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Key(error) => error.blame() == Blame::Caller,
-            Self::Server(error) => error.is_users(),
-            Self::Remote(_) => false,
-            _ => true,
+            Self::Key(error) => error.kind(),
+            Self::Server(error) => error.kind(),
+            Self::Remote(_) => FailureKind::Machine,
+            _ => FailureKind::Usage,
         }
     }
 }
@@ -151,7 +150,7 @@ impl KeyFiles {
     }
 
     /// An accelerator's builder that knows of the server, where a key is there.
-    pub(crate) fn builder(&self, global: &Global) -> AcceleratorBuilder {
+    pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
         self.remote
             .get()
             .iter()

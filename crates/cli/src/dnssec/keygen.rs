@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
 use super::{DnssecError, key_text, zone};
-use crate::args::Global;
 use crate::key_path::key_path;
 use crate::keys::{KeysError, Over, about, place};
+use oarlock_measure::GlobalOptions;
 
 /// Keys that are made before it is given up to find one with a tag of its own.
 const MAX_TRIES: usize = 1000;
@@ -92,7 +92,7 @@ struct Made {
     ds: String,
 }
 
-pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
@@ -175,7 +175,7 @@ fn tags(directory: &Path, zone: DomainName<'_>) -> Result<HashSet<u16>, DnssecEr
 }
 
 fn write(
-    global: &Global,
+    global: &GlobalOptions,
     args: &KeygenArgs,
     zone: DomainName<'_>,
     key: &SigningKey,

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::DnssecError;
 use super::verify::counted;
 use super::zone_file::ZoneFile;
-use crate::args::Global;
-use crate::table::{count, thousands};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::{count, thousands};
 
 /// A zone that was looked at.
 #[derive(Debug)]
@@ -216,7 +216,7 @@ struct Reading<'a> {
 
 /// Reports entries that could not be read, and nothing else.
 pub(super) fn syntax(
-    global: &Global,
+    global: &GlobalOptions,
     zone: &ZoneFile,
     seconds: f64,
     cpu_seconds: f64,

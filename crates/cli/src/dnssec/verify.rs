@@ -16,9 +16,9 @@ use oarlock_io::compressed::TextLimit;
 use super::report::{self, Done};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
-use crate::args::Global;
-use crate::progress;
 use crate::time::{Time, now};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
 
 /// Names whose signatures are verified together: lanes are full many times, and what is signed fits into a core's cache.
 const NAMES: usize = 2048;
@@ -53,11 +53,11 @@ pub(super) struct VerifyArgs {
     no_warnings: bool,
 }
 
-pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DnssecError> {
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let accelerator = global.builder().lazy().build()?;
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&accelerator);
+        global.warn_absent_engines(&accelerator);
     }
     let origin = origin(args.origin.as_deref())?;
     let anchors = anchors(&args.anchors, args.text.limit())?;
@@ -70,7 +70,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
         return report::syntax(global, &zone, started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     }
     global.note(|| {
-        let records = crate::table::count(zone.records.len() as u64, "record");
+        let records = oarlock_measure::table::count(zone.records.len() as u64, "record");
         format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
     });
     let sets = RecordSets::new(&zone.records);
@@ -189,7 +189,7 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<TrustAnchor>, Dnss
 
 /// How much was looked at, in words.
 pub(super) fn counted(counts: &VerifyCounts) -> String {
-    use crate::table::{count, thousands};
+    use oarlock_measure::table::{count, thousands};
     let mut text = format!(
         "{} good, {}, {}, {} ({} secure)",
         count(counts.good_signatures, "signature"),

@@ -13,7 +13,7 @@ use oarlock_io::compressed::{self, DamagedError, DecompressedInput, StreamDamage
 use super::blocks::Blocks;
 use super::includes::Includes;
 use super::{DnssecError, key_text};
-use crate::progress;
+use oarlock_measure::progress;
 
 /// Gives the text of a file that `$INCLUDE` names, or says why not.
 type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;

@@ -10,7 +10,7 @@ use oarlock::table::KeyType;
 use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
 /// A key without its material, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -94,7 +94,7 @@ impl About {
     }
 
     /// Prints it on stdout.
-    pub(super) fn print(&self, global: &Global) -> io::Result<()> {
+    pub(super) fn print(&self, global: &GlobalOptions) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(self).map_err(io::Error::other)?;

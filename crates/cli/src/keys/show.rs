@@ -11,9 +11,9 @@ use oarlock_io::KeyMaterial;
 use super::about::{self, About};
 use super::args::ShowArgs;
 use super::{KeysError, place};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {
         return Err(KeysError::Usage("--pem or --reference, and --json: stdout carries one of them alone"));
     }

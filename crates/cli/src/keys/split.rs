@@ -13,9 +13,9 @@ use super::about::About;
 use super::args::SplitArgs;
 use super::draft::{self, Over};
 use super::{KeysError, place};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &SplitArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
     let key = place::read(&args.file, place::passphrase(args.in_passphrase_file.as_deref())?.as_ref())?;
     let name = args.name.clone().unwrap_or_else(|| place::name_of(&args.file));
     place::check_name(&name, ": --name gives one")?;
@@ -56,7 +56,7 @@ fn text(share: &Share, passphrase: Option<&Passphrase>) -> Result<Zeroizing<Stri
 }
 
 fn say(
-    global: &Global,
+    global: &GlobalOptions,
     args: &SplitArgs,
     name: &str,
     shares: &[Share],

@@ -26,12 +26,12 @@ pub(super) use self::args::SignArgs;
 use self::summary::Summary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use crate::args::Global;
-use crate::progress;
 use crate::records::Target;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());
     args.check(global.json)?;
     let origin = origin(args.origin.as_deref())?;
@@ -43,7 +43,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&accelerator);
+        global.warn_absent_engines(&accelerator);
     }
     let fail = |error| DnssecError::Sign { path: args.zone.clone(), error: Box::new(error) };
     let draft = ZoneDraft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;

@@ -9,7 +9,7 @@ use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
 use serde::Serialize;
 
 use super::super::DnssecError;
-use crate::table::{count, thousands};
+use oarlock_measure::table::{count, thousands};
 
 /// What was done.
 #[derive(Debug, Serialize)]
