@@ -1,5 +1,5 @@
-//! Bodies cut into pieces: canonical as the rules have it line by line, wherever the cuts are. The first byte says how long pieces
-//! are.
+//! Bodies cut into pieces: canonical as the rules have it line by line, wherever the cuts are. The first byte says how
+//! long pieces are.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

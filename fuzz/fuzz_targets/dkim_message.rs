@@ -1,5 +1,5 @@
-//! Header fields, tags of signatures, results of others and ARC sets of whatever message: read or refused, and what is read is inside
-//! the message.
+//! Header fields, tags of signatures, results of others and ARC sets of whatever message: read or refused, and what is
+//! read is inside the message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! A file of TXT records from outside: whatever is taken is found under its name, and comes back when it is written as a zone.
+//! A file of TXT records from outside: whatever is taken is found under its name, and comes back when it is written as
+//! a zone.
 #![no_main]
 
 use std::fmt::Write;

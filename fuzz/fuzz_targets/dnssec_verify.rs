@@ -1,4 +1,5 @@
-//! Zone files of any bytes, verified as whole zones under anchors of their own: something is said of each, the same name by name.
+//! Zone files of any bytes, verified as whole zones under anchors of their own: something is said of each, the same
+//! name by name.
 #![no_main]
 
 use std::sync::LazyLock;

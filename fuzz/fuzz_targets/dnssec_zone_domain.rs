@@ -26,8 +26,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Without what the two mean differently: directives, `@` in data, blanks and strings across lines, control characters, and a quote within a
-/// word.
+/// Without what the two mean differently: directives, `@` in data, blanks and strings across lines, control characters,
+/// and a quote within a word.
 fn is_common(text: &[u8]) -> bool {
     let is_plain = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~') && !matches!(byte, b'$' | b'@' | b'"' | b'\\');
     text.iter().all(is_plain)

@@ -1,6 +1,6 @@
-//! The lanes engine, and the scalar one with tables, against the scalar one without: bytes choose a shape, then for each job a key,
-//! an input and a signature among those at the edges of its arithmetic, good or spoilt. Both leaves, with and without tables for
-//! keys that recur.
+//! The lanes engine, and the scalar one with tables, against the scalar one without: bytes choose a shape, then for
+//! each job a key, an input and a signature among those at the edges of its arithmetic, good or spoilt. Both leaves,
+//! with and without tables for keys that recur.
 #![no_main]
 
 use std::collections::HashMap;

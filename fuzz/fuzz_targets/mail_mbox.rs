@@ -1,5 +1,5 @@
-//! Mail from outside: the bytes of an mbox are messages or what stands between them; what is written to one comes back; a stream
-//! gives the wire's lines as memory does.
+//! Mail from outside: the bytes of an mbox are messages or what stands between them; what is written to one comes back;
+//! a stream gives the wire's lines as memory does.
 #![no_main]
 
 use std::io::{BufReader, Read};

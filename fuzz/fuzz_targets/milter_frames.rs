@@ -1,4 +1,5 @@
-//! What MTAs send: cut anywhere it gives the same frames, what is understood can be said again, and a session answers or hangs up.
+//! What MTAs send: cut anywhere it gives the same frames, what is understood can be said again, and a session answers
+//! or hangs up.
 #![no_main]
 
 use std::future::Future;

@@ -1,4 +1,5 @@
-//! No text shows bytes of a private key. Seeds are the test keys, so that what a target is given mostly is one of them, damaged.
+//! No text shows bytes of a private key. Seeds are the test keys, so that what a target is given mostly is one of them,
+//! damaged.
 
 use std::collections::HashSet;
 use std::fmt::{Debug, Display};

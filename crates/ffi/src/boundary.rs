@@ -6,8 +6,8 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the body of a function that C calls. A panic ends here, as unwinding into C is undefined: it has been printed by
-/// the panic hook, and None stands for it.
+/// Runs the body of a function that C calls. A panic ends here, as unwinding into C is undefined: it has been printed
+/// by the panic hook, and None stands for it.
 pub fn guard<T>(body: impl FnOnce() -> T) -> Option<T> {
     // What a panic leaves behind is seen by later calls with the same handle; handles keep no half-made state.
     catch_unwind(AssertUnwindSafe(body)).ok()
@@ -39,8 +39,8 @@ pub unsafe fn text<'a>(data: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(data) }.to_str().ok()
 }
 
-/// Writes `content` where C has `room` bytes, which need not be initialised. False, and nothing written, where it does not
-/// fit or there is no place.
+/// Writes `content` where C has `room` bytes, which need not be initialised. False, and nothing written, where it does
+/// not fit or there is no place.
 ///
 /// # Safety
 /// Where `place` is not null, `room` bytes may be written there, and `content` does not lie among them.
@@ -54,14 +54,16 @@ pub unsafe fn copy_out(content: &[u8], place: *mut u8, room: usize) -> bool {
     true
 }
 
-/// True in a program that runs with more rights than the user who started it: set-user-ID, set-group-ID, file capabilities.
-/// Its environment comes from that user and must not decide what it reads, writes or connects to. secure_getenv(3).
+/// True in a program that runs with more rights than the user who started it: set-user-ID, set-group-ID, file
+/// capabilities. Its environment comes from that user and must not decide what it reads, writes or connects to.
+/// secure_getenv(3).
 #[must_use]
 pub fn is_privileged() -> bool {
     getauxval(AT_SECURE) != 0
 }
 
-/// The value of an environment variable. None if it is not set, is not UTF-8, or the program [is privileged](is_privileged).
+/// The value of an environment variable. None if it is not set, is not UTF-8, or the program [is
+/// privileged](is_privileged).
 #[must_use]
 pub fn environment(name: &str) -> Option<String> {
     if is_privileged() { None } else { std::env::var(name).ok() }
@@ -125,16 +127,17 @@ pub fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
 /// `linux/auxvec.h`: not zero asks for a secure execution.
 const AT_SECURE: c_ulong = 23;
 
-// SAFETY: the C library's own function, of this type. It reads what the kernel gave to this process at its start, and may be
-// called at any time with any number: getauxval(3).
+// SAFETY: the C library's own function, of this type. It reads what the kernel gave to this process at its start, and
+// may be called at any time with any number: getauxval(3).
 unsafe extern "C" {
     safe fn getauxval(kind: c_ulong) -> c_ulong;
 }
 
 /// Tells the allocator how much freed memory it may keep. mallopt(3).
 ///
-/// glibc raises both thresholds by itself, to 32 and 64 MiB, once long buffers have been freed, and [`trim_memory`] does not reach what
-/// it keeps at the ends of the heaps of threads. Where the allocator has no such settings nothing happens.
+/// glibc raises both thresholds by itself, to 32 and 64 MiB, once long buffers have been freed, and [`trim_memory`]
+/// does not reach what it keeps at the ends of the heaps of threads. Where the allocator has no such settings nothing
+/// happens.
 pub fn keep_little_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -5,8 +5,8 @@
 //! | `boundary` | [`guard`], which no panic passes; bytes and text that C lends; outputs that C has room for; the [`environment`]; users; memory given back |
 //! | `wait` | [`Event`], [`Gate`] and [`Alarm`], descriptors that become readable when there is something to go on with |
 //!
-//! Ownership is written in the types of entry functions, which have the same representation as C's pointers: `Option<&T>`
-//! and `Option<&mut T>` are lent for the call, `Option<Box<T>>` is given away, in either direction.
+//! Ownership is written in the types of entry functions, which have the same representation as C's pointers:
+//! `Option<&T>` and `Option<&mut T>` are lent for the call, `Option<Box<T>>` is given away, in either direction.
 #![deny(unsafe_code)]
 
 mod boundary;

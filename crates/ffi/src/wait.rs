@@ -11,7 +11,8 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
-/// A descriptor that is readable from [`signal`](Self::signal) until [`reset`](Self::reset). As a waker it signals itself.
+/// A descriptor that is readable from [`signal`](Self::signal) until [`reset`](Self::reset). As a waker it signals
+/// itself.
 #[derive(Debug)]
 pub struct Event(OwnedFd);
 

@@ -10,8 +10,8 @@
 //! | [`planted`] | an engine that leaks: whoever does not notice it proves nothing |
 //! | [`report`] | what was found, as table and JSON |
 //!
-//! `cargo run --release -p oarlock-leaks -- time NAME` takes minutes for a million samples of a curve's shape, up to hours for RSA's;
-//! `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
+//! `cargo run --release -p oarlock-leaks -- time NAME` takes minutes for a million samples of a curve's shape, up to
+//! hours for RSA's; `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
 #![forbid(unsafe_code)]
 
 pub mod padding;

@@ -1,5 +1,5 @@
-//! `oarlock-leaks`: exit code 0 where the planted leak was found and no other, 1 where not, 2 for wrong usage, 3 where the
-//! machine failed.
+//! `oarlock-leaks`: exit code 0 where the planted leak was found and no other, 1 where not, 2 for wrong usage, 3 where
+//! the machine failed.
 #![forbid(unsafe_code)]
 
 use std::io::IsTerminal;
@@ -32,7 +32,8 @@ struct Cli {
 enum Command {
     /// Times batches under a fixed secret and under random ones: |t| < 5 where nothing shows
     Time(TimeArgs),
-    /// Times RSA decryptions of good paddings and of bad ones, eight at a time: |t| < 5 where nobody can tell them apart
+    /// Times RSA decryptions of good paddings and of bad ones, eight at a time: |t| < 5 where nobody can tell them
+    /// apart
     Padding(PaddingArgs),
     /// Runs the portable leaf under Valgrind with secrets that must decide nothing (build with --features valgrind)
     Valgrind(Subjects),

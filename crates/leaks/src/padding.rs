@@ -1,9 +1,10 @@
-//! Decryptions of good and bad paddings: whoever can tell them apart decrypts anything (Bleichenbacher 1998, Manger 2001).
+//! Decryptions of good and bad paddings: whoever can tell them apart decrypts anything (Bleichenbacher 1998, Manger
+//! 2001).
 //!
-//! Whole schemes are timed, as callers get them: `run_all` on ciphertexts that were made by padding. Of PKCS#1 v1.5 good messages are
-//! held against bad ones, which have random lengths alike, because implicit rejection gives a message too. Of OAEP, where the answer itself says
-//! no, two ways of being bad are held against each other: the first byte (Manger's) and the label's hash, which a decoder meets
-//! later.
+//! Whole schemes are timed, as callers get them: `run_all` on ciphertexts that were made by padding. Of PKCS#1 v1.5
+//! good messages are held against bad ones, which have random lengths alike, because implicit rejection gives a message
+//! too. Of OAEP, where the answer itself says no, two ways of being bad are held against each other: the first byte
+//! (Manger's) and the label's hash, which a decoder meets later.
 
 use std::hint::black_box;
 

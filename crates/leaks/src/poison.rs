@@ -1,7 +1,7 @@
 //! Batches whose secrets Valgrind watches: a branch or an address that depends on one is an error that it reports.
 //!
-//! The portable leaf runs there, since Valgrind knows no AVX-512: the algorithms are the same, written once. The kernels in
-//! `asm!` have their twins in it, and are looked at by the clock ([`crate::timing`]).
+//! The portable leaf runs there, since Valgrind knows no AVX-512: the algorithms are the same, written once. The
+//! kernels in `asm!` have their twins in it, and are looked at by the clock ([`crate::timing`]).
 
 use std::process::{Command, Stdio};
 

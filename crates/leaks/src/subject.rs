@@ -1,7 +1,7 @@
 //! What may leak: shapes with a secret, and batches under one fixed secret or under random ones.
 //!
-//! Both classes are alike in all but the secret's value: the same public inputs, fresh keys for every batch, made in the
-//! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
+//! Both classes are alike in all but the secret's value: the same public inputs, fresh keys for every batch, made in
+//! the same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
 
 use oarlock_core::{
     Column, Curve, Direction, Engine, Fingerprint, Jobs, Key, KeyParts, KeySource, ModExpParts, NonceInput,
@@ -209,7 +209,8 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
     }
 }
 
-/// A longer modulus takes an exponent of so many bits: its length is public and says only how often the same steps are taken.
+/// A longer modulus takes an exponent of so many bits: its length is public and says only how often the same steps are
+/// taken.
 const EXPONENT_BITS: u16 = 64;
 
 /// Names and shapes. The base point of X25519 has a name of its own: engines may know its multiples.
@@ -253,7 +254,8 @@ fn record_lens(shape: Shape) -> (usize, usize, usize) {
     }
 }
 
-/// The fixed secret, of little weight where it may be chosen, and so many random ones; where that is none, the fixed one.
+/// The fixed secret, of little weight where it may be chosen, and so many random ones; where that is none, the fixed
+/// one.
 fn make(shape: Shape, pool: usize) -> Result<(Secret, Vec<Secret>), KeyError> {
     let several = |make: fn() -> Result<Key, KeyError>, count| (0..count).map(move |_| parts(&make()?));
     let parts: Vec<KeyParts> = match shape {

@@ -33,8 +33,8 @@ impl Clock for WallClock {
 /// A batch of each class is made afresh after so many samples.
 const SAMPLES_PER_PAIR: usize = 8;
 
-/// Times `samples` runs of full batches, whose class is drawn anew for each. A batch runs once before, unseen: that prepares
-/// its keys and brings it into the caches. `tick` hears of every sample.
+/// Times `samples` runs of full batches, whose class is drawn anew for each. A batch runs once before, unseen: that
+/// prepares its keys and brings it into the caches. `tick` hears of every sample.
 ///
 /// # Errors
 /// The engine fails, or refuses a job.

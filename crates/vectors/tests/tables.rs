@@ -1,4 +1,5 @@
-//! The suite's verifications by the scalar engine as it serves where there are no lanes, by tables; AWS-LC alone is the referee.
+//! The suite's verifications by the scalar engine as it serves where there are no lanes, by tables; AWS-LC alone is the
+//! referee.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;

@@ -1,4 +1,5 @@
-//! The whole suite for the newest OpenSSL, built here from its sources: what has changed since 3.0 is found by running it.
+//! The whole suite for the newest OpenSSL, built here from its sources: what has changed since 3.0 is found by running
+//! it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod common;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use common::{Place, Ran, program};
+use common::{ProgramResult, TestDirectory, program};
 
 /// What no test here touches.
 const LEFT_OUT: [&str; 37] = [
@@ -54,74 +55,74 @@ const LEFT_OUT: [&str; 37] = [
 
 #[test]
 fn it_is_the_version_that_is_meant() {
-    let Some(place) = place() else { return };
+    let Some(dir) = test_directory() else { return };
     let (_, meant) = openssl_src::version().split_once('+').unwrap();
-    let said = place.openssl("version -a").ok();
+    let said = dir.openssl("version -a").ok();
     assert!(said.starts_with(&format!("OpenSSL {meant} ")), "{said}");
-    let said = place.openssl("list -providers -verbose").ok();
+    let said = dir.openssl("list -providers -verbose").ok();
     assert!(said.contains("name: Oarlock") && said.contains("status: active"), "{said}");
 }
 
 #[test]
 fn signatures_of_either_side_verify_at_the_other() {
-    place().iter().for_each(suite::signatures);
+    test_directory().iter().for_each(suite::signatures);
 }
 
 #[test]
 fn decryption_takes_what_plain_openssl_encrypted() {
-    place().iter().for_each(suite::encryption);
+    test_directory().iter().for_each(suite::encryption);
 }
 
 #[test]
 fn x25519_agrees_with_plain_openssl() {
-    place().iter().for_each(suite::agreement);
+    test_directory().iter().for_each(suite::agreement);
 }
 
 #[test]
 fn certificates_and_requests_are_signed() {
-    place().iter().for_each(suite::certificates);
+    test_directory().iter().for_each(suite::certificates);
 }
 
 #[test]
 fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
-    let Some(place) = place() else { return };
-    place.keys();
-    suite::handshakes(&place);
+    let Some(dir) = test_directory() else { return };
+    dir.keys();
+    suite::handshakes(&dir);
 }
 
 #[test]
 fn every_group_of_tls_is_there() {
-    let Some(place) = place() else { return };
-    place.keys();
-    suite::groups(&place);
+    let Some(dir) = test_directory() else { return };
+    dir.keys();
+    suite::groups(&dir);
 }
 
 #[test]
 fn keys_are_made_by_either_key_manager() {
-    place().iter().for_each(suite::generation);
+    test_directory().iter().for_each(suite::generation);
 }
 
 #[test]
 fn what_is_not_offered_is_left_to_the_default_provider() {
-    place().iter().for_each(suite::left_alone);
+    test_directory().iter().for_each(suite::left_alone);
 }
 
 #[test]
 fn jobs_pause_and_their_signatures_are_right() {
-    place().iter().for_each(suite::async_jobs);
+    test_directory().iter().for_each(suite::async_jobs);
 }
 
 #[test]
 fn bad_input_is_said_on_the_error_queue() {
-    place().iter().for_each(suite::bad_input);
+    test_directory().iter().for_each(suite::bad_input);
 }
 
 /// None, and said so, where it cannot be built.
-fn place() -> Option<Place> {
+fn test_directory() -> Option<TestDirectory> {
     // Where it fails, it is not tried again by every test.
     static BUILT: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
     let openssl = BUILT.get_or_init(build).clone().unwrap()?;
-    Some(Place::with(openssl, None, "mode = local"))
+    Some(TestDirectory::with(openssl, None, "mode = local"))
 }
 
 /// Built once, and kept with what cargo builds: one program with its libraries within, which exports their functions.
@@ -156,7 +157,7 @@ fn step(command: &mut Command, directory: &Path) -> Result<(), String> {
     for name in ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"] {
         command.env_remove(name);
     }
-    let ran = Ran::of(command);
+    let ran = ProgramResult::of(command);
     if ran.output.status.success() { Ok(()) } else { Err(format!("{}\n{}", ran.command, ran.said())) }
 }
 

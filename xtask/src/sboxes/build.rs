@@ -1,5 +1,5 @@
-//! Circuits built output by output from what is there already, in the manner of Kwan ("Reducing the gate count of bitslice
-//! DES", 2000) with gates of three inputs.
+//! Circuits built output by output from what is there already, in the manner of Kwan ("Reducing the gate count of
+//! bitslice DES", 2000) with gates of three inputs.
 
 use super::circuit::{Circuit, Gate, OUTPUTS, Truth, VARIABLES};
 use super::fit::{fit, fits};

@@ -22,8 +22,8 @@ pub(super) const VARIABLES: [Truth; INPUTS] = [
     0xAAAA_AAAA_AAAA_AAAA,
 ];
 
-/// Any function of three signals: bit `4a + 2b + c` of the table for operands a, b, c. Signals 0 to 5 are the inputs, 6 and up
-/// the gates in order.
+/// Any function of three signals: bit `4a + 2b + c` of the table for operands a, b, c. Signals 0 to 5 are the inputs, 6
+/// and up the gates in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gate {
     pub(super) table: u8,

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::circuit::{Circuit, Gate, INPUTS};
 
 const HEAD: &str = "\
-//! The S-boxes of DES as three-input gates, one bit of each lane at a time. Made from `circuits.txt` by `cargo xtask sboxes`; what
-//! `cargo xtask check` finds changed by hand is an error.
+//! The S-boxes of DES as three-input gates, one bit of each lane at a time. Made from `circuits.txt` by `cargo xtask
+//! sboxes`; what `cargo xtask check` finds changed by hand is an error.
 //!
 //! The input is b1 to b6 as the expansion E gives them, the output the most significant bit first. FIPS 46-3.
 

@@ -25,8 +25,8 @@ pub(super) fn fits(signals: &[Truth], truth: Truth, care: Truth) -> Vec<[usize; 
     found
 }
 
-/// The gate of these operands that agrees with `truth` where `care` is set, if any does; rows of its table that never matter
-/// are taken from `spare`.
+/// The gate of these operands that agrees with `truth` where `care` is set, if any does; rows of its table that never
+/// matter are taken from `spare`.
 pub(super) fn fit(signals: &[Truth], operands: [usize; 3], truth: Truth, care: Truth, spare: u64) -> Gate {
     let table = (0..8).fold(0, |table, row| {
         let side = |at: usize| {

@@ -9,8 +9,8 @@
 //! | `file` | the table of circuits, `crates/lanes/src/des/circuits.txt` |
 //! | `emit` | Rust made of it, `crates/lanes/src/des/sboxes.rs` |
 //!
-//! The search starts from the circuits in the table and never makes them worse; the same seed and number of steps give the same
-//! circuits. Whatever it finds is proved: a circuit is compared with the standard's table for all 64 inputs.
+//! The search starts from the circuits in the table and never makes them worse; the same seed and number of steps give
+//! the same circuits. Whatever it finds is proved: a circuit is compared with the standard's table for all 64 inputs.
 
 mod build;
 mod circuit;

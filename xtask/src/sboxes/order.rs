@@ -1,5 +1,5 @@
-//! The order of a circuit's gates. `vpternlog` overwrites one of its operands: an operand that is needed again has to be copied
-//! first. And whatever is still needed takes a register.
+//! The order of a circuit's gates. `vpternlog` overwrites one of its operands: an operand that is needed again has to
+//! be copied first. And whatever is still needed takes a register.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,8 @@ type Point = u64;
 /// An inner gate, and an outer gate whose last operand is the inner one's place.
 pub(super) type Pair = (Gate, Gate);
 
-/// Two inputs at which the function differs are taken from each of the eight cells that three signals make, and two more.
+/// Two inputs at which the function differs are taken from each of the eight cells that three signals make, and two
+/// more.
 const CONFLICTS: usize = 16;
 
 /// The function, as a search over supports sees it.

@@ -1,5 +1,5 @@
-//! A random walk among circuits of the same function: a gate and what only it needs are exchanged for other gates that make no
-//! difference to the outputs.
+//! A random walk among circuits of the same function: a gate and what only it needs are exchanged for other gates that
+//! make no difference to the outputs.
 
 use super::build::Built;
 use super::circuit::{Circuit, Gate, INPUTS, Truth};

@@ -17,7 +17,8 @@ const P384_PRIME: &str =
 const ED25519_ORDER: &str = "1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed";
 /// 2^255 - 19.
 const PRIME_25519: &str = "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed";
-/// The u-coordinates of small order besides 0, 1 and p - 1, and y-coordinates of order 8. Bernstein, "Curve25519", section 3.
+/// The u-coordinates of small order besides 0, 1 and p - 1, and y-coordinates of order 8. Bernstein, "Curve25519",
+/// section 3.
 const SMALL_ORDER_U: [&str; 2] = [
     "00b8495f16056286fdb1329ceb8d09da6ac49ff1fae35616aeb8413b7c7aebe0",
     "57119fd0dd4e22d8868e1c58c45c44045bef839c55b1d0b1248c50a3bc959c5f",

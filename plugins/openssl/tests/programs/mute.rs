@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use crate::common::Place;
+use crate::common::TestDirectory;
 
 pub struct MuteServer {
     socket: PathBuf,
@@ -16,8 +16,8 @@ pub struct MuteServer {
 }
 
 impl MuteServer {
-    pub fn start(place: &Place) -> Self {
-        let socket = place.path("mute.sock");
+    pub fn start(dir: &TestDirectory) -> Self {
+        let socket = dir.path("mute.sock");
         let listener = UnixListener::bind(&socket).unwrap();
         let connections = Arc::new(Mutex::new(Vec::new()));
         let has_left = Arc::new(AtomicBool::new(false));
