@@ -28,8 +28,6 @@ const TOLERATED_CYCLES: &[(&str, usize)] = &[
     ("server", 20),
     // Target: none. The global arguments stand beside the arguments of all commands.
     ("cli", 20),
-    // Target: four.
-    ("vectors", 8),
 ];
 
 /// Checks the cycles of every crate of the workspace.
