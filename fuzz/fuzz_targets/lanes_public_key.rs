@@ -1,6 +1,6 @@
-//! The lanes engine, and the scalar one with tables, against the scalar one without: bytes choose a shape, then for
-//! each job a key, an input and a signature among those at the edges of its arithmetic, good or spoilt. EnginePair leaves,
-//! with and without tables for keys that recur.
+//! The lanes engine, and the scalar engine with tables, against the scalar engine without tables. Bytes choose a shape,
+//! and for each job a key, an input and a signature among boundary values, valid or invalid. Both leaves run, with and
+//! without verification tables.
 #![no_main]
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use oarlock_scalar::Scalar;
 use oarlock_vectors::OperationCase;
 use oarlock_vectors::edges::EdgeCases;
 
-/// A group and some of the next.
+/// A group of lanes and a part of the next.
 const MAX_JOBS: usize = 19;
 
 struct World {

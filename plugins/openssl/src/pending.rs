@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use oarlock::PendingAnswer;
-use oarlock_ffi::Event;
+use oarlock_ffi::EventDescriptor;
 use oarlock_wire::Pending;
 use zeroize::Zeroizing;
 
@@ -28,7 +28,10 @@ impl PendingOperation {
 
     /// Returns the answer if it is there. Otherwise `event` is signalled when a local answer arrives; a cryptoserver's
     /// answer makes the descriptor of its connection readable.
-    pub(crate) fn poll(&mut self, event: &Arc<Event>) -> Option<Result<Zeroizing<Vec<u8>>, ProviderError>> {
+    pub(crate) fn poll(
+        &mut self,
+        event: &Arc<EventDescriptor>,
+    ) -> Option<Result<Zeroizing<Vec<u8>>, ProviderError>> {
         match self {
             Self::Local(answer) => {
                 let waker = Waker::from(Arc::clone(event));

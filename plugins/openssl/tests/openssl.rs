@@ -1,4 +1,4 @@
-//! `openssl` with the provider, against `openssl` without: the whole suite for Debian's libraries.
+//! `openssl` with the provider against `openssl` without it: the whole suite for Debian's libraries.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -7,18 +7,18 @@ mod suite;
 
 use common::{TestDirectory, program};
 
-/// Engines on and off: lanes where there are some, and the scalar engine alone.
+/// The sections of the provider: all engines, and the scalar engine alone.
 const SECTIONS: [&str; 2] = ["mode = local", "mode = local\nengines = scalar\nthreads = 1"];
 
 #[test]
-fn signatures_of_either_side_verify_at_the_other() {
+fn verifies_signatures_of_plain_openssl_and_the_opposite() {
     for dir in test_directories() {
         suite::signatures(&dir);
     }
 }
 
 #[test]
-fn decryption_takes_what_plain_openssl_encrypted() {
+fn decrypts_messages_of_plain_openssl() {
     for dir in test_directories() {
         suite::encryption(&dir);
     }
@@ -32,7 +32,7 @@ fn x25519_agrees_with_plain_openssl() {
 }
 
 #[test]
-fn certificates_and_requests_are_signed() {
+fn signs_certificates_and_requests() {
     for dir in test_directories() {
         suite::certificates(&dir);
     }
@@ -47,7 +47,7 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 }
 
 #[test]
-fn every_group_of_tls_is_there() {
+fn offers_every_tls_group() {
     for dir in test_directories() {
         dir.keys();
         suite::groups(&dir);
@@ -55,28 +55,28 @@ fn every_group_of_tls_is_there() {
 }
 
 #[test]
-fn keys_are_made_by_either_key_manager() {
+fn keys_of_both_key_managers_work() {
     for dir in test_directories() {
         suite::generation(&dir);
     }
 }
 
 #[test]
-fn what_is_not_offered_is_left_to_the_default_provider() {
+fn leaves_unsupported_operations_to_the_default_provider() {
     for dir in test_directories() {
         suite::left_alone(&dir);
     }
 }
 
 #[test]
-fn jobs_pause_and_their_signatures_are_right() {
+fn jobs_pause_and_make_valid_signatures() {
     for dir in test_directories() {
         suite::async_jobs(&dir);
     }
 }
 
 #[test]
-fn programs_load_and_unload_it_fork_and_have_threads_and_contexts() {
+fn works_in_programs_with_forks_threads_and_contexts() {
     for dir in test_directories() {
         dir.keys();
         lives::lead(&dir, &["rsa", "p256"]);
@@ -84,14 +84,14 @@ fn programs_load_and_unload_it_fork_and_have_threads_and_contexts() {
 }
 
 #[test]
-fn bad_input_is_said_on_the_error_queue() {
+fn reports_bad_input_on_the_error_queue() {
     for dir in test_directories() {
         suite::bad_input(&dir);
     }
 }
 
 #[test]
-fn the_provider_says_who_it_is() {
+fn reports_its_name_and_version() {
     for dir in test_directories() {
         let said = dir.openssl("list -providers -verbose").ok();
         for expected in ["name: Oarlock", "status: active", concat!("version: ", env!("CARGO_PKG_VERSION"))] {

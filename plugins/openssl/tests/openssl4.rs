@@ -1,5 +1,5 @@
-//! The whole suite for the newest OpenSSL, built here from its sources: what has changed since 3.0 is found by running
-//! it.
+//! The whole suite for the newest OpenSSL, which is built here from its sources, because its interface may differ from
+//! 3.0.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod common;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use common::{ProgramResult, TestDirectory, program};
 
-/// What no test here touches.
+/// Features that no test uses.
 const LEFT_OUT: [&str; 37] = [
     "no-afalgeng",
     "no-argon2",
@@ -54,7 +54,7 @@ const LEFT_OUT: [&str; 37] = [
 ];
 
 #[test]
-fn it_is_the_version_that_is_meant() {
+fn the_library_has_the_expected_version() {
     let Some(dir) = test_directory() else { return };
     let (_, meant) = openssl_src::version().split_once('+').unwrap();
     let said = dir.openssl("version -a").ok();
@@ -64,12 +64,12 @@ fn it_is_the_version_that_is_meant() {
 }
 
 #[test]
-fn signatures_of_either_side_verify_at_the_other() {
+fn verifies_signatures_of_plain_openssl_and_the_opposite() {
     test_directory().iter().for_each(suite::signatures);
 }
 
 #[test]
-fn decryption_takes_what_plain_openssl_encrypted() {
+fn decrypts_messages_of_plain_openssl() {
     test_directory().iter().for_each(suite::encryption);
 }
 
@@ -79,7 +79,7 @@ fn x25519_agrees_with_plain_openssl() {
 }
 
 #[test]
-fn certificates_and_requests_are_signed() {
+fn signs_certificates_and_requests() {
     test_directory().iter().for_each(suite::certificates);
 }
 
@@ -91,33 +91,33 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 }
 
 #[test]
-fn every_group_of_tls_is_there() {
+fn offers_every_tls_group() {
     let Some(dir) = test_directory() else { return };
     dir.keys();
     suite::groups(&dir);
 }
 
 #[test]
-fn keys_are_made_by_either_key_manager() {
+fn keys_of_both_key_managers_work() {
     test_directory().iter().for_each(suite::generation);
 }
 
 #[test]
-fn what_is_not_offered_is_left_to_the_default_provider() {
+fn leaves_unsupported_operations_to_the_default_provider() {
     test_directory().iter().for_each(suite::left_alone);
 }
 
 #[test]
-fn jobs_pause_and_their_signatures_are_right() {
+fn jobs_pause_and_make_valid_signatures() {
     test_directory().iter().for_each(suite::async_jobs);
 }
 
 #[test]
-fn bad_input_is_said_on_the_error_queue() {
+fn reports_bad_input_on_the_error_queue() {
     test_directory().iter().for_each(suite::bad_input);
 }
 
-/// None, and said so, where it cannot be built.
+/// Makes a test directory. Prints SKIPPED and returns None if OpenSSL cannot be built.
 fn test_directory() -> Option<TestDirectory> {
     // Where it fails, it is not tried again by every test.
     static BUILT: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
@@ -125,7 +125,7 @@ fn test_directory() -> Option<TestDirectory> {
     Some(TestDirectory::with(openssl, None, "mode = local"))
 }
 
-/// Built once, and kept with what cargo builds: one program with its libraries within, which exports their functions.
+/// Builds OpenSSL once, beside the output of cargo: a program that contains its libraries and exports their functions.
 fn build() -> Result<Option<PathBuf>, String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         eprintln!("SKIPPED: OpenSSL is built for x86-64 Linux only");

@@ -1,4 +1,4 @@
-//! Programs of Debian's as they are, with the provider and with keys of every origin.
+//! Unchanged programs of Debian, with the provider and with keys of every origin.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -19,28 +19,28 @@ use programs::{VISITS, Visit, apache, haproxy, has, nginx, postfix, signal_to, t
 use rustix::process::Signal;
 use server::CryptoServer;
 
-/// Certificates with their keys.
+/// The certificates and their keys.
 const PAIRS: [(&str, &str); 2] = [("rsa.crt", "rsa"), ("p256.crt", "p256")];
 
-/// The same with the keys in the cryptoserver.
+/// The certificates with keys in the cryptoserver.
 const HELD: [(&str, &str); 2] = [("rsa.crt", "rsa.ref"), ("p256.crt", "p256.ref")];
 
-/// What a client's first message holds: enough for the server to answer with a signature by an RSA key.
+/// The options of a client whose first message makes the server sign with an RSA key.
 const HELLO: &str = "-tls1_3 -groups X25519 -sigalgs RSA-PSS+SHA256:RSA+SHA256";
 
-/// What a paused handshake waits for in local mode.
+/// The descriptor that a paused handshake waits for in local mode.
 const EVENT: &str = "anon_inode:[eventfd]";
 
-/// A cryptoserver that writes down what it did, for every user.
+/// The settings of a cryptoserver for every user, with an audit log.
 const RECORDED: &str = "limits.may_bring_keys = true\naudit.file = \"audit\"\nlisten.unix_mode = \"0666\"\n\
                         [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
 
-/// A place whose provider has this process's engines.
+/// Makes a directory whose provider uses the engines of its process.
 fn local() -> TestDirectory {
     test_directory("mode = local\nthreads = 2")
 }
 
-/// A place whose provider asks a cryptoserver that holds both keys.
+/// Makes a directory whose provider uses a cryptoserver that holds both keys.
 fn service() -> (TestDirectory, CryptoServer) {
     let dir = test_directory("");
     let mut server = CryptoServer::with(&dir, RECORDED);
@@ -54,7 +54,7 @@ fn service() -> (TestDirectory, CryptoServer) {
     (dir, server)
 }
 
-/// A place whose provider asks a cryptoserver for keys that live there, and gets no answer.
+/// Makes a directory whose provider uses a cryptoserver that never answers.
 fn mute() -> (TestDirectory, MuteServer) {
     let (dir, _) = service();
     let server = MuteServer::start(&dir);
@@ -62,15 +62,14 @@ fn mute() -> (TestDirectory, MuteServer) {
     (dir, server)
 }
 
-/// One client for each version and certificate.
+/// Connects one client for each version and certificate.
 fn visit(dir: &TestDirectory, port: u16) {
     for (key, options) in VISITS {
         Visit { port, key, options }.succeeds(dir);
     }
 }
 
-/// Waits until the cryptoserver has written down that it signed for certificates `count` times, with keys that it calls
-/// so.
+/// Waits until the audit log has `count` signatures for certificates, with keys whose names `key` accepts.
 fn signed(dir: &TestDirectory, key: impl Fn(&str) -> bool, count: usize) {
     wait_for("signatures in the audit log", || {
         let audit = String::from_utf8(dir.read("server/audit")).unwrap();
@@ -79,7 +78,7 @@ fn signed(dir: &TestDirectory, key: impl Fn(&str) -> bool, count: usize) {
     });
 }
 
-/// A key that a process brought has no name there.
+/// True for a key that a client sent, which has no name in the log.
 fn is_brought(line: &str) -> bool {
     !is_held(line)
 }
@@ -114,7 +113,7 @@ fn nginx_serves_both_certificates_through_reloads_and_lost_workers() {
     assert_eq!(daemon.log().matches("[alert]").count(), 2, "{}", daemon.log());
 }
 
-/// Has clients come, none of which fails, until `change` is done and each has come once more.
+/// Connects clients until `change` has returned and each client has connected once more. No client may fail.
 fn while_clients_come(dir: &TestDirectory, port: u16, change: impl FnOnce()) {
     let (is_done, visits) = (AtomicBool::new(false), AtomicU32::new(0));
     thread::scope(|scope| {
@@ -135,7 +134,7 @@ fn while_clients_come(dir: &TestDirectory, port: u16, change: impl FnOnce()) {
 }
 
 #[test]
-fn nginx_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+fn nginx_uses_keys_of_files_and_of_the_cryptoserver() {
     for (pairs, is_from) in [(PAIRS, is_brought as fn(&str) -> bool), (HELD, is_held)] {
         let (dir, server) = service();
         let Some((daemon, port)) = nginx::start(&dir, &pairs) else { return };
@@ -172,7 +171,7 @@ fn apache_serves_both_certificates() {
 }
 
 #[test]
-fn apache_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+fn apache_uses_keys_of_files_and_of_the_cryptoserver() {
     for (pairs, is_from) in [(PAIRS, is_brought as fn(&str) -> bool), (HELD, is_held)] {
         let (dir, server) = service();
         let Some((daemon, port)) = apache::start(&dir, &pairs) else { return };
@@ -194,7 +193,7 @@ fn postfix_starts_tls() {
 }
 
 #[test]
-fn postfix_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+fn postfix_uses_keys_of_files_and_of_the_cryptoserver() {
     for (key, is_from) in [("rsa", is_brought as fn(&str) -> bool), ("rsa.ref", is_held)] {
         let (dir, server) = service();
         let Some((daemon, port)) = postfix::start(&dir, "rsa.crt", key) else { return };
@@ -227,7 +226,7 @@ fn haproxy_serves_others_while_a_handshake_waits() {
 }
 
 #[test]
-fn haproxy_forgets_clients_that_leave_in_the_middle() {
+fn haproxy_forgets_clients_that_leave_during_a_handshake() {
     let dir = local();
     let Some(proxy) = haproxy::start(&dir, &PAIRS, 60_000) else { return };
     let hello = Visit::hello(&dir, HELLO);
@@ -270,7 +269,7 @@ fn curl_checks_certificates_with_the_provider() {
     }
 }
 
-/// A client that has said its first message.
+/// Connects a client and sends its first message.
 fn greet(port: u16, hello: &[u8]) -> TcpStream {
     let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     client.write_all(hello).unwrap();
@@ -278,7 +277,7 @@ fn greet(port: u16, hello: &[u8]) -> TcpStream {
 }
 
 #[test]
-fn haproxy_tears_connections_down_whose_jobs_are_under_way() {
+fn haproxy_closes_connections_with_pending_jobs() {
     const CLIENTS: usize = 40;
     let (dir, mut server) = mute();
     let Some(mut proxy) = haproxy::start(&dir, &HELD, 1000) else { return };

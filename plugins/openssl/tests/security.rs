@@ -1,4 +1,4 @@
-//! Attempts of attackers: outputs that do not fit, and an environment that is another user's.
+//! Attacks: outputs that do not fit, and an environment of another user.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::{ProgramResult, TestDirectory, program};
 
-/// Built from `security/security.c`; None, and said so, without a compiler.
+/// Builds `security/security.c`. Prints SKIPPED and returns None without a compiler.
 fn attacker(dir: &TestDirectory) -> Option<PathBuf> {
     program("openssl")?;
     program("cc")?;
@@ -35,7 +35,7 @@ fn both(dir: &TestDirectory, attacker: &Path, what: &str, key: &str) -> [String;
 }
 
 #[test]
-fn a_place_shorter_than_the_modulus_shows_nothing_of_a_plaintext() {
+fn a_buffer_shorter_than_the_modulus_reveals_nothing_of_a_plaintext() {
     let dir = TestDirectory::new("engines = scalar\nthreads = 1");
     let Some(attacker) = attacker(&dir) else { return };
     dir.key("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
@@ -46,7 +46,7 @@ fn a_place_shorter_than_the_modulus_shows_nothing_of_a_plaintext() {
 }
 
 #[test]
-fn outputs_a_byte_short_are_refused_as_openssl_does() {
+fn rejects_buffers_that_are_a_byte_short_as_openssl_does() {
     let dir = TestDirectory::new("engines = scalar\nthreads = 1");
     let Some(attacker) = attacker(&dir) else { return };
     for (key, how) in common::KEYS.into_iter().filter(|(key, _)| *key != "ed25519") {
@@ -64,8 +64,8 @@ fn outputs_a_byte_short_are_refused_as_openssl_does() {
 /// The user `nobody` of every Linux.
 const NOBODY: u32 = 65534;
 
-/// A directory of root's that others may look into, with a set-user-ID program, a key that only root may read, and a
-/// configuration that loads the provider. None, and said so, if this machine cannot have it.
+/// Makes a directory of root that others can read, with a set-user-ID program, a key that only root can read, and a
+/// configuration that loads the provider. Prints SKIPPED and returns None if this machine does not allow it.
 fn raised(section: &str) -> Option<(TestDirectory, PathBuf)> {
     let skip = |why: &str| eprintln!("SKIPPED: {why}");
     if !rustix::process::geteuid().is_root() {
@@ -103,7 +103,7 @@ fn as_nobody(dir: &TestDirectory, program: &Path) -> Command {
     command
 }
 
-/// Listens in a directory of nobody's, and gives all that came on the first connection within the time.
+/// Listens in a directory of nobody, and returns everything that the first connection sends in time.
 fn listener(path: &Path) -> std::thread::JoinHandle<Vec<u8>> {
     let listener = UnixListener::bind(path).unwrap();
     fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
@@ -129,7 +129,7 @@ fn listener(path: &Path) -> std::thread::JoinHandle<Vec<u8>> {
 }
 
 #[test]
-fn the_environment_of_a_program_with_raised_privileges_is_not_read() {
+fn ignores_the_environment_of_a_program_with_raised_privileges() {
     // Without a mode of its own the section would leave the choice to the environment.
     for section in ["mode = local", ""] {
         let Some((dir, attacker)) = raised(section) else { return };

@@ -1,5 +1,4 @@
-//! `openssl` with the provider and a cryptoserver: keys from files, keys that live there, and all that can go wrong
-//! between.
+//! `openssl` with the provider and a cryptoserver: keys of files, keys of the server, and all failures in between.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -12,11 +11,11 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 
 use common::{KEYS, TestDirectory, configuration, program};
-use server::{CryptoServer, EVERYTHING};
+use server::{ALL_GRANTED, CryptoServer};
 
-/// A place whose provider uses a cryptoserver, which holds every kind of key under its own name.
+/// Makes a directory whose provider uses a cryptoserver, which holds a key of every type under its own name.
 fn start_with_keys() -> Option<(TestDirectory, CryptoServer)> {
-    with_settings(EVERYTHING)
+    with_settings(ALL_GRANTED)
 }
 
 fn with_settings(settings: &str) -> Option<(TestDirectory, CryptoServer)> {
@@ -35,7 +34,7 @@ fn with_settings(settings: &str) -> Option<(TestDirectory, CryptoServer)> {
     Some((dir, server))
 }
 
-/// Signs with what is named and verifies without the provider.
+/// Signs with the key `with`, and verifies without the provider.
 fn signs(dir: &TestDirectory, key: &str, with: &str) {
     if key == "ed25519" {
         dir.openssl(&format!("pkeyutl -sign -rawin -inkey {with} -in message -out signature")).ok();
@@ -47,7 +46,7 @@ fn signs(dir: &TestDirectory, key: &str, with: &str) {
 }
 
 #[test]
-fn keys_by_file_uri_and_reference_sign() {
+fn signs_with_keys_by_file_uri_and_reference() {
     let Some((dir, _server)) = start_with_keys() else { return };
     for (key, _) in KEYS {
         signs(&dir, key, key);
@@ -60,7 +59,7 @@ fn keys_by_file_uri_and_reference_sign() {
 }
 
 #[test]
-fn held_keys_decrypt_and_show_only_their_public_half() {
+fn held_keys_decrypt_and_export_only_their_public_half() {
     let Some((dir, _server)) = start_with_keys() else { return };
     dir.plain("pkeyutl -encrypt -pubin -inkey rsa.pub -in message -out cipher").ok();
     dir.openssl("pkeyutl -decrypt -inkey oarlock:rsa -in cipher -out decrypted").ok();
@@ -73,7 +72,7 @@ fn held_keys_decrypt_and_show_only_their_public_half() {
 }
 
 #[test]
-fn servers_shake_hands_with_keys_that_they_do_not_have() {
+fn tls_servers_use_keys_of_the_cryptoserver() {
     let Some((dir, _server)) = start_with_keys() else { return };
     suite::handshakes(&dir);
     for (key, _) in KEYS {
@@ -89,19 +88,19 @@ fn servers_shake_hands_with_keys_that_they_do_not_have() {
 }
 
 #[test]
-fn programs_fork_and_have_threads_and_contexts_with_a_cryptoserver() {
+fn a_cryptoserver_works_with_forks_threads_and_contexts() {
     let Some((dir, _server)) = start_with_keys() else { return };
     lives::lead(&dir, &["rsa", "rsa.ref"]);
 }
 
 #[test]
-fn jobs_pause_for_the_cryptoserver_too() {
+fn jobs_pause_for_the_cryptoserver() {
     let Some((dir, _server)) = start_with_keys() else { return };
     suite::async_jobs(&dir);
 }
 
 #[test]
-fn without_a_server_keys_that_are_here_go_on_and_that_is_said_once() {
+fn without_a_server_local_keys_work_with_one_warning() {
     let Some((dir, mut server)) = start_with_keys() else { return };
     server.stop();
     let said = suite::two_connections(&dir, "rsa");
@@ -117,7 +116,7 @@ fn without_a_server_keys_that_are_here_go_on_and_that_is_said_once() {
 }
 
 #[test]
-fn another_key_under_the_same_name_signs_nothing() {
+fn rejects_another_key_under_the_same_name() {
     let Some((dir, mut server)) = start_with_keys() else { return };
     server.stop();
     dir.key("other", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
@@ -128,7 +127,7 @@ fn another_key_under_the_same_name_signs_nothing() {
 }
 
 #[test]
-fn keys_that_the_identity_may_not_use_are_refused_by_name() {
+fn names_a_key_that_the_client_may_not_use() {
     let settings = "[[grant]]\nkeys = [\"p256\"]\nclients = [\"*\"]\n";
     let Some((dir, _server)) = with_settings(settings) else { return };
     signs(&dir, "p256", "oarlock:p256");
@@ -141,7 +140,7 @@ fn keys_that_the_identity_may_not_use_are_refused_by_name() {
 }
 
 #[test]
-fn a_socket_of_another_user_is_sent_nothing() {
+fn sends_nothing_to_a_socket_of_another_user() {
     let Some((dir, mut server)) = start_with_keys() else { return };
     server.stop();
     if !rustix::process::geteuid().is_root() {
@@ -183,7 +182,7 @@ fn a_socket_of_another_user_is_sent_nothing() {
 }
 
 #[test]
-fn a_truncated_or_missing_answer_is_an_error_and_no_hang() {
+fn a_truncated_or_missing_answer_is_an_error() {
     let Some((dir, mut server)) = start_with_keys() else { return };
     server.stop();
     let listener = UnixListener::bind(server.socket()).unwrap();
@@ -212,7 +211,7 @@ fn a_truncated_or_missing_answer_is_an_error_and_no_hang() {
 }
 
 #[test]
-fn a_malformed_reference_says_what_is_wrong() {
+fn reports_a_malformed_reference() {
     let Some((dir, _server)) = start_with_keys() else { return };
     dir.write("bad", "-----BEGIN OARLOCK KEY REFERENCE-----\nAAAA\n-----END OARLOCK KEY REFERENCE-----\n");
     let said = dir.openssl("dgst -sha256 -sign bad -out signature message").failed();

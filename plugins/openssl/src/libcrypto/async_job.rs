@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use oarlock_ffi::{Alarm, Event, Gate, guard};
+use oarlock_ffi::{EventDescriptor, TimerDescriptor, WatchDescriptor, guard};
 use rustix::event::{PollFd, PollFlags, poll};
 use zeroize::Zeroizing;
 
@@ -61,20 +61,20 @@ pub(crate) struct JobFibre<'p> {
     context: *mut c_void,
 }
 
-/// The content of a wait context: one descriptor for its whole life, and the pending operation. Event loops keep tables
-/// by descriptor, so the descriptor is not closed and opened again between operations.
+/// The content of a wait context: one descriptor for its whole life, and the pending operation. EventDescriptor loops
+/// keep tables by descriptor, so the descriptor is not closed and opened again between operations.
 struct WaitSlot {
-    event: Arc<Event>,
+    event: Arc<EventDescriptor>,
     /// Present if operations may wait for a connection to the cryptoserver.
     service: Option<ServiceWait>,
     pending: Mutex<Option<PendingOperation>>,
 }
 
-/// The descriptors that wait for a connection to the cryptoserver. The slot's descriptor is the gate's then.
+/// The descriptors that wait for a connection to the cryptoserver. The slot's descriptor is `watch` then.
 struct ServiceWait {
-    gate: Gate,
+    watch: WatchDescriptor,
     /// Wakes the fibre if no answer comes.
-    alarm: Alarm,
+    timer: TimerDescriptor,
 }
 
 /// The addresses of these bytes are the keys of descriptors in a wait context, one for each mode.
@@ -255,14 +255,14 @@ unsafe extern "C" fn drop_slot(_context: *mut c_void, _key: *const c_void, _fd: 
 
 impl WaitSlot {
     fn new(is_service: bool) -> std::io::Result<Self> {
-        let event = Arc::new(Event::new()?);
+        let event = Arc::new(EventDescriptor::new()?);
         let service = is_service.then(|| ServiceWait::new(&event)).transpose()?;
         Ok(Self { event, service, pending: Mutex::new(None) })
     }
 
     fn fd(&self) -> BorrowedFd<'_> {
         match &self.service {
-            Some(service) => service.gate.as_fd(),
+            Some(service) => service.watch.as_fd(),
             None => self.event.as_fd(),
         }
     }
@@ -273,9 +273,9 @@ impl WaitSlot {
 
     fn begin(&self, pending: PendingOperation, patience: Duration) {
         if let (PendingOperation::Service(_), Some(service)) = (&pending, &self.service) {
-            // The operation gives up after `patience`. The alarm rings a little later, so that it finds the operation
+            // The operation gives up after `patience`. The timer expires a little later, so that it finds the operation
             // ended.
-            service.alarm.set(patience + Duration::from_millis(1));
+            service.timer.set(patience + Duration::from_millis(1));
         }
         *self.lock() = Some(pending);
     }
@@ -287,18 +287,18 @@ impl WaitSlot {
         let mut slot = self.lock();
         let pending = slot.as_mut()?;
         if let (PendingOperation::Service(pending), Some(service)) = (&*pending, &self.service) {
-            service.gate.leave(&**pending);
+            service.watch.unwatch(&**pending);
         }
         let mut result = pending.poll(&self.event);
         if let (None, PendingOperation::Service(pending), Some(service)) = (&result, &*pending, &self.service)
         {
             // A retried operation may use another connection than before.
-            result = service.gate.watch(&**pending).err().map(|error| Err(error.into()));
+            result = service.watch.watch(&**pending).err().map(|error| Err(error.into()));
         }
         if result.is_some() {
             *slot = None;
             if let Some(service) = &self.service {
-                service.alarm.clear();
+                service.timer.clear();
             }
         }
         result
@@ -311,10 +311,10 @@ impl WaitSlot {
 }
 
 impl ServiceWait {
-    fn new(event: &Event) -> std::io::Result<Self> {
-        let service = Self { gate: Gate::new()?, alarm: Alarm::new()? };
-        service.gate.watch(event)?;
-        service.gate.watch(&service.alarm)?;
+    fn new(event: &EventDescriptor) -> std::io::Result<Self> {
+        let service = Self { watch: WatchDescriptor::new()?, timer: TimerDescriptor::new()? };
+        service.watch.watch(event)?;
+        service.watch.watch(&service.timer)?;
         Ok(service)
     }
 }

@@ -8,7 +8,7 @@ use crate::common::{ProgramResult, TestDirectory, program};
 
 const WHAT: [&str; 3] = ["loading", "contexts", "forks"];
 
-/// Everything that such a program does, with these keys.
+/// Runs everything that such a program does, with these keys.
 pub fn lead(dir: &TestDirectory, keys: &[&str]) {
     if program("cc").is_none() {
         return;

@@ -9,7 +9,7 @@ use crate::common::{TestDirectory, program};
 
 const MODULES: &str = "/usr/lib/apache2/modules";
 
-/// Processes with threads, and these pairs of certificate and key.
+/// Starts processes with threads, with these pairs of certificate and key.
 pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
     program("apache2")?;
     if !Path::new(MODULES).join("mod_ssl.so").exists() {

@@ -1,17 +1,17 @@
-//! HAProxy with `ssl-mode-async`: the one that lets handshakes pause.
+//! HAProxy with `ssl-mode-async`, which lets handshakes pause.
 
 use super::{Daemon, free_port};
 use crate::common::{TestDirectory, program};
 
 pub struct HaProxy {
     pub daemon: Daemon,
-    /// With TLS, and without.
+    /// The ports with TLS and without.
     pub port: u16,
     pub plain_port: u16,
 }
 
-/// One process with one thread, and these pairs of certificate and key. A client that says nothing for so long has
-/// gone.
+/// Starts one process with one thread, with these pairs of certificate and key. It drops a client that is silent for
+/// `client_ms`.
 pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)], client_ms: u32) -> Option<HaProxy> {
     program("haproxy")?;
     for (certificate, key) in pairs {

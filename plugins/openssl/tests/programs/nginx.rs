@@ -5,7 +5,7 @@ use std::process::Command;
 use super::Daemon;
 use crate::common::{TestDirectory, program};
 
-/// A master and two workers with these pairs of certificate and key.
+/// Starts a master and two workers with these pairs of certificate and key.
 pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
     program("nginx")?;
     let (daemon, port) = Daemon::start(|port| {
@@ -24,12 +24,12 @@ fn command(dir: &TestDirectory) -> Command {
     command
 }
 
-/// Has the master read its files once more.
+/// Makes the master read its files again.
 pub fn reload(dir: &TestDirectory) {
     crate::common::ProgramResult::of(command(dir).args(["-s", "reload"])).ok();
 }
 
-/// Processes that the log says to have been started as workers and not to have ended.
+/// Returns the workers that started and did not end, according to the log.
 pub fn workers(log: &str) -> Vec<u32> {
     let behind = |text: &str| -> Vec<u32> {
         let rests = log.split(text).skip(1);

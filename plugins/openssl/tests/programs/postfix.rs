@@ -1,4 +1,4 @@
-//! Postfix's `smtpd`, which speaks TLS once a client asks for it.
+//! Postfix's `smtpd`, which starts TLS if a client asks for it.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::{Daemon, is_root};
 use crate::common::{ProgramResult, TestDirectory, program};
 
-/// A mail system of its own with this pair of certificate and key.
+/// Starts a mail system with this pair of certificate and key.
 pub fn start(dir: &TestDirectory, certificate: &str, key: &str) -> Option<(Daemon, u16)> {
     program("postfix")?;
     if !is_root() {

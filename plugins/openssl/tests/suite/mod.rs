@@ -1,4 +1,4 @@
-//! What every version of OpenSSL must do with the provider.
+//! The suite that every version of OpenSSL must pass with the provider.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -70,7 +70,7 @@ fn recovered(dir: &TestDirectory) {
     assert_eq!(dir.read("recovered"), [7; 32]);
 }
 
-/// Changes one bit in the middle.
+/// Flips one bit in the middle of a file.
 fn spoil(dir: &TestDirectory, name: &str) {
     let mut content = dir.read(name);
     let middle = content.len() / 2;
@@ -132,7 +132,7 @@ pub fn certificates(dir: &TestDirectory) {
     }
 }
 
-/// With the keys of [`KEYS`], which are there.
+/// Checks handshakes with the keys of [`KEYS`].
 pub fn handshakes(dir: &TestDirectory) {
     for (name, _) in KEYS {
         for (version, options) in [("-tls1_3", ""), ("-tls1_2", "")] {
@@ -143,7 +143,7 @@ pub fn handshakes(dir: &TestDirectory) {
     connect(dir, "rsa", "-tls1_2", "-cipher AES128-GCM-SHA256");
 }
 
-/// A server with the provider and a client without, then the other way.
+/// Connects a server with the provider and a client without, then the opposite.
 fn connect(dir: &TestDirectory, key: &str, version: &str, options: &str) {
     let options = format!("{version} {options}");
     connect_to(dir, key, &options);
@@ -152,14 +152,14 @@ fn connect(dir: &TestDirectory, key: &str, version: &str, options: &str) {
     assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
 }
 
-/// A server with the provider and a client without.
+/// Connects a server with the provider and a client without.
 pub fn connect_to(dir: &TestDirectory, key: &str, options: &str) {
     let server = Server::start(dir, true, key, options);
     let said = dir.plain(&client(&server, key, options)).ok();
     assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
 }
 
-/// What one server with the provider says on stderr in two handshakes.
+/// Returns the stderr of a server with the provider after two handshakes.
 pub fn two_connections(dir: &TestDirectory, key: &str) -> String {
     let mut server = Server::starting(dir, true, key, "-naccept 2", Stdio::piped());
     for _ in 0..2 {
@@ -170,7 +170,7 @@ pub fn two_connections(dir: &TestDirectory, key: &str) -> String {
     said
 }
 
-/// Every group of TLS by name, and how a client calls what it got of it.
+/// The TLS groups by name, and the client's names for their keys.
 const GROUPS: [(&str, &str); 4] = [
     ("X25519", "Temp Key: X25519"),
     ("P-256", "Temp Key: ECDH, prime256v1"),
@@ -178,7 +178,7 @@ const GROUPS: [(&str, &str); 4] = [
     ("P-521", "Temp Key: ECDH, secp521r1"),
 ];
 
-/// Groups are there before and after the first signature, which has OpenSSL look for key managers.
+/// Checks that groups exist before and after the first signature, for which OpenSSL looks up key managers.
 pub fn groups(dir: &TestDirectory) {
     // In TLS 1.2 a client's groups are those of certificates as well.
     for (key, versions) in [("p256", &["-tls1_3"][..]), ("rsa", &["-tls1_2", "-tls1_3"])] {
@@ -197,7 +197,7 @@ pub fn groups(dir: &TestDirectory) {
     }
 }
 
-/// New keys are made as well by this provider's key managers, where OpenSSL finds these and not the default ones.
+/// Checks that this provider's key managers generate keys too, if OpenSSL selects them.
 pub fn generation(dir: &TestDirectory) {
     const OWN: &str = "-propquery ?oarlock.keys=import";
     dir.write("message", b"a message");
@@ -247,7 +247,7 @@ fn client(server: &Server, key: &str, options: &str) -> String {
     )
 }
 
-/// `openssl s_server` on a port of its own.
+/// A running `openssl s_server` on its own port.
 pub struct Server {
     child: Child,
     pub port: u16,
