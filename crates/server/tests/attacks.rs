@@ -71,7 +71,7 @@ async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
         (&b"GET / HTTP/1.1\r\n\r\n"[..], Code::Unsupported, "expected the preamble"),
         (b"oarlock\x02", Code::Unsupported, "expected the preamble"),
         (&long, Code::ResourceExhausted, "bytes of a frame: 1048576 is more than 65536"),
-        (&garbage, Code::Invalid, "no message of this protocol"),
+        (&garbage, Code::Invalid, "expected a message of this protocol"),
     ] {
         let heard = hears(&path, bytes);
         let (found, message) = fault_of(heard.last().unwrap());
