@@ -19,8 +19,9 @@ use crate::Credentials;
 /// The maximum time of the second handshake.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Connects once more, without HTTP/2, and returns the server's alert, or `None` if the server does not refuse the client. Under TLS 1.3
-/// the alert comes after the end of the client's handshake, and HTTP/2 often reports only that the connection was closed.
+/// Connects once more, without HTTP/2, and returns the server's alert, or `None` if the server does not refuse the
+/// client. Under TLS 1.3 the alert comes after the end of the client's handshake, and HTTP/2 often reports only that
+/// the connection was closed.
 pub(crate) async fn read_refusal(url: &str, credentials: &Credentials) -> Option<String> {
     timeout(PATIENCE, connect_again(url, credentials)).await.ok()?
 }

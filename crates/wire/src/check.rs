@@ -11,7 +11,8 @@ use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
 pub enum AnswerCheck {
     /// No answers.
     Nothing,
-    /// RSA signatures. A verification takes a thirtieth of the time, and a faulty signature reveals the key (Boneh, DeMillo, Lipton 1997).
+    /// RSA signatures. A verification takes a thirtieth of the time, and a faulty signature reveals the key (Boneh,
+    /// DeMillo, Lipton 1997).
     #[default]
     Rsa,
     /// Every signature.

@@ -134,8 +134,8 @@ pub(crate) fn status_reason(status: &tonic::Status) -> String {
     }
 }
 
-/// Returns the text of a fault of credentials. The commonest mistake is a key of another certificate, which the TLS library calls
-/// `KeyMismatch`.
+/// Returns the text of a fault of credentials. The commonest mistake is a key of another certificate, which the TLS
+/// library calls `KeyMismatch`.
 fn credentials_fault(text: &str) -> String {
     if text.contains("KeyMismatch") {
         return "the client's private key does not belong to its certificate: expected the key that the certificate was \

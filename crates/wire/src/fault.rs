@@ -95,7 +95,8 @@ pub const MAX_FAULTS: usize = 255;
 pub const MAX_FAULT_BYTES: usize = 512;
 
 impl FaultTable {
-    /// Adds the fault of the operation at `index` if it is new. Returns the fault's number from 1, or 0 if the table is full.
+    /// Adds the fault of the operation at `index` if it is new. Returns the fault's number from 1, or 0 if the table is
+    /// full.
     pub fn add(&mut self, index: u32, fault: &Fault) -> u8 {
         // Neighbouring operations often fail alike, and a comparison is cheaper than a look-up.
         if let Some(last) = self.faults.last()

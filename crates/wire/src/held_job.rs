@@ -3,7 +3,8 @@
 use oarlock::contract::HeldJob;
 use oarlock::{Input, Job};
 
-/// Returns a held job as a job, with a digest as input if the scheme has one. `second` is the second input as it is sent.
+/// Returns a held job as a job, with a digest as input if the scheme has one. `second` is the second input as it is
+/// sent.
 pub(crate) fn as_job<'j>(job: &'j HeldJob, second: &'j [u8]) -> Job<'j> {
     let input = match job.scheme.message_digest() {
         Some(_) => Input::Digest(&job.input),

@@ -228,7 +228,8 @@ impl SeparateAnswers {
     }
 }
 
-/// Writes the answers to the jobs of a message: the answers of a submission in its order, and `others` at their indices.
+/// Writes the answers to the jobs of a message: the answers of a submission in its order, and `others` at their
+/// indices.
 #[must_use]
 pub fn write_answers<'a>(
     answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,

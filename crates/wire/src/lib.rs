@@ -13,8 +13,8 @@
 //! | `alert` | the TLS alert of a server that refuses a client |
 //! | [`RemoteHolder`] | several servers as one holder of keys: balanced, retried, compared |
 //!
-//! Decoders expect hostile bytes. [`MessageLimits`] limit the counts of a message before memory is allocated for them, and the length of
-//! each column is checked against the count before the column is read.
+//! Decoders expect hostile bytes. [`MessageLimits`] limit the counts of a message before memory is allocated for them,
+//! and the length of each column is checked against the count before the column is read.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "grpc")]

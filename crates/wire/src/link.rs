@@ -20,7 +20,8 @@ use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
 use crate::{ConnectError, Credentials, Endpoint, MessageLimits, alert, frame};
 
-/// A stream of requests to a server, for any number of tasks at once. Keys that are opened on it end with it. Needs a tokio runtime.
+/// A stream of requests to a server, for any number of tasks at once. Keys that are opened on it end with it. Needs a
+/// tokio runtime.
 #[derive(Debug)]
 pub struct ServerLink {
     requests: mpsc::Sender<Request>,
@@ -98,8 +99,8 @@ impl ServerLink {
         Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks: vec![reader.abort_handle()] })
     }
 
-    /// Connects to a UNIX socket, and checks the server's user before anything is sent. Any user with write access to the directory of a
-    /// socket can replace it.
+    /// Connects to a UNIX socket, and checks the server's user before anything is sent. Any user with write access to
+    /// the directory of a socket can replace it.
     async fn over_unix(path: &Path, server_uids: &[u32]) -> Result<Self, ConnectError> {
         let unreachable = |error: io::Error| ConnectError::Unreachable {
             address: path.display().to_string(),

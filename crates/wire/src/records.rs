@@ -16,8 +16,8 @@ use crate::{MessageLimits, WireError, task};
 /// The bit in a column of keys that marks the other bits as the number of a slot.
 const SLOT_BIT: u32 = 1 << 31;
 
-/// Reads a batch. `key_of` returns the key of a handle, and `keys` are the keys that came with the stream. For a handle without a key,
-/// `key_of` returns an index that no table has, so that its record fails alone.
+/// Reads a batch. `key_of` returns the key of a handle, and `keys` are the keys that came with the stream. For a handle
+/// without a key, `key_of` returns an index that no table has, so that its record fails alone.
 ///
 /// # Errors
 /// A column does not fit the count, a name is not known here, or a number exceeds `limits`.
@@ -118,7 +118,8 @@ fn ivs(
         return Ok((Column::One(from), places));
     }
     let places = read_given()?;
-    // Only a given IV lies in the data. The span of another IV must not be checked against the data, which may be shorter.
+    // Only a given IV lies in the data. The span of another IV must not be checked against the data, which may be
+    // shorter.
     let (mut from, mut in_data) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (index, place) in places.cursor().take(count).enumerate() {
         let rule = rules.at(index);

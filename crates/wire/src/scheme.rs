@@ -69,7 +69,8 @@ impl WireScheme {
         self.takes_digest
     }
 
-    /// Returns the scheme for a key of this kind. For a key without a curve this is a scheme that the accelerator refuses for it.
+    /// Returns the scheme for a key of this kind. For a key without a curve this is a scheme that the accelerator
+    /// refuses for it.
     #[must_use]
     pub fn with(self, kind: KeyKind) -> Scheme {
         let curve = match kind {

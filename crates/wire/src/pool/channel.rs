@@ -16,7 +16,8 @@ use crate::held_job::as_job;
 use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request};
 use crate::{MessageLimits, WireError, frame, jobs};
 
-/// The maximum number of keys that are open on a connection, far below the limits of servers. Above it the oldest key is replaced.
+/// The maximum number of keys that are open on a connection, far below the limits of servers. Above it the oldest key
+/// is replaced.
 const MAX_KEYS: usize = 256;
 
 /// The bytes to read at once. An answer to a job is shorter.
@@ -146,7 +147,8 @@ impl PoolChannel {
         }
     }
 
-    /// Reads received bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the connection.
+    /// Reads received bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
+    /// connection.
     pub(super) fn read(&mut self) -> io::Result<Option<usize>> {
         self.received.read(&self.socket)
     }

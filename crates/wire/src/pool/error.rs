@@ -101,8 +101,8 @@ pub enum PoolError {
 }
 
 impl PoolError {
-    /// Returns true if the server could not be reached, was stopping, or was overloaded. A local key may be used instead, and the server
-    /// may answer later.
+    /// Returns true if the server could not be reached, was stopping, or was overloaded. A local key may be used
+    /// instead, and the server may answer later.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         match self {

@@ -21,7 +21,8 @@ pub(super) struct PoolExchange {
     /// The connection; `None` after the answer or an error.
     channel: Option<PoolChannel>,
     pub(super) socket: PoolSocket,
-    /// The socket of a dead connection. It stays open, so that its descriptor is not reused while the caller still polls it.
+    /// The socket of a dead connection. It stays open, so that its descriptor is not reused while the caller still
+    /// polls it.
     dead: Option<PoolSocket>,
     awaited: AwaitedIds,
     /// The fault of a key that was not opened.

@@ -4,8 +4,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::channel::PoolChannel;
 
-/// The idle connections of one process among forks. A child process appends an element of its own to the list: the lock of its parent's
-/// element may be held by a thread that does not exist in the child.
+/// The idle connections of one process among forks. A child process appends an element of its own to the list: the lock
+/// of its parent's element may be held by a thread that does not exist in the child.
 #[derive(Debug)]
 pub(super) struct IdleChannels {
     process: u32,
@@ -34,7 +34,8 @@ impl IdleChannels {
         own.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes this process's copies of its parent's connections. If a thread of the parent held the lock, they stay open.
+    /// Closes this process's copies of its parent's connections. If a thread of the parent held the lock, they stay
+    /// open.
     fn close(&self) {
         if let Ok(mut channels) = self.channels.try_lock() {
             channels.clear();

@@ -1,5 +1,5 @@
-//! A pool of connections to the cryptoserver of this machine, for libraries inside other programs. It needs no runtime and no thread, has
-//! no global state, raises no signal, and allows forks.
+//! A pool of connections to the cryptoserver of this machine, for libraries inside other programs. It needs no runtime
+//! and no thread, has no global state, raises no signal, and allows forks.
 
 mod channel;
 mod error;
@@ -54,10 +54,11 @@ pub enum PrivateKeySource<'k> {
 
 /// A pool of connections to one server, with one question at a time on each. A clone is the same pool.
 ///
-/// RSA signatures are verified with the public half of the job's key before they are returned, because a faulty signature reveals the key
-/// (Boneh, DeMillo, Lipton 1997). Other answers are returned as the server sends them.
+/// RSA signatures are verified with the public half of the job's key before they are returned, because a faulty
+/// signature reveals the key (Boneh, DeMillo, Lipton 1997). Other answers are returned as the server sends them.
 ///
-/// A fork of the process has connections of its own. At its first question it closes the copies of its parent's connections.
+/// A fork of the process has connections of its own. At its first question it closes the copies of its parent's
+/// connections.
 #[derive(Clone, Debug)]
 pub struct ConnectionPool(Arc<PoolInner>);
 
@@ -70,15 +71,15 @@ struct PoolInner {
 
 /// A job that the server works on. Dropping it closes the connection.
 ///
-/// Its descriptor is readable when the answer may have come. If the server has closed an idle connection, [`try_take`](Self::try_take)
-/// connects again and the descriptor changes: get it again after each `Ok(None)`. The former descriptor stays open until this is
-/// dropped.
+/// Its descriptor is readable when the answer may have come. If the server has closed an idle connection,
+/// [`try_take`](Self::try_take) connects again and the descriptor changes: get it again after each `Ok(None)`. The
+/// former descriptor stays open until this is dropped.
 #[derive(Debug)]
 pub struct PendingJob(PoolExchange);
 
 impl ConnectionPool {
-    /// Returns a pool that connects at its first question. The scalar engine of `checker` verifies answers on the thread that takes them,
-    /// which may have a short stack.
+    /// Returns a pool that connects at its first question. The scalar engine of `checker` verifies answers on the
+    /// thread that takes them, which may have a short stack.
     #[must_use]
     pub fn new(config: PoolConfig, checker: Accelerator) -> Self {
         Self(Arc::new(PoolInner { config, checker, idle: IdleChannels::default() }))
@@ -90,7 +91,8 @@ impl ConnectionPool {
         &self.0.config
     }
 
-    /// Asks the server for a resident key's kind, its public half in DER, and the operations that this process may do with it.
+    /// Asks the server for a resident key's kind, its public half in DER, and the operations that this process may do
+    /// with it.
     ///
     /// # Errors
     /// The server cannot be reached, or has no such key for this process: [`PoolError::Refused`].
@@ -103,7 +105,8 @@ impl ConnectionPool {
 
     /// Sends a job. Messages are hashed here if the scheme allows it, so that only digests are sent.
     ///
-    /// The job's key is the key of the source, or a held key with its public half ([`held::from_spki`](oarlock::keys::held::from_spki)).
+    /// The job's key is the key of the source, or a held key with its public half
+    /// ([`held::from_spki`](oarlock::keys::held::from_spki)).
     ///
     /// Waits for a full backlog and for room in the socket, within the patience. Does not wait for the answer.
     ///
@@ -132,8 +135,8 @@ impl ConnectionPool {
 }
 
 impl PendingJob {
-    /// Returns the answer, or `None` if it has not come yet. Does not wait. If the server has closed the connection since its last use, this
-    /// connects and asks once more.
+    /// Returns the answer, or `None` if it has not come yet. Does not wait. If the server has closed the connection
+    /// since its last use, this connects and asks once more.
     ///
     /// # Errors
     /// There will be no answer. Afterwards, and after the answer was taken, the error is [`PoolError::Taken`].
@@ -192,8 +195,8 @@ impl PoolConfig {
 }
 
 impl PoolInner {
-    /// Returns an idle connection, preferably one with the question's key open. A connection with bytes to read is closed: the server is
-    /// ending it.
+    /// Returns an idle connection, preferably one with the question's key open. A connection with bytes to read is
+    /// closed: the server is ending it.
     fn take(&self, question: &PoolQuestion) -> Option<PoolChannel> {
         let mut idle = self.idle.lock();
         while let Some(last) = idle.len().checked_sub(1) {

@@ -15,7 +15,8 @@ use rustix::net::{
 
 use super::{PoolConfig, PoolError};
 
-/// A connected socket. The last copy closes it and does not shut it down: a fork that drops its copy must not end the parent's connection.
+/// A connected socket. The last copy closes it and does not shut it down: a fork that drops its copy must not end the
+/// parent's connection.
 #[derive(Clone, Debug)]
 pub(super) struct PoolSocket(Arc<OwnedFd>);
 
@@ -27,7 +28,8 @@ impl PoolSocket {
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
         let socket = socket.map_err(failed)?;
         loop {
-            // A non-blocking UNIX socket would fail at a full backlog and not wait. So the socket blocks until it is connected.
+            // A non-blocking UNIX socket would fail at a full backlog and not wait. So the socket blocks until it is
+            // connected.
             let time_left = time_left(until).ok_or_else(|| config.impatient())?;
             set_socket_timeout(&socket, Timeout::Send, Some(time_left)).map_err(failed)?;
             match connect(&socket, &address) {
@@ -60,7 +62,8 @@ impl PoolSocket {
         Ok(())
     }
 
-    /// Reads bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the connection.
+    /// Reads bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
+    /// connection.
     pub(super) fn receive(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match recv(&self.0, &mut *room, RecvFlags::empty()) {
@@ -72,7 +75,8 @@ impl PoolSocket {
         }
     }
 
-    /// Returns true if there is nothing to read. A server that has closed an idle connection, or announced its end, made it readable.
+    /// Returns true if there is nothing to read. A server that has closed an idle connection, or announced its end,
+    /// made it readable.
     pub(super) fn is_quiet(&self) -> bool {
         recv(&self.0, &mut [0; 1], RecvFlags::PEEK).err() == Some(Errno::AGAIN)
     }

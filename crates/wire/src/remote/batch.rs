@@ -125,8 +125,8 @@ impl<'i> AgreementBatch<'i> {
         }
     }
 
-    /// Returns the jobs whose signatures do not verify. If answers are compared, all signatures that may differ are verified, because they
-    /// cannot be compared.
+    /// Returns the jobs whose signatures do not verify. If answers are compared, all signatures that may differ are
+    /// verified, because they cannot be compared.
     fn find_wrong(&self, open: &[usize], answers: &[JobAnswer]) -> Vec<usize> {
         let is_compared = self.inner.config.agreement > 1;
         let wrong_among = |compares: bool, check: AnswerCheck| {
@@ -189,8 +189,8 @@ impl<'i> AgreementBatch<'i> {
 }
 
 impl AgreementRow {
-    /// Returns the servers of the answer that the largest number of servers gave. Signatures that may differ count as the same answer:
-    /// signatures that do not verify are not among the answers.
+    /// Returns the servers of the answer that the largest number of servers gave. Signatures that may differ count as
+    /// the same answer: signatures that do not verify are not among the answers.
     fn largest_agreement(&self) -> Vec<usize> {
         let same = |one: &JobAnswer, other: &JobAnswer| match (one, other) {
             (Ok(one), Ok(other)) => self.may_differ || one == other,

@@ -12,8 +12,8 @@ const MAX_OPEN: Duration = Duration::from_secs(10);
 /// The time for which a server is not asked after a wrong answer.
 const DISTRUST_TIME: Duration = Duration::from_secs(60);
 
-/// A circuit breaker. It is closed while a server answers, opens for a while after failures, and then allows one trial. Times are relative
-/// to a start that the caller chooses.
+/// A circuit breaker. It is closed while a server answers, opens for a while after failures, and then allows one trial.
+/// Times are relative to a start that the caller chooses.
 #[derive(Debug, Default)]
 pub(super) struct CircuitBreaker {
     failures: u32,

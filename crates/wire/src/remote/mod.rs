@@ -39,7 +39,8 @@ pub struct RemoteConfig {
     pub agreement: usize,
     /// The answers that are verified with the public key before they are released.
     pub check: AnswerCheck,
-    /// The threshold keys by name. Every server has a share of them, and the number of servers that the key requires sign together.
+    /// The threshold keys by name. Every server has a share of them, and the number of servers that the key requires
+    /// sign together.
     pub threshold_keys: HashMap<String, ThresholdKey>,
 }
 
@@ -59,11 +60,11 @@ impl RemoteConfig {
     }
 }
 
-/// A holder of keys that live at servers. A job goes to the server that will finish it first, by the operations under way there and its
-/// latency so far. If that server fails, the job goes to another one.
+/// A holder of keys that live at servers. A job goes to the server that will finish it first, by the operations under
+/// way there and its latency so far. If that server fails, the job goes to another one.
 ///
-/// A job that was sent twice has one effect, because only one answer is released. The client cannot know if a failed server has done the
-/// work.
+/// A job that was sent twice has one effect, because only one answer is released. The client cannot know if a failed
+/// server has done the work.
 #[derive(Clone)]
 pub struct RemoteHolder(Arc<RemoteInner>);
 
@@ -142,7 +143,8 @@ impl RemoteHolder {
         Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
     }
 
-    /// Returns a resident key of the servers as a held key with its public half. Blocks until a server has described the key.
+    /// Returns a resident key of the servers as a held key with its public half. Blocks until a server has described
+    /// the key.
     ///
     /// # Errors
     /// No server can be reached, or none has such a key for this client.
@@ -209,8 +211,8 @@ impl RemoteInner {
         Err(RemoteError::NoKey { name: name.to_owned(), reason })
     }
 
-    /// Returns the servers to ask for a number of operations, ordered by the time at which they will finish. Servers with an open breaker
-    /// come last, because an answer from them is better than none.
+    /// Returns the servers to ask for a number of operations, ordered by the time at which they will finish. Servers
+    /// with an open breaker come last, because an answer from them is better than none.
     fn servers_by_rank(&self, asked: &[usize], operations: usize) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.servers.len()).filter(|place| !asked.contains(place)).collect();
         places.sort_by_key(|place| self.servers[*place].rank(operations));

@@ -77,8 +77,8 @@ impl RemoteServer {
         &self.address
     }
 
-    /// Returns the rank of the server; smaller is better. Servers with an open breaker come last, others are ordered by the time at which
-    /// they will finish their operations.
+    /// Returns the rank of the server; smaller is better. Servers with an open breaker come last, others are ordered by
+    /// the time at which they will finish their operations.
     pub(super) fn rank(&self, operations: usize) -> (bool, u128) {
         let under_way = u128::from(self.outstanding.load(Ordering::Relaxed)) + operations as u128;
         let latency = u128::from(self.latency_ns.load(Ordering::Relaxed).max(1));
@@ -186,7 +186,8 @@ impl RemoteServer {
         }
     }
 
-    /// Opens the keys of jobs that are not open yet. Returns the handle of each key, or the fault of a key that the server does not open.
+    /// Opens the keys of jobs that are not open yet. Returns the handle of each key, or the fault of a key that the
+    /// server does not open.
     async fn open_keys(
         &self,
         stream: &ServerStream,

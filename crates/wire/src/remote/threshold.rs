@@ -25,8 +25,8 @@ struct ThresholdRow {
     at: usize,
     /// The salt of PSS, the same for every server.
     salt: Vec<u8>,
-    /// The partial signatures, by the index of their server. Several servers may claim one share: the proofs show which partial signature
-    /// is correct.
+    /// The partial signatures, by the index of their server. Several servers may claim one share: the proofs show which
+    /// partial signature is correct.
     partials: BTreeMap<usize, Partial>,
     failure: Option<String>,
     is_done: bool,
@@ -105,9 +105,9 @@ impl<'i> ThresholdBatch<'i> {
         }
     }
 
-    /// Records a partial signature. Its share is the one that the server reported when the key was opened. If several servers report one
-    /// share, all of them are recorded. Otherwise a server that claims another server's share could keep the other one out by answering
-    /// first.
+    /// Records a partial signature. Its share is the one that the server reported when the key was opened. If several
+    /// servers report one share, all of them are recorded. Otherwise a server that claims another server's share could
+    /// keep the other one out by answering first.
     fn record_partial(&mut self, at: usize, place: usize, answer: Result<Vec<u8>, JobError>) {
         let server = &self.inner.servers[place];
         let row = &mut self.rows[at];
@@ -126,7 +126,8 @@ impl<'i> ThresholdBatch<'i> {
         }
     }
 
-    /// Combines partial signatures if there are enough of them. A server with an invalid proof is not asked for a while.
+    /// Combines partial signatures if there are enough of them. A server with an invalid proof is not asked for a
+    /// while.
     fn combine(&mut self) {
         let needed = usize::from(self.key.threshold());
         for at in 0..self.rows.len() {
