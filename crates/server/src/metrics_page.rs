@@ -1,4 +1,5 @@
-//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the audit log.
+//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the
+//! audit log.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -136,7 +137,8 @@ fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
     text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }
 
-/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be unique.
+/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be
+/// unique.
 fn by_name<K: ToString + Clone + Eq>(
     family: &MetricFamily<K, CodeCounters>,
 ) -> BTreeMap<(String, Code), u64> {
