@@ -1,4 +1,4 @@
-//! The engine: what it offers, and which unit computes it.
+//! The engine: the shapes that it offers, and the module that computes each.
 
 use oarlock_core::{
     BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,

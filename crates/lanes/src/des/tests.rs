@@ -2,7 +2,8 @@ use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
 use super::standard::S_BOXES;
 use crate::simd::{PortableSimd, Simd, Vector};
 
-/// Bit x of the words is the value for input x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6, so that one run has all of them.
+/// Bit x of the words is the value for input x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6, so one run covers all
+/// inputs.
 #[test]
 fn circuits_are_the_standards_s_boxes() {
     let input = [5, 4, 3, 2, 1, 0]

@@ -1,8 +1,8 @@
-//! The leaf agrees with its portable twin, operation by operation.
+//! The IFMA leaf agrees with the portable leaf, operation by operation.
 
 use super::*;
 
-/// Words that sit at the edges of 52 and 64 bits, and others (SplitMix64).
+/// Returns words at the edges of 52 and 64 bits, and others (SplitMix64).
 pub(super) fn samples(seed: u64) -> Words {
     let edges = [0, 1, (1 << 52) - 1, 1 << 52, (1 << 51) + 1, u64::MAX, 1 << 63, 15];
     let mut state = seed;
@@ -16,7 +16,7 @@ pub(super) fn samples(seed: u64) -> Words {
     })
 }
 
-/// A vector after its first bytes have been stored over others.
+/// Returns a vector after its first bytes were stored over other bytes.
 fn stored<S: Simd>(simd: S, vector: S::V, len: usize) -> S::V {
     let mut place = [0x5A; 80];
     vector.store_prefix(&mut place[..len]);
@@ -24,7 +24,7 @@ fn stored<S: Simd>(simd: S, vector: S::V, len: usize) -> S::V {
     simd.load_prefix(&place)
 }
 
-/// Every operation on three vectors, as words.
+/// Returns the results of every operation on three vectors, as words.
 fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
     simd.call(|| {
         let (a, b, c) = (simd.load(a), simd.load(b), simd.load(c));

@@ -45,7 +45,7 @@ fn vaes_agrees_with_the_portable_twin() {
     }
 }
 
-/// FIPS 197 5.1.1: {53} becomes {ed}; and 5.3.2 undoes every byte.
+/// FIPS 197 5.1.1: {53} becomes {ed}. The inverse of 5.3.2 restores every byte.
 #[test]
 fn substitution_is_the_standards() {
     let bytes = |vector: PortableVector| bytes_of(vector);
