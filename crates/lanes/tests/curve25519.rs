@@ -46,7 +46,7 @@ fn derive(engine: &LaneEngine, scalar: &[u8], peer: &[u8]) -> Vec<u8> {
     run_one(engine, Shape::X25519, &key(KeyParts::X25519Private(parts)), peer, SecondInput::None).unwrap()
 }
 
-/// Name, seed, public key, message (`-`: empty), signature.
+/// Returns name, seed, public key, message (`-` if empty) and signature of each test.
 fn rfc_8032() -> impl Iterator<Item = [&'static str; 5]> {
     let lines = include_str!("../../scalar/tests/data/ed25519-rfc8032.txt").lines();
     lines.filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
@@ -104,7 +104,7 @@ fn every_changed_bit_of_a_signature_is_rejected() {
     }
 }
 
-/// RFC 7748 5.2: the two vectors, the second with the topmost bit of u set.
+/// Runs the two vectors of RFC 7748 5.2, the second with the topmost bit of u set.
 #[test]
 fn rfc_7748_vectors() {
     let vectors = [
@@ -126,7 +126,7 @@ fn rfc_7748_vectors() {
     }
 }
 
-/// RFC 7748 5.2: k and u are fed back; the thousandth result where AVX-512 makes it quick.
+/// Feeds k and u back, as RFC 7748 5.2 does. The thousandth result is checked if AVX-512 makes it fast.
 #[test]
 fn rfc_7748_iterations() {
     let mut base = [0; 32];
@@ -144,7 +144,7 @@ fn rfc_7748_iterations() {
     }
 }
 
-/// RFC 7748 6.1: public keys, by the base point's comb, and the shared secret.
+/// Computes the public keys of RFC 7748 6.1 with the base point's comb, and the shared secret.
 #[test]
 fn rfc_7748_exchange() {
     let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");

@@ -1,4 +1,5 @@
-//! Hashes and HMAC in lanes: published vectors, every length around blocks, lanes that run dry, parts that join.
+//! Tests of hashes and HMAC: published vectors, every length around the block size, lanes that end early, and parts
+//! that join.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
 use oarlock_core::*;
@@ -26,7 +27,7 @@ fn key(bytes: &[u8]) -> Key {
     Key::local(KeyParts::Secret(SecretBytes::new(bytes.to_vec())), Fingerprint::new([0; 32]))
 }
 
-/// What a record is made of.
+/// The inputs of a record.
 #[derive(Clone, Default)]
 struct One {
     key: Vec<u8>,
@@ -74,7 +75,7 @@ fn run(engine: &dyn Engine, shape: Shape, ones: &[One]) -> Vec<Vec<u8>> {
     ones.iter().map(result).collect()
 }
 
-/// Vectors of one shape in one batch, each in every lane once.
+/// Runs vectors of one shape in one batch, each in every lane once.
 fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
     for engine in leaves() {
         for first in 0..16 {
@@ -85,7 +86,7 @@ fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
     }
 }
 
-/// Algorithm, message, digest.
+/// The fields are algorithm, message and digest.
 #[test]
 fn published_digests() {
     let lines = include_str!("../../scalar/tests/data/digest.txt").lines();
@@ -106,7 +107,8 @@ fn published_digests() {
     }
 }
 
-/// Algorithm, key, message, tag: RFC 2202 and RFC 4231, every truncation of each tag.
+/// The fields are algorithm, key, message and tag, from RFC 2202 and RFC 4231. Every truncation of each tag is
+/// tested.
 #[test]
 fn published_tags_and_their_truncations() {
     let mut tests = 0;
@@ -124,7 +126,8 @@ fn published_tags_and_their_truncations() {
     assert_eq!(tests, 16);
 }
 
-/// FIPS 180-4's long example as NIST publishes it, alone and among short messages: its lane outlasts all others.
+/// Runs the long example of FIPS 180-4, as NIST publishes it, alone and among short messages, so that its lane
+/// outlasts all others.
 #[test]
 fn a_million_times_a() {
     let one = |len, result_len| One { message: vec![b'a'; len], result_len, ..One::default() };
@@ -141,7 +144,7 @@ fn a_million_times_a() {
     }
 }
 
-/// A batch of messages of these lengths, with keys of many lengths and states where the shape has them.
+/// Returns a batch of messages of these lengths, with keys of many lengths, or states, if the shape has them.
 fn batch(shape: Shape, lens: impl Iterator<Item = usize>) -> Vec<One> {
     let bytes = |seed: usize, len: usize| (0..len).map(|at| (seed * 31 + at * at / 5 + at) as u8).collect();
     let one = |(seed, len): (usize, usize)| match shape {
@@ -209,7 +212,7 @@ fn seams_of_groups() {
     }
 }
 
-/// One message goes on when all others have ended, wherever it stands.
+/// One message continues when all others have ended, in every lane.
 #[test]
 fn lanes_that_run_dry() {
     for place in [0, 7, 20] {
@@ -221,7 +224,7 @@ fn lanes_that_run_dry() {
     }
 }
 
-/// The state after some blocks, taken on over the rest with its padding, gives the digest.
+/// The state after some blocks, continued over the rest with its padding, gives the digest.
 #[test]
 fn parts_join_to_the_digest() {
     for engine in leaves() {
@@ -242,7 +245,7 @@ fn parts_join_to_the_digest() {
     }
 }
 
-/// FIPS 180-4 5.3.
+/// Returns the initial hash value. FIPS 180-4 5.3.
 fn initial(alg: DigestAlg) -> Vec<u8> {
     hex(match alg {
         DigestAlg::Sha1 => "67452301efcdab8998badcfe10325476c3d2e1f0",

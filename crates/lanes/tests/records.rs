@@ -1,4 +1,4 @@
-//! Records of every shape that the engine offers against the scalar engine, on every leaf.
+//! Tests of records of every shape of the engine against the scalar engine, on every leaf.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -8,7 +8,7 @@ use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::ScalarEngine;
 
-/// Random enough, and the same each time (SplitMix64).
+/// A generator of the same pseudorandom numbers in every run (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -37,7 +37,7 @@ fn shapes() -> Vec<Shape> {
     Shape::records().into_iter().chain(pairs).collect()
 }
 
-/// Bytes of a key; HMAC takes any.
+/// Returns the length of a key. HMAC takes any length.
 fn key_len(shape: Shape, random: &mut Random) -> usize {
     match shape {
         Shape::Cipher { alg, .. } => alg.key_len(),
@@ -51,7 +51,7 @@ fn key_len(shape: Shape, random: &mut Random) -> usize {
 
 fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
     let len_of_key = key_len(shape, random);
-    // Keys recur, or are new.
+    // Some keys recur, others are new.
     let key = match random.below(3) {
         0 if !builder.key.is_empty() => builder.key[random.below(builder.key.len())],
         _ => builder.key(random.bytes(len_of_key)),
@@ -126,7 +126,7 @@ fn each(test: impl Fn(&LaneEngine, Shape, &mut Random)) {
     }
 }
 
-/// Every length, fitting or not.
+/// Every length is tested, valid or not.
 #[test]
 fn lengths_up_to_a_hundred_and_long_ones() {
     each(|engine, shape, random| {
@@ -170,7 +170,8 @@ fn columns_of_one_value_and_of_runs() {
     });
 }
 
-/// The same records with each column's bytes side by side, and so many bytes between inputs and between outputs.
+/// Returns the same records with the bytes of each column adjacent, and `gap` bytes between inputs and between
+/// outputs.
 fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
     let mut builder = Builder { keys: records.keys.to_vec(), ..Builder::default() };
     let all = 0..records.len;
@@ -218,7 +219,7 @@ fn records_of_one_length_side_by_side() {
     });
 }
 
-/// What a shape does not read may be anything: engines must not differ about it.
+/// A column that a shape does not read can hold anything, and engines must not differ.
 #[test]
 fn columns_that_are_not_read_are_not_looked_at() {
     each(|engine, shape, random| {
@@ -242,7 +243,7 @@ fn columns_that_are_not_read_are_not_looked_at() {
     });
 }
 
-/// Records a stride apart: keys that are not there, and strides that leave the data.
+/// Records have a constant stride, with missing keys and with strides that leave the data.
 #[test]
 fn equal_records_fail_alone() {
     each(|engine, shape, random| {
@@ -260,7 +261,7 @@ fn equal_records_fail_alone() {
     });
 }
 
-/// Keys and inputs from slots, some of them empty; outputs into others.
+/// Keys and inputs come from slots, some of them empty, and outputs go to others.
 #[test]
 fn slots_as_keys_inputs_and_outputs() {
     each(|engine, shape, random| {
@@ -279,7 +280,7 @@ fn slots_as_keys_inputs_and_outputs() {
             inputs[at as usize * 4] = Source::Slot(5 + at);
             outputs[at as usize * 7] = Sink::Slot(10 + at);
         }
-        // Nothing has filled these.
+        // These slots are never filled.
         (keys[38], inputs[39]) = (KeySource::Slot(12), Source::Slot(13));
         (keys[36], inputs[37], outputs[35]) = (KeySource::Slot(99), Source::Slot(99), Sink::Slot(99));
         records.slots = std::borrow::Cow::Owned(slots);
@@ -289,7 +290,7 @@ fn slots_as_keys_inputs_and_outputs() {
     });
 }
 
-/// Every kind of bad record, each between good ones.
+/// Every kind of bad record stands between good ones.
 #[test]
 fn bad_records_fail_alone() {
     each(|engine, shape, random| {

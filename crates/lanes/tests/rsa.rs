@@ -1,4 +1,4 @@
-//! RSA in lanes does what the scalar engine does, with both kinds of vectors: every size, unequal primes, edges of the range.
+//! Tests of RSA against the scalar engine on every leaf: every size, unequal primes, edges of the range.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -14,7 +14,7 @@ struct TestKey {
     public: Key,
 }
 
-/// Both leaves where the CPU has IFMA, else the portable twin alone.
+/// Returns both leaves, or the portable leaf alone if the CPU has no IFMA.
 fn engines() -> Vec<LaneEngine> {
     [Some(LaneEngine::portable()), LaneEngine::detect()].into_iter().flatten().collect()
 }
@@ -28,10 +28,10 @@ fn local(parts: KeyParts) -> Key {
     Key::local(parts, Fingerprint::new([NEXT.fetch_add(1, Ordering::Relaxed); 32]))
 }
 
-/// Keys with a prime longer than half their modulus, which the contract rules out.
+/// Keys with a prime longer than half their modulus, which the contract excludes.
 const UNBALANCED: [&str; 2] = ["1024-unequal", "2048-q-larger"];
 
-/// The keys whose size lanes take.
+/// Returns the keys whose size the lane engine offers.
 fn keys() -> Vec<TestKey> {
     let lines = include_str!("../../scalar/tests/data/rsa-keys.txt").lines();
     let keys = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
@@ -67,7 +67,8 @@ impl TestKey {
         (Shape::ModExp { bits: self.bits(), exponent_bits }, local(KeyParts::ModExp(parts)))
     }
 
-    /// 0, 1, 2, n - 1, n - 2, multiples of the primes, n, the largest of its length, and others below n.
+    /// Returns 0, 1, 2, n - 1, n - 2, multiples of the primes, n, the largest number of its length, and others below
+    /// n.
     fn inputs(&self) -> Vec<Vec<u8>> {
         let n = &self.parts.public.n;
         let small = |value: u8| [vec![0; n.len() - 1], vec![value]].concat();

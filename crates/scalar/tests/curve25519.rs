@@ -62,7 +62,7 @@ fn every_changed_bit_of_a_signature_is_rejected() {
     );
 }
 
-/// S + L verifies in the group and must not here. RFC 8032 5.1.7 step 1.
+/// S + L satisfies the group equation but must be rejected. RFC 8032 5.1.7 step 1.
 #[test]
 fn s_at_or_above_the_group_order_is_rejected() {
     let fields = lines(include_str!("data/ed25519-rfc8032.txt")).next().unwrap();

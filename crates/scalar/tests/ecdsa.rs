@@ -1,4 +1,4 @@
-//! ECDSA: RFC 6979 A.2.5 and A.2.6, and the edges of r and s.
+//! Tests of ECDSA: RFC 6979 A.2.5 and A.2.6, and the edges of r and s.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -44,7 +44,7 @@ fn verify(vector: &Vector, digest: &[u8], signature: &[u8]) -> Result<Vec<u8>, S
     run_one(shape, &vector.public, digest, SecondInput::Signature(signature))
 }
 
-/// The order of the curve's group.
+/// Returns the order of the curve's group.
 fn order(curve: Curve) -> Vec<u8> {
     hex(match curve {
         Curve::P256 => "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
@@ -68,8 +68,8 @@ fn rfc_6979_signatures() {
     }
 }
 
-/// A digest at or past the order is reduced before it enters the generator (RFC 6979 2.3.4), so digests that are equal modulo
-/// the order give the same signature.
+/// A digest at or past the order is reduced before it enters the generator (RFC 6979 2.3.4). So digests that are
+/// equal modulo the order have the same signature.
 #[test]
 fn digests_past_the_order_are_reduced() {
     for vector in vectors() {
@@ -121,7 +121,7 @@ fn r_and_s_outside_their_range_are_rejected() {
     }
 }
 
-/// s and n - s are both signatures: the predicate takes high and low s alike.
+/// The predicate accepts high and low s alike: s and n - s are both signatures.
 #[test]
 fn the_other_s_verifies_too() {
     for vector in vectors() {

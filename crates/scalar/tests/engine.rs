@@ -1,4 +1,4 @@
-//! What the engine says about itself, and what it does with jobs that are not its own.
+//! Tests of the engine's properties, and of jobs that it does not offer.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -81,7 +81,7 @@ fn keys_that_are_held_elsewhere_are_bad_keys_here() {
     assert_eq!(answer, Err(Status::BadKey));
 }
 
-/// One key from many threads at once: what is prepared for it is shared.
+/// Many threads use one key at once and share its prepared form.
 #[test]
 fn threads_share_a_prepared_key() {
     let parts = EdPrivateParts { seed: vec![3; 32].into(), public: [0; 32] };

@@ -1,4 +1,4 @@
-//! RSA: the private and the public operation undo each other for every size, exponent and edge.
+//! Tests of RSA: the private and the public operation undo each other for every size, exponent and edge.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -49,7 +49,7 @@ fn public_shape(key: &TestKey) -> Shape {
     key.public.rsa_public_shape().unwrap()
 }
 
-/// Some input below n: bytes that differ everywhere, with a first byte of zero.
+/// Returns an input below n: different bytes, with a first byte of zero.
 fn input(n: &[u8], seed: u8) -> Vec<u8> {
     let mut input: Vec<u8> = (0..n.len()).map(|i| (i as u8).wrapping_mul(167).wrapping_add(seed)).collect();
     input[0] = 0;
@@ -114,7 +114,7 @@ fn short_exponents_take_their_own_bound() {
     }
 }
 
-/// As threshold shares are: x to the 2^1025 is x to the 2^512, twice, and squared.
+/// Exponents like those of threshold shares: x to the 2^1025 is x to the 2^512 twice, squared.
 #[test]
 fn exponents_may_be_longer_than_the_modulus() {
     let n = named("1024").parts.public.n;
@@ -239,8 +239,8 @@ fn keys_whose_parts_do_not_belong_together_are_refused() {
     }
 }
 
-/// Every congruence of `RSA_check_key` holds for a p of two prime factors, with d the inverse of e modulo p - 1 and q - 1; yet d
-/// does not invert e modulo n. The fault check sees it, and it is the key's trouble, never the engine's.
+/// Every congruence of `RSA_check_key` holds for a p of two prime factors, with d the inverse of e modulo p - 1 and
+/// q - 1. Yet d does not invert e modulo n. The fault check finds this, and the key gets the blame, not the engine.
 #[test]
 fn a_composite_prime_is_the_keys_trouble() {
     let composite = lines(include_str!("data/rsa-composite-p.txt")).next().unwrap();

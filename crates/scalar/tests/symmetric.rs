@@ -6,7 +6,7 @@ mod common;
 use common::{One, field, hex, lines, record};
 use oarlock_core::*;
 
-/// The record shape of a name such as `aes128-cbc-encrypt`.
+/// Returns the record shape of a name such as `aes128-cbc-encrypt`.
 fn shape(name: &str) -> Shape {
     Shape::records()
         .into_iter()
@@ -32,7 +32,7 @@ fn cbc_vectors() {
     assert_eq!(tests, 8);
 }
 
-/// SP 800-17 for DES and SP 800-20 for triple DES with equal keys, parity bits set or not.
+/// Runs SP 800-17 for DES and SP 800-20 for triple DES with equal keys, with parity bits set and clear.
 #[test]
 fn des_tables() {
     let mut tests = 0;
@@ -88,7 +88,7 @@ fn a_million_times_a() {
     }
 }
 
-/// The initial state, the padded message of two parts, and the digest are all known, so the parts must join.
+/// The initial state, the padded message in two parts and the digest are known, so the parts must join.
 #[test]
 fn digest_parts_join_to_the_digest() {
     let initial = [
@@ -116,7 +116,7 @@ fn digest_parts_join_to_the_digest() {
     }
 }
 
-/// FIPS 180-4 5.1.
+/// Pads a message. FIPS 180-4 5.1.
 fn padded(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     let mut padded = message.to_vec();
     padded.push(0x80);

@@ -1,4 +1,4 @@
-//! Wycheproof's vectors of every shape that it covers.
+//! Wycheproof's vectors for every shape that they cover.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -12,7 +12,7 @@ fn digest(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     record(Shape::Digest { alg }, &one).unwrap()
 }
 
-/// A digest at the curve's width.
+/// Returns a digest at the curve's width.
 fn at_width(mut digest: Vec<u8>, width: usize) -> Vec<u8> {
     digest.truncate(width);
     [vec![0; width - digest.len()], digest].concat()
@@ -66,7 +66,7 @@ fn ed25519_signatures() {
     }
 }
 
-/// Small-order and other questionable peers are "acceptable": the raw shape computes them all.
+/// Small-order and other questionable peers are "acceptable" in the vectors; the raw shape computes all of them.
 #[test]
 fn x25519_agreements() {
     for group in xdh::TestSet::load(xdh::TestName::X25519).unwrap().test_groups {
@@ -172,7 +172,7 @@ fn aes_key_wrap() {
                 let is_same = plain.is_ok_and(|plain| {
                     plain.starts_with(&test.pt) && plain[test.pt.len()..].iter().all(|byte| *byte == 0)
                 });
-                // AES-KW of one half-block is outside RFC 3394 and of the contract.
+                // AES-KW of one half-block is neither in RFC 3394 nor in the contract.
                 let is_in_contract =
                     alg == WrapAlg::Aes128Kwp || alg == WrapAlg::Aes256Kwp || test.pt.len() >= 16;
                 let expected = !test.result.must_fail() && is_in_contract;

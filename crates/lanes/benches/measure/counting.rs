@@ -11,7 +11,7 @@ thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Any CPU; counts the `vpmadd52` instructions that AVX-512 would execute on this thread.
+/// A token for any CPU, whose vectors count the `vpmadd52` instructions that AVX-512 would execute on this thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountingSimd;
 
@@ -20,7 +20,7 @@ pub(crate) struct CountingSimd;
 pub(crate) struct CountedVector(PortableVector);
 
 impl CountingSimd {
-    /// Multiply-add instructions that `body` executes.
+    /// Returns the number of multiply-add instructions that `body` executes.
     pub(crate) fn count(body: impl FnOnce()) -> u64 {
         let before = MULTIPLICATIONS.get();
         body();

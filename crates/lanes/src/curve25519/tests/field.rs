@@ -1,4 +1,4 @@
-//! The field modulo p.
+//! Tests of the field modulo p.
 
 use num_bigint::BigUint;
 
@@ -8,7 +8,7 @@ use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::simd::{LANES, Simd, Vector};
 
-/// Values at the edges of what a factor may be, and others.
+/// Returns values at the bounds of a factor, and others.
 fn samples(dice: &mut Dice) -> [BigUint; LANES] {
     let one = BigUint::from(1_u8);
     let edges = [
@@ -62,7 +62,7 @@ fn arithmetic<S: Simd>(simd: S) {
     }
 }
 
-/// A reduction keeps what is above bit 52 of each limb out of products, and its value near p.
+/// Products ignore bits above 52 of each limb of a reduced value, and the value stays near p.
 fn reduction<S: Simd>(simd: S) {
     let wide = WideSum::splat(simd, &[(1 << 61) - 1; 5]);
     let factor = wide.reduce(simd);

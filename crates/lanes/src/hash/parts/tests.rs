@@ -1,4 +1,4 @@
-//! Published examples, and the `sha2` crate at lengths around the edges of blocks.
+//! Tests with published examples, and against the `sha2` crate at lengths around the block size.
 
 use sha2::{Digest as _, Sha512};
 
@@ -50,11 +50,11 @@ fn published_examples() {
     });
 }
 
-/// Every length up to three blocks, another in each lane, cut into parts at another place each.
+/// Every lane has another length up to three blocks, cut into parts at another place.
 #[test]
 fn lengths_and_parts() {
     let text: Vec<u8> = (0..3 * BLOCK + LANES).map(|at| (at * at / 7 + at) as u8).collect();
-    // Under Miri those of a block or two.
+    // Miri runs the lengths around one block only.
     let lengths = if cfg!(miri) { 17..18 } else { 0..3 * BLOCK };
     on_both(|digest| {
         for first in lengths.clone() {
