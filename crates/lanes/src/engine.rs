@@ -95,8 +95,8 @@ impl LaneEngine {
         return None;
     }
 
-    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine, so tests
-    /// take them as the oracle.
+    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
+    /// so tests take them as the oracle.
     #[cfg(any(test, feature = "portable"))]
     #[must_use]
     pub fn portable() -> Self {

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_kept_and_wiped() {
+    fn scratch_is_wiped_and_one_value_is_kept_per_thread() {
         let (mut first, second) = (ThreadScratch::take(|| Number(7)), ThreadScratch::take(|| Number(8)));
         first.0[0].0 += 1;
         assert_eq!((first.0[0].0, second.0[0].0), (8, 8));

@@ -56,7 +56,7 @@ fn rfc_8032() -> impl Iterator<Item = [&'static str; 5]> {
 }
 
 #[test]
-fn rfc_8032_signatures() {
+fn signs_and_verifies_the_tests_of_rfc_8032() {
     for engine in leaves() {
         for [_, seed, public, message, signature] in rfc_8032() {
             let public = array(public);
@@ -106,7 +106,7 @@ fn every_changed_bit_of_a_signature_is_rejected() {
 
 /// Runs the two vectors of RFC 7748 5.2, the second with the topmost bit of u set.
 #[test]
-fn rfc_7748_vectors() {
+fn computes_the_vectors_of_rfc_7748() {
     let vectors = [
         [
             "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
@@ -128,7 +128,7 @@ fn rfc_7748_vectors() {
 
 /// Feeds k and u back, as RFC 7748 5.2 does. The thousandth result is checked if AVX-512 makes it fast.
 #[test]
-fn rfc_7748_iterations() {
+fn computes_the_iterations_of_rfc_7748() {
     let mut base = [0; 32];
     base[0] = 9;
     for engine in leaves() {
@@ -146,7 +146,7 @@ fn rfc_7748_iterations() {
 
 /// Computes the public keys of RFC 7748 6.1 with the base point's comb, and the shared secret.
 #[test]
-fn rfc_7748_exchange() {
+fn computes_the_key_exchange_of_rfc_7748() {
     let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");
     let bob = hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
     let shared = hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");

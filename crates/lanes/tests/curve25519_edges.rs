@@ -88,7 +88,7 @@ fn agree(shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
 /// S = 0 makes R the opposite of [h]A. With A of small order this is one of eight points, and unusual encodings of
 /// it are not R.
 #[test]
-fn keys_and_commitments_of_small_order() {
+fn ed25519_agrees_with_scalar_for_keys_and_commitments_of_small_order() {
     let encodings = with_both_signs(&SMALL_ORDER);
     let keys: Vec<Key> =
         encodings.iter().enumerate().map(|(at, bytes)| key(KeyParts::Ed25519Public(*bytes), at)).collect();
@@ -112,7 +112,7 @@ fn keys_and_commitments_of_small_order() {
 
 /// Tests S at its bounds under the neutral key, for which [S]B is R for any h.
 #[test]
-fn responses_at_the_order() {
+fn ed25519_accepts_responses_below_the_order_only() {
     let neutral = key(KeyParts::Ed25519Public(hex(SMALL_ORDER[0])), 0);
     let neighbours = [-1_i16, 0, 1].map(|difference| {
         let mut response = hex(ORDER);
@@ -138,7 +138,7 @@ fn responses_at_the_order() {
 }
 
 #[test]
-fn peers_of_every_kind() {
+fn x25519_agrees_with_scalar_for_unusual_peers() {
     let peers = with_both_signs(&PEERS);
     let scalars =
         [[0; 32], [0xFF; 32], [0x55; 32], hex(ORDER), hex(PEERS[11]), std::array::from_fn(|at| at as u8)];

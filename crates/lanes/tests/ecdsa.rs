@@ -86,7 +86,7 @@ fn wide(number: &BigUint, curve: Curve) -> Vec<u8> {
 }
 
 #[test]
-fn rfc_6979_signatures_among_hedged_ones() {
+fn rfc_6979_signatures_are_right_among_hedged_ones() {
     let vectors = vectors();
     assert_eq!(vectors.len(), 16);
     for engine in verifiers() {
@@ -255,7 +255,7 @@ fn sums_that_meet_exceptions_are_exact() {
 }
 
 #[test]
-fn r_and_s_outside_their_range_are_rejected() {
+fn rejects_signatures_with_r_or_s_out_of_range() {
     let vectors = vectors();
     for engine in verifiers() {
         for vector in [&vectors[1], &vectors[10]] {
@@ -281,7 +281,7 @@ fn r_and_s_outside_their_range_are_rejected() {
 }
 
 #[test]
-fn keys_out_of_range_and_off_the_curve_are_bad() {
+fn rejects_ecdsa_keys_out_of_range_and_off_the_curve() {
     for engine in verifiers() {
         for curve in Curve::ALL {
             let width = curve.scalar_len();
@@ -305,7 +305,7 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
 
 /// Digests of zero, of the order and above it are mixed with others in one batch.
 #[test]
-fn edges_of_digests_agree_with_scalar() {
+fn digests_at_the_edges_agree_with_scalar() {
     let referee = ScalarEngine::detect().unwrap();
     let vectors = vectors();
     for vector in [&vectors[1], &vectors[10]] {

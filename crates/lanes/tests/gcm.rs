@@ -75,7 +75,7 @@ fn records(cases: &[Case], direction: Direction, change: impl Fn(usize, &mut Cas
 }
 
 #[test]
-fn published_cases_at_every_tag_length() {
+fn gcm_matches_published_cases_at_every_tag_length() {
     for engine in leaves() {
         for key_len in [16, 32] {
             let cases = cases(key_len);
@@ -103,7 +103,7 @@ fn published_cases_at_every_tag_length() {
 
 /// Every third record has one changed bit: in the tag, or in one of the values that it covers.
 #[test]
-fn what_is_spoilt_is_rejected_alone_and_leaves_zeros() {
+fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
     let flip = |bytes: &mut Vec<u8>, at: usize| {
         if let Some(len) = bytes.len().checked_sub(1) {
             bytes[at % (len + 1)] ^= 1 << (at % 8);
@@ -144,7 +144,7 @@ fn what_is_spoilt_is_rejected_alone_and_leaves_zeros() {
 /// Plaintexts go into slots, with wrong and right tags; ciphertexts go into slots too, with their tags in the
 /// output.
 #[test]
-fn slots_take_results_and_tags_stay_in_the_output() {
+fn gcm_results_go_to_slots_and_tags_to_the_output() {
     for engine in leaves() {
         let cases = cases(16);
         for direction in Direction::ALL {

@@ -88,7 +88,7 @@ fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
 
 /// The fields are algorithm, message and digest.
 #[test]
-fn published_digests() {
+fn digests_match_published_vectors() {
     let lines = include_str!("../../scalar/tests/data/digest.txt").lines();
     let vectors: Vec<[&str; 3]> = lines
         .filter(|line| !line.starts_with('#'))
@@ -110,7 +110,7 @@ fn published_digests() {
 /// The fields are algorithm, key, message and tag, from RFC 2202 and RFC 4231. Every truncation of each tag is
 /// tested.
 #[test]
-fn published_tags_and_their_truncations() {
+fn hmac_tags_and_their_truncations_match_published_vectors() {
     let mut tests = 0;
     for line in
         include_str!("../../scalar/tests/data/mac.txt").lines().filter(|line| line.starts_with("hmac"))
@@ -129,7 +129,7 @@ fn published_tags_and_their_truncations() {
 /// Runs the long example of FIPS 180-4, as NIST publishes it, alone and among short messages, so that its lane
 /// outlasts all others.
 #[test]
-fn a_million_times_a() {
+fn digests_match_the_published_million_letters() {
     let one = |len, result_len| One { message: vec![b'a'; len], result_len, ..One::default() };
     for (name, digest) in [
         ("sha1", "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
@@ -187,7 +187,7 @@ fn is_hash(shape: Shape) -> bool {
 }
 
 #[test]
-fn every_length_side_by_side() {
+fn hashes_agree_with_scalar_at_every_length_side_by_side() {
     let lens: Vec<usize> = (0..=260).chain([16_384 / 64, 16_384]).collect();
     agree("ascending", &lens);
     let mixed: Vec<usize> = (0..300).map(|at| at * 67 % 261).collect();
@@ -195,14 +195,14 @@ fn every_length_side_by_side() {
 }
 
 #[test]
-fn every_length_alone_in_its_group() {
+fn hashes_agree_with_scalar_at_every_length_alone_in_a_group() {
     for len in (0..=260).chain([16_384]) {
         agree("equal", &[len; 16]);
     }
 }
 
 #[test]
-fn seams_of_groups() {
+fn hashes_agree_with_scalar_at_the_seams_of_groups() {
     for lanes in [8, 16] {
         for count in [0, 1, 2, 3, 4, 5, lanes - 1, lanes, lanes + 1, 2 * lanes - 1, 2 * lanes, 2 * lanes + 1]
         {
@@ -214,7 +214,7 @@ fn seams_of_groups() {
 
 /// One message continues when all others have ended, in every lane.
 #[test]
-fn lanes_that_run_dry() {
+fn hashes_agree_with_scalar_if_all_other_lanes_have_ended() {
     for place in [0, 7, 20] {
         let mut lens = vec![1; 21];
         lens[place] = 256;
@@ -226,7 +226,7 @@ fn lanes_that_run_dry() {
 
 /// The state after some blocks, continued over the rest with its padding, gives the digest.
 #[test]
-fn parts_join_to_the_digest() {
+fn parts_of_a_digest_join_to_the_digest() {
     for engine in leaves() {
         for alg in DigestAlg::ALL {
             let whole = One { message: vec![7; 1000], result_len: alg.output_len(), ..One::default() };

@@ -109,7 +109,7 @@ fn check(engine: &dyn Engine, shape: Shape, cases: &[Case]) {
 }
 
 #[test]
-fn all_cases_of_a_shape_side_by_side() {
+fn every_shape_matches_its_published_vectors_side_by_side() {
     let cases = [cbc(), des_tables(), macs_and_their_truncations(), digests()].concat();
     for engine in leaves() {
         for shape in Shape::records().into_iter().filter(|shape| engine.offers(*shape).is_some()) {

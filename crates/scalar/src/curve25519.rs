@@ -22,7 +22,7 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpEr
     Ok(ffi::ed25519_sign(&key, operation.input, out)?)
 }
 
-/// Verifies an Ed25519 signature by AWS-LC's predicate, which is the one that the shape names.
+/// Verifies an Ed25519 signature by AWS-LC's predicate, which the shape prescribes.
 pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;

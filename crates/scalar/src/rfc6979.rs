@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reduction_subtracts_the_order_once() {
+    fn rfc6979_reduction_subtracts_the_order_once() {
         let order = [0x80, 0x01];
         assert_eq!(*reduced(&[0x80, 0x00], &order), [0x80, 0x00]);
         assert_eq!(*reduced(&[0x80, 0x01], &order), [0, 0]);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_past_the_order_are_refused() {
+    fn rfc6979_candidates_past_the_order_are_refused() {
         let mut nonces = NonceGenerator::<Sha256>::new(&[1; 2], &[2; 2]);
         let mut k = [0; 2];
         for _ in 0..64 {

@@ -56,7 +56,7 @@ fn order(curve: Curve) -> Vec<u8> {
 }
 
 #[test]
-fn rfc_6979_signatures() {
+fn signs_the_vectors_of_rfc_6979() {
     let vectors = vectors();
     assert_eq!(vectors.len(), 16);
     for vector in vectors {
@@ -87,7 +87,7 @@ fn digests_past_the_order_are_reduced() {
 }
 
 #[test]
-fn own_nonces_differ_each_time_and_verify() {
+fn hedged_signatures_differ_each_time_and_verify() {
     for vector in vectors() {
         let shape = Shape::EcdsaSign { curve: vector.curve };
         let extra = SecondInput::NonceInput(NonceInput::Hedged(&[7; 32]));
@@ -108,7 +108,7 @@ fn a_signature_without_a_nonce_rule_is_malformed() {
 }
 
 #[test]
-fn r_and_s_outside_their_range_are_rejected() {
+fn rejects_signatures_with_r_or_s_out_of_range() {
     for vector in vectors() {
         let width = vector.curve.scalar_len();
         let order = order(vector.curve);
@@ -123,7 +123,7 @@ fn r_and_s_outside_their_range_are_rejected() {
 
 /// The predicate accepts high and low s alike: s and n - s are both signatures.
 #[test]
-fn the_other_s_verifies_too() {
+fn accepts_the_opposite_s_of_a_signature() {
     for vector in vectors() {
         let width = vector.curve.scalar_len();
         let mut other = vector.signature.clone();
@@ -168,7 +168,7 @@ fn changed_digests_and_signatures_are_rejected() {
 }
 
 #[test]
-fn keys_out_of_range_and_off_the_curve_are_bad() {
+fn rejects_ecdsa_keys_out_of_range_and_off_the_curve() {
     for curve in Curve::ALL {
         let width = curve.scalar_len();
         for scalar in [vec![0; width], order(curve)] {

@@ -49,7 +49,7 @@ fn only_private_rsa_is_confirmed_inside() {
 }
 
 #[test]
-fn shapes_out_of_range_are_refused() {
+fn shapes_out_of_range_are_not_offered() {
     let shape = Shape::RsaPrivate { bits: 8193 };
     let jobs = Jobs::Operations(shape, &[]);
     let refused = scalar().run(&jobs, &mut Outcomes::for_jobs(&jobs));
@@ -75,7 +75,7 @@ fn outcomes_and_jobs_of_another_kind_are_a_fault() {
 }
 
 #[test]
-fn keys_that_are_held_elsewhere_are_bad_keys_here() {
+fn keys_of_a_holder_are_bad_keys_for_an_engine() {
     let held = Key::held(KeyKind::Ed25519Private, "hsm", "one", None, Fingerprint::new([1; 32]));
     let answer = common::run_one(Shape::Ed25519Sign, &held, b"message", SecondInput::None);
     assert_eq!(answer, Err(Status::BadKey));

@@ -204,7 +204,7 @@ fn translation_is_decryption_and_encryption() {
 }
 
 #[test]
-fn a_failed_record_disturbs_no_other() {
+fn a_failed_record_does_not_affect_others() {
     for shape in shapes() {
         let parts: Vec<Parts> = (1..=8).map(|seed| Parts::of(shape, seed)).collect();
         let good = run_records(shape, &[&join(&parts)]);
@@ -230,7 +230,7 @@ fn a_failed_record_disturbs_no_other() {
 }
 
 #[test]
-fn a_rejected_record_disturbs_no_other() {
+fn a_rejected_record_does_not_affect_others() {
     for shape in shapes() {
         let (Shape::Aead { direction: Direction::Decrypt, .. }
         | Shape::Wrap { direction: Direction::Decrypt, .. }) = shape
@@ -270,7 +270,7 @@ fn slots(secrets: &[&[u8]]) -> Slots {
 }
 
 #[test]
-fn a_key_and_an_input_from_slots_give_what_they_give_from_the_table() {
+fn a_key_and_an_input_from_slots_give_the_same_result_as_from_the_table() {
     for shape in shapes() {
         let parts = Parts::of(shape, 3);
         if parts.key.len() > 64 || parts.second_key.len() > 64 || parts.input.len() > 64 {
@@ -293,7 +293,7 @@ fn a_key_and_an_input_from_slots_give_what_they_give_from_the_table() {
 }
 
 #[test]
-fn an_output_in_a_slot_is_the_output_in_full() {
+fn an_output_in_a_slot_is_complete() {
     for shape in shapes() {
         let parts = Parts::of(shape, 4);
         if parts.output_len > 64 {
@@ -315,7 +315,7 @@ fn an_output_in_a_slot_is_the_output_in_full() {
 }
 
 #[test]
-fn slots_nobody_filled_are_a_failed_dependency() {
+fn an_empty_slot_is_a_failed_dependency() {
     let mut one = records(&Parts::of(AES_CBC, 2).one());
     one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
     one.key = Column::One(KeySource::Slot(0));
@@ -362,7 +362,7 @@ fn a_rejected_result_leaves_its_slot_unfilled() {
 }
 
 #[test]
-fn the_real_length_of_a_padded_key_is_told() {
+fn unwrapping_reports_the_length_of_a_padded_key() {
     let parts: Vec<Parts> = (0..40).map(|seed| Parts::of(UNWRAP_PADDED, seed)).collect();
     let out = run_records(UNWRAP_PADDED, &[&join(&parts)]);
     for (index, part) in parts.iter().enumerate() {

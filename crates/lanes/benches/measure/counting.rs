@@ -1,4 +1,5 @@
-//! The portable twin with a counter of multiplications: the counts behind the floors of `docs/performance/public-key.md`.
+//! The portable twin with a counter of multiplications: the counts behind the floors of
+//! `docs/performance/public-key.md`.
 
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};

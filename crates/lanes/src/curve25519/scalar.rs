@@ -100,7 +100,7 @@ impl<V: Vector> ScalarLanes<V> {
 pub(super) struct DigitLanes<V, const WIDTH: usize>([V; 5]);
 
 impl<V: Vector, const WIDTH: usize> DigitLanes<V, WIDTH> {
-    /// The digits of a scalar.
+    /// The number of digits of a scalar.
     pub(super) const COUNT: usize = SCALAR_BITS.div_ceil(WIDTH);
 
     /// The offset of each digit.

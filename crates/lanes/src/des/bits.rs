@@ -1,7 +1,8 @@
 //! Bits of 512 blocks, each in a vector of its own.
 //!
-//! Row `g` has block `8 g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of all blocks: block
-//! `8 g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte `p / 8`.
+//! Row `g` has block `8 g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of
+//! all blocks: block `8 g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte
+//! `p / 8`.
 
 use crate::simd::{Simd, Vector};
 

@@ -3,7 +3,7 @@
 //!
 //! | table | lookup | layout |
 //! |---|---|---|
-//! | [`SecretComb`] | reads the whole window and permutes in registers: the index leaves no trace | limb by limb, eight multiples a line |
+//! | [`SecretComb`] | reads the whole window, then permutes in registers | limb by limb, eight multiples a line |
 //! | [`PublicComb`] | reads one row per lane | row by row |
 
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Arithmetic modulo a prime in eight lanes, radix 2^52, in Montgomery form. `docs/math/ecdsa.md` has bounds and counts.
+//! Arithmetic modulo a prime in eight lanes, radix 2^52, in Montgomery form. `docs/math/ecdsa.md` has bounds and
+//! counts.
 
 use std::fmt;
 use std::marker::PhantomData;

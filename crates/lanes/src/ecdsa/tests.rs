@@ -96,7 +96,7 @@ fn products_agree_with_big_integers() {
 }
 
 /// A weak reduction of a difference within the bound keeps the residue, and stays below the documented bound.
-fn settling<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
+fn weak_reduction<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
     let (f, p) = (ModularRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
     for seed in 0..ROUNDS {
         let (a, b) =
@@ -111,13 +111,13 @@ fn settling<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
 }
 
 #[test]
-fn settling_keeps_the_residue_and_the_bound() {
-    on_both!(settling::<P256Field; 5>);
+fn weak_reduction_keeps_the_residue_and_the_bound() {
+    on_both!(weak_reduction::<P256Field; 5>);
     // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
-    on_both!(settling::<P384Field; 8>);
+    on_both!(weak_reduction::<P384Field; 8>);
 }
 
 fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
@@ -165,7 +165,7 @@ fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(si
 }
 
 #[test]
-fn public_inverses_are_inverse() {
+fn public_inverses_times_their_values_are_one() {
     on_both!(public_inverses::<P256Field; 5, 1>);
     // The other moduli run the same code with other constants.
     if cfg!(miri) {
@@ -178,7 +178,7 @@ fn public_inverses_are_inverse() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn inverses_are_inverse() {
+fn secret_inverses_times_their_values_are_one() {
     on_both!(inverses::<P256Field; 5>);
     on_both!(inverses::<P256Order; 5>);
     on_both!(inverses::<P384Field; 8>);
@@ -262,7 +262,7 @@ fn recoding<S: Simd>(simd: S) {
 }
 
 #[test]
-fn digits_add_up() {
+fn recoded_digits_add_up_to_their_scalar() {
     on_both!(recoding);
 }
 
@@ -283,7 +283,7 @@ fn tables<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn tables_are_checked() {
+fn the_check_finds_a_changed_point_of_a_table() {
     on_both!(tables::<P256; 5>);
     on_both!(tables::<P384; 8>);
 }

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | this one | [`LaneHash`]: the operations of a hash function on a block of every lane |
-//! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the rounds that the last two share, `*_constants` their tables |
+//! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the shared rounds, `*_constants` the tables |
 //! | `word` | words of 32 and of 64 bits in vectors |
 //! | `group` | messages of different lengths in the lanes, block by block, and their padding |
 //! | `alone` | one message at a time, for the last few of a group |
@@ -63,8 +63,8 @@ pub(crate) trait LaneHash: 'static {
     /// Returns the chaining value before any block, as a row.
     fn initial() -> Row;
 
-    /// Computes the rounds over a block of every lane of `N` groups. While the steps of one group wait, those of another run.
-    /// Calls `meanwhile` every four rounds with their number, at least [`WORDS`] times.
+    /// Computes the rounds over a block of every lane of `N` groups. While the steps of one group wait, those of
+    /// another run. Calls `meanwhile` every four rounds with their number, at least [`WORDS`] times.
     fn rounds<S: Simd, const N: usize>(
         simd: S,
         states: [Chain<S::V>; N],

@@ -18,7 +18,7 @@ fn fraction(prime: u32, degree: u32, bits: u32) -> BigUint {
 /// FIPS 180-4 4.2.2, 4.2.3 and 5.3.
 #[test]
 #[cfg_attr(miri, ignore = "minutes, of big integers alone")]
-fn constants_come_from_primes() {
+fn hash_constants_are_the_fractions_of_roots_of_primes() {
     for (prime, constant) in primes().zip(sha256_constants::ROUND) {
         assert_eq!(fraction(prime, 3, 32), constant.into());
     }

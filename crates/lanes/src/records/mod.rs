@@ -377,8 +377,8 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending. Meanwhile the
-    /// bytes that accepted records read and write are fetched into the cache.
+    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending.
+    /// Meanwhile the bytes that accepted records read and write are fetched into the cache.
     fn accept(
         &self,
         window: Range<usize>,

@@ -83,7 +83,7 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
         window
     }
 
-    /// Adds the terms of one row. The first tile of a row is the one that produces q.
+    /// Adds the terms of one row. The first tile of a row produces q.
     #[inline(always)]
     fn add_part<const PART: u8, const IS_FIRST: bool>(
         &mut self,

@@ -49,8 +49,8 @@ pub(super) fn revealed<T: Copy>(value: T) -> T {
 fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut result = 0_u64;
-    // SAFETY: the rotations restore rdi and change flags only; Valgrind reads the six words at rax, which live, and writes
-    // rdx. It marks memory and never changes it.
+    // SAFETY: the rotations restore rdi and change flags only; Valgrind reads the six words at rax, which live, and
+    // writes rdx. It marks memory and never changes it.
     unsafe {
         asm!(
             "rol rdi, 3",

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | this one | [`Simd`] (a CPU with the instructions) and [`Vector`] (eight lanes) |
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
-//! | `portable` | the same in plain Rust: the oracle, which every machine and Miri can run; only with the feature of that name |
+//! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |

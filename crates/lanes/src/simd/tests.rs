@@ -85,7 +85,7 @@ fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn ifma_agrees_with_the_portable_twin() {
+fn ifma_agrees_with_the_portable_leaf() {
     let Some(ifma) = IfmaSimd::detect() else {
         eprintln!("SKIPPED: this processor has no AVX-512 IFMA");
         return;
@@ -100,7 +100,7 @@ fn ifma_agrees_with_the_portable_twin() {
 }
 
 #[test]
-fn the_twin_does_what_the_instructions_are_documented_to_do() {
+fn the_portable_leaf_does_what_the_instructions_are_documented_to_do() {
     let simd = PortableSimd;
     let (a, b) = (simd.splat((1 << 52) - 1), simd.splat(u64::MAX));
     assert_eq!(simd.splat(5).madd_lo(a, b).words(), [6; LANES]);
@@ -113,7 +113,7 @@ fn the_twin_does_what_the_instructions_are_documented_to_do() {
 }
 
 #[test]
-fn vectors_are_erased() {
+fn vectors_and_bytes_are_erased() {
     let mut vector = PortableSimd.splat(7);
     vector.zeroize();
     assert_eq!(vector.words(), [0; LANES]);

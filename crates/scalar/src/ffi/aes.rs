@@ -38,7 +38,8 @@ impl AesEncrypt {
         if input.len().checked_add(8) != Some(out.len()) {
             return Err(LibraryError::take("AES_wrap_key (length of the output)"));
         }
-        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes more; a null IV asks for the default.
+        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes more; a null IV asks for the
+        // default.
         let written = unsafe {
             sys::AES_wrap_key(&raw const self.0, ptr::null(), out.as_mut_ptr(), input.as_ptr(), input.len())
         };
@@ -83,7 +84,8 @@ impl AesDecrypt {
         if out.len().checked_add(8) != Some(input.len()) {
             return false;
         }
-        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes less; a null IV asks for the default.
+        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes less; a null IV asks for the
+        // default.
         let written = unsafe {
             sys::AES_unwrap_key(&raw const self.0, ptr::null(), out.as_mut_ptr(), input.as_ptr(), input.len())
         };

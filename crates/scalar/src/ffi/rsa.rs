@@ -16,8 +16,8 @@ pub(crate) struct RsaPublic(RsaHandle);
 
 struct RsaHandle(NonNull<sys::RSA>);
 
-// AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it (openssl/rsa.h,
-// "thread safety"); its cached Montgomery and blinding values are guarded by the key's own lock.
+// AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it
+// (openssl/rsa.h, "thread safety"); its cached Montgomery and blinding values are guarded by the key's own lock.
 // SAFETY: nothing ties the key to a thread.
 unsafe impl Send for RsaHandle {}
 // SAFETY: shared references reach the raw operations alone, which lock what they change.
@@ -51,7 +51,7 @@ impl RsaPrivate {
     /// and n - 1.
     pub(crate) fn transform(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         let mut written = 0;
-        // The function fails where the modulus is longer than `out`.
+        // The function fails if the modulus is longer than `out`.
         // SAFETY: the key is live, `input` readable and `out` writable for the lengths given.
         let ok = unsafe {
             sys::RSA_sign_raw(

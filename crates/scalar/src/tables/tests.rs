@@ -65,7 +65,7 @@ fn ed25519() -> (Shape, Key, Vec<u8>, Vec<u8>) {
 
 /// Every job gets its verdict from a table, and a changed bit anywhere changes the verdict.
 #[test]
-fn tables_decide_and_notice_every_bit() {
+fn tables_verify_signatures_and_notice_every_changed_bit() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
         let cache = VerifyTableCache::new(1 << 20).at_once();
         let verdict = |input: &[u8], signature: &[u8]| {
@@ -114,7 +114,7 @@ fn is_checked<T: VerifyTable, E: Clone>(
 }
 
 #[test]
-fn a_table_that_is_wrong_is_noticed() {
+fn the_check_finds_every_wrong_entry_of_a_table() {
     is_checked::<p256::P256KeyTable, p256::Affine>(
         &p256().1,
         p256::P256KeyTable::new,
@@ -130,7 +130,7 @@ fn a_table_that_is_wrong_is_noticed() {
 }
 
 #[test]
-fn what_is_no_point_has_no_table() {
+fn bytes_that_are_not_a_point_get_no_table() {
     let mut off_the_curve = vec![4; 65];
     for public in [&off_the_curve[..], &[], &[0], &[4; 64]] {
         assert!(p256::P256KeyTable::new(public).is_none());
@@ -179,7 +179,7 @@ fn runs_agree_with_the_engine_without_tables() {
 
 /// The background thread counts uses and builds a table, which then verifies.
 #[test]
-fn a_key_earns_its_table() {
+fn a_table_is_built_after_enough_uses_of_a_key() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
         let cache = VerifyTableCache::new(1 << 20);
         let operation = Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) };

@@ -117,34 +117,34 @@ fn bytes_and_words<S: Simd>(simd: S) {
 }
 
 #[test]
-fn arithmetic_agrees_with_big_integers() {
+fn field_arithmetic_agrees_with_big_integers() {
     on_every_leaf!(arithmetic);
 }
 
 #[test]
-fn reductions_stay_in_bounds() {
+fn field_reductions_stay_in_bounds() {
     on_every_leaf!(reduction);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn powers_agree_with_big_integers() {
+fn field_powers_agree_with_big_integers() {
     on_every_leaf!(powers);
 }
 
 #[test]
-fn zero_and_parity_are_of_the_canonical_value() {
+fn zero_and_parity_follow_the_canonical_value() {
     on_every_leaf!(masks);
 }
 
 #[test]
-fn bytes_become_limbs_and_bytes_again() {
+fn bytes_survive_conversion_to_limbs_and_back() {
     on_every_leaf!(bytes_and_words);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes, of big integers alone")]
-fn constants_are_what_they_are_called() {
+fn curve_constants_satisfy_their_definitions() {
     let number =
         |limbs: [u64; 5]| limbs.iter().rev().fold(BigUint::default(), |sum, limb| (sum << 52) + *limb);
     let inverse = |value: BigUint| value.modpow(&(p() - 2_u8), &p());

@@ -198,7 +198,7 @@ fn checks<S: Simd>(simd: S) {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn tables_are_checked() {
+fn the_check_finds_a_changed_bit_in_any_row_of_a_table() {
     on_every_leaf!(checks);
 }
 
@@ -210,7 +210,7 @@ fn the_group_law_is_complete() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn points_are_encoded_and_decoded() {
+fn points_survive_encoding_and_decoding() {
     on_every_leaf!(encodings);
 }
 

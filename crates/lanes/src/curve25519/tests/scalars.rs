@@ -84,6 +84,6 @@ fn scalars_agree_with_big_integers() {
 }
 
 #[test]
-fn digits_are_the_scalar() {
+fn signed_digits_add_up_to_the_scalar() {
     on_every_leaf!(every_width);
 }

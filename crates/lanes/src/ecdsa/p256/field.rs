@@ -1,4 +1,5 @@
-//! The integers modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. SP 800-186 3.2.1.3. `docs/math/p256.md` has bounds and counts.
+//! The integers modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. SP 800-186 3.2.1.3. `docs/math/p256.md` has bounds and
+//! counts.
 
 use crate::ecdsa::constants::limbs;
 use crate::ecdsa::element::{Element, LooseElement, ProductColumns};

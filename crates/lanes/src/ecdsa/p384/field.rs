@@ -1,4 +1,5 @@
-//! The integers modulo p = 2^384 - 2^128 - 2^96 + 2^32 - 1. SP 800-186 3.2.1.4. `docs/math/p384.md` has bounds and counts.
+//! The integers modulo p = 2^384 - 2^128 - 2^96 + 2^32 - 1. SP 800-186 3.2.1.4. `docs/math/p384.md` has bounds and
+//! counts.
 
 use crate::ecdsa::constants::limbs;
 use crate::ecdsa::element::{Element, LooseElement, ProductColumns};

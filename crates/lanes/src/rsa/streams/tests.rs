@@ -103,7 +103,7 @@ fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
 }
 
 #[test]
-fn products_are_those_of_integers() {
+fn montgomery_products_agree_with_integers() {
     for limbs in SIZES {
         // Miri runs one size whose products stay in registers, and one whose products go tile by tile.
         if cfg!(miri) && !matches!(limbs, 10 | 30) {
@@ -120,7 +120,7 @@ fn products_are_those_of_integers() {
 }
 
 #[test]
-fn every_size_of_modulus_finds_its_limbs() {
+fn every_size_of_modulus_has_a_number_of_limbs() {
     assert_eq!([512, 516, 517, 1031, 1036, 1037, 2048, 4096, 4156, 4157].map(limbs_for), {
         [Some(10), Some(10), Some(20), Some(20), Some(20), Some(30), Some(40), Some(80), Some(80), None]
     });

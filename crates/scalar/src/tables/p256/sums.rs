@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_find_the_same_x() {
+    fn single_and_shared_additions_find_the_same_x() {
         let all: Vec<Vec<i64>> = (1..40).map(|count| (0..count).map(|at| 1 << at).collect()).collect();
         let (one_by_one, shared) = (sums(&all).one_by_one(), HalvingSums::new(sums(&all)).abscissas());
         for ((multiples, one), shared) in all.iter().zip(one_by_one).zip(shared) {
@@ -221,7 +221,7 @@ mod tests {
     /// Covers points that are added to themselves or to their opposites, early and late, and empty sums, among sums
     /// without exceptions.
     #[test]
-    fn what_additions_cannot_tell_is_said() {
+    fn sums_that_meet_an_exception_are_reported() {
         let untold = [vec![], vec![3, 3], vec![3, -3], vec![1, 2, 3], vec![1, 2, -3]];
         let all: Vec<Vec<i64>> = untold.into_iter().flat_map(|multiples| [multiples, vec![1, 9]]).collect();
         let expected = affine(point(10)).x;
