@@ -1,4 +1,4 @@
-//! The portable twin with a counter of multiplications: the counts behind the floors of
+//! The portable leaf with a counter of multiplications, for the minimum times of
 //! `docs/performance/public-key.md`.
 
 use std::cell::Cell;

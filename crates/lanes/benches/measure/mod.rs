@@ -67,10 +67,10 @@ impl KernelBench<'_> {
         let each = operations as f64;
         let ns = best_ns(&mut kernel) / each;
         let count = CountingSimd::count(counted) as f64 / each;
-        let floor = count / self.multiply_adds_per_ns;
+        let minimum = count / self.multiply_adds_per_ns;
         println!(
-            "{name:40} {ns:10.1} ns  {count:9.1} vpmadd52  floor {floor:10.1} ns  {:3.0} %",
-            100.0 * floor / ns
+            "{name:40} {ns:10.1} ns  {count:9.1} vpmadd52  minimum {minimum:10.1} ns  {:3.0} %",
+            100.0 * minimum / ns
         );
     }
 }

@@ -111,12 +111,12 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
     /// Encrypts and hashes the next piece. Returns true if it was the last.
     #[inline(always)]
     fn step(&mut self, simd: S, stream: S::V, output: &mut [u8]) -> bool {
-        let room = if self.done == 0 { VECTOR_BYTES - BLOCK } else { VECTOR_BYTES };
+        let max = if self.done == 0 { VECTOR_BYTES - BLOCK } else { VECTOR_BYTES };
         if self.done == 0 {
             self.first = stream;
         }
         let input = &self.message.input[self.done.min(self.message.input.len())..];
-        let input = &input[..input.len().min(room)];
+        let input = &input[..input.len().min(max)];
         let piece = simd.load_prefix(input);
         let result = simd.keep_prefix(piece ^ stream, input.len());
         let at = self.message.output + self.done;

@@ -39,21 +39,21 @@ fn generate<M: Mac + KeyInit, C: CurveParams<L>, const L: usize>(
     refused: u8,
     k: &mut [u8],
 ) {
-    let mut nonces = NonceGenerator::<M>::new(scalar, &reduced::<C, L>(digest));
+    let mut nonces = NonceState::<M>::new(scalar, &reduced::<C, L>(digest));
     for _ in 0..=refused {
         nonces.next::<C, L>(k);
     }
 }
 
 /// The nonce generator of RFC 6979 3.2.
-struct NonceGenerator<M: OutputSizeUser> {
+struct NonceState<M: OutputSizeUser> {
     k: Zeroizing<Vec<u8>>,
     v: Zeroizing<Vec<u8>>,
     has_candidate: bool,
     mac: std::marker::PhantomData<M>,
 }
 
-impl<M: Mac + KeyInit> NonceGenerator<M> {
+impl<M: Mac + KeyInit> NonceState<M> {
     /// Runs steps b to g, with x and h1 as octets of the order's length.
     fn new(x: &[u8], h1: &[u8]) -> Self {
         let len = <M as OutputSizeUser>::output_size();

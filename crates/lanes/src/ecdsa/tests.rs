@@ -52,8 +52,8 @@ fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
             let edges = [0, u64::MAX, mixed ^ (mixed >> 27), mixed];
             let value = if lane == 0 { u64::MAX } else { edges[(mixed >> 60) as usize % 4] };
-            let room = bits.saturating_sub(52 * at).min(52);
-            *word = value & ((1_u64 << room) - 1);
+            let width = bits.saturating_sub(52 * at).min(52);
+            *word = value & ((1_u64 << width) - 1);
         }
     }
     limbs

@@ -131,7 +131,7 @@ impl<'a> PaddedMessage<'a> {
         }
     }
 
-    /// Appends a one bit, zeros, and the length if the block has room for it.
+    /// Appends a one bit, zeros, and the length if the block has space for it.
     fn pad(&mut self, buffer: &mut Block, filled: usize) {
         buffer[filled..].fill(0);
         if !self.is_marked {

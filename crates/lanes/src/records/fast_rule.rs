@@ -154,13 +154,13 @@ impl FastRule {
     /// Returns true if the shape has no associated data and no tag, or if both pass the check.
     #[inline(always)]
     pub(super) fn fits_tag(&self, spans: impl FnOnce() -> [Span; 2]) -> bool {
-        let room = match self.tag {
+        let limit = match self.tag {
             TagRule::NoTag => return true,
             TagRule::InOutput => self.output_len,
             TagRule::InData => self.data_len,
         };
         let [aad, tag] = spans();
-        (end(aad) <= self.data_len) & (end(tag) <= room) & TAG_LENS.contains(&tag.len)
+        (end(aad) <= self.data_len) & (end(tag) <= limit) & TAG_LENS.contains(&tag.len)
     }
 }
 
