@@ -26,16 +26,16 @@ use self::tls_head::server::HeadServerArgs;
 /// Measures Oarlock inside other people's programs.
 #[derive(Parser)]
 #[command(name = "oarlock-bench", version, arg_required_else_help = true)]
-struct Cli {
+struct BenchCli {
     /// Print JSON on stdout and nothing else there
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    command: BenchCommand,
+    command: BenchCliCommand,
 }
 
 #[derive(Subcommand)]
-enum BenchCommand {
+enum BenchCliCommand {
     /// TLS connections a second that one core takes up: RSA-2048, no resumption, HEAD answered with 107 bytes
     TlsHead(TlsHeadArgs),
     /// Measures how long an honest client of the cryptoserver waits while others attack, and how much memory they can make it use
@@ -49,7 +49,7 @@ enum BenchCommand {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = BenchCli::parse();
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -59,13 +59,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Box<dyn CommandError>> {
+fn run(cli: &BenchCli) -> Result<(), Box<dyn CommandError>> {
     match &cli.command {
-        BenchCommand::TlsHead(args) => tls_head::run(args, cli.json)?,
-        BenchCommand::Siege(args) => siege::run(args, cli.json)?,
-        BenchCommand::HeadServer(args) => tls_head::server::run(args)?,
-        BenchCommand::Cryptoserver(args) => tls_head::cryptoserver::run(args)?,
-        BenchCommand::Besieged(args) => siege::server::run(args)?,
+        BenchCliCommand::TlsHead(args) => tls_head::run(args, cli.json)?,
+        BenchCliCommand::Siege(args) => siege::run(args, cli.json)?,
+        BenchCliCommand::HeadServer(args) => tls_head::server::run(args)?,
+        BenchCliCommand::Cryptoserver(args) => tls_head::cryptoserver::run(args)?,
+        BenchCliCommand::Besieged(args) => siege::server::run(args)?,
     }
     Ok(())
 }

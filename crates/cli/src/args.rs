@@ -30,15 +30,15 @@ pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
     after_help = "Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
                         OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee."
 )]
-pub(crate) struct Cli {
+pub(crate) struct OarlockCli {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// What this machine has: engines, self-test verdicts, and the cost model per shape
     Engines,
     /// Operations per second, engine by engine, beside OpenSSL in the same run

@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
-use crate::serve::{Log, harden, log, stopped};
+use crate::serve::{LogFormat, harden, log, stopped};
 use crate::service_manager::{ServiceState, notify};
 use oarlock_measure::table::count;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
@@ -36,8 +36,8 @@ pub(crate) struct MilterArgs {
     #[arg(long, value_name = "FILE")]
     keys_file: Option<PathBuf>,
     /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = Log::Text)]
-    log: Log,
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
 }
 
 /// Why no mail is filtered.
@@ -102,7 +102,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         let stopped = stopped();
         let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
         announce(args, &sockets, bound.metrics());
-        if global.json || args.log == Log::Text {
+        if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &sockets, bound.metrics())?;
         }
         let hangups =

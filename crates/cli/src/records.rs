@@ -30,10 +30,10 @@ use serde::Serialize;
 use self::args::FileArgs;
 pub(crate) use self::args::{RecordsArgs, mac_alg, names};
 pub(crate) use self::error::RecordsError;
-use self::order::{Order, Totals};
-use self::pipeline::Shared;
-use self::source::Source;
-pub(crate) use self::target::Target;
+use self::order::{ChunkOrder, RowTotals};
+use self::pipeline::RecordPipeline;
+use self::source::ChunkSource;
+pub(crate) use self::target::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::table::count;
@@ -47,13 +47,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     files.check(global.json)?;
     let keys = keys::load(args)?;
     let job = args.job(&keys)?;
-    let mut source = Source::open(&files.input)?;
+    let mut source = ChunkSource::open(&files.input)?;
     let (plan, header) = source.look(files.format(), |chunk| {
         Plan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan)
     })?;
     let secret = args.writes_plaintext();
-    let output = Target::open(&files.output, secret)?;
-    let rejects = files.rejects.as_deref().map(|path| Target::open(path, true)).transpose()?;
+    let output = OutputFile::open(&files.output, secret)?;
+    let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
     let accelerator = global.builder().build()?;
     // Rows come out the same from every engine: only who asks is told.
     if global.verbose || global.engines.is_some() {
@@ -68,19 +68,19 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
         Some(len) if len > 0 => progress::bar(len, "{wide_bar} {bytes} of {total_bytes}{left}"),
         _ => progress::bar(0, "{spinner} {bytes}"),
     };
-    let order = Order::new(&plan, output, rejects, header, &bar)?;
-    let shared = Shared { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
+    let order = ChunkOrder::new(&plan, output, rejects, header, &bar)?;
+    let shared = RecordPipeline { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
     let totals = shared.run(threads);
     bar.finish_and_clear();
     let totals = totals?;
-    let summary = Summary::of(&totals, threads, started.elapsed().as_secs_f64());
+    let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
     summary.tell(global)?;
     totals.verdict()
 }
 
 /// What was done, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct RecordsSummary {
     rows: u64,
     done: u64,
     rejected: u64,
@@ -91,8 +91,8 @@ struct Summary {
     threads: usize,
 }
 
-impl Summary {
-    fn of(totals: &Totals, threads: usize, seconds: f64) -> Self {
+impl RecordsSummary {
+    fn of(totals: &RowTotals, threads: usize, seconds: f64) -> Self {
         Self {
             rows: totals.rows,
             done: totals.rows - totals.rejected,

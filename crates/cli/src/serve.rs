@@ -37,12 +37,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "config")]
     state: Option<PathBuf>,
     /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = Log::Text)]
-    log: Log,
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Log {
+pub(crate) enum LogFormat {
     /// For people
     Text,
     /// A JSON object a line
@@ -117,7 +117,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         let stopped = stopped();
         let addresses = server.addresses();
         announce(&addresses, &path);
-        if global.json || args.log == Log::Text {
+        if global.json || args.log == LogFormat::Text {
             say(global, args, &path, &addresses, development.as_ref())?;
         }
         let reloads =
@@ -212,15 +212,15 @@ fn announce(addresses: &Addresses, config: &Path) {
     }
 }
 
-pub(crate) fn log(form: Log, is_verbose: bool) {
+pub(crate) fn log(form: LogFormat, is_verbose: bool) {
     // Libraries log each frame at DEBUG.
     let own = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let targets = Targets::new().with_default(LevelFilter::INFO).with_target("oarlock", own);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(targets);
     match form {
-        Log::Text => registry.with(lines.with_ansi(terminal::wants_colour_on_stderr())).init(),
-        Log::Json => registry.with(lines.json()).init(),
+        LogFormat::Text => registry.with(lines.with_ansi(terminal::wants_colour_on_stderr())).init(),
+        LogFormat::Json => registry.with(lines.json()).init(),
     }
 }
 

@@ -10,7 +10,7 @@ use oarlock_io::KeyForPath;
 
 use oarlock_measure::terminal::{self, ColorChoice};
 
-use crate::args::Cli;
+use crate::args::OarlockCli;
 use crate::exit;
 
 /// The default of `--threads` for bulk work.
@@ -47,13 +47,13 @@ const EFFECTS: [(&str, Option<&str>); 22] = [
 ///
 /// # Errors
 /// The exit code, after help or the mistake has been printed.
-pub(crate) fn parse() -> Result<Cli, ExitCode> {
+pub(crate) fn parse() -> Result<OarlockCli, ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     refuse_keys(&arguments)?;
     terminal::set_color(color_in(&arguments));
     let matches = command().try_get_matches_from(arguments).map_err(|error| report(&error))?;
     warn_of_no_effect(&matches);
-    Cli::from_arg_matches(&matches).map_err(|error| report(&error))
+    OarlockCli::from_arg_matches(&matches).map_err(|error| report(&error))
 }
 
 /// Refuses a key in the place of the name of its file before anything quotes it. clap takes `-----BEGIN` for an option, and quotes
@@ -72,7 +72,7 @@ fn refuse_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
 
 /// The command line with each command's own help of the global options.
 pub(crate) fn command() -> Command {
-    let mut command = Cli::command();
+    let mut command = OarlockCli::command();
     let globals: Vec<Arg> = command
         .get_arguments()
         .filter(|arg| ["engines", "threads"].contains(&arg.get_id().as_str()))

@@ -3,18 +3,18 @@
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The cores of this process, divided; None where it has only one.
-pub(crate) struct Cores(Option<Division>);
+pub(crate) struct DividedCores(Option<CoreDivision>);
 
-struct Division {
+struct CoreDivision {
     servers: CpuSet,
     own: CpuSet,
 }
 
 /// A thread on the servers' core, until this ends.
 #[must_use]
-pub(crate) struct Visit(Option<CpuSet>);
+pub(crate) struct CoreVisit(Option<CpuSet>);
 
-impl Cores {
+impl DividedCores {
     /// The first of those that this process may use is for servers, the others are its own.
     pub(crate) fn divide() -> Self {
         let Ok(all) = sched_getaffinity(None) else { return Self(None) };
@@ -22,7 +22,7 @@ impl Cores {
         let (mut servers, mut own) = (CpuSet::new(), all);
         servers.set(first);
         own.unset(first);
-        Self((own.count() > 0).then_some(Division { servers, own }))
+        Self((own.count() > 0).then_some(CoreDivision { servers, own }))
     }
 
     /// Moves this thread, and those that it starts from now on, off the servers' core; says where that cannot be.
@@ -38,15 +38,15 @@ impl Cores {
     }
 
     /// Moves this thread to the servers' core: what is started there stays there.
-    pub(crate) fn visit(&self) -> Visit {
+    pub(crate) fn visit(&self) -> CoreVisit {
         match &self.0 {
-            Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => Visit(Some(cores.own)),
-            _ => Visit(None),
+            Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => CoreVisit(Some(cores.own)),
+            _ => CoreVisit(None),
         }
     }
 }
 
-impl Drop for Visit {
+impl Drop for CoreVisit {
     fn drop(&mut self) {
         if let Some(home) = &self.0 {
             // Where it cannot go back, the rows behind this one share the servers' core: their rates show it.

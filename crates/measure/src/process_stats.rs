@@ -5,7 +5,7 @@ use std::io;
 
 /// What `/proc/PID/stat` says of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stat {
+struct ProcessStat {
     parent: u32,
     /// Of all its threads, and of its children that have ended, in ticks of the clock.
     ticks: u64,
@@ -63,19 +63,19 @@ pub(crate) fn children(process: u32) -> io::Result<Vec<u32>> {
     Ok(children)
 }
 
-fn stat(process: u32) -> io::Result<Stat> {
+fn stat(process: u32) -> io::Result<ProcessStat> {
     let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
     parse(&text).ok_or_else(|| io::Error::other(format!("/proc/{process}/stat is not understood: {text}")))
 }
 
 /// proc_pid_stat(5): ppid is field 4; utime, stime, cutime and cstime are fields 14 to 17.
-fn parse(text: &str) -> Option<Stat> {
+fn parse(text: &str) -> Option<ProcessStat> {
     // The name may have spaces and brackets in it.
     let (_, behind_name) = text.rsplit_once(')')?;
     let fields: Vec<&str> = behind_name.split_whitespace().collect();
     let sum = |fields: &[&str]| fields.iter().map(|field| field.parse::<u64>()).sum::<Result<u64, _>>().ok();
     let (own_ticks, ended_ticks) = (sum(fields.get(11..13)?)?, sum(fields.get(13..15)?)?);
-    Some(Stat { parent: fields.get(1)?.parse().ok()?, ticks: own_ticks + ended_ticks, ended_ticks })
+    Some(ProcessStat { parent: fields.get(1)?.parse().ok()?, ticks: own_ticks + ended_ticks, ended_ticks })
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn times_are_found_behind_any_name() {
         let text = "7 (a) S 1 (b) S 42 7 7 0 -1 4194560 9 8 7 6 100 20 3 4 20 0 1 0 5 6 7";
-        assert_eq!(parse(text), Some(Stat { parent: 42, ticks: 127, ended_ticks: 7 }));
+        assert_eq!(parse(text), Some(ProcessStat { parent: 42, ticks: 127, ended_ticks: 7 }));
         assert_eq!(parse("7 (short) S 42 7"), None);
         assert_eq!(parse("nothing"), None);
     }

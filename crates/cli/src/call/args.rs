@@ -73,11 +73,11 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum CallCommand {
     /// Sign a file
-    Sign(SignArgs),
+    Sign(CallSignArgs),
     /// Verify a signature; exit code 1 where it is not valid
-    Verify(VerifyArgs),
+    Verify(CallVerifyArgs),
     /// Decrypt a file under an RSA key
-    Decrypt(DecryptArgs),
+    Decrypt(CallDecryptArgs),
     /// Agree on a shared secret under an X25519 key
     Derive(DeriveArgs),
     /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
@@ -85,7 +85,7 @@ pub(super) enum CallCommand {
     /// Decrypt what seal wrote; exit code 1 if it is not authentic
     Open(OpenArgs),
     /// Make a message authentication code under a symmetric key
-    Mac(MacArgs),
+    Mac(CallMacArgs),
     /// The keys that this client may use
     Keys,
     /// The public half of a key, in PEM
@@ -97,7 +97,7 @@ pub(super) enum CallCommand {
 /// Which key.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
-pub(super) struct KeyArgs {
+pub(super) struct CallKeyArgs {
     /// A key that lives at the server, by name
     #[arg(long, value_name = "NAME")]
     pub(super) key: Option<String>,
@@ -132,9 +132,9 @@ pub(super) struct OutputArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct SignArgs {
+pub(super) struct CallSignArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
+    pub(super) key: CallKeyArgs,
     /// rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519 [default: what suits the key, with SHA-256
     /// or the curve's own digest]
     #[arg(long)]
@@ -146,9 +146,9 @@ pub(super) struct SignArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct VerifyArgs {
+pub(super) struct CallVerifyArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
+    pub(super) key: CallKeyArgs,
     /// As with sign
     #[arg(long)]
     pub(super) scheme: Option<String>,
@@ -160,9 +160,9 @@ pub(super) struct VerifyArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct DecryptArgs {
+pub(super) struct CallDecryptArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
+    pub(super) key: CallKeyArgs,
     /// rsa-oaep-DIGEST or rsa-pkcs1, which never shows whether the padding was good
     #[arg(long, default_value = "rsa-oaep-sha256")]
     pub(super) scheme: String,
@@ -179,7 +179,7 @@ pub(super) struct DecryptArgs {
 #[derive(Args, Debug)]
 pub(super) struct DeriveArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
+    pub(super) key: CallKeyArgs,
     /// The peer's public key: 32 bytes, PEM or DER
     #[arg(long, value_name = "FILE")]
     pub(super) peer: PathBuf,
@@ -225,7 +225,7 @@ pub(super) struct OpenArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct MacArgs {
+pub(super) struct CallMacArgs {
     /// A symmetric key that lives at the server, by name
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,

@@ -19,19 +19,19 @@ use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
 pub(crate) use self::args::{CallArgs, ServerArgs};
-use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
+use self::args::{CallCommand, CallKeyArgs, InputArgs, OutputArgs};
 pub(crate) use self::error::CallError;
-use self::peers::Peers;
+use self::peers::CallPeers;
 use crate::draft_file::write_private;
 use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{Align, Cell, Table, count};
+use oarlock_measure::table::{CellAlign, TableCell, TextTable, count};
 use oarlock_measure::terminal::wants_colour;
 
 pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
     runtime.block_on(async {
-        let call = Call { global, peers: Peers::of(global, args).await? };
+        let call = CallSession { global, peers: CallPeers::of(global, args).await? };
         match &args.command {
             CallCommand::Sign(own) => call.sign(own).await,
             CallCommand::Verify(own) => call.verify(own).await,
@@ -47,13 +47,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallErr
     })
 }
 
-struct Call<'c> {
+struct CallSession<'c> {
     global: &'c GlobalOptions,
-    peers: Peers,
+    peers: CallPeers,
 }
 
-impl Call<'_> {
-    async fn sign(&self, args: &args::SignArgs) -> Result<(), CallError> {
+impl CallSession<'_> {
+    async fn sign(&self, args: &args::CallSignArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
         let input = args.input.read()?;
@@ -61,7 +61,7 @@ impl Call<'_> {
         self.write_result(&args.output, &signature, &scheme.to_string())
     }
 
-    async fn verify(&self, args: &args::VerifyArgs) -> Result<(), CallError> {
+    async fn verify(&self, args: &args::CallVerifyArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::verify(args.scheme.as_deref(), key.kind())?;
         let (input, signature) = (args.input.read()?, read(&args.signature)?);
@@ -86,7 +86,7 @@ impl Call<'_> {
         if is_valid { Ok(()) } else { Err(CallError::Job(JobError::Rejected)) }
     }
 
-    async fn decrypt(&self, args: &args::DecryptArgs) -> Result<(), CallError> {
+    async fn decrypt(&self, args: &args::CallDecryptArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::decrypt(&args.scheme, key.kind())?;
         let ciphertext = read(&args.input)?;
@@ -113,14 +113,15 @@ impl Call<'_> {
             let rows: Vec<_> = list.keys.iter().map(about).collect();
             return Ok(writeln!(io::stdout(), "{}", serde_json::Value::from(rows))?);
         }
-        let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, Align::Left));
-        let mut table = Table::new(head);
+        let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, CellAlign::Left));
+        let mut table = TextTable::new(head);
         for key in &list.keys {
             let fingerprint = match lasting_fingerprint(key) {
-                Some(whole) => Cell::from(&whole[..16]),
-                None => Cell::none(),
+                Some(whole) => TableCell::from(&whole[..16]),
+                None => TableCell::none(),
             };
-            let [name, kind, allowed] = [&*key.name, &*key.kind, &*key.allowed.join(" ")].map(Cell::from);
+            let [name, kind, allowed] =
+                [&*key.name, &*key.kind, &*key.allowed.join(" ")].map(TableCell::from);
             table.row([name, kind, allowed, fingerprint]);
         }
         Ok(write!(io::stdout(), "{}", table.render(wants_colour()))?)
@@ -176,7 +177,7 @@ impl Call<'_> {
     }
 
     /// Makes a key usable: what comes back stands for it in jobs, its public half.
-    async fn open(&self, args: &KeyArgs) -> Result<Key, CallError> {
+    async fn open(&self, args: &CallKeyArgs) -> Result<Key, CallError> {
         let source = match (&args.key, &args.own_key) {
             (Some(name), _) => open_key::Source::Resident(name.clone()),
             (None, Some(path)) => open_key::Source::Asymmetric(read_own(path)?.to_vec().into()),

@@ -16,12 +16,12 @@ use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::count;
 
 /// Who answers.
-pub(super) enum Peers {
+pub(super) enum CallPeers {
     One(Box<ServerLink>),
     Several { remote: RemoteHolder, client: Box<Accelerator> },
 }
 
-impl Peers {
+impl CallPeers {
     pub(super) async fn of(global: &GlobalOptions, args: &CallArgs) -> Result<Self, CallError> {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));

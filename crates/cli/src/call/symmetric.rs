@@ -10,15 +10,15 @@ use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
 use oarlock_wire::{fault, records, task};
 use zeroize::Zeroizing;
 
-use super::args::{MacArgs, OpenArgs, SealArgs};
-use super::{Call, CallError, read};
+use super::args::{CallMacArgs, OpenArgs, SealArgs};
+use super::{CallError, CallSession, read};
 
 /// Bytes of an IV of GCM. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
 /// Bytes of a tag of GCM.
 const TAG_LEN: usize = 16;
 
-impl Call<'_> {
+impl CallSession<'_> {
     pub(super) async fn seal(&self, args: &SealArgs) -> Result<(), CallError> {
         let cipher = cipher(args.cipher, self.open_symmetric("seal", &args.key).await?)?;
         let aad = associated(cipher, args.aad.as_deref())?;
@@ -49,7 +49,7 @@ impl Call<'_> {
         self.write_secret(&args.output, &answer.result, &cipher.to_string())
     }
 
-    pub(super) async fn mac(&self, args: &MacArgs) -> Result<(), CallError> {
+    pub(super) async fn mac(&self, args: &CallMacArgs) -> Result<(), CallError> {
         let key = self.open_symmetric("mac", &args.key).await?;
         let alg = args.alg.unwrap_or_else(|| suitable_mac(key));
         if key_type_of_mac(alg) != key {
@@ -81,7 +81,7 @@ impl Call<'_> {
     }
 
     /// Has one record done under the first key of the stream.
-    async fn record(&self, entry: Entry<'_>) -> Result<Answer, CallError> {
+    async fn record(&self, entry: Entry<'_>) -> Result<RecordAnswer, CallError> {
         let mut builder = BatchBuilder::new();
         builder.add(entry).map_err(CallError::Job)?;
         let batch = builder.batch();
@@ -93,7 +93,7 @@ impl Call<'_> {
         };
         let code = records::codes(&results, 1).map_err(CallError::Wire)?.next();
         match code.ok_or(CallError::Unexpected)? {
-            Code::Done => Answer::read(&batch, &results),
+            Code::Done => RecordAnswer::read(&batch, &results),
             code => {
                 let bare =
                     Fault { code: code.into(), message: code.as_str_name().into(), ..Fault::default() };
@@ -105,7 +105,7 @@ impl Call<'_> {
 }
 
 /// The outcome of a record.
-struct Answer {
+struct RecordAnswer {
     result: Zeroizing<Vec<u8>>,
     /// Empty unless the server made it.
     iv: Vec<u8>,
@@ -113,7 +113,7 @@ struct Answer {
     tag: Vec<u8>,
 }
 
-impl Answer {
+impl RecordAnswer {
     /// Takes the parts of the one record from their places in the output.
     fn read(batch: &Batch<'_>, results: &proto::RecordResults) -> Result<Self, CallError> {
         let part = |span: Span| span.of(&results.output).ok_or(CallError::Unexpected);

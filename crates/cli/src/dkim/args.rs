@@ -9,7 +9,7 @@ use oarlock_measure::dkim::{CompareArgs, MailBenchArgs};
 
 use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
-use crate::time::Time;
+use crate::time::TimePoint;
 
 /// Sign and verify mail
 #[derive(Debug, Args)]
@@ -25,15 +25,15 @@ pub(super) enum DkimCommand {
         after_help = "Exit codes: 0 every message was signed, 1 some were not, 2 wrong usage or input, 3 the machine failed.\n\n\
                             Example: oarlock dkim sign --domain example.com --key s1=s1.example.com.pem --in-place ~/Maildir"
     )]
-    Sign(Box<SignArgs>),
+    Sign(Box<MailSignArgs>),
     /// Verify the signatures of messages
     #[command(
         after_help = "Exit codes: 0 every message has a signature that passes, 1 some have none, 2 wrong usage or input,\n\
                             3 the machine or DNS failed."
     )]
-    Verify(Box<VerifyArgs>),
+    Verify(Box<MailVerifyArgs>),
     /// Make a key, and the record for DNS that goes with it
-    Keygen(KeygenArgs),
+    Keygen(MailKeygenArgs),
     /// Print the record for DNS of a key that exists
     #[command(
         after_help = "With --domain and --selector it prints a line for a zone file, else the record alone.\n\n\
@@ -71,7 +71,7 @@ impl MailArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct SignArgs {
+pub(super) struct MailSignArgs {
     #[command(flatten)]
     pub(super) mail: MailArgs,
     #[command(flatten)]
@@ -111,7 +111,7 @@ pub(super) struct SignArgs {
     pub(super) sha1: bool,
     /// When signatures are made, for `t=`: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
     #[arg(long, value_name = "TIME", visible_alias = "now", allow_hyphen_values = true)]
-    pub(super) time: Option<Time>,
+    pub(super) time: Option<TimePoint>,
     /// Write each message back into its own file. A signature of the same domain and selector that a message has is replaced, here
     /// and in every other output
     #[arg(long, conflicts_with = "into")]
@@ -131,7 +131,7 @@ fn selector_and_file(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
+pub(super) struct MailVerifyArgs {
     #[command(flatten)]
     pub(super) mail: MailArgs,
     #[command(flatten)]
@@ -158,10 +158,10 @@ pub(super) struct VerifyArgs {
     pub(super) arc: bool,
     /// When signatures must be valid: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
     #[arg(long, value_name = "TIME", visible_alias = "now", allow_hyphen_values = true)]
-    pub(super) time: Option<Time>,
+    pub(super) time: Option<TimePoint>,
 }
 
-impl VerifyArgs {
+impl MailVerifyArgs {
     pub(super) fn policy(&self) -> Policy {
         let mut policy = Policy {
             min_rsa_bits: self.min_rsa_bits,
@@ -177,7 +177,7 @@ impl VerifyArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum KeyKind {
+pub(super) enum MailKeyType {
     /// What every verifier knows
     Rsa,
     /// Short and fast; sign with RSA beside it, since not every verifier knows it
@@ -185,14 +185,14 @@ pub(super) enum KeyKind {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct KeygenArgs {
+pub(super) struct MailKeygenArgs {
     /// The domain that will sign
     pub(super) domain: String,
     /// The name of the key, such as a date
     pub(super) selector: String,
     /// Type of the key
     #[arg(long = "type", value_enum, default_value = "rsa")]
-    pub(super) kind: KeyKind,
+    pub(super) kind: MailKeyType,
     /// Bits of an RSA key
     #[arg(long, value_name = "BITS", default_value_t = 2048, value_parser = clap::value_parser!(u16).range(1024..=4096))]
     pub(super) bits: u16,

@@ -22,20 +22,20 @@ const BATCH_MESSAGES: usize = 128;
 const BATCH_BYTES: usize = 2 << 20;
 
 /// A message with its place among all.
-pub(super) struct Loaded {
+pub(super) struct LoadedMail {
     pub(super) index: u64,
     pub(super) mail: Mail,
 }
 
 /// What came of a message: what is to be written, or why there is nothing.
-pub(super) struct Done<T> {
+pub(super) struct BulkItem<T> {
     index: u64,
     result: Result<T, MailError>,
 }
 
 /// What a run did.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Totals {
+pub(super) struct MailTotals {
     pub(super) messages: u64,
     pub(super) unreadable: u64,
     pub(super) bytes: u64,
@@ -53,9 +53,9 @@ pub(super) struct Totals {
 pub(super) fn run<T: Send>(
     global: &GlobalOptions,
     args: &MailArgs,
-    work: impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
+    work: impl Fn(Vec<LoadedMail>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
     mut take: impl FnMut(T) -> Result<(), DkimError>,
-) -> Result<Totals, DkimError> {
+) -> Result<MailTotals, DkimError> {
     let mails = mail::discover(&args.paths, args.options()).mails();
     let threads = global.bulk_threads();
     let (started, cpu) = (Instant::now(), ProcessTime::now());
@@ -65,7 +65,7 @@ pub(super) fn run<T: Send>(
         bytes => progress::bar(bytes, "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}{left}"),
     };
     let is_stopped = AtomicBool::new(false);
-    let mut order = Order { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
+    let mut order = ResultOrder { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
     let done = std::thread::scope(|scope| {
         // What is done waits for its turn here; threads wait when too much does.
         let (sender, receiver) = mpsc::sync_channel(4 * threads);
@@ -89,7 +89,7 @@ pub(super) fn run<T: Send>(
     done?;
     let (seconds, cpu_seconds) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     let rate = |time: f64| order.messages as f64 / time.max(f64::EPSILON);
-    Ok(Totals {
+    Ok(MailTotals {
         messages: order.messages,
         unreadable: order.unreadable,
         bytes: mails.bytes_done(),
@@ -101,12 +101,12 @@ pub(super) fn run<T: Send>(
     })
 }
 
-type Batch<T> = Result<Vec<Done<T>>, DkimError>;
+type Batch<T> = Result<Vec<BulkItem<T>>, DkimError>;
 
 /// One thread's work until there is no more.
 fn thread<T>(
     mails: &Mails,
-    work: &(impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
+    work: &(impl Fn(Vec<LoadedMail>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
     is_stopped: &AtomicBool,
     sender: &mpsc::SyncSender<Batch<T>>,
 ) {
@@ -116,7 +116,7 @@ fn thread<T>(
             return;
         }
         let batch = work(loaded).map(|results| {
-            done.extend(results.into_iter().map(|(index, result)| Done { index, result: Ok(result) }));
+            done.extend(results.into_iter().map(|(index, result)| BulkItem { index, result: Ok(result) }));
             done
         });
         if sender.send(batch).is_err() {
@@ -126,7 +126,7 @@ fn thread<T>(
 }
 
 /// The messages of a batch, and those that cannot be read.
-fn load<T>(mails: &Mails) -> (Vec<Loaded>, Vec<Done<T>>) {
+fn load<T>(mails: &Mails) -> (Vec<LoadedMail>, Vec<BulkItem<T>>) {
     let (mut loaded, mut failed) = (Vec::with_capacity(BATCH_MESSAGES), Vec::new());
     let mut bytes = 0;
     while loaded.len() < BATCH_MESSAGES && bytes < BATCH_BYTES {
@@ -134,26 +134,26 @@ fn load<T>(mails: &Mails) -> (Vec<Loaded>, Vec<Done<T>>) {
         match mail {
             Ok(mail) => {
                 bytes += mail.bytes.len();
-                loaded.push(Loaded { index, mail });
+                loaded.push(LoadedMail { index, mail });
             }
-            Err(error) => failed.push(Done { index, result: Err(error) }),
+            Err(error) => failed.push(BulkItem { index, result: Err(error) }),
         }
     }
     (loaded, failed)
 }
 
 /// Puts results back into order.
-struct Order<T> {
+struct ResultOrder<T> {
     next: u64,
     waiting: BTreeMap<u64, Result<T, MailError>>,
     messages: u64,
     unreadable: u64,
 }
 
-impl<T> Order<T> {
+impl<T> ResultOrder<T> {
     fn add(
         &mut self,
-        batch: Vec<Done<T>>,
+        batch: Vec<BulkItem<T>>,
         bar: &ProgressBar,
         take: &mut impl FnMut(T) -> Result<(), DkimError>,
     ) -> Result<(), DkimError> {
@@ -177,17 +177,17 @@ impl<T> Order<T> {
 
 /// Totals, with what a command has counted.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary<C> {
+pub(super) struct MailSummary<C> {
     #[serde(flatten)]
-    totals: Totals,
+    totals: MailTotals,
     #[serde(flatten)]
     counts: C,
 }
 
-impl Totals {
+impl MailTotals {
     /// The end of the JSON document, with what a command has counted.
-    pub(super) fn summary<C: Serialize>(self, counts: C) -> Summary<C> {
-        Summary { totals: self, counts }
+    pub(super) fn summary<C: Serialize>(self, counts: C) -> MailSummary<C> {
+        MailSummary { totals: self, counts }
     }
 
     /// On stderr, for people.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::CheckArgs;
-use super::lookup::Records;
+use super::lookup::KeyRecordSource;
 use crate::keys::place;
 use oarlock_measure::GlobalOptions;
 
@@ -17,7 +17,7 @@ const ADVISED_BITS: u32 = 2048;
 
 /// What was found, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordCheck {
     name: String,
     records: usize,
     key_type: Option<&'static str>,
@@ -34,8 +34,8 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;
-    let answers = Records::open(&args.lookup)?.find(std::iter::once(&name));
-    let mut report = Report::new(&name);
+    let answers = KeyRecordSource::open(&args.lookup)?.find(std::iter::once(&name));
+    let mut report = RecordCheck::new(&name);
     match answers.get(&name) {
         Some(KeyAnswer::Records(records)) => report.read(records, key.as_ref()),
         Some(KeyAnswer::Unknown(reason)) => return Err(DkimError::Lookup(reason.clone())),
@@ -48,7 +48,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     }
 }
 
-impl Report {
+impl RecordCheck {
     fn new(name: &KeyName) -> Self {
         Self {
             name: name.to_string(),

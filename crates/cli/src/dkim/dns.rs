@@ -14,7 +14,7 @@ use oarlock_measure::GlobalOptions;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordReport {
     /// The owner name; null without a domain and a selector.
     name: Option<String>,
     record: String,
@@ -39,7 +39,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
         return Err(unsuitable());
     }
     about::warn(args.selector.as_deref().unwrap_or("the key"), &key);
-    let report = Report {
+    let report = RecordReport {
         name: None,
         strings: record_strings(&record).map(str::to_owned).collect(),
         record,
@@ -50,7 +50,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     report.named(args)?.print(global)
 }
 
-impl Report {
+impl RecordReport {
     fn named(self, args: &DnsArgs) -> Result<Self, DkimError> {
         let form =
             |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));

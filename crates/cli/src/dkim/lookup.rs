@@ -14,14 +14,14 @@ use super::DkimError;
 use crate::key_records::LookupArgs;
 
 /// Where records come from, with what was seen of them.
-pub(super) struct Records {
+pub(super) struct KeyRecordSource {
     source: Arc<dyn TxtLookup>,
     runtime: Runtime,
     cache: KeyCache<mpsc::Sender<KeyAnswer>>,
     start: Instant,
 }
 
-impl Records {
+impl KeyRecordSource {
     pub(super) fn open(args: &LookupArgs) -> Result<Self, DkimError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(DkimError::Threads)?;

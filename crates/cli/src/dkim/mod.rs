@@ -27,7 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
 pub(crate) use self::error::DkimError;
-use crate::time::Time;
+use crate::time::TimePoint;
 use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
@@ -46,7 +46,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimErr
 }
 
 /// Seconds since 1970 of the time that was asked for, or now.
-fn time_s(asked: Option<Time>) -> u64 {
+fn time_s(asked: Option<TimePoint>) -> u64 {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     asked.map_or(now_s, |time| time.since_1970(now_s))
 }

@@ -8,8 +8,8 @@ use oarlock_dkim::{Algorithm, Coverage, Limits, Message, SignIntake, Signed, Sig
 use oarlock_io::mail::{self, Destination, Mail, MailError, to_crlf};
 use serde::Serialize;
 
-use super::args::SignArgs;
-use super::bulk::{self, Loaded};
+use super::args::MailSignArgs;
+use super::bulk::{self, LoadedMail};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
@@ -18,11 +18,11 @@ use oarlock_measure::GlobalOptions;
 use oarlock_measure::dkim::compare;
 use oarlock_measure::table::count;
 
-pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
     if args.compare.compare {
         return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
-    let work = Work {
+    let work = MailSigning {
         signers: args.signers()?,
         accelerator: global.builder().build()?,
         now_s: time_s(args.time),
@@ -31,9 +31,9 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimErr
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&work.accelerator);
     }
-    let (mut counts, mut results) = (Counts::default(), ResultList::default());
+    let (mut counts, mut results) = (SignCounts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let take = |done: Done| {
+    let take = |done: SignedMail| {
         counts.add(&done);
         done.tell();
         if global.json {
@@ -48,8 +48,8 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimErr
     }
     let totals = totals?;
     out.flush()?;
-    if global.json || global.verbose || !matches!(work.target, Target::Stdout) {
-        let Counts { signatures, replaced, unsigned } = counts;
+    if global.json || global.verbose || !matches!(work.target, MailTarget::Stdout) {
+        let SignCounts { signatures, replaced, unsigned } = counts;
         let replaced = if replaced > 0 { format!(" ({replaced} replaced)") } else { String::new() };
         let (signatures, unsigned) = (count(signatures, "signature"), count(unsigned, "message"));
         totals.tell(&format!("{signatures}{replaced}, {unsigned} not signed"));
@@ -63,7 +63,7 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimErr
     }
 }
 
-impl SignArgs {
+impl MailSignArgs {
     fn signers(&self) -> Result<Vec<Signer>, DkimError> {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let signer = |(selector, path): &(String, PathBuf)| {
@@ -103,33 +103,33 @@ impl SignArgs {
         }
     }
 
-    fn target(&self, global: &GlobalOptions) -> Target {
+    fn target(&self, global: &GlobalOptions) -> MailTarget {
         match &self.into {
-            _ if self.in_place => Target::Files(Destination::InPlace),
-            Some(directory) => Target::Files(Destination::Directory(directory.clone())),
-            None if global.json => Target::Nowhere,
-            None => Target::Stdout,
+            _ if self.in_place => MailTarget::Files(Destination::InPlace),
+            Some(directory) => MailTarget::Files(Destination::Directory(directory.clone())),
+            None if global.json => MailTarget::Nowhere,
+            None => MailTarget::Stdout,
         }
     }
 }
 
 /// Where signed messages go.
-enum Target {
+enum MailTarget {
     Files(Destination),
     Stdout,
     /// Only their signatures are told.
     Nowhere,
 }
 
-struct Work {
+struct MailSigning {
     signers: Vec<Signer>,
     accelerator: Accelerator,
     now_s: u64,
-    target: Target,
+    target: MailTarget,
 }
 
 /// What came of a message.
-struct Done {
+struct SignedMail {
     source: String,
     /// Of each signer; or why it is no message.
     fields: Result<Vec<(String, Algorithm, Signed)>, String>,
@@ -140,8 +140,8 @@ struct Done {
     error: Option<MailError>,
 }
 
-impl Work {
-    fn sign(&self, batch: &[Loaded]) -> Result<Vec<(u64, Done)>, DkimError> {
+impl MailSigning {
+    fn sign(&self, batch: &[LoadedMail]) -> Result<Vec<(u64, SignedMail)>, DkimError> {
         let mails: Vec<_> = batch.iter().map(|loaded| without_own(&loaded.mail, &self.signers)).collect();
         let wires: Vec<_> = mails.iter().map(|(mail, _)| to_crlf(&mail.bytes)).collect();
         let limits = Limits::default();
@@ -162,26 +162,27 @@ impl Work {
                 Some(error) => Err(error),
                 None => Ok(self.signers.iter().zip(&mut signed).map(named).collect()),
             };
-            (loaded.index, Done { replaced: *replaced, ..self.write(mail, fields) })
+            (loaded.index, SignedMail { replaced: *replaced, ..self.write(mail, fields) })
         });
         Ok(done.collect())
     }
 
     /// A message is written with all its signatures or not at all; on standard output, where others stand behind it, without.
-    fn write(&self, mail: &Mail, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> Done {
+    fn write(&self, mail: &Mail, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> SignedMail {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
                 .iter()
                 .map(|(_, _, field)| field.as_ref().ok().map(|field| field.clone() + "\r\n"))
                 .collect()
         });
-        let mut done = Done { source: mail.source.to_string(), fields, replaced: 0, text: None, error: None };
+        let mut done =
+            SignedMail { source: mail.source.to_string(), fields, replaced: 0, text: None, error: None };
         match (&self.target, whole) {
-            (Target::Files(destination), Some(header)) => {
+            (MailTarget::Files(destination), Some(header)) => {
                 done.error = destination.write(mail, header.as_bytes()).err();
             }
-            (Target::Stdout, header) => done.text = Some(text(mail, &header.unwrap_or_default())),
-            (Target::Files(_), None) | (Target::Nowhere, _) => {}
+            (MailTarget::Stdout, header) => done.text = Some(text(mail, &header.unwrap_or_default())),
+            (MailTarget::Files(_), None) | (MailTarget::Nowhere, _) => {}
         }
         done
     }
@@ -206,7 +207,7 @@ fn text(mail: &Mail, header: &str) -> Vec<u8> {
 
 /// A signature as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct SignatureLine<'a> {
     source: &'a str,
     selector: Option<&'a str>,
     algorithm: Option<&'static str>,
@@ -214,7 +215,7 @@ struct Line<'a> {
     error: Option<String>,
 }
 
-impl Done {
+impl SignedMail {
     fn is_signed(&self) -> bool {
         self.error.is_none()
             && self.fields.as_ref().is_ok_and(|fields| fields.iter().all(|(_, _, field)| field.is_ok()))
@@ -236,14 +237,15 @@ impl Done {
         }
     }
 
-    fn lines(&self) -> Vec<Line<'_>> {
-        let bare = Line { source: &self.source, selector: None, algorithm: None, field: None, error: None };
+    fn lines(&self) -> Vec<SignatureLine<'_>> {
+        let bare =
+            SignatureLine { source: &self.source, selector: None, algorithm: None, field: None, error: None };
         let unwritten = self.error.as_ref().map(ToString::to_string);
         match &self.fields {
-            Err(error) => vec![Line { error: Some(error.clone()), ..bare }],
+            Err(error) => vec![SignatureLine { error: Some(error.clone()), ..bare }],
             Ok(fields) => fields
                 .iter()
-                .map(|(selector, algorithm, field)| Line {
+                .map(|(selector, algorithm, field)| SignatureLine {
                     source: &self.source,
                     selector: Some(selector),
                     algorithm: Some(algorithm.name()),
@@ -256,15 +258,15 @@ impl Done {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Counts {
+struct SignCounts {
     signatures: u64,
     /// Signatures of the same domain and selector that the messages had before.
     replaced: u64,
     unsigned: u64,
 }
 
-impl Counts {
-    fn add(&mut self, done: &Done) {
+impl SignCounts {
+    fn add(&mut self, done: &SignedMail) {
         if done.is_signed() {
             self.replaced += done.replaced;
             self.signatures += done.fields.as_ref().map_or(0, Vec::len) as u64;

@@ -14,8 +14,8 @@ const BLOCKS: usize = 3;
 
 /// Blocks in the order of the file. The last one is shorter than others, or empty.
 #[derive(Debug)]
-pub(super) struct Blocks {
-    full: Receiver<io::Result<Block>>,
+pub(super) struct TextBlocks {
+    full: Receiver<io::Result<TextBlock>>,
     empty: Sender<Vec<u8>>,
     /// What was left of the last block, and where it lies.
     left: (Vec<u8>, Range<usize>),
@@ -23,13 +23,13 @@ pub(super) struct Blocks {
 
 /// Part of a file, behind room for more.
 #[derive(Debug)]
-struct Block {
+struct TextBlock {
     bytes: Vec<u8>,
     end: usize,
     is_last: bool,
 }
 
-impl Blocks {
+impl TextBlocks {
     /// Begins to read.
     pub(super) fn start<'s>(scope: &'s Scope<'s, '_>, input: impl Read + Send + 's) -> Self {
         let (full, blocks) = sync_channel(BLOCKS);
@@ -66,8 +66,8 @@ impl Blocks {
     }
 
     /// A block behind what was left, without moving the block where there is room.
-    fn joined(&mut self, block: Block) -> (Vec<u8>, usize, usize) {
-        let Block { mut bytes, end, .. } = block;
+    fn joined(&mut self, block: TextBlock) -> (Vec<u8>, usize, usize) {
+        let TextBlock { mut bytes, end, .. } = block;
         let (old, place) = std::mem::take(&mut self.left);
         let left = &old[place];
         let joined = match ROOM.checked_sub(left.len()) {
@@ -94,7 +94,7 @@ fn whole_lines(text: &[u8]) -> &[u8] {
 }
 
 /// Reads until the end, or until nobody wants more.
-fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<io::Result<Block>>) {
+fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<io::Result<TextBlock>>) {
     while let Ok(bytes) = empty.recv() {
         let block = fill(&mut input, bytes);
         let is_end = block.as_ref().map_or(true, |block| block.is_last);
@@ -105,19 +105,19 @@ fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<i
 }
 
 /// A block that is full unless it is the last. What is read before an error is a block, the error comes with the next.
-fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<Block> {
+fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<TextBlock> {
     bytes.resize(ROOM + BLOCK, 0);
     let mut end = ROOM;
     while end < bytes.len() {
         match input.read(&mut bytes[end..]) {
-            Ok(0) => return Ok(Block { bytes, end, is_last: true }),
+            Ok(0) => return Ok(TextBlock { bytes, end, is_last: true }),
             Ok(count) => end += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) if end > ROOM => break,
             Err(error) => return Err(error),
         }
     }
-    Ok(Block { bytes, end, is_last: false })
+    Ok(TextBlock { bytes, end, is_last: false })
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
             taken
         };
         let is_whole = std::thread::scope(|scope| {
-            let mut blocks = Blocks::start(scope, input);
+            let mut blocks = TextBlocks::start(scope, input);
             loop {
                 match blocks.next(&mut look) {
                     Ok(Some(_)) => {}

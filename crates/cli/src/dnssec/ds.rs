@@ -9,7 +9,7 @@ use oarlock_dnssec::{Algorithm, DigestType, Dnskey, NameBuf, Record, Records, Ty
 use oarlock_io::compressed;
 use serde::Serialize;
 
-use super::key_files::{KeyFileArgs, KeyFiles, Wanted};
+use super::key_files::{KeyFileArgs, KeyFiles, WantedKey};
 use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
 use oarlock_measure::GlobalOptions;
@@ -23,7 +23,7 @@ const BLOCK: usize = 1 << 20;
                   Examples: oarlock dnssec ds Kexample.+013+35738.key --digest sha256 --digest sha384\n          \
                   oarlock dnssec ds --zone example. key-at-the-cryptoserver.pem --dnskey\n\n\
                   Exit codes: 0 done, 1 no key has a DS, 2 wrong usage or a line that cannot be read, 3 the machine failed.")]
-pub(super) struct DsArgs {
+pub(super) struct ZoneDsArgs {
     /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone, signing keys
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -55,7 +55,7 @@ pub(super) struct DsArgs {
 }
 
 /// A key, and where it is.
-struct Found {
+struct ZoneKey {
     path: PathBuf,
     owner: NameBuf,
     ttl: u32,
@@ -64,7 +64,7 @@ struct Found {
 
 /// A record of a key, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Line {
+struct KeyRecordLine {
     file: String,
     owner: String,
     key_tag: u16,
@@ -75,7 +75,7 @@ struct Line {
     record: String,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), DnssecError> {
     let (keys, bad_lines, accelerator) = match &args.zone {
         Some(zone) => {
             let files = args.keys.open()?;
@@ -99,23 +99,23 @@ pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecErr
     }
 }
 
-fn signing_keys(args: &DsArgs, files: &KeyFiles, zone: &NameBuf) -> Result<Vec<Found>, DnssecError> {
-    let wanted = Wanted { algorithm: args.algorithm, flags: args.flags };
+fn signing_keys(args: &ZoneDsArgs, files: &KeyFiles, zone: &NameBuf) -> Result<Vec<ZoneKey>, DnssecError> {
+    let wanted = WantedKey { algorithm: args.algorithm, flags: args.flags };
     let load = |path: &PathBuf| {
         let key = files.load(path, zone.name(), wanted)?;
-        Ok(Found { path: key.path, owner: zone.clone(), ttl: key_text::NO_TTL, data: key.dnskey })
+        Ok(ZoneKey { path: key.path, owner: zone.clone(), ttl: key_text::NO_TTL, data: key.dnskey })
     };
     args.files.iter().map(load).collect()
 }
 
 /// DNSKEYs of all files, and how many lines could not be read.
-fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
+fn published_keys(args: &ZoneDsArgs) -> Result<(Vec<ZoneKey>, usize), DnssecError> {
     let (mut keys, mut bad_lines) = (Vec::new(), 0);
     for path in &args.files {
         let (records, faults) = read(path, args.text)?;
         bad_lines += faults;
         let is_key = |record: &Record<'_>| record.rtype == Type::DNSKEY;
-        keys.extend(records.iter().filter(is_key).map(|record| Found {
+        keys.extend(records.iter().filter(is_key).map(|record| ZoneKey {
             path: path.clone(),
             owner: record.owner.to_buf(),
             ttl: record.ttl,
@@ -152,10 +152,10 @@ fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
 }
 
 fn of_key(
-    args: &DsArgs,
+    args: &ZoneDsArgs,
     accelerator: &Accelerator,
-    key: &Found,
-    lines: &mut Vec<Line>,
+    key: &ZoneKey,
+    lines: &mut Vec<KeyRecordLine>,
 ) -> Result<(), DnssecError> {
     let dnskey = Dnskey::parse(&key.data)?;
     if args.dnskey {
@@ -177,7 +177,7 @@ fn of_key(
 }
 
 /// Why a key has no DS.
-fn reason_against(args: &DsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
+fn reason_against(args: &ZoneDsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
     match () {
         () if !dnskey.is_zone_key() => Some("no zone key"),
         () if dnskey.is_revoked() => Some("revoked"),
@@ -186,8 +186,14 @@ fn reason_against(args: &DsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
     }
 }
 
-fn line(key: &Found, dnskey: &Dnskey<'_>, rtype: Type, digest: Option<DigestType>, data: &[u8]) -> Line {
-    Line {
+fn line(
+    key: &ZoneKey,
+    dnskey: &Dnskey<'_>,
+    rtype: Type,
+    digest: Option<DigestType>,
+    data: &[u8],
+) -> KeyRecordLine {
+    KeyRecordLine {
         file: key.path.display().to_string(),
         owner: key.owner.to_string(),
         key_tag: dnskey.key_tag(),
@@ -198,7 +204,7 @@ fn line(key: &Found, dnskey: &Dnskey<'_>, rtype: Type, digest: Option<DigestType
     }
 }
 
-fn print(global: &GlobalOptions, lines: &[Line]) -> Result<(), DnssecError> {
+fn print(global: &GlobalOptions, lines: &[KeyRecordLine]) -> Result<(), DnssecError> {
     let mut out = std::io::stdout().lock();
     if global.json {
         let text = serde_json::to_string(lines).map_err(std::io::Error::other)?;

@@ -12,7 +12,7 @@ use oarlock_measure::dnssec::capacity::CapacityError;
 use oarlock_measure::dnssec::zonegen::ZonegenError;
 use oarlock_measure::{CommandError, FailureKind};
 
-use super::key_files::KeyFileError;
+use super::key_files::SigningKeyError;
 use crate::keys::KeysError;
 use crate::records::RecordsError;
 
@@ -28,7 +28,7 @@ pub(crate) enum DnssecError {
     #[error(transparent)]
     KeyParts(#[from] KeyError),
     #[error("{}: {error}", path.display())]
-    KeyFile { path: PathBuf, error: Box<KeyFileError> },
+    KeyFile { path: PathBuf, error: Box<SigningKeyError> },
     #[error(transparent)]
     Dnskey(#[from] DnskeyError),
     #[error("{}: {error}", path.display())]

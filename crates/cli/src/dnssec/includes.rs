@@ -10,7 +10,7 @@ use oarlock_io::compressed::{self, Input, TextLimit};
 
 /// Reads included files. A zone may include one file 65,536 times, so that a limit for each file would be none.
 #[derive(Debug)]
-pub(super) struct Includes {
+pub(super) struct IncludedFiles {
     /// The directory that paths start from.
     folder: PathBuf,
     limit: TextLimit,
@@ -22,7 +22,7 @@ pub(super) struct Includes {
     text_bytes: u64,
 }
 
-impl Includes {
+impl IncludedFiles {
     pub(super) fn new(folder: PathBuf, limit: TextLimit) -> Self {
         Self { folder, limit, seen: HashSet::new(), file_bytes: 0, text_bytes: 0 }
     }
@@ -68,7 +68,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "x".repeat(100)).unwrap();
         fs::write(folder.path().join("b"), "x".repeat(100)).unwrap();
-        let mut includes = Includes::new(folder.path().to_owned(), TextLimit::Bytes(150));
+        let mut includes = IncludedFiles::new(folder.path().to_owned(), TextLimit::Bytes(150));
         for name in ["a", "b", "a"] {
             assert_eq!(includes.read(name).map(|text| text.len()), Ok(100), "{name}");
         }

@@ -47,7 +47,7 @@ pub(crate) struct KeyFileArgs {
 
 /// What a file does not say. What it does say must be the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedKey {
     /// [RSASHA256](Algorithm::RSASHA256) for an RSA key of which nothing else is known; others say it themselves.
     pub(crate) algorithm: Option<Algorithm>,
     /// [`KEY_SIGNING`] where nothing else is known.
@@ -56,7 +56,7 @@ pub(crate) struct Wanted {
 
 /// A key that signs a zone.
 #[derive(Clone, Debug)]
-pub(crate) struct SigningKey {
+pub(crate) struct ZoneSigningKey {
     /// The private half, or the place where it is.
     pub(crate) key: Key,
     pub(crate) algorithm: Algorithm,
@@ -70,7 +70,7 @@ pub(crate) struct SigningKey {
 
 /// Why a file is no signing key of a zone.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeyFileError {
+pub(crate) enum SigningKeyError {
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
@@ -95,7 +95,7 @@ pub(crate) enum KeyFileError {
     Remote(#[from] RemoteError),
 }
 
-impl CommandError for KeyFileError {
+impl CommandError for SigningKeyError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Key(error) => error.kind(),
@@ -133,8 +133,8 @@ impl KeyFiles {
         &self,
         path: &Path,
         zone: Name<'_>,
-        wanted: Wanted,
-    ) -> Result<SigningKey, super::DnssecError> {
+        wanted: WantedKey,
+    ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
         let unread = |error| super::DnssecError::Read { path: private.clone(), error };
         let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
@@ -161,11 +161,11 @@ impl KeyFiles {
         path: &Path,
         bytes: &[u8],
         zone: Name<'_>,
-        wanted: Wanted,
-    ) -> Result<SigningKey, KeyFileError> {
+        wanted: WantedKey,
+    ) -> Result<ZoneSigningKey, SigningKeyError> {
         let (key, stated) = self.key(bytes)?;
         if !is_private(&key) {
-            return Err(KeyFileError::Public);
+            return Err(SigningKeyError::Public);
         }
         let public = public_path(path);
         let beside = match fs::read(&public) {
@@ -177,15 +177,15 @@ impl KeyFiles {
         let algorithm = algorithm.map_or_else(|| usual_algorithm(&key), Ok)?;
         let flags = match (wanted.flags, known.map(|known| known.flags)) {
             (Some(expected), Some(found)) if expected != found => {
-                return Err(KeyFileError::Flags { expected, found });
+                return Err(SigningKeyError::Flags { expected, found });
             }
             (wanted, known) => wanted.or(known).unwrap_or(KEY_SIGNING),
         };
-        SigningKey::new(key, algorithm, flags, path)
+        ZoneSigningKey::new(key, algorithm, flags, path)
     }
 
     /// The key, and the algorithm where the file says it.
-    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<Algorithm>), KeyFileError> {
+    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<Algorithm>), SigningKeyError> {
         if is_reference(bytes) {
             return Ok((self.held(bytes)?, None));
         }
@@ -196,7 +196,7 @@ impl KeyFiles {
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
     }
 
-    fn held(&self, bytes: &[u8]) -> Result<Key, KeyFileError> {
+    fn held(&self, bytes: &[u8]) -> Result<Key, SigningKeyError> {
         let Reference { name, spki } = Reference::parse_pem(bytes)?;
         let remote = self.remote()?;
         match spki {
@@ -205,7 +205,7 @@ impl KeyFiles {
         }
     }
 
-    fn remote(&self) -> Result<&RemoteHolder, KeyFileError> {
+    fn remote(&self) -> Result<&RemoteHolder, SigningKeyError> {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
@@ -217,12 +217,17 @@ impl KeyFiles {
     }
 }
 
-impl SigningKey {
+impl ZoneSigningKey {
     /// # Errors
     /// The key is not of the algorithm.
-    pub(crate) fn new(key: Key, algorithm: Algorithm, flags: u16, path: &Path) -> Result<Self, KeyFileError> {
+    pub(crate) fn new(
+        key: Key,
+        algorithm: Algorithm,
+        flags: u16,
+        path: &Path,
+    ) -> Result<Self, SigningKeyError> {
         if flags & ZONE_KEY == 0 {
-            return Err(KeyFileError::NoZoneKey(flags));
+            return Err(SigningKeyError::NoZoneKey(flags));
         }
         let dnskey = dnskey_rdata(flags, algorithm, &key)?;
         let key_tag = Dnskey::parse(&dnskey)?.key_tag();
@@ -271,8 +276,8 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
 }
 
 /// The data of the zone's DNSKEY in a file, which must be the key's own.
-fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<u8>, KeyFileError> {
-    let none = || KeyFileError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<u8>, SigningKeyError> {
+    let none = || SigningKeyError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
     let records = key_text::records(text);
     let is_own = |record: &Record<'_>| record.rtype == Type::DNSKEY && record.owner == zone.name();
@@ -280,7 +285,7 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<
     let dnskey = Dnskey::parse(record.data)?;
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
         Ok(own) if own == record.data => Ok(own),
-        _ => Err(KeyFileError::OtherKey { path: path.to_owned() }),
+        _ => Err(SigningKeyError::OtherKey { path: path.to_owned() }),
     }
 }
 
@@ -289,24 +294,26 @@ fn agreed(
     wanted: Option<Algorithm>,
     stated: Option<Algorithm>,
     beside: Option<Algorithm>,
-) -> Result<Option<Algorithm>, KeyFileError> {
+) -> Result<Option<Algorithm>, SigningKeyError> {
     let mut agreed = wanted;
     for found in [stated, beside].into_iter().flatten() {
         match agreed {
-            Some(expected) if expected != found => return Err(KeyFileError::Algorithm { expected, found }),
+            Some(expected) if expected != found => {
+                return Err(SigningKeyError::Algorithm { expected, found });
+            }
             _ => agreed = Some(found),
         }
     }
     Ok(agreed)
 }
 
-fn usual_algorithm(key: &Key) -> Result<Algorithm, KeyFileError> {
+fn usual_algorithm(key: &Key) -> Result<Algorithm, SigningKeyError> {
     match key.kind() {
         KeyKind::RsaPrivate(_) => Ok(Algorithm::RSASHA256),
         KeyKind::EcPrivate(Curve::P256) => Ok(Algorithm::ECDSAP256SHA256),
         KeyKind::EcPrivate(Curve::P384) => Ok(Algorithm::ECDSAP384SHA384),
         KeyKind::Ed25519Private => Ok(Algorithm::ED25519),
-        other => Err(KeyFileError::Kind(other)),
+        other => Err(SigningKeyError::Kind(other)),
     }
 }
 

@@ -13,10 +13,10 @@ use oarlock::keys::{KeyError, bind, generate};
 use oarlock_dnssec::{Algorithm, DigestType, Dnskey, DnskeyError, Name, REVOKE, Type, ds_rdata, rdata};
 use serde::Serialize;
 
-use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
+use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
 use crate::key_path::key_path;
-use crate::keys::{KeysError, Over, about, place};
+use crate::keys::{KeysError, Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
 
 /// Keys that are made before it is given up to find one with a tag of its own.
@@ -29,7 +29,7 @@ const MAX_TRIES: usize = 1000;
                   Example: oarlock dnssec keygen example.com --out-dir keys\n\n\
                   Exit codes: 0 done, 2 wrong usage or a file that is in the way, 3 the machine failed."
 )]
-pub(super) struct KeygenArgs {
+pub(super) struct ZoneKeygenArgs {
     /// The zone
     zone: String,
     /// What the key signs with: a mnemonic or a number
@@ -42,7 +42,7 @@ pub(super) struct KeygenArgs {
     role: RoleArgs,
     /// What the private key is written as
     #[arg(long, value_enum, default_value = "bind")]
-    format: Format,
+    format: KeyFileFormat,
     /// Where the files go
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
@@ -70,7 +70,7 @@ struct RoleArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum KeyFileFormat {
     /// BIND's
     Bind,
     /// PKCS#8 in PEM
@@ -79,7 +79,7 @@ enum Format {
 
 /// What was made, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Made {
+struct MadeZoneKey {
     zone: String,
     algorithm: u8,
     flags: u16,
@@ -90,7 +90,7 @@ struct Made {
     ds: String,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
@@ -110,14 +110,14 @@ pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), Dnsse
     Ok(())
 }
 
-fn check(args: &KeygenArgs) -> Result<(), DnssecError> {
+fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     if !args.algorithm.can_sign() {
         return Err(DnskeyError::UnsupportedAlgorithm(args.algorithm).into());
     }
     if args.bits.is_some() && !args.algorithm.is_rsa() {
         return Err(DnssecError::Usage(format!("--bits: {} has keys of one length", args.algorithm)));
     }
-    if args.passphrase_file.is_some() && args.format == Format::Bind {
+    if args.passphrase_file.is_some() && args.format == KeyFileFormat::Bind {
         return Err(DnssecError::Usage(
             "--passphrase-file: BIND's files are not encrypted; --format pem".into(),
         ));
@@ -125,7 +125,7 @@ fn check(args: &KeygenArgs) -> Result<(), DnssecError> {
     Ok(())
 }
 
-fn make(args: &KeygenArgs) -> Result<SigningKey, DnssecError> {
+fn make(args: &ZoneKeygenArgs) -> Result<ZoneSigningKey, DnssecError> {
     let key = match args.algorithm {
         algorithm if algorithm.is_rsa() => generate::rsa(args.bits.unwrap_or(2048))?,
         Algorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
@@ -135,15 +135,15 @@ fn make(args: &KeygenArgs) -> Result<SigningKey, DnssecError> {
     };
     let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
     let path = PathBuf::new();
-    SigningKey::new(key, args.algorithm, flags, &path)
+    ZoneSigningKey::new(key, args.algorithm, flags, &path)
         .map_err(|error| DnssecError::KeyFile { path, error: Box::new(error) })
 }
 
 /// Keys are made until one has a tag that no other one has, revoked or not. RFC 4034 Appendix B.
 fn with_own_tag(
     taken: &HashSet<u16>,
-    mut make: impl FnMut() -> Result<SigningKey, DnssecError>,
-) -> Result<SigningKey, DnssecError> {
+    mut make: impl FnMut() -> Result<ZoneSigningKey, DnssecError>,
+) -> Result<ZoneSigningKey, DnssecError> {
     for _ in 0..MAX_TRIES {
         let key = make()?;
         let mut revoked = key.dnskey.clone();
@@ -174,25 +174,25 @@ fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
 
 fn write(
     global: &GlobalOptions,
-    args: &KeygenArgs,
+    args: &ZoneKeygenArgs,
     zone: Name<'_>,
-    key: &SigningKey,
-) -> Result<Made, DnssecError> {
+    key: &ZoneSigningKey,
+) -> Result<MadeZoneKey, DnssecError> {
     let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
-    let ending = if args.format == Format::Bind { "private" } else { "pem" };
+    let ending = if args.format == KeyFileFormat::Bind { "private" } else { "pem" };
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
     let public_file = args.out_dir.join(format!("{stem}.key"));
     let dnskey = key_text::line(zone, key_text::NO_TTL, Type::DNSKEY, &key.dnskey);
     let accelerator = global.builder().lazy().build()?;
     let ds = ds_rdata(&accelerator, zone, &Dnskey::parse(&key.dnskey)?, DigestType::SHA256)
         .map_err(|error| DnssecError::Ds { path: public_file.clone(), error })?;
-    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     let role = if key.is_key_signing() { "key" } else { "zone" };
     let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
     write_private(args, &private_file, &key.key, over)?;
     place::write_text(&public_file, text.as_bytes(), false, over)?;
     let ds = key_text::line(zone, key_text::NO_TTL, Type::DS, &ds);
-    Ok(Made {
+    Ok(MadeZoneKey {
         zone: zone.to_string(),
         algorithm: key.algorithm.0,
         flags: key.flags,
@@ -204,11 +204,11 @@ fn write(
     })
 }
 
-fn write_private(args: &KeygenArgs, path: &Path, key: &Key, over: Over) -> Result<(), DnssecError> {
+fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite) -> Result<(), DnssecError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     match args.format {
-        Format::Pem => place::write(path, key, passphrase.as_ref(), over)?,
-        Format::Bind => {
+        KeyFileFormat::Pem => place::write(path, key, passphrase.as_ref(), over)?,
+        KeyFileFormat::Bind => {
             let fail = |error: KeyError| KeysError::Key { path: path.to_owned(), error };
             let text = bind::export(key, args.algorithm.0, Some(&now())).map_err(fail)?;
             place::write_text(path, text.as_bytes(), true, over)?;
@@ -257,17 +257,17 @@ mod tests {
 
     #[test]
     fn tags_that_are_taken_are_avoided_also_once_revoked() {
-        let mut keys: Vec<SigningKey> = (0..3)
+        let mut keys: Vec<ZoneSigningKey> = (0..3)
             .map(|_| {
                 let key = generate::ed25519().unwrap();
-                SigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
+                ZoneSigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
             })
             .collect();
         let taken = HashSet::from([keys[2].key_tag, keys[1].key_tag.wrapping_add(REVOKE)]);
         let last = keys[0].key_tag;
         assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, last);
         let key = generate::ed25519().unwrap();
-        let same = SigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
+        let same = ZoneSigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
         let taken = HashSet::from([same.key_tag]);
         assert!(matches!(with_own_tag(&taken, || Ok(same.clone())), Err(DnssecError::Usage(_))));
     }

@@ -30,7 +30,7 @@ use oarlock_measure::dnssec::capacity::{self, CapacityArgs};
 use oarlock_measure::dnssec::zonegen::{self, ZonegenArgs};
 
 pub(crate) use self::error::DnssecError;
-use self::verify::VerifyArgs;
+use self::verify::ZoneVerifyArgs;
 use crate::serve::stopped;
 
 /// Verify and sign zones
@@ -47,15 +47,15 @@ enum DnssecCommand {
         after_help = "Exit codes: 0 the zone is good, 1 it is bad, 2 wrong usage or input, 3 the machine failed.\n\n\
                             Example: oarlock dnssec verify --now 20140714000000 root.zone.gz"
     )]
-    Verify(VerifyArgs),
+    Verify(ZoneVerifyArgs),
     /// Sign a zone: keys, a chain that denies, signatures and the zone's digest
-    Sign(Box<sign::SignArgs>),
+    Sign(Box<sign::ZoneSignArgs>),
     /// Zones verified, signed and read per second of CPU, engine by engine and by others' programs on this machine
     Bench(ZoneBenchArgs),
     /// Make a zone's key
-    Keygen(keygen::KeygenArgs),
+    Keygen(keygen::ZoneKeygenArgs),
     /// Make the DS records of a zone's keys
-    Ds(ds::DsArgs),
+    Ds(ds::ZoneDsArgs),
     /// Write a zone of made-up delegations, as a top-level domain has them
     Zonegen(ZonegenArgs),
     /// Say whether this machine can verify what a resolver's load asks of it

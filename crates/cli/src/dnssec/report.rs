@@ -14,7 +14,7 @@ use oarlock_measure::table::{count, thousands};
 
 /// A zone that was looked at.
 #[derive(Debug)]
-pub(super) struct Done<'a> {
+pub(super) struct VerifiedZone<'a> {
     pub(super) zone: &'a ZoneFile,
     pub(super) apex: Name<'a>,
     pub(super) serial: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Done<'a> {
 
 /// The whole answer, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct ZoneAnswer<'a> {
     zone: String,
     serial: Option<u32>,
     verdict: &'static str,
@@ -44,7 +44,7 @@ struct Answer<'a> {
     unread_entries: usize,
     failures: usize,
     warnings: usize,
-    findings: Vec<Line<'a>>,
+    findings: Vec<FindingLine<'a>>,
     threads: usize,
     seconds: f64,
     cpu_seconds: f64,
@@ -54,7 +54,7 @@ struct Answer<'a> {
 
 /// A finding, or an entry that was not read.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct FindingLine<'a> {
     severity: &'static str,
     reason: &'a str,
     text: String,
@@ -66,7 +66,7 @@ struct Line<'a> {
     line: Option<u32>,
 }
 
-impl<'a> Done<'a> {
+impl<'a> VerifiedZone<'a> {
     /// A line per finding, and one of what there is.
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         for line in self.lines() {
@@ -93,7 +93,7 @@ impl<'a> Done<'a> {
     pub(super) fn print_json(&self, out: &mut impl Write) -> io::Result<()> {
         let Counts { good_signatures, .. } = self.report.counts;
         let rate = |seconds: f64| good_signatures as f64 / seconds.max(f64::EPSILON);
-        let answer = Answer {
+        let answer = ZoneAnswer {
             zone: self.apex.to_string(),
             serial: self.serial,
             verdict: self.word(),
@@ -149,16 +149,17 @@ impl<'a> Done<'a> {
         self.report.findings.len() - self.report.failures()
     }
 
-    fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+    fn lines(&self) -> impl Iterator<Item = FindingLine<'a>> {
         let zone = self.zone;
         let with_warnings = self.with_warnings;
         let is_wanted = move |finding: &&Finding| with_warnings || finding.severity == Severity::Failure;
-        let findings = self.report.findings.iter().filter(is_wanted).map(|finding| Line::of(finding, zone));
+        let findings =
+            self.report.findings.iter().filter(is_wanted).map(|finding| FindingLine::of(finding, zone));
         unread(zone).chain(findings)
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> FindingLine<'a> {
     fn bare(reason: &'static str, text: String, place: Option<(String, u32)>) -> Self {
         let (file, line) = place.unzip();
         let line = line.filter(|line| *line > 0);
@@ -204,10 +205,10 @@ impl<'a> Line<'a> {
 
 /// What a reading says, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Reading<'a> {
+struct SyntaxSummary<'a> {
     records: usize,
     unread_entries: usize,
-    findings: Vec<Line<'a>>,
+    findings: Vec<FindingLine<'a>>,
     seconds: f64,
     cpu_seconds: f64,
     records_per_s: f64,
@@ -223,7 +224,7 @@ pub(super) fn syntax(
 ) -> Result<(), DnssecError> {
     let unread_entries = zone.faults.len() + zone.more_faults;
     let rate = |seconds: f64| zone.records.len() as f64 / seconds.max(f64::EPSILON);
-    let reading = Reading {
+    let reading = SyntaxSummary {
         records: zone.records.len(),
         unread_entries,
         findings: unread(zone).collect(),
@@ -257,11 +258,12 @@ pub(super) fn syntax(
 }
 
 /// Entries that could not be read, and why the file could not be read to its end.
-fn unread(zone: &ZoneFile) -> impl Iterator<Item = Line<'_>> {
+fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
     let place = || Some((zone.path.display().to_string(), 0));
-    let damage = zone.damage.iter().map(move |text| Line::bare("truncated", text.clone(), place()));
-    let fault =
-        |fault: &Fault| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)));
+    let damage = zone.damage.iter().map(move |text| FindingLine::bare("truncated", text.clone(), place()));
+    let fault = |fault: &Fault| {
+        FindingLine::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)))
+    };
     zone.faults.iter().map(fault).chain(damage)
 }
 

@@ -13,10 +13,10 @@ use oarlock::{Accelerator, JobError};
 use oarlock_dnssec::{Anchor, Counts, Report, Sets, Settings, Verifier};
 use oarlock_io::compressed::TextLimit;
 
-use super::report::{self, Done};
+use super::report::{self, VerifiedZone};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
-use crate::time::{Time, now};
+use crate::time::{TimePoint, now};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 
@@ -24,7 +24,7 @@ use oarlock_measure::progress;
 const NAMES: usize = 2048;
 
 #[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
+pub(super) struct ZoneVerifyArgs {
     /// The zone in presentation format, also as .gz, .xz or .zst; `-` is standard input
     #[arg(value_name = "ZONE")]
     zone: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct VerifyArgs {
     text: TextArgs,
     /// When: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    now: Option<Time>,
+    now: Option<TimePoint>,
     /// DS or DNSKEY records of the zone that are trusted, in presentation format: one of them has to lead to its keys
     #[arg(long = "anchor", value_name = "FILE")]
     anchors: Vec<PathBuf>,
@@ -53,7 +53,7 @@ pub(super) struct VerifyArgs {
     no_warnings: bool,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneVerifyArgs) -> Result<(), DnssecError> {
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let accelerator = global.builder().lazy().build()?;
     if global.verbose || global.engines.is_some() {
@@ -71,7 +71,7 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), Dnsse
         format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
     });
     let sets = Sets::new(&zone.records);
-    let now = args.now.map_or_else(now, Time::at_present);
+    let now = args.now.map_or_else(now, TimePoint::at_present);
     let settings = Settings {
         max_keys: usize::from(args.max_keys),
         max_iterations: args.max_iterations,
@@ -84,7 +84,7 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), Dnsse
     if !anchors.is_empty() {
         found.merge(verifier.check_anchors(&accelerator, &anchors)?);
     }
-    let done = Done {
+    let done = VerifiedZone {
         zone: &zone,
         apex: verifier.apex(),
         serial: verifier.serial(),

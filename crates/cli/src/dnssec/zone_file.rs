@@ -10,8 +10,8 @@ use oarlock_dnssec::zone::{Fault, Reader};
 use oarlock_dnssec::{Name, Records};
 use oarlock_io::compressed::{self, Damage, DamagedError, Input, TextLimit};
 
-use super::blocks::Blocks;
-use super::includes::Includes;
+use super::blocks::TextBlocks;
+use super::includes::IncludedFiles;
 use super::{DnssecError, key_text};
 use oarlock_measure::progress;
 
@@ -84,7 +84,7 @@ impl ZoneFile {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
         let input = compressed::open(path).map_err(fail)?.with_text_limit(limit);
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let mut includes = Includes::new(folder, limit);
+        let mut includes = IncludedFiles::new(folder, limit);
         let mut include = move |name: &str| includes.read(name);
         let mut reader = reader(&mut include);
         let mut records = Records::new();
@@ -108,7 +108,7 @@ impl ZoneFile {
     fn read_blocks(&mut self, input: Input, reader: &mut Reader<'_>) -> Result<(), DnssecError> {
         let (bar, consumed) = (bar(&input), input.consumed());
         let result: io::Result<()> = std::thread::scope(|scope| {
-            let mut blocks = Blocks::start(scope, input);
+            let mut blocks = TextBlocks::start(scope, input);
             while let Some(count) =
                 blocks.next(|text, is_last| reader.read(text, is_last, &mut self.records))?
             {

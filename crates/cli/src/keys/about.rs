@@ -14,16 +14,16 @@ use oarlock_measure::GlobalOptions;
 
 /// A key without its material, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct About {
+pub(super) struct KeySummary {
     pub(super) name: String,
     pub(super) kind: String,
-    pub(super) holds: Holds,
+    pub(super) holds: KeyHalf,
     /// Of an RSA key the length of its modulus, of others that of the private or secret number; null where it is not known.
     pub(super) bits: Option<usize>,
     pub(super) fingerprint: Option<String>,
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) share: Option<Place>,
+    pub(super) share: Option<SharePosition>,
     /// In PEM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) public_key: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct About {
 /// Which half there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Holds {
+pub(super) enum KeyHalf {
     Private,
     Public,
     /// A part of the private half.
@@ -43,13 +43,13 @@ pub(super) enum Holds {
 
 /// Which share of how many, and how many sign together.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Place {
+pub(super) struct SharePosition {
     index: u8,
     shares: u8,
     threshold: u8,
 }
 
-impl About {
+impl KeySummary {
     /// What a file of a directory of keys holds.
     pub(super) fn material(name: &str, material: &Material, file: &Path) -> Self {
         match material {
@@ -63,7 +63,7 @@ impl About {
         Self {
             name: name.to_owned(),
             kind: kind(key.kind()),
-            holds: if is_public(key) { Holds::Public } else { Holds::Private },
+            holds: if is_public(key) { KeyHalf::Public } else { KeyHalf::Private },
             bits: bits(key.kind()),
             fingerprint: Some(key.fingerprint().to_string()),
             file: file.display().to_string(),
@@ -75,8 +75,9 @@ impl About {
     /// A share: it is known by the key that all shares together stand for.
     fn of_share(name: &str, share: &Share, file: &Path) -> Self {
         let whole = share.public();
-        let place = Place { index: share.index(), shares: whole.shares(), threshold: whole.threshold() };
-        Self { holds: Holds::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
+        let place =
+            SharePosition { index: share.index(), shares: whole.shares(), threshold: whole.threshold() };
+        Self { holds: KeyHalf::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
     }
 
     /// A key of a file of keys.
@@ -84,7 +85,7 @@ impl About {
         Self {
             name: name.to_owned(),
             kind: key_type.to_string(),
-            holds: Holds::Secret,
+            holds: KeyHalf::Secret,
             bits: len.map(|len| 8 * len),
             fingerprint: None,
             file: file.display().to_string(),
@@ -102,7 +103,7 @@ impl About {
         }
         writeln!(out, "name         {}", self.name)?;
         writeln!(out, "kind         {}, {}", self.kind, self.holds.word())?;
-        if let Some(Place { index, shares, threshold }) = self.share {
+        if let Some(SharePosition { index, shares, threshold }) = self.share {
             writeln!(out, "share        {index} of {shares}, {threshold} sign together")?;
         }
         if let Some(bits) = self.bits {
@@ -116,7 +117,7 @@ impl About {
     }
 }
 
-impl Holds {
+impl KeyHalf {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Private => "private",

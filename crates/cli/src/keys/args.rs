@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::kind::Kind;
+use super::kind::GeneratedKind;
 use crate::key_path::key_path;
 
 /// Arguments of `oarlock keys`.
@@ -41,7 +41,7 @@ pub(super) enum KeysCommand {
 pub(super) struct GenerateArgs {
     /// What to make
     #[arg(value_enum, value_name = "KIND")]
-    pub(super) kind: Kind,
+    pub(super) kind: GeneratedKind,
     /// What the key is called [default: what its kind is called]
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,

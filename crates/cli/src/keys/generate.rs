@@ -9,10 +9,10 @@ use oarlock::Key;
 use oarlock::table::KeyType;
 use oarlock_server::development::Development;
 
-use super::about::{self, About};
+use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
-use super::draft::{self, Over};
-use super::kind::Kind;
+use super::draft::{self, Overwrite};
+use super::kind::GeneratedKind;
 use super::{KeysError, place, records};
 use oarlock_measure::GlobalOptions;
 
@@ -25,7 +25,7 @@ pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), Key
 }
 
 impl GenerateArgs {
-    fn asymmetric(&self) -> Result<About, KeysError> {
+    fn asymmetric(&self) -> Result<KeySummary, KeysError> {
         if self.records.is_some() {
             return Err(KeysError::Usage(
                 "--records is for symmetric keys: des, tdes2, tdes3, aes128, aes256, hmac",
@@ -38,7 +38,7 @@ impl GenerateArgs {
         let key = generate(self.kind, self.safe_primes)?;
         place::write(&path, &key, passphrase.as_ref(), self.over())?;
         about::warn(&name, &key);
-        Ok(About::asymmetric(&name, &key, &path))
+        Ok(KeySummary::asymmetric(&name, &key, &path))
     }
 
     fn place(&self) -> Result<(String, PathBuf), KeysError> {
@@ -50,7 +50,7 @@ impl GenerateArgs {
         Ok((name, path))
     }
 
-    fn symmetric(&self, key_type: KeyType) -> Result<About, KeysError> {
+    fn symmetric(&self, key_type: KeyType) -> Result<KeySummary, KeysError> {
         if self.safe_primes {
             return Err(KeysError::Usage("--safe-primes is for RSA"));
         }
@@ -70,7 +70,7 @@ impl GenerateArgs {
             }
         };
         let len = records::add(&path, &name, key_type, || self.kind.generate(), self.over())?;
-        Ok(About::symmetric(&name, key_type, Some(len), &path))
+        Ok(KeySummary::symmetric(&name, key_type, Some(len), &path))
     }
 
     fn name(&self) -> Result<String, KeysError> {
@@ -79,12 +79,12 @@ impl GenerateArgs {
         Ok(name)
     }
 
-    fn over(&self) -> Over {
-        if self.force { Over::AnyFile } else { Over::Nothing }
+    fn over(&self) -> Overwrite {
+        if self.force { Overwrite::AnyFile } else { Overwrite::Nothing }
     }
 }
 
-fn generate(kind: Kind, has_safe_primes: bool) -> Result<Key, KeysError> {
+fn generate(kind: GeneratedKind, has_safe_primes: bool) -> Result<Key, KeysError> {
     let spinner = spinner(kind);
     let key = if has_safe_primes {
         let found = kind.generate_safe(|progress| {
@@ -102,7 +102,7 @@ fn generate(kind: Kind, has_safe_primes: bool) -> Result<Key, KeysError> {
 }
 
 /// On stderr, only where somebody watches, and only for what takes its time.
-fn spinner(kind: Kind) -> ProgressBar {
+fn spinner(kind: GeneratedKind) -> ProgressBar {
     if !kind.is_slow() || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

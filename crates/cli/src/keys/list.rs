@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use oarlock_io::KeyDirectory;
 use oarlock_server::development::Development;
 
-use super::about::About;
+use super::about::KeySummary;
 use super::args::ListArgs;
-use super::records::KeyFile;
+use super::records::SymmetricKeyFile;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{Align, Cell, Table};
+use oarlock_measure::table::{CellAlign, TableCell, TextTable};
 use oarlock_measure::terminal::wants_colour;
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;
-    let mut list = List::default();
+    let mut list = KeyList::default();
     if let Some(path) = directory {
         list.take_directory(&path, args.passphrase_file.as_deref())?;
     }
@@ -45,13 +45,13 @@ impl ListArgs {
 
 /// What was found.
 #[derive(Debug, Default)]
-struct List {
-    keys: Vec<About>,
+struct KeyList {
+    keys: Vec<KeySummary>,
     /// Files that could not be used.
     broken: usize,
 }
 
-impl List {
+impl KeyList {
     fn take_directory(&mut self, path: &Path, passphrase: Option<&Path>) -> Result<(), KeysError> {
         let mut directory = KeyDirectory::new(path, place::passphrase(passphrase)?);
         let changes = match directory.refresh() {
@@ -68,12 +68,12 @@ impl List {
             eprintln!("oarlock: {}: everybody may read this private key", path.display());
         }
         let found = directory.keys().filter_map(|(name, found)| Some((name, found, directory.file(name)?)));
-        self.keys.extend(found.map(|(name, found, file)| About::material(name, found, file)));
+        self.keys.extend(found.map(|(name, found, file)| KeySummary::material(name, found, file)));
         Ok(())
     }
 
     fn take_records(&mut self, path: &Path) {
-        match KeyFile::read(path) {
+        match SymmetricKeyFile::read(path) {
             Ok(file) => self.keys.extend(file.keys(path)),
             Err(error) => self.refuse(&error),
         }
@@ -93,17 +93,17 @@ impl List {
         write!(out, "{}", self.table().render(wants_colour()))
     }
 
-    fn table(&self) -> Table {
-        let head = ["name", "kind", "holds", "fingerprint", "file"].map(|name| (name, Align::Left));
-        let mut table = Table::new(head);
+    fn table(&self) -> TextTable {
+        let head = ["name", "kind", "holds", "fingerprint", "file"].map(|name| (name, CellAlign::Left));
+        let mut table = TextTable::new(head);
         for key in &self.keys {
             let fingerprint = match &key.fingerprint {
                 // As much as tells keys apart at a glance; the whole is in the JSON.
-                Some(whole) => Cell::from(&whole[..16]),
-                None => Cell::none(),
+                Some(whole) => TableCell::from(&whole[..16]),
+                None => TableCell::none(),
             };
-            let [name, kind, holds] = [&key.name, &key.kind, key.holds.word()].map(Cell::from);
-            table.row([name, kind, holds, fingerprint, Cell::from(key.file.as_str())]);
+            let [name, kind, holds] = [&key.name, &key.kind, key.holds.word()].map(TableCell::from);
+            table.row([name, kind, holds, fingerprint, TableCell::from(key.file.as_str())]);
         }
         table
     }

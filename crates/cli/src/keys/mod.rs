@@ -25,7 +25,7 @@ mod split;
 
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
-pub(crate) use self::draft::Over;
+pub(crate) use self::draft::Overwrite;
 pub(crate) use self::error::KeysError;
 use oarlock_measure::GlobalOptions;
 

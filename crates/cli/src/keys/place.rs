@@ -11,7 +11,7 @@ use oarlock_io::{ENDINGS, Material, check_private, is_key_name, read_private_pas
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
-use super::draft::{self, Over};
+use super::draft::{self, Overwrite};
 use super::{KeysError, about};
 
 /// The directory that was named, else that of the development set-up.
@@ -100,14 +100,19 @@ pub(crate) fn write(
     path: &Path,
     key: &Key,
     passphrase: Option<&Passphrase>,
-    over: Over,
+    over: Overwrite,
 ) -> Result<(), KeysError> {
     let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
     draft::write(path, text.as_bytes(), draft::private(), over)
 }
 
 /// Writes a text for its owner alone where it is secret, else for everybody to read.
-pub(crate) fn write_text(path: &Path, text: &[u8], is_secret: bool, over: Over) -> Result<(), KeysError> {
+pub(crate) fn write_text(
+    path: &Path,
+    text: &[u8],
+    is_secret: bool,
+    over: Overwrite,
+) -> Result<(), KeysError> {
     let permissions = if is_secret { draft::private() } else { Permissions::from_mode(0o644) };
     draft::write(path, text, permissions, over)
 }

@@ -14,8 +14,8 @@ use oarlock_records::{Buffer, Encoding, LoadedKeys, load_keys};
 use zeroize::Zeroizing;
 
 use super::KeysError;
-use super::about::About;
-use super::draft::{self, Over};
+use super::about::KeySummary;
+use super::draft::{self, Overwrite};
 
 /// More than half a million keys.
 const MAX_BYTES: usize = 64 << 20;
@@ -27,7 +27,7 @@ pub(super) fn add(
     name: &str,
     key_type: KeyType,
     generate: impl Fn() -> Result<Key, KeyError>,
-    over: Over,
+    over: Overwrite,
 ) -> Result<usize, KeysError> {
     let secret = strong(key_type, generate)?;
     let line = line(name, key_type, &secret);
@@ -37,25 +37,25 @@ pub(super) fn add(
     let _lock = lock.map_err(|error| KeysError::Create { path: path.to_owned(), error })?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            draft::write(path, &line, draft::private(), Over::Nothing)?;
+            draft::write(path, &line, draft::private(), Overwrite::Nothing)?;
         }
         about => {
             let permissions =
                 about.map_err(|error| KeysError::Read { path: path.to_owned(), error })?.permissions();
-            let text = KeyFile::read(path)?.with(path, name, &line, over)?;
-            draft::write(path, &text, permissions, Over::AnyFile)?;
+            let text = SymmetricKeyFile::read(path)?.with(path, name, &line, over)?;
+            draft::write(path, &text, permissions, Overwrite::AnyFile)?;
         }
     }
     Ok(secret.len())
 }
 
 /// A file of keys that holds what it should.
-pub(super) struct KeyFile {
+pub(super) struct SymmetricKeyFile {
     text: Zeroizing<Vec<u8>>,
     loaded: LoadedKeys,
 }
 
-impl KeyFile {
+impl SymmetricKeyFile {
     pub(super) fn read(path: &Path) -> Result<Self, KeysError> {
         let text = read_secret(path, MAX_BYTES + 1)
             .map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
@@ -68,10 +68,12 @@ impl KeyFile {
     }
 
     /// What may be said of its keys, in their order.
-    pub(super) fn keys(&self, path: &Path) -> Vec<About> {
+    pub(super) fn keys(&self, path: &Path) -> Vec<KeySummary> {
         let table = &self.loaded.table;
         let infos = table.names().into_iter().filter_map(|(index, _)| table.info(index));
-        infos.map(|info| About::symmetric(&info.name, info.key_type, info.key_type.key_len(), path)).collect()
+        infos
+            .map(|info| KeySummary::symmetric(&info.name, info.key_type, info.key_type.key_len(), path))
+            .collect()
     }
 
     /// Its text with one more line, or another line in the place of the key that has the name.
@@ -80,10 +82,10 @@ impl KeyFile {
         path: &Path,
         name: &str,
         line: &[u8],
-        over: Over,
+        over: Overwrite,
     ) -> Result<Zeroizing<Vec<u8>>, KeysError> {
         let taken = self.loaded.names.find(name.as_bytes());
-        if taken.is_some() && over == Over::Nothing {
+        if taken.is_some() && over == Overwrite::Nothing {
             return Err(KeysError::NameTaken { path: path.to_owned(), name: name.to_owned() });
         }
         let mut text = Zeroizing::new(Vec::with_capacity(self.text.len() + 1 + line.len()));
@@ -162,12 +164,12 @@ mod tests {
 
     use super::*;
 
-    fn add_new(path: &Path, name: &str, key_type: KeyType, over: Over) -> Result<usize, KeysError> {
+    fn add_new(path: &Path, name: &str, key_type: KeyType, over: Overwrite) -> Result<usize, KeysError> {
         add(path, name, key_type, || generate::secret(key_type.key_len().unwrap_or(32)), over)
     }
 
     fn names(path: &Path) -> Vec<String> {
-        KeyFile::read(path).unwrap().keys(path).into_iter().map(|about| about.name).collect()
+        SymmetricKeyFile::read(path).unwrap().keys(path).into_iter().map(|about| about.name).collect()
     }
 
     #[test]
@@ -181,19 +183,19 @@ mod tests {
         );
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert_eq!(add_new(&path, "d", KeyType::Tdes2, Over::Nothing).unwrap(), 16);
+        assert_eq!(add_new(&path, "d", KeyType::Tdes2, Overwrite::Nothing).unwrap(), 16);
         assert_eq!(names(&path), ["a", "1", "c", "d"]);
         let grown = fs::read_to_string(&path).unwrap();
         assert!(grown.starts_with(&format!("{text}\n")) && grown.ends_with("\"}\n"));
         for taken in ["a", "1", "d"] {
-            let error = add_new(&path, taken, KeyType::Des, Over::Nothing).unwrap_err();
+            let error = add_new(&path, taken, KeyType::Des, Overwrite::Nothing).unwrap_err();
             assert!(matches!(error, KeysError::NameTaken { .. }), "{error}");
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), grown);
-        add_new(&path, "1", KeyType::Aes256, Over::AnyFile).unwrap();
-        add_new(&path, "d", KeyType::Aes256, Over::AnyFile).unwrap();
+        add_new(&path, "1", KeyType::Aes256, Overwrite::AnyFile).unwrap();
+        add_new(&path, "d", KeyType::Aes256, Overwrite::AnyFile).unwrap();
         let kinds: Vec<String> =
-            KeyFile::read(&path).unwrap().keys(&path).into_iter().map(|about| about.kind).collect();
+            SymmetricKeyFile::read(&path).unwrap().keys(&path).into_iter().map(|about| about.kind).collect();
         assert_eq!(
             (names(&path).as_slice(), kinds.join(" ")),
             (&["a", "1", "c", "d"].map(String::from)[..], "hmac aes256 aes128 aes256".into())
@@ -211,7 +213,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         fs::write(&path, "{\"type\":\"hmac\",\"hex\":\"0b\"}\nno key\n").unwrap();
-        let error = add_new(&path, "new", KeyType::Des, Over::AnyFile).unwrap_err().to_string();
+        let error = add_new(&path, "new", KeyType::Des, Overwrite::AnyFile).unwrap_err().to_string();
         assert!(error.starts_with(&path.display().to_string()) && error.contains("line 2"), "{error}");
         assert!(fs::read_to_string(&path).unwrap().ends_with("no key\n"));
     }
@@ -223,7 +225,7 @@ mod tests {
         std::thread::scope(|scope| {
             for name in ["a", "b", "c", "d"] {
                 let path = &path;
-                scope.spawn(move || add_new(path, name, KeyType::Aes128, Over::Nothing).unwrap());
+                scope.spawn(move || add_new(path, name, KeyType::Aes128, Overwrite::Nothing).unwrap());
             }
         });
         let mut found = names(&path);

@@ -8,7 +8,7 @@ use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
 use oarlock_io::Material;
 
-use super::about::{self, About};
+use super::about::{self, KeySummary};
 use super::args::ShowArgs;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
@@ -32,7 +32,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysErr
         return Ok(io::stdout().write_all(reference.as_bytes())?);
     }
     about::warn(&name, key_of(&material));
-    let about = About { public_key: Some(public), ..About::material(&name, &material, &path) };
+    let about = KeySummary { public_key: Some(public), ..KeySummary::material(&name, &material, &path) };
     Ok(about.print(global)?)
 }
 

@@ -9,9 +9,9 @@ use oarlock::keys::{KeyError, Passphrase};
 use oarlock_io::Material;
 use zeroize::Zeroizing;
 
-use super::about::About;
+use super::about::KeySummary;
 use super::args::SplitArgs;
-use super::draft::{self, Over};
+use super::draft::{self, Overwrite};
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
 
@@ -43,8 +43,8 @@ impl SplitArgs {
         self.out.join(format!("server-{}", share.index())).join(format!("{name}.pem"))
     }
 
-    fn over(&self) -> Over {
-        if self.force { Over::AnyFile } else { Over::Nothing }
+    fn over(&self) -> Overwrite {
+        if self.force { Overwrite::AnyFile } else { Overwrite::Nothing }
     }
 }
 
@@ -63,10 +63,10 @@ fn say(
     paths: &[PathBuf],
     whole: &std::path::Path,
 ) -> Result<(), KeysError> {
-    let abouts: Vec<About> = shares
+    let abouts: Vec<KeySummary> = shares
         .iter()
         .zip(paths)
-        .map(|(share, path)| About::material(name, &Material::Share(share.clone()), path))
+        .map(|(share, path)| KeySummary::material(name, &Material::Share(share.clone()), path))
         .collect();
     let mut out = io::stdout().lock();
     if global.json {

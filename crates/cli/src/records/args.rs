@@ -8,7 +8,7 @@ use oarlock::table::{KeyType, WeakKeys};
 use oarlock_records::{Cipher, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, Padding, Work};
 
 use super::RecordsError;
-use super::keys::Keys;
+use super::keys::JobKeys;
 use crate::key_path::key_path;
 
 /// What to do with the rows of a file.
@@ -21,13 +21,13 @@ pub(crate) struct RecordsArgs {
 #[derive(Clone, Debug, Subcommand)]
 enum RecordsCommand {
     /// Encrypt a column
-    Encrypt(EncryptArgs),
+    Encrypt(RecordEncryptArgs),
     /// Decrypt a column
-    Decrypt(DecryptArgs),
+    Decrypt(RecordDecryptArgs),
     /// Decrypt a column under one key and encrypt it under another, without showing the plaintext
     Translate(TranslateArgs),
     /// Make message authentication codes of a column
-    Mac(MacArgs),
+    Mac(RecordMacArgs),
 }
 
 /// Files and columns.
@@ -76,7 +76,7 @@ enum FormatName {
 /// The key of all rows, or a file of keys and who names them.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Keys (the key of all rows, or a file of keys; docs/records.md)")]
-pub(super) struct KeyArgs {
+pub(super) struct RecordKeyArgs {
     /// File that holds the key in hex
     #[arg(long, value_name = "FILE", group = "from", value_parser = key_path())]
     pub(super) key_file: Option<PathBuf>,
@@ -142,30 +142,30 @@ pub(crate) fn names(all: &[impl ToString]) -> String {
 }
 
 #[derive(Args, Clone, Debug)]
-struct EncryptArgs {
+struct RecordEncryptArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
     /// IVs: new ones, made as the key's policy says and written to their column; those of the column; zeros; the key's own
     /// first bytes
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    iv: IvName,
+    iv: IvSource,
 }
 
 #[derive(Args, Clone, Debug)]
-struct DecryptArgs {
+struct RecordDecryptArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
     /// IVs: those of the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvName,
+    iv: OldIvSource,
     /// Leave the columns of IVs and tags out of the output: it is then what was encrypted, byte for byte
     #[arg(long, help_heading = "Cipher")]
     drop_iv: bool,
@@ -176,7 +176,7 @@ struct TranslateArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[command(flatten)]
     to: ToKeyArgs,
     /// Cipher of the values; GCM is not translated
@@ -187,13 +187,13 @@ struct TranslateArgs {
     to_cipher: Option<Cipher>,
     /// IVs of the values: those of the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvName,
+    iv: OldIvSource,
     /// Column of these IVs
     #[arg(long, value_name = "NAME", default_value = "iv", help_heading = "Cipher")]
     iv_column: String,
     /// IVs that they come to have, as of encrypt
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    to_iv: IvName,
+    to_iv: IvSource,
     /// Column of those IVs [default: the same]
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     to_iv_column: Option<String>,
@@ -218,11 +218,11 @@ pub(super) struct ToKeyArgs {
 }
 
 #[derive(Args, Clone, Debug)]
-struct MacArgs {
+struct RecordMacArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = format!("Algorithm: {}", names(&MacAlg::ALL)))]
     alg: MacAlg,
     /// Leading bytes of each code, from 4 [default: all]
@@ -245,7 +245,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 /// Where the IVs of an encryption are.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum IvName {
+enum IvSource {
     New,
     Column,
     Zero,
@@ -254,13 +254,13 @@ enum IvName {
 
 /// Where the IVs of a decryption are.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OldIvName {
+enum OldIvSource {
     Column,
     Zero,
     Key,
 }
 
-impl IvName {
+impl IvSource {
     fn from(self, column: &str) -> IvFrom {
         match self {
             Self::New => IvFrom::New(column.to_owned()),
@@ -271,7 +271,7 @@ impl IvName {
     }
 }
 
-impl OldIvName {
+impl OldIvSource {
     fn from(self, column: &str) -> IvFrom {
         match self {
             Self::Column => IvFrom::Column(column.to_owned()),
@@ -302,7 +302,7 @@ impl RecordsArgs {
         }
     }
 
-    pub(super) fn keys(&self) -> &KeyArgs {
+    pub(super) fn keys(&self) -> &RecordKeyArgs {
         match &self.command {
             RecordsCommand::Encrypt(args) => &args.keys,
             RecordsCommand::Decrypt(args) => &args.keys,
@@ -334,10 +334,10 @@ impl RecordsArgs {
     /// True where keys are to be their own IVs.
     pub(super) fn has_key_ivs(&self) -> bool {
         match &self.command {
-            RecordsCommand::Encrypt(args) => matches!(args.iv, IvName::Key),
-            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvName::Key),
+            RecordsCommand::Encrypt(args) => matches!(args.iv, IvSource::Key),
+            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvSource::Key),
             RecordsCommand::Translate(args) => {
-                matches!(args.iv, OldIvName::Key) || matches!(args.to_iv, IvName::Key)
+                matches!(args.iv, OldIvSource::Key) || matches!(args.to_iv, IvSource::Key)
             }
             RecordsCommand::Mac(_) => false,
         }
@@ -348,7 +348,7 @@ impl RecordsArgs {
     }
 
     /// The job that the arguments state.
-    pub(super) fn job(&self, keys: &Keys) -> Result<Job, RecordsError> {
+    pub(super) fn job(&self, keys: &JobKeys) -> Result<Job, RecordsError> {
         let files = self.files();
         let mut into = files.into.clone();
         let work = match &self.command {

@@ -8,12 +8,12 @@ use oarlock::table::{CounterStore, FileCounter, IvRule, KeyTable, KeyType, Polic
 use oarlock_io::check_private;
 use oarlock_records::{Buffer, Encoding, KeyFrom, KeyNames, load_keys};
 
-use super::args::{KeyArgs, RecordsArgs};
+use super::args::{RecordKeyArgs, RecordsArgs};
 use super::{RecordsError, is_standard};
 
 /// The table, and which of its keys rows use.
 #[derive(Debug)]
-pub(super) struct Keys {
+pub(super) struct JobKeys {
     pub(super) table: KeyTable,
     pub(super) names: KeyNames,
     pub(super) from: KeyFrom,
@@ -22,10 +22,10 @@ pub(super) struct Keys {
 }
 
 /// Loads what the arguments name.
-pub(super) fn load(args: &RecordsArgs) -> Result<Keys, RecordsError> {
+pub(super) fn load(args: &RecordsArgs) -> Result<JobKeys, RecordsError> {
     let own = args.keys();
     let (table, names) = load_file(own.keys.as_deref())?;
-    let loader = Loader { args, own, table: &table, names: &names };
+    let loader = KeyLoader { args, own, table: &table, names: &names };
     let from = match (&own.key_name, &own.key_column) {
         (_, Some(column)) => KeyFrom::Column(column.clone()),
         (Some(name), None) => loader.named(name)?,
@@ -44,7 +44,7 @@ pub(super) fn load(args: &RecordsArgs) -> Result<Keys, RecordsError> {
             }
         }
     };
-    Ok(Keys { table, names, from, to })
+    Ok(JobKeys { table, names, from, to })
 }
 
 fn load_file(path: Option<&Path>) -> Result<(KeyTable, KeyNames), RecordsError> {
@@ -67,14 +67,14 @@ fn load_file(path: Option<&Path>) -> Result<(KeyTable, KeyNames), RecordsError> 
     Ok((loaded.table, loaded.names))
 }
 
-struct Loader<'l> {
+struct KeyLoader<'l> {
     args: &'l RecordsArgs,
-    own: &'l KeyArgs,
+    own: &'l RecordKeyArgs,
     table: &'l KeyTable,
     names: &'l KeyNames,
 }
 
-impl Loader<'_> {
+impl KeyLoader<'_> {
     fn named(&self, name: &str) -> Result<KeyFrom, RecordsError> {
         let path = || self.own.keys.clone().unwrap_or_default();
         let index = self.names.find(name.as_bytes());
@@ -103,7 +103,7 @@ impl Loader<'_> {
     }
 }
 
-impl KeyArgs {
+impl RecordKeyArgs {
     /// The key that is given by itself, and where it was.
     fn read(&self) -> Result<(String, Buffer), RecordsError> {
         match (&self.key_file, &self.key_env, &self.key) {

@@ -7,8 +7,8 @@ use indicatif::ProgressBar;
 use oarlock_records::{Buffer, Done, Plan};
 
 use super::RecordsError;
-use super::source::Header;
-use super::target::Target;
+use super::source::FileHeader;
+use super::target::OutputFile;
 
 /// Chunks that may wait for an earlier one. Who brings a later one waits with it.
 const MAX_WAITING: u64 = 4;
@@ -16,34 +16,34 @@ const MAX_WAITING: u64 = 4;
 const MAX_TOLD: u64 = 5;
 
 /// Puts chunks back into their order.
-pub(super) struct Order<'o> {
+pub(super) struct ChunkOrder<'o> {
     plan: &'o Plan,
     bar: &'o ProgressBar,
     name: String,
-    state: Mutex<State>,
+    state: Mutex<OrderState>,
     changed: Condvar,
 }
 
-struct State {
+struct OrderState {
     next: u64,
     waiting: BTreeMap<u64, (Done, usize)>,
     spare: Vec<Done>,
-    files: Option<Files>,
+    files: Option<OutputFiles>,
     /// Lines before the next chunk.
     lines: u64,
-    totals: Totals,
+    totals: RowTotals,
     is_stopped: bool,
 }
 
-struct Files {
-    output: Target,
-    rejects: Option<Target>,
+struct OutputFiles {
+    output: OutputFile,
+    rejects: Option<OutputFile>,
     lines: Buffer,
 }
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
+pub(super) struct RowTotals {
     pub(super) rows: u64,
     pub(super) rejected: u64,
     pub(super) bytes_in: u64,
@@ -51,7 +51,7 @@ pub(super) struct Totals {
     is_told: bool,
 }
 
-impl Totals {
+impl RowTotals {
     /// Rejected rows are an answer of their own.
     pub(super) fn verdict(self) -> Result<(), RecordsError> {
         let Self { rejected, rows, is_told, .. } = self;
@@ -60,27 +60,27 @@ impl Totals {
     }
 }
 
-impl<'o> Order<'o> {
+impl<'o> ChunkOrder<'o> {
     /// Begins the files.
     pub(super) fn new(
         plan: &'o Plan,
-        output: Target,
-        rejects: Option<Target>,
-        header: Header,
+        output: OutputFile,
+        rejects: Option<OutputFile>,
+        header: FileHeader,
         bar: &'o ProgressBar,
     ) -> Result<Self, RecordsError> {
-        let mut files = Files { output, rejects, lines: Buffer::default() };
+        let mut files = OutputFiles { output, rejects, lines: Buffer::default() };
         files.output.write(plan.head())?;
         if let Some(rejects) = &mut files.rejects {
             rejects.write(&plan.rejects_head())?;
         }
         let bytes_out = plan.head().len() as u64;
-        let state = State {
+        let state = OrderState {
             next: 0,
             waiting: BTreeMap::new(),
             spare: Vec::new(),
             lines: header.lines,
-            totals: Totals { bytes_out, is_told: files.rejects.is_none(), ..Totals::default() },
+            totals: RowTotals { bytes_out, is_told: files.rejects.is_none(), ..RowTotals::default() },
             files: Some(files),
             is_stopped: false,
         };
@@ -120,7 +120,7 @@ impl<'o> Order<'o> {
     }
 
     /// Ends the files: all bytes first, then the names.
-    pub(super) fn finish(&self) -> Result<Totals, RecordsError> {
+    pub(super) fn finish(&self) -> Result<RowTotals, RecordsError> {
         let mut state = self.state();
         let Some(mut files) = state.files.take().filter(|_| !state.is_stopped) else {
             return Err(RecordsError::Stopped);
@@ -134,7 +134,7 @@ impl<'o> Order<'o> {
         Ok(state.totals)
     }
 
-    fn write(&self, state: &mut State, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
+    fn write(&self, state: &mut OrderState, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
         // Lines are told from 1.
         let first_line = state.lines + 1;
         if let Some(last) = done.rejects.last().filter(|_| done.is_truncated) {
@@ -165,7 +165,7 @@ impl<'o> Order<'o> {
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OrderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,24 +10,24 @@ use oarlock::table::KeyTable;
 use oarlock_records::{Buffer, Plan, Worker};
 
 use super::RecordsError;
-use super::order::{Order, Totals};
-use super::source::{Chunk, Source};
+use super::order::{ChunkOrder, RowTotals};
+use super::source::{ChunkSource, RowChunk};
 
 /// What all threads work with.
-pub(super) struct Shared<'s> {
+pub(super) struct RecordPipeline<'s> {
     pub(super) plan: &'s Plan,
     pub(super) accelerator: &'s Accelerator,
     pub(super) table: &'s KeyTable,
-    pub(super) source: Source,
-    pub(super) order: Order<'s>,
+    pub(super) source: ChunkSource,
+    pub(super) order: ChunkOrder<'s>,
 }
 
-impl Shared<'_> {
+impl RecordPipeline<'_> {
     /// Does the whole file.
-    pub(super) fn run(self, threads: usize) -> Result<Totals, RecordsError> {
+    pub(super) fn run(self, threads: usize) -> Result<RowTotals, RecordsError> {
         let Self { plan, accelerator, table, source, order } = self;
         let source = Mutex::new(source);
-        let line = Line { plan, accelerator, table, source: &source, order: &order };
+        let line = PipelineThread { plan, accelerator, table, source: &source, order: &order };
         let ends = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| line.work())).collect();
             let mut ends = vec![line.work()];
@@ -48,15 +48,15 @@ impl Shared<'_> {
 
 /// One thread's view.
 #[derive(Clone, Copy)]
-struct Line<'l> {
+struct PipelineThread<'l> {
     plan: &'l Plan,
     accelerator: &'l Accelerator,
     table: &'l KeyTable,
-    source: &'l Mutex<Source>,
-    order: &'l Order<'l>,
+    source: &'l Mutex<ChunkSource>,
+    order: &'l ChunkOrder<'l>,
 }
 
-impl Line<'_> {
+impl PipelineThread<'_> {
     fn work(&self) -> Result<(), RecordsError> {
         let guard = StopUnlessDone(self.order, false);
         let mut worker = Worker::new(self.plan, self.accelerator, self.table);
@@ -71,13 +71,13 @@ impl Line<'_> {
         Ok(())
     }
 
-    fn next(&self, memory: Buffer) -> Result<Option<Chunk>, RecordsError> {
+    fn next(&self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner).next(memory)
     }
 }
 
 /// Stops the other threads where this one ends early, by an error or a panic.
-struct StopUnlessDone<'s>(&'s Order<'s>, bool);
+struct StopUnlessDone<'s>(&'s ChunkOrder<'s>, bool);
 
 impl StopUnlessDone<'_> {
     fn done(mut self) {

@@ -14,7 +14,7 @@ const CHUNK: usize = 1 << 20;
 const MAX_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
 
 /// Reads a file chunk by chunk.
-pub(super) struct Source {
+pub(super) struct ChunkSource {
     reader: Box<dyn Read + Send>,
     name: String,
     len_bytes: Option<u64>,
@@ -29,7 +29,7 @@ pub(super) struct Source {
 
 /// Whole rows of a file.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(super) struct RowChunk {
     /// Its place, from 0.
     pub(super) number: u64,
     buffer: Buffer,
@@ -37,7 +37,7 @@ pub(super) struct Chunk {
     header: usize,
 }
 
-impl Chunk {
+impl RowChunk {
     pub(super) fn rows(&self) -> &[u8] {
         &self.buffer[self.header..]
     }
@@ -51,7 +51,7 @@ impl Chunk {
     }
 }
 
-impl Source {
+impl ChunkSource {
     /// Opens a file; `-` is standard input.
     pub(super) fn open(path: &Path) -> Result<Self, RecordsError> {
         let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
@@ -90,17 +90,17 @@ impl Source {
         &mut self,
         format: Format,
         look: impl FnOnce(&[u8]) -> Result<(T, usize), RecordsError>,
-    ) -> Result<(T, Header), RecordsError> {
+    ) -> Result<(T, FileHeader), RecordsError> {
         self.format = format;
         let first = self.cut(Buffer::default())?.unwrap_or_default();
         let (found, header) = look(&first)?;
         let lines = oarlock_records::count_lines(&first[..header]);
         self.first = Some((first, header));
-        Ok((found, Header { lines, name: self.name.clone() }))
+        Ok((found, FileHeader { lines, name: self.name.clone() }))
     }
 
     /// The next chunk, in `memory` that is no longer needed; None at the end.
-    pub(super) fn next(&mut self, memory: Buffer) -> Result<Option<Chunk>, RecordsError> {
+    pub(super) fn next(&mut self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
         let (buffer, header) = match self.first.take() {
             Some(first) => first,
             None => match self.cut(memory)? {
@@ -109,7 +109,7 @@ impl Source {
             },
         };
         self.given += 1;
-        Ok(Some(Chunk { number: self.given - 1, buffer, header }))
+        Ok(Some(RowChunk { number: self.given - 1, buffer, header }))
     }
 
     fn cut(&mut self, mut buffer: Buffer) -> Result<Option<Buffer>, RecordsError> {
@@ -150,7 +150,7 @@ impl Source {
 
 /// What is known of the head of a file.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct FileHeader {
     /// Ends of lines in it.
     pub(super) lines: u64,
     /// The file's name.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn chunks(text: Vec<u8>, step: usize) -> Result<Vec<Vec<u8>>, RecordsError> {
-        let mut source = Source::new(Box::new(Trickle(text, step)), "test".into(), None);
+        let mut source = ChunkSource::new(Box::new(Trickle(text, step)), "test".into(), None);
         source.look(Format::CSV, |_| Ok(((), 0)))?;
         let mut chunks = Vec::new();
         while let Some(chunk) = source.next(Buffer::default())? {

@@ -9,7 +9,7 @@ use oarlock_milter::Socket;
 use serde::Serialize;
 
 use super::BenchError;
-use super::plan::{Provider, RowName};
+use super::plan::{TlsProvider, TlsRowName};
 
 /// Arguments of `oarlock bench`.
 #[derive(Args, Debug)]
@@ -25,7 +25,7 @@ pub(super) enum BenchCommand {
     /// Count failed TLS handshakes of nginx, and its memory, while it is reloaded and its workers are killed
     Reloads(ReloadsArgs),
     /// Measure the messages that a mail filter signs and verifies
-    Milter(MilterArgs),
+    Milter(MilterBenchArgs),
 }
 
 /// Options that set TLS servers up.
@@ -57,7 +57,7 @@ pub(super) struct SetUpArgs {
 pub(super) struct TlsArgs {
     /// Rows to measure [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
-    rows: Vec<RowName>,
+    rows: Vec<TlsRowName>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
     /// Seconds that each provider is measured in a turn, after a tenth of it to warm up
@@ -87,7 +87,7 @@ pub(super) struct TlsArgs {
 pub(super) struct ReloadsArgs {
     /// Providers to run [default: all]
     #[arg(long, value_enum, value_name = "PROVIDERS", value_delimiter = ',')]
-    rows: Vec<Provider>,
+    rows: Vec<TlsProvider>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
     /// Seconds that each provider is run
@@ -116,7 +116,7 @@ pub(super) struct ReloadsArgs {
                   The filters share the first core of this process, the MTAs have the others. A session sends its next message as soon \
                   as the one before is answered, and every answer is checked. p50_us and p99_us are from MAIL to the end of the answer; \
                   added_p50_us is the median over turns of what the row's median is above that of accept in the same turn.")]
-pub(super) struct MilterArgs {
+pub(super) struct MilterBenchArgs {
     /// Rows to measure [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<MilterRow>,
@@ -124,8 +124,8 @@ pub(super) struct MilterArgs {
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,100", value_parser = sessions)]
     pub(super) sessions: Vec<usize>,
     /// How long messages are
-    #[arg(long, value_enum, default_value_t = MilterSizes::Uniform)]
-    pub(super) sizes: MilterSizes,
+    #[arg(long, value_enum, default_value_t = MtaMailSizes::Uniform)]
+    pub(super) sizes: MtaMailSizes,
     /// Different messages
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = sessions)]
     pub(super) messages: usize,
@@ -156,7 +156,7 @@ pub(crate) enum MilterRow {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum MilterSizes {
+pub(crate) enum MtaMailSizes {
     /// All of 8.9 KB
     Uniform,
     /// Median 7 KB, average 8.8 KB, none over 180 KB
@@ -168,7 +168,7 @@ fn sessions(text: &str) -> Result<usize, String> {
     count.ok_or_else(|| "expected a number from 1 to 65536".into())
 }
 
-impl MilterArgs {
+impl MilterBenchArgs {
     pub(super) fn check(&self) -> Result<(), BenchError> {
         is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")
     }
@@ -192,7 +192,7 @@ impl fmt::Display for MilterRow {
     }
 }
 
-impl fmt::Display for MilterSizes {
+impl fmt::Display for MtaMailSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Uniform => "all of 8.9 KB",
@@ -210,16 +210,16 @@ impl TlsArgs {
     }
 
     /// What was asked for, each once, in the order of the table.
-    pub(super) fn rows(&self) -> Vec<RowName> {
-        let is_wanted = |name: &RowName| self.rows.is_empty() || self.rows.contains(name);
-        RowName::ALL.into_iter().filter(is_wanted).collect()
+    pub(super) fn rows(&self) -> Vec<TlsRowName> {
+        let is_wanted = |name: &TlsRowName| self.rows.is_empty() || self.rows.contains(name);
+        TlsRowName::ALL.into_iter().filter(is_wanted).collect()
     }
 
     pub(super) fn length(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
     }
 
-    pub(super) fn connections(&self, name: RowName) -> usize {
+    pub(super) fn connections(&self, name: TlsRowName) -> usize {
         if name.is_one_at_a_time() { 1 } else { self.connections as usize }
     }
 }
@@ -232,9 +232,9 @@ impl ReloadsArgs {
     }
 
     /// What was asked for, each once.
-    pub(super) fn rows(&self) -> Vec<Provider> {
-        let is_wanted = |provider: &Provider| self.rows.is_empty() || self.rows.contains(provider);
-        Provider::ALL.into_iter().filter(is_wanted).collect()
+    pub(super) fn rows(&self) -> Vec<TlsProvider> {
+        let is_wanted = |provider: &TlsProvider| self.rows.is_empty() || self.rows.contains(provider);
+        TlsProvider::ALL.into_iter().filter(is_wanted).collect()
     }
 }
 

@@ -34,11 +34,11 @@ use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
 use self::place::BenchDirectory;
-pub use self::plan::{Program, Provider, RowName};
-use self::report::Row;
+pub use self::plan::{BenchProgram, TlsProvider, TlsRowName};
+use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
 use self::turns::TlsTurn;
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
@@ -64,11 +64,11 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     let module = args.set_up.module()?;
     let names = installed(args.rows())?;
     let place = BenchDirectory::new(args.set_up.keep.as_deref(), &module)?;
-    let cores = Cores::divide();
+    let cores = DividedCores::divide();
     cores.leave();
     let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
     let bar = progress::bar(turns as u64, BAR);
-    let bench = Bench { global, args, place: &place, cores: &cores, bar: &bar };
+    let bench = TlsBench { global, args, place: &place, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
     bar.finish_and_clear();
@@ -80,17 +80,17 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
 }
 
 /// What all rows share.
-struct Bench<'a> {
+struct TlsBench<'a> {
     global: &'a GlobalOptions,
     args: &'a TlsArgs,
     place: &'a BenchDirectory,
-    cores: &'a Cores,
+    cores: &'a DividedCores,
     bar: &'a ProgressBar,
 }
 
-impl Bench<'_> {
+impl TlsBench<'_> {
     /// The rows of one name: all its servers are up, and are measured in turns.
-    fn rows(&self, name: RowName) -> Result<Vec<Row>, BenchError> {
+    fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
         let identity = self.place.identity(name)?;
         let (workers, connections) = (self.args.workers, self.args.connections(name));
@@ -117,7 +117,7 @@ impl Bench<'_> {
 }
 
 /// Rows whose program is here; of the others it is said that they are left out.
-fn installed(names: Vec<RowName>) -> Result<Vec<RowName>, BenchError> {
+fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
     let (here, missing): (Vec<_>, Vec<_>) =
         names.into_iter().partition(|name| name.program().path().is_some());
     for name in &missing {

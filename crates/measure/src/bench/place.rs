@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::BenchError;
-use super::plan::{KeyKind, RowName};
+use super::plan::{ServerKeyKind, TlsRowName};
 
 /// The name in certificates.
 pub(super) const HOST: &str = "bench.oarlock.test";
@@ -32,8 +32,8 @@ pub(super) struct BenchDirectory {
 }
 
 /// Who the servers of a row are.
-pub(super) struct Identity {
-    pub(super) name: RowName,
+pub(super) struct ServerIdentity {
+    pub(super) name: TlsRowName,
     /// The row's directory.
     pub(super) directory: PathBuf,
     /// Its own authority, in PEM.
@@ -62,23 +62,23 @@ impl BenchDirectory {
     }
 
     /// A new key for the servers of a row, certified by itself.
-    pub(super) fn identity(&self, name: RowName) -> Result<Identity, BenchError> {
+    pub(super) fn identity(&self, name: TlsRowName) -> Result<ServerIdentity, BenchError> {
         let key = match name.key_kind() {
-            KeyKind::Rsa2048 => generate::rsa(2048)?,
-            KeyKind::P256 => generate::ec(Curve::P256)?,
+            ServerKeyKind::Rsa2048 => generate::rsa(2048)?,
+            ServerKeyKind::P256 => generate::ec(Curve::P256)?,
         };
         let private_key = export::private_pkcs8_pem(&key)?;
         let params = CertificateParams::new(vec![HOST.to_owned()])?;
         let certificate = params.self_signed(&KeyPair::from_pem(&private_key)?)?.pem();
         let directory = make_directory(self.directory.join(name.to_string()))?;
-        let identity = Identity { name, directory, certificate, key, private_key };
+        let identity = ServerIdentity { name, directory, certificate, key, private_key };
         write(&identity.certificate_file(), identity.certificate.as_bytes())?;
         write(&identity.key_file(), identity.private_key.as_bytes())?;
         Ok(identity)
     }
 }
 
-impl Identity {
+impl ServerIdentity {
     pub(super) fn certificate_file(&self) -> PathBuf {
         self.directory.join("certificate.pem")
     }

@@ -10,13 +10,13 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::BenchError;
-use super::plan::Program;
-use crate::cores::Cores;
+use super::plan::BenchProgram;
+use crate::cores::DividedCores;
 use crate::process_stats;
 
 /// Ends with this.
-pub(super) struct Process {
-    program: Program,
+pub(super) struct ServerProcess {
+    program: BenchProgram,
     child: Child,
     log: PathBuf,
 }
@@ -36,13 +36,13 @@ const SETTINGS: [&str; 8] = [
 /// Lines of its log that are shown.
 const TAIL: usize = 20;
 
-impl Process {
+impl ServerProcess {
     /// Starts a program on the servers' core; what it says on stderr goes to `log`.
     pub(super) fn start(
-        program: Program,
+        program: BenchProgram,
         command: &mut Command,
         log: PathBuf,
-        cores: &Cores,
+        cores: &DividedCores,
     ) -> Result<Self, BenchError> {
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
         let file = file.map_err(|error| BenchError::File { path: log.clone(), error })?;
@@ -144,10 +144,10 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // A cryptoserver would wait for its clients. nginx ends its workers with it, and kills those that do not end.
-        let signal = if self.program == Program::Cryptoserver { Signal::KILL } else { Signal::TERM };
+        let signal = if self.program == BenchProgram::Cryptoserver { Signal::KILL } else { Signal::TERM };
         if let Ok(None) = self.child.try_wait() {
             let _ = send(self.child.id(), signal);
             let _ = self.child.wait();

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::plan::Provider;
+use super::plan::TlsProvider;
 use crate::options::GlobalOptions;
 
 /// What a server answers, behind every head.
 pub(super) const BODY: &str = "handshake done";
 
 /// Where a server is, and how it is loaded.
-pub(super) struct Server<'a> {
+pub(super) struct TlsServerConfig<'a> {
     /// Where it may write.
     pub(super) directory: &'a Path,
     pub(super) port: u16,
@@ -21,8 +21,8 @@ pub(super) struct Server<'a> {
 }
 
 /// nginx in the foreground, with a master. Where that is root, workers stay so: the directory is closed to everybody else.
-pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
-    let Server { port, workers, .. } = server;
+pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
+    let TlsServerConfig { port, workers, .. } = server;
     let (directory, certificate, key) =
         (server.directory.display(), server.certificate.display(), server.key.display());
     let user = if is_root { "user root;\n" } else { "" };
@@ -45,7 +45,7 @@ pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
 }
 
 /// HAProxy with one thread; it reads certificate and key from one file.
-pub(super) fn haproxy(server: &Server<'_>, is_async: bool) -> String {
+pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let (port, key) = (server.port, server.key.display());
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
     let room = (2 * server.connections).max(512);
@@ -59,12 +59,14 @@ pub(super) fn haproxy(server: &Server<'_>, is_async: bool) -> String {
 }
 
 /// openssl.cnf: empty for OpenSSL alone.
-pub(super) fn openssl(provider: Provider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
+pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("engines = {}\n", names.join(",")));
     let settings = match provider {
-        Provider::Default => return String::new(),
-        Provider::Service | Provider::Held => format!("mode = service\nsocket = {}\n", socket.display()),
-        Provider::Local => {
+        TlsProvider::Default => return String::new(),
+        TlsProvider::Service | TlsProvider::Held => {
+            format!("mode = service\nsocket = {}\n", socket.display())
+        }
+        TlsProvider::Local => {
             // There is one core.
             let threads = global.threads.unwrap_or(1);
             format!("mode = local\nthreads = {threads}\n{}", engines.unwrap_or_default())

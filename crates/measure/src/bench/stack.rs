@@ -9,12 +9,12 @@ use rustix::process::Signal;
 
 use super::BenchError;
 use super::client::{NotReady, TlsClients};
-use super::place::{BenchDirectory, HELD_KEY, Identity, make_directory, write};
-use super::plan::{Program, Provider, RowName};
-use super::process::Process;
-use super::settings::{self, Server};
+use super::place::{BenchDirectory, HELD_KEY, ServerIdentity, make_directory, write};
+use super::plan::{BenchProgram, TlsProvider, TlsRowName};
+use super::process::ServerProcess;
+use super::settings::{self, TlsServerConfig};
 use super::turns::{CpuUse, TlsTurn};
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::table::count;
 
@@ -22,7 +22,7 @@ use crate::table::count;
 pub(super) struct ServerSite<'a> {
     pub(super) global: &'a GlobalOptions,
     pub(super) place: &'a BenchDirectory,
-    pub(super) cores: &'a Cores,
+    pub(super) cores: &'a DividedCores,
     /// Worker processes of nginx.
     pub(super) workers: u32,
     /// Connections at once.
@@ -31,11 +31,11 @@ pub(super) struct ServerSite<'a> {
 
 /// What a row's providers are measured in.
 pub(super) struct ServerStack {
-    name: RowName,
-    pub(super) provider: Provider,
+    name: TlsRowName,
+    pub(super) provider: TlsProvider,
     // It ends before what it asks.
-    server: Process,
-    cryptoserver: Option<Process>,
+    server: ServerProcess,
+    cryptoserver: Option<ServerProcess>,
     pub(super) address: SocketAddr,
     /// The library that it must have loaded.
     module: Option<PathBuf>,
@@ -51,8 +51,8 @@ impl ServerStack {
     /// Starts the servers on their core.
     pub(super) fn start(
         site: &ServerSite<'_>,
-        identity: &Identity,
-        provider: Provider,
+        identity: &ServerIdentity,
+        provider: TlsProvider,
     ) -> Result<Self, BenchError> {
         let directory = make_directory(identity.directory.join(provider.to_string()))?;
         let cryptoserver = match provider.has_cryptoserver() {
@@ -71,12 +71,12 @@ impl ServerStack {
         Ok(Self {
             name: identity.name,
             provider,
-            server: Process::start(program, &mut command, log, site.cores)?,
+            server: ServerProcess::start(program, &mut command, log, site.cores)?,
             cryptoserver,
             address: (Ipv4Addr::LOCALHOST, port).into(),
-            module: (provider != Provider::Default).then(|| site.place.real_module.clone()),
+            module: (provider != TlsProvider::Default).then(|| site.place.real_module.clone()),
             workers: Vec::new(),
-            workers_expected: if program == Program::Nginx { site.workers as usize } else { 0 },
+            workers_expected: if program == BenchProgram::Nginx { site.workers as usize } else { 0 },
         })
     }
 
@@ -133,7 +133,7 @@ impl ServerStack {
 
     /// What all of its processes take, in KiB.
     pub(super) fn memory_kib(&self) -> Result<u64, BenchError> {
-        let cryptoserver = self.cryptoserver.as_ref().map(Process::memory_kib).transpose()?;
+        let cryptoserver = self.cryptoserver.as_ref().map(ServerProcess::memory_kib).transpose()?;
         Ok(self.server.memory_kib()? + cryptoserver.unwrap_or_default())
     }
 
@@ -151,7 +151,7 @@ impl ServerStack {
 
     /// CPU time until now.
     fn used(&self) -> Result<CpuUse, BenchError> {
-        let cryptoserver = self.cryptoserver.as_ref().map(Process::cpu_us).transpose()?;
+        let cryptoserver = self.cryptoserver.as_ref().map(ServerProcess::cpu_us).transpose()?;
         let server_us = self.server.cpu_us()? + cryptoserver.unwrap_or_default();
         Ok(CpuUse { server_us, cryptoserver_us: cryptoserver })
     }
@@ -176,12 +176,12 @@ impl ServerStack {
 /// This program as a cryptoserver, listening.
 fn cryptoserver(
     site: &ServerSite<'_>,
-    identity: &Identity,
-    provider: Provider,
+    identity: &ServerIdentity,
+    provider: TlsProvider,
     directory: &Path,
-) -> Result<Process, BenchError> {
+) -> Result<ServerProcess, BenchError> {
     let keys = make_directory(directory.join("keys"))?;
-    if provider == Provider::Held {
+    if provider == TlsProvider::Held {
         write(&keys.join(format!("{HELD_KEY}.pem")), identity.private_key().as_bytes())?;
     }
     let config = directory.join("oarlock.toml");
@@ -190,7 +190,7 @@ fn cryptoserver(
     let mut command = Command::new(std::env::current_exe().map_err(BenchError::Own)?);
     command.args(["--json", "serve", "--config"]).arg(&config).stdout(Stdio::piped());
     let log = directory.join("cryptoserver.log");
-    let mut process = Process::start(Program::Cryptoserver, &mut command, log, site.cores)?;
+    let mut process = ServerProcess::start(BenchProgram::Cryptoserver, &mut command, log, site.cores)?;
     match process.first_line()?.is_empty() {
         true => Err(process.ended()),
         false => Ok(process),
@@ -200,14 +200,14 @@ fn cryptoserver(
 /// How the TLS server is started, its configuration written.
 fn command(
     site: &ServerSite<'_>,
-    identity: &Identity,
-    provider: Provider,
+    identity: &ServerIdentity,
+    provider: TlsProvider,
     directory: &Path,
     port: u16,
 ) -> Result<Command, BenchError> {
     let program = identity.name.program();
     let path = program.path().ok_or(BenchError::NotInstalled(program))?;
-    let server = Server {
+    let server = TlsServerConfig {
         directory,
         port,
         certificate: &identity.certificate_file(),
@@ -216,9 +216,9 @@ fn command(
         connections: site.connections,
     };
     let mut command = Command::new(path);
-    if program == Program::Haproxy {
+    if program == BenchProgram::Haproxy {
         let config = directory.join("haproxy.cfg");
-        write(&config, settings::haproxy(&server, provider == Provider::Local).as_bytes())?;
+        write(&config, settings::haproxy(&server, provider == TlsProvider::Local).as_bytes())?;
         command.args(["-db", "-f"]).arg(config);
         return Ok(command);
     }
@@ -229,11 +229,15 @@ fn command(
 }
 
 /// The file that the server is told to read its key from.
-fn key_file(identity: &Identity, provider: Provider, directory: &Path) -> Result<PathBuf, BenchError> {
+fn key_file(
+    identity: &ServerIdentity,
+    provider: TlsProvider,
+    directory: &Path,
+) -> Result<PathBuf, BenchError> {
     let path = directory.join("server.pem");
     match (identity.name.program(), provider) {
-        (Program::Haproxy, _) => write(&path, identity.bundle().as_bytes())?,
-        (_, Provider::Held) => write(&path, identity.reference()?.as_bytes())?,
+        (BenchProgram::Haproxy, _) => write(&path, identity.bundle().as_bytes())?,
+        (_, TlsProvider::Held) => write(&path, identity.reference()?.as_bytes())?,
         _ => return Ok(identity.key_file()),
     }
     Ok(path)

@@ -1,8 +1,8 @@
 //! Providers in turns: a machine's speed changes between turns, so what is compared is of one turn.
 
 use super::args::TlsArgs;
-use super::plan::{Measure, Program, RowName};
-use super::report::Row;
+use super::plan::{BenchProgram, RatioBasis, TlsRowName};
+use super::report::TlsRow;
 use crate::statistics::median;
 
 /// CPU time in microseconds.
@@ -35,25 +35,25 @@ impl CpuUse {
 
 impl TlsTurn {
     /// What it is compared by: larger is better.
-    fn merit(&self, measure: Measure) -> f64 {
+    fn merit(&self, measure: RatioBasis) -> f64 {
         match measure {
-            Measure::Cpu => self.handshakes as f64 / self.cpu.server_us as f64,
-            Measure::Latency => 1.0 / self.p50_us,
+            RatioBasis::Cpu => self.handshakes as f64 / self.cpu.server_us as f64,
+            RatioBasis::Latency => 1.0 / self.p50_us,
         }
     }
 }
 
 /// A row for each provider of a name; `turns` are by provider.
-pub(super) fn rows(name: RowName, args: &TlsArgs, turns: &[Vec<TlsTurn>]) -> Vec<Row> {
+pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[Vec<TlsTurn>]) -> Vec<TlsRow> {
     let Some(default) = turns.first() else { return Vec::new() };
     let row = |(provider, own): (_, &Vec<TlsTurn>)| {
         let handshakes: u64 = own.iter().map(|turn| turn.handshakes).sum();
         let server_cpu_us: u64 = own.iter().map(|turn| turn.cpu.server_us).sum();
-        Row {
+        TlsRow {
             name,
             provider,
             connections: args.connections(name),
-            workers: if name.program() == Program::Nginx { args.workers } else { 1 },
+            workers: if name.program() == BenchProgram::Nginx { args.workers } else { 1 },
             seconds: args.seconds,
             turns: args.turns,
             handshakes,
@@ -69,7 +69,7 @@ pub(super) fn rows(name: RowName, args: &TlsArgs, turns: &[Vec<TlsTurn>]) -> Vec
 }
 
 /// The median over turns; None where a turn was too short for the clock of processes.
-fn ratio(measure: Measure, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
+fn ratio(measure: RatioBasis, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
     let ratio = |(default, own): (&TlsTurn, &TlsTurn)| own.merit(measure) / default.merit(measure);
     median(default.iter().zip(own).map(ratio)).and_then(finite)
 }
@@ -91,14 +91,14 @@ mod tests {
         // The machine is half as fast in the second turn.
         let default = [turn(128, 1024, 16.0), turn(128, 2048, 32.0), turn(128, 1024, 16.0)];
         let own = [turn(256, 1024, 8.0), turn(256, 2048, 16.0), turn(192, 1024, 12.0)];
-        assert_eq!(ratio(Measure::Cpu, &default, &default), Some(1.0));
-        assert_eq!(ratio(Measure::Cpu, &default, &own), Some(2.0));
-        assert_eq!(ratio(Measure::Latency, &default, &own), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &default), Some(1.0));
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &own), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Latency, &default, &own), Some(2.0));
     }
 
     #[test]
     fn what_the_clock_did_not_see_has_no_ratio() {
-        assert_eq!(ratio(Measure::Cpu, &[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)]), None);
+        assert_eq!(ratio(RatioBasis::Cpu, &[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)]), None);
     }
 
     #[test]

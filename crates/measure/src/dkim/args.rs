@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::task::Task;
+use super::task::MailTask;
 
 /// Options of `oarlock dkim sign` and `verify` that measure the messages instead.
 #[derive(Debug, Args)]
@@ -31,8 +31,8 @@ pub struct MailBenchArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
     /// What is measured, as sign-rsa2048 [default: everything]
-    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = Task::from_name)]
-    pub(super) tasks: Vec<Task>,
+    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = MailTask::from_name)]
+    pub(super) tasks: Vec<MailTask>,
     /// Different messages
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count)]
     pub(super) messages: usize,

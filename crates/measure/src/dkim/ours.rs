@@ -3,9 +3,9 @@
 use oarlock::Accelerator;
 use oarlock_dkim::{Intake, KeyAnswer, Policy, RecordOptions, Signer, Verdict, Verified, record_text};
 
-use super::Work;
+use super::MailWork;
 use super::error::MailBenchError;
-use super::task::{Input, NOW_S, Task, parsed, sign};
+use super::task::{MailInput, MailTask, NOW_S, parsed, sign};
 
 /// The engine of this name alone.
 pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
@@ -13,8 +13,8 @@ pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
 }
 
 /// One engine at one task.
-pub(super) struct Ours<'i> {
-    input: &'i Input<'i>,
+pub(super) struct EngineMailWork<'i> {
+    input: &'i MailInput<'i>,
     batch: usize,
     accelerator: Accelerator,
     signer: Signer,
@@ -23,10 +23,10 @@ pub(super) struct Ours<'i> {
     next: usize,
 }
 
-impl<'i> Ours<'i> {
+impl<'i> EngineMailWork<'i> {
     pub(super) fn new(
         accelerator: &Accelerator,
-        input: &'i Input<'i>,
+        input: &'i MailInput<'i>,
         batch: usize,
     ) -> Result<Self, MailBenchError> {
         let record = record_text(&input.key, &RecordOptions::default())?;
@@ -58,13 +58,13 @@ impl<'i> Ours<'i> {
     }
 }
 
-impl Work for Ours<'_> {
+impl MailWork for EngineMailWork<'_> {
     fn batch(&mut self) -> Result<usize, MailBenchError> {
         let messages = &self.input.messages[self.next..];
         let batch = &messages[..self.batch.min(messages.len())];
         match self.input.task {
-            Task::Sign(_) => drop(sign(batch, &self.signer, &self.accelerator)?),
-            Task::Verify(_) => self.verify(batch)?,
+            MailTask::Sign(_) => drop(sign(batch, &self.signer, &self.accelerator)?),
+            MailTask::Verify(_) => self.verify(batch)?,
         }
         self.next = (self.next + batch.len()) % self.input.messages.len();
         Ok(batch.len())

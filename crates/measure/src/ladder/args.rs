@@ -14,14 +14,14 @@ use oarlock::table::KeyType;
 pub struct LadderArgs {
     /// Cipher: des, as in the paper, or tdes (three keys)
     #[arg(long, value_name = "NAME", default_value = "des")]
-    pub(super) cipher: Cipher,
+    pub(super) cipher: LadderCipher,
     /// Operations per batch, separated by commas
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) batches: Vec<u32>,
     /// Bytes per operation: 8-80 (multiples of 8, uniform) or 40, or both
     #[arg(long, value_name = "LENGTHS", value_delimiter = ',', default_value = "8-80,40")]
-    pub(super) lengths: Vec<Lengths>,
+    pub(super) lengths: Vec<OpLengths>,
     /// Different keys that the operations are spread over
     #[arg(long, value_name = "N", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) keys: u32,
@@ -35,14 +35,14 @@ pub struct LadderArgs {
 
 /// What encrypts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cipher {
+pub(super) enum LadderCipher {
     Des,
     Tdes,
 }
 
 /// How long operations are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lengths {
+pub(super) enum OpLengths {
     /// 8 to 80 bytes in multiples of 8, each equally likely: the paper's experiments 1 to 4.
     Uniform,
     /// 40 bytes: its experiments 5 to 8.
@@ -57,7 +57,7 @@ pub(super) struct WordError {
     found: String,
 }
 
-impl Cipher {
+impl LadderCipher {
     pub(super) fn alg(self) -> BlockCipher {
         match self {
             Self::Des => BlockCipher::Des,
@@ -73,7 +73,7 @@ impl Cipher {
     }
 }
 
-impl FromStr for Cipher {
+impl FromStr for LadderCipher {
     type Err = WordError;
 
     fn from_str(text: &str) -> Result<Self, WordError> {
@@ -85,7 +85,7 @@ impl FromStr for Cipher {
     }
 }
 
-impl fmt::Display for Cipher {
+impl fmt::Display for LadderCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Des => "des",
@@ -94,7 +94,7 @@ impl fmt::Display for Cipher {
     }
 }
 
-impl FromStr for Lengths {
+impl FromStr for OpLengths {
     type Err = WordError;
 
     fn from_str(text: &str) -> Result<Self, WordError> {
@@ -106,7 +106,7 @@ impl FromStr for Lengths {
     }
 }
 
-impl fmt::Display for Lengths {
+impl fmt::Display for OpLengths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Uniform => "8-80",

@@ -9,16 +9,16 @@ use oarlock::table::KeyTable;
 use super::LadderError;
 use super::args::LadderArgs;
 use super::steps::ServedBy;
-use super::workload::{Ring, cbc_shape};
+use super::workload::{KeyRing, cbc_shape};
 use crate::options::GlobalOptions;
 
-pub(super) struct Bench {
+pub(super) struct LadderBench {
     /// The scalar engine alone.
     referee: Accelerator,
     /// Every engine that is allowed, without checks.
     all: Accelerator,
     checked: Accelerator,
-    pub(super) ring: Arc<Ring>,
+    pub(super) ring: Arc<KeyRing>,
     pub(super) table: KeyTable,
     /// Operations that fill the widest engine once.
     pub(super) group: usize,
@@ -26,12 +26,12 @@ pub(super) struct Bench {
     engines: Vec<&'static str>,
 }
 
-impl Bench {
+impl LadderBench {
     pub(super) fn new(global: &GlobalOptions, args: &LadderArgs) -> Result<Self, LadderError> {
         let checked = global.builder().build()?;
         let all = global.builder().cross_check(0.0).build()?;
         let referee = Accelerator::builder().engines([all.referee().name()]).cross_check(0.0).build()?;
-        let ring = Arc::new(Ring::new(all.referee(), args.cipher, args.keys as usize)?);
+        let ring = Arc::new(KeyRing::new(all.referee(), args.cipher, args.keys as usize)?);
         let shape = cbc_shape(args.cipher.alg(), Direction::Encrypt);
         let allowed = global.measured_engines(&all);
         let mut group = 1;

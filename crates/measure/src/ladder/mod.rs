@@ -36,12 +36,12 @@ use oarlock::table::TableError;
 use oarlock::{BuildError, JobError};
 
 pub use args::LadderArgs;
-use args::Lengths;
-use bench::Bench;
-use measure::{Entrant, measure};
-use report::Row;
+use args::OpLengths;
+use bench::LadderBench;
+use measure::{LadderEntrant, measure};
+use report::LadderRow;
 use steps::STEPS;
-use workload::{Order, Workload};
+use workload::{KeyOrder, Workload};
 
 use crate::failure::{CommandError, FailureKind};
 use crate::options::{GlobalOptions, check_writable};
@@ -102,7 +102,7 @@ pub fn run(global: &GlobalOptions, args: &LadderArgs) -> Result<(), LadderError>
     if let Some(path) = &args.plot {
         check_writable(path).map_err(|error| plot_error(path, error))?;
     }
-    let bench = Bench::new(global, args)?;
+    let bench = LadderBench::new(global, args)?;
     global.warn_absent_engines(bench.all());
     if !bench.has_lanes() {
         eprintln!(
@@ -118,7 +118,7 @@ pub fn run(global: &GlobalOptions, args: &LadderArgs) -> Result<(), LadderError>
         .map_err(LadderError::Stdout)
 }
 
-fn measure_all(bench: &Bench, args: &LadderArgs) -> Result<Vec<Row>, LadderError> {
+fn measure_all(bench: &LadderBench, args: &LadderArgs) -> Result<Vec<LadderRow>, LadderError> {
     let steps = args.lengths.len() * args.batches.len() * STEPS.len();
     let bar = progress::bar(steps as u64, "{msg:20!} {wide_bar} {pos}/{len} steps{left}");
     let mut rows = Vec::new();
@@ -134,14 +134,14 @@ fn measure_all(bench: &Bench, args: &LadderArgs) -> Result<Vec<Row>, LadderError
 
 /// All steps at one batch size, in turns.
 fn measure_one(
-    bench: &Bench,
+    bench: &LadderBench,
     args: &LadderArgs,
-    lengths: Lengths,
+    lengths: OpLengths,
     batch: u32,
     tick: &dyn Fn(),
-) -> Result<Vec<Row>, LadderError> {
+) -> Result<Vec<LadderRow>, LadderError> {
     let referee = bench.all().referee();
-    let mut workloads: Vec<(Order, Workload)> = Vec::new();
+    let mut workloads: Vec<(KeyOrder, Workload)> = Vec::new();
     for step in &STEPS {
         if workloads.iter().all(|(order, _)| *order != step.order) {
             let made = Workload::new(&bench.ring, referee, step.order, lengths, batch as usize)?;
@@ -152,13 +152,13 @@ fn measure_one(
     for step in &STEPS {
         for (_, workload) in workloads.iter().filter(|(order, _)| *order == step.order) {
             let contender = step.contender(bench, workload)?;
-            entrants.push(Entrant { step, contender, expected: &workload.expected });
+            entrants.push(LadderEntrant { step, contender, expected: &workload.expected });
         }
     }
     let seconds = measure(&mut entrants, args.seconds, tick)?;
-    let row = |(entrant, seconds): (&Entrant<'_>, f64)| {
+    let row = |(entrant, seconds): (&LadderEntrant<'_>, f64)| {
         let engines = bench.engines(entrant.step.served_by);
-        Row::new(args, entrant.step, lengths, batch).set(seconds, entrant.expected.len(), engines)
+        LadderRow::new(args, entrant.step, lengths, batch).set(seconds, entrant.expected.len(), engines)
     };
     Ok(entrants.iter().zip(seconds).map(row).collect())
 }

@@ -11,7 +11,7 @@ use oarlock::{Accelerator, Job, JobError, PendingAnswer, SubmitOptions};
 
 /// Load to be offered.
 #[derive(Clone, Debug)]
-pub(super) struct Slice {
+pub(super) struct LoadSlice {
     /// When jobs arrive, counted from the start, in order.
     pub(super) arrivals: Vec<Duration>,
     /// Jobs that arrive or are done before this fill the queue and are not counted.
@@ -23,7 +23,7 @@ pub(super) struct Slice {
 
 /// What became of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct SliceTally {
     /// Jobs that arrived while it counted.
     pub(super) arrived: usize,
     /// Jobs done while it counted.
@@ -39,12 +39,16 @@ const LEAD: Duration = Duration::from_millis(2);
 ///
 /// # Errors
 /// A job fails otherwise than by `Overloaded`, which counts as not done.
-pub(super) fn play(accelerator: &Accelerator, jobs: &[Job<'_>], slice: &Slice) -> Result<Tally, JobError> {
+pub(super) fn play(
+    accelerator: &Accelerator,
+    jobs: &[Job<'_>],
+    slice: &LoadSlice,
+) -> Result<SliceTally, JobError> {
     let start = Instant::now() + LEAD;
     let mut claims = Vec::with_capacity(slice.arrivals.len());
     for (at, job) in slice.arrivals.iter().zip(jobs.iter().cycle()) {
         wait_until(start + *at);
-        claims.push(Claim::submit(accelerator, job, start));
+        claims.push(SubmittedJob::submit(accelerator, job, start));
     }
     let end = start + slice.length;
     wait_until(end);
@@ -53,15 +57,15 @@ pub(super) fn play(accelerator: &Accelerator, jobs: &[Job<'_>], slice: &Slice) -
             std::thread::park_timeout(Duration::from_micros(200));
         }
     }
-    let mut tally = Tally::default();
+    let mut tally = SliceTally::default();
     for (at, claim) in slice.arrivals.iter().zip(claims) {
         tally.count(*at, claim.finish()?, slice);
     }
     Ok(tally)
 }
 
-impl Tally {
-    fn count(&mut self, arrived_at: Duration, done_at: Option<Duration>, slice: &Slice) {
+impl SliceTally {
+    fn count(&mut self, arrived_at: Duration, done_at: Option<Duration>, slice: &LoadSlice) {
         let is_counted = |at: Duration| at >= slice.warm_up && at < slice.length;
         self.arrived += usize::from(is_counted(arrived_at));
         self.done += usize::from(done_at.is_some_and(is_counted));
@@ -79,17 +83,17 @@ impl Tally {
 }
 
 /// A job under way.
-struct Claim {
+struct SubmittedJob {
     single: PendingAnswer,
     /// Set where the job was answered before anybody could be woken.
     answer: Option<Result<(), JobError>>,
-    stamp: Arc<Stamp>,
+    stamp: Arc<CompletionStamp>,
 }
 
-impl Claim {
+impl SubmittedJob {
     fn submit(accelerator: &Accelerator, job: &Job<'_>, start: Instant) -> Self {
         let single = accelerator.submit(job, SubmitOptions::default());
-        let mut claim = Self { single, answer: None, stamp: Arc::new(Stamp::new(start)) };
+        let mut claim = Self { single, answer: None, stamp: Arc::new(CompletionStamp::new(start)) };
         claim.answer = claim.poll();
         if claim.answer.is_some() {
             claim.stamp.set();
@@ -121,13 +125,13 @@ impl Claim {
 }
 
 /// The time at which it was first woken.
-struct Stamp {
+struct CompletionStamp {
     start: Instant,
     /// Zero until then.
     after_ns: AtomicU64,
 }
 
-impl Stamp {
+impl CompletionStamp {
     fn new(start: Instant) -> Self {
         Self { start, after_ns: AtomicU64::new(0) }
     }
@@ -146,7 +150,7 @@ impl Stamp {
     }
 }
 
-impl Wake for Stamp {
+impl Wake for CompletionStamp {
     fn wake(self: Arc<Self>) {
         self.set();
     }
@@ -173,14 +177,14 @@ fn wait_until(at: Instant) {
 mod tests {
     use super::*;
 
-    fn slice() -> Slice {
+    fn slice() -> LoadSlice {
         let [warm_up, length, grace] = [1, 10, 5].map(Duration::from_millis);
-        Slice { arrivals: Vec::new(), warm_up, length, grace }
+        LoadSlice { arrivals: Vec::new(), warm_up, length, grace }
     }
 
     #[test]
     fn only_what_happens_in_time_is_counted() {
-        let mut tally = Tally::default();
+        let mut tally = SliceTally::default();
         let ms = Duration::from_micros;
         for (arrived_at, done_at) in
             [(500, Some(1_500)), (2_000, Some(2_300)), (9_000, Some(11_000)), (9_500, None)]
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_stamp_keeps_its_first_time() {
-        let stamp = Arc::new(Stamp::new(Instant::now()));
+        let stamp = Arc::new(CompletionStamp::new(Instant::now()));
         assert_eq!(stamp.get(), None);
         let waker = Waker::from(Arc::clone(&stamp));
         waker.wake_by_ref();

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{LatencyArgs, LatencyError};
 use crate::operation::PublicKeyWork;
 use crate::statistics::median;
-use crate::table::{Align, Table, si};
+use crate::table::{CellAlign, TextTable, si};
 
 /// Jobs under way for each worker: queues never run dry, and stay within their bound.
 const BACKLOG: usize = 512;
@@ -25,7 +25,7 @@ const ROUNDS: usize = 7;
 
 /// A way in, with so many workers.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct SaturationRow {
     op: String,
     way: &'static str,
     threads: usize,
@@ -37,16 +37,16 @@ pub(super) struct Row {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+enum SubmitWay {
     /// Full batches on threads of the caller: what the lanes can do.
     RunAll,
     Submit,
     SubmitMany,
 }
 
-const WAYS: [Way; 3] = [Way::RunAll, Way::Submit, Way::SubmitMany];
+const WAYS: [SubmitWay; 3] = [SubmitWay::RunAll, SubmitWay::Submit, SubmitWay::SubmitMany];
 
-impl Way {
+impl SubmitWay {
     fn name(self) -> &'static str {
         match self {
             Self::RunAll => "run_all",
@@ -61,7 +61,7 @@ pub(super) fn measure(
     builder: &AcceleratorBuilder,
     threads: usize,
     args: &LatencyArgs,
-) -> Result<Vec<Row>, LatencyError> {
+) -> Result<Vec<SaturationRow>, LatencyError> {
     let mut counts = vec![1, threads];
     counts.dedup();
     let mut setups = Vec::new();
@@ -89,9 +89,9 @@ pub(super) fn measure(
 }
 
 /// Shares and scalings are those of each round, since rounds differ in what else the machine did; medians of them.
-fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<Row> {
+fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<SaturationRow> {
     let middle = |value: &dyn Fn(usize) -> f64| median((0..ROUNDS).map(value)).unwrap_or(f64::NAN);
-    let row = |count: usize, at: usize| Row {
+    let row = |count: usize, at: usize| SaturationRow {
         op: args.op.to_string(),
         way: WAYS[at].name(),
         threads: threads[count],
@@ -106,7 +106,7 @@ fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<
 
 /// Jobs per second of one way in for a while.
 fn play(
-    way: Way,
+    way: SubmitWay,
     accelerator: &Accelerator,
     work: &PublicKeyWork,
     threads: usize,
@@ -114,13 +114,13 @@ fn play(
 ) -> Result<f64, JobError> {
     let jobs = work.jobs();
     match way {
-        Way::RunAll => bulk(accelerator, &jobs, threads, length),
-        Way::Submit => {
+        SubmitWay::RunAll => bulk(accelerator, &jobs, threads, length),
+        SubmitWay::Submit => {
             let submit =
                 |at: usize| (accelerator.submit(&jobs[at % jobs.len()], SubmitOptions::default()), 1);
             stream(threads * BACKLOG, length, submit, |single: PendingAnswer| single.wait().map(drop))
         }
-        Way::SubmitMany => {
+        SubmitWay::SubmitMany => {
             let calls: Vec<&[Job<'_>]> = jobs.chunks(CALL).collect();
             let submit = |at: usize| {
                 let call = calls[at % calls.len()];
@@ -204,13 +204,13 @@ fn bulk(
     })
 }
 
-pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
-    let mut table = Table::new([
-        ("way", Align::Left),
-        ("workers", Align::Right),
-        ("ops/s", Align::Right),
-        ("of full lanes", Align::Right),
-        ("of one worker", Align::Right),
+pub(super) fn to_text(rows: &[SaturationRow], in_colour: bool) -> String {
+    let mut table = TextTable::new([
+        ("way", CellAlign::Left),
+        ("workers", CellAlign::Right),
+        ("ops/s", CellAlign::Right),
+        ("of full lanes", CellAlign::Right),
+        ("of one worker", CellAlign::Right),
     ]);
     for row in rows {
         table.row([

@@ -6,14 +6,14 @@ use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, SchedulingRule, Shape};
 
 use super::{LatencyArgs, LatencyError};
-use crate::operation::{Operation, PublicKeyWork};
+use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::GlobalOptions;
 use crate::statistics::median;
 
 /// Accelerators that differ in their rule alone, and work for them.
 #[derive(Debug)]
-pub(super) struct Setup {
-    pub(super) contenders: Vec<Contender>,
+pub(super) struct LatencySetup {
+    pub(super) contenders: Vec<RuleContender>,
     pub(super) work: PublicKeyWork,
     pub(super) threads: usize,
     /// Engines that are proved for the operation, the scalar one first.
@@ -24,7 +24,7 @@ pub(super) struct Setup {
 
 /// A rule and the accelerator that follows it.
 #[derive(Debug)]
-pub(super) struct Contender {
+pub(super) struct RuleContender {
     pub(super) rule: String,
     pub(super) accelerator: Accelerator,
 }
@@ -33,11 +33,11 @@ pub(super) struct Contender {
 pub(super) const JOBS: usize = 256;
 
 /// The builder that is wanted, without tables for keys that recur unless they are what is measured.
-pub(super) fn builder(global: &GlobalOptions, operation: Operation) -> AcceleratorBuilder {
+pub(super) fn builder(global: &GlobalOptions, operation: NamedOperation) -> AcceleratorBuilder {
     if operation.is_hot() { global.builder() } else { global.builder().table_bytes(0) }
 }
 
-impl Setup {
+impl LatencySetup {
     /// Without `threads`, one worker for each core but the one that generates the load.
     pub(super) fn new(
         builder: &AcceleratorBuilder,
@@ -48,7 +48,7 @@ impl Setup {
         let threads = threads.unwrap_or(cores.saturating_sub(1).max(1));
         let contenders = rules(args)
             .into_iter()
-            .map(|(name, rule)| Ok(Contender { rule: name, accelerator: build(builder, rule, threads)? }))
+            .map(|(name, rule)| Ok(RuleContender { rule: name, accelerator: build(builder, rule, threads)? }))
             .collect::<Result<Vec<_>, LatencyError>>()?;
         let [adaptive, scalar, ..] = &contenders[..] else { return Err(LatencyError::NoScalar) };
         if !scalar.accelerator.config().referee_serves {
@@ -98,7 +98,7 @@ fn build(
 fn engines(
     accelerator: &Accelerator,
     work: &PublicKeyWork,
-    operation: Operation,
+    operation: NamedOperation,
 ) -> Result<Vec<&'static str>, LatencyError> {
     let shape = work.job(0).map(|job| shape_of(&job)).transpose();
     let shape = shape.map_err(|error| LatencyError::Job { operation: operation.to_string(), error })?;

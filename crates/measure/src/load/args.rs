@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use oarlock_wire::Endpoint;
 
 use super::{LoadError, LoadedServer};
-use crate::operation::Operation;
+use crate::operation::NamedOperation;
 
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]
@@ -29,7 +29,7 @@ pub struct LoadArgs {
     mix: bool,
     /// How the server is reached, with --spawn
     #[arg(long, value_enum, value_delimiter = ',', requires = "spawn", default_value = "tls")]
-    by: Vec<Way>,
+    by: Vec<LoadTransport>,
     /// Engines of the server, with --spawn: sets of names joined by +, a row for each set [default: all that are there]
     #[arg(long, value_name = "SETS", value_delimiter = ',', requires = "spawn")]
     pub(super) server_engines: Vec<String>,
@@ -58,7 +58,7 @@ pub struct LoadArgs {
     keys: Option<u32>,
     /// Where keys live
     #[arg(long, value_enum, value_delimiter = ',', default_value = "stream")]
-    keys_at: Vec<KeyHome>,
+    keys_at: Vec<LoadKeyHome>,
     /// Draw rate against operations under way into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
@@ -66,7 +66,7 @@ pub struct LoadArgs {
 
 /// How the server is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
+pub(crate) enum LoadTransport {
     /// gRPC under mutual TLS 1.3
     Tls,
     /// gRPC without protection
@@ -79,7 +79,7 @@ pub(crate) enum Way {
 
 /// Where the keys of public-key operations live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyHome {
+pub(crate) enum LoadKeyHome {
     /// With the client, which opens them once on its stream
     #[default]
     Stream,
@@ -91,11 +91,11 @@ pub(crate) enum KeyHome {
 
 /// What a row measures.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct LoadPlan {
     /// One, or several that clients take turns at.
-    pub(super) ops: Vec<Op>,
-    pub(super) way: Way,
-    pub(super) home: KeyHome,
+    pub(super) ops: Vec<LoadOp>,
+    pub(super) way: LoadTransport,
+    pub(super) home: LoadKeyHome,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
     pub(super) batch: usize,
@@ -105,38 +105,39 @@ pub(crate) struct Plan {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
+pub(super) enum LoadOp {
     Null,
-    Real(Operation),
+    Real(NamedOperation),
 }
 
 impl LoadArgs {
     /// The rows.
-    pub(super) fn plans(&self, server: &LoadedServer<'_>) -> Result<Vec<Plan>, LoadError> {
+    pub(super) fn plans(&self, server: &LoadedServer<'_>) -> Result<Vec<LoadPlan>, LoadError> {
         if !(self.seconds > 0.0 && self.seconds.is_finite()) {
             return Err(LoadError::Usage("--seconds: expected a number above 0"));
         }
         if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             return Err(LoadError::Usage("--rate: expected a number above 0"));
         }
-        if self.keys_at.contains(&KeyHome::Server) && !self.spawn {
+        if self.keys_at.contains(&LoadKeyHome::Server) && !self.spawn {
             return Err(LoadError::Usage(
                 "--keys-at server: expected --spawn, for keys are written into its directory",
             ));
         }
         let ways = match server {
             LoadedServer::Spawned(_) => self.by.clone(),
-            LoadedServer::At(endpoint) => vec![Way::of(endpoint)],
+            LoadedServer::At(endpoint) => vec![LoadTransport::of(endpoint)],
         };
-        let parse =
-            |op: &String| if op == "null" { Ok(Op::Null) } else { Ok::<_, LoadError>(Op::Real(op.parse()?)) };
+        let parse = |op: &String| {
+            if op == "null" { Ok(LoadOp::Null) } else { Ok::<_, LoadError>(LoadOp::Real(op.parse()?)) }
+        };
         let ops = self.op.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let rows = if self.mix { vec![ops] } else { ops.into_iter().map(|op| vec![op]).collect() };
         let mut plans = Vec::new();
         for ops in rows {
             // In this process there is neither a null operation nor a mix: it is the server that they measure.
-            let has_local = ops.len() == 1 && ops != [Op::Null];
-            let ways = ways.iter().copied().filter(|way| has_local || *way != Way::Local);
+            let has_local = ops.len() == 1 && ops != [LoadOp::Null];
+            let ways = ways.iter().copied().filter(|way| has_local || *way != LoadTransport::Local);
             for way in ways {
                 plans.extend(self.homes(way).iter().flat_map(|home| self.loads(&ops, way, *home)));
             }
@@ -153,12 +154,12 @@ impl LoadArgs {
     }
 
     /// Where keys live matters only to servers.
-    fn homes(&self, way: Way) -> &[KeyHome] {
-        if way == Way::Local { &[KeyHome::Stream] } else { &self.keys_at }
+    fn homes(&self, way: LoadTransport) -> &[LoadKeyHome] {
+        if way == LoadTransport::Local { &[LoadKeyHome::Stream] } else { &self.keys_at }
     }
 
     /// Every combination of numbers.
-    fn loads(&self, ops: &[Op], way: Way, home: KeyHome) -> Vec<Plan> {
+    fn loads(&self, ops: &[LoadOp], way: LoadTransport, home: LoadKeyHome) -> Vec<LoadPlan> {
         let keys = self.keys.map(|keys| keys as usize);
         let mut plans = Vec::new();
         for &clients in &self.clients {
@@ -166,7 +167,16 @@ impl LoadArgs {
             for &in_flight in &self.in_flight {
                 for &batch in &self.batch {
                     let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
-                    plans.push(Plan { ops: ops.to_vec(), way, home, clients, in_flight, batch, keys, rate });
+                    plans.push(LoadPlan {
+                        ops: ops.to_vec(),
+                        way,
+                        home,
+                        clients,
+                        in_flight,
+                        batch,
+                        keys,
+                        rate,
+                    });
                 }
             }
         }
@@ -183,24 +193,24 @@ impl LoadArgs {
     }
 }
 
-impl Plan {
+impl LoadPlan {
     /// What the row is called.
     pub(super) fn name(&self) -> String {
         let op = match &*self.ops {
-            [Op::Null] => "null".to_owned(),
-            [Op::Real(op)] => op.to_string(),
+            [LoadOp::Null] => "null".to_owned(),
+            [LoadOp::Real(op)] => op.to_string(),
             _ => "mix".to_owned(),
         };
         let home = match self.home {
-            KeyHome::Stream => "",
-            KeyHome::Batch => "-key-per-batch",
-            KeyHome::Server => "-resident",
+            LoadKeyHome::Stream => "",
+            LoadKeyHome::Batch => "-key-per-batch",
+            LoadKeyHome::Server => "-resident",
         };
         format!("{op}-{}{home}", self.way.name())
     }
 }
 
-impl Way {
+impl LoadTransport {
     fn of(endpoint: &Endpoint) -> Self {
         match endpoint {
             Endpoint::Grpc { url, .. } if url.starts_with("https:") => Self::Tls,

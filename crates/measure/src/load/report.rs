@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::args::{Plan, Way};
-use crate::plot::{Axis, LineChart, Panel};
-use crate::table::{Align, Cell, Table, si};
+use super::args::{LoadPlan, LoadTransport};
+use crate::plot::{AxisScale, ChartPanel, LineChart};
+use crate::table::{CellAlign, TableCell, TextTable, si};
 
 /// What one configuration gave.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Row {
+pub(super) struct LoadRow {
     pub(super) name: String,
     /// The server's engines, where a set was asked for.
     pub(super) engines: Option<String>,
@@ -33,16 +33,16 @@ pub(super) struct Row {
     pub(super) rss_end_kb: Option<u64>,
 }
 
-impl Row {
+impl LoadRow {
     /// A row before it is measured.
-    pub(super) fn of(plan: &Plan, request_bytes: usize) -> Self {
+    pub(super) fn of(plan: &LoadPlan, request_bytes: usize) -> Self {
         Self {
             name: plan.name(),
             clients: plan.clients,
             in_flight: plan.in_flight,
             batch: plan.batch,
-            secure: plan.way == Way::Tls,
-            remote: plan.way != Way::Local,
+            secure: plan.way == LoadTransport::Tls,
+            remote: plan.way != LoadTransport::Local,
             request_bytes,
             ..Self::default()
         }
@@ -63,28 +63,28 @@ impl Row {
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
+pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
     let heading =
         "load: clients x batches that each has under way x operations in a batch; CPU: the server's\n";
     heading.to_owned() + &table(rows).render(in_colour)
 }
 
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new([
-        ("work", Align::Left),
-        ("load", Align::Right),
-        ("ops/s", Align::Right),
-        ("CPU/op", Align::Right),
-        ("of local", Align::Right),
-        ("bytes/op", Align::Right),
-        ("p50", Align::Right),
-        ("p99", Align::Right),
-        ("errors", Align::Right),
+fn table(rows: &[LoadRow]) -> TextTable {
+    let mut table = TextTable::new([
+        ("work", CellAlign::Left),
+        ("load", CellAlign::Right),
+        ("ops/s", CellAlign::Right),
+        ("CPU/op", CellAlign::Right),
+        ("of local", CellAlign::Right),
+        ("bytes/op", CellAlign::Right),
+        ("p50", CellAlign::Right),
+        ("p99", CellAlign::Right),
+        ("errors", CellAlign::Right),
     ])
     .with_max_columns(NAMES_COLUMNS);
     for row in rows {
         let or = |value: Option<f64>, text: fn(f64) -> String| {
-            value.map_or_else(Cell::none, |value| text(value).into())
+            value.map_or_else(TableCell::none, |value| text(value).into())
         };
         table.row([
             row.label().into(),
@@ -109,8 +109,8 @@ fn time(us: f64) -> String {
 }
 
 /// Rate against operations under way, a line for each kind of work.
-pub(super) fn to_svg(rows: &[Row]) -> String {
-    let mut names: Vec<String> = rows.iter().map(Row::label).collect();
+pub(super) fn to_svg(rows: &[LoadRow]) -> String {
+    let mut names: Vec<String> = rows.iter().map(LoadRow::label).collect();
     names.dedup();
     let line = |name: &String| -> Vec<(f64, f64)> {
         let own = rows.iter().filter(|row| row.label() == *name);
@@ -123,11 +123,11 @@ pub(super) fn to_svg(rows: &[Row]) -> String {
     LineChart {
         title: "Operations a second against operations under way".into(),
         x_label: "operations under way".into(),
-        x_axis: Axis::Logarithmic,
+        x_axis: AxisScale::Logarithmic,
         y_label: "operations a second".into(),
-        y_axis: Axis::Logarithmic,
+        y_axis: AxisScale::Logarithmic,
         series: names,
-        panels: vec![Panel { title: String::new(), lines }],
+        panels: vec![ChartPanel { title: String::new(), lines }],
     }
     .to_svg()
 }

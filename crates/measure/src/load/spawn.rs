@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::LoadError;
-use super::args::Way;
-use crate::cores::Cores;
+use super::args::LoadTransport;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 
 /// The server that is put under load.
@@ -52,7 +52,7 @@ pub struct ServerFiles {
 }
 
 /// A server process, which ends with this.
-pub(super) struct Spawned {
+pub(super) struct SpawnedServer {
     child: Child,
     files: ServerFiles,
     tls: String,
@@ -60,13 +60,13 @@ pub(super) struct Spawned {
     _place: TempDir,
 }
 
-impl Spawned {
+impl SpawnedServer {
     /// Starts one on the first core of this process, where it has several; with these engines, joined by `+`.
     pub(super) fn start(
         global: &GlobalOptions,
         set_up: &dyn Fn(&Path) -> Result<ServerFiles, String>,
         engines: Option<&str>,
-        cores: &Cores,
+        cores: &DividedCores,
     ) -> Result<Self, LoadError> {
         let place = tempfile::tempdir().map_err(LoadError::Spawn)?;
         let files = set_up(place.path()).map_err(LoadError::SetUp)?;
@@ -104,10 +104,10 @@ impl Spawned {
         &self.files.keys
     }
 
-    pub(super) fn endpoint(&self, way: Way) -> Result<Endpoint, LoadError> {
+    pub(super) fn endpoint(&self, way: LoadTransport) -> Result<Endpoint, LoadError> {
         let read = |path: &Path| fs::read(path).map_err(LoadError::Spawn);
         Ok(match way {
-            Way::Tls => Endpoint::Grpc {
+            LoadTransport::Tls => Endpoint::Grpc {
                 url: self.tls.clone(),
                 credentials: Some(Credentials {
                     server_ca: read(&self.files.ca)?,
@@ -115,13 +115,13 @@ impl Spawned {
                     private_key: Zeroizing::new(read(&self.files.client_key)?),
                 }),
             },
-            Way::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
-            Way::Unix | Way::Local => Endpoint::Unix(self.files.socket.clone()),
+            LoadTransport::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
+            LoadTransport::Unix | LoadTransport::Local => Endpoint::Unix(self.files.socket.clone()),
         })
     }
 }
 
-impl Drop for Spawned {
+impl Drop for SpawnedServer {
     fn drop(&mut self) {
         // It has nothing to keep.
         let _ = self.child.kill();

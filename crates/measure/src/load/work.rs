@@ -15,38 +15,38 @@ use oarlock_wire::{Message, jobs, records};
 use zeroize::Zeroizing;
 
 use super::LoadError;
-use super::args::{Op, Plan};
-use crate::operation::{Operation, PublicKeyWork};
+use super::args::{LoadOp, LoadPlan};
+use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::random::SplitMix64;
 
 /// A batch, the keys it needs, and what it must give.
-pub(super) struct Work {
+pub(super) struct LoadWork {
     /// By handle.
     pub(super) keys: Vec<open_key::Source>,
     pub(super) request: request::Body,
     /// What every answer must be, where there is only one right one.
     expected: Option<Bytes>,
     pub(super) operations: usize,
-    pub(super) local: Local,
+    pub(super) local: LocalWork,
 }
 
 /// The same work for this process.
-pub(super) enum Local {
+pub(super) enum LocalWork {
     Jobs(PublicKeyWork),
     Records(Shape, Box<Records<'static>>),
     Nothing,
 }
 
-impl Work {
+impl LoadWork {
     /// The work of each of a plan's operations.
-    pub(super) fn all(plan: &Plan, accelerator: &Accelerator) -> Result<Vec<Self>, LoadError> {
+    pub(super) fn all(plan: &LoadPlan, accelerator: &Accelerator) -> Result<Vec<Self>, LoadError> {
         plan.ops.iter().map(|op| Self::new(*op, plan, accelerator)).collect()
     }
 
-    fn new(op: Op, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+    fn new(op: LoadOp, plan: &LoadPlan, accelerator: &Accelerator) -> Result<Self, LoadError> {
         match op {
-            Op::Null => Self::null(plan.batch),
-            Op::Real(op) => match op.record() {
+            LoadOp::Null => Self::null(plan.batch),
+            LoadOp::Real(op) => match op.record() {
                 None => Self::jobs(op, plan, accelerator),
                 Some((shape, len)) => Self::records(shape, len, plan, accelerator),
             },
@@ -63,11 +63,11 @@ impl Work {
             request: request::Body::Jobs(message),
             expected: Some(vec![0; 64 * count].into()),
             operations: count,
-            local: Local::Nothing,
+            local: LocalWork::Nothing,
         })
     }
 
-    fn jobs(op: Operation, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+    fn jobs(op: NamedOperation, plan: &LoadPlan, accelerator: &Accelerator) -> Result<Self, LoadError> {
         let keys = plan.keys.unwrap_or_else(|| op.usual_keys()).min(plan.batch.max(1));
         let work = op.work(accelerator, keys, plan.batch)?;
         let rows: Vec<_> = work.jobs().into_iter().zip(work.key_of.iter().copied()).collect();
@@ -78,11 +78,16 @@ impl Work {
             request: request::Body::Jobs(message),
             expected: None,
             operations: plan.batch,
-            local: Local::Jobs(work),
+            local: LocalWork::Jobs(work),
         })
     }
 
-    fn records(shape: Shape, len: usize, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+    fn records(
+        shape: Shape,
+        len: usize,
+        plan: &LoadPlan,
+        accelerator: &Accelerator,
+    ) -> Result<Self, LoadError> {
         let keys = plan.keys.unwrap_or(1024);
         let mut random = SplitMix64::new(1);
         let secrets = random_keys(shape, keys, &mut random)?;
@@ -124,13 +129,13 @@ impl Work {
             request: request::Body::Records(message),
             expected: Some(expected),
             operations: count,
-            local: Local::Records(shape, Box::new(records)),
+            local: LocalWork::Records(shape, Box::new(records)),
         })
     }
 
     /// Writes the keys into a server's directory under this name and a number, and asks for them there from now on.
     pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
-        let Local::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
+        let LocalWork::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
         for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
             let name = format!("{name}-{place}");
             let pem = match export::private_pkcs8_pem(key) {

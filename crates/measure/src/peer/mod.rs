@@ -25,8 +25,8 @@ mod tests;
 use std::path::PathBuf;
 
 pub(crate) use libcrypto::Libcrypto;
-pub(crate) use prepared::Prepared;
-pub(crate) use task::{Algorithm, Column, Task};
+pub(crate) use prepared::PreparedTask;
+pub(crate) use task::{ByteColumn, PeerAlgorithm, PeerTask};
 
 /// Why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) accuses: the rest say what is not there.
 #[derive(Debug, thiserror::Error)]

@@ -7,11 +7,11 @@ use oarlock::schemes::{NonceSource, lower, shape_of};
 use oarlock::{Accelerator, Input, Job, JobError, Scheme};
 
 use super::error::SpeedError;
-use super::measure::Contender;
+use super::measure::SpeedContender;
 use crate::operation::PublicKeyWork;
 
 /// The accelerator, from digest to encoded result, so many jobs per call.
-pub(crate) struct OurJobs<'a> {
+pub(crate) struct AcceleratorJobs<'a> {
     pub(crate) accelerator: &'a Accelerator,
     pub(crate) op: &'a str,
     pub(crate) jobs: Vec<Job<'a>>,
@@ -19,7 +19,7 @@ pub(crate) struct OurJobs<'a> {
     pub(crate) at: usize,
 }
 
-impl Contender for OurJobs<'_> {
+impl SpeedContender for AcceleratorJobs<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let batch = self.batch.min(self.jobs.len());
         if self.at + batch > self.jobs.len() {
@@ -62,7 +62,7 @@ impl<'a> BareOperations<'a> {
     }
 }
 
-impl Contender for BareOperations<'_> {
+impl SpeedContender for BareOperations<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         for _ in 0..self.batch {
             let single = self.set.get(self.at);

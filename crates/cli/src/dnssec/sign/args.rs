@@ -14,7 +14,7 @@ use super::super::DnssecError;
 use super::super::key_files::KeyFileArgs;
 use super::super::zone_file::TextArgs;
 use crate::key_path::key_path;
-use crate::time::{Duration, Time, now};
+use crate::time::{TimePoint, TimeSpan, now};
 
 #[derive(Debug, Args)]
 #[command(
@@ -23,7 +23,7 @@ use crate::time::{Duration, Time, now};
                   \x20         oarlock dnssec sign tld.zone --ksk ksk.pem --zsk zsk.ref --nsec3 --opt-out --previous tld.signed --out tld.signed\n\n\
                   Exit codes: 0 done, 2 wrong usage or input, 3 the machine or the cryptoserver failed."
 )]
-pub(in super::super) struct SignArgs {
+pub(in super::super) struct ZoneSignArgs {
     /// The zone in presentation format, also as .gz, .xz or .zst; `-` is standard input. What it has of signatures and chains is left out
     #[arg(value_name = "ZONE")]
     pub(super) zone: PathBuf,
@@ -33,7 +33,7 @@ pub(in super::super) struct SignArgs {
     #[command(flatten)]
     pub(super) text: TextArgs,
     #[command(flatten)]
-    pub(super) keys: KeyArgs,
+    pub(super) keys: ZoneKeyArgs,
     #[command(flatten)]
     denial: DenialArgs,
     /// Digest the whole zone, too: sha384, sha512
@@ -41,7 +41,7 @@ pub(in super::super) struct SignArgs {
     zonemd: Vec<ZoneDigest>,
     /// What becomes of the serial number
     #[arg(long, value_name = "POLICY", value_enum, default_value = "keep")]
-    serial: Serial,
+    serial: SerialRule,
     #[command(flatten)]
     lifetime: LifetimeArgs,
     /// The zone as it was signed last: what has not changed keeps its signatures
@@ -57,7 +57,7 @@ pub(in super::super) struct SignArgs {
 
 /// Files of keys.
 #[derive(Debug, Args)]
-pub(super) struct KeyArgs {
+pub(super) struct ZoneKeyArgs {
     /// A key that signs what its flags say, and everything where there is no other of its algorithm
     #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks"], value_parser = key_path())]
     pub(super) keys: Vec<PathBuf>,
@@ -87,7 +87,7 @@ struct DenialArgs {
     iterations: u16,
     /// Salt in hexadecimal, which RFC 9276 advises against; `-` is none
     #[arg(long, value_name = "HEX", default_value = "-", requires = "nsec3")]
-    salt: Salt,
+    salt: Nsec3Salt,
     /// Leave delegations without DS records out
     #[arg(long, requires = "nsec3")]
     opt_out: bool,
@@ -97,19 +97,19 @@ struct DenialArgs {
 struct LifetimeArgs {
     /// The time of signing [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    now: Option<Time>,
+    now: Option<TimePoint>,
     /// From when on signatures hold
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
-    inception: Time,
+    inception: TimePoint,
     /// Until when they hold
     #[arg(long, value_name = "TIME", default_value = "+30d", allow_hyphen_values = true)]
-    expiry: Time,
+    expiry: TimePoint,
     /// Let signatures expire up to so much earlier, each set at its own time
     #[arg(long, value_name = "DURATION", default_value = "0s")]
-    jitter: Duration,
+    jitter: TimeSpan,
     /// Make signatures again that hold no longer than this [default: a quarter of the time from inception to expiry]
     #[arg(long, value_name = "DURATION", requires = "previous")]
-    refresh: Option<Duration>,
+    refresh: Option<TimeSpan>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -119,7 +119,7 @@ enum ZoneDigest {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Serial {
+enum SerialRule {
     /// It stays
     Keep,
     /// The next one
@@ -131,9 +131,9 @@ enum Serial {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Salt(Vec<u8>);
+struct Nsec3Salt(Vec<u8>);
 
-impl SignArgs {
+impl ZoneSignArgs {
     pub(super) fn check(&self, is_json: bool) -> Result<(), DnssecError> {
         match is_json && self.out.is_none() {
             true => {
@@ -181,7 +181,7 @@ impl DenialArgs {
 
 impl LifetimeArgs {
     fn lifetime(&self, jitter_seed: u64) -> Lifetime {
-        let now = self.now.map_or_else(now, Time::at_present);
+        let now = self.now.map_or_else(now, TimePoint::at_present);
         let (inception, expiration) = (self.inception.from(now), self.expiry.from(now));
         let mut lifetime = Lifetime {
             inception,
@@ -190,12 +190,12 @@ impl LifetimeArgs {
             jitter_seed,
             ..Lifetime::from(now)
         };
-        lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, Duration::seconds);
+        lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, TimeSpan::seconds);
         lifetime
     }
 }
 
-impl Serial {
+impl SerialRule {
     fn policy(self) -> SerialPolicy {
         match self {
             Self::Keep => SerialPolicy::Keep,
@@ -206,7 +206,7 @@ impl Serial {
     }
 }
 
-impl FromStr for Salt {
+impl FromStr for Nsec3Salt {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -229,9 +229,9 @@ mod tests {
 
     #[test]
     fn salts_are_whole_bytes() {
-        assert_eq!(("-".parse(), "aAbB".parse()), (Ok(Salt(vec![])), Ok(Salt(vec![0xaa, 0xbb]))));
+        assert_eq!(("-".parse(), "aAbB".parse()), (Ok(Nsec3Salt(vec![])), Ok(Nsec3Salt(vec![0xaa, 0xbb]))));
         for text in ["", "a", "xy", &"ab".repeat(256)] {
-            assert!(text.parse::<Salt>().is_err(), "{text}");
+            assert!(text.parse::<Nsec3Salt>().is_err(), "{text}");
         }
     }
 }

@@ -6,11 +6,15 @@ use oarlock_dnssec::Name;
 use oarlock_dnssec::sign::{Role, SigningKey};
 
 use super::super::DnssecError;
-use super::super::key_files::{KEY_SIGNING, KeyFiles, Wanted, ZONE_SIGNING};
-use super::args::KeyArgs;
+use super::super::key_files::{KEY_SIGNING, KeyFiles, WantedKey, ZONE_SIGNING};
+use super::args::ZoneKeyArgs;
 
 /// All keys that the arguments name.
-pub(super) fn load(args: &KeyArgs, files: &KeyFiles, zone: Name<'_>) -> Result<Vec<SigningKey>, DnssecError> {
+pub(super) fn load(
+    args: &ZoneKeyArgs,
+    files: &KeyFiles,
+    zone: Name<'_>,
+) -> Result<Vec<SigningKey>, DnssecError> {
     let with = |paths: &'_ [PathBuf], role: Option<Role>| {
         let key = |path: &PathBuf| key(args, files, zone, path, role);
         paths.iter().map(key).collect::<Result<Vec<_>, _>>()
@@ -25,7 +29,7 @@ pub(super) fn load(args: &KeyArgs, files: &KeyFiles, zone: Name<'_>) -> Result<V
 }
 
 fn key(
-    args: &KeyArgs,
+    args: &ZoneKeyArgs,
     files: &KeyFiles,
     zone: Name<'_>,
     path: &Path,
@@ -36,7 +40,7 @@ fn key(
         Some(Role::Zsk) => Some(ZONE_SIGNING),
         Some(Role::Csk) | None => None,
     };
-    let key = files.load(path, zone, Wanted { algorithm: args.algorithm, flags })?;
+    let key = files.load(path, zone, WantedKey { algorithm: args.algorithm, flags })?;
     let by_flags = if key.is_key_signing() { Role::Ksk } else { Role::Zsk };
     let signing = SigningKey::new(key.key, role.unwrap_or(by_flags), key.flags, key.algorithm);
     signing.map_err(|error| DnssecError::Sign { path: path.to_path_buf(), error: Box::new(error) })

@@ -22,16 +22,16 @@ use oarlock_dnssec::sign::{Draft, Plan, SignError, Signatures};
 use oarlock_dnssec::{NameBuf, Type};
 use oarlock_io::compressed::TextLimit;
 
-pub(super) use self::args::SignArgs;
-use self::summary::Summary;
+pub(super) use self::args::ZoneSignArgs;
+use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use crate::records::Target;
+use crate::records::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::table::count;
 
-pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());
     args.check(global.json)?;
     let origin = origin(args.origin.as_deref())?;
@@ -58,7 +58,7 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DnssecE
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
     global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
     write(&plan, &signatures, threads, args.out.as_deref())?;
-    let summary = Summary::new(&draft, &signatures, &seal, threads, started);
+    let summary = SignSummary::new(&draft, &signatures, &seal, threads, started);
     summary.print(global.json)
 }
 
@@ -107,7 +107,7 @@ fn write(
     threads: usize,
     out: Option<&Path>,
 ) -> Result<(), DnssecError> {
-    let mut target = Target::open(out.unwrap_or(Path::new("-")), false)?;
+    let mut target = OutputFile::open(out.unwrap_or(Path::new("-")), false)?;
     let bar = bar(plan, "writing {wide_bar} {pos}/{len} names{left}");
     let pieces: Vec<_> = plan.ranges().zip(signatures).collect();
     let work = |(names, signatures)| {

@@ -13,7 +13,7 @@ use oarlock_measure::table::{count, thousands};
 
 /// What was done.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct SignSummary {
     zone: String,
     serial: u32,
     /// Without signatures.
@@ -47,7 +47,7 @@ struct ChangeLine {
     first: String,
 }
 
-impl Summary {
+impl SignSummary {
     pub(super) fn new(
         draft: &Draft,
         signatures: &[Signatures],

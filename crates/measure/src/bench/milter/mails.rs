@@ -9,15 +9,15 @@ use oarlock_milter::client::{Answer, Message as ClientMessage};
 use oarlock_milter::protocol::{Change, Reply};
 
 use super::super::BenchError;
-use super::super::args::{MilterRow, MilterSizes};
-use crate::dkim::{Corpus, Input, Kind, MailBenchError, Sizes, Task};
+use super::super::args::{MilterRow, MtaMailSizes};
+use crate::dkim::{MailBenchError, MailCorpus, MailInput, MailSizes, MailTask, SignatureKind};
 
 /// Messages for the sessions, each of which begins with another one.
 #[derive(Clone)]
-pub(super) struct Mails {
+pub(super) struct MtaMailSet {
     mails: Arc<[MtaMail]>,
     pub(super) key: Option<Key>,
-    expected: Expected,
+    expected: ExpectedAnswer,
 }
 
 /// A message as a filter gets it.
@@ -28,7 +28,7 @@ struct MtaMail {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expected {
+enum ExpectedAnswer {
     /// Whatever it is.
     Anything,
     /// A signature is inserted.
@@ -38,45 +38,49 @@ enum Expected {
 }
 
 impl MilterRow {
-    fn task(self) -> Option<Task> {
+    fn task(self) -> Option<MailTask> {
         match self {
-            Self::VerifyRsa2048 => Some(Task::Verify(Kind::Rsa2048)),
-            Self::VerifyEd25519 => Some(Task::Verify(Kind::Ed25519)),
-            Self::SignRsa2048 => Some(Task::Sign(Kind::Rsa2048)),
-            Self::SignEd25519 => Some(Task::Sign(Kind::Ed25519)),
+            Self::VerifyRsa2048 => Some(MailTask::Verify(SignatureKind::Rsa2048)),
+            Self::VerifyEd25519 => Some(MailTask::Verify(SignatureKind::Ed25519)),
+            Self::SignRsa2048 => Some(MailTask::Sign(SignatureKind::Rsa2048)),
+            Self::SignEd25519 => Some(MailTask::Sign(SignatureKind::Ed25519)),
             Self::Accept => None,
         }
     }
 
     /// True where messages are the filter's own.
     pub(super) fn signs(self) -> bool {
-        matches!(self.task(), Some(Task::Sign(_)))
+        matches!(self.task(), Some(MailTask::Sign(_)))
     }
 }
 
-impl Mails {
+impl MtaMailSet {
     pub(super) fn new(
         row: MilterRow,
         count: usize,
-        sizes: MilterSizes,
+        sizes: MtaMailSizes,
         accelerator: &Accelerator,
     ) -> Result<Self, BenchError> {
         let sizes = match sizes {
-            MilterSizes::Uniform => Sizes::Uniform,
-            MilterSizes::Paper => Sizes::Paper,
+            MtaMailSizes::Uniform => MailSizes::Uniform,
+            MtaMailSizes::Paper => MailSizes::Paper,
         };
-        let corpus = Corpus::new(sizes, count);
+        let corpus = MailCorpus::new(sizes, count);
         let Some(task) = row.task() else {
-            return Ok(Self { mails: read(&corpus.messages)?, key: None, expected: Expected::Anything });
+            return Ok(Self {
+                mails: read(&corpus.messages)?,
+                key: None,
+                expected: ExpectedAnswer::Anything,
+            });
         };
-        let input = Input::new(task, &corpus.messages, accelerator).map_err(mail)?;
-        let expected = if row.signs() { Expected::Signature } else { Expected::Pass };
+        let input = MailInput::new(task, &corpus.messages, accelerator).map_err(mail)?;
+        let expected = if row.signs() { ExpectedAnswer::Signature } else { ExpectedAnswer::Pass };
         Ok(Self { mails: read(&input.messages)?, expected, key: Some(input.key) })
     }
 
     /// The same messages for a filter that does nothing with them.
     pub(super) fn unanswered(&self) -> Self {
-        Self { expected: Expected::Anything, ..self.clone() }
+        Self { expected: ExpectedAnswer::Anything, ..self.clone() }
     }
 
     /// Sends the message of this number, counted round, and checks the answer.
@@ -86,7 +90,7 @@ impl Mails {
             mail.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         // A filter signs only the messages of clients that have authenticated themselves.
         let authenticated: &[u8] = b"i\x00QUEUED\0{auth_authen}\0sender\0";
-        let signs = self.expected == Expected::Signature;
+        let signs = self.expected == ExpectedAnswer::Signature;
         let sent = ClientMessage {
             from: b"<sender@example.com>",
             recipients: &[b"<receiver@example.net>"],
@@ -101,9 +105,9 @@ impl Mails {
 
     fn check(&self, answer: &Answer) -> Result<(), String> {
         let is_right = match self.expected {
-            Expected::Anything => true,
-            Expected::Signature => inserts(answer, b"DKIM-Signature", b"d=example.com"),
-            Expected::Pass => inserts(answer, b"Authentication-Results", b"dkim=pass"),
+            ExpectedAnswer::Anything => true,
+            ExpectedAnswer::Signature => inserts(answer, b"DKIM-Signature", b"d=example.com"),
+            ExpectedAnswer::Pass => inserts(answer, b"Authentication-Results", b"dkim=pass"),
         };
         match (&answer.reply, is_right) {
             (Reply::Continue | Reply::Accept, true) => Ok(()),

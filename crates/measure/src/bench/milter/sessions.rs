@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 
 use super::super::BenchError;
-use super::mails::Mails;
+use super::mails::MtaMailSet;
 use crate::process_stats;
 use crate::statistics::LatencyHistogram;
 
@@ -17,7 +17,7 @@ use crate::statistics::LatencyHistogram;
 const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
-pub(super) struct Sessions<'a> {
+pub(super) struct MtaSessions<'a> {
     pub(super) socket: &'a Socket,
     /// Whose CPU time is counted.
     pub(super) process: Option<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Sessions<'a> {
 
 /// What one turn gave.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredSessions {
     pub(super) messages: u64,
     pub(super) seconds: f64,
     pub(super) cpu_us: Option<u64>,
@@ -36,7 +36,7 @@ pub(super) struct Measured {
 }
 
 /// What all sessions of a turn share.
-struct Shared {
+struct SessionState {
     counts: AtomicBool,
     /// Notified at the first message that counts.
     first: Notify,
@@ -44,13 +44,17 @@ struct Shared {
     next: AtomicUsize,
 }
 
-impl Sessions<'_> {
-    pub(super) fn measure(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
+impl MtaSessions<'_> {
+    pub(super) fn measure(
+        &self,
+        mails: &MtaMailSet,
+        length: Duration,
+    ) -> Result<MeasuredSessions, BenchError> {
         Runtime::new().map_err(BenchError::Clients)?.block_on(self.turn(mails, length))
     }
 
-    async fn turn(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
-        let shared = std::sync::Arc::new(Shared {
+    async fn turn(&self, mails: &MtaMailSet, length: Duration) -> Result<MeasuredSessions, BenchError> {
+        let shared = std::sync::Arc::new(SessionState {
             counts: AtomicBool::new(false),
             first: Notify::new(),
             stops: AtomicBool::new(false),
@@ -84,7 +88,7 @@ impl Sessions<'_> {
         while let Some(session) = sessions.join_next().await {
             add(session)?;
         }
-        Ok(Measured {
+        Ok(MeasuredSessions {
             messages: times.len(),
             seconds,
             cpu_us: cpu_after.zip(cpu).map(|(after, before)| after.saturating_sub(before)),
@@ -110,7 +114,11 @@ impl Sessions<'_> {
     }
 }
 
-async fn send_all(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<LatencyHistogram, String> {
+async fn send_all(
+    client: &mut Client,
+    mails: &MtaMailSet,
+    shared: &SessionState,
+) -> Result<LatencyHistogram, String> {
     let mut times = LatencyHistogram::default();
     while !shared.stops.load(Ordering::Relaxed) {
         let place = shared.next.fetch_add(1, Ordering::Relaxed);

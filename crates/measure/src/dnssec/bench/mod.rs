@@ -17,10 +17,10 @@ mod task;
 use clap::Args;
 
 pub use self::error::ZoneBenchError;
-use self::place::Place;
-use self::program::{Program, ProgramCost};
-use self::report::Row;
-use self::task::{Kind, Task};
+use self::place::ZoneDirectory;
+use self::program::{ProgramCost, ZoneProgram};
+use self::report::ZoneBenchRow;
+use self::task::{ZoneKeyKind, ZoneTask};
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
@@ -34,7 +34,7 @@ pub struct ZoneBenchArgs {
     delegations: u64,
     /// Rows to measure, separated by commas [default: all]
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
-    rows: Vec<Task>,
+    rows: Vec<ZoneTask>,
     /// Turns of each, of which the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     turns: u32,
@@ -54,7 +54,7 @@ pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBench
     let all = global.builder().lazy().build()?;
     global.warn_absent_engines(&all);
     let engines = global.measured_engines(&all);
-    let rows = if args.rows.is_empty() { Task::usual() } else { args.rows.clone() };
+    let rows = if args.rows.is_empty() { ZoneTask::usual() } else { args.rows.clone() };
     let bar = progress::bar(rows.len() as u64, "{msg:16} {wide_bar} {pos}/{len} rows{left}");
     let mut report = Vec::new();
     for task in rows {
@@ -70,18 +70,18 @@ pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBench
 fn measure(
     global: &GlobalOptions,
     args: &ZoneBenchArgs,
-    task: Task,
+    task: ZoneTask,
     engines: &[&str],
-) -> Result<Vec<Row>, ZoneBenchError> {
+) -> Result<Vec<ZoneBenchRow>, ZoneBenchError> {
     let delegations = match task {
-        Task::Sign(Kind::Rsa2048) => args.delegations.div_ceil(RSA_SIGN_PART),
+        ZoneTask::Sign(ZoneKeyKind::Rsa2048) => args.delegations.div_ceil(RSA_SIGN_PART),
         _ => args.delegations,
     };
-    let place = Place::new(task.kind(), delegations)?;
-    let operations = if task == Task::Parse { place.records } else { place.signatures };
+    let place = ZoneDirectory::new(task.kind(), delegations)?;
+    let operations = if task == ZoneTask::Parse { place.records } else { place.signatures };
     let threads = global.bulk_threads();
     let mut programs = Vec::new();
-    for engine in engines.iter().take(if task == Task::Parse { 1 } else { engines.len() }) {
+    for engine in engines.iter().take(if task == ZoneTask::Parse { 1 } else { engines.len() }) {
         programs.push(task.own(engine, threads, &place.keys)?);
     }
     let own = programs.len();
@@ -90,11 +90,11 @@ fn measure(
     }
     let costs = turns(&programs, &place, args.turns)?;
     let name = task.name();
-    let rows: Vec<Row> = (0..)
+    let rows: Vec<ZoneBenchRow> = (0..)
         .zip(programs.iter().zip(costs))
         .filter_map(|(at, (program, cost))| {
             let threads = if at < own { threads } else { 1 };
-            Some(Row::new(&name, &program.name, threads, delegations, operations, cost?))
+            Some(ZoneBenchRow::new(&name, &program.name, threads, delegations, operations, cost?))
         })
         .collect();
     let (own, peers) = rows.split_at(own.min(rows.len()));
@@ -102,7 +102,7 @@ fn measure(
     Ok(own.iter().map(|row| row.clone().beside(best)).chain(peers.iter().cloned()).collect())
 }
 
-fn is_usable(program: &Program) -> bool {
+fn is_usable(program: &ZoneProgram) -> bool {
     let is_here = program.is_here();
     if !is_here {
         eprintln!("oarlock: {} is not on this machine", program.name);
@@ -112,11 +112,11 @@ fn is_usable(program: &Program) -> bool {
 
 /// Each in turn: the median turn by CPU. Nothing of one that cannot do it, which is said; this program has to.
 fn turns(
-    programs: &[Program],
-    place: &Place,
+    programs: &[ZoneProgram],
+    place: &ZoneDirectory,
     turns: u32,
 ) -> Result<Vec<Option<ProgramCost>>, ZoneBenchError> {
-    let mut programs: Vec<&Program> = programs.iter().collect();
+    let mut programs: Vec<&ZoneProgram> = programs.iter().collect();
     let costs = take_turns(&mut programs, turns, |_, program| match program.run(place.path()) {
         Ok((_, cost)) => Ok(Some(cost)),
         Err(error) if program.is_own => Err(error),

@@ -7,12 +7,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::error::ZoneBenchError;
-use super::program::Program;
-use super::task::{Kind, ORIGIN};
+use super::program::ZoneProgram;
+use super::task::{ORIGIN, ZoneKeyKind};
 
 /// A zone of one kind of key: `unsigned.zone`, `keyed.zone` with its DNSKEY records, `signed.zone`, and the keys beside them.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ZoneDirectory {
     folder: TempDir,
     /// Files of keys without their endings.
     pub(super) keys: Vec<String>,
@@ -22,9 +22,9 @@ pub(super) struct Place {
     pub(super) signatures: u64,
 }
 
-impl Place {
+impl ZoneDirectory {
     /// Makes a zone of so many delegations, keys, and signs it.
-    pub(super) fn new(kind: Kind, delegations: u64) -> Result<Self, ZoneBenchError> {
+    pub(super) fn new(kind: ZoneKeyKind, delegations: u64) -> Result<Self, ZoneBenchError> {
         let folder = tempfile::tempdir()
             .map_err(|error| ZoneBenchError::Write { path: std::env::temp_dir(), error })?;
         let mut place = Self { folder, keys: Vec::new(), records: 0, signatures: 0 };
@@ -58,7 +58,7 @@ impl Place {
     }
 
     fn own<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>, ZoneBenchError> {
-        Ok(Program::own(arguments)?.run(self.path())?.0.stdout)
+        Ok(ZoneProgram::own(arguments)?.run(self.path())?.0.stdout)
     }
 
     fn find_keys(&self) -> Result<Vec<String>, ZoneBenchError> {

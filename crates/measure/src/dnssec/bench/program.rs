@@ -18,7 +18,7 @@ pub(super) struct ProgramCost {
 
 /// A program with its arguments.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct ZoneProgram {
     /// As it is called in the report.
     pub(super) name: String,
     /// True for this program itself.
@@ -27,7 +27,7 @@ pub(super) struct Program {
     arguments: Vec<String>,
 }
 
-impl Program {
+impl ZoneProgram {
     pub(super) fn new<S: Into<String>>(path: &str, arguments: impl IntoIterator<Item = S>) -> Self {
         let arguments = arguments.into_iter().map(Into::into).collect();
         Self { name: path.to_owned(), is_own: false, path: path.to_owned(), arguments }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use oarlock_capacity::capture::Side;
 use oarlock_capacity::{Budget, OVERHEAD_US};
 
-use super::machine::Algorithm;
+use super::machine::MeasuredAlgorithm;
 
 /// Say whether this machine can verify what a resolver's load asks of it
 #[derive(Debug, Args)]
@@ -39,16 +39,16 @@ pub(super) struct TrafficArgs {
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, requires = "dnstap_socket")]
     pub(super) listen_for: Option<Duration>,
     /// Of captures, only messages over this: a query whose answer did not fit comes again over TCP, and is one query
-    #[arg(long, value_enum, default_value_t = Transport::Udp)]
-    pub(super) transport: Transport,
+    #[arg(long, value_enum, default_value_t = TransportFilter::Udp)]
+    pub(super) transport: TransportFilter,
     /// Of dnstap, only messages of this side
-    #[arg(long, value_enum, default_value_t = SideArg::All)]
-    pub(super) side: SideArg,
+    #[arg(long, value_enum, default_value_t = SideFilter::All)]
+    pub(super) side: SideFilter,
 }
 
 /// What messages of a capture came over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Transport {
+pub(super) enum TransportFilter {
     /// UDP alone
     Udp,
     /// TCP alone
@@ -57,7 +57,7 @@ pub(super) enum Transport {
     All,
 }
 
-impl Transport {
+impl TransportFilter {
     pub(super) fn takes(self, is_tcp: bool) -> bool {
         match self {
             Self::Udp => !is_tcp,
@@ -69,7 +69,7 @@ impl Transport {
 
 /// A side of a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum SideArg {
+pub(super) enum SideFilter {
     /// Whatever comes
     All,
     /// Between clients and their resolver
@@ -80,7 +80,7 @@ pub(super) enum SideArg {
     Authoritative,
 }
 
-impl SideArg {
+impl SideFilter {
     /// What is not known to be of another side counts.
     pub(super) fn takes(self, side: Option<Side>) -> bool {
         match (self, side) {
@@ -128,7 +128,7 @@ pub(super) struct ModelArgs {
 pub(super) struct MachineArgs {
     /// Algorithms, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',')]
-    pub(super) algorithms: Vec<Algorithm>,
+    pub(super) algorithms: Vec<MeasuredAlgorithm>,
     /// Independent runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) runs: u32,

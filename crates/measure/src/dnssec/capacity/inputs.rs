@@ -8,7 +8,7 @@ use oarlock_capacity::{Limits, Traffic};
 use oarlock_io::compressed::{self, Consumed, Input};
 
 use super::CapacityError;
-use super::args::{SideArg, TrafficArgs, Transport};
+use super::args::{SideFilter, TrafficArgs, TransportFilter};
 use crate::options::GlobalOptions;
 use crate::progress::bar;
 
@@ -16,11 +16,11 @@ use crate::progress::bar;
 const EVENTS_PER_TICK: u64 = 1024;
 
 /// What was observed, input by input and altogether.
-pub(super) struct Observed {
+pub(super) struct ObservedTraffic {
     pub(super) traffic: Traffic,
-    pub(super) inputs: Vec<Source>,
-    side: SideArg,
-    transport: Transport,
+    pub(super) inputs: Vec<TrafficSource>,
+    side: SideFilter,
+    transport: TransportFilter,
     /// Messages of the other transport, or another side.
     pub(super) left_out: u64,
     /// Sides of which there were messages, by dnstap's word.
@@ -29,7 +29,7 @@ pub(super) struct Observed {
 }
 
 /// An input, and how reading it went.
-pub(super) struct Source {
+pub(super) struct TrafficSource {
     pub(super) path: PathBuf,
     pub(super) format: Option<Format>,
     pub(super) events: u64,
@@ -37,18 +37,18 @@ pub(super) struct Source {
     pub(super) fault: Option<CaptureError>,
 }
 
-impl Default for Observed {
+impl Default for ObservedTraffic {
     fn default() -> Self {
-        Self::new(SideArg::All, Transport::All)
+        Self::new(SideFilter::All, TransportFilter::All)
     }
 }
 
-impl Observed {
+impl ObservedTraffic {
     pub(super) fn of(args: &TrafficArgs) -> Self {
         Self::new(args.side, args.transport)
     }
 
-    fn new(side: SideArg, transport: Transport) -> Self {
+    fn new(side: SideFilter, transport: TransportFilter) -> Self {
         let traffic = Traffic::new(Limits::default());
         Self {
             traffic,
@@ -88,7 +88,7 @@ impl Observed {
         });
         self.traffic.end_input();
         let capture::Report { format, events, skipped, fault } = report;
-        self.inputs.push(Source { path: path.to_owned(), format, events, skipped, fault });
+        self.inputs.push(TrafficSource { path: path.to_owned(), format, events, skipped, fault });
         consumed.bytes()
     }
 
@@ -118,7 +118,7 @@ impl Observed {
             }
             global.note(|| format!("{}: {:?}", source.path.display(), source.skipped));
         }
-        if self.side == SideArg::All && self.has_clients && self.has_upstream {
+        if self.side == SideFilter::All && self.has_clients && self.has_upstream {
             eprintln!(
                 "oarlock: there is dnstap of both sides of a resolver, and all of it was counted: --side upstream or --side client \
                  tells them apart"

@@ -7,14 +7,14 @@ use oarlock_capacity::{Burst, Traffic};
 
 use super::CapacityError;
 use super::args::PlotArgs;
-use super::report::Report;
-use crate::plot::{Axis, BarChart, LineChart, Panel};
+use super::report::CapacityReport;
+use crate::plot::{AxisScale, BarChart, ChartPanel, LineChart};
 use crate::table::{count, thousands};
 
 /// Points of a line: more would lie on each other.
 const MAX_POINTS: u64 = 480;
 
-pub(super) fn draw(args: &PlotArgs, report: &Report<'_>) -> Result<(), CapacityError> {
+pub(super) fn draw(args: &PlotArgs, report: &CapacityReport<'_>) -> Result<(), CapacityError> {
     if let (Some(path), Some(observed)) = (&args.plot_queries, report.observed) {
         write(path, &queries(&observed.traffic))?;
     }
@@ -52,13 +52,13 @@ fn queries(traffic: &Traffic) -> String {
     }
     let (series, lines) = lines.into_iter().unzip();
     let title = traffic.burst().map_or_else(String::new, |burst| title(&burst));
-    let panel = Panel { title: String::new(), lines };
+    let panel = ChartPanel { title: String::new(), lines };
     LineChart {
         title,
         x_label: format!("time, {unit}"),
-        x_axis: Axis::Linear,
+        x_axis: AxisScale::Linear,
         y_label: "DNS queries per second".into(),
-        y_axis: Axis::Linear,
+        y_axis: AxisScale::Linear,
         series,
         panels: vec![panel],
     }
@@ -85,8 +85,8 @@ fn unit(span_s: u64) -> (&'static str, f64) {
     }
 }
 
-fn capacity(report: &Report<'_>) -> String {
-    let Report { machine, verdict, .. } = report;
+fn capacity(report: &CapacityReport<'_>) -> String {
+    let CapacityReport { machine, verdict, .. } = report;
     let implementations = machine.implementations();
     let groups = machine.algorithms().map(|algorithm| {
         let value = |implementation: &&str| {

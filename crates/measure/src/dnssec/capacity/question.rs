@@ -4,14 +4,14 @@ use oarlock_capacity::{Function, Model, requirement};
 
 use super::CapacityError;
 use super::args::ModelArgs;
-use super::inputs::Observed;
+use super::inputs::ObservedTraffic;
 
 /// Up to so much traffic, lines go through seconds; beyond, through minutes.
 const FEW_SECONDS: u64 = 600;
 
 /// The load and the model.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
+pub(super) struct LoadQuestion {
     pub(super) queries_per_s: f64,
     /// True where Q was given and not observed.
     pub(super) is_by_hand: bool,
@@ -20,8 +20,8 @@ pub(super) struct Question {
     pub(super) interval_s: u64,
 }
 
-impl Question {
-    pub(super) fn new(args: &ModelArgs, observed: Option<&Observed>) -> Result<Self, CapacityError> {
+impl LoadQuestion {
+    pub(super) fn new(args: &ModelArgs, observed: Option<&ObservedTraffic>) -> Result<Self, CapacityError> {
         let traffic = observed.map(|observed| &observed.traffic);
         let seconds = traffic.map_or(0, oarlock_capacity::Traffic::observed_s);
         let interval_s = args.interval.unwrap_or(if seconds <= FEW_SECONDS { 1 } else { 60 });
@@ -51,7 +51,7 @@ impl Question {
     }
 }
 
-fn busiest(observed: &Observed) -> Result<f64, CapacityError> {
+fn busiest(observed: &ObservedTraffic) -> Result<f64, CapacityError> {
     let traffic = &observed.traffic;
     if traffic.totals().queries == 0 {
         return Err(match observed.first_fault() {

@@ -14,15 +14,15 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::LocalSet;
 
 use super::CapacityError;
-use super::inputs::{Observed, Source};
+use super::inputs::{ObservedTraffic, TrafficSource};
 
 /// Bytes read of a connection at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// What all connections count into.
 #[derive(Default)]
-struct Counting {
-    observed: Observed,
+struct SocketCounts {
+    observed: ObservedTraffic,
     events: u64,
     skipped: Skipped,
     fault: Option<CaptureError>,
@@ -33,18 +33,18 @@ pub(super) fn listen<F: Future<Output = ()>>(
     path: &Path,
     listen_for: Option<Duration>,
     stop: impl FnOnce() -> F,
-    observed: &mut Observed,
+    observed: &mut ObservedTraffic,
 ) -> Result<(), CapacityError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(CapacityError::Runtime)?;
-    let counting = Counting { observed: std::mem::take(observed), ..Counting::default() };
+    let counting = SocketCounts { observed: std::mem::take(observed), ..SocketCounts::default() };
     let shared = Rc::new(RefCell::new(counting));
     let listened = LocalSet::new().block_on(&runtime, serve(path, listen_for, stop, &shared));
-    let Counting { observed: counted, events, skipped, fault } = shared.take();
+    let SocketCounts { observed: counted, events, skipped, fault } = shared.take();
     *observed = counted;
     observed.traffic.end_input();
     let format = Some(Format::Dnstap);
-    observed.inputs.push(Source { path: path.to_owned(), format, events, skipped, fault });
+    observed.inputs.push(TrafficSource { path: path.to_owned(), format, events, skipped, fault });
     listened.map_err(|error| CapacityError::Listen { path: path.to_owned(), error })
 }
 
@@ -52,7 +52,7 @@ async fn serve<F: Future<Output = ()>>(
     path: &Path,
     listen_for: Option<Duration>,
     stop: impl FnOnce() -> F,
-    shared: &Rc<RefCell<Counting>>,
+    shared: &Rc<RefCell<SocketCounts>>,
 ) -> io::Result<()> {
     let listener = bind(path)?;
     eprintln!("oarlock: listening for dnstap at {}", path.display());
@@ -84,7 +84,7 @@ async fn pause(listen_for: Option<Duration>) {
 }
 
 /// Comes back only where nobody can connect any more.
-async fn accept(listener: &UnixListener, shared: &Rc<RefCell<Counting>>) -> io::Error {
+async fn accept(listener: &UnixListener, shared: &Rc<RefCell<SocketCounts>>) -> io::Error {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -102,7 +102,7 @@ async fn accept(listener: &UnixListener, shared: &Rc<RefCell<Counting>>) -> io::
 }
 
 /// One connection, of either kind: one that shakes hands first, and one that just writes.
-async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), CaptureError> {
+async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<(), CaptureError> {
     let (mut frames, mut buffer) = (Frames::default(), vec![0; CHUNK_BYTES]);
     loop {
         let len = stream.read(&mut buffer).await?;
@@ -127,7 +127,7 @@ async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), 
     }
 }
 
-impl Counting {
+impl SocketCounts {
     fn count(&mut self, data: &[u8]) {
         let Self { observed, events, skipped, .. } = self;
         show(data, skipped, &mut |event| {

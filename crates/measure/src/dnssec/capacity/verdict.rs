@@ -3,22 +3,22 @@
 use oarlock_capacity::Budget;
 use serde::Serialize;
 
-use super::machine::{Algorithm, Machine, Rate};
-use super::question::Question;
+use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm};
+use super::question::LoadQuestion;
 use crate::table::{ratio, thousands};
 
 /// The answer.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
+pub(super) struct CapacityVerdict {
     pub(super) budget: Budget,
     pub(super) required_per_s: f64,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<VerdictRow>,
 }
 
 /// One algorithm in one implementation.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
-    pub(super) algorithm: Algorithm,
+pub(super) struct VerdictRow {
+    pub(super) algorithm: MeasuredAlgorithm,
     pub(super) implementation: String,
     /// Bare verifications per second of one core.
     pub(super) mean_per_s: f64,
@@ -35,23 +35,25 @@ pub(super) struct Row {
     pub(super) is_affordable: bool,
 }
 
-impl Verdict {
-    pub(super) fn new(question: &Question, machine: &Machine, budget: Budget) -> Self {
+impl CapacityVerdict {
+    pub(super) fn new(question: &LoadQuestion, machine: &MachineRates, budget: Budget) -> Self {
         let required_per_s = question.required_per_s();
-        let rows = machine.rates.iter().map(|rate| Row::new(rate, required_per_s, &budget)).collect();
+        let rows = machine.rates.iter().map(|rate| VerdictRow::new(rate, required_per_s, &budget)).collect();
         Self { budget, required_per_s, rows }
     }
 
     /// The row of an algorithm that has most room.
-    fn best(&self, algorithm: Algorithm) -> Option<&Row> {
+    fn best(&self, algorithm: MeasuredAlgorithm) -> Option<&VerdictRow> {
         let own = self.rows.iter().filter(|row| row.algorithm == algorithm);
         own.max_by(|one, two| one.capacity_per_s.total_cmp(&two.capacity_per_s))
     }
 
     /// An algorithm is affordable where one of its implementations is.
     pub(super) fn sentence(&self) -> String {
-        let all: Vec<&Row> = Algorithm::ALL.iter().filter_map(|algorithm| self.best(*algorithm)).collect();
-        let (yes, no): (Vec<&Row>, Vec<&Row>) = all.into_iter().partition(|row| row.is_affordable);
+        let all: Vec<&VerdictRow> =
+            MeasuredAlgorithm::ALL.iter().filter_map(|algorithm| self.best(*algorithm)).collect();
+        let (yes, no): (Vec<&VerdictRow>, Vec<&VerdictRow>) =
+            all.into_iter().partition(|row| row.is_affordable);
         let load = format!(
             "{} validations per second with {} % of {}",
             thousands(self.required_per_s as u64),
@@ -66,7 +68,7 @@ impl Verdict {
         let tightest =
             yes.iter().filter_map(|row| Some((row, row.headroom?))).min_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((row, headroom)) = tightest {
-            let Row { algorithm, implementation, .. } = row;
+            let VerdictRow { algorithm, implementation, .. } = row;
             let share = percent(row.cpu_share);
             text += &format!(
                 "; the tightest of them, {algorithm} ({implementation}), takes {share} % and has {} headroom",
@@ -82,9 +84,9 @@ impl Verdict {
     }
 }
 
-impl Row {
-    fn new(rate: &Rate, required_per_s: f64, budget: &Budget) -> Self {
-        let Rate { algorithm, implementation, mean_per_s, sigma_per_s } = rate.clone();
+impl VerdictRow {
+    fn new(rate: &AlgorithmRate, required_per_s: f64, budget: &Budget) -> Self {
+        let AlgorithmRate { algorithm, implementation, mean_per_s, sigma_per_s } = rate.clone();
         let capacity_per_s = budget.capacity_per_s(mean_per_s);
         let validations_per_s = budget.validations_per_s(mean_per_s);
         Self {
@@ -102,7 +104,7 @@ impl Row {
     }
 }
 
-fn list(rows: &[&Row]) -> String {
+fn list(rows: &[&VerdictRow]) -> String {
     let names: Vec<String> = rows.iter().map(|row| row.algorithm.to_string()).collect();
     match &names[..] {
         [start @ .., last] if !start.is_empty() => format!("{} and {last}", start.join(", ")),

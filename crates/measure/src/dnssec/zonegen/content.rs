@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use oarlock_dnssec::{Algorithm, DigestType, Name};
 
-use super::names::{Numbers, write_label};
+use super::names::{SeededNumbers, write_label};
 
 /// The share of delegations with a DS is a whole number of these.
 const PARTS: u64 = 1_000_000;
@@ -19,7 +19,7 @@ const DIGEST_LEN: usize = 32;
 
 /// A zone that is never in memory.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct ZoneContent {
     /// The zone, with a dot at the end.
     pub(super) origin: String,
     pub(super) delegations: u64,
@@ -32,14 +32,14 @@ pub(super) struct Content {
 }
 
 /// Whose name servers a delegation has.
-enum Servers {
+enum DelegationServers {
     Own,
     /// Of another delegation, which brings their addresses.
     Inside(u64),
     Outside(u64),
 }
 
-impl Content {
+impl ZoneContent {
     pub(super) fn new(origin: Name<'_>, delegations: u64, ds_share: f64, seed: u64) -> Self {
         let is_test = origin.last_labels(1).as_bytes() == b"\x04test\0";
         Self {
@@ -78,17 +78,17 @@ impl Content {
 
     /// Appends a delegation; says how many records.
     pub(super) fn write_delegation(&self, index: u64, out: &mut Vec<u8>) -> u64 {
-        let mut numbers = Numbers::new(self.seed, index);
+        let mut numbers = SeededNumbers::new(self.seed, index);
         let mut label = Vec::with_capacity(64);
         write_label(self.seed, index, &mut label);
         let mut records = match self.servers(index, &mut numbers) {
-            Servers::Own => self.write_own(&label, &mut numbers, out),
-            Servers::Inside(provider) => {
+            DelegationServers::Own => self.write_own(&label, &mut numbers, out),
+            DelegationServers::Inside(provider) => {
                 let mut host = Vec::with_capacity(64);
                 write_label(self.seed, provider, &mut host);
                 write_servers(&label, 2, &host, out)
             }
-            Servers::Outside(provider) => {
+            DelegationServers::Outside(provider) => {
                 let mut host = Vec::with_capacity(64);
                 write_label(self.seed ^ OUTSIDE, provider, &mut host);
                 host.push(b'.');
@@ -103,17 +103,17 @@ impl Content {
         records
     }
 
-    fn servers(&self, index: u64, numbers: &mut Numbers) -> Servers {
+    fn servers(&self, index: u64, numbers: &mut SeededNumbers) -> DelegationServers {
         match numbers.below(10) {
-            _ if index < self.providers => Servers::Own,
-            0 => Servers::Own,
-            1 | 2 => Servers::Inside(numbers.below(self.providers)),
-            _ => Servers::Outside(numbers.below(OUTSIDERS)),
+            _ if index < self.providers => DelegationServers::Own,
+            0 => DelegationServers::Own,
+            1 | 2 => DelegationServers::Inside(numbers.below(self.providers)),
+            _ => DelegationServers::Outside(numbers.below(OUTSIDERS)),
         }
     }
 
     /// Two servers below the delegation, with their addresses.
-    fn write_own(&self, label: &[u8], numbers: &mut Numbers, out: &mut Vec<u8>) -> u64 {
+    fn write_own(&self, label: &[u8], numbers: &mut SeededNumbers, out: &mut Vec<u8>) -> u64 {
         let mut records = write_servers(label, 2, label, out);
         for host in 1..=2 {
             write_line(out, &[server(host), label, b" IN A "]);
@@ -131,7 +131,7 @@ impl Content {
 }
 
 /// Two servers are usual, three or four are not rare.
-fn server_count(numbers: &mut Numbers) -> u8 {
+fn server_count(numbers: &mut SeededNumbers) -> u8 {
     match numbers.below(20) {
         0 => 4,
         1 | 2 => 3,
@@ -151,7 +151,7 @@ fn write_servers(label: &[u8], count: u8, host: &[u8], out: &mut Vec<u8>) -> u64
 }
 
 /// One DS, or two of a key that is being changed.
-fn write_ds(label: &[u8], numbers: &mut Numbers, out: &mut Vec<u8>) -> u64 {
+fn write_ds(label: &[u8], numbers: &mut SeededNumbers, out: &mut Vec<u8>) -> u64 {
     let count = if numbers.below(20) == 0 { 2 } else { 1 };
     let algorithm = if numbers.below(5) < 2 { Algorithm::RSASHA256 } else { Algorithm::ECDSAP256SHA256 };
     for _ in 0..count {

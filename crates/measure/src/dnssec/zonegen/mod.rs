@@ -16,7 +16,7 @@ use clap::Args;
 use oarlock_dnssec::{Case, Name, NameBuf};
 use serde::Serialize;
 
-use self::content::Content;
+use self::content::ZoneContent;
 use crate::failure::{CommandError, FailureKind};
 use crate::options::GlobalOptions;
 use crate::progress;
@@ -58,7 +58,7 @@ pub struct ZonegenArgs {
 
 /// What was made, as `--json` prints it.
 #[derive(Debug, Default, Serialize)]
-struct Made {
+struct MadeZone {
     origin: String,
     delegations: u64,
     delegations_with_ds: u64,
@@ -99,7 +99,7 @@ pub fn run(global: &GlobalOptions, args: &ZonegenArgs) -> Result<(), ZonegenErro
         ));
     }
     let origin = origin(&args.origin)?;
-    let content = Content::new(origin.name(), args.delegations, args.ds_share, args.seed);
+    let content = ZoneContent::new(origin.name(), args.delegations, args.ds_share, args.seed);
     let made = match &args.out {
         Some(path) => {
             let fail = |error| ZonegenError::Write { path: path.clone(), error };
@@ -127,10 +127,10 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn write(content: &Content, out: &mut dyn Write) -> io::Result<Made> {
+fn write(content: &ZoneContent, out: &mut dyn Write) -> io::Result<MadeZone> {
     let bar = progress::bar(content.delegations, "{wide_bar} {pos}/{len} delegations{left}");
     let mut made =
-        Made { origin: content.origin.clone(), delegations: content.delegations, ..Made::default() };
+        MadeZone { origin: content.origin.clone(), delegations: content.delegations, ..MadeZone::default() };
     let mut text = Vec::with_capacity(BLOCK + BLOCK / 16);
     made.records += content.write_apex(&mut text);
     for index in 0..content.delegations {

@@ -34,9 +34,9 @@ const SUFFIXES: [&str; 16] = [
 
 /// Numbers that follow each other without pattern. SplitMix64: Steele, Lea, Flood, OOPSLA 2014.
 #[derive(Clone, Debug)]
-pub(super) struct Numbers(u64);
+pub(super) struct SeededNumbers(u64);
 
-impl Numbers {
+impl SeededNumbers {
     /// Those of one thing of many.
     pub(super) fn new(seed: u64, index: u64) -> Self {
         Self(mix(seed ^ mix(index.wrapping_add(0x9e37_79b9_7f4a_7c15))))
