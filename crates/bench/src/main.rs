@@ -1,11 +1,11 @@
-//! `oarlock-bench`: exit code 0 where everything was measured, 1 where answers were missing or wrong, 2 for wrong usage, 3 where
+//! `oarlock-bench`: exit code 0 if everything was measured, 1 if answers were missing or wrong, 2 for wrong usage, 3 if
 //! the machine failed.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `siege` | an honest client of the cryptoserver beside attackers |
-//! | `tls_head` | a TLS server answers HEAD, its private operations done here or elsewhere |
-//! | `process` | parts of a measurement in processes of their own, on cores of their own |
+//! | `tls_head` | a TLS server answers HEAD; its private operations are computed in the process or elsewhere |
+//! | `process` | processes of a measurement, each on a core of its own |
 #![forbid(unsafe_code)]
 
 mod process;
@@ -23,11 +23,11 @@ use self::tls_head::TlsHeadArgs;
 use self::tls_head::cryptoserver::CryptoserverArgs;
 use self::tls_head::server::HeadServerArgs;
 
-/// Measures Oarlock inside other people's programs.
+/// Measures Oarlock inside programs of others.
 #[derive(Parser)]
 #[command(name = "oarlock-bench", version, arg_required_else_help = true)]
 struct BenchCli {
-    /// Print JSON on stdout and nothing else there
+    /// Print one JSON document on stdout and nothing else
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -36,9 +36,9 @@ struct BenchCli {
 
 #[derive(Subcommand)]
 enum BenchCliCommand {
-    /// TLS connections a second that one core takes up: RSA-2048, no resumption, HEAD answered with 107 bytes
+    /// Measure new TLS connections per second of one core: RSA-2048, no resumption, HEAD answered with 107 bytes
     TlsHead(TlsHeadArgs),
-    /// Measures how long an honest client of the cryptoserver waits while others attack, and how much memory they can make it use
+    /// Measure the latency of an honest client of the cryptoserver while others attack, and the memory that they make it use
     Siege(SiegeArgs),
     #[command(name = tls_head::server::ROLE, hide = true)]
     HeadServer(HeadServerArgs),

@@ -1,4 +1,4 @@
-//! `oarlock engines`: what this machine has.
+//! `oarlock engines`: the engines of this machine.
 
 use oarlock::contract::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
@@ -105,7 +105,7 @@ fn reach(reach: EngineLocation) -> &'static str {
 #[derive(Default, Serialize)]
 struct EngineRow<'a> {
     engine: &'a str,
-    /// None in the row of an absent engine, as all that follows but its reason.
+    /// None in the row of an absent engine, like all following fields except the reason.
     shape: Option<String>,
     passed: Option<bool>,
     failure: Option<String>,
@@ -115,7 +115,7 @@ struct EngineRow<'a> {
     c1_ns: Option<f64>,
     c2_ns: Option<f64>,
     c3_ns: Option<f64>,
-    /// The reason why the engine takes no part.
+    /// The reason why the engine is absent.
     absence: Option<String>,
 }
 

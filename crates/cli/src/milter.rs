@@ -26,21 +26,21 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
                   old stays. SIGTERM and SIGINT drain: messages under way are finished. SIGUSR1 and SIGUSR2 do nothing."
 )]
 pub(crate) struct MilterArgs {
-    /// The configuration [default: every setting at its default]
+    /// Configuration file [default: every setting at its default]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration, the signing table and every key, and say what would be done
+    /// Check the configuration, the signing table and every key, print what would be done, and exit
     #[arg(long)]
     check: bool,
-    /// Key records from this file and not from DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: zone file lines, or `name record`
     #[arg(long, value_name = "FILE")]
     keys_file: Option<PathBuf>,
-    /// How the log on stderr is written
+    /// Form of the log on stderr
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     log: LogFormat,
 }
 
-/// Why no mail is filtered.
+/// An error of `oarlock milter`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MilterError {
     #[error(transparent)]

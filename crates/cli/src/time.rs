@@ -1,11 +1,11 @@
-//! Times as arguments: as DNSSEC writes them, and seen from now.
+//! Points in time as arguments: absolute, or relative to the present.
 
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_dnssec::rdata::parse_time;
 
-/// A point in time: seconds since 1970 modulo 2^32, as signatures have them (RFC 4034 3.1.5), or a duration from now.
+/// A point in time: seconds since 1970 modulo 2^32, as in signatures (RFC 4034 3.1.5), or a time span before or after the present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimePoint {
     At(u32),
@@ -13,12 +13,12 @@ pub(crate) enum TimePoint {
     Before(TimeSpan),
 }
 
-/// Seconds, less than half of what a time holds.
+/// A time span in seconds, below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeSpan(u32);
 
 impl TimePoint {
-    /// Seconds since 1970 modulo 2^32, if it is `now`.
+    /// Returns seconds since 1970 modulo 2^32, if the present is `now`.
     pub(crate) fn from(self, now: u32) -> u32 {
         match self {
             Self::At(time) => time,
@@ -27,12 +27,12 @@ impl TimePoint {
         }
     }
 
-    /// The same, seen from the present.
+    /// Returns seconds since 1970 modulo 2^32, relative to the present.
     pub(crate) fn at_present(self) -> u32 {
         self.from(now())
     }
 
-    /// Seconds since 1970, if it is `now_s`: DKIM's times do not wrap.
+    /// Returns seconds since 1970, if the present is `now_s`. Times of DKIM do not wrap.
     pub(crate) fn since_1970(self, now_s: u64) -> u64 {
         match self {
             Self::At(time) => time.into(),
@@ -87,7 +87,7 @@ impl FromStr for TimeSpan {
     }
 }
 
-/// Now.
+/// Returns the present in seconds since 1970 modulo 2^32.
 pub(crate) fn now() -> u32 {
     // The numbers wrap in 2106, as DNSSEC's do.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32)

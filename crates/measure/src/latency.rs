@@ -1,7 +1,7 @@
-//! `oarlock latency`: how long jobs wait under the dispatcher's rule, beside the rules it replaces.
+//! `oarlock latency`: latencies of jobs under the dispatcher's rule, beside the rules that it replaces.
 //!
-//! Jobs arrive at random at a given share of what the scalar engine can do, whether or not earlier ones are done (open
-//! loop), and go through the real dispatcher. Latency runs from the moment a job was due to arrive to its completion,
+//! Jobs arrive at random at a given share of the scalar engine's rate, even if earlier ones are not done (open
+//! loop), and go through the real dispatcher. The latency of a job begins when it was due to arrive and ends with its completion,
 //! so that a late generator hides nothing.
 //!
 //! | module | what it holds |
@@ -10,8 +10,8 @@
 //! | `setup` | one accelerator per rule, the jobs, the scalar capacity |
 //! | `arrivals` | Poisson arrivals |
 //! | `open_loop` | one rule under load for a while: submit, stamp, cancel |
-//! | `saturation` | what is left of full lanes under a standing backlog |
-//! | `rounds` | the rules in turns, and what they reached |
+//! | `saturation` | the rate under a standing backlog, as a share of full lanes |
+//! | `rounds` | the rules in turns, and their results |
 //! | `report` | table, JSON and picture |
 
 mod args;
@@ -36,7 +36,7 @@ pub use args::LatencyArgs;
 use report::LatencyReport;
 use setup::LatencySetup;
 
-/// Why there are no figures.
+/// An error of a latency measurement.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum LatencyError {
@@ -66,7 +66,7 @@ impl CommandError for LatencyError {
     }
 }
 
-/// Measures, and prints a table or JSON; draws where asked to.
+/// Measures, and prints a table or JSON; draws if `--plot` is given.
 ///
 /// # Errors
 /// An unwritable `--plot` file before anything is measured, engines without the scalar one, jobs that fail.

@@ -1,4 +1,4 @@
-//! Operations by the names that `oarlock speed` and `oarlock latency` know them by: `rsa2048-sign`, `des-cbc-40`.
+//! Operations by their names in `oarlock speed` and `oarlock latency`: `rsa2048-sign`, `des-cbc-40`.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -22,10 +22,10 @@ use crate::failure::{CommandError, FailureKind};
 
 pub(crate) use work::PublicKeyWork;
 
-/// What is measured. `Display` and `FromStr` are each other's inverse.
+/// An operation that is measured. `Display` and `FromStr` are inverse to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum NamedOperation {
-    /// RSASSA-PKCS1-v1_5 with SHA-256 under a modulus of so many bits.
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
     Rsa { bits: u16, verb: OperationVerb },
     /// ECDSA in DER, with SHA-256 on P-256 and SHA-384 on P-384.
     Ecdsa { curve: Curve, verb: OperationVerb },
@@ -33,20 +33,20 @@ pub(crate) enum NamedOperation {
     Ed25519 { verb: OperationVerb },
     /// X25519 with a peer's public key.
     X25519,
-    /// One record of so many bytes.
+    /// One record of `len` bytes.
     Record { kind: RecordKind, len: usize },
 }
 
-/// What is done with a signature.
+/// The use of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum OperationVerb {
     Sign,
     Verify,
-    /// Verification under few keys, each used often.
+    /// Verification under a few keys that are each used often.
     VerifyHot,
 }
 
-/// What is done to a record: encrypted, sealed, authenticated or hashed.
+/// The kind of a record operation: encrypt, seal, authenticate or hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum RecordKind {
     Cbc(BlockCipher),
@@ -55,7 +55,7 @@ pub(crate) enum RecordKind {
     Digest(DigestAlg),
 }
 
-/// Why there is no such operation, or no work for it.
+/// An error of an operation's name or of its work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum OperationError {
@@ -63,7 +63,7 @@ pub enum OperationError {
     Unknown { found: String, expected: String },
     #[error("{family}-N: expected N to be {expected}, found {found:?}")]
     RecordLen { family: &'static str, expected: String, found: String },
-    #[error("{found} is no public-key operation: expected one of {expected}")]
+    #[error("{found} is not a public-key operation: expected one of {expected}")]
     NotPublicKey { found: String, expected: String },
     #[error("keys for {operation}: {error}")]
     Key { operation: String, error: KeyError },
@@ -71,7 +71,7 @@ pub enum OperationError {
     Job { operation: String, error: JobError },
 }
 
-/// Longest record, in bytes.
+/// The longest record, in bytes.
 pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
@@ -91,13 +91,13 @@ const RECORDS: [(&str, usize, RecordKind); 10] = [
 ];
 
 impl NamedOperation {
-    /// Every operation, records at their usual length.
+    /// Returns every operation, records at their usual length.
     pub(crate) fn known() -> Vec<Self> {
         let records = RECORDS.iter().map(|&(_, len, kind)| Self::Record { kind, len });
         Self::public_key().into_iter().chain(records).collect()
     }
 
-    /// Every public-key operation.
+    /// Returns every public-key operation.
     pub(crate) fn public_key() -> Vec<Self> {
         let rsa = RSA_BITS.into_iter().flat_map(|bits| {
             [OperationVerb::Sign, OperationVerb::Verify].map(|verb| Self::Rsa { bits, verb })
@@ -109,7 +109,7 @@ impl NamedOperation {
         rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).collect()
     }
 
-    /// All names for help and error messages, with `N` for the length of records.
+    /// Returns all names for help and error messages, with `N` for the length of records.
     pub(crate) fn known_names() -> String {
         let records: Vec<String> = RECORDS.iter().map(|(family, ..)| format!("{family}-N")).collect();
         format!("{}, {}", Self::public_key_names(), records.join(", "))
@@ -119,13 +119,13 @@ impl NamedOperation {
         !matches!(self, Self::Record { .. })
     }
 
-    /// Shape and length of one record; None for public-key operations.
+    /// Returns the shape and the length of one record; None for public-key operations.
     pub(crate) fn record(self) -> Option<(Shape, usize)> {
         let Self::Record { kind, len } = self else { return None };
         Some((kind.shape(), len))
     }
 
-    /// What an engine computes for it.
+    /// Returns the shape that an engine computes for it.
     pub(crate) fn shape(self) -> Shape {
         match self {
             Self::Rsa { bits, verb: OperationVerb::Sign } => Shape::RsaPrivate { bits },
@@ -139,7 +139,7 @@ impl NamedOperation {
         }
     }
 
-    /// True where few keys are used often, and whatever helps then may be built beforehand.
+    /// True if few keys are used often, so that engines may build tables for them before the measurement.
     pub(crate) fn is_hot(self) -> bool {
         matches!(
             self,
@@ -148,7 +148,7 @@ impl NamedOperation {
         )
     }
 
-    /// Keys that the work is spread over unless told: few where that is the point or keys are costly to make.
+    /// Returns the default number of keys. It is small if recurring keys are the point, or if keys are costly to make.
     pub(crate) fn usual_keys(self) -> usize {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
@@ -255,7 +255,7 @@ impl OperationError {
         Self::NotPublicKey { found: found.to_string(), expected: NamedOperation::public_key_names() }
     }
 
-    /// As [`Unknown`](Self::Unknown), where only public-key operations would do.
+    /// Makes [`Unknown`](Self::Unknown) for commands that take public-key operations only.
     pub(crate) fn unknown_public_key(found: &str) -> Self {
         Self::Unknown { found: found.to_owned(), expected: NamedOperation::public_key_names() }
     }

@@ -16,7 +16,7 @@ mod svg;
 pub(crate) use bars::BarChart;
 pub(crate) use lines::{AxisScale, ChartPanel, LineChart};
 
-/// Colours told apart also by readers who do not see red and green (after Okabe and Ito), in order of series.
+/// Colours in the order of series. Readers who do not see red and green can distinguish them (after Okabe and Ito).
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#000000"];
 

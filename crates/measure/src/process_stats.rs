@@ -3,17 +3,17 @@
 use std::fs;
 use std::io;
 
-/// What `/proc/PID/stat` says of a process.
+/// The numbers of a process in `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ProcessStat {
     parent: u32,
-    /// Of all its threads, and of its children that have ended, in ticks of the clock.
+    /// The CPU time of all its threads and of its ended children, in clock ticks.
     ticks: u64,
-    /// Of these children alone.
+    /// The CPU time of the ended children only.
     ended_ticks: u64,
 }
 
-/// CPU time of a process and of its children, those that have ended too, in microseconds.
+/// Returns the CPU time of a process and of its children, ended ones included, in microseconds.
 pub(crate) fn cpu_us(process: u32) -> io::Result<u64> {
     let mut ticks = stat(process)?.ticks;
     for child in children(process)? {
@@ -22,7 +22,7 @@ pub(crate) fn cpu_us(process: u32) -> io::Result<u64> {
     Ok(microseconds(ticks))
 }
 
-/// CPU time of this process's children that have ended and were waited for, in microseconds.
+/// Returns the CPU time of this process's children that have ended and were waited for, in microseconds.
 pub(crate) fn ended_children_us() -> io::Result<u64> {
     Ok(microseconds(stat(std::process::id())?.ended_ticks))
 }
@@ -31,7 +31,7 @@ fn microseconds(ticks: u64) -> u64 {
     ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// The proportional set size of a process and of its children, in KiB: what they share counts once.
+/// Returns the proportional set size of a process and of its children, in KiB. Shared memory counts once.
 pub(crate) fn memory_kib(process: u32) -> io::Result<u64> {
     let mut all = proportional(process)?;
     for child in children(process)? {
@@ -49,7 +49,7 @@ fn proportional(process: u32) -> io::Result<u64> {
     size.ok_or_else(|| io::Error::other(format!("{path} has no Pss: {text}")))
 }
 
-/// The children of a process, by their numbers.
+/// Returns the numbers of a process's children.
 pub(crate) fn children(process: u32) -> io::Result<Vec<u32>> {
     let mut children = Vec::new();
     for entry in fs::read_dir("/proc")? {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_found_behind_any_name() {
+    fn parses_the_times_behind_any_process_name() {
         let text = "7 (a) S 1 (b) S 42 7 7 0 -1 4194560 9 8 7 6 100 20 3 4 20 0 1 0 5 6 7";
         assert_eq!(parse(text), Some(ProcessStat { parent: 42, ticks: 127, ended_ticks: 7 }));
         assert_eq!(parse("7 (short) S 42 7"), None);

@@ -5,10 +5,10 @@ use crate::terminal;
 /// The widest line of a table, in characters.
 pub const MAX_COLUMNS: usize = 100;
 const GAP: &str = "  ";
-/// The narrowest column of words that was cut: less of a name says nothing.
+/// The narrowest width to which a column of words is cut: a shorter piece of a name is useless.
 const MIN_WORDS: usize = 10;
 
-/// On which side of its column a cell stands.
+/// The alignment of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellAlign {
     /// Words.
@@ -17,7 +17,7 @@ pub enum CellAlign {
     Right,
 }
 
-/// How a cell is shown on a terminal; elsewhere tone has no effect.
+/// The tone of a cell on a terminal. It has no effect elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellTone {
     /// The terminal's own colour.
@@ -43,7 +43,7 @@ impl TableCell {
         Self { text: text.into(), tone }
     }
 
-    /// Where there is nothing to show.
+    /// Makes a cell for a missing value: a faint dash.
     pub fn none() -> Self {
         Self::toned("-", CellTone::Faint)
     }
@@ -74,7 +74,7 @@ impl TextTable {
         Self { head, rows: Vec::new(), max_columns: MAX_COLUMNS }
     }
 
-    /// A table that may be wider than [`MAX_COLUMNS`], for rows that differ in nothing but their names.
+    /// Allows a table to be wider than [`MAX_COLUMNS`], for rows with long names.
     pub fn with_max_columns(self, max_columns: usize) -> Self {
         Self { max_columns, ..self }
     }
@@ -86,8 +86,8 @@ impl TextTable {
         self.rows.push(row);
     }
 
-    /// The table as lines of at most [`MAX_COLUMNS`] characters or what it was told, and at most what the terminal has, colour
-    /// escapes not counted. If the cells are wider than that, the widest column of words is cut, its cells ending in `…`; if
+    /// Renders the table as lines of at most [`MAX_COLUMNS`] or the allowed width, and at most the width of the terminal, colour
+    /// escapes not counted. If the cells are wider, the widest column of words is cut and its cells end in `…`. If
     /// that is not enough, each row is a block with a line for each cell.
     pub fn render(&self, in_colour: bool) -> String {
         self.render_within(terminal::columns().unwrap_or(usize::MAX).min(self.max_columns), in_colour)
@@ -108,7 +108,7 @@ impl TextTable {
         lines.join("\n") + "\n"
     }
 
-    /// Each row as lines of a column's name and its cell; cells that are empty or `-` are left out.
+    /// Renders each row as lines of a column's name and its cell, without cells that are empty or `-`.
     fn blocks(&self, columns: usize, in_colour: bool) -> String {
         let names = self.head.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
         let room = columns.saturating_sub(names + GAP.len()).max(1);
@@ -128,7 +128,7 @@ impl TextTable {
         text
     }
 
-    /// The widths of columns if lines of them fit, after the widest column of words was cut.
+    /// Returns the widths of columns if their lines fit after the widest column of words is cut.
     fn widths(&self, columns: usize) -> Option<Vec<usize>> {
         let mut widths: Vec<usize> = self.head.iter().map(|(name, _)| width(name)).collect();
         for row in &self.rows {
@@ -154,7 +154,7 @@ impl TextTable {
     }
 }
 
-/// A whole number with thousands apart: `4,506`.
+/// Formats a whole number with separated thousands: `4,506`.
 pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -167,7 +167,7 @@ pub fn thousands(value: u64) -> String {
     text
 }
 
-/// A number of things in words: `1 line`, `2,000 lines`, `3 entries`.
+/// Formats a count in words: `1 line`, `2,000 lines`, `3 entries`.
 pub fn count(number: u64, thing: &str) -> String {
     match (number, thing.strip_suffix('y')) {
         (1, _) => format!("1 {thing}"),
@@ -178,7 +178,7 @@ pub fn count(number: u64, thing: &str) -> String {
     }
 }
 
-/// Three significant digits with an SI prefix: `4.51k`, `125M`; below one, plain decimals. `-` where it is no number.
+/// Formats three significant digits with an SI prefix: `4.51k`, `125M`; plain decimals below one; `-` for infinities and NaN.
 pub fn si(value: f64) -> String {
     if !value.is_finite() {
         return "-".into();
@@ -194,7 +194,7 @@ pub fn si(value: f64) -> String {
     format!("{}{prefix}", three_digits(scaled))
 }
 
-/// A number of bytes with its unit: `88.0 KiB`, `64 MiB`.
+/// Formats a number of bytes with its unit: `88.0 KiB`, `64 MiB`.
 pub fn bytes(count: usize) -> String {
     let (scaled, unit) = match count {
         0..1024 => return format!("{count} B"),
@@ -205,7 +205,7 @@ pub fn bytes(count: usize) -> String {
     format!("{} {unit}", three_digits(scaled).trim_end_matches(".00"))
 }
 
-/// A duration in seconds with its unit: `213 µs`, `1.67 ms`.
+/// Formats a duration in seconds with its unit: `213 µs`, `1.67 ms`.
 pub fn duration(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
         s if s < 999.5e-9 => (s * 1e9, "ns"),
@@ -216,7 +216,7 @@ pub fn duration(seconds: f64) -> String {
     if scaled.is_finite() { format!("{} {unit}", three_digits(scaled)) } else { "-".into() }
 }
 
-/// A ratio: `3.31x`.
+/// Formats a ratio: `3.31x`.
 pub fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{}x", three_digits(value)) } else { "-".into() }
 }
@@ -230,7 +230,7 @@ fn three_digits(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{value:.decimals$}") }
 }
 
-/// Columns that a text takes on a terminal, where some characters take two and some none.
+/// Returns the number of terminal columns of a text. Some characters take two columns, some take none.
 fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
@@ -244,7 +244,7 @@ fn fit(text: &str, columns: usize) -> String {
     fitting
 }
 
-/// Spaces behind or before a text, counted in columns and not in characters as `format!` does.
+/// Pads a text with spaces. It counts columns, while `format!` counts characters.
 fn padded(text: &str, columns: usize, align: CellAlign) -> String {
     let space = " ".repeat(columns.saturating_sub(width(text)));
     match align {
@@ -253,7 +253,7 @@ fn padded(text: &str, columns: usize, align: CellAlign) -> String {
     }
 }
 
-/// A text in parts of at most so many columns; a character wider than that is a part.
+/// Splits a text into parts of at most `columns` columns. A wider character is a part by itself.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut taken = 0;

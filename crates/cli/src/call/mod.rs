@@ -176,7 +176,7 @@ impl CallSession<'_> {
         Ok(())
     }
 
-    /// Makes a key usable: what comes back stands for it in jobs, its public half.
+    /// Opens a key at the server, and returns its public half, which stands for it in jobs.
     async fn open(&self, args: &CallKeyArgs) -> Result<Key, CallError> {
         let source = match (&args.key, &args.own_key) {
             (Some(name), _) => open_key::Source::Resident(name.clone()),
@@ -194,17 +194,17 @@ impl CallSession<'_> {
         answer
     }
 
-    /// Writes a result that anybody may see.
+    /// Writes a result that is not secret.
     fn write_result(&self, output: &OutputArgs, bytes: &[u8], scheme: &str) -> Result<(), CallError> {
         self.write_with(output, bytes, scheme, write_out)
     }
 
-    /// Writes a plaintext or a shared secret: its file is its owner's alone.
+    /// Writes a plaintext or a shared secret. Only the owner can read its file.
     fn write_secret(&self, output: &OutputArgs, bytes: &[u8], scheme: &str) -> Result<(), CallError> {
         self.write_with(output, bytes, scheme, write_secret_out)
     }
 
-    /// Writes raw bytes to a file or a pipe, text if text was asked for, and no raw bytes to a terminal.
+    /// Writes raw bytes to a file or a pipe, or text if it was asked for. A terminal gets no raw bytes.
     fn write_with(
         &self,
         output: &OutputArgs,
@@ -225,7 +225,7 @@ impl CallSession<'_> {
         }
         if out.is_none() && io::stdout().is_terminal() {
             return Err(CallError::Usage(
-                "stdout is a terminal, the result is raw bytes: expected --hex, --base64, --out FILE or a pipe",
+                "stdout is a terminal and the result is raw bytes: expected --hex, --base64, --out FILE or a pipe",
             ));
         }
         write_out(out, bytes)
@@ -242,7 +242,7 @@ impl InputArgs {
     }
 }
 
-/// A peer's public key: 32 bytes, or PEM or DER.
+/// Reads a peer's public key: 32 bytes, or PEM or DER.
 fn peer(bytes: &[u8]) -> Result<Vec<u8>, CallError> {
     if bytes.len() == 32 {
         return Ok(bytes.to_vec());
@@ -261,8 +261,8 @@ fn about(info: &proto::KeyInfo) -> serde_json::Value {
     })
 }
 
-/// The fingerprint of a key that has a public half. What the protocol carries for a symmetric key is drawn at random at each start of
-/// the server, and names nothing outside of it.
+/// Returns the fingerprint of a key that has a public half. That of a symmetric key is drawn at random at each start of
+/// the server, so it is not shown.
 fn lasting_fingerprint(info: &proto::KeyInfo) -> Option<String> {
     (!info.public_key.is_empty() && info.fingerprint.len() >= 8).then(|| hex(&info.fingerprint))
 }
@@ -277,7 +277,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A private key: others may not read its file.
+/// Reads a private key. Other users must not be able to read its file.
 fn read_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     if path == Path::new("-") {
         return read(path);
@@ -285,13 +285,13 @@ fn read_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     read_private(path, MAX_KEY_BYTES).map_err(|error| CallError::Read { path: path.to_owned(), error })
 }
 
-/// A key of one's own, which may be a public one: that everybody may read.
+/// Reads the caller's own key. Everybody may read the file of a public key.
 fn read_own(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     let bytes = read(path)?;
     if import::private_key_format(&bytes).is_some() { read_key(path) } else { Ok(bytes) }
 }
 
-/// Far more than a chain of certificates and a key.
+/// The largest key file in bytes, far more than a chain of certificates and a key.
 const MAX_KEY_BYTES: usize = 1 << 20;
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
@@ -314,7 +314,7 @@ fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     }
 }
 
-/// The same for secrets.
+/// Writes a secret to stdout, or to a file that only its owner can read.
 fn write_secret_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     let Some(path) = out else { return Ok(io::stdout().write_all(bytes)?) };
     write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })

@@ -6,7 +6,7 @@ use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 use super::CallError;
 use crate::keys::about;
 
-/// What `--scheme` can say, before it is known whether something is signed or verified.
+/// The family of a scheme: the value of `--scheme` without its use, sign or verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SchemeFamily {
     Pkcs1(DigestAlg),
@@ -85,7 +85,7 @@ fn family(name: Option<&str>, key: KeyKind) -> Result<SchemeFamily, CallError> {
             (matches!(family, SchemeFamily::Ecdsa(..)), "ecdsa-DIGEST or ecdsa-DIGEST-fixed")
         }
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => (family == SchemeFamily::Ed25519, "ed25519"),
-        _ => return Err(CallError::Usage("this key does not sign")),
+        _ => return Err(CallError::Usage("expected a key that signs: RSA, EC or Ed25519")),
     };
     if fits {
         return Ok(family);
@@ -111,7 +111,7 @@ fn parse(name: &str) -> Result<SchemeFamily, CallError> {
     found.ok_or_else(|| CallError::Scheme { expected: EXPECTED.into(), found: name.to_owned() })
 }
 
-/// What suits a key where nothing is said.
+/// Returns the default for a key.
 fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
     Ok(match key {
         KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => SchemeFamily::Pkcs1(DigestAlg::Sha256),
@@ -122,7 +122,7 @@ fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
             SchemeFamily::Ecdsa(DigestAlg::Sha256, EcdsaEncoding::Der)
         }
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => SchemeFamily::Ed25519,
-        _ => return Err(CallError::Usage("this key does not sign")),
+        _ => return Err(CallError::Usage("expected a key that signs: RSA, EC or Ed25519")),
     })
 }
 

@@ -12,17 +12,17 @@ use super::lookup::KeyRecordSource;
 use crate::keys::place;
 use oarlock_measure::GlobalOptions;
 
-/// Shortest RSA key that is not warned about. RFC 8301 3.2.
+/// The length in bits below which an RSA key gets a warning. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
 
-/// What was found, as `--json` prints it.
+/// The result of the check, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct RecordCheck {
     name: String,
     records: usize,
     key_type: Option<&'static str>,
     key_bits: Option<u32>,
-    /// Whether the private key belongs to the record; null where none was given.
+    /// True if the private key belongs to the record; null if none was given.
     matches: Option<bool>,
     faults: Vec<String>,
     warnings: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     match answers.get(&name) {
         Some(KeyAnswer::Records(records)) => report.read(records, key.as_ref()),
         Some(KeyAnswer::Unknown(reason)) => return Err(DkimError::Lookup(reason.clone())),
-        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no such record".into()),
+        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no record of this name".into()),
     }
     report.print(global)?;
     match report.faults.as_slice() {
@@ -89,7 +89,7 @@ impl RecordCheck {
             let is_same = key.fingerprint() == record.key.fingerprint();
             self.matches = Some(is_same);
             if !is_same {
-                self.faults.push("the record has another key than the file".into());
+                self.faults.push("the record and the file have different keys".into());
             }
         }
     }

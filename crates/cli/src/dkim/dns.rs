@@ -33,7 +33,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
-    // What a verifier will read, so that nothing is published that it cannot.
+    // The record is parsed as a verifier does it, so that no unusable record is published.
     let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
     if algorithm == Algorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());

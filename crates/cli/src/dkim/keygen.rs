@@ -12,7 +12,7 @@ use super::args::{MailKeyType, MailKeygenArgs};
 use crate::keys::{Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
 
-/// What was made, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct MadeMailKey<'a> {
     path: PathBuf,
@@ -47,6 +47,6 @@ pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), D
         return Ok(writeln!(out, "{text}")?);
     }
     writeln!(out, "{}", made.zone_line)?;
-    eprintln!("oarlock: the private key is in {}; the lines above are for DNS", made.path.display());
+    eprintln!("oarlock: the private key is in {}; publish the lines above in DNS", made.path.display());
     Ok(())
 }

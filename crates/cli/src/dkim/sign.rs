@@ -95,7 +95,7 @@ impl MailSignArgs {
         let default = Coverage::default();
         Coverage {
             signed: self.headers.clone().unwrap_or(default.signed),
-            // Of fields that the caller names, only those that he wants.
+            // If the caller names the fields, only From is oversigned by default.
             oversigned: self.oversign.clone().unwrap_or(match self.headers {
                 Some(_) => vec!["From".into()],
                 None => default.oversigned,
@@ -113,11 +113,11 @@ impl MailSignArgs {
     }
 }
 
-/// Where signed messages go.
+/// The target of signed messages.
 enum MailTarget {
     Files(Destination),
     Stdout,
-    /// Only their signatures are told.
+    /// Only their signatures are printed.
     Nowhere,
 }
 
@@ -128,14 +128,14 @@ struct MailSigning {
     target: MailTarget,
 }
 
-/// What came of a message.
+/// The result of a message.
 struct SignedMail {
     source: String,
-    /// Of each signer; or why it is no message.
+    /// The signature of each signer, or the reason why the message cannot be parsed.
     fields: Result<Vec<(String, Algorithm, Signed)>, String>,
-    /// Signatures whose place new ones take.
+    /// The number of older signatures that new ones replace.
     replaced: u64,
-    /// For standard output.
+    /// The text for standard output.
     text: Option<Vec<u8>>,
     error: Option<MailError>,
 }
@@ -167,7 +167,7 @@ impl MailSigning {
         Ok(done.collect())
     }
 
-    /// A message is written with all its signatures or not at all; on standard output, where others stand behind it, without.
+    /// Writes a message with all its signatures. If one is missing, a file is not written, and standard output gets the message unsigned.
     fn write(&self, mail: &Mail, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> SignedMail {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
@@ -192,7 +192,7 @@ fn named((signer, field): (&Signer, Signed)) -> (String, Algorithm, Signed) {
     (signer.selector().to_owned(), signer.algorithm(), field)
 }
 
-/// As it was, or as one of an mbox where it came from one or from one of many files.
+/// Returns the message as it was, or as a part of an mbox if it came from an mbox or from one of several files.
 fn text(mail: &Mail, header: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(mail.bytes.len() + header.len() + 64);
     let written = if mail.envelope.is_some() {
@@ -221,7 +221,7 @@ impl SignedMail {
             && self.fields.as_ref().is_ok_and(|fields| fields.iter().all(|(_, _, field)| field.is_ok()))
     }
 
-    /// What went wrong, on stderr.
+    /// Prints failures on stderr.
     fn tell(&self) {
         let fault = |reason: &dyn std::fmt::Display| eprintln!("oarlock: {}: {reason}", self.source);
         match &self.fields {
@@ -260,7 +260,7 @@ impl SignedMail {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct SignCounts {
     signatures: u64,
-    /// Signatures of the same domain and selector that the messages had before.
+    /// The number of older signatures of the same domain and selector.
     replaced: u64,
     unsigned: u64,
 }

@@ -56,10 +56,10 @@ struct MailVerifier {
     now_s: u64,
 }
 
-/// What was found of a message.
+/// The result of a message.
 struct VerifiedMail {
     source: String,
-    /// Or why it is no message.
+    /// The results, or the reason why the message cannot be parsed.
     verified: Result<Verified, String>,
 }
 
@@ -95,7 +95,7 @@ impl MailVerifier {
     }
 }
 
-/// A signature as `--json` prints it, or a message that has none.
+/// A signature as `--json` prints it, or a message without signatures.
 #[derive(Debug, Serialize)]
 struct ResultLine<'a> {
     source: &'a str,

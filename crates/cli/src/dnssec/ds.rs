@@ -15,37 +15,39 @@ use super::{DnssecError, key_text};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::count;
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
 #[derive(Args, Debug)]
-#[command(after_help = "Revoked keys and keys that are no zone keys have no DS and are named on stderr.\n\n\
+#[command(
+    after_help = "Revoked keys and keys without the zone flag have no DS. They are named on stderr.\n\n\
                   Examples: oarlock dnssec ds Kexample.+013+35738.key --digest sha256 --digest sha384\n          \
                   oarlock dnssec ds --zone example. key-at-the-cryptoserver.pem --dnskey\n\n\
-                  Exit codes: 0 done, 1 no key has a DS, 2 wrong usage or a line that cannot be read, 3 the machine failed.")]
+                  Exit codes: 0 done, 1 no key has a DS, 2 wrong usage or a line that cannot be read, 3 the machine failed."
+)]
 pub(super) struct ZoneDsArgs {
-    /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone, signing keys
+    /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone: signing keys
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Which digest: sha256, sha384, sha1 or its number; repeatable
+    /// Digest: sha256, sha384, sha1 or a number; repeatable
     #[arg(long, value_name = "DIGEST", default_value = "sha256")]
     digest: Vec<DigestType>,
-    /// Print CDS records, for the zone itself
+    /// Print CDS records, which belong into the zone itself
     #[arg(long, conflicts_with = "dnskey")]
     cds: bool,
     /// Print the DNSKEY records
     #[arg(long)]
     dnskey: bool,
-    /// Of keys that are no entry points (flags 256) too
+    /// Include keys that are not entry points (flags 256)
     #[arg(long)]
     all: bool,
-    /// The files are signing keys of this zone: BIND's private ones, PEM, or references to keys at a cryptoserver
+    /// Read the files as signing keys of this zone: BIND's private keys, PEM, or references to keys at a cryptoserver
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
-    /// The algorithm of a signing key, where neither its file nor a .key file beside it says which
+    /// Algorithm of a signing key, if neither its file nor a .key file beside it states it
     #[arg(long, value_name = "ALGORITHM", requires = "zone")]
     algorithm: Option<Algorithm>,
-    /// The flags of a signing key, where no .key file beside it says which [default: 257]
+    /// Flags of a signing key, if no .key file beside it states them [default: 257]
     #[arg(long, value_name = "FLAGS", requires = "zone")]
     flags: Option<u16>,
     #[command(flatten)]
@@ -54,7 +56,7 @@ pub(super) struct ZoneDsArgs {
     keys: KeyFileArgs,
 }
 
-/// A key, and where it is.
+/// A key and its file.
 struct ZoneKey {
     path: PathBuf,
     owner: NameBuf,
@@ -108,7 +110,7 @@ fn signing_keys(args: &ZoneDsArgs, files: &KeyFiles, zone: &NameBuf) -> Result<V
     args.files.iter().map(load).collect()
 }
 
-/// DNSKEYs of all files, and how many lines could not be read.
+/// Reads the DNSKEYs of all files. Returns also the number of lines that could not be read.
 fn published_keys(args: &ZoneDsArgs) -> Result<(Vec<ZoneKey>, usize), DnssecError> {
     let (mut keys, mut bad_lines) = (Vec::new(), 0);
     for path in &args.files {
@@ -125,7 +127,7 @@ fn published_keys(args: &ZoneDsArgs) -> Result<(Vec<ZoneKey>, usize), DnssecErro
     Ok((keys, bad_lines))
 }
 
-/// A file's records, and how many of its lines are none, which are named on stderr.
+/// Reads a file's records. Returns also the number of lines that could not be read, which are reported on stderr.
 fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
     let unreadable = |error: io::Error| {
         let error = io::Error::new(error.kind(), damage_of(&error));
@@ -176,7 +178,7 @@ fn of_key(
     Ok(())
 }
 
-/// Why a key has no DS.
+/// Returns the reason why a key has no DS.
 fn reason_against(args: &ZoneDsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
     match () {
         () if !dnskey.is_zone_key() => Some("no zone key"),

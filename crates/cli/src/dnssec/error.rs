@@ -1,4 +1,4 @@
-//! Why there is no output, or not all of it.
+//! The errors of `oarlock dnssec`.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::key_files::SigningKeyError;
 use crate::keys::KeysError;
 use crate::records::RecordsError;
 
-/// Why a zone was not verified or signed, or the answer is no.
+/// An error of `oarlock dnssec`, or the answer no.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DnssecError {
     #[error(transparent)]
@@ -47,7 +47,7 @@ pub(crate) enum DnssecError {
     Zonegen(#[from] ZonegenError),
     #[error("{0}")]
     Usage(String),
-    /// What was wrong was said where it was.
+    /// The answer is no. Details were printed before.
     #[error("{0}")]
     No(String),
     #[error("stdout: {0}")]

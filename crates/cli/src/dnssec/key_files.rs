@@ -30,34 +30,34 @@ pub(crate) const ZONE_SIGNING: u16 = ZONE_KEY;
 
 /// The holder of keys that live at a cryptoserver.
 const HOLDER: &str = "cryptoserver";
-/// A batch of a zone's signatures takes longer than one of a mail's.
+/// The time to wait for a batch of a zone's signatures, which is larger than one of mail.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Endings of files that stand beside a public key's.
+/// The endings of a key's files.
 const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
 
-/// How keys are opened.
+/// Options for opening keys.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct KeyFileArgs {
-    /// Encrypted keys open with the first line of this file
+    /// File whose first line is the passphrase of encrypted keys
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(crate) passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 }
 
-/// What a file does not say. What it does say must be the same.
+/// The properties that a key must have if its file does not state them. Stated ones must be the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WantedKey {
-    /// [RSASHA256](Algorithm::RSASHA256) for an RSA key of which nothing else is known; others say it themselves.
+    /// The algorithm. An RSA key without it gets [RSASHA256](Algorithm::RSASHA256); other keys determine it.
     pub(crate) algorithm: Option<Algorithm>,
-    /// [`KEY_SIGNING`] where nothing else is known.
+    /// The flags; [`KEY_SIGNING`] if nothing else is known.
     pub(crate) flags: Option<u16>,
 }
 
 /// A key that signs a zone.
 #[derive(Clone, Debug)]
 pub(crate) struct ZoneSigningKey {
-    /// The private half, or the place where it is.
+    /// The private half, or a handle of the server that holds it.
     pub(crate) key: Key,
     pub(crate) algorithm: Algorithm,
     pub(crate) flags: u16,
@@ -68,14 +68,14 @@ pub(crate) struct ZoneSigningKey {
     pub(crate) path: PathBuf,
 }
 
-/// Why a file is no signing key of a zone.
+/// The reason why a file is not a signing key of a zone.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SigningKeyError {
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
     Dnskey(#[from] DnskeyError),
-    #[error("it has no private half")]
+    #[error("expected a private key, found a public one")]
     Public,
     #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
     Kind(KeyKind),
@@ -87,7 +87,7 @@ pub(crate) enum SigningKeyError {
     NoDnskey { path: PathBuf, zone: NameBuf },
     #[error("{} is the public half of another key", path.display())]
     OtherKey { path: PathBuf },
-    #[error("a DNSKEY with flags {0}, which are no zone key's")]
+    #[error("expected a DNSKEY with the zone flag (256), found flags {0}")]
     NoZoneKey(u16),
     #[error(transparent)]
     Server(#[from] CallError),
@@ -110,7 +110,7 @@ impl CommandError for SigningKeyError {
 pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
-    /// Once a file has named a key there.
+    /// The server, once a file has named a key there.
     remote: OnceCell<RemoteHolder>,
 }
 
@@ -289,7 +289,7 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<
     }
 }
 
-/// What was asked for, what the private key's file says and what the DNSKEY beside it: all that is known must be the same.
+/// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are known must be equal.
 fn agreed(
     wanted: Option<Algorithm>,
     stated: Option<Algorithm>,

@@ -19,7 +19,7 @@ use crate::key_path::key_path;
 use crate::keys::{KeysError, Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
 
-/// Keys that are made before it is given up to find one with a tag of its own.
+/// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;
 
 #[derive(Args, Debug)]
@@ -30,54 +30,54 @@ const MAX_TRIES: usize = 1000;
                   Exit codes: 0 done, 2 wrong usage or a file that is in the way, 3 the machine failed."
 )]
 pub(super) struct ZoneKeygenArgs {
-    /// The zone
+    /// Name of the zone
     zone: String,
-    /// What the key signs with: a mnemonic or a number
+    /// Algorithm of the key: a mnemonic or a number
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
     algorithm: Algorithm,
-    /// Bits of an RSA key [default: 2048]
+    /// Bits of an RSA key, 1024 to 4096 [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
     bits: Option<u16>,
     #[command(flatten)]
     role: RoleArgs,
-    /// What the private key is written as
+    /// Format of the private key's file
     #[arg(long, value_enum, default_value = "bind")]
     format: KeyFileFormat,
-    /// Where the files go
+    /// Directory for the files
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
     /// Encrypt the private key under the first line of this file (with --format pem)
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     passphrase_file: Option<PathBuf>,
-    /// Take a tag that a key of the zone in the directory has already, and write over files of that name
+    /// Allow a tag that another key of the zone in the directory has, and overwrite files of that name
     #[arg(long)]
     force: bool,
 }
 
-/// What the key is for.
+/// The role of the key.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
 struct RoleArgs {
-    /// It signs the zone's keys: flags 257
+    /// Make a key that signs the zone's keys: flags 257
     #[arg(long)]
     ksk: bool,
-    /// It signs the zone's other records: flags 256
+    /// Make a key that signs the zone's other records: flags 256
     #[arg(long)]
     zsk: bool,
-    /// It signs everything: flags 257, unless another one is said
+    /// Make a key that signs everything: flags 257 [default]
     #[arg(long)]
     csk: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum KeyFileFormat {
-    /// BIND's
+    /// The format of BIND
     Bind,
     /// PKCS#8 in PEM
     Pem,
 }
 
-/// What was made, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct MadeZoneKey {
     zone: String,
@@ -104,7 +104,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), D
     }
     writeln!(out, "{}\n{}", made.dnskey, made.ds)?;
     eprintln!(
-        "oarlock: the private key is in {}; the DNSKEY above is for the zone, the DS for its parent",
+        "oarlock: the private key is in {}; publish the DNSKEY above in the zone, and the DS in its parent",
         made.private_file.display()
     );
     Ok(())
@@ -139,7 +139,7 @@ fn make(args: &ZoneKeygenArgs) -> Result<ZoneSigningKey, DnssecError> {
         .map_err(|error| DnssecError::KeyFile { path, error: Box::new(error) })
 }
 
-/// Keys are made until one has a tag that no other one has, revoked or not. RFC 4034 Appendix B.
+/// Generates keys until one has a tag that no other key has, revoked or not. RFC 4034 Appendix B.
 fn with_own_tag(
     taken: &HashSet<u16>,
     mut make: impl FnMut() -> Result<ZoneSigningKey, DnssecError>,
@@ -155,10 +155,12 @@ fn with_own_tag(
             return Ok(key);
         }
     }
-    Err(DnssecError::Usage("the directory has keys of nearly all tags: another one, or --force".into()))
+    Err(DnssecError::Usage(
+        "the directory has keys of nearly all tags: use another directory, or --force".into(),
+    ))
 }
 
-/// Tags of the zone's keys in a directory, whatever their algorithm.
+/// Returns the tags of the zone's keys in a directory, of all algorithms.
 fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
     let start = format!("K{}+", file_name(zone));
     let unreadable = |error| DnssecError::Read { path: directory.to_owned(), error };
@@ -217,7 +219,7 @@ fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite)
     Ok(())
 }
 
-/// As BIND writes a zone's name in those of files.
+/// Returns a zone's name as BIND writes it in file names.
 fn file_name(zone: Name<'_>) -> String {
     let mut text = String::new();
     for label in zone.labels() {
@@ -232,11 +234,11 @@ fn file_name(zone: Name<'_>) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
-/// The time in UTC, as signatures have it.
+/// Returns the present in UTC, in the form of signatures.
 fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut text = Vec::new();
-    // Such times go round after 2^32 seconds. RFC 4034 3.1.5.
+    // Such times wrap after 2^32 seconds. RFC 4034 3.1.5.
     rdata::write_time(seconds as u32, &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }

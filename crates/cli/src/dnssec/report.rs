@@ -1,4 +1,4 @@
-//! What was found in a zone, as text and as JSON.
+//! The findings in a zone, as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::zone_file::ZoneFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::{count, thousands};
 
-/// A zone that was looked at.
+/// A zone that was verified.
 #[derive(Debug)]
 pub(super) struct VerifiedZone<'a> {
     pub(super) zone: &'a ZoneFile,
@@ -67,7 +67,7 @@ struct FindingLine<'a> {
 }
 
 impl<'a> VerifiedZone<'a> {
-    /// A line per finding, and one of what there is.
+    /// Prints a line for each finding, and the summary.
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         for line in self.lines() {
             line.print(out)?;
@@ -120,7 +120,7 @@ impl<'a> VerifiedZone<'a> {
         writeln!(out)
     }
 
-    /// Exit status 1 where the zone is bad.
+    /// Fails if the zone is bad.
     pub(super) fn verdict(&self) -> Result<(), DnssecError> {
         match self.failures() {
             0 => Ok(()),
@@ -130,7 +130,7 @@ impl<'a> VerifiedZone<'a> {
         }
     }
 
-    /// What became of the zone, in a word.
+    /// Returns the verdict of the zone in a word.
     fn word(&self) -> &'static str {
         match self.failures() {
             0 if self.report.counts.good_signatures == 0 => "unsupported",
@@ -139,7 +139,7 @@ impl<'a> VerifiedZone<'a> {
         }
     }
 
-    /// Entries that could not be read are among them.
+    /// Returns the number of failures, including entries that could not be read.
     fn failures(&self) -> usize {
         let damaged = usize::from(self.zone.damage.is_some());
         self.report.failures() + self.zone.faults.len() + self.zone.more_faults + damaged
@@ -203,7 +203,7 @@ impl<'a> FindingLine<'a> {
     }
 }
 
-/// What a reading says, as `--json` prints it.
+/// The result of reading a zone, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct SyntaxSummary<'a> {
     records: usize,
@@ -257,7 +257,7 @@ pub(super) fn syntax(
     }
 }
 
-/// Entries that could not be read, and why the file could not be read to its end.
+/// Returns lines for the entries that could not be read, and for the reason why the file could not be read to its end.
 fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
     let place = || Some((zone.path.display().to_string(), 0));
     let damage = zone.damage.iter().map(move |text| FindingLine::bare("truncated", text.clone(), place()));
@@ -267,7 +267,7 @@ fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
     zone.faults.iter().map(fault).chain(damage)
 }
 
-/// Why there is nothing to look at: what could not be read is said first.
+/// Returns the error that there is no zone to verify, after printing the entries that could not be read.
 pub(super) fn no_zone(zone: &ZoneFile, error: &str) -> DnssecError {
     for fault in &zone.faults {
         let (file, line) = zone.place_of_fault(fault);

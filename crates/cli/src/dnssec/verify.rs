@@ -20,32 +20,32 @@ use crate::time::{TimePoint, now};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 
-/// Names whose signatures are verified together: lanes are full many times, and what is signed fits into a core's cache.
+/// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a core's cache.
 const NAMES: usize = 2048;
 
 #[derive(Debug, Args)]
 pub(super) struct ZoneVerifyArgs {
-    /// The zone in presentation format, also as .gz, .xz or .zst; `-` is standard input
+    /// Zone in presentation format, also as .gz, .xz or .zst; `-` is standard input
     #[arg(value_name = "ZONE")]
     zone: PathBuf,
-    /// What relative names end in [default: $ORIGIN, or the owner of the SOA record]
+    /// Origin of relative names [default: $ORIGIN, or the owner of the SOA record]
     #[arg(long, value_name = "NAME")]
     origin: Option<String>,
     #[command(flatten)]
     text: TextArgs,
-    /// When: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
+    /// Time of the verification: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d or -1h [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     now: Option<TimePoint>,
-    /// DS or DNSKEY records of the zone that are trusted, in presentation format: one of them has to lead to its keys
+    /// Trusted DS or DNSKEY records of the zone in presentation format; one of them must match its keys; repeatable
     #[arg(long = "anchor", value_name = "FILE")]
     anchors: Vec<PathBuf>,
-    /// Most keys of one tag that a signature is tried with
+    /// Largest number of keys of one tag that a signature is tried with, 1 to 1000
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     max_keys: u16,
-    /// Most additional iterations of NSEC3 that are computed
+    /// Largest number of additional NSEC3 iterations that are computed
     #[arg(long, value_name = "N", default_value_t = 150)]
     max_iterations: u16,
-    /// Only read the zone: what is no record is reported, nothing is verified
+    /// Only read the zone: report syntax errors, verify nothing
     #[arg(long)]
     syntax_only: bool,
     /// Print failures only
@@ -105,7 +105,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneVerifyArgs) -> Result<(), D
     done.verdict()
 }
 
-/// Verifies on all threads: what concerns the whole zone is one piece of work, ranges of names are the others.
+/// Verifies on all threads. The checks of the whole zone are one piece of work, ranges of names are the others.
 fn verify(verifier: &Verifier<'_>, accelerator: &Accelerator, threads: usize) -> Result<Report, JobError> {
     let names = verifier.name_count();
     let pieces = 1 + names.div_ceil(NAMES);
@@ -142,7 +142,7 @@ fn verify(verifier: &Verifier<'_>, accelerator: &Accelerator, threads: usize) ->
     Ok(all)
 }
 
-/// The names of a piece of work; none of the first.
+/// Returns the names of a piece of work; the first piece has none.
 fn range(piece: usize, names: usize) -> Range<usize> {
     match piece.checked_sub(1) {
         None => 0..0,
@@ -162,7 +162,7 @@ fn check(
     }
 }
 
-/// DS and DNSKEY records of files.
+/// Reads DS and DNSKEY records from files.
 fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<Anchor>, DnssecError> {
     let mut anchors = Vec::new();
     for path in paths {
@@ -174,13 +174,16 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<Anchor>, DnssecErr
         let before = anchors.len();
         anchors.extend(file.records.iter().filter_map(|record| Anchor::of(&record)));
         if anchors.len() == before {
-            return Err(DnssecError::Usage(format!("{}: neither DS nor DNSKEY records", path.display())));
+            return Err(DnssecError::Usage(format!(
+                "{}: expected DS or DNSKEY records, found none",
+                path.display()
+            )));
         }
     }
     Ok(anchors)
 }
 
-/// How much was looked at, in words.
+/// Describes the counts in words.
 pub(super) fn counted(counts: &Counts) -> String {
     use oarlock_measure::table::{count, thousands};
     let mut text = format!(

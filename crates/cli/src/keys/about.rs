@@ -1,4 +1,4 @@
-//! What may be said of a key.
+//! Summaries of keys without their secrets.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,36 +12,36 @@ use serde::Serialize;
 
 use oarlock_measure::GlobalOptions;
 
-/// A key without its material, as `--json` prints it.
+/// A key without its secrets, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct KeySummary {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) holds: KeyHalf,
-    /// Of an RSA key the length of its modulus, of others that of the private or secret number; null where it is not known.
+    /// The length of an RSA key's modulus, or of another key's private or secret number, in bits; null if it is unknown.
     pub(super) bits: Option<usize>,
     pub(super) fingerprint: Option<String>,
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) share: Option<SharePosition>,
-    /// In PEM.
+    /// The public half in PEM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) public_key: Option<String>,
 }
 
-/// Which half there is.
+/// The half of a key that is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum KeyHalf {
     Private,
     Public,
-    /// A part of the private half.
+    /// A share of the private half.
     Share,
-    /// There are no halves.
+    /// A symmetric key, which has no halves.
     Secret,
 }
 
-/// Which share of how many, and how many sign together.
+/// The position of a share: its index, the number of shares, and the threshold.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct SharePosition {
     index: u8,
@@ -50,7 +50,7 @@ pub(super) struct SharePosition {
 }
 
 impl KeySummary {
-    /// What a file of a directory of keys holds.
+    /// Describes the content of a file in a key directory.
     pub(super) fn material(name: &str, material: &Material, file: &Path) -> Self {
         match material {
             Material::Key(key) => Self::asymmetric(name, key, file),
@@ -58,7 +58,7 @@ impl KeySummary {
         }
     }
 
-    /// A key that has a public half.
+    /// Describes a key that has a public half.
     pub(super) fn asymmetric(name: &str, key: &Key, file: &Path) -> Self {
         Self {
             name: name.to_owned(),
@@ -72,7 +72,7 @@ impl KeySummary {
         }
     }
 
-    /// A share: it is known by the key that all shares together stand for.
+    /// Describes a share by the public key that all shares together have.
     fn of_share(name: &str, share: &Share, file: &Path) -> Self {
         let whole = share.public();
         let place =
@@ -80,7 +80,7 @@ impl KeySummary {
         Self { holds: KeyHalf::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
     }
 
-    /// A key of a file of keys.
+    /// Describes a symmetric key in a file of keys.
     pub(super) fn symmetric(name: &str, key_type: KeyType, len: Option<usize>, file: &Path) -> Self {
         Self {
             name: name.to_owned(),
@@ -94,7 +94,7 @@ impl KeySummary {
         }
     }
 
-    /// Prints it on stdout.
+    /// Prints the summary on stdout.
     pub(super) fn print(&self, global: &GlobalOptions) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if global.json {
@@ -128,7 +128,7 @@ impl KeyHalf {
     }
 }
 
-/// True where there is no private half.
+/// True if there is no private half.
 pub(super) fn is_public(key: &Key) -> bool {
     matches!(
         key.kind(),
@@ -136,14 +136,14 @@ pub(super) fn is_public(key: &Key) -> bool {
     )
 }
 
-/// Says on stderr what is wrong with a key that nevertheless works.
+/// Warns on stderr about a key that is too short.
 pub(crate) fn warn(name: &str, key: &Key) {
     if let KeyKind::RsaPrivate(bits @ ..2048) | KeyKind::RsaPublic(bits @ ..2048) = key.kind() {
         eprintln!("oarlock: {name}: an RSA key of {bits} bits is too short to be safe");
     }
 }
 
-/// A kind as the command line names it, whichever half is there.
+/// Returns a kind's name on the command line, which is the same for both halves.
 pub(crate) fn kind(kind: KeyKind) -> String {
     match kind {
         KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => format!("rsa{bits}"),

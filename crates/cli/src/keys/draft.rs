@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Key files that appear whole or not at all.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use super::KeysError;
 use crate::draft_file::create_draft;
 
-/// What may stand at the path.
+/// The permission to overwrite a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
     Nothing,
     AnyFile,
 }
 
-/// For its owner alone.
+/// Returns the permissions of a file that only its owner can read.
 pub(super) fn private() -> Permissions {
     Permissions::from_mode(0o600)
 }
 
-/// Writes a file beside its name, then gives it the name.
+/// Writes a file under a temporary name or none, then gives it its name.
 pub(super) fn write(
     path: &Path,
     text: &[u8],
@@ -47,7 +47,7 @@ pub(super) fn write(
     oarlock_io::atomic_file::sync_folder(&path).map_err(fail)
 }
 
-/// The path that is written: what a link leads to is replaced, not the link, and never a device or a directory.
+/// Checks a path, and returns the path that is written. The target of a link is replaced, not the link; devices and directories are rejected.
 pub(super) fn checked(path: &Path, over: Overwrite) -> Result<PathBuf, KeysError> {
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => {
@@ -62,7 +62,7 @@ pub(super) fn checked(path: &Path, over: Overwrite) -> Result<PathBuf, KeysError
     }
 }
 
-/// The folder of a file.
+/// Returns the directory of a file.
 pub(super) fn folder(path: &Path) -> &Path {
     oarlock_io::atomic_file::folder_of(path)
 }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_unless_that_is_said() {
+    fn an_existing_file_is_replaced_only_with_permission() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key.pem");
         write(&path, b"one", private(), Overwrite::Nothing).unwrap();

@@ -33,7 +33,7 @@ impl GenerateArgs {
         }
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let (name, path) = self.place()?;
-        // Refused before the work rather than after it.
+        // Checked before the work, which can take minutes.
         draft::checked(&path, self.over())?;
         let key = generate(self.kind, self.safe_primes)?;
         place::write(&path, &key, passphrase.as_ref(), self.over())?;
@@ -56,7 +56,7 @@ impl GenerateArgs {
         }
         if self.directory.is_some() || self.out.is_some() || self.passphrase_file.is_some() {
             return Err(KeysError::Usage(
-                "a symmetric key goes into a file of keys, not encrypted: expected --records, or none of --directory, --out \
+                "a symmetric key is written unencrypted into a file of keys: use --records, and none of --directory, --out \
                  and --passphrase-file",
             ));
         }
@@ -89,7 +89,7 @@ fn generate(kind: GeneratedKind, has_safe_primes: bool) -> Result<Key, KeysError
     let key = if has_safe_primes {
         let found = kind.generate_safe(|progress| {
             spinner.set_message(format!(
-                "looking for safe primes of {kind}: {} of 2 found, {} candidates for the next",
+                "searching safe primes for {kind}: {} of 2 found, {} candidates for the next",
                 progress.found, progress.candidates
             ));
         });
@@ -101,12 +101,12 @@ fn generate(kind: GeneratedKind, has_safe_primes: bool) -> Result<Key, KeysError
     key.map_err(KeysError::Generate)
 }
 
-/// On stderr, only where somebody watches, and only for what takes its time.
+/// Returns a spinner on stderr for slow work, if stderr is a terminal.
 fn spinner(kind: GeneratedKind) -> ProgressBar {
     if !kind.is_slow() || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let spinner = ProgressBar::new_spinner().with_message(format!("looking for the primes of {kind}"));
+    let spinner = ProgressBar::new_spinner().with_message(format!("searching primes for {kind}"));
     spinner.enable_steady_tick(Duration::from_millis(100));
     spinner
 }

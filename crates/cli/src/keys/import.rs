@@ -14,7 +14,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = place::read(&args.file, in_passphrase.as_ref())?;
     if about::is_public(&key) && passphrase.is_some() {
-        return Err(KeysError::Usage("--passphrase-file: this is a public key, which nothing encrypts"));
+        return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }
     let directory = place::directory_to_fill(args.directory.as_deref())?;
     let path = place::file_for(&directory, &name)?;
@@ -22,7 +22,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     place::write(&path, &key, passphrase.as_ref(), over)?;
     about::warn(&name, &key);
     if in_passphrase.is_some() && passphrase.is_none() && !about::is_public(&key) {
-        eprintln!("oarlock: {} is not encrypted: --passphrase-file makes it so", path.display());
+        eprintln!("oarlock: {} is not encrypted: use --passphrase-file to encrypt it", path.display());
     }
     Ok(KeySummary::asymmetric(&name, &key, &path).print(global)?)
 }

@@ -1,4 +1,4 @@
-//! What can be made.
+//! The kinds of keys that can be generated.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub(super) enum GeneratedKind {
     Hmac,
 }
 
-/// As long as the output of SHA-256: shorter ones weaken it, longer ones add nothing. RFC 2104 section 3.
+/// The length of an HMAC key in bytes, that of SHA-256's output: shorter keys weaken HMAC, longer keys add nothing. RFC 2104 section 3.
 const HMAC_LEN: usize = 32;
 
 impl GeneratedKind {

@@ -29,7 +29,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysErr
 }
 
 impl ListArgs {
-    /// What was named; where nothing was, what there is of the development set-up.
+    /// Returns the directory and the file that were named. If neither was named, returns those of the development set-up that exist.
     fn places(&self) -> Result<(Option<PathBuf>, Option<PathBuf>), KeysError> {
         if self.directory.is_some() || self.records.is_some() {
             return Ok((self.directory.clone(), self.records.clone()));
@@ -43,11 +43,11 @@ impl ListArgs {
     }
 }
 
-/// What was found.
+/// The keys that were found.
 #[derive(Debug, Default)]
 struct KeyList {
     keys: Vec<KeySummary>,
-    /// Files that could not be used.
+    /// The number of files that could not be used.
     broken: usize,
 }
 
@@ -65,7 +65,10 @@ impl KeyList {
             self.refuse(&format_args!("{}: {fault}", path.display()));
         }
         for path in &changes.exposed {
-            eprintln!("oarlock: {}: everybody may read this private key", path.display());
+            eprintln!(
+                "oarlock: {}: every user can read this private key: remove the permission",
+                path.display()
+            );
         }
         let found = directory.keys().filter_map(|(name, found)| Some((name, found, directory.file(name)?)));
         self.keys.extend(found.map(|(name, found, file)| KeySummary::material(name, found, file)));
@@ -98,7 +101,7 @@ impl KeyList {
         let mut table = TextTable::new(head);
         for key in &self.keys {
             let fingerprint = match &key.fingerprint {
-                // As much as tells keys apart at a glance; the whole is in the JSON.
+                // Sixteen digits distinguish keys at a glance; the JSON has all digits.
                 Some(whole) => TableCell::from(&whole[..16]),
                 None => TableCell::none(),
             };

@@ -1,4 +1,4 @@
-//! Files of symmetric keys, as `oarlock records --keys` reads them.
+//! Files of symmetric keys, in the format of `oarlock records --keys`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -17,11 +17,11 @@ use super::KeysError;
 use super::about::KeySummary;
 use super::draft::{self, Overwrite};
 
-/// More than half a million keys.
+/// The largest file in bytes: more than half a million keys.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Adds a key to a file of keys, which is made where it is not there; gives back the key's length. A key of the same name is
-/// replaced where `over` says so, in its line.
+/// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the same name is
+/// replaced in its line if `over` allows it.
 pub(super) fn add(
     path: &Path,
     name: &str,
@@ -31,7 +31,7 @@ pub(super) fn add(
 ) -> Result<usize, KeysError> {
     let secret = strong(key_type, generate)?;
     let line = line(name, key_type, &secret);
-    // Whoever else adds a key has to wait for the renaming: from another's text this key would be missing.
+    // Locked until the file is renamed: another process that adds a key at the same time would write a text without this key.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let lock = File::open(draft::folder(&real)).and_then(|folder| folder.lock().map(|()| folder));
     let _lock = lock.map_err(|error| KeysError::Create { path: path.to_owned(), error })?;
@@ -49,7 +49,7 @@ pub(super) fn add(
     Ok(secret.len())
 }
 
-/// A file of keys that holds what it should.
+/// A valid file of keys.
 pub(super) struct SymmetricKeyFile {
     text: Zeroizing<Vec<u8>>,
     loaded: LoadedKeys,
@@ -67,7 +67,7 @@ impl SymmetricKeyFile {
         Ok(Self { text, loaded })
     }
 
-    /// What may be said of its keys, in their order.
+    /// Describes its keys, in their order.
     pub(super) fn keys(&self, path: &Path) -> Vec<KeySummary> {
         let table = &self.loaded.table;
         let infos = table.names().into_iter().filter_map(|(index, _)| table.info(index));
@@ -76,7 +76,7 @@ impl SymmetricKeyFile {
             .collect()
     }
 
-    /// Its text with one more line, or another line in the place of the key that has the name.
+    /// Returns its text with one more line, or with another line in the place of the key of this name.
     fn with(
         &self,
         path: &Path,
@@ -105,7 +105,7 @@ impl SymmetricKeyFile {
     }
 }
 
-/// Stands for the counters that a file names: whoever only looks at keys leaves them alone.
+/// Stands for the counters that a file names, so that reading keys does not open or create them.
 #[derive(Debug)]
 struct Unopened;
 
@@ -119,7 +119,7 @@ impl CounterStore for Unopened {
     }
 }
 
-/// A key that no table refuses, of odd parity where DES is meant.
+/// Generates a key that every table accepts, with odd parity for DES.
 fn strong(
     key_type: KeyType,
     generate: impl Fn() -> Result<Key, KeyError>,
@@ -141,7 +141,7 @@ fn strong(
     }
 }
 
-/// The lowest bit of each byte makes the number of its ones odd. FIPS 46-3, bits 8, 16, ..., 64 of a key.
+/// Sets the lowest bit of a byte so that the number of its ones is odd. FIPS 46-3, bits 8, 16, ..., 64 of a key.
 fn with_odd_parity(byte: u8) -> u8 {
     byte ^ u8::from(byte.count_ones().is_multiple_of(2))
 }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_broken_is_left_as_it_is() {
+    fn a_broken_file_is_left_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         fs::write(&path, "{\"type\":\"hmac\",\"hex\":\"0b\"}\nno key\n").unwrap();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_added_at_once_are_all_there() {
+    fn keys_that_are_added_at_the_same_time_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         std::thread::scope(|scope| {

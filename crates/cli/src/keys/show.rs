@@ -40,7 +40,7 @@ fn reference(name: &str, key: &Key) -> Result<String, KeyError> {
     Reference { name: name.to_owned(), spki: Some(export::spki_der(key)?) }.to_pem()
 }
 
-/// The key whose public half is shown: of a share that of all shares together.
+/// Returns the key whose public half is shown. For a share it is the key of all shares together.
 fn key_of(material: &Material) -> &Key {
     match material {
         Material::Key(key) => key,
@@ -49,7 +49,7 @@ fn key_of(material: &Material) -> &Key {
 }
 
 impl ShowArgs {
-    /// A file that is there, unless a directory was named: then it is a name in that.
+    /// Returns the file of the key. With --directory it is the name of a key there, else a file if one exists.
     fn path(&self) -> Result<PathBuf, KeysError> {
         let is_name = self.key.to_str().filter(|name| oarlock_io::is_key_name(name));
         let is_file = self.key == Path::new("-") || (self.key.exists() && !self.key.is_dir());

@@ -1,4 +1,4 @@
-//! Chunks back in their order: output and rejected rows written, progress told.
+//! Chunks in their order: writes output and rejected rows, and shows progress.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,9 +10,9 @@ use super::RecordsError;
 use super::source::FileHeader;
 use super::target::OutputFile;
 
-/// Chunks that may wait for an earlier one. Who brings a later one waits with it.
+/// The number of chunks that may wait for an earlier one. A thread with a later chunk waits.
 const MAX_WAITING: u64 = 4;
-/// Rejected rows that are told on stderr where nobody wants them in a file.
+/// The number of rejected rows that stderr shows if there is no file for them.
 const MAX_TOLD: u64 = 5;
 
 /// Puts chunks back into their order.
@@ -29,7 +29,7 @@ struct OrderState {
     waiting: BTreeMap<u64, (Done, usize)>,
     spare: Vec<Done>,
     files: Option<OutputFiles>,
-    /// Lines before the next chunk.
+    /// The number of lines before the next chunk.
     lines: u64,
     totals: RowTotals,
     is_stopped: bool,
@@ -41,7 +41,7 @@ struct OutputFiles {
     lines: Buffer,
 }
 
-/// What was done.
+/// The counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowTotals {
     pub(super) rows: u64,
@@ -52,7 +52,7 @@ pub(super) struct RowTotals {
 }
 
 impl RowTotals {
-    /// Rejected rows are an answer of their own.
+    /// Fails if rows were rejected.
     pub(super) fn verdict(self) -> Result<(), RecordsError> {
         let Self { rejected, rows, is_told, .. } = self;
         let hint = if is_told { "; --rejects FILE keeps all lines and reasons" } else { "" };
@@ -92,8 +92,8 @@ impl<'o> ChunkOrder<'o> {
         self.state().spare.pop().unwrap_or_default()
     }
 
-    /// Takes what came of a chunk, and writes all that is in order. Waits where too many chunks wait already; the one that
-    /// they wait for never does.
+    /// Takes a computed chunk, and writes all chunks that are in order. Waits if too many chunks wait already; the chunk that
+    /// they wait for never waits.
     pub(super) fn take(&self, number: u64, done: Done, len_bytes: usize) -> Result<(), RecordsError> {
         let mut state = self.state();
         while !state.is_stopped && number > state.next + MAX_WAITING {
@@ -113,7 +113,7 @@ impl<'o> ChunkOrder<'o> {
         Ok(())
     }
 
-    /// Nobody waits any longer.
+    /// Stops all threads that wait.
     pub(super) fn stop(&self) {
         self.state().is_stopped = true;
         self.changed.notify_all();
@@ -135,7 +135,7 @@ impl<'o> ChunkOrder<'o> {
     }
 
     fn write(&self, state: &mut OrderState, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
-        // Lines are told from 1.
+        // Line numbers in messages begin with 1.
         let first_line = state.lines + 1;
         if let Some(last) = done.rejects.last().filter(|_| done.is_truncated) {
             let (name, line, reason) = (self.name.clone(), first_line + last.line, self.plan.reason(last));

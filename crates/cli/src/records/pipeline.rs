@@ -1,7 +1,7 @@
-//! Threads that take chunks in turns: read one, compute it, put it back into order.
+//! Threads that take chunks in turns: each reads one, computes it, and puts it back into order.
 //!
-//! Reading and writing are short beside computing, so they need no threads of their own, only a lock each. No more chunks
-//! are in memory than there are threads, and the few that wait for an earlier one.
+//! Reading and writing are short beside computing, so they need only a lock each and no threads. Memory holds no more chunks
+//! than there are threads, and the few that wait for an earlier one.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use super::RecordsError;
 use super::order::{ChunkOrder, RowTotals};
 use super::source::{ChunkSource, RowChunk};
 
-/// What all threads work with.
+/// The state that all threads share.
 pub(super) struct RecordPipeline<'s> {
     pub(super) plan: &'s Plan,
     pub(super) accelerator: &'s Accelerator,
@@ -23,7 +23,7 @@ pub(super) struct RecordPipeline<'s> {
 }
 
 impl RecordPipeline<'_> {
-    /// Does the whole file.
+    /// Handles the whole file.
     pub(super) fn run(self, threads: usize) -> Result<RowTotals, RecordsError> {
         let Self { plan, accelerator, table, source, order } = self;
         let source = Mutex::new(source);
@@ -34,7 +34,7 @@ impl RecordPipeline<'_> {
             ends.extend(others.into_iter().map(|thread| thread.join().unwrap_or(Err(RecordsError::Stopped))));
             ends
         });
-        // Who failed first has the reason; the others were stopped.
+        // One thread has the reason of the failure; the others were stopped.
         let mut stopped = Ok(());
         for end in ends {
             match end {
@@ -46,7 +46,7 @@ impl RecordPipeline<'_> {
     }
 }
 
-/// One thread's view.
+/// The view of one thread.
 #[derive(Clone, Copy)]
 struct PipelineThread<'l> {
     plan: &'l Plan,
@@ -76,7 +76,7 @@ impl PipelineThread<'_> {
     }
 }
 
-/// Stops the other threads where this one ends early, by an error or a panic.
+/// Stops the other threads if this one ends early, by an error or a panic.
 struct StopUnlessDone<'s>(&'s ChunkOrder<'s>, bool);
 
 impl StopUnlessDone<'_> {

@@ -8,7 +8,7 @@ use oarlock_records::{Buffer, Format};
 
 use super::{RecordsError, is_standard};
 
-/// Bytes of a chunk: enough rows to fill lanes, few enough to stay in a cache.
+/// The size of a chunk in bytes: enough rows to fill the lanes, few enough to stay in a cache.
 const CHUNK: usize = 1 << 20;
 /// No row is longer, so that a quote that is left open does not fill the memory.
 const MAX_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
@@ -85,7 +85,7 @@ impl ChunkSource {
         self.len_bytes
     }
 
-    /// Looks at the first chunk; `look` says what it found and how many bytes are the header. With that comes the header.
+    /// Gives the first chunk to `look`, which returns its finding and the length of the header in bytes. Returns the finding and the header.
     pub(super) fn look<T>(
         &mut self,
         format: Format,
@@ -99,7 +99,7 @@ impl ChunkSource {
         Ok((found, FileHeader { lines, name: self.name.clone() }))
     }
 
-    /// The next chunk, in `memory` that is no longer needed; None at the end.
+    /// Returns the next chunk, in `memory` of an earlier one; None at the end.
     pub(super) fn next(&mut self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
         let (buffer, header) = match self.first.take() {
             Some(first) => first,
@@ -136,7 +136,7 @@ impl ChunkSource {
         }
     }
 
-    /// Reads until there are so many bytes, or no more.
+    /// Reads until `wanted` bytes are there or the input ends.
     fn fill(&mut self, buffer: &mut Buffer, wanted: usize) -> Result<(), RecordsError> {
         while buffer.len() < wanted && !self.is_at_end {
             let missing = wanted - buffer.len();
@@ -148,12 +148,12 @@ impl ChunkSource {
     }
 }
 
-/// What is known of the head of a file.
+/// The header of a file.
 #[derive(Debug)]
 pub(super) struct FileHeader {
-    /// Ends of lines in it.
+    /// The number of lines in it.
     pub(super) lines: u64,
-    /// The file's name.
+    /// The name of the file.
     pub(super) name: String,
 }
 

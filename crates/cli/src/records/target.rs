@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Output files that appear whole or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -21,18 +21,18 @@ enum OutputSink {
     Stdout(io::Stdout),
     /// A device or a pipe, which cannot be replaced.
     Stream(File),
-    /// In the folder of the file whose name it takes at the end; gone if that is not reached.
+    /// A file in the folder of its final name. It is removed if it is not finished.
     Draft(AtomicFile),
 }
 
 impl OutputFile {
-    /// Begins a file; `-` is standard output. A new one that may hold plaintext is its owner's alone.
+    /// Begins a file; `-` is standard output. Only the owner can read a new file that may contain plaintext.
     pub(crate) fn open(path: &Path, is_secret: bool) -> Result<Self, RecordsError> {
         let fail = |error| RecordsError::Create { path: path.to_path_buf(), error };
         if is_standard(path) {
             return Ok(Self { path: path.to_path_buf(), to: OutputSink::Stdout(io::stdout()) });
         }
-        // What a link points at is replaced, not the link.
+        // The file that a link points at is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let to = match fs::metadata(&path) {
             Ok(about) if about.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
@@ -54,7 +54,7 @@ impl OutputFile {
         }
     }
 
-    /// The bytes are on disk when this returns, and the file has no name yet.
+    /// Writes all bytes to disk. The file gets no name yet.
     pub(crate) fn sync(&mut self) -> Result<(), RecordsError> {
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         match &mut self.to {

@@ -1,4 +1,4 @@
-//! Why there are no numbers.
+//! The errors of `oarlock bench`.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::table::count;
 
 use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 
-/// Why there are no numbers.
+/// An error of a bench of whole programs.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum BenchError {

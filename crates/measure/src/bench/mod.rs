@@ -1,15 +1,15 @@
-//! `oarlock bench`: other people's programs with and without Oarlock, side by side in one run.
+//! `oarlock bench`: programs of others with and without Oarlock, side by side in one run.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the commands' arguments |
-//! | `plan` | which rows there are: programs, providers, keys |
+//! | `plan` | the rows: programs, providers, keys |
 //! | `place` | keys, certificates and configurations in a directory |
 //! | `settings` | the text of configurations |
-//! | `process` | a program that was started |
-//! | `stack` | a TLS server, with its cryptoserver where it has one |
+//! | `process` | server programs as child processes |
+//! | `stack` | a TLS server, with its cryptoserver if it has one |
 //! | `client` | clients, which connect anew as soon as they have their answer |
-//! | `turns` | providers in turns, and what is made of these |
+//! | `turns` | providers in turns, and their medians |
 //! | `reloads` | nginx while it is reloaded and its workers are killed |
 //! | `report` | table and JSON |
 //! | `milter` | MTAs at a mail filter |
@@ -43,7 +43,7 @@ use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 
-/// How progress is shown.
+/// The template of the progress bar.
 const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";
 
 /// Measures whole programs, and prints a table or JSON.
@@ -72,14 +72,14 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
     bar.finish_and_clear();
-    // What was measured before a failure stands.
+    // Rows that were measured before a failure are printed.
     if !rows.is_empty() {
         print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
     }
     done
 }
 
-/// What all rows share.
+/// The state that all rows share.
 struct TlsBench<'a> {
     global: &'a GlobalOptions,
     args: &'a TlsArgs,
@@ -89,7 +89,7 @@ struct TlsBench<'a> {
 }
 
 impl TlsBench<'_> {
-    /// The rows of one name: all its servers are up, and are measured in turns.
+    /// Returns the rows of one name: all its servers run at the same time and are measured in turns.
     fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
         let identity = self.place.identity(name)?;
@@ -116,7 +116,7 @@ impl TlsBench<'_> {
     }
 }
 
-/// Rows whose program is here; of the others it is said that they are left out.
+/// Returns the rows whose program is installed. The others get a note.
 fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
     let (here, missing): (Vec<_>, Vec<_>) =
         names.into_iter().partition(|name| name.program().path().is_some());

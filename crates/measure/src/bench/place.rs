@@ -19,10 +19,10 @@ use super::plan::{ServerKeyKind, TlsRowName};
 /// The name in certificates.
 pub(super) const HOST: &str = "bench.oarlock.test";
 
-/// What the key is called at a cryptoserver that holds it.
+/// The name of the key at a cryptoserver that holds it.
 pub(super) const HELD_KEY: &str = "server";
 
-/// A directory, gone at the end unless it is to be kept.
+/// The directory of a bench. It is removed at the end unless `--keep` names it.
 pub(super) struct BenchDirectory {
     directory: PathBuf,
     _temporary: Option<TempDir>,
@@ -31,12 +31,12 @@ pub(super) struct BenchDirectory {
     pub(super) real_module: PathBuf,
 }
 
-/// Who the servers of a row are.
+/// The certificate and key of a row's servers.
 pub(super) struct ServerIdentity {
     pub(super) name: TlsRowName,
     /// The row's directory.
     pub(super) directory: PathBuf,
-    /// Its own authority, in PEM.
+    /// The certificate in PEM, which is its own authority.
     pub(super) certificate: String,
     key: Key,
     private_key: Zeroizing<String>,
@@ -91,12 +91,12 @@ impl ServerIdentity {
         &self.private_key
     }
 
-    /// Certificate and private key in one.
+    /// Returns certificate and private key in one text.
     pub(super) fn bundle(&self) -> Zeroizing<String> {
         Zeroizing::new([self.certificate.as_str(), self.private_key.as_str()].concat())
     }
 
-    /// What stands in a file in place of the key that a cryptoserver holds.
+    /// Returns the text of a key file that refers to the key at a cryptoserver.
     pub(super) fn reference(&self) -> Result<String, BenchError> {
         let spki = Some(export::spki_der(&self.key)?);
         Ok(Reference { name: HELD_KEY.to_owned(), spki }.to_pem()?)

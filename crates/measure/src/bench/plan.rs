@@ -1,4 +1,4 @@
-//! Which rows there are.
+//! The rows of `oarlock bench tls` and `reloads`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// What is measured: a program with a certificate and a load.
+/// A row: a program with a certificate and a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 pub enum TlsRowName {
     /// nginx with an RSA-2048 certificate
@@ -27,21 +27,21 @@ pub enum TlsRowName {
     HaproxyRsa2048,
 }
 
-/// Who does the server's cryptography.
+/// The provider of the server's cryptography.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 pub enum TlsProvider {
     /// OpenSSL alone
     #[serde(rename = "default")]
     Default,
-    /// A cryptoserver, with the key from the server's file
+    /// A cryptoserver that gets the key from the server's file
     #[value(name = "oarlock-service")]
     #[serde(rename = "oarlock-service")]
     Service,
-    /// A cryptoserver, which alone has the key
+    /// A cryptoserver that alone has the key
     #[value(name = "oarlock-held")]
     #[serde(rename = "oarlock-held")]
     Held,
-    /// Engines of the server's own process
+    /// Engines in the server's own process
     #[value(name = "oarlock-local")]
     #[serde(rename = "oarlock-local")]
     Local,
@@ -60,7 +60,7 @@ pub enum BenchProgram {
     Milter,
 }
 
-/// What a row's ratio compares.
+/// The quantity that a row's ratio compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RatioBasis {
@@ -87,7 +87,7 @@ impl TlsRowName {
         }
     }
 
-    /// The default is first: the others are compared with it.
+    /// Returns the providers of the row. The others are compared with the first one.
     pub(super) fn providers(self) -> &'static [TlsProvider] {
         match self {
             Self::NginxRsa2048 => &[TlsProvider::Default, TlsProvider::Service, TlsProvider::Held],
@@ -121,7 +121,7 @@ impl TlsProvider {
 }
 
 impl BenchProgram {
-    /// Where it is.
+    /// Returns the path of the program, if it is installed.
     pub(super) fn path(self) -> Option<PathBuf> {
         let name = match self {
             Self::Nginx => "nginx",

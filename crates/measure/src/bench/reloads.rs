@@ -1,4 +1,4 @@
-//! nginx under load while it is reloaded and its workers are killed: what its operators do, and what happens to them.
+//! nginx under load while it is reloaded and its workers are killed, as in production.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::progress;
 use crate::report::print_report;
 use crate::table::{CellAlign, TextTable, duration, thousands};
 
-/// What one provider went through.
+/// The result of one provider.
 #[derive(Clone, Debug, Serialize)]
 struct ReloadRow {
     name: &'static str,
@@ -29,23 +29,23 @@ struct ReloadRow {
     seconds: f64,
     handshakes: u64,
     reloads: u32,
-    /// Workers that were killed.
+    /// The number of workers that were killed.
     killed: u32,
-    /// Connections that failed and were open when a worker was killed.
+    /// The number of failed connections that were open when a worker was killed.
     cut_off: u64,
-    /// All others that failed.
+    /// The number of all other failed connections.
     failed: u64,
     first_failure: Option<String>,
-    /// After the first reload.
+    /// The memory after the first reload.
     memory_kib_start: u64,
-    /// After the last.
+    /// The memory after the last reload.
     memory_kib_end: u64,
 }
 
-/// How long nginx has to replace its workers before its memory is looked at.
+/// The time that nginx has to replace its workers before its memory is measured.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Runs the providers one after another; fails where a connection did that nobody cut.
+/// Runs the providers one after another. Fails if a connection failed that was not open when a worker was killed.
 pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), BenchError> {
     args.check()?;
     let module = args.set_up.module()?;
@@ -155,7 +155,7 @@ fn endure(
 }
 
 impl LostConnection {
-    /// True where a worker was killed while it was open.
+    /// True if a worker was killed while it was open.
     fn was_cut(&self, kills: &[Instant]) -> bool {
         kills.iter().any(|kill| (self.began..=self.ended).contains(kill))
     }

@@ -5,26 +5,26 @@ use serde::Serialize;
 use super::plan::{RatioBasis, TlsProvider, TlsRowName};
 use crate::table::{CellAlign, TableCell, TextTable, duration, si, thousands};
 
-/// What one provider gave in all turns together.
+/// The result of one provider in all turns together.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct TlsRow {
     pub(super) name: TlsRowName,
     pub(super) provider: TlsProvider,
     pub(super) connections: usize,
-    /// Worker processes of the TLS server.
+    /// The number of worker processes of the TLS server.
     pub(super) workers: u32,
-    /// Of each turn.
+    /// The length of each turn.
     pub(super) seconds: f64,
     pub(super) turns: u32,
     pub(super) handshakes: u64,
-    /// CPU time of all processes on the servers' side for these handshakes.
+    /// The CPU time of all server processes for these handshakes.
     pub(super) server_cpu_us: u64,
-    /// The cryptoserver's part of it, where there is one.
+    /// The cryptoserver's part of it, if there is one.
     pub(super) cryptoserver_cpu_us: Option<u64>,
     pub(super) handshakes_per_cpu_s: Option<f64>,
     /// From connecting to the end of the handshake.
     pub(super) p50_us: f64,
-    /// To the default of the same name: larger is better.
+    /// The ratio to the default of the same name: larger is better.
     pub(super) ratio: Option<f64>,
     pub(super) ratio_of: RatioBasis,
 }

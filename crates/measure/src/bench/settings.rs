@@ -5,22 +5,22 @@ use std::path::Path;
 use super::plan::TlsProvider;
 use crate::options::GlobalOptions;
 
-/// What a server answers, behind every head.
+/// The body of every answer.
 pub(super) const BODY: &str = "handshake done";
 
-/// Where a server is, and how it is loaded.
+/// The settings of a TLS server.
 pub(super) struct TlsServerConfig<'a> {
-    /// Where it may write.
+    /// The directory that it may write to.
     pub(super) directory: &'a Path,
     pub(super) port: u16,
     pub(super) certificate: &'a Path,
-    /// Holds the private key, or names it.
+    /// The file with the private key or a reference to it.
     pub(super) key: &'a Path,
     pub(super) workers: u32,
     pub(super) connections: usize,
 }
 
-/// nginx in the foreground, with a master. Where that is root, workers stay so: the directory is closed to everybody else.
+/// Returns the configuration of nginx in the foreground with a master. Workers of a root master stay root, because the directory is closed to everybody else.
 pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
     let TlsServerConfig { port, workers, .. } = server;
     let (directory, certificate, key) =
@@ -44,7 +44,7 @@ pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
     )
 }
 
-/// HAProxy with one thread; it reads certificate and key from one file.
+/// Returns the configuration of HAProxy with one thread. It reads certificate and key from one file.
 pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let (port, key) = (server.port, server.key.display());
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
@@ -58,7 +58,7 @@ pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     )
 }
 
-/// openssl.cnf: empty for OpenSSL alone.
+/// Returns openssl.cnf. It is empty for OpenSSL alone.
 pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("engines = {}\n", names.join(",")));
     let settings = match provider {
@@ -83,7 +83,7 @@ pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, globa
     )
 }
 
-/// The cryptoserver's: this user's processes alone may come, and bring keys along.
+/// Returns the configuration of the cryptoserver: only processes of this user may connect, and they may bring keys.
 pub(super) fn cryptoserver(user: u32, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("allowed = {names:?}\n")).unwrap_or_default();
     let threads = global.threads.map(|threads| format!("threads = {threads}\n")).unwrap_or_default();

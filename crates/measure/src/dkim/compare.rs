@@ -1,4 +1,4 @@
-//! `--compare`: the scalar engine and the fastest one at a corpus of messages, as tables 2 to 6 of "Accelerating DKIM" have
+//! `--compare`: the scalar engine and the fastest one with the caller's messages, as tables 2 to 6 of "Accelerating DKIM" compare
 //! software and hardware.
 
 use std::io;
@@ -22,7 +22,7 @@ use crate::report::print_report;
 use crate::statistics::{median, take_turns};
 use crate::table::{CellAlign, TableCell, TextTable, count, thousands};
 
-/// Messages that are signed or verified together.
+/// The number of messages that are signed or verified together.
 const BATCH: usize = 128;
 /// The engine that stands for software.
 const SOFTWARE: &str = "scalar";
@@ -31,7 +31,7 @@ const SOFTWARE: &str = "scalar";
 const NOTHING_TO_DRAW: &str = "--plot: the scalar engine is the only one here, and the picture shows the gain of another over it: \
                                leave --plot out (`oarlock engines` lists the engines)";
 
-/// A table of the paper: which signatures, and the milliseconds per message of its hardware and its software.
+/// A table of the paper: the kind of signature, and the milliseconds per message of its hardware and its software.
 struct PaperTable {
     number: u8,
     kind: SignatureKind,
@@ -69,12 +69,12 @@ const PAPER: [PaperTable; 4] = [
 /// One line of one of the tables.
 #[derive(Clone, Debug, Serialize)]
 struct CompareRow {
-    /// Of the paper; null for what it has not.
+    /// The number in the paper; null for signatures that the paper does not measure.
     table: Option<u8>,
     algorithm: &'static str,
     task: &'static str,
     software_us: f64,
-    /// Null where this machine has one engine alone.
+    /// Null if this machine has only one engine.
     engine: Option<&'static str>,
     engine_us: Option<f64>,
     gain_percent: Option<f64>,
@@ -83,7 +83,7 @@ struct CompareRow {
     paper_gain_percent: Option<f64>,
 }
 
-/// Everything that `--json` prints.
+/// The document that `--json` prints.
 #[derive(Debug, Serialize)]
 struct CompareReport {
     messages: usize,
@@ -151,7 +151,7 @@ pub fn run(
     }
 }
 
-/// Messages that can be signed, and how many others there were.
+/// Returns the messages that can be signed, and the number of the others.
 fn load(paths: &[PathBuf], options: mail::Options) -> Result<(Vec<Vec<u8>>, usize), MailBenchError> {
     let mails = mail::discover(paths, options).mails();
     let (mut messages, mut left_out) = (Vec::new(), 0);
@@ -172,7 +172,9 @@ fn load(paths: &[PathBuf], options: mail::Options) -> Result<(Vec<Vec<u8>>, usiz
         }
     }
     if messages.is_empty() {
-        return Err(MailBenchError::Usage("there is no message that could be signed"));
+        return Err(MailBenchError::Usage(
+            "none of the messages can be signed: expected messages with one From field",
+        ));
     }
     Ok((messages, left_out))
 }
@@ -217,7 +219,7 @@ fn row(
     })
 }
 
-/// Microseconds of CPU per message, all of them once.
+/// Handles all messages once, and returns microseconds of CPU time per message.
 fn pass(work: &mut EngineMailWork<'_>, messages: usize) -> Result<f64, MailBenchError> {
     let cpu = ThreadTime::now();
     let mut done = 0;
@@ -286,7 +288,7 @@ impl CompareReport {
         table
     }
 
-    /// Gains as bars, the paper's beside.
+    /// Draws the gains as bars beside those of the paper.
     fn plot(&self, path: &Path) -> io::Result<()> {
         let group = |row: &CompareRow| {
             (

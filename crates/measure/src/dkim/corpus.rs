@@ -2,7 +2,7 @@
 
 use crate::random::SplitMix64;
 
-/// How long messages are.
+/// The lengths of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MailSizes {
     /// All of 8.9 KB.

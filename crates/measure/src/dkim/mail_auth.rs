@@ -1,4 +1,4 @@
-//! A row's work, by the crate `mail-auth`: the fastest peer that is known, one message after the other.
+//! A row's work by the crate `mail-auth`, the fastest known peer, one message after the other.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -24,7 +24,7 @@ use super::{MailWork, PEER};
 /// `mail-auth` at one task.
 pub(super) struct MailAuth<'i> {
     input: &'i MailInput<'i>,
-    /// Absent where it verifies.
+    /// None if the task is to verify.
     signer: Option<PeerSigner>,
     authenticator: MessageAuthenticator,
     record: OneRecord,
@@ -44,7 +44,7 @@ impl<'i> MailAuth<'i> {
             MailTask::Sign(_) => Some(PeerSigner::new(input)?),
             MailTask::Verify(_) => None,
         };
-        // Never asked: the record is at hand.
+        // The resolver is never asked, because the cache has the record.
         let resolver = ResolverConfig::udp_and_tcp(&GOOGLE);
         Ok(Self {
             input,
@@ -81,7 +81,7 @@ impl MailWork for MailAuth<'_> {
 impl PeerSigner {
     fn new(input: &MailInput<'_>) -> Result<Self, MailBenchError> {
         let key = export::private_pkcs8_der(&input.key)?;
-        // The fields that are there of those that ours signs.
+        // The same fields as our signer covers.
         let fields = Coverage::default().signed;
         Ok(match input.task.kind() {
             SignatureKind::Rsa1024
@@ -114,7 +114,7 @@ fn wrong(error: impl ToString) -> MailBenchError {
     MailBenchError::Wrong(format!("{PEER}: {}", error.to_string()))
 }
 
-/// A cache that has the one record, whatever it is asked for.
+/// A cache that gives the same record for every name.
 struct OneRecord(Txt);
 
 impl ResolverCache<Box<str>, Txt> for OneRecord {

@@ -2,10 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `compare` | the same for messages of the caller, as the tables of the paper have it |
+//! | `compare` | `--compare`: the same for messages of the caller, in the tables of the paper |
 //! | `corpus` | messages of one size, and of sizes like those of the paper |
-//! | `task` | what is done with them |
-//! | `ours` | a row's work through the mail trade |
+//! | `task` | the tasks: sign or verify, with a kind of key |
+//! | `ours` | a row's work through `oarlock-dkim` |
 //! | `mail_auth` | the same by a peer (feature `mail-auth`) |
 //! | `report` | rows as table and JSON |
 
@@ -35,12 +35,12 @@ use crate::progress;
 use crate::report::print_report;
 use crate::statistics::{median_by, take_turns};
 
-/// How the peer is called.
+/// The name of the peer.
 const PEER: &str = "mail-auth 0.13";
 
-/// Somebody who does a row's work.
+/// A contender at a task.
 trait MailWork {
-    /// Does the next messages, and says how many.
+    /// Signs or verifies the next messages, and returns their number.
     fn batch(&mut self) -> Result<usize, MailBenchError>;
 }
 
@@ -82,7 +82,7 @@ pub fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), MailBench
     Ok(print_report(global.json, &rows, |in_colour| report::to_text(args, &rows, in_colour))?)
 }
 
-/// The peer, where one was built in and can do this.
+/// The peer, if one was built in and can do this task.
 #[cfg(feature = "mail-auth")]
 fn peer<'i>(input: &'i MailInput<'i>) -> Result<Option<Box<dyn MailWork + 'i>>, MailBenchError> {
     // It knows no SHA-1, and signs with no RSA key shorter than 2048 bits.
@@ -106,7 +106,7 @@ struct MailRate {
     per_s: f64,
     per_cpu_s: f64,
 }
-/// Each in turn, for as long as each other: the median turn of each by CPU.
+/// Lets the contenders take turns of equal length, and returns the median turn of each by CPU time.
 fn turns(works: &mut [&mut dyn MailWork], args: &MailBenchArgs) -> Result<Vec<MailRate>, MailBenchError> {
     let length = Duration::from_secs_f64(args.seconds);
     // The first turn warms caches and builds tables of keys.

@@ -1,4 +1,4 @@
-//! A row's work, through the mail trade.
+//! A row's work through `oarlock-dkim`.
 
 use oarlock::Accelerator;
 use oarlock_dkim::{Intake, KeyAnswer, Policy, RecordOptions, Signer, Verdict, Verified, record_text};
@@ -7,7 +7,7 @@ use super::MailWork;
 use super::error::MailBenchError;
 use super::task::{MailInput, MailTask, NOW_S, parsed, sign};
 
-/// The engine of this name alone.
+/// Returns an accelerator with the engine of this name only.
 pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
     Ok(Accelerator::builder().engines([engine]).build()?)
 }
@@ -19,7 +19,7 @@ pub(super) struct EngineMailWork<'i> {
     accelerator: Accelerator,
     signer: Signer,
     answer: KeyAnswer,
-    /// Where the next batch begins.
+    /// The index of the next batch's first message.
     next: usize,
 }
 

@@ -8,7 +8,7 @@ use super::task::MailTask;
 use super::{MailRate, PEER};
 use crate::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 
-/// As every trade's bench prints it.
+/// A row as the benches of all protocols print it.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct MailRow {
     name: String,

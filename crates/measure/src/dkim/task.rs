@@ -1,4 +1,4 @@
-//! What is done with which messages and which key.
+//! The tasks of the bench: messages signed and verified with a key of a kind.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use oarlock_dkim::{Algorithm, Limits, Message, SignError, SignIntake, Signer};
 
 use super::error::MailBenchError;
 
-/// When everything here happens, in seconds since 1970.
+/// The time of all signatures, in seconds since 1970.
 pub(super) const NOW_S: u64 = 1_793_613_600;
 pub(crate) const DOMAIN: &str = "example.com";
 pub(crate) const SELECTOR: &str = "s1";
 
-/// What is done with each message.
+/// The task at each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MailTask {
     Sign(SignatureKind),
     Verify(SignatureKind),
 }
 
-/// Which key, and which digest where it is not SHA-256.
+/// The kind of key, and the digest if it is not SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignatureKind {
     Rsa1024Sha1,
@@ -31,7 +31,7 @@ pub(crate) enum SignatureKind {
 }
 
 impl MailTask {
-    /// What is measured unless somebody wants something else.
+    /// The tasks that are measured by default.
     pub(super) const USUAL: [Self; 6] = [
         Self::Sign(SignatureKind::Rsa1024),
         Self::Sign(SignatureKind::Rsa2048),
@@ -48,7 +48,7 @@ impl MailTask {
         }
     }
 
-    /// The task of this name.
+    /// Returns the task of this name.
     pub(crate) fn from_name(name: &str) -> Result<Self, String> {
         let all = || SignatureKind::ALL.into_iter().flat_map(|kind| [Self::Sign(kind), Self::Verify(kind)]);
         let names = || all().map(Self::name).collect::<Vec<_>>().join(", ");
@@ -65,7 +65,7 @@ impl SignatureKind {
     pub(super) const ALL: [Self; 5] =
         [Self::Rsa1024Sha1, Self::Rsa1024, Self::Rsa2048Sha1, Self::Rsa2048, Self::Ed25519];
 
-    /// As in titles of tables.
+    /// The name in titles of tables.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Rsa1024Sha1 => "RSA-1024 with SHA-1",
@@ -95,11 +95,11 @@ impl SignatureKind {
     }
 }
 
-/// What all who are measured at a row get.
+/// The input of every contender at a row.
 pub(crate) struct MailInput<'m> {
     pub(super) task: MailTask,
     pub(crate) key: Key,
-    /// Signed where they are to be verified.
+    /// The messages, signed if the task is to verify.
     pub(crate) messages: Cow<'m, [Vec<u8>]>,
 }
 
@@ -131,7 +131,7 @@ impl<'m> MailInput<'m> {
     }
 }
 
-/// The signature of each message.
+/// Returns the signature of each message.
 pub(super) fn sign<'m>(
     messages: impl IntoIterator<Item = &'m Vec<u8>>,
     signer: &Signer,

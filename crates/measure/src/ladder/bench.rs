@@ -1,4 +1,4 @@
-//! What all steps share: engines, keys, tables.
+//! The engines, keys and tables that all steps share.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use super::steps::ServedBy;
 use super::workload::{KeyRing, cbc_shape};
 use crate::options::GlobalOptions;
 
+/// The engines, keys and tables that all steps share.
 pub(super) struct LadderBench {
     /// The scalar engine alone.
     referee: Accelerator,
@@ -22,7 +23,7 @@ pub(super) struct LadderBench {
     pub(super) table: KeyTable,
     /// Operations that fill the widest engine once.
     pub(super) group: usize,
-    /// Engines that serve the cipher where all may.
+    /// The engines that serve the cipher if all may.
     engines: Vec<&'static str>,
 }
 
@@ -67,7 +68,7 @@ impl LadderBench {
         self.group > 1
     }
 
-    /// Of every engine that is allowed, for what is to be told of them.
+    /// Returns the accelerator with every engine that is allowed.
     pub(super) fn all(&self) -> &Accelerator {
         &self.all
     }

@@ -1,4 +1,4 @@
-//! What the cards do: the paper's experiments 1 to 4, and 7 through a socket.
+//! The cards of the paper's experiments 1 to 4, and of 7 through a socket.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) struct Unwrapping {
     master: u32,
     /// One call for each request, or one for all.
     calls: EngineCalls,
-    /// Where keys are kept: their indices in the table, by what they are wrapped as.
+    /// The cached keys: indices in the table, by wrapped key.
     cache: Option<HashMap<Vec<u8>, u32>>,
     batch: BatchBuilder,
 }
@@ -51,7 +51,7 @@ impl Unwrapping {
         Ok(Self { ring, accelerator, table, master, calls, cache, batch: BatchBuilder::new() })
     }
 
-    /// Where the key of a request is: in the table, or in a slot that an earlier record of the batch fills.
+    /// Returns the source of a request's key: the table, or a slot that an earlier record of the batch fills.
     fn key(&mut self, request: &CardRequest<'_>) -> Result<KeySource, LadderError> {
         let key_type = self.ring.cipher.key_type();
         let Some(cache) = &mut self.cache else {

@@ -18,14 +18,14 @@ pub(super) trait LadderContender {
     /// The results of the last batch, side by side.
     fn results(&self) -> &[u8];
 
-    /// What its time is told by.
+    /// Returns the clock that measures it.
     fn clock(&self) -> LadderClock;
 }
 
-/// How time is told.
+/// A clock for a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LadderClock {
-    /// On the wall: for batches that cross threads, whose waiting is what they cost.
+    /// Wall-clock time: for batches that cross threads, because their waiting is a part of their cost.
     Wall,
     /// The CPU time of this thread, as `oarlock speed` counts it.
     Thread,
@@ -63,11 +63,11 @@ pub(super) struct LadderEntrant<'a> {
     pub(super) expected: &'a [u8],
 }
 
-/// How long one step works before it is the next one's turn.
+/// The time that a step works in one turn.
 const TURN: Duration = Duration::from_millis(5);
 
-/// Seconds per batch of each entrant, which has so many turns as fit into `time`. What others do on the machine makes turns
-/// slow and none fast, so the faster quartile of them is told. Results of the first batch, and of the last of each turn,
+/// Returns seconds per batch of each entrant. It has as many turns as fit into `time`. Other work on the machine makes turns
+/// slow and never fast, so the result is the faster quartile of them. Results of the first batch, and of the last of each turn,
 /// are compared.
 pub(super) fn measure(
     entrants: &mut [LadderEntrant<'_>],

@@ -1,4 +1,4 @@
-//! What stands in a message or a stream: written by the host, read by the card.
+//! The contents of a message or a stream: written by the host, read by the card.
 //!
 //! | form | fields | steps |
 //! |---|---|---|
@@ -124,7 +124,7 @@ impl<'a> FieldReader<'a> {
         })
     }
 
-    /// What follows one key, as columns.
+    /// Reads the operations that follow one key, as columns.
     ///
     /// # Errors
     /// As [`request`](Self::request).

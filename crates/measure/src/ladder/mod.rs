@@ -1,16 +1,16 @@
 //! `oarlock ladder`: the eight experiments of the short-DES paper (Lindemann and Smith, USENIX Security 2001), and its
 //! controls, on this implementation.
 //!
-//! Every step is a configuration of real code: nothing waits on purpose. Its results are held against the scalar engine's.
-//! `docs/ladder.md` explains each step, and what it shows.
+//! Every step is a configuration of real code: nothing waits on purpose. Its results are compared with those of the scalar engine.
+//! `docs/ladder.md` explains each step and its purpose.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
 //! | `steps` | the steps, their controls, and the paper's figures |
 //! | `bench`, `workload` | engines, keys and operations that the steps share |
-//! | `frame`, `message`, `columns` | how operations are written: on a socket, in a stream, in columns |
-//! | `peer`, `cards` | steps 1 to 4: a thread behind a socket, and what it does |
+//! | `frame`, `message`, `columns` | the forms of operations: on a socket, in a stream, in columns |
+//! | `peer`, `cards` | steps 1 to 4: a thread behind a socket, and its work |
 //! | `direct`, `known` | steps 5 to 8: calls in this process, and known answers |
 //! | `measure`, `report` | turns, comparison; tables, JSON and picture |
 
@@ -48,7 +48,7 @@ use crate::options::{GlobalOptions, check_writable};
 use crate::progress;
 use crate::report::print_report;
 
-/// Why there are no figures.
+/// An error of the ladder.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum LadderError {
@@ -68,7 +68,7 @@ pub enum LadderError {
     Peer { reason: String },
     #[error("a message is malformed at byte {at}")]
     Message { at: usize },
-    #[error("record {record} was refused: {status}")]
+    #[error("record {record} was rejected: {status}")]
     Refused { record: usize, status: Status },
     #[error("step {step}: results differ from the scalar engine's from byte {at} on")]
     Differs { step: &'static str, at: usize },
@@ -93,7 +93,7 @@ impl CommandError for LadderError {
     }
 }
 
-/// Measures, and prints tables or JSON; draws where asked to.
+/// Measures, and prints tables or JSON; draws if `--plot` is given.
 ///
 /// # Errors
 /// An unwritable `--plot` file before anything is measured; a result that differs, or a step that fails.

@@ -9,12 +9,12 @@ use super::LadderError;
 use super::frame::{self, FrameList};
 use super::measure::{LadderClock, LadderContender};
 
-/// What a card does with a message.
+/// The work of a card.
 pub(super) trait LadderCard: Send {
     /// Adds the results of all operations of a message, side by side.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The message is malformed, or a record was rejected.
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError>;
 }
 

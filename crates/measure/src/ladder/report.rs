@@ -1,4 +1,4 @@
-//! What was measured, as tables, as JSON and as a picture like the paper's figure 16.
+//! The results as tables, as JSON and as a picture like the paper's figure 16.
 
 use serde::Serialize;
 
@@ -17,15 +17,15 @@ pub(super) struct LadderRow {
     pub(super) lengths: String,
     pub(super) keys: u32,
     pub(super) batch: u32,
-    /// Engines that may serve it.
+    /// The engines that may serve it.
     pub(super) engines: Vec<&'static str>,
-    /// Thousands of bytes of data per second; keys, IVs and other parameters are not counted.
+    /// Thousands of bytes of data per second, without keys, IVs and other parameters.
     pub(super) kb_per_s: f64,
     pub(super) ops_per_s: f64,
     pub(super) batch_us: f64,
     /// True: a result that differs from the scalar engine's ends the run.
     pub(super) compared: bool,
-    /// What the text of the paper says, and its bounds in kilobytes per second where it has any.
+    /// The figure in the text of the paper, and its bounds in kilobytes per second if it has any.
     pub(super) paper: &'static str,
     pub(super) paper_min_kb_per_s: Option<u32>,
     pub(super) paper_max_kb_per_s: Option<u32>,
@@ -52,7 +52,7 @@ impl LadderRow {
         }
     }
 
-    /// A batch of `bytes` bytes took so many seconds, and its results were those of the referee.
+    /// Sets the result: a batch of `bytes` bytes took so many seconds, and its results were those of the referee.
     pub(super) fn set(self, seconds: f64, bytes: usize, engines: Vec<&'static str>) -> Self {
         Self {
             engines,

@@ -1,4 +1,4 @@
-//! The steps of the ladder and their controls: what each is, and what the paper says of it.
+//! The steps of the ladder and their controls, with the paper's figures.
 
 use super::LadderError;
 use super::bench::LadderBench;
@@ -23,7 +23,7 @@ pub(super) struct LadderStep {
     pub(super) paper: PaperFigure,
 }
 
-/// Which engines a step may use.
+/// The engines that a step may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServedBy {
     Referee,
@@ -32,7 +32,7 @@ pub(super) enum ServedBy {
     AllChecked,
 }
 
-/// How operations get to the engine.
+/// The way of operations to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepMeans {
     /// Requests through a socket, in a message of their own or all in one.
@@ -49,7 +49,7 @@ pub(super) enum StepMeans {
     KnownAnswers,
 }
 
-/// What the text of the paper says, in kilobytes per second. Its figure 16 is a graph without numbers.
+/// The figure in the text of the paper, in kilobytes per second. Its figure 16 is a graph without numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PaperFigure {
     pub(super) text: &'static str,
@@ -58,7 +58,7 @@ pub(super) struct PaperFigure {
 }
 
 impl LadderStep {
-    /// True where it is none of the eight experiments but a control of one.
+    /// True if the step is a control and not one of the eight experiments.
     pub(super) fn is_control(&self) -> bool {
         self.id.len() > 1
     }
@@ -66,7 +66,7 @@ impl LadderStep {
     /// The step over a workload, ready to run.
     ///
     /// # Errors
-    /// What cannot be made: keys in a table, a socket, a thread.
+    /// Keys, a socket or a thread cannot be made.
     pub(super) fn contender(
         &self,
         bench: &LadderBench,

@@ -19,14 +19,14 @@ use crate::random::SplitMix64;
 pub(super) const BLOCK: usize = 8;
 /// Bytes of a check value.
 pub(super) const CHECK: usize = 3;
-/// How keys are wrapped: under a triple-DES key, as the paper's were.
+/// The wrapping of keys: under a triple-DES key, as in the paper.
 pub(super) const WRAP: KeyWrap = KeyWrap::LegacyCbc(BlockCipher::Tdes3);
 /// The name of the master key in every table that has it.
 pub(super) const MASTER: &str = "master";
 /// Operations in a row under one key, where keys come in runs.
 const RUN: usize = 64;
 
-/// The keys of all operations, in clear and wrapped.
+/// The keys of all operations, plain and wrapped.
 #[derive(Debug)]
 pub(super) struct KeyRing {
     pub(super) cipher: LadderCipher,
@@ -52,7 +52,7 @@ pub(super) struct LadderOp {
     pub(super) input: Span,
 }
 
-/// What the operations of a batch have in common.
+/// The property that the operations of a batch have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyOrder {
     /// Key, IV and direction at random each time.
@@ -205,7 +205,7 @@ fn below(random: &mut SplitMix64, bound: usize) -> usize {
     (random.next_u64() % bound as u64) as usize
 }
 
-/// What an engine, called bare, makes of operations: one run for each direction, results in the order of the operations.
+/// Computes operations on a bare engine: one run for each direction. Results are in the order of the operations.
 pub(super) fn compute(
     engine: &dyn Engine,
     alg: BlockCipher,

@@ -1,4 +1,4 @@
-//! One rule under load for a while. This thread submits on time and computes nothing; whoever completes a job stamps it.
+//! One rule under load. This thread submits on time and computes nothing; the thread that completes a job stamps it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 
 use oarlock::{Accelerator, Job, JobError, PendingAnswer, SubmitOptions};
 
-/// Load to be offered.
+/// A slice of load.
 #[derive(Clone, Debug)]
 pub(super) struct LoadSlice {
-    /// When jobs arrive, counted from the start, in order.
+    /// The times of arrival since the start, in order.
     pub(super) arrivals: Vec<Duration>,
     /// Jobs that arrive or are done before this fill the queue and are not counted.
     pub(super) warm_up: Duration,
     pub(super) length: Duration,
-    /// How long after its end jobs may still be done; those that are not by then are cancelled.
+    /// The time after the end in which jobs may still be done. Later ones are cancelled.
     pub(super) grace: Duration,
 }
 
-/// What became of it.
+/// The results of a slice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SliceTally {
     /// Jobs that arrived while it counted.
@@ -32,13 +32,13 @@ pub(super) struct SliceTally {
     pub(super) latencies_ns: Vec<u64>,
 }
 
-/// From here on workers and generator are ready.
+/// The time before the first arrival, in which workers and generator get ready.
 const LEAD: Duration = Duration::from_millis(2);
 
 /// Submits `jobs` in turn at the times of `slice`.
 ///
 /// # Errors
-/// A job fails otherwise than by `Overloaded`, which counts as not done.
+/// A job fails. `Overloaded` is no failure and counts as not done.
 pub(super) fn play(
     accelerator: &Accelerator,
     jobs: &[Job<'_>],
@@ -74,7 +74,7 @@ impl SliceTally {
         }
     }
 
-    /// Adds what another slice brought.
+    /// Adds the results of another slice.
     pub(super) fn add(&mut self, other: Self) {
         self.arrived += other.arrived;
         self.done += other.done;
@@ -82,10 +82,10 @@ impl SliceTally {
     }
 }
 
-/// A job under way.
+/// A job that was submitted.
 struct SubmittedJob {
     single: PendingAnswer,
-    /// Set where the job was answered before anybody could be woken.
+    /// The answer, if the job was done before its waker was stored.
     answer: Option<Result<(), JobError>>,
     stamp: Arc<CompletionStamp>,
 }
@@ -105,7 +105,7 @@ impl SubmittedJob {
         self.stamp.get()
     }
 
-    /// When the job was done; None where it was not, and is cancelled now.
+    /// Returns the time at which the job was done. None if it was not done; it is cancelled then.
     fn finish(mut self) -> Result<Option<Duration>, JobError> {
         let Some(done_at) = self.done_at() else { return Ok(None) };
         match self.answer.take().or_else(|| self.poll()) {
@@ -124,10 +124,10 @@ impl SubmittedJob {
     }
 }
 
-/// The time at which it was first woken.
+/// The time of the first wake.
 struct CompletionStamp {
     start: Instant,
-    /// Zero until then.
+    /// Zero until it is woken.
     after_ns: AtomicU64,
 }
 
@@ -138,7 +138,7 @@ impl CompletionStamp {
 
     fn set(&self) {
         let now = (self.start.elapsed().as_nanos() as u64).max(1);
-        // A later wake leaves the first stamp as it is.
+        // Release: whoever reads the stamp sees the answer that was written before the wake. A later wake keeps the first stamp.
         let _ = self.after_ns.compare_exchange(0, now, Ordering::Release, Ordering::Relaxed);
     }
 

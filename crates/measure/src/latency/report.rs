@@ -1,4 +1,4 @@
-//! What was measured, as a table, as JSON and as a picture.
+//! The results as a table, as JSON and as a picture.
 
 use serde::Serialize;
 
@@ -18,10 +18,10 @@ pub(super) struct LatencyRow {
     pub(super) offered_per_s: f64,
     /// Jobs done in time.
     pub(super) per_s: f64,
-    /// None where no job was done.
+    /// None if no job was done.
     pub(super) p50_us: Option<f64>,
     pub(super) p99_us: Option<f64>,
-    /// False where the rule did not keep up: its latencies grow for as long as the load lasts.
+    /// False if the rule did not keep up: its latencies grow as long as the load lasts.
     pub(super) stable: bool,
     pub(super) threads: usize,
     pub(super) engines: Vec<&'static str>,
@@ -103,7 +103,7 @@ impl LatencyReport<'_> {
         table
     }
 
-    /// p50 beside p99 against load. A line ends where its rule does not keep up, since no latency can be told there.
+    /// Draws p50 beside p99 against load. A line ends where its rule does not keep up, because there is no stable latency beyond.
     pub(super) fn to_svg(self) -> String {
         let panel = |title: &str, us: fn(&LatencyRow) -> Option<f64>| {
             let rules = self.setup.contenders.iter().map(|contender| contender.rule.as_str());

@@ -1,4 +1,4 @@
-//! The rules in turns: at each load several short rounds, so that a noisy moment hits all alike.
+//! The rules in turns: several short rounds at each load, so that a noisy moment hits all of them.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::report::LatencyRow;
 use super::setup::LatencySetup;
 use super::{LatencyArgs, LatencyError};
 
-/// Rounds at least, and seconds of a round at most.
+/// The smallest number of rounds, and the longest round in seconds.
 const ROUNDS: usize = 4;
 const LONGEST_ROUND_S: f64 = 1.0;
 
@@ -18,21 +18,21 @@ const WARM_UP: f64 = 0.1;
 /// A rule that gets less than this share of its jobs done in time is unstable.
 const STABLE: f64 = 0.95;
 
-/// Jobs that may be under way at the end of a round in each worker without being a backlog: a batch running, and one
+/// The number of jobs in flight per worker that is not a backlog at the end of a round: a running batch, and one
 /// filling.
 const UNDER_WAY: usize = 16;
 
-/// How often `tick` will be called.
+/// Returns the number of calls of `tick`.
 pub(super) fn count_slices(setup: &LatencySetup, args: &LatencyArgs) -> usize {
     args.loads.percents().len() * rounds(args) * setup.contenders.len()
 }
 
-/// Rounds of each rule at each load.
+/// Returns the number of rounds of each rule at each load.
 pub(super) fn rounds(args: &LatencyArgs) -> usize {
     ROUNDS.max((args.seconds / LONGEST_ROUND_S).ceil() as usize)
 }
 
-/// Offers every load to every rule; rows in that order. `tick` is called after each slice.
+/// Offers every load to every rule, and returns rows in that order. `tick` is called after each slice.
 pub(super) fn measure(
     setup: &LatencySetup,
     args: &LatencyArgs,
@@ -43,7 +43,7 @@ pub(super) fn measure(
         let mut tallies = vec![SliceTally::default(); setup.contenders.len()];
         for round in 0..rounds(args) {
             let slice = slice(setup, args, percent, round);
-            // Each rule goes first in its turn: none always follows what another has left behind.
+            // Each rule goes first in some round, so that none always suffers from what its predecessor left in the caches.
             for turn in 0..tallies.len() {
                 let at = (round + turn) % tallies.len();
                 let played = play(&setup.contenders[at].accelerator, &setup.work.jobs(), &slice);
@@ -59,7 +59,7 @@ pub(super) fn measure(
     Ok(rows)
 }
 
-/// The load of one round: the same for each rule.
+/// Makes the load of one round, which is the same for each rule.
 fn slice(setup: &LatencySetup, args: &LatencyArgs, percent: f64, round: usize) -> LoadSlice {
     let length = Duration::from_secs_f64(args.seconds / rounds(args) as f64);
     let seed = percent.to_bits() ^ round as u64;
@@ -92,13 +92,13 @@ fn row(
     }
 }
 
-/// What is under way when a round ends is no backlog yet; at low rates it would look like one.
+/// True if the rule keeps up. Jobs in flight at the end of a round are not a backlog yet; at low rates they would look like one.
 fn is_stable(tally: &SliceTally, under_way: usize) -> bool {
     let backlog = tally.arrived.saturating_sub(tally.done);
     backlog <= under_way || tally.done as f64 >= STABLE * tally.arrived as f64
 }
 
-/// The nearest-rank percentile of sorted samples: the least that is not below `share` of them. None of no samples.
+/// Returns the nearest-rank percentile of sorted samples: the smallest that is not below `share` of them. None without samples.
 fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()

@@ -1,4 +1,4 @@
-//! What is needed before load is offered: one accelerator per rule, the jobs, the scalar engine's capacity.
+//! The set-up of a measurement: one accelerator per rule, the jobs, the scalar engine's capacity.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::GlobalOptions;
 use crate::statistics::median;
 
-/// Accelerators that differ in their rule alone, and work for them.
+/// Accelerators that differ only in their rule, and work for them.
 #[derive(Debug)]
 pub(super) struct LatencySetup {
     pub(super) contenders: Vec<RuleContender>,
@@ -29,16 +29,16 @@ pub(super) struct RuleContender {
     pub(super) accelerator: Accelerator,
 }
 
-/// Different jobs; they arrive again and again.
+/// The number of different jobs. They arrive again and again.
 pub(super) const JOBS: usize = 256;
 
-/// The builder that is wanted, without tables for keys that recur unless they are what is measured.
+/// Returns a builder without verification tables, unless tables are what is measured.
 pub(super) fn builder(global: &GlobalOptions, operation: NamedOperation) -> AcceleratorBuilder {
     if operation.is_hot() { global.builder() } else { global.builder().table_bytes(0) }
 }
 
 impl LatencySetup {
-    /// Without `threads`, one worker for each core but the one that generates the load.
+    /// Makes the set-up. Without `threads` there is one worker for each core except the core that generates the load.
     pub(super) fn new(
         builder: &AcceleratorBuilder,
         threads: Option<usize>,
@@ -67,13 +67,13 @@ impl LatencySetup {
         Ok(Self { contenders, work, threads, engines, capacity_per_s })
     }
 
-    /// True where there is something to batch on.
+    /// True if an engine with lanes serves the operation.
     pub(super) fn has_lanes(&self) -> bool {
         self.engines.len() > 1
     }
 }
 
-/// The dispatcher's rule, and those it is compared with.
+/// Returns the dispatcher's rule and the rules that it is compared with.
 fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
     let timer = Duration::from_millis(args.timer_ms);
     [
@@ -84,7 +84,7 @@ fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
     ]
 }
 
-/// The thread that generates the load must never compute: arrivals would wait for completions.
+/// Builds an accelerator that never computes on the thread that generates the load: arrivals would wait for completions.
 fn build(
     builder: &AcceleratorBuilder,
     rule: SchedulingRule,
@@ -110,10 +110,10 @@ fn engines(
     Ok(offering.map(|engine| engine.name).collect())
 }
 
-/// Jobs of one call, so that calls cost little and none takes long.
+/// The number of jobs of one call: enough to make a call cheap, few enough to keep it short.
 const CALL: usize = 32;
 
-/// Operations per second on this thread: the median of some turns, after one to warm up.
+/// Returns operations per second on this thread: the median of some turns after a warm-up.
 fn rate(accelerator: &Accelerator, jobs: &[Job<'_>], call: usize) -> Result<f64, JobError> {
     const TURNS: usize = 5;
     const TURN: Duration = Duration::from_millis(80);

@@ -19,29 +19,29 @@ use super::work::LoadWork;
 use crate::random::SplitMix64;
 use crate::statistics::LatencyHistogram;
 
-/// How long answers may take after the end.
+/// The time that answers may take after the end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long until a server is asked again for a key that it has not found yet.
+/// The time until a server is asked again for a key that it has not found yet.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What clients saw.
+/// The results of clients.
 #[derive(Default)]
 struct ClientResults {
     latencies: LatencyHistogram,
     operations: u64,
-    /// Operations that were answered at any time, before the counting and after it too.
+    /// The number of operations that were answered at any time, also before and after the counted span.
     answered: u64,
     errors: u64,
     first_error: String,
 }
 
-/// When counting begins, and when it ends and nothing more is sent: at `end`, or with the first answer if that is later.
+/// The span in which answers count. After it nothing is sent. It ends at `end`, or with the first answer if that is later.
 struct CountedSpan {
     begin: Instant,
     end: Instant,
     counted: Cell<bool>,
-    /// Notified at the first answer that counts, and when no more can come.
+    /// Notified at the first answer that counts, and when no further answer can come.
     first: Notify,
 }
 
@@ -131,7 +131,7 @@ const MAX_WARM_UP: Duration = Duration::from_secs(30);
 /// The share by which a turn must beat all before it to count as growth.
 const GROWTH: f64 = 0.03;
 
-/// Lets all clients work until the rate no longer grows. Servers build tables for keys that recur while they verify under them, so
+/// Lets all clients work until the rate no longer grows. Servers build tables for recurring keys while they verify, so
 /// how long that takes depends on keys and machine and not on the length of the measurement.
 async fn warm_up(plan: &LoadPlan, links: &[(&LoadWork, ServerLink)]) {
     let mut growth = RateGrowth::default();
@@ -154,7 +154,7 @@ async fn warm_up(plan: &LoadPlan, links: &[(&LoadWork, ServerLink)]) {
     }
 }
 
-/// Rates of turns, and for how many turns they have not grown.
+/// The best rate of all turns, and the number of turns since it last grew.
 #[derive(Debug, Default)]
 struct RateGrowth {
     best: f64,
@@ -172,7 +172,7 @@ impl RateGrowth {
     }
 }
 
-/// A stream with its keys. Those that were just put into the server's directory are there when it has looked again.
+/// Opens a stream and its keys. The server finds keys in its directory only when it looks again, so these are asked for until then.
 async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<ServerLink, LoadError> {
     let link = ServerLink::open(endpoint).await?;
     let end = Instant::now() + PATIENCE;
@@ -199,7 +199,7 @@ async fn usage(link: &ServerLink) -> Result<proto::Usage, LoadError> {
 
 type PendingCall<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
 
-/// One client until the end: as many batches under way as it may have, or sent by the clock.
+/// Runs one client until the end. It keeps its number of batches in flight, or sends them at random times.
 async fn client(
     plan: &LoadPlan,
     work: &LoadWork,
@@ -247,7 +247,7 @@ async fn client(
     }
 }
 
-/// One batch, with its keys where they come and go with it. A server begins requests in the order in which they come.
+/// Sends one batch, with its keys if they come and go with it. A server begins requests in the order of their arrival.
 async fn answer(plan: &LoadPlan, work: &LoadWork, link: &ServerLink) -> Result<response::Body, LinkError> {
     if plan.home != LoadKeyHome::Batch {
         return link.call(work.request.clone()).await;
@@ -277,7 +277,7 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-/// Batches at random times, so many a second: what independent callers make.
+/// Poisson arrivals of batches, as independent callers make them.
 struct Arrivals {
     due: Instant,
     mean: f64,
@@ -289,7 +289,7 @@ impl Arrivals {
         Self { due: Instant::now(), mean: 1.0 / per_second, random: SplitMix64::new(seed + 1) }
     }
 
-    /// When the next one is due; then the one after that is drawn.
+    /// Returns the time of the next arrival, and draws the one after it.
     fn next(&mut self) -> Instant {
         let due = self.due;
         let gap = -(1.0 - self.random.unit()).ln() * self.mean;

@@ -1,4 +1,4 @@
-//! The same work without a server.
+//! The same work in this process, without a server.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::args::{LoadArgs, LoadPlan};
 use super::report::LoadRow;
 use super::work::{LoadWork, LocalWork};
 
-/// What this process does of a plan's batches on one thread.
+/// Measures a plan's batches on one thread of this process.
 pub(super) fn measure(
     plan: &LoadPlan,
     works: &[LoadWork],

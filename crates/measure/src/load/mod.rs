@@ -1,12 +1,12 @@
-//! `oarlock load`: what a cryptoserver does for many clients at once.
+//! `oarlock load`: a cryptoserver under the load of many clients.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `work` | batches as they are sent, and what must come back |
-//! | `client` | clients, each on a stream of its own: closed loop and open loop |
+//! | `work` | batches as they are sent, and the expected answers |
+//! | `client` | clients with a stream each: closed loop and open loop |
 //! | `local` | the same work in this process, without a server |
-//! | `spawn` | a server of its own, on a core of its own |
+//! | `spawn` | a server process on a core of its own |
 //! | `turns` | rows that were measured several times |
 //! | `report` | table, JSON and picture |
 
@@ -83,7 +83,7 @@ enum LoadTarget<'a> {
     At(&'a Endpoint),
 }
 
-/// What all rows with one set of engines share.
+/// The state that all rows with one set of engines share.
 struct LoadBench<'a> {
     args: &'a LoadArgs,
     accelerator: &'a Accelerator,
@@ -93,7 +93,7 @@ struct LoadBench<'a> {
 }
 
 impl LoadBench<'_> {
-    /// Every plan in turn, as often as was asked for: rows by turn.
+    /// Measures every plan once per turn, and returns the rows of each turn.
     fn turns(&self, plans: &[LoadPlan], bar: &ProgressBar) -> Result<Vec<Vec<LoadRow>>, LoadError> {
         let prepared = plans.iter().enumerate().map(|(place, plan)| self.prepare(place, plan));
         let works = prepared.collect::<Result<Vec<_>, _>>()?;
@@ -134,7 +134,7 @@ impl LoadBench<'_> {
     }
 }
 
-/// Numbers of a run in which answers were missing are no numbers.
+/// Fails if answers were missing or wrong: the numbers of such a run mean nothing.
 fn fail_on_errors(rows: &[LoadRow]) -> Result<(), LoadError> {
     match rows.iter().find(|row| row.errors > 0) {
         Some(row) => Err(LoadError::Errors {

@@ -6,11 +6,11 @@ use super::args::{LoadPlan, LoadTransport};
 use crate::plot::{AxisScale, ChartPanel, LineChart};
 use crate::table::{CellAlign, TableCell, TextTable, si};
 
-/// What one configuration gave.
+/// The result of one configuration.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct LoadRow {
     pub(super) name: String,
-    /// The server's engines, where a set was asked for.
+    /// The server's engines, if a set was asked for.
     pub(super) engines: Option<String>,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
@@ -34,7 +34,7 @@ pub(super) struct LoadRow {
 }
 
 impl LoadRow {
-    /// A row before it is measured.
+    /// Returns a row before it is measured.
     pub(super) fn of(plan: &LoadPlan, request_bytes: usize) -> Self {
         Self {
             name: plan.name(),
@@ -48,12 +48,12 @@ impl LoadRow {
         }
     }
 
-    /// The row of a server with these engines.
+    /// Sets the engines of the server.
     pub(super) fn with_engines(self, engines: Option<&str>) -> Self {
         Self { engines: engines.map(str::to_owned), ..self }
     }
 
-    /// What the row is called in tables and pictures.
+    /// Returns the name of the row in tables and pictures.
     fn label(&self) -> String {
         match &self.engines {
             Some(engines) => format!("{} {engines}", self.name),
@@ -64,8 +64,7 @@ impl LoadRow {
 
 /// Returns the heading and the table.
 pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
-    let heading =
-        "load: clients x batches that each has under way x operations in a batch; CPU: the server's\n";
+    let heading = "load: clients x batches in flight of each x operations in a batch; CPU: the server's\n";
     heading.to_owned() + &table(rows).render(in_colour)
 }
 
@@ -101,14 +100,14 @@ fn table(rows: &[LoadRow]) -> TextTable {
     table
 }
 
-/// Room for names like `rsa2048-sign-plaintext scalar+lanes`.
+/// The width of a table with names like `rsa2048-sign-plaintext scalar+lanes`.
 const NAMES_COLUMNS: usize = 120;
 
 fn time(us: f64) -> String {
     if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.2} ms", us / 1000.0) }
 }
 
-/// Rate against operations under way, a line for each kind of work.
+/// Draws the rate against the operations in flight, one line for each kind of work.
 pub(super) fn to_svg(rows: &[LoadRow]) -> String {
     let mut names: Vec<String> = rows.iter().map(LoadRow::label).collect();
     names.dedup();

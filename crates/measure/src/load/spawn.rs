@@ -1,4 +1,4 @@
-//! A server of its own.
+//! A server process for the load.
 
 use std::fmt;
 use std::fs;
@@ -51,7 +51,7 @@ pub struct ServerFiles {
     pub client_key: PathBuf,
 }
 
-/// A server process, which ends with this.
+/// A server process. It ends when it is dropped.
 pub(super) struct SpawnedServer {
     child: Child,
     files: ServerFiles,
@@ -61,7 +61,7 @@ pub(super) struct SpawnedServer {
 }
 
 impl SpawnedServer {
-    /// Starts one on the first core of this process, where it has several; with these engines, joined by `+`.
+    /// Starts a server with these engines, joined by `+`, on the first core of this process if it has several.
     pub(super) fn start(
         global: &GlobalOptions,
         set_up: &dyn Fn(&Path) -> Result<ServerFiles, String>,
@@ -71,7 +71,7 @@ impl SpawnedServer {
         let place = tempfile::tempdir().map_err(LoadError::Spawn)?;
         let files = set_up(place.path()).map_err(LoadError::SetUp)?;
         fs::write(&files.config, config(global, engines)).map_err(LoadError::Spawn)?;
-        // What is started inherits it.
+        // A child process inherits the core.
         let there = cores.visit();
         let own = std::env::current_exe().map_err(LoadError::Spawn)?;
         let mut child = Command::new(own)
@@ -92,14 +92,14 @@ impl SpawnedServer {
         let address = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
         let (tls, plaintext) =
             (format!("https://{}", address("tcp")), format!("http://{}", address("plaintext")));
-        // What it logs is read, so that it does not wait for anybody to read it.
+        // Its log is read and dropped: a full pipe would block the server.
         if let Some(log) = child.stderr.take() {
             std::thread::spawn(move || io::copy(&mut BufReader::new(log), &mut io::sink()));
         }
         Ok(Self { child, files, tls, plaintext, _place: place })
     }
 
-    /// The directory of its keys, which it looks at every second.
+    /// Returns the directory of its keys. It looks for new ones every second.
     pub(super) fn keys(&self) -> &Path {
         &self.files.keys
     }

@@ -1,10 +1,10 @@
-//! Rows that were measured several times, in turn: a machine's speed changes between turns, so what is compared is of one turn.
+//! Medians of rows over turns. A machine's speed changes between turns, so only results of the same turn are compared.
 
 use super::args::{LoadPlan, LoadTransport};
 use super::report::LoadRow;
 use crate::statistics::{median, median_by};
 
-/// For each plan the turn with the median CPU time per operation; errors are those of all turns.
+/// Returns for each plan the turn with the median CPU time per operation. Errors are those of all turns.
 pub(super) fn middles(plans: &[LoadPlan], turns: &[Vec<LoadRow>]) -> Vec<LoadRow> {
     (0..plans.len()).map(|place| middle(plans, turns, place)).collect()
 }
@@ -22,7 +22,7 @@ fn middle(plans: &[LoadPlan], turns: &[Vec<LoadRow>], place: usize) -> LoadRow {
     LoadRow { of_local, errors, first_error, rss_start_kb, rss_end_kb, ..middle }
 }
 
-/// The same work in this process.
+/// Returns the index of the plan that does the same work in this process.
 fn local_twin(plans: &[LoadPlan], place: usize) -> Option<usize> {
     let plan = &plans[place];
     let work = |plan: &LoadPlan| (plan.ops.clone(), plan.batch, plan.keys);
@@ -30,7 +30,7 @@ fn local_twin(plans: &[LoadPlan], place: usize) -> Option<usize> {
     twin.filter(|_| plan.way != LoadTransport::Local)
 }
 
-/// The median over turns of what `local` takes as a share of what `place` takes.
+/// Returns the median over turns of the CPU time of `local` divided by that of `place`.
 fn ratio(turns: &[Vec<LoadRow>], local: usize, place: usize) -> Option<f64> {
     let of =
         |rows: &Vec<LoadRow>| Some(rows[local].server_cpu_us_per_op? / rows[place].server_cpu_us_per_op?);

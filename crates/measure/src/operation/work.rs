@@ -48,7 +48,7 @@ impl NamedOperation {
         }
     }
 
-    /// Agreements count as signatures: a private key's work.
+    /// Returns the use of the operation. Key agreements count as signatures, because both use the private key.
     fn verb(self) -> OperationVerb {
         match self {
             Self::Rsa { verb, .. } | Self::Ecdsa { verb, .. } | Self::Ed25519 { verb } => verb,
@@ -85,7 +85,7 @@ impl NamedOperation {
         }
     }
 
-    /// Random-like digests and messages, or peers' public keys.
+    /// Makes pseudo-random digests and messages, or public keys of peers.
     fn inputs(self, count: usize) -> Result<ByteColumn, KeyError> {
         let len = match self {
             Self::Ecdsa { curve, .. } => digest_of(curve).output_len(),
@@ -97,7 +97,7 @@ impl NamedOperation {
     }
 }
 
-/// So many peers' keys are made; beyond, they come again.
+/// The largest number of peers' keys; longer inputs repeat them.
 const PEERS: usize = 256;
 
 fn peers(count: usize) -> Result<ByteColumn, KeyError> {
@@ -105,7 +105,7 @@ fn peers(count: usize) -> Result<ByteColumn, KeyError> {
     Ok(made.iter().filter_map(Key::x25519_public).cycle().take(count).collect())
 }
 
-/// Passes over all jobs, of which each key has several.
+/// The number of passes over all jobs.
 const WARM_UP: usize = 32;
 
 /// The digest as strong as the curve. FIPS 186-5 6.1.1.
@@ -117,17 +117,17 @@ fn digest_of(curve: Curve) -> DigestAlg {
 }
 
 impl PublicKeyWork {
-    /// The jobs, in order.
+    /// Returns the jobs, in order.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         (0..self.len()).filter_map(|index| self.job(index)).collect()
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     pub(crate) fn len(&self) -> usize {
         self.inputs.len()
     }
 
-    /// The job at `index`; None past the end.
+    /// Returns the job at `index`; None past the end.
     pub(crate) fn job(&self, index: usize) -> Option<Job<'_>> {
         let key = self.keys.get(*self.key_of.get(index)? as usize)?;
         let input = self.inputs.get(index);
@@ -138,11 +138,11 @@ impl PublicKeyWork {
         Some(Job { scheme: self.scheme, key, input, second: self.signatures.get(index) })
     }
 
-    /// Lets an accelerator meet the keys so often that it has built for them what it will, and waits for that. Returns the
-    /// bytes of what it has built.
+    /// Uses the keys so often that an accelerator builds all verification tables for them, and waits until they are built. Returns the
+    /// bytes of the tables.
     ///
     /// # Errors
-    /// That of a job that fails.
+    /// The error of a job that fails.
     pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
         accelerator.drop_tables();
         if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
@@ -156,7 +156,7 @@ impl PublicKeyWork {
         Ok(accelerator.prepared_bytes())
     }
 
-    /// The same work for libcrypto: private keys in PKCS#8, public ones in SPKI.
+    /// Returns the same work for libcrypto: private keys in PKCS#8, public keys in SPKI.
     pub(crate) fn peer_task(&self) -> Result<PeerTask, PeerError> {
         let refused = |found: String| PeerError::Task { expected: "work for libcrypto".into(), found };
         let name = self.operation.to_string();
@@ -175,7 +175,7 @@ impl PublicKeyWork {
         })
     }
 
-    /// Signs every input and forgets the private keys.
+    /// Signs every input, and drops the private keys.
     fn into_verification(self, accelerator: &Accelerator) -> Result<Self, OperationError> {
         let operation = self.operation;
         let answers = accelerator.run_all(&self.jobs());

@@ -134,7 +134,7 @@ struct LoadedSymbols {
     /// False where another library of the same major version came first: a provider module would bind to that one.
     owns_modules: bool,
     legacy: OnceLock<Result<(), String>>,
-    /// Whether a context of `EVP_DigestSign` serves one message only.
+    /// True if a context of `EVP_DigestSign` serves one message only.
     single_use_messages: OnceLock<bool>,
     _library: ManuallyDrop<Library>,
 }
@@ -145,7 +145,7 @@ impl fmt::Debug for Libcrypto {
     }
 }
 
-/// What the loader said, which names the file.
+/// Returns the loader's error, which names the file.
 fn reason(error: &libloading::Error) -> String {
     use std::error::Error;
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
@@ -261,7 +261,7 @@ impl Libcrypto {
     }
 }
 
-/// What OPENSSL_ia32cap does to the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
+/// Returns the effect of OPENSSL_ia32cap on the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
 /// late to undo in this process; set but empty, it switches every CPU feature off.
 pub(crate) fn capability_warning() -> Option<String> {
     let mask = std::env::var_os("OPENSSL_ia32cap")?;
@@ -464,7 +464,7 @@ impl PkeyContext {
     }
 }
 
-/// How a context is set up for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
+/// The function that sets up a context for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
 type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
 
 /// Ed25519 over whole messages, set up once per key.

@@ -13,7 +13,7 @@ const MIN_SHARE: f64 = 0.9;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct OpensslRates(BTreeMap<String, f64>);
 
-/// Why there is nothing to hold the figures against.
+/// The reason why there are no figures to compare with.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpensslSpeedError {
     /// No `openssl` on the machine reports the version of the loaded library.

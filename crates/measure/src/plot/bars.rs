@@ -96,7 +96,7 @@ impl BarChart {
         }
     }
 
-    /// Where a value starts so that the mark's line does not run through its first digits.
+    /// Returns the x of a value's text, so that the mark's line does not cross its first digits.
     fn clear_of_mark(&self, scale: &PixelScale, x: f64) -> f64 {
         match self.mark.as_ref().map(|(value, _)| scale.pixel(*value)) {
             Some(mark) if (mark - VALUE_ROOM * 0.75..mark + 5.0).contains(&x) => mark + 5.0,

@@ -10,7 +10,7 @@ const PLOT_HEIGHT: f64 = 320.0;
 /// Room left of a panel for its numbers and, at the first, the axis label.
 const NUMBERS: f64 = 62.0;
 
-/// What a chart of lines shows. The y axis is shared by all panels, so that they compare.
+/// A chart of lines. All panels share the y axis, so that they can be compared.
 #[derive(Debug, Clone)]
 pub(crate) struct LineChart {
     pub(crate) title: String,
@@ -25,7 +25,7 @@ pub(crate) struct LineChart {
     pub(crate) panels: Vec<ChartPanel>,
 }
 
-/// How values stand on an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AxisScale {
     /// From zero.

@@ -11,7 +11,7 @@ const FAINT_INK: &str = "#59636e";
 const GRID: &str = "#e4e7eb";
 const AXIS: &str = "#8b949e";
 
-/// Where a text stands relative to its point.
+/// The position of a text relative to its point.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TextAnchor {
     Start,
@@ -19,7 +19,7 @@ pub(super) enum TextAnchor {
     End,
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextStyle {
     size: f64,

@@ -1,8 +1,8 @@
-//! `oarlock speed --fit`: what a batch, an operation and a byte cost, by engine and shape, and how well that holds.
+//! `oarlock speed --fit`: the cost of a batch, an operation and a byte, by engine and shape, and the error of the model.
 //!
 //! The model is `C1 + C2 * operations + C3 * bytes` (Lindemann and Smith, USENIX Security 2001, section 4.1). An engine
-//! with lanes takes as long for one operation as for a group of them, which the model does not know: its error shows
-//! that, and the last column what is left of it when operations are counted in whole groups.
+//! with lanes takes as long for one operation as for a group of them. The model does not know that. Its error shows
+//! it; the last column is the error that remains if operations are counted in whole groups.
 
 use oarlock::{Accelerator, Fit, Grid, Shape};
 use serde::Serialize;
@@ -19,9 +19,9 @@ use crate::table::{CellAlign, TableCell, TextTable, duration};
 struct FitRow {
     engine: &'static str,
     shape: String,
-    /// Operations that fill the engine once.
+    /// The number of operations that fill the engine once.
     lanes: usize,
-    /// Batches that were timed.
+    /// The number of batches that were timed.
     timings: usize,
     c1_ns: f64,
     c2_ns: f64,
@@ -38,7 +38,7 @@ struct FitRow {
 const HEADING: &str = "Cost of a batch: C1 + C2 x operations + C3 x bytes, fitted to batches of 1 to 65,536 operations (or\n\
                        as many as the engine takes) of 8 to 320 bytes; deviations relative to the time measured.\n\n";
 
-/// Fits the shapes of `operations`, or all where none is named.
+/// Fits the shapes of `operations`, or all if none is named.
 pub(super) fn run(global: &GlobalOptions, operations: &[NamedOperation]) -> Result<(), SpeedError> {
     let accelerator = global.builder().build()?;
     global.warn_absent_engines(&accelerator);
@@ -84,7 +84,7 @@ fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usi
     })
 }
 
-/// Figures beyond them are noise.
+/// Rounds to thousandths: further digits are noise.
 fn thousandths(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

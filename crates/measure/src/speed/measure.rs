@@ -8,13 +8,13 @@ use cpu_time::ThreadTime;
 use super::error::SpeedError;
 use crate::statistics::median_by;
 
-/// Something that works through operations, a batch at a time.
+/// A contender that works through operations, one batch at a time.
 pub(crate) trait SpeedContender: Send {
     /// Runs one batch and returns the number of its operations.
     fn run(&mut self) -> Result<usize, SpeedError>;
 }
 
-/// What a contender reached on one thread.
+/// The rate of a contender on one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SpeedRate {
     /// Operations per second of CPU time.
@@ -23,13 +23,13 @@ pub(crate) struct SpeedRate {
     pub(crate) batch_us: f64,
 }
 
-/// How long one contender works before it is the next one's turn.
+/// The time that a contender works in one turn.
 const TURN: Duration = Duration::from_millis(20);
 
 /// Lets the contenders of each thread take turns until the first has worked for `time`; rates of threads are added.
-/// `tick` hears of the share done, from one of the threads.
+/// One of the threads calls `tick` with the share done.
 ///
-/// CPU time is counted, as `openssl speed` does: what others do on the machine does not count.
+/// CPU time is counted, as `openssl speed` does, so other work on the machine does not count.
 pub(crate) fn compete(
     threads: Vec<Vec<Box<dyn SpeedContender + '_>>>,
     time: Duration,

@@ -2,9 +2,9 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | the command: arguments, which rows, OpenSSL's own figures as a check |
+//! | this one | the command: arguments, rows, OpenSSL's own figures as a check |
 //! | `measure` | contenders taking turns |
-//! | `public`, `records` | what they work on |
+//! | `public`, `records` | their work |
 //! | `report` | rows as table, JSON and picture |
 //! | `fit` | `--fit`: constants of the cost model instead of rates |
 
@@ -44,29 +44,29 @@ pub struct SpeedArgs {
     /// Operations, separated by commas [default: all at their usual sizes]
     #[arg(long, visible_alias = "op", value_name = "NAMES", value_delimiter = ',', help = ops_help())]
     ops: Vec<NamedOperation>,
-    /// Seconds of work per row and contender
+    /// Seconds of work per row and contender, up to 3600
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     seconds: Duration,
-    /// OpenSSL to compare with (3.0 or later); may be given several times [default: the system's]
+    /// libcrypto of OpenSSL 3.0 or later to compare with; repeatable [default: the system's]
     #[arg(long, value_name = "PATH")]
     libcrypto: Vec<PathBuf>,
-    /// Different keys that the operations are spread over; several numbers give a row each [default: 8 for -hot, 1024 for
+    /// Number of different keys, 1 to 65536; several numbers give one row each [default: 8 for -hot, 1024 for
     /// records, else up to 64]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     keys: Vec<u32>,
-    /// Public-key jobs per call
+    /// Number of public-key jobs per call, 1 to 65536
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: u32,
-    /// Records per call
+    /// Number of records per call, 1 to 4194304
     #[arg(long, value_name = "N", default_value = "65536", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
     records: u32,
-    /// Draw the result as SVG
+    /// Draw the result into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Do not hold OpenSSL's figures against `openssl speed`
+    /// Do not check OpenSSL's figures with `openssl speed`
     #[arg(long)]
     no_check: bool,
-    /// Print what a batch (C1), an operation (C2) and a byte (C3) cost by engine and shape instead, with the error of the fit
+    /// Print the cost of a batch (C1), an operation (C2) and a byte (C3) by engine and shape instead, with the error of the fit
     #[arg(long, conflicts_with_all = ["seconds", "libcrypto", "keys", "batch", "records", "plot", "no_check"])]
     fit: bool,
 }
@@ -112,20 +112,20 @@ pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
 struct SpeedSession<'a> {
     args: &'a SpeedArgs,
     threads: usize,
-    /// Every engine that is allowed: makes the work and judges results.
+    /// Every engine that is allowed: makes the work and checks results.
     all: Accelerator,
     engines: Vec<SingleEngine>,
     libraries: Vec<Libcrypto>,
-    /// Whether rows that an engine does not offer are worth a note.
+    /// True if rows that an engine does not offer get a note.
     tells_gaps: bool,
 }
 
 /// One engine by itself.
 pub(crate) struct SingleEngine {
     pub(crate) name: &'static str,
-    /// Builds nothing for keys that recur: the rows whose few keys stand for many.
+    /// Builds no verification tables: for rows whose few keys stand for many.
     pub(crate) cold: Accelerator,
-    /// Builds what it does by default.
+    /// Builds verification tables as by default.
     pub(crate) hot: Accelerator,
 }
 
@@ -138,7 +138,7 @@ impl SingleEngine {
         Ok(Self { name, cold, hot })
     }
 
-    /// True where it computes the shape, and has proved it.
+    /// True if it computes the shape and has passed its self test.
     pub(crate) fn offers(&self, shape: Shape) -> bool {
         let reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
         let mut shapes = reports.flat_map(|engine| &engine.shapes);
@@ -210,7 +210,7 @@ impl<'a> SpeedSession<'a> {
         }
     }
 
-    /// The rows of an operation and an engine: one per library, or one alone. None where the engine does not offer it.
+    /// Measures an operation on an engine: one row per library, or a single row. No row if the engine does not offer it.
     fn measure(
         &self,
         operation: NamedOperation,
@@ -262,7 +262,7 @@ impl<'a> SpeedSession<'a> {
         Ok(rows)
     }
 
-    /// What `openssl speed` reached, where a library's rate here is void against it.
+    /// Returns the rate of `openssl speed` if a library's rate here is void against it.
     fn void(&self, op: &str, check: &OpensslRates, rates: &[SpeedRate], place: Option<usize>) -> Option<f64> {
         let per_thread = rates.get(place?)?.per_s / self.threads as f64;
         check.get(op).filter(|_| check.voids(op, per_thread))
@@ -284,7 +284,7 @@ impl<'a> SpeedSession<'a> {
         Ok(SpeedWork::Public(operation.work(&self.all, keys, jobs)?))
     }
 
-    /// The library's side, one per thread, its results checked; None, with a note, where it lacks the algorithm.
+    /// Prepares the library's work, one per thread, and checks its results. None, with a note, if it lacks the algorithm.
     fn prepare(
         &self,
         op: &str,
@@ -318,7 +318,7 @@ impl<'a> SpeedSession<'a> {
         Ok(Some(prepared))
     }
 
-    /// What `openssl speed` of the library's version says of the operation.
+    /// Runs the `openssl speed` of the library's version for the operation.
     fn check(&self, op: &str, library: &Libcrypto) -> Option<OpensslRates> {
         if self.args.no_check {
             return None;
@@ -327,7 +327,7 @@ impl<'a> SpeedSession<'a> {
         openssl_speed::measure(library, &[op], seconds).ok()
     }
 
-    /// Ours, AWS-LC bare, then each library that has the algorithm.
+    /// Measures Oarlock, AWS-LC called bare, then each library that has the algorithm.
     fn compete(
         &self,
         op: &str,
@@ -409,17 +409,17 @@ impl<'a> SpeedSession<'a> {
     }
 }
 
-/// Where each library's rate is among those of the contenders: after ours and AWS-LC's, if it competes.
+/// Returns the place of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it does not compete.
 fn places(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
     let mut next = 2..;
     peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
 }
 
-/// Steps of the progress bar per row.
+/// The number of steps of the progress bar per row.
 const PARTS: usize = 20;
-/// Public-key jobs that are made at least, so that a batch does not see the same ones each time.
+/// The smallest number of public-key jobs, so that batches differ.
 const JOBS: usize = 256;
-/// Bare operations between two looks at the clock.
+/// The number of bare operations between two readings of the clock.
 const BARE_BATCH: usize = 8;
 
 impl SpeedWork {
@@ -437,7 +437,7 @@ impl SpeedWork {
         }
     }
 
-    /// Operations of the library between two looks at the clock.
+    /// Returns the number of the library's operations between two readings of the clock.
     fn peer_batch(&self, batch: usize) -> usize {
         match self {
             Self::Public(_) => batch.min(BARE_BATCH),
@@ -446,7 +446,7 @@ impl SpeedWork {
     }
 }
 
-/// libcrypto's turn.
+/// libcrypto as a contender.
 struct LibcryptoContender<'a> {
     op: &'a str,
     prepared: &'a mut PreparedTask,
@@ -461,7 +461,7 @@ impl SpeedContender for LibcryptoContender<'_> {
     }
 }
 
-/// The libraries that were named, or the system's; its absence is a note, that of a named one an error.
+/// Loads the libraries that were named, or the system's. The absence of the system's is a note, that of a named one an error.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, SpeedError> {
     if paths.is_empty() {
         return match Libcrypto::load(None) {

@@ -10,7 +10,7 @@ use super::error::SpeedError;
 use super::measure::SpeedContender;
 use crate::operation::PublicKeyWork;
 
-/// The accelerator, from digest to encoded result, so many jobs per call.
+/// The accelerator, from digest to encoded result, with `batch` jobs per call.
 pub(crate) struct AcceleratorJobs<'a> {
     pub(crate) accelerator: &'a Accelerator,
     pub(crate) op: &'a str,
@@ -45,7 +45,7 @@ pub(crate) struct BareOperations<'a> {
 }
 
 impl<'a> BareOperations<'a> {
-    /// Lowers the jobs once; what is left is the engine alone.
+    /// Lowers the jobs once, so that only the engine is measured.
     pub(crate) fn new(
         engine: &'a dyn Engine,
         op: &'a str,
@@ -76,7 +76,7 @@ impl SpeedContender for BareOperations<'_> {
     }
 }
 
-/// True where a peer's result for an item is right: equal to ours, or where it has a nonce, verified by us.
+/// True if a peer's result for an item is right: it equals Oarlock's, or Oarlock verifies it if it has a nonce.
 pub(crate) fn is_right(accelerator: &Accelerator, work: &PublicKeyWork, item: usize, output: &[u8]) -> bool {
     let Some(job) = work.job(item) else { return false };
     if job.scheme.is_verification() {

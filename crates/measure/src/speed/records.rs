@@ -1,4 +1,4 @@
-//! Short records for `oarlock speed`: other key, IV and data each time, the keys in random order.
+//! Short records for `oarlock speed`: each with its own IV and data, under keys in random order.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct RecordWork {
     layout: RecordLayout,
 }
 
-/// Where things lie: all IVs first, then all inputs; all outputs first, then all tags.
+/// The layout of the records: all IVs, then all inputs; all outputs, then all tags.
 #[derive(Clone, Copy, Debug)]
 struct RecordLayout {
     count: usize,
@@ -50,7 +50,7 @@ const GCM_IV_LEN: usize = 12;
 const GCM_TAG_LEN: usize = 16;
 
 impl RecordWork {
-    /// `count` records under `keys` keys in random order; None where `operation` is none of records.
+    /// Makes `count` records under `keys` keys in random order. None for public-key operations.
     pub(crate) fn new(
         operation: NamedOperation,
         count: usize,
@@ -76,7 +76,7 @@ impl RecordWork {
         Ok(Self { op, shape, records: Arc::new(records), layout })
     }
 
-    /// Number of different keys.
+    /// Returns the number of different keys.
     pub(crate) fn keys(&self) -> usize {
         self.records.keys.len()
     }
@@ -86,7 +86,7 @@ impl RecordWork {
         self.layout.input
     }
 
-    /// The same work for libcrypto.
+    /// Returns the same work for libcrypto.
     pub(crate) fn task(&self) -> Result<PeerTask, PeerError> {
         let refused = || PeerError::Task { expected: "work for libcrypto".into(), found: self.op.clone() };
         let algorithm = PeerAlgorithm::of_operation(&self.op).ok_or_else(refused)?;
@@ -109,7 +109,7 @@ impl RecordWork {
         })
     }
 
-    /// Our results in libcrypto's form: output, then tag.
+    /// Returns Oarlock's results in libcrypto's form: output, then tag.
     pub(crate) fn results(&self, accelerator: &Accelerator) -> Result<Vec<Vec<u8>>, SpeedError> {
         let outcomes =
             accelerator.run_records(self.shape, &self.records).map_err(|error| self.failed(error))?;

@@ -1,4 +1,4 @@
-//! What `oarlock speed` shows: rows as table, JSON and picture, and one plain sentence.
+//! Rows of `oarlock speed` as table, JSON and picture, and one plain sentence.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) struct SpeedRow {
     pub(crate) ops_per_s: f64,
     /// Microseconds of CPU time per batch.
     pub(crate) batch_us: f64,
-    /// The library's own rate in the same run; null where there is none or it is void.
+    /// The library's own rate in the same run; null if there is none or it is void.
     pub(crate) openssl_ops_per_s: Option<f64>,
     pub(crate) ratio: Option<f64>,
     /// The library's rate was measured and is void: it fell behind its own `openssl speed`.
@@ -32,7 +32,7 @@ pub(crate) struct SpeedRow {
     pub(crate) is_void: bool,
     /// Version of the library.
     pub(crate) libcrypto: Option<String>,
-    /// Bytes that the engine has built for these keys.
+    /// The bytes of the tables that the engine built for these keys.
     pub(crate) table_bytes: usize,
     /// AWS-LC called bare, one operation at a time, without schemes and dispatcher.
     #[serde(skip)]
@@ -58,7 +58,7 @@ fn absence(row: &SpeedRow) -> String {
     format!("{}: {reason}", row.engine)
 }
 
-/// Four significant digits at least: figures beyond them are noise.
+/// Rounds to at least four significant digits: further digits are noise.
 fn round(value: f64) -> f64 {
     if value >= 10.0 { (value * 10.0).round() / 10.0 } else { (value * 1e4).round() / 1e4 }
 }
@@ -99,7 +99,7 @@ pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
     table.render(in_colour)
 }
 
-/// What this machine gains, in one sentence.
+/// Describes this machine's gain in one sentence.
 pub(crate) fn sentence(rows: &[SpeedRow]) -> String {
     let best = best_by_operation(rows);
     let Some((max, gain)) = best.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied() else {
@@ -123,7 +123,7 @@ pub(crate) fn sentence(rows: &[SpeedRow]) -> String {
     )
 }
 
-/// The best ratio of each operation, with its row.
+/// Returns the best ratio of each operation, with its row.
 fn best_by_operation(rows: &[SpeedRow]) -> Vec<(&SpeedRow, f64)> {
     let mut best: Vec<(&SpeedRow, f64)> = Vec::new();
     for (row, ratio) in rows.iter().filter_map(|row| Some((row, row.ratio?))) {

@@ -1,4 +1,4 @@
-//! Keys and what they are for.
+//! The signing keys and their roles.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::super::DnssecError;
 use super::super::key_files::{KEY_SIGNING, KeyFiles, WantedKey, ZONE_SIGNING};
 use super::args::ZoneKeyArgs;
 
-/// All keys that the arguments name.
+/// Loads all keys that the arguments name.
 pub(super) fn load(
     args: &ZoneKeyArgs,
     files: &KeyFiles,

@@ -2,10 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args` | the command's arguments, and what they ask for |
-//! | `keys` | keys and what they are for |
-//! | `ordered` | pieces of work for all threads, answered in order |
-//! | `summary` | what was done, as text and as JSON |
+//! | `args` | the command's arguments, and the options that they make |
+//! | `keys` | the signing keys and their roles |
+//! | `ordered` | pieces of work on all threads, with results in order |
+//! | `summary` | the summary as text and as JSON |
 
 mod args;
 mod keys;
@@ -62,7 +62,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     summary.print(global.json)
 }
 
-/// A whole zone: one of which something cannot be read is not signed.
+/// Reads a whole zone. A zone with unreadable entries is not signed.
 fn read(path: &Path, origin: Option<&NameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
     let zone = ZoneFile::read(path, origin.map(NameBuf::name), limit)?;
     for fault in &zone.faults {
@@ -100,7 +100,7 @@ fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Ve
     result.map(|()| signatures)
 }
 
-/// Writes text that all threads make.
+/// Writes the zone. All threads make its text.
 fn write(
     plan: &Plan<'_>,
     signatures: &[Signatures],

@@ -1,4 +1,4 @@
-//! What MTAs send, and how they know that the answer is right.
+//! The messages of MTAs, and the check of their answers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::super::BenchError;
 use super::super::args::{MilterRow, MtaMailSizes};
 use crate::dkim::{MailBenchError, MailCorpus, MailInput, MailSizes, MailTask, SignatureKind};
 
-/// Messages for the sessions, each of which begins with another one.
+/// Messages for the sessions. Each session begins with another message.
 #[derive(Clone)]
 pub(super) struct MtaMailSet {
     mails: Arc<[MtaMail]>,
@@ -29,11 +29,11 @@ struct MtaMail {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExpectedAnswer {
-    /// Whatever it is.
+    /// Any answer.
     Anything,
-    /// A signature is inserted.
+    /// An inserted signature.
     Signature,
-    /// Results are inserted, and they are good.
+    /// Inserted results that pass.
     Pass,
 }
 
@@ -48,7 +48,7 @@ impl MilterRow {
         }
     }
 
-    /// True where messages are the filter's own.
+    /// True if the filter signs the messages.
     pub(super) fn signs(self) -> bool {
         matches!(self.task(), Some(MailTask::Sign(_)))
     }
@@ -78,7 +78,7 @@ impl MtaMailSet {
         Ok(Self { mails: read(&input.messages)?, expected, key: Some(input.key) })
     }
 
-    /// The same messages for a filter that does nothing with them.
+    /// Returns the same messages for a filter that only accepts.
     pub(super) fn unanswered(&self) -> Self {
         Self { expected: ExpectedAnswer::Anything, ..self.clone() }
     }

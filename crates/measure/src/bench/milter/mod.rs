@@ -1,11 +1,11 @@
-//! `oarlock bench milter`: MTAs at a mail filter, as many at once as Postfix would have.
+//! `oarlock bench milter`: many MTAs at a mail filter, as Postfix has them.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `mails` | what MTAs send, and how they know that the answer is right |
+//! | `mails` | the messages of MTAs, and the check of their answers |
 //! | `filters` | this program's own filter, as a process |
 //! | `acceptor` | a filter that only accepts |
-//! | `sessions` | MTAs, each sending its next message as soon as the one before is answered |
+//! | `sessions` | MTAs, each with one message at a time |
 //! | `report` | table and JSON |
 
 mod acceptor;
@@ -62,7 +62,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MilterBenchArgs) -> Result<(), 
     done
 }
 
-/// What all rows share.
+/// The state that all rows share.
 struct MilterBench<'a> {
     global: &'a GlobalOptions,
     args: &'a MilterBenchArgs,
@@ -74,7 +74,7 @@ struct MilterBench<'a> {
 }
 
 impl MilterBench<'_> {
-    /// One filter, at each number of sessions.
+    /// Measures one filter at each number of sessions.
     fn row(&self, row: MilterRow) -> Result<Vec<FilterRow>, BenchError> {
         self.bar.set_message(format!("{row}: starting"));
         let mails = MtaMailSet::new(row, self.args.messages, self.args.sizes, self.accelerator)?;

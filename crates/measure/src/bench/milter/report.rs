@@ -7,7 +7,7 @@ use super::sessions::MeasuredSessions;
 use crate::statistics::median;
 use crate::table::{CellAlign, TableCell, TextTable, count, duration, thousands};
 
-/// What a filter did in all turns together.
+/// The result of a filter in all turns together.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct FilterRow {
     name: MilterRow,
@@ -18,13 +18,13 @@ pub(super) struct FilterRow {
     turns: u32,
     messages: u64,
     rate_per_s: f64,
-    /// Of the filter's process; null where that is not known.
+    /// The CPU time of the filter's process; null if the process is unknown.
     cpu_us_per_message: Option<f64>,
     rate_per_cpu_s: Option<f64>,
     /// Medians over turns, from MAIL to the end of the answer.
     p50_us: f64,
     p99_us: f64,
-    /// Over a filter that only accepts, in the same turn: the median over turns.
+    /// The difference to a filter that only accepts, in the same turn: the median over turns.
     added_p50_us: Option<f64>,
 }
 

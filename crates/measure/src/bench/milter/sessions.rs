@@ -1,4 +1,4 @@
-//! MTAs, each sending its next message as soon as the one before is answered.
+//! MTAs. Each sends its next message as soon as the last one is answered.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use super::mails::MtaMailSet;
 use crate::process_stats;
 use crate::statistics::LatencyHistogram;
 
-/// How much of a turn goes by before anything counts.
+/// The share of a turn before anything counts.
 const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
 pub(super) struct MtaSessions<'a> {
     pub(super) socket: &'a Socket,
-    /// Whose CPU time is counted.
+    /// The process whose CPU time is counted.
     pub(super) process: Option<u32>,
     pub(super) count: usize,
 }
 
-/// What one turn gave.
+/// The result of one turn.
 #[derive(Clone, Debug)]
 pub(super) struct MeasuredSessions {
     pub(super) messages: u64,
@@ -35,7 +35,7 @@ pub(super) struct MeasuredSessions {
     pub(super) p99_us: f64,
 }
 
-/// What all sessions of a turn share.
+/// The state that all sessions of a turn share.
 struct SessionState {
     counts: AtomicBool,
     /// Notified at the first message that counts.

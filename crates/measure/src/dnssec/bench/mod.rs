@@ -1,11 +1,11 @@
-//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by others' programs on
+//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by other programs on
 //! the machine, in turns.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `task` | what is measured, and the programs that do it |
+//! | `task` | the tasks, and the programs that do them |
 //! | `place` | the zones |
-//! | `program` | programs that are run, and what they cost |
+//! | `program` | programs that are run, and their cost |
 //! | `report` | rows as table and JSON |
 
 mod error;
@@ -29,21 +29,21 @@ use crate::statistics::{median_by, take_turns};
 /// Arguments of `oarlock dnssec bench`.
 #[derive(Debug, Args)]
 pub struct ZoneBenchArgs {
-    /// Delegations of the zone, of which 60 % have DS records
+    /// Number of delegations in the zone, up to 10000000; 60 % have DS records
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     delegations: u64,
     /// Rows to measure, separated by commas [default: all]
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
     rows: Vec<ZoneTask>,
-    /// Turns of each, of which the median counts
+    /// Number of turns of each row, 1 to 1000; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     turns: u32,
-    /// Leave others' programs out
+    /// Measure no other programs
     #[arg(long)]
     no_peers: bool,
 }
 
-/// RSA signatures are so slow elsewhere that a part of the zone is enough.
+/// The divisor of the zone's size for RSA signing, which is slow in other programs.
 const RSA_SIGN_PART: u64 = 5;
 
 /// Measures, and prints a table or JSON.
@@ -66,7 +66,7 @@ pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBench
     Ok(print_report(global.json, &report, |in_colour| report::to_text(args, &report, in_colour))?)
 }
 
-/// The rows of a task: engines first, each beside the fastest of the others, then these.
+/// Returns the rows of a task: first the engines, each beside the fastest other program, then the other programs.
 fn measure(
     global: &GlobalOptions,
     args: &ZoneBenchArgs,
@@ -110,7 +110,7 @@ fn is_usable(program: &ZoneProgram) -> bool {
     is_here
 }
 
-/// Each in turn: the median turn by CPU. Nothing of one that cannot do it, which is said; this program has to.
+/// Runs the programs in turns, and returns the median cost of each. A failure of another program is a note; this program must not fail.
 fn turns(
     programs: &[ZoneProgram],
     place: &ZoneDirectory,

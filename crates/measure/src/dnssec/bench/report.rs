@@ -6,14 +6,14 @@ use super::ZoneBenchArgs;
 use super::program::ProgramCost;
 use crate::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 
-/// As every trade's bench prints it; the others' programs have rows of their own too.
+/// A row as the benches of all protocols print it. Other programs have rows of their own too.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ZoneBenchRow {
     pub(super) name: String,
     pub(super) engine: String,
     pub(super) threads: usize,
     pub(super) delegations: u64,
-    /// Signatures, or records where a zone is only read.
+    /// Signatures, or records if a zone is only read.
     pub(super) operations: u64,
     pub(super) rate_per_s: f64,
     pub(super) rate_per_cpu_s: f64,

@@ -1,4 +1,4 @@
-//! What is measured: zones verified, signed and read.
+//! The tasks of the bench: zones verified, signed and read.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ pub(super) enum ZoneTask {
     Parse,
 }
 
-/// What a zone is signed with: a key for the keys, and one for the rest.
+/// The kind of a zone's keys: one signs the keys, the other signs the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ZoneKeyKind {
     P256,
@@ -60,7 +60,7 @@ impl ZoneTask {
         }
     }
 
-    /// The key's kind whose zone it works on.
+    /// Returns the kind of keys of the zone that it works on.
     pub(super) fn kind(self) -> ZoneKeyKind {
         match self {
             Self::Verify(kind) | Self::Sign(kind) => kind,
@@ -68,7 +68,7 @@ impl ZoneTask {
         }
     }
 
-    /// Other people's programs that do the same, with the files of [`ZoneDirectory`](super::place::Place).
+    /// Returns other programs that do the same, with the files of [`ZoneDirectory`](super::place::Place).
     pub(super) fn peers(self, keys: &[String]) -> Vec<ZoneProgram> {
         let of = |path: &str, arguments: &[&str]| ZoneProgram::new(path, arguments.iter().copied());
         match self {
@@ -78,7 +78,7 @@ impl ZoneTask {
                     of("ldns-verify-zone", &["-V", "1", "signed.zone"]),
                     of("kzonecheck", &["-o", ORIGIN, "signed.zone"]),
                 ];
-                // It knows no curves.
+                // validns knows RSA only.
                 if kind == ZoneKeyKind::Rsa2048 {
                     peers.push(of("validns", &["-z", ORIGIN, "signed.zone"]));
                 }
@@ -100,7 +100,7 @@ impl ZoneTask {
         }
     }
 
-    /// The same by this program, with one of its engines.
+    /// Returns this program with one of its engines at the same task.
     pub(super) fn own(
         self,
         engine: &str,

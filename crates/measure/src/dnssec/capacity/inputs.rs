@@ -12,23 +12,23 @@ use super::args::{SideFilter, TrafficArgs, TransportFilter};
 use crate::options::GlobalOptions;
 use crate::progress::bar;
 
-/// Events between two looks at how far a file is read.
+/// The number of events between two updates of the progress.
 const EVENTS_PER_TICK: u64 = 1024;
 
-/// What was observed, input by input and altogether.
+/// The observed traffic, by input and in total.
 pub(super) struct ObservedTraffic {
     pub(super) traffic: Traffic,
     pub(super) inputs: Vec<TrafficSource>,
     side: SideFilter,
     transport: TransportFilter,
-    /// Messages of the other transport, or another side.
+    /// The number of messages of the other transport or another side.
     pub(super) left_out: u64,
-    /// Sides of which there were messages, by dnstap's word.
+    /// True if dnstap had messages of clients.
     pub(super) has_clients: bool,
     pub(super) has_upstream: bool,
 }
 
-/// An input, and how reading it went.
+/// An input, and the result of reading it.
 pub(super) struct TrafficSource {
     pub(super) path: PathBuf,
     pub(super) format: Option<Format>,
@@ -61,7 +61,7 @@ impl ObservedTraffic {
         }
     }
 
-    /// Reads files one after the other. What one lacks does not hinder the others.
+    /// Reads files one after the other. A fault in one does not stop the others.
     pub(super) fn read_files(&mut self, paths: &[PathBuf]) -> Result<(), CapacityError> {
         let inputs = paths.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
         let bytes = inputs.iter().filter_map(Input::len_bytes).sum();
@@ -74,7 +74,7 @@ impl ObservedTraffic {
         Ok(())
     }
 
-    /// The bytes of the file that were read.
+    /// Reads a file, and returns the number of its bytes that were read.
     fn read(&mut self, path: &Path, input: Input, bar: &ProgressBar, before: u64) -> u64 {
         bar.set_message(path.display().to_string());
         let consumed: Consumed = input.consumed();
@@ -106,7 +106,7 @@ impl ObservedTraffic {
         }
     }
 
-    /// Says what was wrong with inputs, and what makes their numbers doubtful.
+    /// Warns about faults of inputs, and about mixtures that make their numbers doubtful.
     pub(super) fn tell(&self, global: &GlobalOptions) {
         for source in &self.inputs {
             if let Some(fault) = &source.fault {
@@ -126,7 +126,7 @@ impl ObservedTraffic {
         }
     }
 
-    /// The first input that was not read to its end.
+    /// Returns the first input that was not read to its end, with the reason.
     pub(super) fn first_fault(&self) -> Option<(&Path, String)> {
         let faulty = self.inputs.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
         faulty.map(|(source, fault)| (source.path.as_path(), fault.to_string()))

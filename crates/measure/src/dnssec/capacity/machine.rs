@@ -22,10 +22,10 @@ pub(super) enum MeasuredAlgorithm {
     Ed25519,
 }
 
-/// What was measured of a machine.
+/// The rates of a machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MachineRates {
-    /// The program's version, or whoever else measured.
+    /// The program that measured, with its version.
     pub(super) by: String,
     pub(super) processor: String,
     pub(super) cores: usize,
@@ -41,9 +41,9 @@ pub(super) struct AlgorithmRate {
     pub(super) algorithm: MeasuredAlgorithm,
     /// `scalar`, `scalar hot`, `lanes`, `lanes hot`, `OpenSSL 3.0.19`.
     pub(super) implementation: String,
-    /// Over the runs.
+    /// The mean over the runs.
     pub(super) mean_per_s: f64,
-    /// Their standard deviation; null for a single run.
+    /// The standard deviation over the runs; null for a single run.
     pub(super) sigma_per_s: Option<f64>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct RateMultiplier {
     pub(super) times: f64,
 }
 
-/// Another machine, and what it has in common with this one.
+/// Another machine, and the rates that both have.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct MachineComparison {
     pub(super) processor: String,
@@ -68,7 +68,7 @@ impl MeasuredAlgorithm {
     pub(super) const ALL: [Self; 6] =
         [Self::Rsa1024, Self::Rsa2048, Self::Rsa4096, Self::P256, Self::P384, Self::Ed25519];
 
-    /// Its verification, with or without tables for keys that recur; there are none for RSA.
+    /// Returns the operation that verifies, with or without verification tables. RSA has no tables.
     pub(super) fn operation(self, is_hot: bool) -> Option<NamedOperation> {
         let verb = if is_hot { OperationVerb::VerifyHot } else { OperationVerb::Verify };
         let rsa = |bits| (!is_hot).then_some(NamedOperation::Rsa { bits, verb });
@@ -133,13 +133,13 @@ impl MachineRates {
         std::fs::write(path, text + "\n").map_err(failed)
     }
 
-    /// Only these algorithms; all where none is named.
+    /// Keeps only these algorithms; all if none is named.
     pub(super) fn only(mut self, algorithms: &[MeasuredAlgorithm]) -> Self {
         self.rates.retain(|rate| algorithms.is_empty() || algorithms.contains(&rate.algorithm));
         self
     }
 
-    /// How many times as much this machine does, where both have the same implementation of an algorithm.
+    /// Compares this machine's rates with those of another machine, for each implementation that both have.
     pub(super) fn against(&self, other: &Self) -> MachineComparison {
         let same = |own: &&AlgorithmRate, rate: &&AlgorithmRate| {
             own.algorithm == rate.algorithm && own.implementation == rate.implementation
@@ -157,7 +157,7 @@ impl MachineRates {
         MachineComparison { processor: other.processor.clone(), multipliers: multipliers.collect() }
     }
 
-    /// Implementations in the order in which they were measured.
+    /// Returns the implementations in the order of their measurement.
     pub(super) fn implementations(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for rate in &self.rates {
@@ -168,7 +168,7 @@ impl MachineRates {
         names
     }
 
-    /// Algorithms of which there is a rate, in the paper's order.
+    /// Returns the algorithms that have a rate, in the paper's order.
     pub(super) fn algorithms(&self) -> impl Iterator<Item = MeasuredAlgorithm> {
         MeasuredAlgorithm::ALL
             .into_iter()
@@ -176,7 +176,7 @@ impl MachineRates {
     }
 }
 
-/// What the system calls the processor.
+/// Returns the processor's name in /proc/cpuinfo.
 pub(super) fn processor() -> String {
     let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let names = ["model name", "Model", "CPU part"];

@@ -15,11 +15,11 @@ use crate::peer::{Libcrypto, PeerError, PreparedTask};
 use crate::progress::bar;
 use crate::speed::{AcceleratorJobs, SingleEngine, SpeedContender, SpeedError, is_right, load};
 
-/// Jobs of a call where there are lanes to fill.
+/// The number of jobs of a call if there are lanes to fill.
 const BATCH: usize = 64;
-/// Operations of a library between two looks at the clock.
+/// The number of a library's operations between two readings of the clock.
 const PEER_BATCH: usize = 8;
-/// Signatures that are different at least.
+/// The smallest number of different signatures.
 const JOBS: usize = 256;
 
 /// Measures every algorithm that is asked for with every implementation that is here.
@@ -45,11 +45,11 @@ pub(super) fn measure(global: &GlobalOptions, args: &MachineArgs) -> Result<Mach
     })
 }
 
-/// What can be measured here.
+/// The engines and libraries that are measured.
 struct RateSession {
     all: Accelerator,
     engines: Vec<SingleEngine>,
-    /// Each with the name that its rates carry.
+    /// The libraries, each with the name of its rates.
     libraries: Vec<(String, Libcrypto)>,
 }
 
@@ -66,7 +66,7 @@ impl RateSession {
         Ok(Self { all, engines, libraries })
     }
 
-    /// One run of each implementation after the other, again and again, so that a noisy machine is noisy for all of them.
+    /// Measures all implementations of an algorithm in turns, so that a noisy machine is noisy for all of them.
     fn rates(
         &self,
         algorithm: MeasuredAlgorithm,
@@ -94,7 +94,7 @@ impl RateSession {
         Ok(names.zip(measured).map(|(name, rates)| AlgorithmRate::of_runs(algorithm, name, &rates)).collect())
     }
 
-    /// The scalar engine one signature at a time, others a batch at a time; each with keys that are met once and with keys that recur.
+    /// Returns Oarlock's contenders: the scalar engine with one signature at a time, others with a batch; each with many keys and with recurring keys.
     fn ours<'a>(&'a self, works: &'a AlgorithmWork) -> Result<Vec<NamedContender<'a>>, CapacityError> {
         let mut contenders: Vec<NamedContender<'a>> = Vec::new();
         for engine in &self.engines {
@@ -130,7 +130,7 @@ impl RateSession {
     }
 }
 
-/// The engine that everybody has.
+/// The engine that every machine has.
 const SCALAR: &str = "scalar";
 
 type NamedContender<'a> = (String, Box<dyn SpeedContender + 'a>);
@@ -167,7 +167,7 @@ impl VerifyWork {
         Box::new(AcceleratorJobs { accelerator, op: &self.name, jobs: self.work.jobs(), batch, at: 0 })
     }
 
-    /// The same for a library, each of its results checked once.
+    /// Prepares the same work for a library, and checks each of its results once.
     fn prepare(&self, library: &Libcrypto, all: &Accelerator) -> Result<PreparedTask, PeerError> {
         let mut prepared = library.prepare(self.work.peer_task()?)?;
         prepared.check_all(|item, output| is_right(all, &self.work, item, output))?;
@@ -196,7 +196,7 @@ impl SpeedContender for PeerContender<'_> {
     }
 }
 
-/// Operations per second of CPU time, in a run of at least so long.
+/// Runs a contender for at least `run_time`, and returns operations per second of CPU time.
 fn run(contender: &mut dyn SpeedContender, run_time: Duration) -> Result<f64, SpeedError> {
     let mut operations = 0;
     let start = ThreadTime::now();
@@ -209,7 +209,7 @@ fn run(contender: &mut dyn SpeedContender, run_time: Duration) -> Result<f64, Sp
     }
 }
 
-/// Libraries by their versions; by their paths too, where two have the same.
+/// Names libraries by their versions, and by their paths too if two have the same version.
 fn named(libraries: Vec<Libcrypto>) -> Vec<(String, Libcrypto)> {
     let versions: Vec<String> = libraries.iter().map(|library| library.version().to_owned()).collect();
     let name = |(library, version): (Libcrypto, &String)| {

@@ -1,14 +1,14 @@
-//! `oarlock dnssec capacity`: whether this machine can verify what a resolver's load throws at it.
+//! `oarlock dnssec capacity`: the answer whether this machine can verify the signatures of a resolver's load.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | this one | the command |
-//! | `args`, `error` | its arguments; why there is no answer |
+//! | `args`, `error` | its arguments and errors |
 //! | `inputs`, `socket` | traffic from files and from a live dnstap socket |
-//! | `question` | the model, from traffic and by hand, and what it demands |
+//! | `question` | the model, from traffic and from options, and its demand |
 //! | `measure` | this machine's rates, in independent runs |
 //! | `machine` | rates kept in a file, and compared with another machine's |
-//! | `verdict` | which algorithms are affordable |
+//! | `verdict` | the algorithms that are affordable |
 //! | `report`, `plots` | all of it as text, JSON and pictures |
 
 mod args;

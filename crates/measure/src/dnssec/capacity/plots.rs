@@ -11,7 +11,7 @@ use super::report::CapacityReport;
 use crate::plot::{AxisScale, BarChart, ChartPanel, LineChart};
 use crate::table::{count, thousands};
 
-/// Points of a line: more would lie on each other.
+/// The largest number of points of a line: more would overlap.
 const MAX_POINTS: u64 = 480;
 
 pub(super) fn draw(args: &PlotArgs, report: &CapacityReport<'_>) -> Result<(), CapacityError> {
@@ -28,7 +28,7 @@ fn write(path: &Path, svg: &str) -> Result<(), CapacityError> {
     std::fs::write(path, svg).map_err(|error| CapacityError::Write { path: path.to_owned(), error })
 }
 
-/// The paper's figure 4.1: for each of at most 480 stretches its busiest second, and the mean of its seconds.
+/// Draws the paper's figure 4.1: the busiest second and the mean of each of at most 480 stretches of time.
 fn queries(traffic: &Traffic) -> String {
     let seconds = traffic.intervals(1);
     let first = seconds.keys().next().copied().unwrap_or(0);
@@ -75,7 +75,7 @@ fn title(burst: &Burst) -> String {
     )
 }
 
-/// The unit in which a span is a number of few digits, and its seconds.
+/// Returns a unit that makes the span a short number, and the length of the unit in seconds.
 fn unit(span_s: u64) -> (&'static str, f64) {
     match span_s {
         0..600 => ("seconds", 1.0),

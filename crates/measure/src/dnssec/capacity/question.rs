@@ -1,4 +1,4 @@
-//! What is asked of a machine: the model, from traffic, by hand, or at its worst.
+//! The load on a machine: the model, from traffic, from options, or in its worst case.
 
 use oarlock_capacity::{Function, Model, requirement};
 
@@ -6,17 +6,17 @@ use super::CapacityError;
 use super::args::ModelArgs;
 use super::inputs::ObservedTraffic;
 
-/// Up to so much traffic, lines go through seconds; beyond, through minutes.
+/// The longest traffic, in seconds, whose lines go through seconds; longer traffic uses minutes.
 const FEW_SECONDS: u64 = 600;
 
 /// The load and the model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadQuestion {
     pub(super) queries_per_s: f64,
-    /// True where Q was given and not observed.
+    /// True if Q was given and not observed.
     pub(super) is_by_hand: bool,
     pub(super) model: Model,
-    /// Seconds that beta1 to beta4 are for.
+    /// The interval of beta1 to beta4, in seconds.
     pub(super) interval_s: u64,
 }
 
@@ -35,17 +35,17 @@ impl LoadQuestion {
         Ok(Self { queries_per_s, is_by_hand: args.queries_per_second.is_some(), model, interval_s })
     }
 
-    /// b, of a second.
+    /// Returns b per second.
     pub(super) fn b_per_s(&self) -> f64 {
         self.model.b_per_s(self.interval_s)
     }
 
-    /// S_v: signatures to verify in the busiest second.
+    /// Returns S_v: the signatures to verify in the busiest second.
     pub(super) fn signatures_per_s(&self) -> f64 {
         self.model.signatures(self.queries_per_s, self.interval_s)
     }
 
-    /// That, rounded up to one significant digit.
+    /// Returns S_v rounded up to one significant digit.
     pub(super) fn required_per_s(&self) -> f64 {
         requirement(self.signatures_per_s())
     }
@@ -63,7 +63,7 @@ fn busiest(observed: &ObservedTraffic) -> Result<f64, CapacityError> {
     burst.map(|burst| burst.max as f64).ok_or(CapacityError::NoTime)
 }
 
-/// What is given comes before the worst case, and that before what was measured.
+/// Makes the model. Given values win over the worst case, and the worst case wins over measured values.
 fn model(args: &ModelArgs, measured: [Option<Function>; 4]) -> Result<Model, CapacityError> {
     let Model { r, a_s, s, a_v, .. } = Model::WORST_CASE;
     let given = [(args.r, r), (args.a_s, a_s), (args.s, s), (args.a_v, a_v)];

@@ -1,4 +1,4 @@
-//! All that was found, as text and as JSON.
+//! The report as text and as JSON.
 
 use oarlock_capacity::{Function, Origin};
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use super::question::LoadQuestion;
 use super::verdict::{CapacityVerdict, VerdictRow, percent};
 use crate::table::{CellAlign, CellTone, TableCell, TextTable, count, ratio, si, thousands};
 
-/// Characters of a line of the verdict: the name of a library is worth a wide table.
+/// The width of the verdict's table, which has names of libraries.
 const WIDEST: usize = 120;
 
-/// What was found.
+/// Everything that a report shows.
 pub(super) struct CapacityReport<'a> {
     pub(super) observed: Option<&'a ObservedTraffic>,
     pub(super) question: LoadQuestion,
@@ -22,7 +22,7 @@ pub(super) struct CapacityReport<'a> {
 }
 
 impl CapacityReport<'_> {
-    /// What the budget is, in words.
+    /// Describes the budget in words.
     pub(super) fn budget_text(&self) -> String {
         let budget = &self.verdict.budget;
         let cores = if budget.cores == 1.0 { "one core".into() } else { format!("{} cores", budget.cores) };
@@ -207,7 +207,7 @@ fn function_json(function: &Function) -> Value {
     })
 }
 
-/// r, a_s, s and a_v of everything together, where there is something to divide by.
+/// Returns r, a_s, s and a_v of all traffic together; None where the divisor is zero.
 fn ratios(observed: Option<&ObservedTraffic>) -> [Option<f64>; 4] {
     let Some(totals) = observed.map(|observed| observed.traffic.totals()) else { return [None; 4] };
     let pairs = [

@@ -16,10 +16,10 @@ use tokio::task::LocalSet;
 use super::CapacityError;
 use super::inputs::{ObservedTraffic, TrafficSource};
 
-/// Bytes read of a connection at once.
+/// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// What all connections count into.
+/// The counts of all connections.
 #[derive(Default)]
 struct SocketCounts {
     observed: ObservedTraffic,
@@ -28,7 +28,7 @@ struct SocketCounts {
     fault: Option<CaptureError>,
 }
 
-/// Listens until the time is up, or the process is asked to end, and counts what comes.
+/// Listens until the time is up or `stop` is ready, and counts the messages.
 pub(super) fn listen<F: Future<Output = ()>>(
     path: &Path,
     listen_for: Option<Duration>,
@@ -65,7 +65,7 @@ async fn serve<F: Future<Output = ()>>(
     ended
 }
 
-/// A socket that a dead process left behind is taken over, that of a living one is not.
+/// Binds the socket. The socket of a dead process is replaced, that of a living one is not.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     if path.symlink_metadata().is_ok_and(|about| about.file_type().is_socket()) {
         if std::os::unix::net::UnixStream::connect(path).is_ok() {
@@ -83,7 +83,7 @@ async fn pause(listen_for: Option<Duration>) {
     }
 }
 
-/// Comes back only where nobody can connect any more.
+/// Accepts connections. Returns only if no further connection can be accepted.
 async fn accept(listener: &UnixListener, shared: &Rc<RefCell<SocketCounts>>) -> io::Error {
     loop {
         match listener.accept().await {
@@ -101,7 +101,7 @@ async fn accept(listener: &UnixListener, shared: &Rc<RefCell<SocketCounts>>) -> 
     }
 }
 
-/// One connection, of either kind: one that shakes hands first, and one that just writes.
+/// Reads one connection. The writer may begin with a handshake or not.
 async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<(), CaptureError> {
     let (mut frames, mut buffer) = (Frames::default(), vec![0; CHUNK_BYTES]);
     loop {
@@ -121,7 +121,7 @@ async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<
             }
         }
         for answer in answers {
-            // Who only writes does not listen.
+            // A writer without a handshake does not read answers.
             let _ = stream.write_all(&control_frame(answer)).await;
         }
     }

@@ -1,4 +1,4 @@
-//! Which algorithms a machine affords.
+//! The algorithms that a machine affords.
 
 use oarlock_capacity::Budget;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm};
 use super::question::LoadQuestion;
 use crate::table::{ratio, thousands};
 
-/// The answer.
+/// The answer for all algorithms.
 #[derive(Clone, Debug)]
 pub(super) struct CapacityVerdict {
     pub(super) budget: Budget,
@@ -23,14 +23,14 @@ pub(super) struct VerdictRow {
     /// Bare verifications per second of one core.
     pub(super) mean_per_s: f64,
     pub(super) sigma_per_s: Option<f64>,
-    /// With the overhead of a validation.
+    /// Validations per second of one core: verifications with the overhead.
     pub(super) validations_per_s: f64,
-    /// Of those, what the budget allows.
+    /// The validations per second that the budget allows.
     pub(super) capacity_per_s: f64,
     /// The share of the cores' time that the requirement takes, bare and with overhead.
     pub(super) cpu_share_bare: f64,
     pub(super) cpu_share: f64,
-    /// Capacity over requirement; null where nothing is required.
+    /// Capacity divided by requirement; null if nothing is required.
     pub(super) headroom: Option<f64>,
     pub(super) is_affordable: bool,
 }
@@ -42,13 +42,13 @@ impl CapacityVerdict {
         Self { budget, required_per_s, rows }
     }
 
-    /// The row of an algorithm that has most room.
+    /// Returns the row of an algorithm with the largest capacity.
     fn best(&self, algorithm: MeasuredAlgorithm) -> Option<&VerdictRow> {
         let own = self.rows.iter().filter(|row| row.algorithm == algorithm);
         own.max_by(|one, two| one.capacity_per_s.total_cmp(&two.capacity_per_s))
     }
 
-    /// An algorithm is affordable where one of its implementations is.
+    /// Returns the answer in a sentence. An algorithm is affordable if one of its implementations is.
     pub(super) fn sentence(&self) -> String {
         let all: Vec<&VerdictRow> =
             MeasuredAlgorithm::ALL.iter().filter_map(|algorithm| self.best(*algorithm)).collect();
@@ -116,7 +116,7 @@ fn cores(cores: f64) -> String {
     if cores == 1.0 { "one core".into() } else { format!("{cores} cores") }
 }
 
-/// Two significant digits at least below one.
+/// Formats a share in percent, with at least two significant digits below one.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {

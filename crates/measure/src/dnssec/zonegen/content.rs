@@ -9,15 +9,15 @@ use super::names::{SeededNumbers, write_label};
 
 /// The share of delegations with a DS is a whole number of these.
 const PARTS: u64 = 1_000_000;
-/// Of so many delegations one has name servers that others use.
+/// One of so many delegations has name servers that others use.
 const PER_PROVIDER: u64 = 1000;
 /// Providers outside the zone.
 const OUTSIDERS: u64 = 2000;
-/// Sets numbers of outsiders' names apart from those of delegations.
+/// Separates the seeds of outsiders' names from those of delegations.
 const OUTSIDE: u64 = 0x006f_7574_7369_6465;
 const DIGEST_LEN: usize = 32;
 
-/// A zone that is never in memory.
+/// A zone that is written piece by piece and is never in memory as a whole.
 #[derive(Debug)]
 pub(super) struct ZoneContent {
     /// The zone, with a dot at the end.
@@ -27,11 +27,11 @@ pub(super) struct ZoneContent {
     seed: u64,
     /// In-zone providers are the first delegations.
     providers: u64,
-    /// A top-level domain that nobody has (RFC 6761 6.2, 6.4), and not the zone's own.
+    /// A reserved top-level domain (RFC 6761 6.2, 6.4) that is not the zone's own.
     outside: &'static str,
 }
 
-/// Whose name servers a delegation has.
+/// The owner of a delegation's name servers.
 enum DelegationServers {
     Own,
     /// Of another delegation, which brings their addresses.
@@ -52,13 +52,13 @@ impl ZoneContent {
         }
     }
 
-    /// True for as many delegations as the share says, to the last one.
+    /// True for exactly as many delegations as the share says.
     pub(super) fn has_ds(&self, index: u64) -> bool {
         let count = |index: u64| u128::from(index) * u128::from(self.ds_parts) / u128::from(PARTS);
         count(index + 1) > count(index)
     }
 
-    /// Appends SOA, NS and their hosts; says how many records.
+    /// Appends SOA, NS and their hosts, and returns the number of records.
     pub(super) fn write_apex(&self, out: &mut Vec<u8>) -> u64 {
         let lines = [
             "@ IN SOA a.nic hostmaster.nic 1 1800 900 604800 86400",
@@ -76,7 +76,7 @@ impl ZoneContent {
         lines.len() as u64
     }
 
-    /// Appends a delegation; says how many records.
+    /// Appends a delegation, and returns the number of records.
     pub(super) fn write_delegation(&self, index: u64, out: &mut Vec<u8>) -> u64 {
         let mut numbers = SeededNumbers::new(self.seed, index);
         let mut label = Vec::with_capacity(64);

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `content` | apex and delegations, one after the other |
-//! | `names` | names without repetition, and numbers that a seed leads to |
+//! | `names` | names without repetition, and numbers from a seed |
 
 mod content;
 mod names;
@@ -22,11 +22,11 @@ use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 
-/// Bytes that are written at once.
+/// The number of bytes that are written at once.
 const BLOCK: usize = 1 << 20;
-/// Delegations between two looks at the progress.
+/// The number of delegations between two updates of the progress.
 const STEP: u64 = 1024;
-/// Room for the origin behind the longest name that is made.
+/// The longest origin, in bytes: the longest names that are made fit before it.
 const MAX_ORIGIN: usize = 128;
 
 /// Arguments of `oarlock dnssec zonegen`.
@@ -39,24 +39,24 @@ const MAX_ORIGIN: usize = 128;
                   Exit codes: 0 done, 2 wrong usage, 3 the output cannot be written."
 )]
 pub struct ZonegenArgs {
-    /// The zone's name
+    /// Name of the zone
     #[arg(long, value_name = "ZONE", default_value = "example.")]
     origin: String,
-    /// Delegations in it
+    /// Number of delegations, up to 1000000000
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     delegations: u64,
     /// Share of the delegations that have a DS, 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0.6", value_parser = share)]
     ds_share: f64,
-    /// Another seed makes another zone
+    /// Seed of the made-up names: another seed makes another zone
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Where it goes [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// What was made, as `--json` prints it.
+/// The zone that was made, as `--json` prints it.
 #[derive(Debug, Default, Serialize)]
 struct MadeZone {
     origin: String,
@@ -95,7 +95,7 @@ impl CommandError for ZonegenError {
 pub fn run(global: &GlobalOptions, args: &ZonegenArgs) -> Result<(), ZonegenError> {
     if global.json && args.out.is_none() {
         return Err(ZonegenError::Usage(
-            "--json: expected --out, for the zone goes to standard output".into(),
+            "--json: expected --out, because the zone goes to standard output".into(),
         ));
     }
     let origin = origin(&args.origin)?;
@@ -116,7 +116,7 @@ fn origin(text: &str) -> Result<NameBuf, ZonegenError> {
     let origin = NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(|error| wrong(&error))?;
     match origin.name().as_bytes().len() {
         0..=MAX_ORIGIN => Ok(origin),
-        _ => Err(wrong(&"a name of more than 128 bytes leaves no room for others below it")),
+        _ => Err(wrong(&"expected a name of at most 128 bytes, so that the names below it fit")),
     }
 }
 
