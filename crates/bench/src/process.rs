@@ -118,7 +118,7 @@ pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
     Ok(())
 }
 
-/// MeasuredCores of a measurement: one for each server, the others for load; with two, load shares that of the second server.
+/// The cores of a measurement: one for each server, the others for the load. With two cores the load shares that of the second server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeasuredCores {
     pub(crate) first: usize,

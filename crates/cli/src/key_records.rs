@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use oarlock_io::dns::{
-    KeysFile, KeysFileError, ResolverError, Settings, TxtLookup, TxtResolver, server_address,
+    KeysFile, KeysFileError, ResolverError, ResolverSettings, TxtLookup, TxtResolver, server_address,
 };
 use oarlock_measure::{CommandError, FailureKind};
 
@@ -65,10 +65,10 @@ pub(crate) fn open(
     if let Some(path) = file {
         return Ok(Arc::new(KeysFile::read(path)?));
     }
-    let settings = Settings {
+    let settings = ResolverSettings {
         timeout: Some(patience / ATTEMPTS),
         attempts: usize::try_from(ATTEMPTS).ok(),
-        ..Settings::default()
+        ..ResolverSettings::default()
     };
     Ok(Arc::new(match servers {
         [] => TxtResolver::from_system(settings)?,

@@ -67,7 +67,7 @@ pub(crate) enum ServeError {
 impl CommandError for ServeError {
     fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Development(DevelopmentError::NoPlace) => FailureKind::Usage,
+            Self::Config(_) | Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
             Self::Server(CryptoserverError::SocketFile(SocketFileError::NotASocket { .. })) => {
                 FailureKind::Usage
             }
@@ -92,7 +92,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
     let path = match (&args.config, &development) {
         (Some(path), _) => path.clone(),
         (None, Some(development)) => development.config(),
-        (None, None) => return Err(DevelopmentError::NoPlace.into()),
+        (None, None) => return Err(DevelopmentError::NoDirectory.into()),
     };
     if args.check {
         return check(global, args, &path);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 struct TestKey {
     name: &'static str,
@@ -96,7 +96,7 @@ fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Outco
 }
 
 fn assert_like_scalar(shape: Shape, operations: &[Operation<'_>], what: &str) {
-    let expected = run(&Scalar::detect().unwrap(), shape, operations);
+    let expected = run(&ScalarEngine::detect().unwrap(), shape, operations);
     for engine in engines() {
         let found = run(&engine, shape, operations);
         assert_eq!(found.statuses(), expected.statuses(), "{what} {shape} {engine:?}");

@@ -9,7 +9,7 @@ use oarlock::Key;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
 use oarlock_dkim::{Signer, SignerError};
-use oarlock_io::{ExposedSecret, Stamp, check_secret_mode, read_secret};
+use oarlock_io::{ExposedSecret, FileStamp, check_secret_mode, read_secret};
 use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
@@ -92,7 +92,7 @@ pub(crate) struct KeyReader {
 /// One key file, which may not have been read yet.
 pub(crate) struct KeyFile {
     path: PathBuf,
-    key: OnceCell<(Option<Stamp>, Key)>,
+    key: OnceCell<(Option<FileStamp>, Key)>,
 }
 
 impl KeyFile {
@@ -125,9 +125,9 @@ impl KeyFile {
     }
 
     /// Reads the key now, on this thread.
-    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<Stamp>, Key), KeyFault> {
+    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), KeyFault> {
         // Taken before: a file that is replaced meanwhile is read once more later.
-        let stamp = Stamp::of(&self.path).ok();
+        let stamp = FileStamp::of(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
@@ -147,7 +147,7 @@ impl KeyFile {
 
     /// True where it has been read, and the file is still what it was.
     pub(crate) fn is_current(&self) -> bool {
-        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == Stamp::of(&self.path).ok())
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::of(&self.path).ok())
     }
 
     fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock_io::metrics::{Page, Text, engines};
+use oarlock_io::metrics::{MetricsPage, MetricsText, engines};
 
 use crate::metrics::{Metrics, VERDICTS, read};
 use crate::outcome::Outcome;
@@ -20,9 +20,9 @@ pub(crate) struct Status {
     pub(crate) is_draining: AtomicBool,
 }
 
-impl Page for Status {
+impl MetricsPage for Status {
     fn page(&self) -> String {
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         about(&mut text, self);
         connections(&mut text, &self.counters);
         messages(&mut text, &self.base.metrics, &self.counters);
@@ -36,7 +36,7 @@ impl Page for Status {
     }
 }
 
-fn about(text: &mut Text, status: &Status) {
+fn about(text: &mut MetricsText, status: &Status) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the filter stops, else 0.");
@@ -48,12 +48,12 @@ fn about(text: &mut Text, status: &Status) {
 }
 
 /// A counter without labels.
-fn total(text: &mut Text, name: &str, help: &str, counter: &AtomicU64) {
+fn total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
     text.counter(name, help);
     text.sample(name, &[], read(counter));
 }
 
-fn connections(text: &mut Text, counters: &Counters) {
+fn connections(text: &mut MetricsText, counters: &Counters) {
     text.gauge("oarlock_connections_open", "Connections of MTAs now.");
     text.sample("oarlock_connections_open", &[], read(&counters.open_connections));
     total(text, "oarlock_connections_total", "Connections taken in.", &counters.connections);
@@ -76,7 +76,7 @@ fn connections(text: &mut Text, counters: &Counters) {
     total(text, "oarlock_sent_bytes_total", "Bytes to MTAs.", &counters.sent_bytes);
 }
 
-fn messages(text: &mut Text, metrics: &Metrics, counters: &Counters) {
+fn messages(text: &mut MetricsText, metrics: &Metrics, counters: &Counters) {
     let name = "oarlock_milter_messages_total";
     text.counter(name, "Messages by what became of them.");
     for outcome in Outcome::ALL {
@@ -112,7 +112,7 @@ fn messages(text: &mut Text, metrics: &Metrics, counters: &Counters) {
     }
 }
 
-fn keys(text: &mut Text, status: &Status) {
+fn keys(text: &mut MetricsText, status: &Status) {
     let metrics = &status.base.metrics;
     let name = "oarlock_milter_lookups_total";
     text.counter(name, "Key records that were asked for, by answer.");

@@ -6,13 +6,13 @@ use crate::fault::not_offered;
 use crate::op_error::OpError;
 
 /// One part of a run.
-pub(crate) struct Batch<'a, 'r> {
+pub(crate) struct RecordBatch<'a, 'r> {
     shape: Shape,
     records: &'a Records<'r>,
     part: PartMut<'a>,
 }
 
-impl<'a, 'r> Batch<'a, 'r> {
+impl<'a, 'r> RecordBatch<'a, 'r> {
     pub(crate) fn new(shape: Shape, records: &'a Records<'r>, part: PartMut<'a>) -> Self {
         Self { shape, records, part }
     }
@@ -30,9 +30,9 @@ impl<'a, 'r> Batch<'a, 'r> {
     /// Computes every record; what fails leaves zeros and disturbs no other.
     pub(crate) fn each(
         self,
-        mut compute: impl FnMut(&ResolvedRecord<'_>, &mut Target<'_>) -> Result<(), OpError>,
+        mut compute: impl FnMut(&ResolvedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
     ) -> Result<(), EngineFault> {
-        let mut target = Target { index: 0, part: self.part };
+        let mut target = RecordTarget { index: 0, part: self.part };
         let mut records = self.records.resolve(self.shape);
         for index in 0..target.part.statuses.len() {
             target.index = index;
@@ -51,12 +51,12 @@ impl<'a, 'r> Batch<'a, 'r> {
 }
 
 /// Where one record's results go.
-pub(crate) struct Target<'a> {
+pub(crate) struct RecordTarget<'a> {
     index: usize,
     part: PartMut<'a>,
 }
 
-impl Target<'_> {
+impl RecordTarget<'_> {
     /// As [`PartMut::place`].
     pub(crate) fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         self.part.place(sink, len)

@@ -12,7 +12,7 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpEr
     let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
     let key = operation
         .key
-        .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(OpError::of_key))?;
+        .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(OpError::from_key_error))?;
     match operation.extra {
         SecondInput::NonceInput(NonceInput::Hedged(_)) => Ok(key.sign(operation.input, out)?),
         SecondInput::NonceInput(NonceInput::Deterministic(alg)) => {
@@ -28,6 +28,6 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpEr
 pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let (curve, point) = operation.key.ec_public().ok_or(Status::BadKey)?;
-    let key = operation.key.prepared(|_| EcPublic::new(curve, point).map_err(OpError::of_key))?;
+    let key = operation.key.prepared(|_| EcPublic::new(curve, point).map_err(OpError::from_key_error))?;
     if key.verify(operation.input, signature)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }

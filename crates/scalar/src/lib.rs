@@ -3,7 +3,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `engine` | [`Scalar`], what it offers and confirms |
+//! | `engine` | [`ScalarEngine`], what it offers and confirms |
 //! | `operations` | the loop over public-key operations |
 //! | `tables` | verification under keys that recur, where that is asked for: not AWS-LC's |
 //! | `rsa`, `ecdsa`, `rfc6979`, `curve25519` | one public-key operation each |
@@ -37,4 +37,4 @@ mod tables;
 mod translate;
 mod wrap;
 
-pub use engine::Scalar;
+pub use engine::ScalarEngine;

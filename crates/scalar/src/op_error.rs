@@ -16,12 +16,12 @@ pub(crate) enum OpError {
 
 impl OpError {
     /// What a failed import of a key means: memory is the library's concern, all else is the key's.
-    pub(crate) fn of_key(error: LibraryError) -> Self {
+    pub(crate) fn from_key_error(error: LibraryError) -> Self {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadKey) }
     }
 
     /// What a failed call means that only memory or the input's length can make fail.
-    pub(crate) fn of_length(error: LibraryError) -> Self {
+    pub(crate) fn from_length_error(error: LibraryError) -> Self {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadLength) }
     }
 

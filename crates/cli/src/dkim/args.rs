@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, Limits, Policy};
-use oarlock_io::mail::{self, Quoting};
+use oarlock_io::mail::{self, MboxQuoting};
 use oarlock_measure::dkim::{CompareArgs, MailBenchArgs};
 
 use crate::key_path::{NotAKey, key_path};
@@ -64,9 +64,9 @@ pub(super) struct MailArgs {
 }
 
 impl MailArgs {
-    pub(super) fn options(&self) -> mail::Options {
-        let quoting = if self.mboxo { Quoting::Mboxo } else { Quoting::default() };
-        mail::Options { quoting, max_bytes: self.max_bytes }
+    pub(super) fn options(&self) -> mail::MailOptions {
+        let quoting = if self.mboxo { MboxQuoting::Mboxo } else { MboxQuoting::default() };
+        mail::MailOptions { quoting, max_bytes: self.max_bytes }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
-use oarlock_io::mail::{self, Mail, MailError, Mails};
+use oarlock_io::mail::{self, MailError, MailMessage, MailReader};
 use serde::Serialize;
 
 use super::DkimError;
@@ -24,7 +24,7 @@ const BATCH_BYTES: usize = 2 << 20;
 /// A message with its index.
 pub(super) struct LoadedMail {
     pub(super) index: u64,
-    pub(super) mail: Mail,
+    pub(super) mail: MailMessage,
 }
 
 /// A message's result, or the reason why it could not be read.
@@ -105,7 +105,7 @@ type Batch<T> = Result<Vec<BulkItem<T>>, DkimError>;
 
 /// Works on one thread until no message is left.
 fn thread<T>(
-    mails: &Mails,
+    mails: &MailReader,
     work: &(impl Fn(Vec<LoadedMail>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
     is_stopped: &AtomicBool,
     sender: &mpsc::SyncSender<Batch<T>>,
@@ -126,11 +126,11 @@ fn thread<T>(
 }
 
 /// Reads the messages of a batch. Returns also those that cannot be read.
-fn load<T>(mails: &Mails) -> (Vec<LoadedMail>, Vec<BulkItem<T>>) {
+fn load<T>(mails: &MailReader) -> (Vec<LoadedMail>, Vec<BulkItem<T>>) {
     let (mut loaded, mut failed) = (Vec::with_capacity(BATCH_MESSAGES), Vec::new());
     let mut bytes = 0;
     while loaded.len() < BATCH_MESSAGES && bytes < BATCH_BYTES {
-        let Some(mail::Item { index, mail }) = mails.pull() else { break };
+        let Some(mail::MailItem { index, mail }) = mails.pull() else { break };
         match mail {
             Ok(mail) => {
                 bytes += mail.bytes.len();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::Accelerator;
 use oarlock_dkim::{Algorithm, Coverage, Limits, Message, SignIntake, Signed, Signer};
-use oarlock_io::mail::{self, Destination, Mail, MailError, to_crlf};
+use oarlock_io::mail::{self, MailDestination, MailError, MailMessage, to_crlf};
 use serde::Serialize;
 
 use super::args::MailSignArgs;
@@ -105,8 +105,8 @@ impl MailSignArgs {
 
     fn target(&self, global: &GlobalOptions) -> MailTarget {
         match &self.into {
-            _ if self.in_place => MailTarget::Files(Destination::InPlace),
-            Some(directory) => MailTarget::Files(Destination::Directory(directory.clone())),
+            _ if self.in_place => MailTarget::Files(MailDestination::InPlace),
+            Some(directory) => MailTarget::Files(MailDestination::Directory(directory.clone())),
             None if global.json => MailTarget::Nowhere,
             None => MailTarget::Stdout,
         }
@@ -115,7 +115,7 @@ impl MailSignArgs {
 
 /// The target of signed messages.
 enum MailTarget {
-    Files(Destination),
+    Files(MailDestination),
     Stdout,
     /// Only their signatures are printed.
     Nowhere,
@@ -168,7 +168,11 @@ impl MailSigning {
     }
 
     /// Writes a message with all its signatures. If one is missing, a file is not written, and standard output gets the message unsigned.
-    fn write(&self, mail: &Mail, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> SignedMail {
+    fn write(
+        &self,
+        mail: &MailMessage,
+        fields: Result<Vec<(String, Algorithm, Signed)>, String>,
+    ) -> SignedMail {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
                 .iter()
@@ -193,7 +197,7 @@ fn named((signer, field): (&Signer, Signed)) -> (String, Algorithm, Signed) {
 }
 
 /// Returns the message as it was, or as a part of an mbox if it came from an mbox or from one of several files.
-fn text(mail: &Mail, header: &str) -> Vec<u8> {
+fn text(mail: &MailMessage, header: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(mail.bytes.len() + header.len() + 64);
     let written = if mail.envelope.is_some() {
         mail::write_mbox(&mut text, mail.envelope.as_deref(), header.as_bytes(), &mail.bytes)

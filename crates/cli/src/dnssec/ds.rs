@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::Accelerator;
-use oarlock_dnssec::{Algorithm, DigestType, Dnskey, NameBuf, Record, Records, Type, ds_rdata};
+use oarlock_dnssec::{
+    DigestType, Dnskey, DnssecAlgorithm, DomainNameBuf, RecordType, ZoneRecord, ZoneRecords, ds_rdata,
+};
 use oarlock_io::compressed;
 use serde::Serialize;
 
@@ -46,7 +48,7 @@ pub(super) struct ZoneDsArgs {
     zone: Option<String>,
     /// Algorithm of a signing key, if neither its file nor a .key file beside it states it
     #[arg(long, value_name = "ALGORITHM", requires = "zone")]
-    algorithm: Option<Algorithm>,
+    algorithm: Option<DnssecAlgorithm>,
     /// Flags of a signing key, if no .key file beside it states them [default: 257]
     #[arg(long, value_name = "FLAGS", requires = "zone")]
     flags: Option<u16>,
@@ -59,7 +61,7 @@ pub(super) struct ZoneDsArgs {
 /// A key and its file.
 struct ZoneKey {
     path: PathBuf,
-    owner: NameBuf,
+    owner: DomainNameBuf,
     ttl: u32,
     data: Vec<u8>,
 }
@@ -101,7 +103,11 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), Dnsse
     }
 }
 
-fn signing_keys(args: &ZoneDsArgs, files: &KeyFiles, zone: &NameBuf) -> Result<Vec<ZoneKey>, DnssecError> {
+fn signing_keys(
+    args: &ZoneDsArgs,
+    files: &KeyFiles,
+    zone: &DomainNameBuf,
+) -> Result<Vec<ZoneKey>, DnssecError> {
     let wanted = WantedKey { algorithm: args.algorithm, flags: args.flags };
     let load = |path: &PathBuf| {
         let key = files.load(path, zone.name(), wanted)?;
@@ -116,7 +122,7 @@ fn published_keys(args: &ZoneDsArgs) -> Result<(Vec<ZoneKey>, usize), DnssecErro
     for path in &args.files {
         let (records, faults) = read(path, args.text)?;
         bad_lines += faults;
-        let is_key = |record: &Record<'_>| record.rtype == Type::DNSKEY;
+        let is_key = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY;
         keys.extend(records.iter().filter(is_key).map(|record| ZoneKey {
             path: path.clone(),
             owner: record.owner.to_buf(),
@@ -128,7 +134,7 @@ fn published_keys(args: &ZoneDsArgs) -> Result<(Vec<ZoneKey>, usize), DnssecErro
 }
 
 /// Reads a file's records. Returns also the number of lines that could not be read, which are reported on stderr.
-fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
+fn read(path: &Path, text: TextArgs) -> Result<(ZoneRecords, usize), DnssecError> {
     let unreadable = |error: io::Error| {
         let error = io::Error::new(error.kind(), damage_of(&error));
         DnssecError::Read { path: path.to_owned(), error }
@@ -136,7 +142,7 @@ fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
     let mut input = compressed::open(path).map_err(unreadable)?.with_text_limit(text.limit());
     let mut include = key_text::nothing;
     let mut reader = key_text::reader(&mut include);
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let mut text = Vec::new();
     loop {
         let taken = (&mut input).take(BLOCK as u64).read_to_end(&mut text).map_err(unreadable)?;
@@ -161,7 +167,7 @@ fn of_key(
 ) -> Result<(), DnssecError> {
     let dnskey = Dnskey::parse(&key.data)?;
     if args.dnskey {
-        lines.push(line(key, &dnskey, Type::DNSKEY, None, &key.data));
+        lines.push(line(key, &dnskey, RecordType::DNSKEY, None, &key.data));
         return Ok(());
     }
     if let Some(reason) = reason_against(args, &dnskey) {
@@ -172,7 +178,7 @@ fn of_key(
     for digest in &args.digest {
         let data = ds_rdata(accelerator, key.owner.name(), &dnskey, *digest)
             .map_err(|error| DnssecError::Ds { path: key.path.clone(), error })?;
-        let rtype = if args.cds { Type::CDS } else { Type::DS };
+        let rtype = if args.cds { RecordType::CDS } else { RecordType::DS };
         lines.push(line(key, &dnskey, rtype, Some(*digest), &data));
     }
     Ok(())
@@ -191,7 +197,7 @@ fn reason_against(args: &ZoneDsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str
 fn line(
     key: &ZoneKey,
     dnskey: &Dnskey<'_>,
-    rtype: Type,
+    rtype: RecordType,
     digest: Option<DigestType>,
     data: &[u8],
 ) -> KeyRecordLine {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
-use oarlock_dnssec::sign::SignError;
+use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{DnskeyError, DsError};
 use oarlock_measure::dnssec::bench::ZoneBenchError;
 use oarlock_measure::dnssec::capacity::CapacityError;
@@ -34,7 +34,7 @@ pub(crate) enum DnssecError {
     #[error("{}: {error}", path.display())]
     Ds { path: PathBuf, error: DsError },
     #[error("{}: {error}", path.display())]
-    Sign { path: PathBuf, error: Box<SignError> },
+    Sign { path: PathBuf, error: Box<ZoneSignError> },
     #[error(transparent)]
     Output(#[from] RecordsError),
     #[error("cannot read {}: {error}", path.display())]

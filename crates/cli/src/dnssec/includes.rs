@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::compressed::{self, Input, TextLimit};
+use oarlock_io::compressed::{self, DecompressedInput, TextLimit};
 
 /// Reads included files. A zone may include one file 65,536 times, so the limit is for all of them together.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl IncludedFiles {
     }
 
     /// True for a plain file that is read for the first time: its text is not larger than the file.
-    fn is_as_it_lies(&mut self, path: &Path, input: &Input) -> bool {
+    fn is_as_it_lies(&mut self, path: &Path, input: &DecompressedInput) -> bool {
         let (Some(len_bytes), Ok(about)) = (input.len_bytes(), fs::metadata(path)) else { return false };
         let is_new = self.seen.insert((about.dev(), about.ino()));
         if is_new {

@@ -12,7 +12,8 @@ use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
 use oarlock_dnssec::{
-    Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
+    Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
+    ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
 use oarlock_io::{check_private, read_secret};
 use oarlock_wire::{RemoteConfig, RemoteError, RemoteHolder};
@@ -48,8 +49,8 @@ pub(crate) struct KeyFileArgs {
 /// The properties that a key must have if its file does not state them. Stated ones must be the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WantedKey {
-    /// The algorithm. An RSA key without it gets [RSASHA256](Algorithm::RSASHA256); other keys determine it.
-    pub(crate) algorithm: Option<Algorithm>,
+    /// The algorithm. An RSA key without it gets [RSASHA256](DnssecAlgorithm::RSASHA256); other keys determine it.
+    pub(crate) algorithm: Option<DnssecAlgorithm>,
     /// The flags; [`KEY_SIGNING`] if nothing else is known.
     pub(crate) flags: Option<u16>,
 }
@@ -59,7 +60,7 @@ pub(crate) struct WantedKey {
 pub(crate) struct ZoneSigningKey {
     /// The private half, or a handle of the server that holds it.
     pub(crate) key: Key,
-    pub(crate) algorithm: Algorithm,
+    pub(crate) algorithm: DnssecAlgorithm,
     pub(crate) flags: u16,
     /// The DNSKEY's data.
     pub(crate) dnskey: Vec<u8>,
@@ -80,11 +81,11 @@ pub(crate) enum SigningKeyError {
     #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
     Kind(KeyKind),
     #[error("expected algorithm {expected}, found {found}")]
-    Algorithm { expected: Algorithm, found: Algorithm },
+    Algorithm { expected: DnssecAlgorithm, found: DnssecAlgorithm },
     #[error("expected flags {expected}, found {found}")]
     Flags { expected: u16, found: u16 },
     #[error("{} has no DNSKEY of {zone}", path.display())]
-    NoDnskey { path: PathBuf, zone: NameBuf },
+    NoDnskey { path: PathBuf, zone: DomainNameBuf },
     #[error("{} is the public half of another key", path.display())]
     OtherKey { path: PathBuf },
     #[error("expected a DNSKEY with the zone flag (256), found flags {0}")]
@@ -132,7 +133,7 @@ impl KeyFiles {
     pub(crate) fn load(
         &self,
         path: &Path,
-        zone: Name<'_>,
+        zone: DomainName<'_>,
         wanted: WantedKey,
     ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
@@ -160,7 +161,7 @@ impl KeyFiles {
         &self,
         path: &Path,
         bytes: &[u8],
-        zone: Name<'_>,
+        zone: DomainName<'_>,
         wanted: WantedKey,
     ) -> Result<ZoneSigningKey, SigningKeyError> {
         let (key, stated) = self.key(bytes)?;
@@ -185,13 +186,13 @@ impl KeyFiles {
     }
 
     /// The key, and the algorithm where the file says it.
-    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<Algorithm>), SigningKeyError> {
+    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), SigningKeyError> {
         if is_reference(bytes) {
             return Ok((self.held(bytes)?, None));
         }
         if bind::is_bind(bytes) {
             let file = bind::import(bytes)?;
-            return Ok((file.key, Some(Algorithm(file.algorithm))));
+            return Ok((file.key, Some(DnssecAlgorithm(file.algorithm))));
         }
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
     }
@@ -222,7 +223,7 @@ impl ZoneSigningKey {
     /// The key is not of the algorithm.
     pub(crate) fn new(
         key: Key,
-        algorithm: Algorithm,
+        algorithm: DnssecAlgorithm,
         flags: u16,
         path: &Path,
     ) -> Result<Self, SigningKeyError> {
@@ -276,11 +277,11 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
 }
 
 /// The data of the zone's DNSKEY in a file, which must be the key's own.
-fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<u8>, SigningKeyError> {
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
     let none = || SigningKeyError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
     let records = key_text::records(text);
-    let is_own = |record: &Record<'_>| record.rtype == Type::DNSKEY && record.owner == zone.name();
+    let is_own = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY && record.owner == zone.name();
     let record = records.iter().find(is_own).ok_or_else(none)?;
     let dnskey = Dnskey::parse(record.data)?;
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
@@ -291,10 +292,10 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<
 
 /// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are known must be equal.
 fn agreed(
-    wanted: Option<Algorithm>,
-    stated: Option<Algorithm>,
-    beside: Option<Algorithm>,
-) -> Result<Option<Algorithm>, SigningKeyError> {
+    wanted: Option<DnssecAlgorithm>,
+    stated: Option<DnssecAlgorithm>,
+    beside: Option<DnssecAlgorithm>,
+) -> Result<Option<DnssecAlgorithm>, SigningKeyError> {
     let mut agreed = wanted;
     for found in [stated, beside].into_iter().flatten() {
         match agreed {
@@ -307,12 +308,12 @@ fn agreed(
     Ok(agreed)
 }
 
-fn usual_algorithm(key: &Key) -> Result<Algorithm, SigningKeyError> {
+fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, SigningKeyError> {
     match key.kind() {
-        KeyKind::RsaPrivate(_) => Ok(Algorithm::RSASHA256),
-        KeyKind::EcPrivate(Curve::P256) => Ok(Algorithm::ECDSAP256SHA256),
-        KeyKind::EcPrivate(Curve::P384) => Ok(Algorithm::ECDSAP384SHA384),
-        KeyKind::Ed25519Private => Ok(Algorithm::ED25519),
+        KeyKind::RsaPrivate(_) => Ok(DnssecAlgorithm::RSASHA256),
+        KeyKind::EcPrivate(Curve::P256) => Ok(DnssecAlgorithm::ECDSAP256SHA256),
+        KeyKind::EcPrivate(Curve::P384) => Ok(DnssecAlgorithm::ECDSAP384SHA384),
+        KeyKind::Ed25519Private => Ok(DnssecAlgorithm::ED25519),
         other => Err(SigningKeyError::Kind(other)),
     }
 }

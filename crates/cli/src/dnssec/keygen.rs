@@ -10,7 +10,9 @@ use clap::{Args, ValueEnum};
 use oarlock::Key;
 use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, bind, generate};
-use oarlock_dnssec::{Algorithm, DigestType, Dnskey, DnskeyError, Name, REVOKE, Type, ds_rdata, rdata};
+use oarlock_dnssec::{
+    DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
+};
 use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
@@ -34,7 +36,7 @@ pub(super) struct ZoneKeygenArgs {
     zone: String,
     /// Algorithm of the key: a mnemonic or a number
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
-    algorithm: Algorithm,
+    algorithm: DnssecAlgorithm,
     /// Bits of an RSA key, 1024 to 4096 [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
     bits: Option<u16>,
@@ -128,9 +130,9 @@ fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
 fn make(args: &ZoneKeygenArgs) -> Result<ZoneSigningKey, DnssecError> {
     let key = match args.algorithm {
         algorithm if algorithm.is_rsa() => generate::rsa(args.bits.unwrap_or(2048))?,
-        Algorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
-        Algorithm::ECDSAP384SHA384 => generate::ec(Curve::P384)?,
-        Algorithm::ED25519 => generate::ed25519()?,
+        DnssecAlgorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
+        DnssecAlgorithm::ECDSAP384SHA384 => generate::ec(Curve::P384)?,
+        DnssecAlgorithm::ED25519 => generate::ed25519()?,
         other => return Err(DnskeyError::UnsupportedAlgorithm(other).into()),
     };
     let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
@@ -161,7 +163,7 @@ fn with_own_tag(
 }
 
 /// Returns the tags of the zone's keys in a directory, of all algorithms.
-fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
+fn tags(directory: &Path, zone: DomainName<'_>) -> Result<HashSet<u16>, DnssecError> {
     let start = format!("K{}+", file_name(zone));
     let unreadable = |error| DnssecError::Read { path: directory.to_owned(), error };
     let mut tags = HashSet::new();
@@ -177,14 +179,14 @@ fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
 fn write(
     global: &GlobalOptions,
     args: &ZoneKeygenArgs,
-    zone: Name<'_>,
+    zone: DomainName<'_>,
     key: &ZoneSigningKey,
 ) -> Result<MadeZoneKey, DnssecError> {
     let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
     let ending = if args.format == KeyFileFormat::Bind { "private" } else { "pem" };
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
     let public_file = args.out_dir.join(format!("{stem}.key"));
-    let dnskey = key_text::line(zone, key_text::NO_TTL, Type::DNSKEY, &key.dnskey);
+    let dnskey = key_text::line(zone, key_text::NO_TTL, RecordType::DNSKEY, &key.dnskey);
     let accelerator = global.builder().lazy().build()?;
     let ds = ds_rdata(&accelerator, zone, &Dnskey::parse(&key.dnskey)?, DigestType::SHA256)
         .map_err(|error| DnssecError::Ds { path: public_file.clone(), error })?;
@@ -193,7 +195,7 @@ fn write(
     let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
     write_private(args, &private_file, &key.key, over)?;
     place::write_text(&public_file, text.as_bytes(), false, over)?;
-    let ds = key_text::line(zone, key_text::NO_TTL, Type::DS, &ds);
+    let ds = key_text::line(zone, key_text::NO_TTL, RecordType::DS, &ds);
     Ok(MadeZoneKey {
         zone: zone.to_string(),
         algorithm: key.algorithm.0,
@@ -220,7 +222,7 @@ fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite)
 }
 
 /// Returns a zone's name as BIND writes it in file names.
-fn file_name(zone: Name<'_>) -> String {
+fn file_name(zone: DomainName<'_>) -> String {
     let mut text = String::new();
     for label in zone.labels() {
         for &byte in label {
@@ -262,14 +264,14 @@ mod tests {
         let mut keys: Vec<ZoneSigningKey> = (0..3)
             .map(|_| {
                 let key = generate::ed25519().unwrap();
-                ZoneSigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
+                ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
             })
             .collect();
         let taken = HashSet::from([keys[2].key_tag, keys[1].key_tag.wrapping_add(REVOKE)]);
         let last = keys[0].key_tag;
         assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, last);
         let key = generate::ed25519().unwrap();
-        let same = ZoneSigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
+        let same = ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
         let taken = HashSet::from([same.key_tag]);
         assert!(matches!(with_own_tag(&taken, || Ok(same.clone())), Err(DnssecError::Usage(_))));
     }

@@ -23,7 +23,7 @@ mod verify;
 mod zone_file;
 
 use clap::{Args, Subcommand};
-use oarlock_dnssec::{Case, Name, NameBuf};
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::dnssec::bench::{self, ZoneBenchArgs};
 use oarlock_measure::dnssec::capacity::{self, CapacityArgs};
@@ -83,12 +83,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), Dnsse
 }
 
 /// Parses the name of a zone into small letters. The dot at its end is optional.
-fn origin(text: Option<&str>) -> Result<Option<NameBuf>, DnssecError> {
+fn origin(text: Option<&str>) -> Result<Option<DomainNameBuf>, DnssecError> {
     text.map(zone).transpose()
 }
 
 /// Parses the name of a zone.
-fn zone(text: &str) -> Result<NameBuf, DnssecError> {
+fn zone(text: &str) -> Result<DomainNameBuf, DnssecError> {
     let no_name = |error| DnssecError::Usage(format!("`{text}` is not a domain name: {error}"));
-    NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(no_name)
+    DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).map_err(no_name)
 }

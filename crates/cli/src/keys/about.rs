@@ -7,7 +7,7 @@ use oarlock::Key;
 use oarlock::contract::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
 use oarlock_measure::GlobalOptions;
@@ -51,10 +51,10 @@ pub(super) struct SharePosition {
 
 impl KeySummary {
     /// Describes the content of a file in a key directory.
-    pub(super) fn material(name: &str, material: &Material, file: &Path) -> Self {
+    pub(super) fn material(name: &str, material: &KeyMaterial, file: &Path) -> Self {
         match material {
-            Material::Key(key) => Self::asymmetric(name, key, file),
-            Material::Share(share) => Self::of_share(name, share, file),
+            KeyMaterial::Key(key) => Self::asymmetric(name, key, file),
+            KeyMaterial::Share(share) => Self::of_share(name, share, file),
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) enum KeysError {
 impl CommandError for KeysError {
     fn kind(&self) -> FailureKind {
         match self {
-            Self::Development(DevelopmentError::NoPlace) => FailureKind::Usage,
+            Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
             Self::Generate(error) | Self::Key { error, .. } => error.kind(),
             Self::Development(_) | Self::Write { .. } => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 
 use super::about::{self, KeySummary};
 use super::args::ShowArgs;
@@ -41,10 +41,10 @@ fn reference(name: &str, key: &Key) -> Result<String, KeyError> {
 }
 
 /// Returns the key whose public half is shown. For a share it is the key of all shares together.
-fn key_of(material: &Material) -> &Key {
+fn key_of(material: &KeyMaterial) -> &Key {
     match material {
-        Material::Key(key) => key,
-        Material::Share(share) => share.public().public(),
+        KeyMaterial::Key(key) => key,
+        KeyMaterial::Share(share) => share.public().public(),
     }
 }
 

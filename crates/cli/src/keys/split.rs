@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use oarlock::keys::export::Protection;
 use oarlock::keys::threshold::{self, Share};
 use oarlock::keys::{KeyError, Passphrase};
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 use zeroize::Zeroizing;
 
 use super::about::KeySummary;
@@ -66,7 +66,7 @@ fn say(
     let abouts: Vec<KeySummary> = shares
         .iter()
         .zip(paths)
-        .map(|(share, path)| KeySummary::material(name, &Material::Share(share.clone()), path))
+        .map(|(share, path)| KeySummary::material(name, &KeyMaterial::Share(share.clone()), path))
         .collect();
     let mut out = io::stdout().lock();
     if global.json {

@@ -12,16 +12,16 @@ mod rsa;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::simd::{Ifma, Simd};
-use counting::Counting;
+use crate::simd::{IfmaSimd, Simd};
+use counting::CountingSimd;
 
 /// Measures every kernel whose name contains `filter` and prints a line for each.
 pub fn run(filter: &str) {
-    let Some(simd) = Ifma::detect() else {
+    let Some(simd) = IfmaSimd::detect() else {
         eprintln!("this CPU has no AVX-512 IFMA: there is nothing to measure");
         return;
     };
-    let bench = Bench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
+    let bench = KernelBench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
     println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
     aes::run(&bench);
     curve25519::run(&bench, simd);
@@ -32,12 +32,12 @@ pub fn run(filter: &str) {
 }
 
 /// Times kernels and counts their multiplications.
-pub(crate) struct Bench<'a> {
+pub(crate) struct KernelBench<'a> {
     filter: &'a str,
     multiply_adds_per_ns: f64,
 }
 
-impl Bench<'_> {
+impl KernelBench<'_> {
     /// True where a kernel of this name is asked for.
     pub(crate) fn wants(&self, name: &str) -> bool {
         name.contains(self.filter)
@@ -51,7 +51,7 @@ impl Bench<'_> {
     }
 
     /// Times `kernel`, which does `operations` of what `name` says, and prints its `vpmadd52` count (of `counted`, the same
-    /// kernel on [`Counting`] vectors), its floor at this core's rate, and how near it comes.
+    /// kernel on [`CountingSimd`] vectors), its floor at this core's rate, and how near it comes.
     pub(crate) fn kernel(
         &self,
         name: &str,
@@ -64,7 +64,7 @@ impl Bench<'_> {
         }
         let each = operations as f64;
         let ns = best_ns(&mut kernel) / each;
-        let count = Counting::count(counted) as f64 / each;
+        let count = CountingSimd::count(counted) as f64 / each;
         let floor = count / self.multiply_adds_per_ns;
         println!(
             "{name:40} {ns:10.1} ns  {count:9.1} vpmadd52  floor {floor:10.1} ns  {:3.0} %",
@@ -95,7 +95,7 @@ fn best_ns(body: &mut impl FnMut()) -> f64 {
 }
 
 /// Multiply-adds per nanosecond of this core, of sixteen independent chains from registers.
-fn multiply_add_rate(simd: Ifma) -> f64 {
+fn multiply_add_rate(simd: IfmaSimd) -> f64 {
     use crate::simd::Vector;
     const STEPS: usize = 64;
     let mut chains = [simd.splat(3); 16];

@@ -5,19 +5,19 @@ use oarlock_core::{
     RsaPublicParts, SecondInput, SecretBytes, Shape,
 };
 
-use super::Bench;
-use super::counting::Counting;
+use super::KernelBench;
+use super::counting::CountingSimd;
 use crate::LaneEngine;
 use crate::rsa;
-use crate::rsa::factor::{Choice, ENTRIES, Plain};
-use crate::rsa::memory::Memory;
-use crate::rsa::streams::Streams;
-use crate::simd::{Ifma, Simd};
+use crate::rsa::factor::{ENTRIES, PlainFactor, SecretChoice};
+use crate::rsa::memory::SpanMemory;
+use crate::rsa::streams::ModulusStreams;
+use crate::simd::{IfmaSimd, Simd};
 
 /// Kernels are called so often in a row.
 const ROUNDS: usize = 16;
 
-pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
+pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     for bits in [1024, 2048, 3072, 4096] {
         whole(
             bench,
@@ -34,26 +34,26 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
                 &name("square"),
                 ROUNDS * streams,
                 squares(simd, limbs, streams),
-                squares(Counting, limbs, streams),
+                squares(CountingSimd, limbs, streams),
             );
             bench.kernel(
                 &name("product"),
                 ROUNDS * streams,
                 products(simd, limbs, streams),
-                products(Counting, limbs, streams),
+                products(CountingSimd, limbs, streams),
             );
             bench.kernel(
                 &name("window"),
                 ROUNDS * streams,
                 windows(simd, limbs, streams),
-                windows(Counting, limbs, streams),
+                windows(CountingSimd, limbs, streams),
             );
         }
     }
 }
 
 /// A run of as many jobs as are offered, through the engine; time and count are those of a group of eight.
-fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
+fn whole(bench: &KernelBench<'_>, name: &str, bits: u16, shape: Shape) {
     let keys = keys(bits);
     let (Some(lanes), Some(engine)) = (rsa::offers(shape), LaneEngine::detect()) else { return };
     let inputs: Vec<Vec<u8>> = (0..lanes.max as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();
@@ -69,8 +69,8 @@ fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
     let counted = || {
         let mut out = Outcomes::for_jobs(&jobs);
         match shape {
-            Shape::RsaPrivate { .. } => rsa::private(Counting, shape, &operations, &mut out),
-            _ => rsa::public(Counting, shape, &operations, &mut out),
+            Shape::RsaPrivate { .. } => rsa::private(CountingSimd, shape, &operations, &mut out),
+            _ => rsa::public(CountingSimd, shape, &operations, &mut out),
         }
     };
     bench.kernel(name, lanes.max / 8, kernel, counted);
@@ -96,11 +96,11 @@ fn work<S: Simd>(
     simd: S,
     limbs: usize,
     count: usize,
-    mut work: impl FnMut(&mut Streams<'_, S>),
+    mut work: impl FnMut(&mut ModulusStreams<'_, S>),
 ) -> impl FnMut() {
-    let mut memory = Memory::new(simd, Streams::<S>::spans(limbs, count));
+    let mut memory = SpanMemory::new(simd, ModulusStreams::<S>::spans(limbs, count));
     move || {
-        let mut streams = Streams::new(simd, limbs, count, &mut memory.places());
+        let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.places());
         for at in 0..count {
             let n = streams.set_modulus(at, simd.splat(0x123));
             n.fill(simd.splat(0x000F_1234_5678_9ABD));
@@ -116,7 +116,7 @@ fn windows<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let mut entries = vec![simd.splat(0); 2 * limbs];
     work(simd, limbs, count, move |streams| {
         let (first, second) = entries.split_at_mut(limbs);
-        let choice = |entry| Choice { table: &table, index: simd.splat(5), entry };
+        let choice = |entry| SecretChoice { table: &table, index: simd.splat(5), entry };
         let mut choices = [choice(first), choice(second)];
         (0..ROUNDS).for_each(|_| streams.raise(&mut choices[..count]));
     })
@@ -129,6 +129,6 @@ fn squares<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
 fn products<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let factor = vec![simd.splat(77); limbs];
     work(simd, limbs, count, move |streams| {
-        (0..ROUNDS).for_each(|_| streams.multiply(0, &[Plain(&factor[..]); 2][..count]));
+        (0..ROUNDS).for_each(|_| streams.multiply(0, &[PlainFactor(&factor[..]); 2][..count]));
     })
 }

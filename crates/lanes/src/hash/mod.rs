@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | [`Hash`]: what a hash function does to a block of every lane |
+//! | this one | [`LaneHash`]: what a hash function does to a block of every lane |
 //! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the rounds that the last two share, `*_constants` their tables |
 //! | `word` | words of 32 and of 64 bits in vectors |
 //! | `group` | messages of different lengths in the lanes, block by block, and their padding |
@@ -27,7 +27,7 @@ mod word;
 use crate::simd::{HalfMask, Simd, Vector};
 
 #[cfg(feature = "measure")]
-pub(crate) use group::{Ending, Group, absorb};
+pub(crate) use group::{MessageEnding, MessageGroup, absorb};
 pub(crate) use run::{offers, run};
 pub(crate) use word::HashWord;
 
@@ -44,7 +44,7 @@ pub(crate) type Row = [u8; ROW];
 pub(crate) const ROW: usize = 64;
 
 /// A hash function in lanes. A block of every lane is sixteen vectors for both sizes of words: 1,024 bytes.
-pub(crate) trait Hash: 'static {
+pub(crate) trait LaneHash: 'static {
     /// The word of the function.
     type Word: HashWord;
 
@@ -94,9 +94,9 @@ pub(crate) trait Hash: 'static {
     }
 }
 
-/// One block of each lane whose bit is set; `meanwhile` as in [`Hash::rounds`]. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
+/// One block of each lane whose bit is set; `meanwhile` as in [`LaneHash::rounds`]. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
 #[inline(always)]
-fn compress<S: Simd, H: Hash, const N: usize>(
+fn compress<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
     chains: [Chain<S::V>; N],
     words: [[S::V; WORDS]; N],
@@ -114,7 +114,7 @@ fn compress<S: Simd, H: Hash, const N: usize>(
 
 /// The chaining values of `rows`, of which a lane has one each.
 #[inline(always)]
-fn chain_of<S: Simd, H: Hash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
+fn chain_of<S: Simd, H: LaneHash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
     let mut words = [simd.zero(); WORDS];
     for (word, row) in words.iter_mut().zip(rows).take(H::LANES) {
         *word = simd.load_bytes(row);
@@ -125,7 +125,7 @@ fn chain_of<S: Simd, H: Hash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
 
 /// The chaining values of all lanes, a row each.
 #[inline(always)]
-fn rows_of<S: Simd, H: Hash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
+fn rows_of<S: Simd, H: LaneHash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
     let mut rows = [simd.zero(); WORDS];
     rows[..chain.len()].copy_from_slice(chain);
     H::arrange(&mut rows);

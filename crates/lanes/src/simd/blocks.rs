@@ -12,7 +12,7 @@ pub(crate) const VECTOR_BYTES: usize = 8 * LANES;
 
 /// A CPU with rounds of AES and carry-less products, in each block of a vector by itself. All take the same time whatever the
 /// values.
-pub(crate) trait Blocks: Simd {
+pub(crate) trait BlockSimd: Simd {
     /// The same block four times.
     fn splat_block(self, block: &[u8; BLOCK]) -> Self::V;
 

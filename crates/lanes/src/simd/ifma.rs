@@ -12,19 +12,19 @@ use zeroize::Zeroize;
 
 use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
-/// A CPU and an operating system with AVX-512 IFMA. [`Ifma::detect`] is the only constructor.
+/// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
-pub(crate) struct Ifma(());
+pub(crate) struct IfmaSimd(());
 
 /// A 512-bit register.
 ///
-/// Its field is private to this module, and every function that makes one takes an [`Ifma`] or another `Zmm`. So whoever holds
-/// a `Zmm` knows that the CPU has the features of an [`Ifma`].
+/// Its field is private to this module, and every function that makes one takes an [`IfmaSimd`] or another `ZmmVector`. So whoever holds
+/// a `ZmmVector` knows that the CPU has the features of an [`IfmaSimd`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Zmm(__m512i);
+pub(crate) struct ZmmVector(__m512i);
 
-impl Ifma {
+impl IfmaSimd {
     /// The token, where the CPU has every instruction of this module and the system saves its registers.
     pub(crate) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx512f")
@@ -39,37 +39,37 @@ impl Ifma {
     }
 }
 
-impl Simd for Ifma {
-    type V = Zmm;
+impl Simd for IfmaSimd {
+    type V = ZmmVector;
 
     #[inline(always)]
-    fn splat(self, word: u64) -> Zmm {
+    fn splat(self, word: u64) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F.
-        Zmm(unsafe { _mm512_set1_epi64(word.cast_signed()) })
+        ZmmVector(unsafe { _mm512_set1_epi64(word.cast_signed()) })
     }
 
     #[inline(always)]
-    fn load(self, words: &Words) -> Zmm {
+    fn load(self, words: &Words) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Zmm {
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn splat32(self, word: u32) -> Zmm {
+    fn splat32(self, word: u32) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F.
-        Zmm(unsafe { _mm512_set1_epi32(word.cast_signed()) })
+        ZmmVector(unsafe { _mm512_set1_epi32(word.cast_signed()) })
     }
 
     #[inline(always)]
-    fn load_prefix(self, bytes: &[u8]) -> Zmm {
+    fn load_prefix(self, bytes: &[u8]) -> ZmmVector {
         // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
-        Zmm(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
     }
 
     #[inline(always)]
@@ -94,7 +94,7 @@ impl Simd for Ifma {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
-    let mut line = MaybeUninit::<Line>::uninit();
+    let mut line = MaybeUninit::<FrameAligner>::uninit();
     // SAFETY: nothing is done with the address.
     unsafe { asm!("/* {} */", in(reg) line.as_mut_ptr(), options(readonly, nostack, preserves_flags)) };
     body()
@@ -104,7 +104,7 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// against that when it comes to spill registers, and three frames of four have all their spills across two cache lines: the same
 /// kernel takes up to twice as long, depending on who calls it.
 #[repr(align(64))]
-pub(super) struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+pub(super) struct FrameAligner(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
 
 /// Brings the bytes at a place to the second cache, if there are such.
 #[inline(always)]
@@ -179,7 +179,7 @@ fn pinned(mut vector: __m512i) -> __m512i {
     vector
 }
 
-impl Vector for Zmm {
+impl Vector for ZmmVector {
     const UNROLLS: bool = true;
 
     #[inline(always)]
@@ -432,15 +432,15 @@ impl Vector for Zmm {
     }
 }
 
-impl Zeroize for Zmm {
+impl Zeroize for ZmmVector {
     fn zeroize(&mut self) {
-        // SAFETY: the place is a valid `Zmm`, and zero bits are one; a volatile write is not optimised away.
+        // SAFETY: the place is a valid `ZmmVector`, and zero bits are one; a volatile write is not optimised away.
         unsafe { std::ptr::write_volatile(self, Self(std::mem::zeroed())) };
         compiler_fence(Ordering::SeqCst);
     }
 }
 
-impl Add for Zmm {
+impl Add for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -450,7 +450,7 @@ impl Add for Zmm {
     }
 }
 
-impl Sub for Zmm {
+impl Sub for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -460,7 +460,7 @@ impl Sub for Zmm {
     }
 }
 
-impl BitAnd for Zmm {
+impl BitAnd for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -470,7 +470,7 @@ impl BitAnd for Zmm {
     }
 }
 
-impl BitOr for Zmm {
+impl BitOr for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -480,7 +480,7 @@ impl BitOr for Zmm {
     }
 }
 
-impl BitXor for Zmm {
+impl BitXor for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -490,15 +490,15 @@ impl BitXor for Zmm {
     }
 }
 
-impl Ifma {
+impl IfmaSimd {
     /// Returns a register as a vector: for `vaes`, whose token contains this one.
     #[inline(always)]
-    pub(super) fn vector(self, register: __m512i) -> Zmm {
-        Zmm(register)
+    pub(super) fn vector(self, register: __m512i) -> ZmmVector {
+        ZmmVector(register)
     }
 }
 
-impl Zmm {
+impl ZmmVector {
     /// Returns the register.
     #[inline(always)]
     pub(super) fn register(self) -> __m512i {
@@ -506,14 +506,14 @@ impl Zmm {
     }
 }
 
-impl fmt::Debug for Ifma {
+impl fmt::Debug for IfmaSimd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AVX-512 IFMA")
     }
 }
 
 /// Lanes may hold secrets.
-impl fmt::Debug for Zmm {
+impl fmt::Debug for ZmmVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Zmm")
     }

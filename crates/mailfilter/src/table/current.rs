@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use oarlock_io::Stamp;
+use oarlock_io::FileStamp;
 use tracing::warn;
 
 use super::{KeyFault, KeyReader, SigningTable, TableError, text};
@@ -14,7 +14,7 @@ pub(crate) struct Tables {
     path: PathBuf,
     current: RwLock<Arc<SigningTable>>,
     /// What the files were when they were read last, whether what was in them was good or not.
-    seen: Mutex<Vec<Option<Stamp>>>,
+    seen: Mutex<Vec<Option<FileStamp>>>,
 }
 
 /// What came of looking at a table again.
@@ -105,9 +105,9 @@ fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, Tabl
 }
 
 /// Of the file, and of where SQLite keeps what is not yet in it.
-fn stamps(path: &Path) -> Vec<Option<Stamp>> {
+fn stamps(path: &Path) -> Vec<Option<FileStamp>> {
     let beside = path.as_os_str().to_owned();
     let mut log = beside;
     log.push("-wal");
-    [path, Path::new(&log)].map(|path| Stamp::of(path).ok()).into()
+    [path, Path::new(&log)].map(|path| FileStamp::of(path).ok()).into()
 }

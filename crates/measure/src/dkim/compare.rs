@@ -103,7 +103,7 @@ struct CompareReport {
 pub fn run(
     global: &GlobalOptions,
     paths: &[PathBuf],
-    options: mail::Options,
+    options: mail::MailOptions,
     args: &CompareArgs,
 ) -> Result<(), MailBenchError> {
     let all = global.builder().build()?;
@@ -152,11 +152,11 @@ pub fn run(
 }
 
 /// Returns the messages that can be signed, and the number of the others.
-fn load(paths: &[PathBuf], options: mail::Options) -> Result<(Vec<Vec<u8>>, usize), MailBenchError> {
+fn load(paths: &[PathBuf], options: mail::MailOptions) -> Result<(Vec<Vec<u8>>, usize), MailBenchError> {
     let mails = mail::discover(paths, options).mails();
     let (mut messages, mut left_out) = (Vec::new(), 0);
     let limits = Limits::default();
-    while let Some(mail::Item { mail, .. }) = mails.pull() {
+    while let Some(mail::MailItem { mail, .. }) = mails.pull() {
         match mail {
             Ok(mail) => {
                 let wire = to_crlf(&mail.bytes).into_owned();

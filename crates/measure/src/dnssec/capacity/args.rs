@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use oarlock_capacity::capture::Side;
-use oarlock_capacity::{Budget, OVERHEAD_US};
+use oarlock_capacity::capture::ResolverSide;
+use oarlock_capacity::{CpuBudget, OVERHEAD_US};
 
 use super::machine::MeasuredAlgorithm;
 
@@ -82,12 +82,12 @@ pub(super) enum SideFilter {
 
 impl SideFilter {
     /// True if a message counts. Messages of an unknown side count too.
-    pub(super) fn takes(self, side: Option<Side>) -> bool {
+    pub(super) fn takes(self, side: Option<ResolverSide>) -> bool {
         match (self, side) {
             (Self::All, _) | (_, None) => true,
-            (Self::Client, Some(side)) => side == Side::Client,
-            (Self::Upstream, Some(side)) => side == Side::Upstream,
-            (Self::Authoritative, Some(side)) => side == Side::Authoritative,
+            (Self::Client, Some(side)) => side == ResolverSide::Client,
+            (Self::Upstream, Some(side)) => side == ResolverSide::Upstream,
+            (Self::Authoritative, Some(side)) => side == ResolverSide::Authoritative,
         }
     }
 }
@@ -176,9 +176,9 @@ pub(super) struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    pub(super) fn budget(&self) -> Budget {
+    pub(super) fn budget(&self) -> CpuBudget {
         let Self { cpu_share, cores, overhead_us } = *self;
-        Budget { cores: cores.into(), cpu_share, overhead_us }
+        CpuBudget { cores: cores.into(), cpu_share, overhead_us }
     }
 }
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use oarlock_capacity::capture::{self, CaptureError, Event, Format, Side, Skipped};
-use oarlock_capacity::{Limits, Traffic};
-use oarlock_io::compressed::{self, Consumed, Input};
+use oarlock_capacity::capture::{self, CaptureError, CaptureEvent, CaptureFormat, ResolverSide, SkipCounts};
+use oarlock_capacity::{Traffic, TrafficLimits};
+use oarlock_io::compressed::{self, ConsumedBytes, DecompressedInput};
 
 use super::CapacityError;
 use super::args::{SideFilter, TrafficArgs, TransportFilter};
@@ -31,9 +31,9 @@ pub(super) struct ObservedTraffic {
 /// An input, and the result of reading it.
 pub(super) struct TrafficSource {
     pub(super) path: PathBuf,
-    pub(super) format: Option<Format>,
+    pub(super) format: Option<CaptureFormat>,
     pub(super) events: u64,
-    pub(super) skipped: Skipped,
+    pub(super) skipped: SkipCounts,
     pub(super) fault: Option<CaptureError>,
 }
 
@@ -49,7 +49,7 @@ impl ObservedTraffic {
     }
 
     fn new(side: SideFilter, transport: TransportFilter) -> Self {
-        let traffic = Traffic::new(Limits::default());
+        let traffic = Traffic::new(TrafficLimits::default());
         Self {
             traffic,
             inputs: Vec::new(),
@@ -64,7 +64,7 @@ impl ObservedTraffic {
     /// Reads files one after the other. A fault in one does not stop the others.
     pub(super) fn read_files(&mut self, paths: &[PathBuf]) -> Result<(), CapacityError> {
         let inputs = paths.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
-        let bytes = inputs.iter().filter_map(Input::len_bytes).sum();
+        let bytes = inputs.iter().filter_map(DecompressedInput::len_bytes).sum();
         let bar = bar(bytes, "{bar:20} {percent:>3} % {wide_msg}");
         let mut before = 0;
         for (path, input) in paths.iter().zip(inputs) {
@@ -75,9 +75,9 @@ impl ObservedTraffic {
     }
 
     /// Reads a file, and returns the number of its bytes that were read.
-    fn read(&mut self, path: &Path, input: Input, bar: &ProgressBar, before: u64) -> u64 {
+    fn read(&mut self, path: &Path, input: DecompressedInput, bar: &ProgressBar, before: u64) -> u64 {
         bar.set_message(path.display().to_string());
-        let consumed: Consumed = input.consumed();
+        let consumed: ConsumedBytes = input.consumed();
         let mut events = 0_u64;
         let report = capture::read(input, &mut |event| {
             self.event(event);
@@ -87,17 +87,17 @@ impl ObservedTraffic {
             }
         });
         self.traffic.end_input();
-        let capture::Report { format, events, skipped, fault } = report;
+        let capture::CaptureReport { format, events, skipped, fault } = report;
         self.inputs.push(TrafficSource { path: path.to_owned(), format, events, skipped, fault });
         consumed.bytes()
     }
 
-    pub(super) fn event(&mut self, event: Event<'_>) {
+    pub(super) fn event(&mut self, event: CaptureEvent<'_>) {
         match event {
-            Event::Query { at_s } => self.traffic.query(at_s),
-            Event::Message { at_s, side, is_tcp, bytes } => {
-                self.has_clients |= side == Some(Side::Client);
-                self.has_upstream |= side == Some(Side::Upstream);
+            CaptureEvent::Query { at_s } => self.traffic.query(at_s),
+            CaptureEvent::Message { at_s, side, is_tcp, bytes } => {
+                self.has_clients |= side == Some(ResolverSide::Client);
+                self.has_upstream |= side == Some(ResolverSide::Upstream);
                 match self.side.takes(side) && (side.is_some() || self.transport.takes(is_tcp)) {
                     true => self.traffic.message(at_s, bytes),
                     false => self.left_out += 1,
@@ -133,6 +133,6 @@ impl ObservedTraffic {
     }
 }
 
-fn open(path: &Path) -> Result<Input, CapacityError> {
+fn open(path: &Path) -> Result<DecompressedInput, CapacityError> {
     compressed::open(path).map_err(|error| CapacityError::Open { path: path.to_owned(), error })
 }

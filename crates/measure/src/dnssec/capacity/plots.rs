@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use oarlock_capacity::{Burst, Traffic};
+use oarlock_capacity::{QueryBurst, Traffic};
 
 use super::CapacityError;
 use super::args::PlotArgs;
@@ -65,7 +65,7 @@ fn queries(traffic: &Traffic) -> String {
     .to_svg()
 }
 
-fn title(burst: &Burst) -> String {
+fn title(burst: &QueryBurst) -> String {
     format!(
         "DNS queries: {} in the busiest of {}, 99th percentile {}, mean {:.1}",
         thousands(burst.max),

@@ -1,6 +1,6 @@
 //! The load on a machine: the model, from traffic, from options, or in its worst case.
 
-use oarlock_capacity::{Function, Model, requirement};
+use oarlock_capacity::{DemandModel, ModelFunction, round_up_requirement};
 
 use super::CapacityError;
 use super::args::ModelArgs;
@@ -15,7 +15,7 @@ pub(super) struct LoadQuestion {
     pub(super) queries_per_s: f64,
     /// True if Q was given and not observed.
     pub(super) is_by_hand: bool,
-    pub(super) model: Model,
+    pub(super) model: DemandModel,
     /// The interval of beta1 to beta4, in seconds.
     pub(super) interval_s: u64,
 }
@@ -30,7 +30,7 @@ impl LoadQuestion {
             (None, Some(observed)) => busiest(observed)?,
             (None, None) => return Err(CapacityError::NoLoad),
         };
-        let measured = traffic.map_or([None; 4], |traffic| Model::measured(traffic, interval_s));
+        let measured = traffic.map_or([None; 4], |traffic| DemandModel::measured(traffic, interval_s));
         let model = model(args, measured)?;
         Ok(Self { queries_per_s, is_by_hand: args.queries_per_second.is_some(), model, interval_s })
     }
@@ -47,7 +47,7 @@ impl LoadQuestion {
 
     /// Returns S_v rounded up to one significant digit.
     pub(super) fn required_per_s(&self) -> f64 {
-        requirement(self.signatures_per_s())
+        round_up_requirement(self.signatures_per_s())
     }
 }
 
@@ -64,14 +64,14 @@ fn busiest(observed: &ObservedTraffic) -> Result<f64, CapacityError> {
 }
 
 /// Makes the model. Given values win over the worst case, and the worst case wins over measured values.
-fn model(args: &ModelArgs, measured: [Option<Function>; 4]) -> Result<Model, CapacityError> {
-    let Model { r, a_s, s, a_v, .. } = Model::WORST_CASE;
+fn model(args: &ModelArgs, measured: [Option<ModelFunction>; 4]) -> Result<DemandModel, CapacityError> {
+    let DemandModel { r, a_s, s, a_v, .. } = DemandModel::WORST_CASE;
     let given = [(args.r, r), (args.a_s, a_s), (args.s, s), (args.a_v, a_v)];
     let mut functions = [r; 4];
     let mut unknown = Vec::new();
     for (index, ((by_hand, worst), measured)) in given.into_iter().zip(measured).enumerate() {
         let worst = args.worst_case.then_some(worst);
-        match by_hand.map(Function::by_hand).or(worst).or(measured) {
+        match by_hand.map(ModelFunction::by_hand).or(worst).or(measured) {
             Some(function) => functions[index] = function,
             None => unknown.push(NAMES[index]),
         }
@@ -80,7 +80,7 @@ fn model(args: &ModelArgs, measured: [Option<Function>; 4]) -> Result<Model, Cap
         return Err(CapacityError::Unknown(unknown.join(", ")));
     }
     let [r, a_s, s, a_v] = functions;
-    Ok(Model { r, a_s, s, a_v, b: args.b.or(args.worst_case.then_some(0.0)) })
+    Ok(DemandModel { r, a_s, s, a_v, b: args.b.or(args.worst_case.then_some(0.0)) })
 }
 
 const NAMES: [&str; 4] = ["--r", "--a-s", "--s", "--a-v"];

@@ -1,6 +1,6 @@
 //! The report as text and as JSON.
 
-use oarlock_capacity::{Function, Origin};
+use oarlock_capacity::{FunctionOrigin, ModelFunction};
 use serde_json::{Value, json};
 
 use super::inputs::{ObservedTraffic, TrafficSource};
@@ -47,7 +47,7 @@ impl CapacityReport<'_> {
         parts.join("\n")
     }
 
-    fn functions(&self) -> [(&'static str, &'static str, &Function); 4] {
+    fn functions(&self) -> [(&'static str, &'static str, &ModelFunction); 4] {
         let model = &self.question.model;
         [
             ("r", "responses per query", &model.r),
@@ -73,8 +73,10 @@ impl CapacityReport<'_> {
         let mut table = TextTable::new(head.into_iter().chain(tail));
         for ((name, what, function), total) in self.functions().into_iter().zip(ratios(self.observed)) {
             let fit = match function.origin {
-                Origin::Fit(fit) => [format!("{:.4}", fit.standard_error), format!("{:.3}", fit.r_squared)]
-                    .map(TableCell::from),
+                FunctionOrigin::Fit(fit) => {
+                    [format!("{:.4}", fit.standard_error), format!("{:.3}", fit.r_squared)]
+                        .map(TableCell::from)
+                }
                 _ => [TableCell::none(), TableCell::none()],
             };
             let [error, r_squared] = fit;
@@ -180,22 +182,22 @@ fn cells(row: &VerdictRow) -> [TableCell; 10] {
     ]
 }
 
-fn origin_text(function: &Function, interval_s: u64) -> String {
+fn origin_text(function: &ModelFunction, interval_s: u64) -> String {
     match function.origin {
-        Origin::Fit(fit) => format!("a line through {} x {interval_s} s", thousands(fit.points)),
-        Origin::Ratio => "totals".into(),
-        Origin::ByHand => "by hand".into(),
-        Origin::WorstCase => "worst case".into(),
+        FunctionOrigin::Fit(fit) => format!("a line through {} x {interval_s} s", thousands(fit.points)),
+        FunctionOrigin::Ratio => "totals".into(),
+        FunctionOrigin::ByHand => "by hand".into(),
+        FunctionOrigin::WorstCase => "worst case".into(),
     }
 }
 
-fn function_json(function: &Function) -> Value {
-    let Function { coefficient, intercept, origin } = function;
+fn function_json(function: &ModelFunction) -> Value {
+    let ModelFunction { coefficient, intercept, origin } = function;
     let (origin, fit) = match origin {
-        Origin::Fit(fit) => ("fit", Some(fit)),
-        Origin::Ratio => ("totals", None),
-        Origin::ByHand => ("by hand", None),
-        Origin::WorstCase => ("worst case", None),
+        FunctionOrigin::Fit(fit) => ("fit", Some(fit)),
+        FunctionOrigin::Ratio => ("totals", None),
+        FunctionOrigin::ByHand => ("by hand", None),
+        FunctionOrigin::WorstCase => ("worst case", None),
     };
     json!({
         "coefficient": coefficient,

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oarlock_capacity::capture::dnstap::{Control, Frame, Frames, control_frame, show};
-use oarlock_capacity::capture::{CaptureError, Format, Skipped};
+use oarlock_capacity::capture::dnstap::{ControlType, DnstapFrame, FrameDecoder, control_frame, show};
+use oarlock_capacity::capture::{CaptureError, CaptureFormat, SkipCounts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::LocalSet;
@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 struct SocketCounts {
     observed: ObservedTraffic,
     events: u64,
-    skipped: Skipped,
+    skipped: SkipCounts,
     fault: Option<CaptureError>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn listen<F: Future<Output = ()>>(
     let SocketCounts { observed: counted, events, skipped, fault } = shared.take();
     *observed = counted;
     observed.traffic.end_input();
-    let format = Some(Format::Dnstap);
+    let format = Some(CaptureFormat::Dnstap);
     observed.inputs.push(TrafficSource { path: path.to_owned(), format, events, skipped, fault });
     listened.map_err(|error| CapacityError::Listen { path: path.to_owned(), error })
 }
@@ -103,7 +103,7 @@ async fn accept(listener: &UnixListener, shared: &Rc<RefCell<SocketCounts>>) -> 
 
 /// Reads one connection. The writer may begin with a handshake or not.
 async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<(), CaptureError> {
-    let (mut frames, mut buffer) = (Frames::default(), vec![0; CHUNK_BYTES]);
+    let (mut frames, mut buffer) = (FrameDecoder::default(), vec![0; CHUNK_BYTES]);
     loop {
         let len = stream.read(&mut buffer).await?;
         if len == 0 {
@@ -114,10 +114,10 @@ async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<
         let mut answers = Vec::new();
         while let Some(frame) = frames.next_frame()? {
             match frame {
-                Frame::Data(data) => shared.borrow_mut().count(data),
-                Frame::Control(Control::Ready) => answers.push(Control::Accept),
-                Frame::Control(Control::Stop) => answers.push(Control::Finish),
-                Frame::Control(_) => {}
+                DnstapFrame::Data(data) => shared.borrow_mut().count(data),
+                DnstapFrame::Control(ControlType::Ready) => answers.push(ControlType::Accept),
+                DnstapFrame::Control(ControlType::Stop) => answers.push(ControlType::Finish),
+                DnstapFrame::Control(_) => {}
             }
         }
         for answer in answers {

@@ -1,6 +1,6 @@
 //! The algorithms that a machine affords.
 
-use oarlock_capacity::Budget;
+use oarlock_capacity::CpuBudget;
 use serde::Serialize;
 
 use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm};
@@ -10,7 +10,7 @@ use crate::table::{ratio, thousands};
 /// The answer for all algorithms.
 #[derive(Clone, Debug)]
 pub(super) struct CapacityVerdict {
-    pub(super) budget: Budget,
+    pub(super) budget: CpuBudget,
     pub(super) required_per_s: f64,
     pub(super) rows: Vec<VerdictRow>,
 }
@@ -36,7 +36,7 @@ pub(super) struct VerdictRow {
 }
 
 impl CapacityVerdict {
-    pub(super) fn new(question: &LoadQuestion, machine: &MachineRates, budget: Budget) -> Self {
+    pub(super) fn new(question: &LoadQuestion, machine: &MachineRates, budget: CpuBudget) -> Self {
         let required_per_s = question.required_per_s();
         let rows = machine.rates.iter().map(|rate| VerdictRow::new(rate, required_per_s, &budget)).collect();
         Self { budget, required_per_s, rows }
@@ -85,7 +85,7 @@ impl CapacityVerdict {
 }
 
 impl VerdictRow {
-    fn new(rate: &AlgorithmRate, required_per_s: f64, budget: &Budget) -> Self {
+    fn new(rate: &AlgorithmRate, required_per_s: f64, budget: &CpuBudget) -> Self {
         let AlgorithmRate { algorithm, implementation, mean_per_s, sigma_per_s } = rate.clone();
         let capacity_per_s = budget.capacity_per_s(mean_per_s);
         let validations_per_s = budget.validations_per_s(mean_per_s);

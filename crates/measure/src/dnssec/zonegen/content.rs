@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use oarlock_dnssec::{Algorithm, DigestType, Name};
+use oarlock_dnssec::{DigestType, DnssecAlgorithm, DomainName};
 
 use super::names::{SeededNumbers, write_label};
 
@@ -40,7 +40,7 @@ enum DelegationServers {
 }
 
 impl ZoneContent {
-    pub(super) fn new(origin: Name<'_>, delegations: u64, ds_share: f64, seed: u64) -> Self {
+    pub(super) fn new(origin: DomainName<'_>, delegations: u64, ds_share: f64, seed: u64) -> Self {
         let is_test = origin.last_labels(1).as_bytes() == b"\x04test\0";
         Self {
             origin: origin.to_string(),
@@ -153,7 +153,8 @@ fn write_servers(label: &[u8], count: u8, host: &[u8], out: &mut Vec<u8>) -> u64
 /// One DS, or two of a key that is being changed.
 fn write_ds(label: &[u8], numbers: &mut SeededNumbers, out: &mut Vec<u8>) -> u64 {
     let count = if numbers.below(20) == 0 { 2 } else { 1 };
-    let algorithm = if numbers.below(5) < 2 { Algorithm::RSASHA256 } else { Algorithm::ECDSAP256SHA256 };
+    let algorithm =
+        if numbers.below(5) < 2 { DnssecAlgorithm::RSASHA256 } else { DnssecAlgorithm::ECDSAP256SHA256 };
     for _ in 0..count {
         write_line(out, &[label, b" 86400 IN DS "]);
         let tag = numbers.next() as u16;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use oarlock_dnssec::{Case, Name, NameBuf};
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
 use serde::Serialize;
 
 use self::content::ZoneContent;
@@ -111,9 +111,10 @@ pub fn run(global: &GlobalOptions, args: &ZonegenArgs) -> Result<(), ZonegenErro
     Ok(print_report(global.json, &made, |_| String::new())?)
 }
 
-fn origin(text: &str) -> Result<NameBuf, ZonegenError> {
+fn origin(text: &str) -> Result<DomainNameBuf, ZonegenError> {
     let wrong = |reason: &dyn std::fmt::Display| ZonegenError::Usage(format!("--origin `{text}`: {reason}"));
-    let origin = NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(|error| wrong(&error))?;
+    let origin = DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower)
+        .map_err(|error| wrong(&error))?;
     match origin.name().as_bytes().len() {
         0..=MAX_ORIGIN => Ok(origin),
         _ => Err(wrong(&"expected a name of at most 128 bytes, so that the names below it fit")),

@@ -1,16 +1,16 @@
-//! Everything there is to see, under Prometheus's names.
+//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the audit log.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::MetricFamily;
-use oarlock_io::metrics::{Page, Scale, Text, engines, process};
+use oarlock_io::metrics::{HistogramScale, MetricsPage, MetricsText, engines, process};
 use oarlock_wire::proto::Code;
 
-use super::{CodeCounters, ServerMetrics};
+use crate::metrics::{CodeCounters, ServerMetrics};
 use crate::service::SharedService;
 
-impl Page for SharedService {
+impl MetricsPage for SharedService {
     fn page(&self) -> String {
         page(self)
     }
@@ -25,7 +25,7 @@ impl Page for SharedService {
 }
 
 fn page(service: &SharedService) -> String {
-    let mut text = Text::default();
+    let mut text = MetricsText::default();
     about(&mut text, service);
     connections(&mut text, &service.metrics);
     text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
@@ -36,7 +36,7 @@ fn page(service: &SharedService) -> String {
     text.finish()
 }
 
-fn about(text: &mut Text, service: &SharedService) {
+fn about(text: &mut MetricsText, service: &SharedService) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the server stops, else 0.");
@@ -47,14 +47,14 @@ fn about(text: &mut Text, service: &SharedService) {
     text.sample("oarlock_keys_resident", &[("kind", "symmetric")], keyring.table.len());
     text.counter(
         "oarlock_weak_keys_total",
-        "Weak DES keys met, resident ones and those unwrapped under them.",
+        "Weak DES keys met, resident keys and keys unwrapped under them.",
     );
     text.sample("oarlock_weak_keys_total", &[], keyring.table.weak_keys_met());
     text.counter("oarlock_audit_entries_lost_total", "Entries of the audit log that could not be written.");
     text.sample("oarlock_audit_entries_lost_total", &[], service.audit.lost());
     text.gauge(
         "oarlock_audit_queue_bytes",
-        "Bytes of audit entries that wait for the disk, reserved ones among them.",
+        "Bytes of audit entries that wait for the disk, including reserved space.",
     );
     text.sample("oarlock_audit_queue_bytes", &[], service.audit.queue_bytes());
     let name = "oarlock_requests_refused";
@@ -63,14 +63,14 @@ fn about(text: &mut Text, service: &SharedService) {
     certificates(text, service);
 }
 
-fn certificates(text: &mut Text, service: &SharedService) {
+fn certificates(text: &mut MetricsText, service: &SharedService) {
     let Some(tls) = &service.tls else { return };
     let name = "oarlock_certificate_seconds_left";
     text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
     let now = service.lifetimes.clock().unix_seconds();
     let mut ends = BTreeMap::new();
     for term in &tls.current().terms {
-        // Of several certificates of one subject the first to end.
+        // Labels must be unique: of several certificates with one subject, the first to end counts.
         let left = term.seconds_left(now);
         let min = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
         *min = left.min(*min);
@@ -80,23 +80,23 @@ fn certificates(text: &mut Text, service: &SharedService) {
     }
 }
 
-fn connections(text: &mut Text, metrics: &ServerMetrics) {
+fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     text.gauge(
         "oarlock_connections_open",
-        "Connections with a known client now, of every kind but this one.",
+        "Connections with a known client now, except connections for metrics.",
     );
     text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
     for (name, help, counter) in [
         ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
         (
             "oarlock_connections_refused_total",
-            "Connections turned away, or handshakes that gave way, because there were as many as there may be.",
+            "Connections refused, and handshakes evicted, because of a limit of connections.",
             &metrics.refused_connections,
         ),
         (
             "oarlock_handshakes_failed_total",
-            "Connections that ended without a client known.",
+            "Connections that ended before their client was known.",
             &metrics.failed_handshakes,
         ),
         ("oarlock_requests_total", "Requests of every kind.", &metrics.requests),
@@ -105,32 +105,36 @@ fn connections(text: &mut Text, metrics: &ServerMetrics) {
             "Bytes read from connections, as they are on the wire.",
             &metrics.received_bytes,
         ),
-        ("oarlock_sent_bytes_total", "Bytes written to connections, likewise.", &metrics.sent_bytes),
+        (
+            "oarlock_sent_bytes_total",
+            "Bytes written to connections, as they are on the wire.",
+            &metrics.sent_bytes,
+        ),
     ] {
         text.counter(name, help);
         text.sample(name, &[], read(counter));
     }
 }
 
-fn operations(text: &mut Text, metrics: &ServerMetrics) {
+fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
     let rejections = "oarlock_rejections_total";
     text.counter(rejections, "Requests and operations refused before any engine saw them, by code.");
     for (code, value) in metrics.rejections.read() {
         text.sample(rejections, &[("code", code.as_str_name())], value);
     }
     let name = "oarlock_operations_total";
-    text.counter(name, "Operations answered, by what was done and how it ended.");
+    text.counter(name, "Operations answered, by name and code.");
     let counts = by_name(&metrics.schemes).into_iter().chain(by_name(&metrics.tasks));
     for ((operation, code), value) in counts {
         text.sample(name, &[("operation", &operation), ("code", code.as_str_name())], value);
     }
     let name = "oarlock_request_seconds";
-    text.histogram(name, "From a request to its answer, waiting and computing together.");
-    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), Scale::SECONDS);
-    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), Scale::SECONDS);
+    text.histogram(name, "Time from a request to its answer, waiting included.");
+    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), HistogramScale::SECONDS);
+    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }
 
-/// Names and codes are unique on a page, whatever else distinguishes the members.
+/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be unique.
 fn by_name<K: ToString + Clone + Eq>(
     family: &MetricFamily<K, CodeCounters>,
 ) -> BTreeMap<(String, Code), u64> {
@@ -142,5 +146,5 @@ fn by_name<K: ToString + Clone + Eq>(
     counts
 }
 
-/// What stands for all that has no place of its own.
+/// The name for all operations without counters of their own.
 const OTHER: &str = "other";

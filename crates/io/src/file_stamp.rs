@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// What changes when a file is written or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     device: u64,
     inode: u64,
     len: u64,
@@ -16,7 +16,7 @@ pub struct Stamp {
     mode: u32,
 }
 
-impl Stamp {
+impl FileStamp {
     /// The stamp of what a path leads to now.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Stamp {
     }
 }
 
-impl From<&Metadata> for Stamp {
+impl From<&Metadata> for FileStamp {
     fn from(about: &Metadata) -> Self {
         let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
         Self { device: about.dev(), inode: about.ino(), len: about.len(), times, mode: about.mode() }

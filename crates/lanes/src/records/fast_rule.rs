@@ -8,8 +8,8 @@ use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
 
 /// What a plainly good record of a shape satisfies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlainRule {
-    key_len: KeyLen,
+pub(super) struct FastRule {
+    key_len: KeyLenRule,
     min_iv_len: u32,
     max_iv_len: u32,
     /// Bits of an input length that must be clear.
@@ -21,7 +21,7 @@ pub(super) struct PlainRule {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum KeyLen {
+enum KeyLenRule {
     NoKey,
     Any,
     Exactly(usize),
@@ -43,26 +43,29 @@ enum TagRule {
 /// NIST SP 800-38D 5.2.1.2: tags that are not for certain applications only.
 const TAG_LENS: RangeInclusive<u32> = 12..=16;
 
-impl PlainRule {
+impl FastRule {
     /// The rule of a shape, or None where no record of it is plainly good.
-    pub(super) fn of(shape: Shape, records: &Records<'_>) -> Option<Self> {
+    pub(super) fn for_shape(shape: Shape, records: &Records<'_>) -> Option<Self> {
         let mut tag = TagRule::NoTag;
         let (key_len, iv_len, block_len, output) = match shape {
-            Shape::Cipher { alg, .. } => {
-                (KeyLen::Exactly(alg.key_len()), alg.block_len(), alg.block_len(), OutputRule::AsLongAsInput)
-            }
+            Shape::Cipher { alg, .. } => (
+                KeyLenRule::Exactly(alg.key_len()),
+                alg.block_len(),
+                alg.block_len(),
+                OutputRule::AsLongAsInput,
+            ),
             Shape::Mac { alg } => {
-                let key_len = alg.key_len().map_or(KeyLen::Any, KeyLen::Exactly);
+                let key_len = alg.key_len().map_or(KeyLenRule::Any, KeyLenRule::Exactly);
                 (key_len, 0, 1, OutputRule::Between(4, alg.tag_len() as u32))
             }
-            Shape::Digest { alg } => (KeyLen::NoKey, 0, 1, OutputRule::exactly(alg.output_len())),
+            Shape::Digest { alg } => (KeyLenRule::NoKey, 0, 1, OutputRule::exactly(alg.output_len())),
             Shape::DigestPart { alg } => {
-                (KeyLen::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
+                (KeyLenRule::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
             }
             Shape::Aead { alg, direction } => {
                 let is_sealing = direction == Direction::Encrypt;
                 tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };
-                (KeyLen::Exactly(AeadAlg::key_len(alg)), 1, 1, OutputRule::AsLongAsInput)
+                (KeyLenRule::Exactly(AeadAlg::key_len(alg)), 1, 1, OutputRule::AsLongAsInput)
             }
             _ => return None,
         };
@@ -87,9 +90,9 @@ impl PlainRule {
     #[inline(always)]
     pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
         match self.key_len {
-            KeyLen::NoKey => true,
-            KeyLen::Any => len.is_some(),
-            KeyLen::Exactly(wanted) => len == Some(wanted),
+            KeyLenRule::NoKey => true,
+            KeyLenRule::Any => len.is_some(),
+            KeyLenRule::Exactly(wanted) => len == Some(wanted),
         }
     }
 
@@ -109,14 +112,14 @@ impl PlainRule {
 
     /// No record yet.
     #[inline(always)]
-    pub(super) fn together(&self) -> Together {
-        Together { rule: *self, partial: 0, is_long_enough: true, data_end: 0, output_end: 0 }
+    pub(super) fn together(&self) -> CombinedCheck {
+        CombinedCheck { rule: *self, partial: 0, is_long_enough: true, data_end: 0, output_end: 0 }
     }
 }
 
 /// What records have in common: a few operations for each of them, and the comparisons once.
-pub(super) struct Together {
-    rule: PlainRule,
+pub(super) struct CombinedCheck {
+    rule: FastRule,
     /// Bits of any length.
     partial: u32,
     is_long_enough: bool,
@@ -124,7 +127,7 @@ pub(super) struct Together {
     output_end: u64,
 }
 
-impl Together {
+impl CombinedCheck {
     #[inline(always)]
     pub(super) fn add(&mut self, input: Span, output: Span) {
         self.is_long_enough &= match self.rule.output {
@@ -146,7 +149,7 @@ impl Together {
     }
 }
 
-impl PlainRule {
+impl FastRule {
     /// True where there are no associated data and tag, or these are good for certain.
     #[inline(always)]
     pub(super) fn fits_tag(&self, spans: impl FnOnce() -> [Span; 2]) -> bool {
