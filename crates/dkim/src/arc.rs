@@ -6,7 +6,7 @@ mod seal;
 mod sets;
 
 pub use self::chain::{ArcChain, ChainFault};
-pub use self::seal::{ArcSealer, SealError, SealIntake, SealedResults, SealedSet};
+pub use self::seal::{ArcSealer, SealError, SealIntake, SealedFields, SealedResults, SealedSet};
 pub(crate) use self::sets::{
     ArcSet, ArcSets, find_sets, write_results_and_message, write_seal, write_seal_unsigned,
 };

@@ -2,6 +2,7 @@
 
 mod growth;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
@@ -87,7 +88,7 @@ impl HashBatch {
                 return Ok(Vec::new());
             }
             let shape = Shape::Digest { alg };
-            let outcomes = accelerator.run_records(shape, &records(alg, &self.data, inputs))?;
+            let outcomes = accelerator.run_records(shape, &digest_records(alg, &self.data, inputs))?;
             finished(shape, outcomes.statuses(), outcomes.bytes())
         };
         Ok(Digests {
@@ -135,13 +136,18 @@ impl Digests {
     }
 }
 
-fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [InputSource]) -> Records<'a> {
-    let len = alg.output_len();
+/// Lays out one digest per input, one behind the other. Borrowed inputs serve a call on this thread, owned ones a submission.
+fn digest_records<'a>(
+    alg: DigestAlg,
+    data: impl Into<Cow<'a, [u8]>>,
+    inputs: impl Into<Cow<'a, [InputSource]>>,
+) -> Records<'a> {
+    let (inputs, len) = (inputs.into(), alg.output_len());
     Records {
         len: inputs.len(),
         data: data.into(),
         output_len: inputs.len() * len,
-        input: Column::Each(inputs.into()),
+        input: Column::Each(inputs),
         output: Column::Stride {
             first: OutputSink::Output(Span { start: 0, len: len as u32 }),
             stride: len as u32,
@@ -161,18 +167,7 @@ async fn submit(
         return Ok(Vec::new());
     }
     let shape = Shape::Digest { alg };
-    let Records { len, output_len, output, .. } = records(alg, &[], &inputs);
-    let records = Records {
-        len,
-        output_len,
-        output: match output {
-            Column::Stride { first, stride } => Column::Stride { first, stride },
-            _ => Column::One(OutputSink::Output(Span::default())),
-        },
-        data: data.into(),
-        input: Column::Each(inputs.into()),
-        ..Records::default()
-    };
+    let records = digest_records(alg, data, inputs);
     let results = accelerator.submit_records(shape, records, options)?.await;
     for index in 0..results.len() {
         results.get(index)?;

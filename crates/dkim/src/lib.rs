@@ -61,13 +61,15 @@ mod verdict;
 mod verify;
 
 pub use self::algorithm::{SignatureAlgorithm, UnknownSignatureAlgorithm};
-pub use self::arc::{ArcChain, ArcSealer, ChainFault, SealError, SealIntake, SealedResults, SealedSet};
+pub use self::arc::{
+    ArcChain, ArcSealer, ChainFault, SealError, SealIntake, SealedFields, SealedResults, SealedSet,
+};
 pub use self::cache::{CacheLimits, KeyCache, KeyLookup};
 pub use self::canon::{BodyCanonicalizer, CanonicalForm, Canonicalization, UnknownForm};
 pub use self::domain::ascii_form;
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
-pub use self::message::{HeaderField, MailLimits, MailMessage, MailParseError};
+pub use self::message::{FieldLayout, HeaderField, MailLimits, MailMessage, MailParseError};
 pub use self::policy::VerifyPolicy;
 pub use self::record::{KeyRecord, KeyRecordError, RecordOptions, record_strings, record_text, zone_line};
 pub use self::results::{
@@ -79,4 +81,4 @@ pub use self::sign::{
 pub use self::signature::{DkimSignature, SignatureError};
 pub use self::tags::{TagError, TagList};
 pub use self::verdict::{DkimVerdict, FailReason, SignatureResult};
-pub use self::verify::{HashedMessages, KeyedMessages, VerifiedMessage, VerifyIntake, body_needs};
+pub use self::verify::{HashedMessages, KeyedMessages, ParsedSignatures, VerifiedMessage, VerifyIntake};

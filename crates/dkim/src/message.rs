@@ -52,6 +52,14 @@ pub enum MailParseError {
     HeaderTooLong(usize),
 }
 
+/// The positions within one header field, without its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldLayout {
+    name_len: u32,
+    colon: u32,
+    hash: u32,
+}
+
 /// One header field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderField<'a> {
@@ -90,6 +98,21 @@ impl<'a> HeaderField<'a> {
             return Err(MailParseError::HeaderTooLong(u32::MAX as usize));
         };
         Ok(Self { raw, name_len, colon, hash: name_hash(name) })
+    }
+
+    /// A field that was parsed before, from its bytes and its layout. Nothing is searched again.
+    ///
+    /// `raw` must be the bytes of the field that gave this layout.
+    #[must_use]
+    pub fn with_layout(raw: &'a [u8], layout: FieldLayout) -> Self {
+        let FieldLayout { name_len, colon, hash } = layout;
+        Self { raw, name_len, colon, hash }
+    }
+
+    /// Returns the positions that were found in the field, to be kept beside bytes that move.
+    #[must_use]
+    pub fn layout(&self) -> FieldLayout {
+        FieldLayout { name_len: self.name_len, colon: self.colon, hash: self.hash }
     }
 
     /// As it was written.

@@ -1,5 +1,7 @@
 //! The header fields that a list of names signs. RFC 6376 5.4.2.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::canon::{CanonicalForm, canonicalize_header};
@@ -32,6 +34,22 @@ pub(crate) fn write_signed<'n>(
             Some(at) => seen[at].1 = next,
             None => seen.push((name, next)),
         }
+    }
+}
+
+/// A signature's field as it was before it was signed.
+pub(crate) fn write_unsigned(
+    form: CanonicalForm,
+    field: &HeaderField<'_>,
+    place: Range<usize>,
+    out: &mut Vec<u8>,
+) {
+    let raw = field.raw();
+    let value_at = raw.len() - field.value().len();
+    let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
+    // It was one with that value, and the name has not changed.
+    if let Ok(header) = HeaderField::new(&unsigned) {
+        canonicalize_header(form, &header, out);
     }
 }
 

@@ -83,6 +83,33 @@ pub(crate) struct SignedName<'a> {
     pub(crate) hash: u32,
 }
 
+/// The names in `h=`, in their order. The spans lie in the value of the tag, so that one copy of it makes them owned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SignedNames<'a> {
+    value: Cow<'a, [u8]>,
+    spans: SmallVec<[NameSpan; 24]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct NameSpan {
+    start: u32,
+    end: u32,
+    hash: u32,
+}
+
+impl SignedNames<'_> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = SignedName<'_>> {
+        self.spans.iter().map(|span| SignedName {
+            name: self.value.get(span.start as usize..span.end as usize).unwrap_or_default(),
+            hash: span.hash,
+        })
+    }
+
+    fn into_owned(self) -> SignedNames<'static> {
+        SignedNames { value: Cow::Owned(self.value.into_owned()), spans: self.spans }
+    }
+}
+
 /// A signature as it stands in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DkimSignature<'a> {
@@ -106,7 +133,7 @@ pub struct DkimSignature<'a> {
     pub timestamp: Option<u64>,
     /// `x=`, in seconds since 1970.
     pub expires: Option<u64>,
-    pub(crate) names: SmallVec<[SignedName<'a>; 24]>,
+    pub(crate) names: SignedNames<'a>,
     /// Where the value of `b=` lies in the value of the field.
     pub(crate) signature_place: Range<usize>,
 }
@@ -172,10 +199,10 @@ impl<'a> DkimSignature<'a> {
     }
 
     /// What every kind of signature says: nothing of a body and of fields.
-    pub(crate) fn from_common_tags(tags: &TagList<'a>) -> Result<Self, SignatureError> {
+    pub(crate) fn from_common_tags(tags: &TagList<'_>) -> Result<DkimSignature<'static>, SignatureError> {
         let algorithm: SignatureAlgorithm = text(required(tags, "a")?).parse()?;
         let (signature, signature_place) = signature(tags)?;
-        Ok(Self {
+        Ok(DkimSignature {
             algorithm,
             signature,
             body_hash: SmallVec::new(),
@@ -186,13 +213,32 @@ impl<'a> DkimSignature<'a> {
             body_length: None,
             timestamp: number("t", tags, 12)?,
             expires: None,
-            names: SmallVec::new(),
+            names: SignedNames::default(),
             signature_place,
         })
     }
 
+    /// Copies the borrowed parts, so that the signature outlives the bytes of its field.
+    #[must_use]
+    pub fn into_owned(self) -> DkimSignature<'static> {
+        DkimSignature {
+            algorithm: self.algorithm,
+            signature: self.signature,
+            body_hash: self.body_hash,
+            canonicalization: self.canonicalization,
+            domain: self.domain,
+            selector: self.selector,
+            identity: self.identity.map(|identity| Cow::Owned(identity.into_owned())),
+            body_length: self.body_length,
+            timestamp: self.timestamp,
+            expires: self.expires,
+            names: self.names.into_owned(),
+            signature_place: self.signature_place,
+        }
+    }
+
     /// The names in `h=`, as they are written.
-    pub fn signed_names(&self) -> impl ExactSizeIterator<Item = &'a [u8]> {
+    pub fn signed_names(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.names.iter().map(|name| name.name)
     }
 }
@@ -267,22 +313,24 @@ fn quoted_printable(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn names_of<'a>(
-    value: &'a [u8],
-    limits: &MailLimits,
-) -> Result<SmallVec<[SignedName<'a>; 24]>, SignatureError> {
-    let mut names = SmallVec::new();
-    for name in value.split(|byte| *byte == b':') {
-        let name = trimmed(name);
+fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>, SignatureError> {
+    let mut spans = SmallVec::new();
+    let mut from = 0;
+    for part in value.split(|byte| *byte == b':') {
+        let name = trimmed(part);
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
             return Err(SignatureError::SignedName(shown(name)));
         }
-        if names.len() == limits.signed_names {
+        if spans.len() == limits.signed_names {
             return Err(SignatureError::TooManyNames(limits.signed_names));
         }
-        names.push(SignedName { name, hash: name_hash(name) });
+        let start = from + part.iter().take_while(|byte| is_space(**byte)).count();
+        let place = (u32::try_from(start), u32::try_from(start + name.len()));
+        let (Ok(start), Ok(end)) = place else { return Err(SignatureError::SignedName(shown(name))) };
+        spans.push(NameSpan { start, end, hash: name_hash(name) });
+        from += part.len() + 1;
     }
-    Ok(names)
+    Ok(SignedNames { value: Cow::Borrowed(value), spans })
 }
 
 /// One of the methods must be `dns/txt`; options behind the slash of others are theirs.

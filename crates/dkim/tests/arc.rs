@@ -7,8 +7,8 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    ArcChain, ArcSealer, BodyHasher, ChainFault, DkimSigner, DkimVerdict, MailLimits, MailMessage, SealError,
-    SealIntake, SealedResults, VerifiedMessage, VerifyPolicy, body_needs,
+    ArcChain, ArcSealer, BodyHasher, ChainFault, DkimSigner, DkimVerdict, MailLimits, MailMessage,
+    ParsedSignatures, SealError, SealIntake, SealedResults, VerifiedMessage, VerifyPolicy,
 };
 
 const MAIL: &str = "From: a@example.com\nTo: list@example.net\nSubject: hello\n\nHow  are you? \n\n";
@@ -52,7 +52,7 @@ fn seal_as(
     let message = MailMessage::parse(mail, &MailLimits::default()).unwrap();
     sealing.push(message, &results(found, &[])).unwrap();
     let set = sealing.seal(accelerator).unwrap().remove(0)?;
-    Ok([set.as_bytes(), mail].concat())
+    Ok([set.to_string().as_bytes(), mail].concat())
 }
 
 fn results<'a>(found: &'a VerifiedMessage, others: &'a [String]) -> SealedResults<'a> {
@@ -151,7 +151,9 @@ fn chains_of_bodies_that_were_hashed_as_they_came() {
             hashers
         };
         let mut intake = oarlock_dkim::VerifyIntake::new(&policy(), NOW);
-        intake.push_hashed(&message.headers, hash(body_needs(&message.headers, &policy(), NOW))).unwrap();
+        let parsed = ParsedSignatures::parse(&message.headers, &policy(), NOW);
+        let bodies = hash(parsed.body_needs());
+        intake.push_hashed(&message.headers, parsed, bodies).unwrap();
         let zone = zone();
         let hashed = intake.hash(accelerator).unwrap();
         let found = hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator).remove(0);
@@ -162,7 +164,7 @@ fn chains_of_bodies_that_were_hashed_as_they_came() {
         let bodies = hash(vec![sealers[1].body_need()]);
         sealing.push_hashed(message.headers.clone(), bodies, &results(&found, &[])).unwrap();
         let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
-        let mail = [set.as_bytes(), &mail].concat();
+        let mail = [set.to_string().as_bytes(), &mail].concat();
         assert_eq!(chain(accelerator, &mail).verdict(), DkimVerdict::Pass);
     }
 }
@@ -251,6 +253,7 @@ fn a_set_has_the_results_of_others_beside_ours() {
         let message = MailMessage::parse(&mail, &MailLimits::default()).unwrap();
         sealing.push(message, &results(&found, &others)).unwrap();
         let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
+        let set = set.to_string();
         let unfolded = set.replace("\r\n\t", " ");
         let expected = format!("i=1; mx.example.net; dkim=none; arc=none; {}; {}\r\n", others[0], others[1]);
         assert!(unfolded.ends_with(&expected), "{unfolded}");

@@ -8,7 +8,7 @@ use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verif
 use oarlock::Accelerator;
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSigner, DkimVerdict, FailReason, KeyAnswer,
-    KeyRecordError, MailLimits, MailMessage, RecordOptions, VerifyIntake, VerifyPolicy, body_needs,
+    KeyRecordError, MailLimits, MailMessage, ParsedSignatures, RecordOptions, VerifyIntake, VerifyPolicy,
     record_text,
 };
 
@@ -38,7 +38,7 @@ fn a_hundred_signatures_cost_as_much_as_five() {
     let policy = VerifyPolicy::default();
     let needs = {
         let message = MailMessage::parse(&flood, &policy.limits).unwrap();
-        body_needs(&message.headers, &policy, NOW)
+        ParsedSignatures::parse(&message.headers, &policy, NOW).body_needs()
     };
     assert_eq!(needs.len(), 1, "one body, hashed once");
     let mut asked = 0;
@@ -70,15 +70,14 @@ fn fifty_megabytes_in_lines_of_one_are_a_body() {
         assert!(is_pass(accelerator, &mail));
         let message = MailMessage::parse(&mail, &MailLimits::default()).unwrap();
         let policy = VerifyPolicy::default();
-        let mut hashers: Vec<_> = body_needs(&message.headers, &policy, NOW)
-            .into_iter()
-            .map(|need| BodyHasher::new(accelerator, need))
-            .collect();
+        let parsed = ParsedSignatures::parse(&message.headers, &policy, NOW);
+        let mut hashers: Vec<_> =
+            parsed.body_needs().into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
         for piece in message.body.chunks(65_535) {
             hashers.iter_mut().for_each(|hasher| hasher.push(piece));
         }
         let mut intake = VerifyIntake::new(&policy, NOW);
-        intake.push_hashed(&message.headers, hashers).unwrap();
+        intake.push_hashed(&message.headers, parsed, hashers).unwrap();
         let keyed = intake.hash(accelerator).unwrap().answer(|name| zone().answer(name.as_str()));
         assert_eq!(keyed.verify(accelerator)[0].signatures[0].verdict(), DkimVerdict::Pass);
         let mut changed = mail;

@@ -7,8 +7,8 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa1024, rsa2048, sign, signed, verify, verify_at};
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSignature, DkimSigner, DkimVerdict, FailReason,
-    HeaderCoverage, MailLimits, MailMessage, MailSignError, SignIntake, SignatureAlgorithm, VerifyIntake,
-    VerifyPolicy, body_needs,
+    HeaderCoverage, MailLimits, MailMessage, MailSignError, ParsedSignatures, SignIntake, SignatureAlgorithm,
+    VerifyIntake, VerifyPolicy,
 };
 
 const MAIL: &str = "From: a@example.com\nTo: b@example.net,\n\tc@example.net\nSubject:  two  spaces \nX-Other: x\n\n\
@@ -199,10 +199,12 @@ fn bodies_that_were_hashed_as_they_came_give_the_same() {
 
             let whole = [field.as_bytes(), b"\r\n", mail].concat();
             let message = MailMessage::parse(&whole, &limits).unwrap();
-            let needs = body_needs(&message.headers, &VerifyPolicy::default(), NOW);
+            let parsed =
+                ParsedSignatures::parse(&message.headers, &VerifyPolicy::default(), NOW).into_owned();
+            let needs = parsed.body_needs();
             assert_eq!(needs, [signers[2].body_need()]);
             let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
-            intake.push_hashed(&message.headers, hashers(needs, message.body)).unwrap();
+            intake.push_hashed(&message.headers, parsed, hashers(needs, message.body)).unwrap();
             let zone = zone();
             let hashed = intake.hash(accelerator).unwrap();
             let results = hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator);

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, body_needs};
+use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures};
 use tracing::info;
 
 use crate::author::AuthorAddress;
@@ -87,7 +87,7 @@ enum MessagePlan {
         table: Arc<SigningTable>,
         author: AuthorAddress,
     },
-    Verify,
+    Verify(ParsedSignatures<'static>),
     /// Its header is none.
     Malformed(MailParseError),
     /// It was to be signed, and has so many `From` fields.
@@ -250,8 +250,8 @@ impl IncomingMessage {
                 let lines: Vec<SigningLine> = signing(&table, &author).cloned().collect();
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
-            (MessagePlan::Verify, Ok(headers)) => {
-                verify::verify(shared, headers, bodies, collected.trusted(), now_s).await
+            (MessagePlan::Verify(parsed), Ok(headers)) => {
+                verify::verify(shared, headers, parsed, bodies, collected.trusted(), now_s).await
             }
             (MessagePlan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
             (MessagePlan::Authors(found), _) => MessageReport::failed(
@@ -291,11 +291,12 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
         return (MessagePlan::Pass, BodyHashers::default());
     }
     let seal = shared.sealer.as_ref().map(|sealer| sealer.body_need());
+    let parsed = ParsedSignatures::parse(&headers, &shared.policy, *now_s).into_owned();
     let bodies = BodyHashers {
-        signatures: shared.hashers(&body_needs(&headers, &shared.policy, *now_s)),
+        signatures: shared.hashers(&parsed.body_needs()),
         seal: shared.hashers(seal.as_slice()),
     };
-    (MessagePlan::Verify, bodies)
+    (MessagePlan::Verify(parsed), bodies)
 }
 
 /// None where nobody signs for the author.

@@ -1,6 +1,6 @@
 //! A message's header as an MTA tells it, field by field.
 
-use oarlock_dkim::{BodyHasher, HeaderField, MailLimits, MailParseError, parse_results};
+use oarlock_dkim::{BodyHasher, FieldLayout, HeaderField, MailLimits, MailParseError, parse_results};
 
 use crate::author::AuthorAddress;
 use crate::trust::{ClientTrust, ResultsOrigin};
@@ -14,8 +14,8 @@ const MAX_TRUSTED_BYTES: usize = 16 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct IncomingHeader {
     raw: Vec<u8>,
-    /// Where each field ends in `raw`.
-    ends: Vec<usize>,
+    /// The end of each field in `raw`, and its layout. Fields are parsed once, when they come.
+    fields: Vec<(usize, FieldLayout)>,
     /// Places of `Authentication-Results` that were written in our name, among those fields, from 1 on.
     forged: Vec<u32>,
     /// Results of others of this site.
@@ -70,8 +70,11 @@ impl IncomingHeader {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| HeaderField::new(&self.raw[start..*end])).collect()
+        let starts = std::iter::once(0).chain(self.fields.iter().map(|(end, _)| *end));
+        let field = |(start, (end, layout)): (usize, &(usize, FieldLayout))| {
+            HeaderField::with_layout(&self.raw[start..*end], *layout)
+        };
+        Ok(starts.zip(&self.fields).map(field).collect())
     }
 
     /// Places of results that were written in our name, the last one first: so no removal moves another (CVE-2022-48521).
@@ -86,7 +89,7 @@ impl IncomingHeader {
         has_leading_space: bool,
         limits: &MailLimits,
     ) -> Result<(), MailParseError> {
-        let field = self.ends.len() + 1;
+        let field = self.fields.len() + 1;
         if field > limits.headers {
             return Err(MailParseError::TooManyHeaders(limits.headers));
         }
@@ -100,8 +103,10 @@ impl IncomingHeader {
             self.raw.push(b' ');
         }
         push_folded(value, &mut self.raw).map_err(|start| MailParseError::NoColon { field, start })?;
-        self.ends.push(self.raw.len());
-        HeaderField::new(&self.raw[start..]).map(drop).map_err(|fault| numbered(fault, field))
+        let header = HeaderField::new(&self.raw[start..]).map_err(|fault| numbered(fault, field))?;
+        let layout = header.layout();
+        self.fields.push((self.raw.len(), layout));
+        Ok(())
     }
 }
 
@@ -197,7 +202,7 @@ mod tests {
         let short = MailLimits { header_bytes: 20, ..all };
         let long = collected(&[good, (b"B", &[b'x'; 40]), good], true, short);
         assert_eq!(long.headers().unwrap_err(), MailParseError::HeaderTooLong(20));
-        assert_eq!((long.raw.capacity(), long.ends.len()), (0, 0));
+        assert_eq!((long.raw.capacity(), long.fields.len()), (0, 0));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Messages signed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_dkim::{DkimSigner, HeaderField, MailSignError, SignIntake, SignOutcome, SignerError};
@@ -76,20 +77,9 @@ async fn signer(
     shared: &FilterState,
     line: &SigningLine,
     author: &AuthorAddress,
-) -> Result<DkimSigner, SignFailure> {
+) -> Result<Arc<DkimSigner>, SignFailure> {
     let key = line.file.key(&shared.keys).await?;
-    let domain = line.domain.as_deref().unwrap_or(author.domain());
-    let style = &shared.style;
-    let made = DkimSigner::new(domain, &line.selector, key).and_then(|signer| {
-        let signer = signer
-            .with_canonicalization(style.canonicalization)
-            .with_lifetime_s(style.lifetime_s)
-            .with_fields(style.fields.clone());
-        match &line.identity {
-            Some(identity) => signer.with_identity(identity),
-            None => Ok(signer),
-        }
-    });
+    let made = line.signer(author, key, &shared.style);
     made.map_err(|error| SignFailure::Signer { path: line.file.path().to_owned(), error })
 }
 
@@ -98,11 +88,12 @@ async fn signatures(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
     bodies: BodyHashers,
-    signers: &[DkimSigner],
+    signers: &[Arc<DkimSigner>],
     now_s: u64,
 ) -> Vec<SignOutcome> {
     let mut intake = SignIntake::new(now_s);
-    let signed = match intake.push_hashed(headers, bodies.signatures, signers) {
+    let signed = match intake.push_hashed(headers, bodies.signatures, signers.iter().map(|signer| &**signer))
+    {
         Ok(()) => intake.submit(&shared.accelerator, shared.options()).await,
         Err(error) => Err(error),
     };

@@ -6,14 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
-use oarlock_dkim::{
-    ArcSealer, BodyHasher, BodyNeed, Canonicalization, DkimSigner, SignedFields, VerifyPolicy,
-};
+use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 
-use crate::config::{FilterConfig, FilterConfigError, FilterMode, RequiredFrom, SealSettings};
+use crate::config::{FilterConfig, FilterConfigError, FilterMode, SealSettings};
 use crate::cryptoserver::remote;
 use crate::error::FilterServiceError;
 use crate::host_name;
@@ -22,6 +20,7 @@ use crate::lookup::KeyLookups;
 use crate::metrics::FilterMetrics;
 use crate::network::IpNetwork;
 use crate::outcome::FaultResponses;
+use crate::style::SigningStyle;
 use crate::table::{TableFile, TableReload};
 use crate::trust::TrustSettings;
 
@@ -82,7 +81,7 @@ pub(crate) struct FilterState {
     pub(crate) networks: Vec<IpNetwork>,
     pub(crate) policy: VerifyPolicy,
     pub(crate) responses: FaultResponses,
-    pub(crate) style: SigningStyle,
+    pub(crate) style: Arc<SigningStyle>,
     pub(crate) tables: Option<Arc<TableFile>>,
     pub(crate) reload_seconds: u64,
     pub(crate) keys: KeyReader,
@@ -91,15 +90,6 @@ pub(crate) struct FilterState {
     pub(crate) accelerator: Accelerator,
     pub(crate) metrics: Arc<FilterMetrics>,
     under_way: Arc<AtomicUsize>,
-}
-
-/// The settings that all signatures of ours have in common.
-#[derive(Clone, Debug)]
-pub(crate) struct SigningStyle {
-    pub(crate) canonicalization: Canonicalization,
-    pub(crate) fields: SignedFields,
-    pub(crate) lifetime_s: Option<u64>,
-    pub(crate) required_from: RequiredFrom,
 }
 
 impl FilterState {
@@ -123,7 +113,7 @@ impl FilterState {
             networks: config.internal_networks.clone(),
             policy: config.policy(),
             responses: config.on.clone(),
-            style: style(config)?,
+            style: Arc::new(style(config)?),
             tables: tables(config, before, &keys)?,
             reload_seconds: config.signing.reload_seconds,
             keys,

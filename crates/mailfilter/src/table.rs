@@ -16,9 +16,10 @@ use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use oarlock_dkim::ascii_form;
+use oarlock::Key;
+use oarlock_dkim::{DkimSigner, SignerError, ascii_form};
 use smallvec::SmallVec;
 
 pub(crate) use current::TableFile;
@@ -26,6 +27,7 @@ pub use current::TableReload;
 
 use crate::author::AuthorAddress;
 use crate::keys::{KeyReader, SigningKeyFault, SigningKeyFile};
+use crate::style::SigningStyle;
 
 /// Who signs for which authors.
 #[derive(Debug, Default)]
@@ -45,6 +47,43 @@ pub(crate) struct SigningLine {
     pub(crate) identity: Option<Arc<str>>,
     pub(crate) state: KeyState,
     pub(crate) file: Arc<SigningKeyFile>,
+    signer: Arc<OnceLock<(Arc<SigningStyle>, Arc<DkimSigner>)>>,
+}
+
+impl SigningLine {
+    /// Returns the signer of this line for an author, made once for each style. A line without a domain signs for the author's own,
+    /// so that its signer is not kept.
+    pub(crate) fn signer(
+        &self,
+        author: &AuthorAddress,
+        key: Key,
+        style: &Arc<SigningStyle>,
+    ) -> Result<Arc<DkimSigner>, SignerError> {
+        let Some(domain) = &self.domain else { return self.make_signer(author.domain(), key, style) };
+        // A table may outlive the settings under which a signer was made.
+        if let Some((_, signer)) = self.signer.get().filter(|(made, _)| Arc::ptr_eq(made, style)) {
+            return Ok(Arc::clone(signer));
+        }
+        let signer = self.make_signer(domain, key, style)?;
+        let _ = self.signer.set((Arc::clone(style), Arc::clone(&signer)));
+        Ok(signer)
+    }
+
+    fn make_signer(
+        &self,
+        domain: &str,
+        key: Key,
+        style: &SigningStyle,
+    ) -> Result<Arc<DkimSigner>, SignerError> {
+        let signer = DkimSigner::new(domain, &self.selector, key)?
+            .with_canonicalization(style.canonicalization)
+            .with_lifetime_s(style.lifetime_s)
+            .with_fields(style.fields.clone());
+        Ok(Arc::new(match &self.identity {
+            Some(identity) => signer.with_identity(identity)?,
+            None => signer,
+        }))
+    }
 }
 
 /// In which part of its life a key is.
@@ -247,6 +286,7 @@ impl<'a> TableBuilder<'a> {
             identity: row.identity.as_deref().map(Into::into),
             state: row.state.as_deref().map_or(Ok(KeyState::default()), KeyState::from_str)?,
             file: self.file(&row.key),
+            signer: Arc::default(),
         };
         let table = &mut self.table;
         let places = table.patterns.entry(pattern.into()).or_default();

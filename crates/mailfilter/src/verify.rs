@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock_dkim::{
-    ArcChain, ArcSealer, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailLimits, MailMessage,
-    MailParseError, SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
+    ArcChain, ArcSealer, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailParseError,
+    ParsedSignatures, SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
     authentication_results,
 };
 use tracing::info;
@@ -23,11 +23,12 @@ use oarlock_milter::protocol::MessageChange;
 pub(crate) async fn verify(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
+    parsed: ParsedSignatures<'_>,
     bodies: BodyHashers,
     others: &[String],
     now_s: u64,
 ) -> MessageReport {
-    let verified = match judge(shared, &headers, bodies.signatures, now_s).await {
+    let verified = match verify_signatures(shared, &headers, parsed, bodies.signatures, now_s).await {
         Ok(verified) => verified,
         Err(error) => return MessageReport::failed(MessageOutcome::Faulty(MessageFault::Internal), error),
     };
@@ -75,14 +76,15 @@ pub(crate) fn malformed(shared: &FilterState, error: MailParseError) -> MessageR
     report
 }
 
-async fn judge(
+async fn verify_signatures(
     shared: &FilterState,
     headers: &[HeaderField<'_>],
+    parsed: ParsedSignatures<'_>,
     bodies: Vec<BodyHasher>,
     now_s: u64,
 ) -> Result<VerifiedMessage, JobError> {
     let mut intake = VerifyIntake::new(&shared.policy, now_s);
-    intake.push_hashed(headers, bodies)?;
+    intake.push_hashed(headers, parsed, bodies)?;
     let hashed = intake.submit(&shared.accelerator, shared.options()).await?;
     let names: Vec<KeyName> = hashed.queries().cloned().collect();
     let answers = join_all(names.iter().map(|name| shared.lookups.key(name))).await;
@@ -133,8 +135,6 @@ async fn seal(
         .await?
         .pop()
         .unwrap_or(Err(JobError::Cancelled.into()))?;
-    let set =
-        MailMessage::parse(sealed.as_bytes(), &MailLimits::default()).map_err(|_| JobError::Cancelled)?;
-    let change = |header: &HeaderField<'_>| insertion(&String::from_utf8_lossy(header.raw()));
-    Ok(set.headers.iter().rev().map(change).collect())
+    // Each field goes to the top, so the lowest one goes first.
+    Ok(sealed.from_top().into_iter().rev().map(insertion).collect())
 }

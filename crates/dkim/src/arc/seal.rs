@@ -1,5 +1,7 @@
 //! Sets added. RFC 8617 5.1.
 
+use std::fmt;
+
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
 use super::chain::{ArcChain, ChainFault};
@@ -37,8 +39,34 @@ pub enum SealError {
     Job(#[from] JobError),
 }
 
-/// Three fields from the top, seal first, each with its CRLF; or why there are none.
-pub type SealedSet = Result<String, SealError>;
+/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the seal first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedFields {
+    /// `ARC-Seal`.
+    pub seal: String,
+    /// `ARC-Message-Signature`.
+    pub message_signature: String,
+    /// `ARC-Authentication-Results`.
+    pub results: String,
+}
+
+impl SealedFields {
+    /// Returns the fields in the order in which they stand in the message, the seal first.
+    #[must_use]
+    pub fn from_top(&self) -> [&str; 3] {
+        [&self.seal, &self.message_signature, &self.results]
+    }
+}
+
+impl fmt::Display for SealedFields {
+    /// Writes the fields from the top, each with its CRLF.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.from_top().iter().try_for_each(|field| write!(f, "{field}\r\n"))
+    }
+}
+
+/// A new set, or the reason why the message was not sealed.
+pub type SealedSet = Result<SealedFields, SealError>;
 
 /// Adds sets for one domain under one selector.
 #[derive(Clone, Debug)]
@@ -256,8 +284,10 @@ impl<'m> SealStage<'m> {
     }
 
     fn finish(self) -> Vec<SealedSet> {
-        let set = |part: PendingSet<'_>| {
-            [&part.unsigned, "\r\n", &part.message, "\r\n", &part.request.results, "\r\n"].concat()
+        let set = |part: PendingSet<'_>| SealedFields {
+            seal: part.unsigned,
+            message_signature: part.message,
+            results: part.request.results,
         };
         self.parts.into_iter().map(|part| part.map(set)).collect()
     }
@@ -304,8 +334,8 @@ fn write_all(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec
         _ => Default::default(),
     };
     for set in &older {
-        write_results_and_message(set, out);
-        write_seal(set, out);
+        write_results_and_message(set, &request.headers, out);
+        write_seal(set, &request.headers, out);
     }
     for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
         // It was written with name and colon.

@@ -4,8 +4,9 @@
 //! batches. Nothing here asks DNS: [`HashedMessages::queries`] says which records are wanted.
 
 mod intake;
+mod parsed;
 mod stages;
 
-pub(crate) use self::intake::write_unsigned;
-pub use self::intake::{VerifyIntake, body_needs};
+pub use self::intake::VerifyIntake;
+pub use self::parsed::ParsedSignatures;
 pub use self::stages::{HashedMessages, KeyedMessages, VerifiedMessage};
