@@ -1,4 +1,4 @@
-//! The Authenticated Received Chain: sets of header fields by which those who handed a message on vouch for what they saw.
+//! The Authenticated Received Chain. Each intermediary adds a set of header fields that vouch for the results it saw.
 //! RFC 8617.
 
 mod chain;

@@ -1,17 +1,17 @@
-//! The mail trade of Oarlock: DKIM signatures made and verified, many messages at a time. No I/O: whoever has messages and DNS
-//! gives them in and takes answers out.
+//! DKIM and ARC: signs, verifies and seals many messages at a time, without I/O. Callers bring the messages and the answers of DNS.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`message`](MailMessage) | header fields and body, as they are on the wire |
-//! | [`canon`](Canonicalization) | canonical forms, of bodies as streams |
-//! | [`tags`](TagList), [`signature`](DkimSignature), [`record`](KeyRecord) | what signatures and key records say |
-//! | [`sign`](SignIntake) | messages signed in stages |
-//! | [`verify`](VerifyIntake) | messages verified in stages: hashes, keys, signatures |
-//! | [`verdict`](DkimVerdict), [`results`](authentication_results) | what is said of a signature, and why, in a field |
-//! | [`arc`](ArcChain) | chains of those who handed a message on: verified and sealed |
-//! | [`cache`](KeyCache) | keys kept for the next message |
-//! | `algorithm`, `domain`, `base64`, `fold`, `select`, `hash`, [`policy`](VerifyPolicy) | the parts of all that |
+//! | [`message`](MailMessage) | header fields and body, as they are transmitted |
+//! | [`canon`](Canonicalization) | canonical forms; bodies as streams |
+//! | [`tags`](TagList), [`signature`](DkimSignature), [`record`](KeyRecord) | parsers of signatures and key records |
+//! | [`sign`](SignIntake) | signing in stages |
+//! | [`verify`](VerifyIntake) | verifying in stages: hashes, keys, signatures |
+//! | [`verdict`](DkimVerdict), [`results`](authentication_results) | verdicts, their reasons and the `Authentication-Results` field |
+//! | [`arc`](ArcChain) | ARC chains, verified and sealed |
+//! | [`cache`](KeyCache), [`key_answer`](KeyAnswer) | key records by name, kept for later messages |
+//! | [`policy`](VerifyPolicy) | the policy of a verifier |
+//! | `algorithm`, `domain`, `base64`, `fold`, `select`, `hash` | parts that the others share |
 //!
 //! ```
 //! use oarlock::Accelerator;

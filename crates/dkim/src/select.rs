@@ -8,15 +8,15 @@ use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::message::HeaderField;
 use crate::signature::SignedName;
 
-/// Writes the fields that `names` stand for, each with its CRLF: of several of one name the lowest first, and nothing for names
-/// that have none left.
+/// Writes the fields that `names` select, each with its CRLF. A repeated name selects the next field of that name
+/// upwards. A name without a field left selects nothing.
 pub(crate) fn write_signed<'n>(
     form: CanonicalForm,
     headers: &[HeaderField<'_>],
     names: impl Iterator<Item = SignedName<'n>>,
     out: &mut Vec<u8>,
 ) {
-    // Where to go on looking upwards, for names that were there before.
+    // The positions up to which the fields of each name are used.
     let mut seen: SmallVec<[(SignedName<'n>, usize); 32]> = SmallVec::new();
     for name in names {
         let is_same =
@@ -37,7 +37,7 @@ pub(crate) fn write_signed<'n>(
     }
 }
 
-/// A signature's field as it was before it was signed.
+/// Writes a signature's field without the value of `b=`, as it was before signing.
 pub(crate) fn write_unsigned(
     form: CanonicalForm,
     field: &HeaderField<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn write_unsigned(
     let raw = field.raw();
     let value_at = raw.len() - field.value().len();
     let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
-    // It was one with that value, and the name has not changed.
+    // This cannot fail: removing the value keeps the name and the colon.
     if let Ok(header) = HeaderField::new(&unsigned) {
         canonicalize_header(form, &header, out);
     }

@@ -106,10 +106,7 @@ fn a_broken_chain_is_told_and_sealed_as_broken_once() {
     let broken = with_list_footer(&mail);
     let found = chain(accelerator, &broken);
     assert_eq!(found.verdict(), DkimVerdict::Fail);
-    assert_eq!(
-        found.reason().unwrap(),
-        "message signature 2: the body has been changed (its hash is another one)"
-    );
+    assert_eq!(found.reason().unwrap(), "message signature 2: the body was changed: its hash differs");
     let text = String::from_utf8(mail).unwrap();
     let found = chain(accelerator, text.replacen("i=1; mx.example.net", "i=1; my.example.net", 1).as_bytes());
     let reason = found.reason().unwrap();

@@ -188,7 +188,7 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
     };
     let hash = text[text.find("bh=").unwrap() + 3..].split(';').next().unwrap();
     for (was, becomes, verdict, word) in [
-        ("d=example.com", "d=example.com; d=example.org", DkimVerdict::Neutral, "tag `d=` is there twice"),
+        ("d=example.com", "d=example.com; d=example.org", DkimVerdict::Neutral, "tag `d=` occurs twice"),
         ("s=ed", "s=e d", DkimVerdict::Neutral, "`s=`"),
         ("v=1", "v=2", DkimVerdict::Neutral, "version `2`"),
         ("v=1", "v=1; t=99999999999999999999999", DkimVerdict::Neutral, "t="),

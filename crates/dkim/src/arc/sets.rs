@@ -1,4 +1,4 @@
-//! Sets found in a message. RFC 8617 4.2 and 5.2.
+//! The sets of a message. RFC 8617 4.2 and 5.2.
 
 use smallvec::SmallVec;
 
@@ -9,28 +9,28 @@ use crate::select::write_unsigned;
 use crate::signature::{DkimSignature, SignatureError, SignatureKind, required, text};
 use crate::tags::{TagList, shown, trimmed};
 
-/// Most sets of a message. RFC 8617 4.2.1.
+/// The maximum number of sets of a message. RFC 8617 4.2.1.
 pub(crate) const MAX_SETS: usize = 50;
 
 pub(crate) const RESULTS: &[u8] = b"ARC-Authentication-Results";
 pub(crate) const MESSAGE: &[u8] = b"ARC-Message-Signature";
 pub(crate) const SEAL: &[u8] = b"ARC-Seal";
 
-/// What one who handed the message on has added.
+/// The set that one intermediary has added.
 #[derive(Clone, Debug)]
 pub(crate) struct ArcSet {
     /// The positions of the three fields among the header fields.
     pub(crate) results: usize,
     pub(crate) message: usize,
     pub(crate) seal: usize,
-    /// The seal, whose body hash and names are empty.
+    /// The parsed seal. Its body hash and its names are empty.
     pub(crate) seal_signature: DkimSignature<'static>,
 }
 
-/// Sets of a message, the first one first.
+/// The sets of a message, from the first on.
 pub(crate) type ArcSets = SmallVec<[ArcSet; 4]>;
 
-/// The three fields of a set, as far as they were found.
+/// The positions of the fields of one set that were found so far.
 #[derive(Clone, Copy, Default)]
 struct SetFields {
     results: Option<usize>,
@@ -48,7 +48,8 @@ impl SetFields {
     }
 }
 
-/// All sets, which must be whole, numbered without gaps, and in agreement about the chain. Empty where there is none.
+/// Finds all sets. They must be complete, be numbered without gaps, and agree about the chain. Returns an empty list
+/// for a message without a set.
 pub(crate) fn find_sets(headers: &[HeaderField<'_>]) -> Result<ArcSets, ChainFault> {
     let mut parts: Vec<SetFields> = Vec::new();
     let [results, message, seal] = [RESULTS, MESSAGE, SEAL].map(name_hash);
@@ -87,7 +88,7 @@ fn check_set(parts: &SetFields, number: usize, headers: &[HeaderField<'_>]) -> R
     }
 }
 
-/// The highest number that any field of a set has, 0 where there is none.
+/// Returns the highest instance number of any ARC field, or 0.
 pub(crate) fn highest_instance(headers: &[HeaderField<'_>]) -> usize {
     let of = |header: &HeaderField<'_>| {
         let is = |name| header.is(name);
@@ -97,7 +98,7 @@ pub(crate) fn highest_instance(headers: &[HeaderField<'_>]) -> usize {
     headers.iter().filter_map(of).max().unwrap_or(0)
 }
 
-/// `i=`, of results the first thing in the field. RFC 8617 4.1.1.
+/// Returns the instance number `i=`. In a results field it comes first, before the first semicolon. RFC 8617 4.1.1.
 fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFault> {
     let wrong = |value: &[u8]| ChainFault::Instance(shown(value));
     let value = if is_results {
@@ -116,7 +117,7 @@ fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFa
 }
 
 impl<'a> DkimSignature<'a> {
-    /// A seal, which signs neither body nor fields by name. RFC 8617 4.1.3.
+    /// Reads a seal. It signs neither a body nor fields by name. RFC 8617 4.1.3.
     pub(crate) fn from_seal_tags(tags: &TagList<'_>) -> Result<DkimSignature<'static>, SignatureError> {
         if tags.get("h").is_some() {
             return Err(SignatureError::SealWithNames);
@@ -124,7 +125,7 @@ impl<'a> DkimSignature<'a> {
         Self::from_common_tags(tags)
     }
 
-    /// A message signature of a set. RFC 8617 4.1.2.
+    /// Parses the message signature of a set. RFC 8617 4.1.2.
     pub(crate) fn parse_of_set(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
         let signature = Self::from_tags(SignatureKind::Arc, &TagList::parse(value)?, limits)?;
         // RFC 8617 4.1.2: seals are never among the signed fields.
@@ -144,7 +145,7 @@ pub(crate) fn write_results_and_message(set: &ArcSet, headers: &[HeaderField<'_>
     }
 }
 
-/// Writes a seal as it signs itself: without the value of `b=`, and last.
+/// Writes a seal as its own signature covers it: without the value of `b=`, and in last place.
 pub(crate) fn write_seal_unsigned(set: &ArcSet, headers: &[HeaderField<'_>], out: &mut Vec<u8>) {
     write_unsigned(
         CanonicalForm::Relaxed,
@@ -154,7 +155,7 @@ pub(crate) fn write_seal_unsigned(set: &ArcSet, headers: &[HeaderField<'_>], out
     );
 }
 
-/// Writes a seal as later ones sign it.
+/// Writes a seal as the later seals cover it.
 pub(crate) fn write_seal(set: &ArcSet, headers: &[HeaderField<'_>], out: &mut Vec<u8>) {
     canonicalize_header(CanonicalForm::Relaxed, &headers[set.seal], out);
     out.extend_from_slice(b"\r\n");

@@ -1,4 +1,4 @@
-//! The first stage: signatures found, and what they sign made canonical.
+//! The first stage of verifying: the signed data is made canonical and hashed.
 
 use oarlock::{Accelerator, JobError, SubmitOptions};
 
@@ -14,7 +14,7 @@ use crate::select::{write_signed, write_unsigned};
 use crate::signature::DkimSignature;
 use crate::verdict::SignatureResult;
 
-/// Messages whose signatures are verified together.
+/// A batch of messages whose signatures are verified together.
 #[derive(Debug)]
 pub struct VerifyIntake<'m> {
     policy: VerifyPolicy,
@@ -24,45 +24,45 @@ pub struct VerifyIntake<'m> {
 }
 
 impl<'m> VerifyIntake<'m> {
-    /// Nothing yet. `now_s` is the time in seconds since 1970 at which signatures must be valid.
+    /// Makes an empty batch. Signatures must be valid at `now_s`, in seconds since 1970.
     #[must_use]
     pub fn new(policy: &VerifyPolicy, now_s: u64) -> Self {
         Self { policy: policy.clone(), now_s, gather: HashBatch::default(), messages: Vec::new() }
     }
 
-    /// Bytes to be hashed so far, by which a batch's size is bounded.
+    /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.gather.data.len()
     }
 
-    /// Messages so far.
+    /// Returns the number of messages so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// True where there is no message.
+    /// Returns true if the batch has no message.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Adds a whole message. Its results will be at the same place among the messages.
+    /// Adds a whole message. The results keep the order of the messages.
     ///
     /// # Errors
-    /// The batch is at 4 GiB.
+    /// The batch exceeds 4 GiB.
     pub fn push(&mut self, message: &MailMessage<'m>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         let parsed = ParsedSignatures::parse(&message.headers, &self.policy, self.now_s);
         self.add_message(&message.headers, parsed, |gather, need| whole.hashed(gather, need))
     }
 
-    /// Adds a message whose body was hashed as it came, for every [`ParsedSignatures::body_needs`]. `headers` are the fields that
-    /// were parsed, at the same positions.
+    /// Adds a message whose body was hashed while it arrived, for every need of [`ParsedSignatures::body_needs`].
+    /// `headers` must be the fields that were parsed, in the same order.
     ///
     /// # Errors
-    /// As [`push`](Self::push), or a body could not be hashed.
+    /// The same as for [`push`](Self::push), or a body could not be hashed.
     pub fn push_hashed(
         &mut self,
         headers: &[HeaderField<'_>],
@@ -72,23 +72,24 @@ impl<'m> VerifyIntake<'m> {
         let gather = &mut self.gather;
         let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
-        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
+        let missing =
+            JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
         self.add_message(headers, parsed, |_, need| find_body(&bodies, need).cloned().ok_or(missing.clone()))
     }
 
     /// Hashes everything on this thread.
     ///
     /// # Errors
-    /// No engine could.
+    /// No engine could hash.
     pub fn hash(self, accelerator: &Accelerator) -> Result<HashedMessages<'m>, JobError> {
         let digests = self.gather.run(accelerator)?;
         Ok(HashedMessages::new(self.policy, self.messages, &digests))
     }
 
-    /// Hashes everything beside what others have submitted.
+    /// Hashes everything together with jobs that others have submitted.
     ///
     /// # Errors
-    /// No engine could, or there is no room in the queue.
+    /// No engine could hash, or the queue is full.
     pub async fn submit(
         self,
         accelerator: &Accelerator,
@@ -158,7 +159,8 @@ impl<'m> VerifyIntake<'m> {
         Ok(PendingChain { sets: sets.len(), fault: None, signatures })
     }
 
-    /// The seals from the newest on. Each signs what all before it sign, which is kept once.
+    /// Gathers the seals from the newest on. Each seal covers all sets before it, so that the shared bytes are stored
+    /// once.
     fn gather_seals(&mut self, headers: &[HeaderField<'_>], sets: &[ArcSet]) -> Vec<PendingSignature<'m>> {
         let mut seals = Vec::with_capacity(sets.len());
         let mut start = self.gather.data.len();
@@ -184,7 +186,7 @@ impl<'m> VerifyIntake<'m> {
         seals
     }
 
-    /// The signed fields, and the signature's own without the value of `b=` and the CRLF. RFC 6376 3.7.
+    /// Gathers the signed fields and the field of the signature, without the value of `b=` and the CRLF. RFC 6376 3.7.
     fn signed_headers(
         &mut self,
         headers: &[HeaderField<'_>],

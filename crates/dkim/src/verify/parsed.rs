@@ -1,4 +1,4 @@
-//! The signatures of one message, parsed once: before its body comes, and for its verification.
+//! The signatures of one message, parsed once. They are needed before the body comes and again for verifying.
 
 use smallvec::SmallVec;
 
@@ -12,8 +12,8 @@ use crate::verdict::{FailReason, SignatureResult};
 
 const FIELD: &[u8] = b"DKIM-Signature";
 
-/// The signatures and the ARC chain of one message. They say which hashes of the body are needed, and they can be kept until the
-/// body has come.
+/// The signatures and the ARC chain of one message. They name the hashes of the body that are needed, and they can be
+/// kept until the body has come.
 #[derive(Debug)]
 pub struct ParsedSignatures<'m> {
     pub(super) signatures: SmallVec<[ParsedSignature<'m>; 2]>,
@@ -30,7 +30,7 @@ pub(super) struct ParsedSignature<'m> {
 }
 
 #[derive(Debug)]
-// Nearly all signatures are ready, so that a box would cost an allocation each.
+// Nearly all signatures are ready. A box would cost an allocation for each of them.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum ParseState<'m> {
     Unread(Box<SignatureResult>),
@@ -124,7 +124,7 @@ impl<'m> ParsedChain<'m> {
     }
 }
 
-/// Parses the signature at `index` among the signatures, if that many are accepted.
+/// Parses a signature, if its `index` is within the limit.
 fn parse_signature<'m>(
     index: usize,
     field: &HeaderField<'m>,
@@ -148,7 +148,7 @@ fn check_signature<'m>(signature: DkimSignature<'m>, policy: &VerifyPolicy, now_
     }
 }
 
-/// Returns the reason why a signature cannot pass, as far as it needs neither a hash nor a key.
+/// Returns the reason why a signature cannot pass, as far as neither a hash nor a key is needed to know it.
 pub(super) fn refusal(
     policy: &VerifyPolicy,
     now_s: u64,
@@ -190,7 +190,7 @@ impl SignatureResult {
         }
     }
 
-    /// The result of a field that cannot be read, with the tags that can be.
+    /// Makes the result of a field that cannot be parsed, with the tags that can be read.
     fn unread(field: &HeaderField<'_>, reason: FailReason) -> Self {
         let tags = TagList::parse(field.value()).ok();
         let tag = |name| tags.as_ref().and_then(|tags| tags.get(name)).map(crate::signature::text);
