@@ -1,8 +1,8 @@
-//! Every command and reply both ways, whole, cut and of chance.
+//! Tests of every command and reply in both directions: whole, truncated and random.
 
 use super::*;
 
-/// The only frame in `bytes`.
+/// Returns the only frame in `bytes`.
 fn only(decoder: &mut FrameDecoder, bytes: &[u8]) -> (u8, Vec<u8>) {
     decoder.push(bytes);
     let frame = decoder.next_frame().unwrap().unwrap();
@@ -135,12 +135,12 @@ fn negotiations_are_the_same_both_ways() {
     let frame = MilterFrame { code: code::OPTNEG, data: &wanted[1..] };
     assert_eq!(MilterCommand::read(frame), Ok(MilterCommand::Negotiate(options())));
     assert_eq!(FilterReply::read(frame), Ok(FilterReply::Negotiate(options())));
-    // A stage that nobody knows is left out.
+    // An unknown stage is ignored.
     let unknown = [&wanted[1..], b"\0\0\0\x07i\0"].concat();
     assert_eq!(NegotiationOptions::read(&unknown), Ok(options()));
 }
 
-/// What is left of a frame is an error, or another good one: never a panic, and never the same.
+/// A truncated command is an error or a different valid command. It never panics and is never the same command.
 #[test]
 fn commands_cut_anywhere_are_refused_or_shorter() {
     for (command, bytes) in commands() {
@@ -244,7 +244,7 @@ fn long_bodies_are_sent_in_pieces() {
     }
 }
 
-/// Bytes of chance are read without a panic, and what is understood can be said again.
+/// Random bytes are parsed without a panic, and a parsed frame can be encoded again.
 #[test]
 fn bytes_of_chance_are_read_or_refused() {
     let mut state = 0x1234_5678_9abc_def0_u64;
@@ -255,7 +255,7 @@ fn bytes_of_chance_are_read_or_refused() {
     let codes = b"ABCDEHKLMNOQRTUabcdefhimpqrsty+-24z";
     for _ in 0..100_000 {
         let code = codes[chance() % codes.len()];
-        // Mostly what strings are made of, with a NUL now and then.
+        // These bytes are typical of strings, with a NUL now and then.
         let data: Vec<u8> = (0..chance() % 24).map(|_| b"\0\0\0a<>4LU6\xff"[chance() % 11]).collect();
         let frame = MilterFrame { code, data: &data };
         let mut out = Vec::new();

@@ -16,34 +16,34 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{sleep, timeout};
 
-/// Makes [`Subject`]s.
+/// Makes [`SubjectFilter`]s.
 #[derive(Clone, Default)]
-pub struct Subjects {
+pub struct SubjectFilters {
     pub steps: Steps,
     pub aborts: Arc<AtomicU64>,
 }
 
 /// Does what the subject says.
-pub struct Subject {
+pub struct SubjectFilter {
     subject: Vec<u8>,
     headers: usize,
     bytes: usize,
     aborts: Arc<AtomicU64>,
 }
 
-impl FilterFactory for Subjects {
-    type Filter = Subject;
+impl FilterFactory for SubjectFilters {
+    type Filter = SubjectFilter;
 
     fn wants(&self) -> FilterWants {
         FilterWants { actions: Actions::ALL, steps: self.steps, macros: Vec::new() }
     }
 
-    fn filter(&self, _: MtaSocket) -> Subject {
-        Subject { subject: Vec::new(), headers: 0, bytes: 0, aborts: Arc::clone(&self.aborts) }
+    fn filter(&self, _: MtaSocket) -> SubjectFilter {
+        SubjectFilter { subject: Vec::new(), headers: 0, bytes: 0, aborts: Arc::clone(&self.aborts) }
     }
 }
 
-impl Subject {
+impl SubjectFilter {
     fn forget(&mut self) {
         self.subject.clear();
         (self.headers, self.bytes) = (0, 0);
@@ -57,7 +57,7 @@ impl Subject {
     }
 }
 
-impl MessageFilter for Subject {
+impl MessageFilter for SubjectFilter {
     fn header(&mut self, name: &[u8], value: &[u8]) -> FilterAction {
         self.headers += 1;
         if name.eq_ignore_ascii_case(b"subject") {
@@ -122,7 +122,7 @@ pub fn every_change(body_bytes: usize) -> Vec<MessageChange> {
 }
 
 /// A server that runs.
-pub struct House {
+pub struct TestServer {
     pub socket: MilterSocket,
     pub counters: Arc<MilterCounters>,
     pub aborts: Arc<AtomicU64>,
@@ -130,9 +130,9 @@ pub struct House {
     running: JoinHandle<()>,
 }
 
-impl House {
+impl TestServer {
     pub async fn start(socket: &str, steps: Steps, settings: MilterSettings) -> Self {
-        let filters = Subjects { steps, ..Subjects::default() };
+        let filters = SubjectFilters { steps, ..SubjectFilters::default() };
         let aborts = Arc::clone(&filters.aborts);
         let server = MilterServer::bind(&[socket.parse().unwrap()], filters, settings).await.unwrap();
         let (stop, stopped) = oneshot::channel();
