@@ -1,4 +1,4 @@
-//! Who wrote a message: the first address of its `From`. RFC 5322 3.4.
+//! The author of a message: the first address of its `From`. RFC 5322 3.4.
 
 use oarlock_dkim::ascii_form;
 
@@ -11,7 +11,7 @@ pub(crate) struct AuthorAddress {
 }
 
 impl AuthorAddress {
-    /// The first address of a `From` field's value, None where there is none with a domain.
+    /// Returns the first address of a `From` field's value, or None if it has no domain.
     pub(crate) fn of(value: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(value);
         let (local, domain) = split(&first_address(&text)?)?;
@@ -19,7 +19,8 @@ impl AuthorAddress {
         Some(Self { at: local.len(), address: format!("{local}@{domain}") })
     }
 
-    /// The address of MAIL FROM as a client has written it, None for the null sender and what has no domain.
+    /// Returns the address of MAIL FROM as a client wrote it. Returns None for the null sender and for an address
+    /// without a domain.
     pub(crate) fn of_envelope(address: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(address).ok()?.trim();
         let bare = text.strip_prefix('<').map_or(Some(text), |rest| rest.strip_suffix('>'))?;
@@ -33,7 +34,7 @@ impl AuthorAddress {
     }
 }
 
-/// What stands in angle brackets, or by itself, without comments and white space.
+/// Returns the text in angle brackets, or the bare address, without comments and white space.
 fn first_address(text: &str) -> Option<String> {
     let mut found = String::new();
     let mut chars = text.chars();
@@ -50,7 +51,7 @@ fn first_address(text: &str) -> Option<String> {
                 is_in_brackets = true;
             }
             '>' if is_in_brackets => return Some(found),
-            // A group's name, or the obsolete route to an address.
+            // This was the name of a group or an obsolete route.
             ':' => found.clear(),
             ',' | ';' if !is_in_brackets && found.contains('@') => return Some(found),
             ',' | ';' => found.clear(),
@@ -61,7 +62,7 @@ fn first_address(text: &str) -> Option<String> {
     (!is_in_brackets && !found.is_empty()).then_some(found)
 }
 
-/// A quoted string with its quotes, so that no character in it means anything.
+/// Copies a quoted string with its quotes, so that its characters lose their special meaning.
 fn quoted(chars: &mut std::str::Chars<'_>, out: &mut String) {
     out.push('"');
     while let Some(char) = chars.next() {
@@ -74,7 +75,7 @@ fn quoted(chars: &mut std::str::Chars<'_>, out: &mut String) {
     out.push('"');
 }
 
-/// At the last `@`, for no domain has one. Quotes that a local part does not need are no part of it.
+/// Splits an address at its last `@`, since a domain has none. Quotes around the local part are removed.
 fn split(address: &str) -> Option<(String, String)> {
     let (local, domain) = address.rsplit_once('@')?;
     let bare = local.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(local);

@@ -1,4 +1,4 @@
-//! The filter: collects a message's header, streams its body through hashes, and decides at the end.
+//! The filter. It collects the header of a message, streams the body through hashes, and decides at the end.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,37 +24,37 @@ use oarlock_milter::session::{
     MtaSocket,
 };
 
-/// Makes filters that sign and verify.
+/// A factory of filters that sign and verify.
 #[derive(Debug)]
 pub struct DkimFilters(pub(crate) Arc<CurrentState>);
 
-/// One connection of an MTA's.
+/// The filter of one connection from an MTA.
 #[derive(Debug)]
 pub struct DkimFilter {
     current: Arc<CurrentState>,
-    /// As it was when the message began.
+    /// The state at the start of the message.
     shared: Arc<FilterState>,
     has_leading_space: bool,
-    /// The kind of socket over which the MTA has come.
+    /// The kind of socket of the MTA's connection.
     socket: MtaSocket,
     client: SmtpClient,
     message: IncomingMessage,
 }
 
-/// Who has connected to the MTA.
+/// The client that connected to the MTA.
 #[derive(Clone, Copy, Debug, Default)]
 struct SmtpClient {
     ip: Option<IpAddr>,
-    /// Over a UNIX socket, by what the MTA says.
+    /// True if the client used a UNIX socket, according to the MTA.
     is_local: bool,
 }
 
-/// Whose message it is.
+/// The reasons why a message may be our own.
 #[derive(Clone, Copy, Debug, Default)]
 struct MessageOwnership {
-    /// The client is of an internal network.
+    /// True if the client is in an internal network.
     is_internal: bool,
-    /// The client has authenticated itself.
+    /// True if the client has authenticated.
     is_authenticated: bool,
 }
 
@@ -64,11 +64,11 @@ impl MessageOwnership {
     }
 }
 
-/// One message.
+/// The message in progress.
 #[derive(Debug, Default)]
 struct IncomingMessage {
     ownership: MessageOwnership,
-    /// MAIL FROM; None for the null sender.
+    /// The address of MAIL FROM. None for the null sender.
     sender: Option<AuthorAddress>,
     collected: IncomingHeader,
     plan: MessagePlan,
@@ -77,10 +77,10 @@ struct IncomingMessage {
     under_way: Option<InFlightGuard>,
 }
 
-/// What is done with a message.
+/// The plan for a message.
 #[derive(Debug, Default)]
 enum MessagePlan {
-    /// Neither signed nor verified.
+    /// The message is neither signed nor verified.
     #[default]
     Pass,
     Sign {
@@ -88,11 +88,11 @@ enum MessagePlan {
         author: AuthorAddress,
     },
     Verify(ParsedSignatures<'static>),
-    /// Its header is none.
+    /// The header is malformed.
     Malformed(MailParseError),
-    /// It was to be signed, and has so many `From` fields.
+    /// The message should be signed but has this number of `From` fields.
     Authors(usize),
-    /// It was to be signed, and this author is not who has sent it.
+    /// The message should be signed, but its author is not the sender.
     WrongFrom(AuthorAddress),
 }
 
@@ -100,7 +100,7 @@ impl FilterFactory for DkimFilters {
     type Filter = DkimFilter;
 
     fn wants(&self) -> FilterWants {
-        // Bodies and ends of headers are answered, so that what is not needed is not sent.
+        // The filter replies to bodies and to ends of headers, so that it can tell the MTA to stop sending.
         let steps = Steps::NO_HELO
             | Steps::NO_RECIPIENT
             | Steps::NO_DATA
@@ -189,7 +189,7 @@ impl MessageFilter for DkimFilter {
         let mut is_wanted = false;
         for hasher in signatures.iter_mut().chain(seal) {
             hasher.push(chunk);
-            // Whether anything follows what `l=` covers decides unless that may pass.
+            // The bytes after `l=` only matter if the policy rejects a partially signed body.
             is_wanted |= !(hasher.is_full() && self.shared.policy.accepts_partial_body);
         }
         if is_wanted { FilterAction::Continue } else { FilterAction::Skip }
@@ -203,7 +203,7 @@ impl MessageFilter for DkimFilter {
         if report.removes_forged(is_internal) {
             let removals: Vec<MessageChange> = message_forged(&report.forged);
             count(&shared.metrics.forged, removals.len());
-            // Before anything is added: MTAs differ in whether what was added counts.
+            // MTAs differ in whether added fields count, so that removals come first.
             report.changes.splice(0..0, removals);
         }
         self.done(&report, macros);
@@ -219,11 +219,11 @@ impl DkimFilter {
     fn is_internal(&self) -> bool {
         let networks = &self.shared.networks;
         let is_known = self.client.ip.is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
-        // Over TCP any process can say that its client came over a UNIX socket.
+        // Over TCP any process can claim that its client used a UNIX socket.
         is_known || (self.client.is_local && self.socket.is_unix())
     }
 
-    /// One line and one count for each message.
+    /// Logs and counts a finished message.
     fn done(&self, report: &MessageReport, macros: &MacroTable) {
         self.shared.metrics.message(report.outcome);
         let queue_id = macros.get("i").map(String::from_utf8_lossy).unwrap_or_default();
@@ -266,7 +266,7 @@ impl IncomingMessage {
     }
 }
 
-/// What is to be done, and what of the body must be hashed for it.
+/// Decides the plan for a message and makes the hashers for its body.
 fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHashers) {
     let IncomingMessage { collected, now_s, .. } = message;
     let is_ours = message.ownership.is_ours();
@@ -299,7 +299,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     (MessagePlan::Verify(parsed), bodies)
 }
 
-/// None where nobody signs for the author.
+/// Returns None if nobody signs for the author.
 fn plan_to_sign(
     shared: &FilterState,
     headers: &[HeaderField<'_>],
@@ -321,7 +321,7 @@ fn plan_to_sign(
     }
 }
 
-/// True where an author is who has sent the message, as far as the MTA has checked MAIL FROM.
+/// Returns true if the author agrees with the sender, as far as the MTA has checked MAIL FROM.
 fn is_of_sender(required: RequiredFrom, author: &AuthorAddress, sender: Option<&AuthorAddress>) -> bool {
     match required {
         RequiredFrom::Any => true,
@@ -339,7 +339,7 @@ fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> Message
     MessageReport::failed(MessageOutcome::Faulty(MessageFault::WrongFrom), reason)
 }
 
-/// Lines that sign for an author.
+/// Returns the lines of the table that sign for an author.
 fn signing<'t>(table: &'t SigningTable, author: &AuthorAddress) -> impl Iterator<Item = &'t SigningLine> {
     table.find(author).filter(|line| line.state != KeyState::Retiring)
 }

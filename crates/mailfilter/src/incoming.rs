@@ -1,4 +1,4 @@
-//! A message's header as an MTA tells it, field by field.
+//! The header of a message, field by field as the MTA sends it.
 
 use oarlock_dkim::{BodyHasher, FieldLayout, HeaderField, MailLimits, MailParseError, parse_results};
 
@@ -7,25 +7,27 @@ use crate::trust::{ClientTrust, ResultsOrigin};
 
 const RESULTS: &[u8] = b"Authentication-Results";
 
-/// Bytes of others' results that are kept for a seal. A message has one or two such fields of some hundred bytes.
+/// The maximum length of other filters' results that are kept for a seal, in bytes. A message usually has one or two
+/// such fields of some hundred bytes.
 const MAX_TRUSTED_BYTES: usize = 16 << 10;
 
-/// Fields one behind the other, as they are on the wire, up to the limits.
+/// The header fields of a message, one after the other as they are transmitted, up to the limits.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingHeader {
     raw: Vec<u8>,
     /// The end of each field in `raw`, and its layout. Fields are parsed once, when they come.
     fields: Vec<(usize, FieldLayout)>,
-    /// Places of `Authentication-Results` that were written in our name, among those fields, from 1 on.
+    /// The positions of `Authentication-Results` that were written under our name, among the fields of that name, from
+    /// 1.
     forged: Vec<u32>,
-    /// Results of others of this site.
+    /// The results of other filters of this site.
     trusted: Vec<String>,
     results: u32,
     fault: Option<MailParseError>,
 }
 
 impl IncomingHeader {
-    /// Takes a field. Values come with LF at their folds; `has_leading_space`: all that is behind the colon.
+    /// Adds a field. The value has LF at its folds. With `has_leading_space` it is complete from the colon on.
     pub(crate) fn push(
         &mut self,
         name: &[u8],
@@ -34,7 +36,7 @@ impl IncomingHeader {
         limits: &MailLimits,
         trust: ClientTrust<'_>,
     ) {
-        // Forged results are found in every message, the malformed ones too. RFC 5322 4.5 allows white space before the colon.
+        // Forged results are found in malformed messages as well. RFC 5322 4.5 allows white space before the colon.
         if name.trim_ascii_end().eq_ignore_ascii_case(RESULTS) {
             self.results += 1;
             match trust.origin(value) {
@@ -60,12 +62,12 @@ impl IncomingHeader {
         }
     }
 
-    /// Results of others of this site, from the top.
+    /// Returns the results of other filters of this site, from the top.
     pub(crate) fn trusted(&self) -> &[String] {
         &self.trusted
     }
 
-    /// Every field from the top.
+    /// Returns all fields from the top.
     pub(crate) fn headers(&self) -> Result<Vec<HeaderField<'_>>, MailParseError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -77,7 +79,8 @@ impl IncomingHeader {
         Ok(starts.zip(&self.fields).map(field).collect())
     }
 
-    /// Places of results that were written in our name, the last one first: so no removal moves another (CVE-2022-48521).
+    /// Returns the positions of forged results from the last one on, so that no removal moves another field
+    /// (CVE-2022-48521).
     pub(crate) fn forged(&self) -> impl Iterator<Item = u32> {
         self.forged.iter().rev().copied()
     }
@@ -110,7 +113,8 @@ impl IncomingHeader {
     }
 }
 
-/// Folds as CRLF. A line that no white space begins would be a field of its own to whoever reads the message.
+/// Writes a value with CRLF at its folds. A line that does not begin with white space is an error: readers of the
+/// message would take it for a field of its own.
 fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
     let mut lines = value.split(|byte| *byte == b'\n');
     out.extend_from_slice(lines.next().unwrap_or_default());
@@ -135,16 +139,16 @@ fn numbered(fault: MailParseError, field: usize) -> MailParseError {
     }
 }
 
-/// What is hashed as it comes: nothing of a body is kept.
+/// The hashers of a message's body. The body itself is not kept.
 #[derive(Debug, Default)]
 pub(crate) struct BodyHashers {
-    /// For signatures, made or verified.
+    /// The hashers for signatures, made or verified.
     pub(crate) signatures: Vec<BodyHasher>,
-    /// For a seal.
+    /// The hashers for a seal.
     pub(crate) seal: Vec<BodyHasher>,
 }
 
-/// Who wrote it, or how many `From` fields there are where that is not one. RFC 5322 3.6.
+/// Returns the author, or the number of `From` fields if that is not one. RFC 5322 3.6.
 pub(crate) fn author(headers: &[HeaderField<'_>]) -> Result<Option<AuthorAddress>, usize> {
     let mut senders = headers.iter().filter(|header| header.is(b"From"));
     match (senders.next(), senders.count()) {

@@ -1,4 +1,4 @@
-//! Networks by address and length.
+//! IP networks.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// Addresses that begin alike, written `192.0.2.0/24`, `2001:db8::/32`, or as one address.
+/// An IP network, written as `192.0.2.0/24`, `2001:db8::/32` or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct IpNetwork {
@@ -14,13 +14,13 @@ pub struct IpNetwork {
     bits: u8,
 }
 
-/// A text names no network.
+/// An error for a text that is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?}: expected an address, or an address and its length as in 192.0.2.0/24")]
 pub struct NetworkError(String);
 
 impl IpNetwork {
-    /// True where the address belongs to it. Addresses of version 4 in the clothes of version 6 count as what they are.
+    /// Returns true if the network contains the address. An IPv4 address mapped into IPv6 counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let shared = |own: u128, other: u128, width: u8| {

@@ -1,4 +1,4 @@
-//! Everything there is to see, under Prometheus's names.
+//! The metrics page in the format of Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::state::{CurrentState, FilterResources};
 use oarlock_milter::counters::{self, MilterCounters};
 use oarlock_milter::protocol::ProtocolErrorKind;
 
-/// What is shown of a running filter.
+/// The state that the metrics page shows.
 #[derive(Debug)]
 pub(crate) struct FilterStatus {
     pub(crate) base: FilterResources,
@@ -47,7 +47,7 @@ fn about(text: &mut Text, status: &FilterStatus) {
     text.sample("process_cpu_seconds_total", &[], seconds);
 }
 
-/// A counter without labels.
+/// Writes a counter without labels.
 fn total(text: &mut Text, name: &str, help: &str, counter: &AtomicU64) {
     text.counter(name, help);
     text.sample(name, &[], read(counter));

@@ -1,4 +1,4 @@
-//! Messages signed.
+//! Signing of messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::state::FilterState;
 use crate::table::SigningLine;
 use oarlock_milter::counters::count;
 
-/// Why one signature was not made.
+/// The reason why one signature was not made.
 #[derive(Debug, thiserror::Error)]
 enum SignFailure {
     #[error(transparent)]
@@ -27,10 +27,10 @@ enum SignFailure {
     Sign(#[from] MailSignError),
 }
 
-/// Every message of a domain whose key is missing brings such a line about.
+/// The limit of log lines about missing signatures. Every message of a domain whose key is missing causes one.
 static UNSIGNED: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Signs by each line. A signature that cannot be made costs the others nothing; a message without any is faulty.
+/// Signs by each line. A signature that fails does not affect the others. A message without any signature is faulty.
 pub(crate) async fn sign(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
@@ -57,7 +57,7 @@ pub(crate) async fn sign(
             Err(error) => failed.push(error.into()),
         }
     }
-    // Each goes to the top, so the first one goes there last.
+    // Each field goes to the top, so that the first one goes there last.
     report.changes.reverse();
     count(&shared.metrics.signed, report.changes.len());
     count(&shared.metrics.unsigned, failed.len());
@@ -83,7 +83,7 @@ async fn signer(
     made.map_err(|error| SignFailure::Signer { path: line.file.path().to_owned(), error })
 }
 
-/// One answer for each signer.
+/// Returns one signature or error for each signer.
 async fn signatures(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,

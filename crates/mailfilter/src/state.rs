@@ -1,4 +1,4 @@
-//! The state that all connections share: parts that stay as long as the filter runs, and settings, which may be replaced.
+//! The state that all connections share: long-lived resources, and settings that can be replaced.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,14 +24,14 @@ use crate::style::SigningStyle;
 use crate::table::{TableFile, TableReload};
 use crate::trust::TrustSettings;
 
-/// The parts that stay as long as the filter runs.
+/// The resources that stay as long as the filter runs.
 #[derive(Clone)]
 pub(crate) struct FilterResources {
     pub(crate) accelerator: Accelerator,
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) metrics: Arc<FilterMetrics>,
     remote: Option<RemoteHolder>,
-    /// Messages from MAIL to their answers.
+    /// The number of messages between MAIL and their verdict.
     under_way: Arc<AtomicUsize>,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Debug for FilterResources {
     }
 }
 
-/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+/// Logs absent engines. It is a warning if the settings name them, since the scalar engine then does their work.
 fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     for absent in accelerator.absent() {
         let (engine, reason) = (absent.name, absent.reason.to_string());
@@ -74,7 +74,7 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     }
 }
 
-/// Settings made real: a message has the same ones from its beginning to its end.
+/// The settings in use with everything that they name. A message keeps the same state from its beginning to its end.
 pub(crate) struct FilterState {
     pub(crate) mode: FilterMode,
     pub(crate) trust: TrustSettings,
@@ -93,8 +93,8 @@ pub(crate) struct FilterState {
 }
 
 impl FilterState {
-    /// Reads everything that the settings name. The signing table of `before` is kept if it is the same file, and read again last, so
-    /// that nothing is replaced if anything else is no good.
+    /// Reads everything that the settings name. The table of `before` is kept if it is the same file. It is read again
+    /// last, so that nothing changes if anything else has a fault.
     pub(crate) fn build(
         config: &FilterConfig,
         base: &FilterResources,
@@ -125,7 +125,7 @@ impl FilterState {
         })
     }
 
-    /// The name under which results are written.
+    /// Returns the name under which results are written.
     pub(crate) fn authserv_id(&self) -> &str {
         &self.trust.authserv_id
     }
@@ -134,7 +134,7 @@ impl FilterState {
         needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
     }
 
-    /// A message alone has its jobs computed at once. Several gather theirs.
+    /// Returns the options for jobs. Jobs of a single message run at once, those of several messages are batched.
     pub(crate) fn options(&self) -> SubmitOptions {
         SubmitOptions { coalesce: self.under_way.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
     }
@@ -146,7 +146,7 @@ impl fmt::Debug for FilterState {
     }
 }
 
-/// The settings in force, replaced as a whole.
+/// The current state. It is replaced as a whole.
 #[derive(Debug)]
 pub(crate) struct CurrentState(RwLock<Arc<FilterState>>);
 
@@ -169,7 +169,7 @@ impl CurrentState {
     }
 }
 
-/// A message that counts among those under way.
+/// A message that is counted as in progress until it is dropped.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 
@@ -254,8 +254,8 @@ fn sealer(
     Ok(ArcSealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
 }
 
-/// The name that is set, or the host's full one. A host that has none can sign, but its results would be under a name that others
-/// have, too.
+/// Returns the configured name or the host's full name. A host without a full name can only sign: its results would
+/// stand under a name that other hosts share.
 fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
     if let Some(name) = &config.authserv_id {
         return Ok(name.clone());

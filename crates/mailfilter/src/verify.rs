@@ -1,4 +1,4 @@
-//! Messages verified, and sealed.
+//! Verifying and sealing of messages.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ use crate::state::FilterState;
 use oarlock_milter::counters::count;
 use oarlock_milter::protocol::MessageChange;
 
-/// Verifies all signatures and says so at the top; seals where that is wanted.
-/// `others` are results of this site that stand in the message.
+/// Verifies all signatures and reports the results at the top. Seals the message if that is configured. `others` are
+/// the results of other filters of this site.
 pub(crate) async fn verify(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
@@ -52,12 +52,12 @@ pub(crate) async fn verify(
             }
         }
     }
-    // Last, so that it is the first one.
+    // The results are inserted last, so that they are the topmost field.
     report.changes.push(results(shared, &verified.signatures, verified.chain.as_ref()));
     report
 }
 
-/// A message whose header is none.
+/// Reports a message whose header is malformed.
 pub(crate) fn malformed(shared: &FilterState, error: MailParseError) -> MessageReport {
     let mut report = MessageReport::failed(MessageOutcome::Faulty(MessageFault::Malformed), &error);
     if shared.mode.verifies() {
@@ -119,7 +119,7 @@ fn results(shared: &FilterState, signatures: &[SignatureResult], chain: Option<&
     insertion(&authentication_results(shared.authserv_id(), signatures, chain))
 }
 
-/// The three fields of a set, in the order in which they go to the top.
+/// Returns the three fields of a set, in the order in which they are inserted at the top.
 async fn seal(
     shared: &FilterState,
     sealer: &ArcSealer,

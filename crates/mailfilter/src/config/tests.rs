@@ -22,11 +22,11 @@ fn the_documented_file_has_every_setting_at_its_default() {
     let text = include_str!("../../../../docs/milter.toml");
     let mut shown: FilterConfig = toml::from_str(text).unwrap();
     shown.check().unwrap();
-    // What has no default stands there as an example.
+    // A setting without a default is shown as an example.
     shown.signing.table = None;
     shown.authserv_id = None;
     assert_eq!(format!("{shown:?}"), format!("{:?}", FilterConfig::default()));
-    // Settings that are off are settings nevertheless.
+    // Settings that are commented out must be valid as well.
     let all: String = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {

@@ -33,7 +33,7 @@ impl Place {
         self.write(name, &export::private_pkcs8_pem(&key).unwrap());
     }
 
-    /// Keys that sign, under names that tables of these tests have.
+    /// Writes keys that can sign, under the names that the tables of these tests use.
     fn with_keys(self, names: &[&str]) -> Self {
         names.iter().for_each(|name| self.key(name));
         self
@@ -52,7 +52,7 @@ fn author(address: &str) -> AuthorAddress {
     AuthorAddress::of(address.as_bytes()).unwrap()
 }
 
-/// `d=` and selector of the lines for an author.
+/// Returns `d=` and selector of the lines for an author.
 fn found(tables: &TableFile, address: &str) -> Vec<String> {
     let table = tables.current();
     let shown = |line: &SigningLine| format!("{}/{}", line.domain.as_deref().unwrap_or("-"), line.selector);
@@ -123,7 +123,7 @@ fn a_new_table_replaces_the_old_one_only_where_it_is_good() {
         TableReload::Refused(SigningTableError::Line { line: 2, .. })
     ));
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
-    // Said once.
+    // The fault is reported once.
     assert!(matches!(tables.reload(false, &careful()), TableReload::Unchanged));
     fs::remove_file(place.path("table")).unwrap();
     assert!(matches!(tables.reload(false, &careful()), TableReload::Refused(SigningTableError::Read { .. })));
@@ -152,7 +152,7 @@ async fn keys_are_read_once_and_again_when_they_change() {
         key(&format!("a@d{domain}.example")).await;
     }
     assert_eq!(count_of(&reader.reads), 4);
-    // What has not changed is not read again; what has is, before the new table is used.
+    // Unchanged keys are not read again. Changed keys are read before the new table is used.
     assert!(matches!(tables.reload(true, &reader), TableReload::Replaced(_)));
     assert_eq!((key("a@d1.example").await, count_of(&reader.reads)), (same.0, 4));
     place.key("k1");
@@ -178,7 +178,7 @@ fn keys_that_must_not_be_used_are_refused() {
     assert!(matches!(file.read(&careful), Err(SigningKeyFault::Key { .. })));
     let missing = SigningKeyFile::new(place.path("missing"));
     assert!(matches!(missing.read(&careful), Err(SigningKeyFault::Read { .. })));
-    // A reference is no secret, but needs a server.
+    // A reference is not secret but needs a server.
     let reference = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
     place.write("key", &reference.to_pem().unwrap());
     fs::set_permissions(place.path("key"), PermissionsExt::from_mode(0o644)).unwrap();
@@ -201,7 +201,7 @@ fn tables_may_be_in_sqlite() {
     let tables = place.open().unwrap();
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s1"]);
     assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s2"]);
-    // A writer that is not ours, in the mode that writes beside the file.
+    // Another process writes to the database in write-ahead mode.
     database.pragma_update(None, "journal_mode", "wal").unwrap();
     assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
     database.execute("UPDATE signing SET selector = 's3' WHERE pattern = '*'", ()).unwrap();
@@ -229,7 +229,7 @@ fn patterns_of_opendkim_mean_what_they_mean_there() {
     assert_eq!(of("joe@a.example.com"), ["example.net/s4"]);
     assert_eq!(of("joe@a.b.example.org"), ["example.org/s3"]);
     assert_eq!(of("joe@example.org"), ["example.net/s4"]);
-    // What would match nothing is refused, with the forms that work.
+    // A pattern that would never match is rejected, and the error lists the valid forms.
     for pattern in [
         "sales-*@example.com",
         "*@boss@example.com",
@@ -241,7 +241,7 @@ fn patterns_of_opendkim_mean_what_they_mean_there() {
         let error = Place::new(&format!("{pattern} s1 k\n")).open().unwrap_err().to_string();
         assert!(error.contains(pattern) && error.contains("*@DOMAIN"), "{error}");
     }
-    // Both forms are one pattern.
+    // Both forms are the same pattern.
     let error = Place::new("example.com s1 k\n*@example.com s1 k\n").open().unwrap_err().to_string();
     assert!(error.contains("table:2: the same pattern"), "{error}");
 }
@@ -277,7 +277,7 @@ fn keys_that_cannot_sign_refuse_their_table() {
     assert!(
         matches!(opened.check_keys(&careful()), Err(SigningTableError::Keys { faults, .. }) if faults.len() == 4)
     );
-    // A key that has gone refuses the next reading, and goes on signing until then.
+    // A missing key makes the next reading fail. The old table signs until then.
     place.write("table", "example.com s1 k\n");
     assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
     fs::remove_file(place.path("k")).unwrap();
