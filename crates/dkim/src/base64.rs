@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_nothing_and_garbage_is_garbage() {
+    fn ignores_white_space_and_rejects_garbage_in_base64() {
         assert_eq!(decode(b"aGVs\r\n\t bG8=").as_deref(), Some(&b"hello"[..]));
         assert_eq!(decode(b"aGVsbG8").as_deref(), Some(&b"hello"[..]));
         assert_eq!(decode(b"").as_deref(), Some(&b""[..]));

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_asks_and_the_others_wait() {
+    fn only_one_caller_looks_a_name_up() {
         let cache = KeyCache::new(CacheLimits::default());
         assert!(matches!(cache.look(&name(1), 0, 'a'), KeyLookup::Ask('a')));
         assert!(matches!(cache.look(&name(1), 0, 'b'), KeyLookup::Waits));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_answer_has_its_time() {
+    fn every_kind_of_answer_has_its_lifetime() {
         let cache = KeyCache::new(CacheLimits::default());
         let until = |answer: &KeyAnswer, ttl_s, end_s| {
             cache.look(&name(1), u64::MAX - 1, ());
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_cache_drops_what_is_over_first_and_nobody_who_waits() {
+    fn a_full_cache_drops_expiring_entries_and_keeps_waiters() {
         let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
         for number in 0..8 {
             cache.look(&name(number), 0, number);

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_compared_as_they_are_looked_up() {
+    fn converts_names_to_the_form_of_lookups() {
         assert_eq!(ascii_form("Example.COM").as_deref(), Some("example.com"));
         assert_eq!(ascii_form("bücher.example").as_deref(), Some("xn--bcher-kva.example"));
         assert_eq!(ascii_form("s1._x.example").as_deref(), Some("s1._x.example"));
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn below_means_at_a_dot() {
+    fn a_subdomain_ends_at_a_dot() {
         assert!(is_same_or_below("example.com", "example.com"));
         assert!(is_same_or_below("a.example.com", "example.com"));
         assert!(!is_same_or_below("badexample.com", "example.com"));

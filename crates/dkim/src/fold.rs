@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_folded_where_they_may_be() {
+    fn folds_lines_between_tokens() {
         let mut field = FoldedField::new("Name");
         field.glued(":");
         field.word(&"a".repeat(70));

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn long_bodies_have_the_digest_of_whole_ones_on_every_engine() {
+    fn streamed_and_whole_bodies_have_equal_digests_on_every_engine() {
         let text: Vec<u8> = (0..200_000_u32).map(|at| b'a' + (at % 23) as u8).chain(*b"\r\n").collect();
         for accelerator in engines() {
             for alg in [DigestAlg::Sha1, DigestAlg::Sha256] {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_hashed_together_and_found_again() {
+    fn finds_the_digest_of_each_input_of_a_batch() {
         for accelerator in engines() {
             let mut gather = HashBatch { data: b"abcabc".to_vec(), ..HashBatch::default() };
             let both = [DigestAlg::Sha256, DigestAlg::Sha1];

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_have_their_folds_and_the_body_is_behind_the_empty_line() {
+    fn parses_folded_fields_and_the_body_after_the_empty_line() {
         let message = parse(b"From a@b Thu\r\nA: one\r\nB : two\r\n\t2\r\nA:\r\n\r\nbody\r\n\r\n").unwrap();
         let names: Vec<&[u8]> = message.headers.iter().map(HeaderField::name).collect();
         assert_eq!(names, [&b"A"[..], b"B", b"A"]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_end_anywhere() {
+    fn parses_messages_that_end_anywhere() {
         assert_eq!(parse(b"").unwrap().headers.len(), 0);
         assert_eq!(parse(b"\r\nx").unwrap().body, b"x");
         assert_eq!(parse(b"A: b").unwrap().headers[0].value(), b" b");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_field_is_told_with_its_number() {
+    fn reports_a_malformed_field_with_its_number() {
         let error = |text: &[u8]| parse(text).unwrap_err();
         assert_eq!(
             error(b"A: b\r\nno colon\r\n\r\n"),

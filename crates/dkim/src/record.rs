@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn records_say_what_their_key_is_for() {
+    fn parses_the_rules_of_a_record() {
         let text = format!("v=DKIM1; k=ed25519; t=y : s; h=sha256:sha1; s=email:x; n=for you; p={ED}");
         let record = KeyRecord::parse(text.as_bytes()).unwrap();
         assert!(record.is_testing && record.is_strict && record.serves(SignatureAlgorithm::Ed25519Sha256));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_hold_no_key_say_why() {
+    fn reports_the_fault_of_a_record_without_a_key() {
         assert_eq!(error("v=DKIM1; p="), KeyRecordError::Revoked);
         assert_eq!(error("v=DKIM2; p=x"), KeyRecordError::Version);
         assert_eq!(error("p=x; v=DKIM1"), KeyRecordError::Version);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_s_record_is_read_back() {
+    fn reads_back_the_record_of_a_key() {
         for key in [keys::generate::ed25519().unwrap(), keys::generate::rsa(2048).unwrap()] {
             let options = RecordOptions { is_testing: true, is_strict: true, notes: Some("a;b".into()) };
             let text = record_text(&key, &options).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn two_keys_in_one_are_none_and_spaces_are_nothing() {
+    fn rejects_two_keys_in_one_record_and_ignores_spaces() {
         let key = keys::generate::rsa(1024).unwrap();
         let public = base64::encode(&export::spki_der(&key).unwrap());
         let spaced = public.as_bytes().chunks(7).map(|chunk| String::from_utf8_lossy(chunk).into_owned());

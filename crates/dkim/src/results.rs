@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_written_as_the_rfc_has_them() {
+    fn writes_results_in_the_syntax_of_the_rfc() {
         let text = authentication_results("mx.example.net", &[], None);
         assert_eq!(text, "Authentication-Results: mx.example.net; dkim=none");
         let results = [result(None), result(Some(FailReason::Lookup("a \"b\"\r\n\\".into())))];
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_writes_is_repeated_up_to_a_length() {
+    fn repeats_properties_of_strangers_up_to_a_length() {
         let with = |len: usize| {
             let identity = Some("x".repeat(len - 12) + "@example.com");
             let result = SignatureResult { identity, ..result(None) };
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_results_are_found_in_every_disguise() {
+    fn finds_forged_results_in_every_spelling() {
         let forged = [
             " mx.example.net; dkim=pass",
             "mx.example.net",

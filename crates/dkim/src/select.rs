@@ -59,7 +59,7 @@ mod tests {
     use crate::message::name_hash;
 
     #[test]
-    fn fields_are_taken_from_the_bottom_and_each_once() {
+    fn selects_fields_from_the_bottom_and_each_once() {
         let headers = ["A: 1", "B: 2", "a: 3", "C: 4"].map(|raw| HeaderField::new(raw.as_bytes()).unwrap());
         let names = ["a", "x", "A", "b", "a", "a"].map(str::as_bytes);
         let mut out = vec![];

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_read_with_its_defaults() {
+    fn parses_a_signature_with_its_defaults() {
         let signature = parse(GOOD).unwrap();
         assert_eq!(signature.domain, "example.com");
         assert_eq!(signature.canonicalization, Canonicalization::SIMPLE);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_that_is_broken_is_named() {
+    fn names_every_broken_rule() {
         let with = |from: &str, to: &str| {
             assert!(GOOD.contains(from), "{from}");
             parse(&GOOD.replace(from, to)).unwrap_err()

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_folds_and_the_last_semicolon_is_free() {
+    fn accepts_folded_white_space_and_a_last_semicolon() {
         let list = TagList::parse(b" v=1;\r\n\ta = rsa-sha256 ;b=\r\n x y\r\n\tz ; q=; ").unwrap();
         assert_eq!(list.get("v"), Some(&b"1"[..]));
         assert_eq!(list.get("a"), Some(&b"rsa-sha256"[..]));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_found_with_the_space_around_it() {
+    fn finds_a_value_with_the_white_space_around_it() {
         let text = b"a=1; b = x\r\n y ; c=";
         let list = TagList::parse(text).unwrap();
         assert_eq!(&text[list.find("b").unwrap().place.clone()], b" x\r\n y ");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lists_are_told_by_name() {
+    fn reports_the_fault_of_a_tag_list() {
         let error = |text: &[u8]| TagList::parse(text).unwrap_err();
         assert_eq!(error(b"v=1; v=1"), TagError::Duplicate("v".into()));
         assert_eq!(error(b"v=1; b; c=2"), TagError::NoEquals("b".into()));

@@ -1,4 +1,4 @@
-//! Messages and records that others have stumbled over, and those that somebody writes to make them.
+//! Tests of messages and records that have broken other implementations, and of hostile ones.
 
 #![allow(clippy::unwrap_used)]
 
@@ -30,7 +30,7 @@ fn is_pass(accelerator: &Accelerator, mail: &[u8]) -> bool {
 }
 
 #[test]
-fn a_hundred_signatures_cost_as_much_as_five() {
+fn verifies_at_most_five_of_a_hundred_signatures() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
     let end = mail.windows(6).position(|bytes| bytes == b"\r\nFrom").unwrap() + 2;
@@ -61,7 +61,7 @@ fn a_hundred_signatures_cost_as_much_as_five() {
 }
 
 #[test]
-fn fifty_megabytes_in_lines_of_one_are_a_body() {
+fn signs_and_verifies_a_body_of_fifty_megabytes() {
     let line = |byte: u8| [&[byte; 1 << 20][..], b" \t \r\n"].concat();
     let body = (0..50).map(|number| line(b'a' + number % 26)).collect::<Vec<_>>().concat();
     let mail = [b"From: a@example.com\r\n\r\n", &body[..]].concat();
@@ -88,7 +88,7 @@ fn fifty_megabytes_in_lines_of_one_are_a_body() {
 }
 
 #[test]
-fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
+fn signs_a_field_of_one_megabyte_and_ten_thousand_fields() {
     let accelerator = &engines()[0];
     let long = [b"From: a@example.com\r\nSubject: ", &[b'x'; 1 << 20][..], b"\r\n\r\nbody\r\n"].concat();
     let mut many = b"From: a@example.com\r\n".to_vec();
@@ -97,7 +97,7 @@ fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
     }
     many.extend_from_slice(b"\r\nbody\r\n");
     assert!(is_pass(accelerator, &signed(accelerator, &long, &[&signer()])));
-    // Every one of the fields is signed, and that is more names than a verifier takes: h= names it once for each.
+    // Every `To` field is signed, and `h=` names each of them. That exceeds the default limit of a verifier.
     let all = signed(accelerator, &many, &[&signer()]);
     let reason = verify(accelerator, &all, &zone())[0].reason.clone();
     assert!(matches!(reason, Some(FailReason::Signature(_))), "{reason:?}");
@@ -110,7 +110,7 @@ fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
 }
 
 #[test]
-fn bytes_of_every_kind_are_signed_as_they_are() {
+fn signs_every_byte_value_unchanged() {
     let every: Vec<u8> = (0..=255).collect();
     let stray = b"a\rb\nc\r\rd\n\ne\0f";
     let subject = [b"Subject: ", &every[32..], stray].concat();
@@ -121,7 +121,8 @@ fn bytes_of_every_kind_are_signed_as_they_are() {
             let signer = signer().with_canonicalization(Canonicalization { header: form, body: form });
             let mail = signed(accelerator, &mail, &[&signer]);
             assert!(is_pass(accelerator, &mail), "{form}");
-            // None of them may be mended on the way: a CR becomes a CRLF, an 8-bit byte loses its bit, a NUL goes.
+            // None of these repairs may happen in transit: a CR becomes a CRLF, an 8-bit byte loses its high bit, a
+            // NUL disappears.
             for (was, becomes) in
                 [(&b"a\rb"[..], &b"a\r\nb"[..]), (b"b\nc", b"b\r\nc"), (b"\0f", b"f"), (b"\xff", b"\x7f")]
             {
@@ -134,7 +135,7 @@ fn bytes_of_every_kind_are_signed_as_they_are() {
 }
 
 #[test]
-fn bodies_end_in_whatever_way() {
+fn signs_and_verifies_bodies_with_any_end() {
     for accelerator in engines() {
         for body in
             ["", "\r\n", "\r\n\r\n", " ", "\t\r\n \r\n", "x", "x\r\n \t\r\n\t\r\n", "x \t", "x\r", "x\r\n\r"]
@@ -151,7 +152,7 @@ fn bodies_end_in_whatever_way() {
                 );
             }
         }
-        // l= counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
+        // `l=` counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
         let mail =
             signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer().with_body_length()]);
         assert!(is_pass(accelerator, &mail) && is_pass(accelerator, mail.strip_suffix(b"\r\n").unwrap()));
@@ -159,7 +160,7 @@ fn bodies_end_in_whatever_way() {
 }
 
 #[test]
-fn of_several_records_each_is_tried_and_the_order_is_nothing() {
+fn tries_every_record_in_any_order() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&rsa_signer()]);
     let name = "r2._domainkey.example.com";
@@ -176,7 +177,7 @@ fn of_several_records_each_is_tried_and_the_order_is_nothing() {
 }
 
 #[test]
-fn tags_that_are_odd_have_a_reason_that_names_them() {
+fn names_the_faulty_tag_of_a_signature() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
     let text = String::from_utf8(mail).unwrap();
@@ -201,9 +202,9 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
         let (found, reason) = of(was, becomes);
         assert!(found == verdict && reason.contains(word), "{becomes}: {found:?} {reason}");
     }
-    // What nobody knows is signed and otherwise nothing.
+    // An unknown tag is signed and has no other effect.
     assert_eq!(of("v=1;", "v=1; unknown=tag;").0, DkimVerdict::Fail);
-    // White space within Base64 and folds anywhere are none of the value.
+    // White space within Base64 and folds are not part of the value.
     let (start, end) = hash.split_at(9);
     assert_eq!(
         of(hash, &format!("{start}\r\n\t {end}")).0,
@@ -213,7 +214,7 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
 }
 
 #[test]
-fn a_record_is_read_although_the_body_was_changed() {
+fn reads_the_record_of_a_message_with_a_changed_body() {
     let name = "ed._domainkey.example.com";
     let record_with = |options| record_text(ed25519(), &options).unwrap();
     let plain = record(ed25519());
@@ -230,7 +231,7 @@ fn a_record_is_read_although_the_body_was_changed() {
             (result.is_testing, result.key_bits, result.verdict()),
             (false, Some(256), DkimVerdict::Fail)
         );
-        // The key comes before the body hash: RFC 6376 6.1.2 and 6.1.3.
+        // The key takes precedence over the body hash: RFC 6376 6.1.2 and 6.1.3.
         assert_eq!(found(&Zone::default()).verdict(), DkimVerdict::Permerror);
         assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(KeyRecordError::Revoked.into()));
         let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
@@ -242,7 +243,7 @@ fn a_record_is_read_although_the_body_was_changed() {
 }
 
 #[test]
-fn who_only_tests_is_known_whatever_is_wrong() {
+fn recognizes_a_testing_domain_despite_any_fault() {
     let accelerator = &engines()[0];
     let name = "ed._domainkey.example.com";
     let options = RecordOptions { is_testing: true, ..RecordOptions::default() };
@@ -258,7 +259,7 @@ fn who_only_tests_is_known_whatever_is_wrong() {
     };
     let expired = of(&good, NOW + 1_000);
     assert_eq!((expired.is_testing, expired.verdict()), (true, DkimVerdict::Neutral));
-    // A signature that has expired has, whether there is a record or not. RFC 6376 6.1.1.
+    // Expiry takes precedence over the record. RFC 6376 6.1.1.
     assert_eq!(of("v=DKIM1; p=", NOW + 1_000).reason, Some(FailReason::Expired(990)));
     for record in ["v=DKIM1; t=y; p=", "v=DKIM1; t=s:y; k=ed25519; p=AAAA", "v=DKIM1; t=y; k=dsa; p=x"] {
         let result = of(record, NOW);

@@ -12,7 +12,7 @@ pub(crate) struct AuthorAddress {
 
 impl AuthorAddress {
     /// Returns the first address of a `From` field's value, or None if it has no domain.
-    pub(crate) fn of(value: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(value);
         let (local, domain) = split(&first_address(&text)?)?;
         let domain = ascii_form(&domain)?.into_owned();
@@ -21,7 +21,7 @@ impl AuthorAddress {
 
     /// Returns the address of MAIL FROM as a client wrote it. Returns None for the null sender and for an address
     /// without a domain.
-    pub(crate) fn of_envelope(address: &[u8]) -> Option<Self> {
+    pub(crate) fn parse_envelope(address: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(address).ok()?.trim();
         let bare = text.strip_prefix('<').map_or(Some(text), |rest| rest.strip_suffix('>'))?;
         let (local, domain) = split(bare)?;
@@ -87,11 +87,11 @@ mod tests {
     use super::*;
 
     fn of(value: &str) -> Option<String> {
-        AuthorAddress::of(value.as_bytes()).map(|author| author.address)
+        AuthorAddress::parse(value.as_bytes()).map(|author| author.address)
     }
 
     #[test]
-    fn the_first_address_counts_in_whatever_form() {
+    fn finds_the_first_address_in_every_form() {
         for value in [
             " joe@example.com",
             "Joe <Joe@Example.COM>",
@@ -108,12 +108,12 @@ mod tests {
         }
         assert_eq!(of("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
         assert_eq!(of("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
-        assert_eq!(AuthorAddress::of(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
+        assert_eq!(AuthorAddress::parse(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
     }
 
     #[test]
-    fn senders_are_read_as_they_stand_in_the_envelope() {
-        let of = |text: &str| AuthorAddress::of_envelope(text.as_bytes()).map(|sender| sender.address);
+    fn parses_envelope_senders() {
+        let of = |text: &str| AuthorAddress::parse_envelope(text.as_bytes()).map(|sender| sender.address);
         for text in ["<Joe@Example.COM>", "joe@example.com", " <\"joe\"@example.com> "] {
             assert_eq!(of(text).as_deref(), Some("joe@example.com"), "{text}");
         }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_domain_has_no_author() {
+    fn finds_no_author_without_a_domain() {
         for value in
             ["", "joe", "undisclosed:;", "<>", "<joe@example.com", "joe@", "@example.com", "joe@[192.0.2.1]"]
         {

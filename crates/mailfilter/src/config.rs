@@ -441,7 +441,7 @@ impl FilterConfig {
             check_key_path(path).map_err(|_| FilterConfigError::Value {
                 field,
                 expected: "the name of a file",
-                found: "what looks like a key itself (it is not shown)".to_owned(),
+                found: "text that looks like a key (it is not shown)".to_owned(),
             })?;
         }
         Ok(())
@@ -532,7 +532,7 @@ impl FilterConfig {
         if unix_mode & 0o002 != 0 && listen.unix_users.is_none() {
             return Err(FilterConfigError::Value {
                 field: "[listen] unix_mode",
-                expected: "no permissions for all others, such as \"0660\", or unix_users with those that may connect",
+                expected: "no permissions for others, such as \"0660\", or a list unix_users",
                 found: format!("{:?} without unix_users", listen.unix_mode),
             });
         }

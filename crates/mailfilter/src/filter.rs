@@ -74,7 +74,7 @@ struct IncomingMessage {
     plan: MessagePlan,
     bodies: BodyHashers,
     now_s: u64,
-    under_way: Option<InFlightGuard>,
+    in_flight: Option<InFlightGuard>,
 }
 
 /// The plan for a message.
@@ -153,9 +153,9 @@ impl MessageFilter for DkimFilter {
     fn mail(&mut self, from: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
         self.shared = self.current.get();
         self.message = IncomingMessage {
-            under_way: Some(InFlightGuard::new(&self.shared)),
+            in_flight: Some(InFlightGuard::new(&self.shared)),
             ownership: MessageOwnership { is_internal: self.is_internal(), is_authenticated: false },
-            sender: AuthorAddress::of_envelope(from.address()),
+            sender: AuthorAddress::parse_envelope(from.address()),
             ..IncomingMessage::default()
         };
         FilterAction::Continue
@@ -163,7 +163,7 @@ impl MessageFilter for DkimFilter {
 
     fn header(&mut self, name: &[u8], value: &[u8]) -> FilterAction {
         let FilterState { policy, trust, .. } = &*self.shared;
-        let trust = trust.of_client(self.client.ip);
+        let trust = trust.for_client(self.client.ip);
         self.message.collected.push(name, value, self.has_leading_space, &policy.limits, trust);
         FilterAction::Continue
     }
@@ -177,7 +177,7 @@ impl MessageFilter for DkimFilter {
         match message.plan {
             MessagePlan::Pass => {
                 self.message = IncomingMessage::default();
-                self.done(&MessageReport::of(MessageOutcome::Ignored), macros);
+                self.log_message(&MessageReport::new(MessageOutcome::Ignored), macros);
                 FilterAction::Accept
             }
             _ => FilterAction::Continue,
@@ -201,12 +201,12 @@ impl MessageFilter for DkimFilter {
         let is_internal = message.ownership.is_internal;
         let mut report = message.conclude(&shared).await;
         if report.removes_forged(is_internal) {
-            let removals: Vec<MessageChange> = message_forged(&report.forged);
+            let removals: Vec<MessageChange> = removals_of(&report.forged);
             count(&shared.metrics.forged, removals.len());
             // MTAs differ in whether added fields count, so that removals come first.
             report.changes.splice(0..0, removals);
         }
-        self.done(&report, macros);
+        self.log_message(&report, macros);
         shared.responses.verdict(report.fault(), report.changes)
     }
 
@@ -224,10 +224,10 @@ impl DkimFilter {
     }
 
     /// Logs and counts a finished message.
-    fn done(&self, report: &MessageReport, macros: &MacroTable) {
+    fn log_message(&self, report: &MessageReport, macros: &MacroTable) {
         self.shared.metrics.message(report.outcome);
         let queue_id = macros.get("i").map(String::from_utf8_lossy).unwrap_or_default();
-        let response = report.fault().map(|fault| self.shared.responses.to(fault));
+        let response = report.fault().map(|fault| self.shared.responses.response_to(fault));
         info!(
             queue_id = &*queue_id,
             outcome = report.outcome.name(),
@@ -243,7 +243,7 @@ impl DkimFilter {
 
 impl IncomingMessage {
     async fn conclude(self, shared: &FilterState) -> MessageReport {
-        let Self { sender, collected, plan, bodies, now_s, under_way: _under_way, .. } = self;
+        let Self { sender, collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
             (MessagePlan::Sign { table, author }, Ok(headers)) => {
@@ -256,10 +256,10 @@ impl IncomingMessage {
             (MessagePlan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
             (MessagePlan::Authors(found), _) => MessageReport::failed(
                 MessageOutcome::Faulty(MessageFault::Malformed),
-                format!("{found} From fields, and one is due"),
+                format!("{found} From fields: expected exactly one"),
             ),
             (MessagePlan::Malformed(error), _) | (_, Err(error)) => verify::malformed(shared, error),
-            (MessagePlan::Pass, Ok(_)) => MessageReport::of(MessageOutcome::Ignored),
+            (MessagePlan::Pass, Ok(_)) => MessageReport::new(MessageOutcome::Ignored),
         };
         report.forged = collected.forged().collect();
         report
@@ -333,7 +333,7 @@ fn is_of_sender(required: RequiredFrom, author: &AuthorAddress, sender: Option<&
 fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> MessageReport {
     let sender = sender.map_or("<>", |sender| &sender.address);
     let reason = format!(
-        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from wants them to agree",
+        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from requires them to agree",
         author.address
     );
     MessageReport::failed(MessageOutcome::Faulty(MessageFault::WrongFrom), reason)
@@ -344,7 +344,7 @@ fn signing<'t>(table: &'t SigningTable, author: &AuthorAddress) -> impl Iterator
     table.find(author).filter(|line| line.state != KeyState::Retiring)
 }
 
-fn message_forged(places: &[u32]) -> Vec<MessageChange> {
+fn removals_of(places: &[u32]) -> Vec<MessageChange> {
     let name = b"Authentication-Results";
     let removal =
         |index: &u32| MessageChange::ChangeHeader { index: *index, name: name.to_vec(), value: Vec::new() };

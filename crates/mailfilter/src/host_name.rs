@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_their_domain_from_the_hosts_file() {
+    fn finds_the_domain_of_the_host_in_the_hosts_file() {
         let hosts = "127.0.0.1 localhost\n# 192.0.2.9 no.example vm\n127.0.1.1\tmail.example.com  mail # vm.example vm\n\
                      ::1 localhost.localdomain other\n";
         assert_eq!(full_name("mx.example.net", hosts).as_deref(), Some("mx.example.net"));

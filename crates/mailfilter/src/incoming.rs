@@ -152,7 +152,7 @@ pub(crate) struct BodyHashers {
 pub(crate) fn author(headers: &[HeaderField<'_>]) -> Result<Option<AuthorAddress>, usize> {
     let mut senders = headers.iter().filter(|header| header.is(b"From"));
     match (senders.next(), senders.count()) {
-        (Some(only), 0) => Ok(AuthorAddress::of(only.value())),
+        (Some(only), 0) => Ok(AuthorAddress::parse(only.value())),
         (first, others) => Err(usize::from(first.is_some()) + others),
     }
 }
@@ -165,7 +165,7 @@ mod tests {
     fn collected(fields: &[(&[u8], &[u8])], has_leading_space: bool, limits: MailLimits) -> IncomingHeader {
         let mut all = IncomingHeader::default();
         for (name, value) in fields {
-            all.push(name, value, has_leading_space, &limits, ClientTrust::of_strangers(&settings()));
+            all.push(name, value, has_leading_space, &limits, ClientTrust::for_strangers(&settings()));
         }
         all
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_as_they_were_on_the_wire() {
+    fn restores_fields_as_they_were_transmitted() {
         let fields: [(&[u8], &[u8]); 4] =
             [(b"A", b"  one\n two\r\n\tthree"), (b"B", b""), (b"C", b"tight"), (b"D", b"\n folded")];
         let exact = ["A:  one\r\n two\r\n\tthree", "B:", "C:tight", "D:\r\n folded"];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_field_is_told_with_its_number_and_nothing_is_kept() {
+    fn reports_a_malformed_field_with_its_number_and_keeps_nothing() {
         let fault =
             |fields: &[(&[u8], &[u8])], limits| collected(fields, true, limits).headers().unwrap_err();
         let good: (&[u8], &[u8]) = (b"A", b" b");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_results_are_told_from_the_last_one_on() {
+    fn lists_forged_results_from_the_last_one_on() {
         let results: &[u8] = b"authentication-RESULTS";
         let none = MailLimits { headers: 0, ..MailLimits::default() };
         for limits in [MailLimits::default(), none] {
@@ -230,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn results_of_this_site_are_kept_up_to_a_bound() {
+    fn keeps_results_of_this_site_up_to_the_limit() {
         let results: &[u8] = b"Authentication-Results";
         let settings = TrustSettings { filters: vec!["rspamd.example".into()], ..settings() };
         let mut all = IncomingHeader::default();
         let mut push = |value: &[u8], trust| all.push(results, value, true, &MailLimits::default(), trust);
         let (hop, stranger) =
-            (ClientTrust { settings: &settings, is_of_hop: true }, ClientTrust::of_strangers(&settings));
+            (ClientTrust { settings: &settings, is_of_hop: true }, ClientTrust::for_strangers(&settings));
         push(b" mx.example; spf=pass smtp.mailfrom=a", hop);
         push(b" mx.example; spf=pass smtp.mailfrom=forged", stranger);
         push(b" rspamd.example; dmarc=pass;\n arc=pass", stranger);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn one_author_is_due() {
+    fn requires_exactly_one_author() {
         let of = |fields: &[(&[u8], &[u8])]| {
             let all = collected(fields, true, MailLimits::default());
             author(&all.headers().unwrap()).map(|author| author.map(|author| author.address))

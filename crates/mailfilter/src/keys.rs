@@ -140,7 +140,7 @@ impl SigningKeyFile {
             false => self.local(&bytes, reader)?,
         };
         if key.rsa_public_shape().is_some() && rsa_bits(&key) < ADVISED_RSA_BITS {
-            warn!(key = %self.path.display(), bits = rsa_bits(&key), "an RSA key of fewer than 2048 bits signs");
+            warn!(key = %self.path.display(), bits = rsa_bits(&key), "a signing key is shorter than the recommended 2048 bits");
         }
         Ok((stamp, key))
     }

@@ -114,7 +114,7 @@ impl MessageFault {
     }
 
     /// Returns the fault of a verified message, or None if a signature passes.
-    pub(crate) fn of(verified: &VerifiedMessage) -> Option<Self> {
+    pub(crate) fn of_verified(verified: &VerifiedMessage) -> Option<Self> {
         let failed: Vec<&FailReason> =
             verified.signatures.iter().map(|result| result.reason.as_ref()).collect::<Option<_>>()?;
         let has = |wanted: fn(&FailReason) -> bool| failed.iter().any(|reason| wanted(reason));
@@ -154,7 +154,7 @@ impl MessageFault {
 impl FaultResponses {
     /// Returns the response to a fault.
     #[must_use]
-    pub fn to(&self, fault: MessageFault) -> FaultResponse {
+    pub fn response_to(&self, fault: MessageFault) -> FaultResponse {
         match fault {
             MessageFault::Dns => self.dns_error,
             MessageFault::NoSignature => self.no_signature,
@@ -174,7 +174,7 @@ impl FaultResponses {
     ) -> FilterVerdict {
         let Some(fault) = fault else { return FilterVerdict { changes, action: FilterAction::Continue } };
         let [temporary, permanent] = fault.replies();
-        let action = match self.to(fault) {
+        let action = match self.response_to(fault) {
             FaultResponse::Accept => FilterAction::Continue,
             FaultResponse::Tempfail => reply(temporary, FilterAction::Tempfail),
             FaultResponse::Reject => reply(permanent, FilterAction::Reject),

@@ -20,7 +20,7 @@ pub(crate) struct MessageReport {
 }
 
 impl MessageReport {
-    pub(crate) fn of(outcome: MessageOutcome) -> Self {
+    pub(crate) fn new(outcome: MessageOutcome) -> Self {
         Self {
             outcome,
             changes: Vec::new(),
@@ -32,7 +32,7 @@ impl MessageReport {
     }
 
     pub(crate) fn failed(outcome: MessageOutcome, reason: impl ToString) -> Self {
-        Self { reason: Some(reason.to_string()), ..Self::of(outcome) }
+        Self { reason: Some(reason.to_string()), ..Self::new(outcome) }
     }
 
     pub(crate) fn fault(&self) -> Option<MessageFault> {

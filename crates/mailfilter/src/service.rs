@@ -74,7 +74,7 @@ impl FilterService {
         let server = MilterServer::bind(&sockets, self.filters(), self.config.settings()?).await?;
         for socket in server.sockets() {
             if !matches!(socket, MilterSocket::Unix(_)) {
-                warn!(%socket, "whoever reaches this TCP socket can have mail signed: prefer a UNIX socket");
+                warn!(%socket, "any process that reaches this TCP socket can have mail signed: prefer a UNIX socket");
             }
         }
         let metrics = match self.config.listen.metrics {
@@ -114,7 +114,7 @@ impl FilterService {
             TableReload::Unchanged => {}
             TableReload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
             TableReload::Refused(error) => {
-                error!(%error, "the new signing table is refused, the old one stays until a good one or SIGHUP comes");
+                error!(%error, "the new signing table was rejected: the old one stays in use");
             }
         }
         reload
@@ -139,13 +139,13 @@ impl FilterService {
                 count(&self.base.metrics.reloads, 1);
                 info!(lines, "the settings, the signing table and the keys were read again");
                 for section in fixed {
-                    warn!(section, "settings have changed that need a restart");
+                    warn!(section, "changed settings need a restart");
                 }
                 Ok(())
             }
             Err(error) => {
                 count(&self.base.metrics.refused_reloads, 1);
-                error!(%error, "the new settings are refused, the old ones stay");
+                error!(%error, "the new settings were rejected: the old ones stay in use");
                 Err(error)
             }
         }
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_no_result() {
+    async fn a_panic_of_a_task_is_not_a_result() {
         assert_eq!(ended(spawn_blocking(|| 7)).await.unwrap(), 7);
         let outer = tokio::spawn(async {
             let task: JoinHandle<Vec<u8>> =

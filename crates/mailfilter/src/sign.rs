@@ -47,7 +47,7 @@ pub(crate) async fn sign(
             Err(error) => failed.push(error),
         }
     }
-    let mut report = MessageReport::of(MessageOutcome::Signed);
+    let mut report = MessageReport::new(MessageOutcome::Signed);
     for (signer, signed) in signers.iter().zip(signatures(shared, headers, bodies, &signers, now_s).await) {
         match signed {
             Ok(field) => {

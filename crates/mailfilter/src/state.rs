@@ -32,7 +32,7 @@ pub(crate) struct FilterResources {
     pub(crate) metrics: Arc<FilterMetrics>,
     remote: Option<RemoteHolder>,
     /// The number of messages between MAIL and their verdict.
-    under_way: Arc<AtomicUsize>,
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl FilterResources {
@@ -52,7 +52,7 @@ impl FilterResources {
         let metrics = Arc::new(FilterMetrics::default());
         let patience = Duration::from_millis(config.dns.timeout_ms);
         let lookups = KeyLookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
-        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, under_way: Arc::default() })
+        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, in_flight: Arc::default() })
     }
 }
 
@@ -67,7 +67,7 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     for absent in accelerator.absent() {
         let (engine, reason) = (absent.name, absent.reason.to_string());
         if allowed.is_some() {
-            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
+            warn!(engine, reason, "a configured engine is absent: the scalar engine does its work");
         } else {
             info!(engine, reason, "an engine is absent: the scalar engine does its work");
         }
@@ -89,7 +89,7 @@ pub(crate) struct FilterState {
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) accelerator: Accelerator,
     pub(crate) metrics: Arc<FilterMetrics>,
-    under_way: Arc<AtomicUsize>,
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl FilterState {
@@ -121,7 +121,7 @@ impl FilterState {
             lookups: Arc::clone(&base.lookups),
             accelerator: base.accelerator.clone(),
             metrics: Arc::clone(&base.metrics),
-            under_way: Arc::clone(&base.under_way),
+            in_flight: Arc::clone(&base.in_flight),
         })
     }
 
@@ -136,7 +136,7 @@ impl FilterState {
 
     /// Returns the options for jobs. Jobs of a single message run at once, those of several messages are batched.
     pub(crate) fn options(&self) -> SubmitOptions {
-        SubmitOptions { coalesce: self.under_way.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
+        SubmitOptions { coalesce: self.in_flight.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
     }
 }
 
@@ -175,8 +175,8 @@ pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 
 impl InFlightGuard {
     pub(crate) fn new(shared: &FilterState) -> Self {
-        shared.under_way.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(&shared.under_way))
+        shared.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&shared.in_flight))
     }
 }
 
@@ -224,7 +224,7 @@ fn trust(config: &FilterConfig) -> Result<TrustSettings, FilterServiceError> {
     if let Some(name) = settings.contested_name() {
         return Err(FilterConfigError::Value {
             field: "[trusted_results] filters",
-            expected: "names that are neither authserv_id nor one of authserv_ids, since what strangers write under those is removed",
+            expected: "names other than authserv_id and authserv_ids, whose fields by strangers are removed",
             found: format!("{name:?}"),
         }
         .into());
@@ -266,8 +266,8 @@ fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
         None if !config.mode.verifies() => Ok(node),
         None => Err(FilterConfigError::Value {
             field: "authserv_id",
-            expected: "the full name of this mail host, as authserv_id = \"mx.example.com\", for its results to be known by",
-            found: format!("nothing, and the host is called {node:?} without a domain"),
+            expected: "the full name of this mail host, such as authserv_id = \"mx.example.com\"",
+            found: format!("nothing, and the host name {node:?} has no domain"),
         }),
     }
 }

@@ -167,13 +167,13 @@ pub enum LineFault {
     )]
     Pattern(String),
     /// A domain or selector is not a domain name.
-    #[error("{0:?} is no domain name")]
+    #[error("{0:?} is not a domain name")]
     Name(String),
     /// The fourth word or a later one is unknown.
     #[error("{0:?}: expected active, retiring or test, domain=NAME or identity=LOCAL@DOMAIN")]
     Option(String),
     /// The identity is outside the domain. RFC 6376 3.5.
-    #[error("the identity {identity:?} is not of {domain} or below it")]
+    #[error("the identity {identity:?} is neither in {domain} nor in a subdomain")]
     Identity {
         /// The identity found.
         identity: String,
@@ -181,7 +181,7 @@ pub enum LineFault {
         domain: String,
     },
     /// The same signature occurs twice.
-    #[error("the same pattern, domain and selector stand on a line before")]
+    #[error("an earlier line has the same pattern, domain and selector")]
     Twice,
 }
 
@@ -271,18 +271,18 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn add(&mut self, row: TableRow) -> Result<(), LineFault> {
-        let (pattern, own) = pattern_of(&row.pattern)?;
+        let (pattern, own) = parse_pattern(&row.pattern)?;
         let domain = match &row.domain {
-            Some(domain) => Some(name_of(domain)?),
+            Some(domain) => Some(parse_name(domain)?),
             None => own,
         };
         if let (Some(identity), domain) = (&row.identity, domain.as_deref().unwrap_or("the author's domain"))
-            && !is_of(identity, domain)
+            && !is_identity_of(identity, domain)
         {
             return Err(LineFault::Identity { identity: identity.clone(), domain: domain.to_owned() });
         }
         let line = SigningLine {
-            selector: self.word(&name_of(&row.selector)?),
+            selector: self.word(&parse_name(&row.selector)?),
             domain: domain.map(|domain| self.word(&domain)),
             identity: row.identity.as_deref().map(Into::into),
             state: row.state.as_deref().map_or(Ok(KeyState::default()), KeyState::from_str)?,
@@ -340,7 +340,7 @@ impl FromStr for KeyState {
 
 /// Parses a pattern into the form in which authors are looked up. Also returns the domain that signs for it. OpenDKIM
 /// writes `*@` before a domain.
-fn pattern_of(text: &str) -> Result<(String, Option<String>), LineFault> {
+fn parse_pattern(text: &str) -> Result<(String, Option<String>), LineFault> {
     let wrong = || LineFault::Pattern(text.to_owned());
     let name = |name: &str| ascii_form(name).map(String::from).ok_or_else(wrong);
     let host = text.strip_prefix("*@").filter(|host| !host.contains('@')).unwrap_or(text);
@@ -361,12 +361,12 @@ fn pattern_of(text: &str) -> Result<(String, Option<String>), LineFault> {
     }
 }
 
-fn name_of(text: &str) -> Result<String, LineFault> {
+fn parse_name(text: &str) -> Result<String, LineFault> {
     ascii_form(text).map(String::from).ok_or_else(|| LineFault::Name(text.to_owned()))
 }
 
 /// Returns true if `i=` is in the domain `d=` or a subdomain. RFC 6376 3.5.
-fn is_of(identity: &str, domain: &str) -> bool {
+fn is_identity_of(identity: &str, domain: &str) -> bool {
     let Some((local, host)) = identity.rsplit_once('@') else { return false };
     let is_plain = |char: char| !char.is_whitespace() && !char.is_control() && char != ';';
     let Some(host) = ascii_form(host) else { return false };

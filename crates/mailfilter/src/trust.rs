@@ -49,7 +49,7 @@ impl TrustSettings {
         self.filters.iter().map(String::as_str).find(|name| is_of_site(name))
     }
 
-    pub(crate) fn of_client(&self, client: Option<IpAddr>) -> ClientTrust<'_> {
+    pub(crate) fn for_client(&self, client: Option<IpAddr>) -> ClientTrust<'_> {
         let is_of_hop = client.is_some_and(|ip| self.networks.iter().any(|network| network.contains(ip)));
         ClientTrust { settings: self, is_of_hop }
     }
@@ -57,7 +57,7 @@ impl TrustSettings {
 
 impl<'a> ClientTrust<'a> {
     #[cfg(test)]
-    pub(crate) fn of_strangers(settings: &'a TrustSettings) -> Self {
+    pub(crate) fn for_strangers(settings: &'a TrustSettings) -> Self {
         Self { settings, is_of_hop: false }
     }
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_has_a_name_of_its_own() {
+    fn finds_filters_that_share_a_name_with_the_site() {
         let of = |filters: &[&str]| TrustSettings {
             authserv_id: "mx.example".into(),
             authserv_ids: vec!["border.example".into()],
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_believed_nothing() {
+    fn believes_no_results_for_strangers() {
         let settings = TrustSettings {
             authserv_id: "mx.example".into(),
             authserv_ids: vec!["border.example".into()],
@@ -111,7 +111,7 @@ mod tests {
         };
         let origin = |address: Option<&str>, value: &str| {
             let client = address.map(|address| address.parse().unwrap());
-            settings.of_client(client).origin(value.as_bytes())
+            settings.for_client(client).origin(value.as_bytes())
         };
         let (hop, stranger) = (Some("192.0.2.5"), Some("192.0.2.77"));
         for own in ["mx.example; spf=pass", "Border.Example 1; spf=pass", "(x) \"mx.example\"; spf=pass"] {

@@ -89,14 +89,14 @@ async fn verify_signatures(
     let names: Vec<KeyName> = hashed.queries().cloned().collect();
     let answers = join_all(names.iter().map(|name| shared.lookups.key(name))).await;
     let answers: HashMap<KeyName, _> = names.into_iter().zip(answers).collect();
-    let unasked = || KeyAnswer::Unknown("nobody asked for it".to_owned());
+    let unasked = || KeyAnswer::Unknown("the key was not looked up".to_owned());
     let keyed = hashed.answer(|name| answers.get(name).cloned().unwrap_or_else(unasked));
     Ok(keyed.submit(&shared.accelerator, shared.options()).await.pop().unwrap_or_default())
 }
 
 fn report(shared: &FilterState, verified: &VerifiedMessage) -> MessageReport {
-    let fault = MessageFault::of(verified);
-    let mut report = MessageReport::of(fault.map_or(MessageOutcome::Passed, MessageOutcome::Faulty));
+    let fault = MessageFault::of_verified(verified);
+    let mut report = MessageReport::new(fault.map_or(MessageOutcome::Passed, MessageOutcome::Faulty));
     for result in &verified.signatures {
         shared.metrics.verified(result.verdict());
         report.signatures.push(summary(result));

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_counter_has_its_place() {
+    fn every_counter_has_its_own_index() {
         assert!(CountedOutcome::ALL.iter().enumerate().all(|(place, outcome)| *outcome as usize == place));
         assert!(ProtocolErrorKind::ALL.iter().enumerate().all(|(place, kind)| *kind as usize == place));
     }

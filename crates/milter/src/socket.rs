@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_are_read_as_mail_servers_write_them() {
+    fn parses_socket_addresses_of_mail_servers() {
         for (text, socket) in [
             ("inet:8891@localhost", tcp(Some("localhost"), 8891, false)),
             ("inet:localhost:8891", tcp(Some("localhost"), 8891, false)),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_socket_says_why() {
+    fn reports_the_fault_of_a_socket_address() {
         let error = |text: &str| text.parse::<MilterSocket>().unwrap_err();
         for text in ["", "8891", "unix:", "local:", "8891@localhost", "smtp:8891@localhost"] {
             assert!(matches!(error(text), SocketError::Form { .. }), "{text}");

@@ -1,4 +1,4 @@
-//! The server as Debian's `miltertest`, of the OpenDKIM project, finds it: an MTA's side that is not ours.
+//! Tests of the server with `miltertest` of the OpenDKIM project, an independent implementation of the MTA's side.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod subject_filter;
@@ -9,7 +9,7 @@ use oarlock_milter::MilterSettings;
 use oarlock_milter::protocol::Steps;
 use subject_filter::{TestServer, read};
 
-/// Runs a script against a server at `socket`, which it knows as `socket`.
+/// Runs a script against a server at `socket`. The script knows the address as `socket`.
 async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<TestServer> {
     if !Command::new("miltertest").arg("-V").output().is_ok_and(|ran| ran.status.success()) {
         eprintln!("SKIPPED: miltertest is not installed");
@@ -107,12 +107,12 @@ async fn messages(socket: &str, steps: Steps) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn miltertest_finds_a_filter_over_tcp() {
+async fn miltertest_passes_over_tcp() {
     messages("inet:0@127.0.0.1", Steps::LEADING_SPACE).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn miltertest_finds_a_filter_at_a_unix_socket() {
+async fn miltertest_passes_over_a_unix_socket() {
     let directory = tempfile::tempdir().unwrap();
     messages(&format!("unix:{}/socket", directory.path().display()), Steps::NONE).await;
 }

@@ -1,4 +1,4 @@
-//! The server over TCP and UNIX sockets, with MTAs that behave and others.
+//! Tests of the server over TCP and UNIX sockets, with correct and with faulty MTAs.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod subject_filter;
@@ -24,13 +24,13 @@ fn directory() -> (TempDir, String, PathBuf) {
     (directory, format!("unix:{}", path.display()), path)
 }
 
-/// A connection by hand.
+/// Opens a raw connection.
 async fn raw(socket: &MilterSocket) -> TcpStream {
     let MilterSocket::Inet { port, .. } = socket else { panic!("{socket}") };
     TcpStream::connect(("127.0.0.1", *port)).await.unwrap()
 }
 
-/// That the other side has closed, whatever it said before.
+/// Reads until the other side has closed the connection.
 async fn is_closed(stream: &mut (impl AsyncReadExt + Unpin)) {
     let mut rest = Vec::new();
     match stream.read_to_end(&mut rest).await {
@@ -69,12 +69,12 @@ async fn messages_pass(socket: &str, steps: Steps) {
 }
 
 #[tokio::test]
-async fn messages_pass_over_tcp() {
+async fn passes_messages_over_tcp() {
     messages_pass(TCP, Steps::LEADING_SPACE).await;
 }
 
 #[tokio::test]
-async fn messages_pass_over_a_unix_socket_without_replies_to_wait_for() {
+async fn passes_messages_over_a_unix_socket_without_replies() {
     let (_directory, socket, _) = directory();
     let silent = Steps::NO_REPLY_CONNECT
         | Steps::NO_REPLY_HELO
@@ -88,7 +88,7 @@ async fn messages_pass_over_a_unix_socket_without_replies_to_wait_for() {
 }
 
 #[tokio::test]
-async fn many_connections_are_served_at_once() {
+async fn serves_many_connections_at_once() {
     let server = TestServer::plain(TCP).await;
     let mut clients = Vec::new();
     for _ in 0..50 {
@@ -103,7 +103,7 @@ async fn many_connections_are_served_at_once() {
 }
 
 #[tokio::test]
-async fn every_verdict_arrives() {
+async fn delivers_every_kind_of_verdict() {
     let server = TestServer::plain(TCP).await;
     let mut client = server.client().await;
     let all = send(&mut client, "all", 10).await.unwrap();
@@ -113,7 +113,7 @@ async fn every_verdict_arrives() {
     assert_eq!(words.reply, FilterReply::Smtp(b"550 5.7.1 100%% no".to_vec()));
     let skipped = send(&mut client, "skip", 300_000).await.unwrap();
     assert_eq!(seen(&skipped.changes), " id=4ABC headers=3 body=65535");
-    // An MTA of version 2 that offers what there was then.
+    // An MTA of version 2 offers the options of its time.
     let mut old = MilterClient::connect(&server.socket).await.unwrap();
     let agreed = old.offer(2, Actions::NONE, Steps::NONE).await;
     assert!(
@@ -129,7 +129,7 @@ async fn every_verdict_arrives() {
 }
 
 #[tokio::test]
-async fn a_message_may_be_given_up_and_another_client_follow() {
+async fn an_aborted_message_can_be_followed_by_another_client() {
     let server = TestServer::plain(TCP).await;
     let mut client = server.client().await;
     let header = MilterCommand::Header { name: b"Subject", value: b" reject" };
@@ -149,7 +149,7 @@ async fn a_message_may_be_given_up_and_another_client_follow() {
 }
 
 #[tokio::test]
-async fn garbage_costs_its_connection_only() {
+async fn garbage_ends_only_its_connection() {
     let server = TestServer::plain(TCP).await;
     let mut good = server.client().await;
     let negotiated = b"\0\0\0\x0dO\0\0\0\x06\0\0\x01\xff\0\x1f\xff\xff".as_slice();
@@ -177,7 +177,7 @@ async fn garbage_costs_its_connection_only() {
 }
 
 #[tokio::test]
-async fn bytes_of_chance_harm_nobody() {
+async fn survives_random_bytes() {
     let server = TestServer::plain(TCP).await;
     let mut state = 3_u64;
     for _ in 0..200 {
@@ -188,7 +188,7 @@ async fn bytes_of_chance_harm_nobody() {
         }
         bytes[..3].fill(0);
         let mut stream = raw(&server.socket).await;
-        // The other side may have closed before it took all.
+        // The other side may close before it has read everything.
         let _ = stream.write_all(&bytes).await;
         let _ = stream.shutdown().await;
         is_closed(&mut stream).await;
@@ -200,9 +200,9 @@ async fn bytes_of_chance_harm_nobody() {
 }
 
 #[tokio::test]
-async fn who_hangs_up_is_forgotten() {
+async fn a_lost_connection_aborts_its_message() {
     let server = TestServer::plain(TCP).await;
-    // At once, in the middle of a frame, and in the middle of a message.
+    // Hang up at once, in the middle of a frame, and in the middle of a message.
     drop(raw(&server.socket).await);
     let mut stream = raw(&server.socket).await;
     stream.write_all(b"\0\0\0\x0dO\0").await.unwrap();
@@ -218,7 +218,7 @@ async fn who_hangs_up_is_forgotten() {
 }
 
 #[tokio::test]
-async fn a_half_closed_connection_gets_its_answer_first() {
+async fn answers_a_half_closed_connection_before_closing_it() {
     let server = TestServer::plain(TCP).await;
     let mut stream = raw(&server.socket).await;
     stream.write_all(b"\0\0\0\x0dO\0\0\0\x06\0\0\x01\xff\0\x1f\xff\xff").await.unwrap();
@@ -230,7 +230,7 @@ async fn a_half_closed_connection_gets_its_answer_first() {
 }
 
 #[tokio::test]
-async fn a_filter_that_panics_costs_its_connection_only() {
+async fn a_panic_of_a_filter_ends_only_its_connection() {
     let server = TestServer::plain(TCP).await;
     let mut good = server.client().await;
     was_hung_up(send(&mut server.client().await, "panic", 1).await);
@@ -243,7 +243,7 @@ async fn a_filter_that_panics_costs_its_connection_only() {
 }
 
 #[tokio::test]
-async fn one_connection_too_many_is_refused() {
+async fn refuses_a_connection_beyond_the_limit() {
     let server =
         TestServer::start(TCP, Steps::NONE, MilterSettings { connections: 2, ..MilterSettings::default() })
             .await;
@@ -258,7 +258,7 @@ async fn one_connection_too_many_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn patience_is_asked_for_while_a_filter_works() {
+async fn sends_progress_replies_while_a_filter_works() {
     let (_directory, socket, _) = directory();
     let server = TestServer::plain(&socket).await;
     let mut client = server.client().await;
@@ -269,7 +269,7 @@ async fn patience_is_asked_for_while_a_filter_works() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_ends_a_connection() {
+async fn closes_a_silent_connection() {
     let (_directory, socket, path) = directory();
     let server = TestServer::plain(&socket).await;
     let mut stream = UnixStream::connect(&path).await.unwrap();
@@ -280,7 +280,7 @@ async fn silence_ends_a_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_read_is_not_waited_for() {
+async fn closes_a_connection_that_does_not_read() {
     let (_directory, socket, path) = directory();
     let server = TestServer::plain(&socket).await;
     let mut stream = UnixStream::connect(&path).await.unwrap();
@@ -294,7 +294,7 @@ async fn who_does_not_read_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_finishes_messages() {
+async fn a_stopping_server_finishes_messages_in_progress() {
     let (_directory, socket, path) = directory();
     let mut server = TestServer::plain(&socket).await;
     let (mut idle, mut busy) = (server.client().await, server.client().await);
@@ -317,7 +317,7 @@ async fn a_server_that_stops_finishes_messages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_waits_until_its_deadline() {
+async fn a_stopping_server_cuts_messages_at_its_deadline() {
     let (_directory, socket, _) = directory();
     let mut server = TestServer::plain(&socket).await;
     let mut client = server.client().await;
@@ -331,7 +331,7 @@ async fn a_server_that_stops_waits_until_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_dead_servers_socket_is_taken_over_and_a_living_ones_not() {
+async fn replaces_the_socket_of_a_dead_server_but_not_of_a_running_one() {
     let (_directory, socket, path) = directory();
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let settings =
@@ -359,7 +359,7 @@ async fn a_dead_servers_socket_is_taken_over_and_a_living_ones_not() {
 }
 
 #[tokio::test]
-async fn a_server_leaves_the_socket_of_another_alone() {
+async fn a_server_leaves_the_socket_of_its_successor_alone() {
     let (_directory, socket, path) = directory();
     let server = TestServer::plain(&socket).await;
     std::fs::remove_file(&path).unwrap();
@@ -370,7 +370,7 @@ async fn a_server_leaves_the_socket_of_another_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn users_that_are_neither_named_nor_of_the_group_are_refused() {
+async fn refuses_users_that_are_neither_named_nor_in_the_group() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can start a process as another user");
         return;
@@ -392,10 +392,10 @@ async fn users_that_are_neither_named_nor_of_the_group_are_refused() {
     let (named, other) =
         tokio::task::block_in_place(|| (connect(&path, 4242, "4242"), connect(&path, 4243, "4243")));
     assert_eq!((named, other), (1, 0), "1: served, 0: closed");
-    // Counted once the connection is closed, which the client may see before.
+    // The counter rises after the connection is closed, which the client may notice earlier.
     server.counts(|counters| read(&counters.refused_connections), 1).await;
     server.stopped().await;
-    // The socket's permissions let everybody in, so that what follows is the server's own rule.
+    // The permissions of the socket let everyone connect, so that only the server's own rule decides.
     let settings =
         MilterSettings { unix_mode: 0o666, unix_group: Some("4300".into()), ..MilterSettings::default() };
     let server = TestServer::start(path.to_str().unwrap(), Steps::NONE, settings).await;
@@ -409,7 +409,8 @@ async fn users_that_are_neither_named_nor_of_the_group_are_refused() {
     server.stopped().await;
 }
 
-/// Connects as a user of these groups, the process's own first. Gives 1 if a byte comes back, 0 if the connection is closed instead.
+/// Connects as a user of these groups, the primary group first. Returns 1 if a byte comes back, and 0 if the
+/// connection is closed.
 fn connect(path: &std::path::Path, uid: u32, groups: &str) -> i32 {
     let script = "use IO::Socket::UNIX; $SIG{PIPE} = 'IGNORE'; my ($at, $uid, $groups) = @ARGV; \
                   $( = (split ' ', $groups)[0]; $) = $groups; ($<, $>) = ($uid, $uid); \

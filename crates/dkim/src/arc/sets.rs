@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_whole_and_numbered_without_gaps() {
+    fn accepts_only_complete_sets_without_gaps() {
         let [one, two] = [fields("1", "none"), fields("2", "pass")];
         assert_eq!(find(&[]), Ok(0));
         assert_eq!(find(&one), Ok(1));

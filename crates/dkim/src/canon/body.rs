@@ -302,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn last_lines_of_white_space_are_empty_lines() {
+    fn drops_last_lines_of_white_space() {
         assert_eq!(whole(CanonicalForm::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
         assert_eq!(whole(CanonicalForm::Relaxed, b" \r\n \r\n \t"), b"");
         assert_eq!(whole(CanonicalForm::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
     }
 
     #[test]
-    fn every_text_of_six_bytes_in_one_piece_and_cut_anywhere() {
+    fn canonicalizes_every_text_of_six_bytes_whole_and_in_pieces() {
         let alphabet = b"a \t\r\n";
         for number in 0..alphabet.len().pow(6) {
             let digits = (0..6).scan(number, |rest, _| {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_and_the_seams_of_blocks() {
+    fn canonicalizes_long_texts_across_block_boundaries() {
         let mut state = 1_u32;
         let mut next = |bound: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_empty_lines_are_a_number() {
+    fn holds_back_a_million_empty_lines_as_a_number() {
         let mut canonicalizer = BodyCanonicalizer::new(CanonicalForm::Relaxed);
         let (mut given, mut longest) = (0, 0);
         let mut give = |bytes: &[u8]| {

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_folds_and_nothing_else_does() {
+    fn unfolds_white_space_and_nothing_else() {
         assert_eq!(of(CanonicalForm::Relaxed, b"SubJect:\r\n \r\n\ta \t b\r\n c\r\n "), b"subject:a b c");
         assert_eq!(of(CanonicalForm::Relaxed, b"A:"), b"a:");
         assert_eq!(of(CanonicalForm::Relaxed, b"A:\t"), b"a:");

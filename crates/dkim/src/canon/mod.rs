@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_read_and_written() {
+    fn parses_and_writes_canonical_forms() {
         let of = |text: &str| text.parse::<Canonicalization>().map(|forms| forms.to_string());
         assert_eq!(of("relaxed"), Ok("relaxed/simple".into()));
         assert_eq!(of("simple/relaxed"), Ok("simple/relaxed".into()));

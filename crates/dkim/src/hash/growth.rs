@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_inputs_leave_turns_to_others() {
+    fn yields_to_other_tasks_while_hashing_long_inputs() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let data = vec![b'x'; 8 * TURN_BYTES + 7];
         let mut growth = GrowingInputs::default();

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_taken_as_they_are_written() {
+    fn parses_results_as_they_are_written() {
         let value = b" (x) mx.example 1 ;\r\n\tspf=pass (a; b) smtp.mailfrom=\"a;b\"@example.org;\n dmarc = pass\r\n\
                       header.from=example.org ; arc=pass; none; auth/1=pass; dkim=pass reason=\"x \\\" ; y\";";
         assert_eq!(
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_has_no_results() {
+    fn returns_no_results_of_a_malformed_field() {
         let long = format!("mx; spf=pass smtp.mailfrom={}", "x".repeat(1000));
         for value in [
             "",

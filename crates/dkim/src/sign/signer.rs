@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_cannot_sign_is_told_why() {
+    fn reports_the_fault_of_a_signer() {
         let ed = generate::ed25519().unwrap();
         let error = |domain, selector| DkimSigner::new(domain, selector, ed.clone()).unwrap_err();
         assert_eq!(error("exa mple.com", "s"), SignerError::Domain("exa mple.com".into()));

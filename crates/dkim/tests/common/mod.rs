@@ -1,4 +1,4 @@
-//! What the tests of this crate share: engines, keys, and both halves in one call.
+//! Helpers for the tests of this crate: engines, keys, signing and verifying.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use oarlock_dkim::{
     VerifiedMessage, VerifyIntake, VerifyPolicy, record_text,
 };
 
-/// What the clock says in tests.
+/// The time in tests.
 pub const NOW: u64 = 1_700_000_000;
 
-/// One accelerator for each engine of this machine alone.
+/// Returns one accelerator for each engine of this machine, with that engine alone.
 pub fn engines() -> &'static [Accelerator] {
     static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
         let alone = |name: &&str| Accelerator::builder().engines([*name]).lazy().build().unwrap();
@@ -41,7 +41,7 @@ pub fn record(key: &Key) -> String {
     record_text(key, &RecordOptions::default()).unwrap()
 }
 
-/// Records by the names under which they stand.
+/// TXT records by name.
 #[derive(Clone, Debug, Default)]
 pub struct Zone(pub HashMap<String, Vec<String>>);
 
@@ -70,7 +70,7 @@ pub fn sign(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> 
     intake.sign(accelerator).unwrap()
 }
 
-/// The message with the signatures before it.
+/// Returns the message with its signatures in front.
 pub fn signed(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> Vec<u8> {
     let mut whole = Vec::new();
     for field in sign(accelerator, mail, signers) {

@@ -77,7 +77,7 @@ fn check_keys(path: &Path, table: &SigningTable, keys: &KeyReader) -> Result<(),
     let (away, faults): (Vec<_>, Vec<_>) =
         table.check_keys(keys).into_iter().partition(SigningKeyFault::is_server);
     for fault in away {
-        warn!(%fault, "a key at the cryptoserver cannot be asked for now: mail that needs it waits");
+        warn!(%fault, "a key at the cryptoserver is not available: mail that needs it waits");
     }
     if faults.is_empty() { Ok(()) } else { Err(SigningTableError::Keys { path: path.to_owned(), faults }) }
 }
@@ -99,7 +99,7 @@ fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, Sign
         #[cfg(not(feature = "sqlite"))]
         true => {
             let reason =
-                "a SQLite database, and this program was built without the feature sqlite".to_owned();
+                "a SQLite database, but this program was built without the feature sqlite".to_owned();
             Err(SigningTableError::Read { path: path.to_owned(), reason })
         }
     }

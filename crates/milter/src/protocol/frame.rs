@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_the_same_wherever_they_are_cut() {
+    fn decodes_the_same_frames_from_pieces_of_any_size() {
         let lens =
             [1, 2, 5, 4096, INITIAL_BYTES - 4, INITIAL_BYTES - 3, INITIAL_BYTES, 65_536, 200_000, 3, 1];
         let bytes: Vec<u8> =
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_in_place_is_found() {
+    fn decodes_frames_read_into_the_buffer() {
         let bytes = [frame(70_000, 1), frame(9, 2)].concat();
         let (mut decoder, mut rest, mut found) = (FrameDecoder::default(), bytes.as_slice(), Vec::new());
         while !rest.is_empty() {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_decoder_gives_memory_back() {
+    fn an_empty_decoder_releases_memory() {
         let mut decoder = FrameDecoder::default();
         decoder.push(&frame(900_000, 0));
         assert!(decoder.next_frame().unwrap().is_some());
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_cannot_be_are_refused_before_anything_is_kept_for_them() {
+    fn rejects_invalid_lengths_before_allocating_for_them() {
         for (found, wanted) in [
             (0, ProtocolError::Empty),
             (101, ProtocolError::TooLong { found: 101, max: 100 }),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_cannot_be_written_leaves_nothing() {
+    fn a_failed_encoding_appends_nothing() {
         let mut out = vec![1, 2];
         let bad = put(&mut out, b'H', |out| put_string(out, b"a\0b", "name"));
         assert_eq!((bad, out.as_slice()), (Err(EncodeError::Nul { what: "name" }), &[1, 2][..]));

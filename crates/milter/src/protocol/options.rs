@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_stand_at_their_numbers() {
+    fn every_macro_stage_has_its_number_as_index() {
         assert!(MacroStage::ALL.iter().enumerate().all(|(number, stage)| *stage as usize == number));
     }
 }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_have_codes() {
+    fn every_line_of_an_smtp_reply_has_its_code() {
         let reply = SmtpReply::new(550, Some((5, 7, 1)), "no\nreally, 100% no").unwrap();
         assert_eq!(reply.as_str(), "550-5.7.1 no\r\n550 5.7.1 really, 100% no");
         assert_eq!(reply.for_wire(), b"550-5.7.1 no\r\n550 5.7.1 really, 100%% no");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_smtp_has_no_way_to_say_is_refused() {
+    fn rejects_replies_that_smtp_cannot_express() {
         assert_eq!(SmtpReply::new(250, None, "ok"), Err(EncodeError::Code(250)));
         assert_eq!(SmtpReply::new(600, None, "ok"), Err(EncodeError::Code(600)));
         let found = (4, 7, 1);

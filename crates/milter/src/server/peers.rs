@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_found_by_their_whole_name() {
+    fn finds_groups_by_their_whole_name() {
         let groups = "root:x:0:\nmail:x:8:a,b\nmailman:x:38:\nbroken\n:x:9:\n";
         assert_eq!(find_number(groups, "mail"), Some(8));
         assert_eq!(find_number(groups, "mailm"), None);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_the_sockets_group_may_connect_unless_users_are_named() {
+    fn members_of_the_group_may_connect_unless_users_are_named() {
         let own = 200;
         let of_group = AllowedUsers::OfGroup(300);
         for allowed in [peer(0, 0, &[]), peer(200, 200, &[]), peer(101, 300, &[]), peer(101, 101, &[5, 300])]

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_stage_counts_and_braces_do_not() {
+    fn finds_a_macro_of_the_latest_stage_with_or_without_braces() {
         let mut macros = MacroTable::default();
         macros.set(MacroStage::Connect, pairs(b"j\0mx\0{daemon_name}\0smtpd\0"));
         macros.set(MacroStage::EndOfMessage, pairs(b"i\0QUEUED\0"));

@@ -193,7 +193,7 @@ fn wants(steps: Steps) -> FilterWants {
 }
 
 #[tokio::test]
-async fn a_message_is_told_step_by_step() {
+async fn passes_a_message_to_the_filter_step_by_step() {
     let mut test = TestSession::agreed(ScriptedFilters::default()).await;
     let all = [vec![connect(), HELO], message()].concat();
     assert_eq!(test.send(&all).await.unwrap(), vec![FilterReply::Continue; 9]);
@@ -205,7 +205,7 @@ async fn a_message_is_told_step_by_step() {
 }
 
 #[tokio::test]
-async fn what_is_agreed_on_is_wanted_and_offered() {
+async fn negotiates_what_is_both_wanted_and_offered() {
     let wants = FilterWants {
         actions: Actions::ADD_HEADERS | Actions::CHANGE_HEADERS,
         steps: Steps::NO_HELO | Steps::SKIP | Steps::LEADING_SPACE,
@@ -238,14 +238,14 @@ async fn what_is_agreed_on_is_wanted_and_offered() {
 }
 
 #[tokio::test]
-async fn a_filter_may_do_without_an_mta() {
+async fn a_filter_can_decline_an_mta() {
     let mut test = TestSession::new(ScriptedFilters { declines: true, ..ScriptedFilters::default() });
     let end = test.send(&[offer(6, Actions::ALL, Steps::ALL)]).await;
     assert!(matches!(end, Err(SessionError::Declined { .. })));
 }
 
 #[tokio::test]
-async fn commands_out_of_order_end_the_connection() {
+async fn a_command_out_of_order_ends_the_connection() {
     let hello = [connect(), HELO];
     let ways: Vec<(Vec<MilterCommand<'_>>, MilterCommand<'_>)> = vec![
         (vec![], offer(6, Actions::ALL, Steps::ALL)),
@@ -285,7 +285,7 @@ async fn commands_out_of_order_end_the_connection() {
 }
 
 #[tokio::test]
-async fn what_may_be_missing_is_not_missed() {
+async fn accepts_messages_without_optional_commands() {
     for left in [
         vec![connect(), mail(), recipient(), END],
         vec![connect(), HELO, HELO, mail(), recipient(), BODY, BODY, END],
@@ -313,7 +313,7 @@ async fn what_may_be_missing_is_not_missed() {
 }
 
 #[tokio::test]
-async fn nothing_is_said_where_nothing_is_expected() {
+async fn sends_no_reply_if_none_was_negotiated() {
     let silent = [
         Steps::NO_REPLY_CONNECT,
         Steps::NO_REPLY_HELO,
@@ -343,7 +343,7 @@ async fn nothing_is_said_where_nothing_is_expected() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_yet_is_said_later() {
+async fn sends_an_action_with_the_next_reply() {
     let reject = |step| HashMap::from([(step, FilterAction::Reject)]);
     let script = |steps, says| ScriptedFilters { wants: wants(steps), says, ..ScriptedFilters::default() };
     let steps = Steps::NO_REPLY_HEADER | Steps::NO_REPLY_END_OF_HEADERS;
@@ -368,7 +368,7 @@ async fn what_cannot_be_said_yet_is_said_later() {
 }
 
 #[tokio::test]
-async fn final_words_end_a_message_but_not_those_on_a_recipient() {
+async fn a_final_action_ends_a_message_unless_it_rejects_a_recipient() {
     let words = SmtpReply::new(451, Some((4, 7, 1)), "later").unwrap();
     for (action, reply, ends) in [
         (FilterAction::Reject, FilterReply::Reject, false),
@@ -392,7 +392,7 @@ async fn final_words_end_a_message_but_not_those_on_a_recipient() {
 }
 
 #[tokio::test]
-async fn skipped_bodies_are_not_told() {
+async fn does_not_pass_on_skipped_bodies() {
     let script = |steps| ScriptedFilters {
         wants: wants(steps),
         says: HashMap::from([("body", FilterAction::Skip), ("mail", FilterAction::Skip)]),
@@ -415,7 +415,7 @@ async fn skipped_bodies_are_not_told() {
 }
 
 #[tokio::test]
-async fn the_end_may_bring_the_last_piece() {
+async fn the_end_of_a_message_may_carry_the_last_piece_of_the_body() {
     let mut test = TestSession::agreed(ScriptedFilters::default()).await;
     let said = [connect(), mail(), recipient(), BODY, MilterCommand::EndOfMessage(b"y")];
     assert_eq!(test.send(&said).await.unwrap(), vec![FilterReply::Continue; 5]);
@@ -445,7 +445,7 @@ async fn messages_follow_each_other_with_macros_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_message_is_given_up_by_abort_mail_helo_and_hanging_up() {
+async fn abort_mail_helo_and_hanging_up_abort_a_message() {
     for (given_up, then) in [
         (vec![MilterCommand::Abort, MilterCommand::Abort, mail()], "abort|mail <a> 7"),
         (vec![mail()], "abort|mail <a> 7"),
@@ -480,7 +480,7 @@ async fn another_client_gets_another_filter() {
 }
 
 #[tokio::test]
-async fn quit_closes() {
+async fn quit_closes_the_connection() {
     let mut test = TestSession::agreed(ScriptedFilters::default()).await;
     test.send(&[connect(), mail()]).await.unwrap();
     let frame = MilterFrame { code: code::QUIT, data: b"" };
@@ -493,7 +493,7 @@ fn header(value: &[u8]) -> MessageChange {
 }
 
 #[tokio::test]
-async fn changes_are_made_as_agreed() {
+async fn sends_only_negotiated_changes() {
     let changes = vec![header(b" v"), MessageChange::Quarantine(b"no".to_vec()), header(b"w")];
     let verdict = |action| FilterVerdict { changes: changes.clone(), action };
     let script = |steps, action| ScriptedFilters {
@@ -516,7 +516,7 @@ async fn changes_are_made_as_agreed() {
 }
 
 #[tokio::test]
-async fn a_verdict_that_cannot_be_said_is_not_half_said() {
+async fn a_verdict_that_cannot_be_encoded_appends_nothing() {
     let verdict =
         FilterVerdict { changes: vec![header(b"v"), header(b"\0")], action: FilterAction::Continue };
     let mut test = TestSession::agreed(ScriptedFilters {
@@ -537,7 +537,7 @@ async fn a_verdict_that_cannot_be_said_is_not_half_said() {
 
 /// Every command has its reply or ends the connection, in any order.
 #[tokio::test]
-async fn commands_of_chance_are_answered_or_refused() {
+async fn answers_or_rejects_random_commands() {
     let mut state = 7_u64;
     let mut chance = |max: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

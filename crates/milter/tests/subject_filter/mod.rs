@@ -1,4 +1,4 @@
-//! A filter whose behaviour the subject of a message chooses, and a server of it.
+//! A filter whose behaviour depends on the subject of a message, and its server.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::future::pending;
@@ -16,14 +16,14 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{sleep, timeout};
 
-/// Makes [`SubjectFilter`]s.
+/// A factory of [`SubjectFilter`]s.
 #[derive(Clone, Default)]
 pub struct SubjectFilters {
     pub steps: Steps,
     pub aborts: Arc<AtomicU64>,
 }
 
-/// Does what the subject says.
+/// A filter that does what the subject says.
 pub struct SubjectFilter {
     subject: Vec<u8>,
     headers: usize,
@@ -49,7 +49,7 @@ impl SubjectFilter {
         (self.headers, self.bytes) = (0, 0);
     }
 
-    /// What was seen, as a header.
+    /// Returns a header with the counts of the message.
     fn seen(&self, macros: &MacroTable) -> MessageChange {
         let id = String::from_utf8_lossy(macros.get("i").unwrap_or(b"-")).into_owned();
         let value = format!(" id={id} headers={} body={}", self.headers, self.bytes);
@@ -85,7 +85,7 @@ impl MessageFilter for SubjectFilter {
                 action: FilterAction::Continue,
             },
             b"all" => FilterVerdict { changes: every_change(150_000), action: FilterAction::Accept },
-            // miltertest has room for a thousand bytes of a reply, and looks at no more.
+            // miltertest has room for a thousand bytes of a reply and ignores the rest.
             b"small" => FilterVerdict { changes: every_change(500), action: FilterAction::Accept },
             b"slow" => {
                 sleep(Duration::from_secs(35)).await;
@@ -104,7 +104,7 @@ impl MessageFilter for SubjectFilter {
     }
 }
 
-/// Each kind of change once, with a new body of this length.
+/// Returns each kind of change once, with a new body of this length.
 pub fn every_change(body_bytes: usize) -> Vec<MessageChange> {
     let (name, value) = (b"X-New".to_vec(), b" new\n folded".to_vec());
     let (address, arguments) = (b"<x@example>".to_vec(), Some(b"BODY=8BITMIME".to_vec()));
@@ -121,7 +121,7 @@ pub fn every_change(body_bytes: usize) -> Vec<MessageChange> {
     ]
 }
 
-/// A server that runs.
+/// A running server.
 pub struct TestServer {
     pub socket: MilterSocket,
     pub counters: Arc<MilterCounters>,
@@ -143,12 +143,12 @@ impl TestServer {
         Self { socket, counters, aborts, stop: Some(stop), running }
     }
 
-    /// With what all MTAs offer, and settings that are the default's.
+    /// Starts a server with common steps and default settings.
     pub async fn plain(socket: &str) -> Self {
         Self::start(socket, Steps::LEADING_SPACE | Steps::SKIP, MilterSettings::default()).await
     }
 
-    /// A client that was negotiated with and has said EHLO.
+    /// Returns a client that has negotiated and sent EHLO.
     pub async fn client(&self) -> MilterClient {
         let mut client = MilterClient::connect(&self.socket).await.unwrap();
         client.negotiate().await.unwrap();
@@ -156,12 +156,12 @@ impl TestServer {
         client
     }
 
-    /// Tells it to stop.
+    /// Makes the server stop.
     pub fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
     }
 
-    /// Waits until it has stopped.
+    /// Stops the server and waits until it has ended.
     pub async fn stopped(mut self) {
         if self.stop.is_some() {
             self.stop();
@@ -169,7 +169,7 @@ impl TestServer {
         timeout(Duration::from_secs(60), self.running).await.unwrap().unwrap();
     }
 
-    /// Waits until a counter has risen to `value`.
+    /// Waits until a counter has this value.
     pub async fn counts(&self, counter: impl Fn(&MilterCounters) -> u64, value: u64) {
         let is_there = async {
             while counter(&self.counters) != value {
@@ -185,7 +185,7 @@ pub fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-/// The value of the header that says what was seen.
+/// Returns the value of the header with the counts.
 pub fn seen(changes: &[MessageChange]) -> String {
     match changes {
         [MessageChange::AddHeader { name, value }] if name == b"X-Seen" => {
@@ -195,7 +195,7 @@ pub fn seen(changes: &[MessageChange]) -> String {
     }
 }
 
-/// Sends a message with this subject and a body as long, and gives what comes of it.
+/// Sends a message with this subject and length. Returns the answer.
 pub async fn send(
     client: &mut MilterClient,
     subject: &str,
