@@ -4,13 +4,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_dkim::{
-    DkimSignature, MailLimits, MailMessage, ParsedSignatures, TagList, VerifyPolicy, claims_authserv_id,
+    DkimSignature, MailLimits, ParsedMail, ParsedSignatures, TagList, VerifyPolicy, claims_authserv_id,
     parse_results,
 };
 
 fuzz_target!(|text: &[u8]| {
     let limits = MailLimits { headers: 2_000, signed_names: 64, ..MailLimits::default() };
-    let Ok(message) = MailMessage::parse(text, &limits) else { return };
+    let Ok(message) = ParsedMail::parse(text, &limits) else { return };
     let policy =
         VerifyPolicy { limits, accepts_sha1: true, verifies_chains: true, ..VerifyPolicy::default() };
     let needs = ParsedSignatures::parse(&message.headers, &policy, 1_700_000_000).body_needs();

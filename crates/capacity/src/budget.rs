@@ -6,7 +6,7 @@ pub const OVERHEAD_US: f64 = 37.0;
 
 /// What may be spent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
+pub struct CpuBudget {
     /// Cores.
     pub cores: f64,
     /// The share of their time that verification may take, above 0 and at most 1.
@@ -15,7 +15,7 @@ pub struct Budget {
     pub overhead_us: f64,
 }
 
-impl Budget {
+impl CpuBudget {
     /// Validations per second of one core that does nothing else, from bare verifications per second.
     #[must_use]
     pub fn validations_per_s(&self, verifications_per_s: f64) -> f64 {

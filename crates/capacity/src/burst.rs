@@ -2,7 +2,7 @@
 
 /// Queries in a second of the clock: the most, and how the seconds under observation are spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Burst {
+pub struct QueryBurst {
     /// Seconds under observation, those without a query included.
     pub seconds: u64,
     /// Queries in the busiest second.
@@ -19,7 +19,7 @@ pub struct Burst {
     pub p99_9: u64,
 }
 
-impl Burst {
+impl QueryBurst {
     /// From the queries of seconds that have messages, and the number of all seconds. `None` where there are none.
     pub(super) fn new(mut rates: Vec<u64>, seconds: u64) -> Option<Self> {
         rates.sort_unstable();

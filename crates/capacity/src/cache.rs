@@ -2,24 +2,24 @@
 
 use std::collections::HashMap;
 
-use super::Signature;
+use super::SignatureRecord;
 
 /// Signatures that are verified and have not expired. A set and its signature leave a cache together (RFC 4035 4.5).
 #[derive(Debug)]
-pub(super) struct Cache {
+pub(super) struct SignatureCache {
     /// By identity, the second at which each expires.
     expiry_s: HashMap<u64, u64>,
     max: usize,
     now_s: u64,
 }
 
-impl Cache {
+impl SignatureCache {
     pub(super) fn new(max: usize) -> Self {
         Self { expiry_s: HashMap::new(), max, now_s: 0 }
     }
 
     /// True where a resolver that sees this signature has to verify it. Messages without a time come when the latest one came.
-    pub(super) fn must_verify(&mut self, at_s: Option<u64>, signature: Signature) -> bool {
+    pub(super) fn must_verify(&mut self, at_s: Option<u64>, signature: SignatureRecord) -> bool {
         self.now_s = at_s.unwrap_or(self.now_s);
         if self.expiry_s.get(&signature.id).is_some_and(|expiry_s| *expiry_s > self.now_s) {
             return false;

@@ -2,7 +2,7 @@
 
 /// A line y = coefficient x + intercept through points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct LineFit {
     /// The line's slope.
     pub coefficient: f64,
     /// Where it meets x = 0.
@@ -15,7 +15,7 @@ pub struct Fit {
     pub points: u64,
 }
 
-impl Fit {
+impl LineFit {
     /// The line through `points` and as many times (0, 0) as `zeros` says. `None` for fewer than three points, or where x is the
     /// same everywhere.
     pub(super) fn new(points: &[(f64, f64)], zeros: u64) -> Option<Self> {

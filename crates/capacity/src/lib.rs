@@ -13,12 +13,12 @@
 //!
 //! | item | what it holds |
 //! |---|---|
-//! | [`walk`] | a message: query or response, and its signatures |
+//! | [`walk_message`] | a message: query or response, and its signatures |
 //! | [`Traffic`] | messages counted by the second, in bounded memory, with a simulated cache |
-//! | [`Burst`] | queries per second: the most, and percentiles |
-//! | [`Fit`] | a line through intervals, with its error |
-//! | [`Model`], [`requirement`] | f and what it demands |
-//! | [`Budget`] | what a rate of verification is worth beside everything else that a resolver does |
+//! | [`QueryBurst`] | queries per second: the most, and percentiles |
+//! | [`LineFit`] | a line through intervals, with its error |
+//! | [`DemandModel`], [`round_up_requirement`] | f and what it demands |
+//! | [`CpuBudget`] | what a rate of verification is worth beside everything else that a resolver does |
 //! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
 #![forbid(unsafe_code)]
 
@@ -33,9 +33,9 @@ mod model;
 mod tests;
 mod traffic;
 
-pub use self::budget::{Budget, OVERHEAD_US};
-pub use self::burst::Burst;
-pub use self::fit::Fit;
-pub use self::message::{MessageError, QUERY, Signature, Walked, walk};
-pub use self::model::{Function, Model, Origin, requirement};
-pub use self::traffic::{Counts, Limits, Traffic};
+pub use self::budget::{CpuBudget, OVERHEAD_US};
+pub use self::burst::QueryBurst;
+pub use self::fit::LineFit;
+pub use self::message::{DnsMessageError, MessageSummary, QUERY, SignatureRecord, walk_message};
+pub use self::model::{DemandModel, FunctionOrigin, ModelFunction, round_up_requirement};
+pub use self::traffic::{Traffic, TrafficCounts, TrafficLimits};

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 /// Why a message is none, or not to its end. The peer's fault, or of who cut it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
+pub enum DnsMessageError {
     /// Fewer than 12 bytes.
     #[error("a message of fewer than 12 bytes")]
     Header,
@@ -21,7 +21,7 @@ pub enum MessageError {
 
 /// What a message tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Walked {
+pub struct MessageSummary {
     /// The bit QR.
     pub is_response: bool,
     /// The opcode: [`QUERY`], or that of an UPDATE, a NOTIFY or another message whose sections hold something else.
@@ -31,12 +31,12 @@ pub struct Walked {
     /// Signatures in answer, authority and additional section.
     pub signatures: u32,
     /// What is wrong after its header; what came before counts.
-    pub fault: Option<MessageError>,
+    pub fault: Option<DnsMessageError>,
 }
 
 /// A record of type RRSIG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Signature {
+pub struct SignatureRecord {
     /// A hash of owner, type covered, algorithm, key tag and signer: equal for the signature of the same set by the same key.
     pub id: u64,
     /// For how many seconds a cache may keep it with the set that it covers: the record's TTL, at most the original one.
@@ -58,11 +58,14 @@ const SIGNATURE_FIXED: usize = 18;
 /// Walks over a message and shows its signatures in order. Of a message with another opcode than [`QUERY`] only the header is read.
 ///
 /// # Errors
-/// [`MessageError::Header`]. Whatever is wrong further on is told by [`Walked::fault`].
-pub fn walk(message: &[u8], on_signature: &mut dyn FnMut(Signature)) -> Result<Walked, MessageError> {
-    let header: &[u8; 12] = message.first_chunk().ok_or(MessageError::Header)?;
+/// [`DnsMessageError::Header`]. Whatever is wrong further on is told by [`MessageSummary::fault`].
+pub fn walk_message(
+    message: &[u8],
+    on_signature: &mut dyn FnMut(SignatureRecord),
+) -> Result<MessageSummary, DnsMessageError> {
+    let header: &[u8; 12] = message.first_chunk().ok_or(DnsMessageError::Header)?;
     let count = |at: usize| u32::from(u16::from_be_bytes([header[at], header[at + 1]]));
-    let mut walked = Walked {
+    let mut walked = MessageSummary {
         is_response: header[2] & 0x80 != 0,
         opcode: header[2] >> 3 & 15,
         questions: u16::from_be_bytes([header[4], header[5]]),
@@ -72,7 +75,7 @@ pub fn walk(message: &[u8], on_signature: &mut dyn FnMut(Signature)) -> Result<W
     if walked.opcode != QUERY {
         return Ok(walked);
     }
-    let mut walker = Walker { message, at: header.len() };
+    let mut walker = MessageWalker { message, at: header.len() };
     let mut all = || {
         for _ in 0..count(4) {
             walker.question()?;
@@ -89,22 +92,22 @@ pub fn walk(message: &[u8], on_signature: &mut dyn FnMut(Signature)) -> Result<W
     Ok(walked)
 }
 
-struct Walker<'a> {
+struct MessageWalker<'a> {
     message: &'a [u8],
     at: usize,
 }
 
-impl<'a> Walker<'a> {
-    fn question(&mut self) -> Result<(), MessageError> {
+impl<'a> MessageWalker<'a> {
+    fn question(&mut self) -> Result<(), DnsMessageError> {
         self.skip_name()?;
         self.take(4).map(drop)
     }
 
     /// RFC 1035 4.1.3.
-    fn record(&mut self) -> Result<Option<Signature>, MessageError> {
+    fn record(&mut self) -> Result<Option<SignatureRecord>, DnsMessageError> {
         let owner = self.at;
         self.skip_name()?;
-        let fixed: &[u8; 10] = self.take(10)?.first_chunk().ok_or(MessageError::Short)?;
+        let fixed: &[u8; 10] = self.take(10)?.first_chunk().ok_or(DnsMessageError::Short)?;
         let kind = u16::from_be_bytes([fixed[0], fixed[1]]);
         let ttl_s = u32::from_be_bytes([fixed[4], fixed[5], fixed[6], fixed[7]]);
         let data = self.take(usize::from(u16::from_be_bytes([fixed[8], fixed[9]])))?;
@@ -114,11 +117,11 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn signature(&self, owner: usize, ttl_s: u32, data: &[u8]) -> Result<Signature, MessageError> {
-        let (fixed, rest) = data.split_at_checked(SIGNATURE_FIXED).ok_or(MessageError::Signature)?;
-        let (signer, value) = split_name(rest).ok_or(MessageError::Signature)?;
+    fn signature(&self, owner: usize, ttl_s: u32, data: &[u8]) -> Result<SignatureRecord, DnsMessageError> {
+        let (fixed, rest) = data.split_at_checked(SIGNATURE_FIXED).ok_or(DnsMessageError::Signature)?;
+        let (signer, value) = split_name(rest).ok_or(DnsMessageError::Signature)?;
         if value.is_empty() {
-            return Err(MessageError::Signature);
+            return Err(DnsMessageError::Signature);
         }
         let mut name = [0; MAX_NAME];
         let len = self.name(owner, &mut name)?;
@@ -129,47 +132,47 @@ impl<'a> Walker<'a> {
         hasher.write(&fixed[16..]);
         hasher.write(&signer.to_ascii_lowercase());
         let original_s = u32::from_be_bytes([fixed[4], fixed[5], fixed[6], fixed[7]]);
-        Ok(Signature { id: hasher.finish(), ttl_s: ttl_s.min(original_s) })
+        Ok(SignatureRecord { id: hasher.finish(), ttl_s: ttl_s.min(original_s) })
     }
 
-    fn take(&mut self, len: usize) -> Result<&'a [u8], MessageError> {
-        let taken = self.message.get(self.at..self.at + len).ok_or(MessageError::Short)?;
+    fn take(&mut self, len: usize) -> Result<&'a [u8], DnsMessageError> {
+        let taken = self.message.get(self.at..self.at + len).ok_or(DnsMessageError::Short)?;
         self.at += len;
         Ok(taken)
     }
 
     /// To the first byte after a name that stands here: after the root, or after a pointer.
-    fn skip_name(&mut self) -> Result<(), MessageError> {
+    fn skip_name(&mut self) -> Result<(), DnsMessageError> {
         let start = self.at;
         while self.at - start < MAX_NAME {
-            match *self.message.get(self.at).ok_or(MessageError::Short)? {
+            match *self.message.get(self.at).ok_or(DnsMessageError::Short)? {
                 0 => return self.take(1).map(drop),
                 0xc0.. => return self.take(2).map(drop),
                 len @ 1..=63 => self.take(usize::from(len) + 1).map(drop)?,
-                _ => return Err(MessageError::Name),
+                _ => return Err(DnsMessageError::Name),
             }
         }
-        Err(MessageError::Name)
+        Err(DnsMessageError::Name)
     }
 
     /// A name in small letters without pointers (RFC 1035 4.1.4); its length. Pointers lead backwards only, so there are no circles.
-    fn name(&self, start: usize, out: &mut [u8; MAX_NAME]) -> Result<usize, MessageError> {
+    fn name(&self, start: usize, out: &mut [u8; MAX_NAME]) -> Result<usize, DnsMessageError> {
         let (mut at, mut earliest, mut len) = (start, start, 0);
         loop {
-            let label_len = *self.message.get(at).ok_or(MessageError::Short)?;
+            let label_len = *self.message.get(at).ok_or(DnsMessageError::Short)?;
             match label_len {
                 0xc0.. => {
-                    let low = *self.message.get(at + 1).ok_or(MessageError::Short)?;
+                    let low = *self.message.get(at + 1).ok_or(DnsMessageError::Short)?;
                     at = usize::from(u16::from_be_bytes([label_len & 0x3f, low]));
                     if at >= earliest {
-                        return Err(MessageError::Name);
+                        return Err(DnsMessageError::Name);
                     }
                     earliest = at;
                 }
                 0..=63 => {
                     let end = at + 1 + usize::from(label_len);
-                    let label = self.message.get(at..end).ok_or(MessageError::Short)?;
-                    let to = out.get_mut(len..len + label.len()).ok_or(MessageError::Name)?;
+                    let label = self.message.get(at..end).ok_or(DnsMessageError::Short)?;
+                    let to = out.get_mut(len..len + label.len()).ok_or(DnsMessageError::Name)?;
                     to.copy_from_slice(label);
                     to.make_ascii_lowercase();
                     len += label.len();
@@ -178,7 +181,7 @@ impl<'a> Walker<'a> {
                     }
                     at = end;
                 }
-                _ => return Err(MessageError::Name),
+                _ => return Err(DnsMessageError::Name),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! From queries to signatures to verify.
 
-use super::{Counts, Fit, Traffic};
+use super::{LineFit, Traffic, TrafficCounts};
 
 /// Intervals that a line needs at least to be believed.
 const FEWEST_POINTS: u64 = 10;
@@ -9,20 +9,20 @@ const MIN_R_SQUARED: f64 = 0.5;
 
 /// One of f1 to f4: y = coefficient x + intercept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Function {
+pub struct ModelFunction {
     /// r, a_s, s or a_v.
     pub coefficient: f64,
     /// Its beta.
     pub intercept: f64,
     /// Where both come from.
-    pub origin: Origin,
+    pub origin: FunctionOrigin,
 }
 
 /// Where a function of the model comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Origin {
+pub enum FunctionOrigin {
     /// A line through the intervals of the traffic.
-    Fit(Fit),
+    Fit(LineFit),
     /// The quotient of totals, because no line through the intervals can be believed: fewer than ten of them, a coefficient that
     /// is not positive, or less than half of the variance explained.
     Ratio,
@@ -34,36 +34,36 @@ pub enum Origin {
 
 /// f: S_v = a Q + b, and what it is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
+pub struct DemandModel {
     /// f1: responses per query.
-    pub r: Function,
+    pub r: ModelFunction,
     /// f2: the share of responses that have signatures.
-    pub a_s: Function,
+    pub a_s: ModelFunction,
     /// f3: signatures per response that has some.
-    pub s: Function,
+    pub s: ModelFunction,
     /// f4: the share of signatures that are verified.
-    pub a_v: Function,
+    pub a_v: ModelFunction,
     /// b by hand, instead of the composition's.
     pub b: Option<f64>,
 }
 
-impl Function {
+impl ModelFunction {
     /// A coefficient by hand.
     #[must_use]
     pub fn by_hand(coefficient: f64) -> Self {
-        Self { coefficient, intercept: 0.0, origin: Origin::ByHand }
+        Self { coefficient, intercept: 0.0, origin: FunctionOrigin::ByHand }
     }
 
     const fn worst_case(coefficient: f64) -> Self {
-        Self { coefficient, intercept: 0.0, origin: Origin::WorstCase }
+        Self { coefficient, intercept: 0.0, origin: FunctionOrigin::WorstCase }
     }
 
     /// The line through the intervals where it can be believed, else the quotient of the totals; `None` where nothing was divided.
     fn measured(
         traffic: &Traffic,
         interval_s: u64,
-        x: fn(&Counts) -> u64,
-        y: fn(&Counts) -> u64,
+        x: fn(&TrafficCounts) -> u64,
+        y: fn(&TrafficCounts) -> u64,
     ) -> Option<Self> {
         let totals = traffic.totals();
         if x(&totals) == 0 {
@@ -71,36 +71,38 @@ impl Function {
         }
         let fit = traffic.fit(interval_s, x, y).filter(is_believed);
         Some(match fit {
-            Some(fit) => {
-                Self { coefficient: fit.coefficient, intercept: fit.intercept, origin: Origin::Fit(fit) }
-            }
+            Some(fit) => Self {
+                coefficient: fit.coefficient,
+                intercept: fit.intercept,
+                origin: FunctionOrigin::Fit(fit),
+            },
             None => {
                 let coefficient = y(&totals) as f64 / x(&totals) as f64;
-                Self { coefficient, intercept: 0.0, origin: Origin::Ratio }
+                Self { coefficient, intercept: 0.0, origin: FunctionOrigin::Ratio }
             }
         })
     }
 }
 
-fn is_believed(fit: &Fit) -> bool {
+fn is_believed(fit: &LineFit) -> bool {
     fit.points >= FEWEST_POINTS && fit.coefficient > 0.0 && fit.r_squared >= MIN_R_SQUARED
 }
 
-impl Model {
+impl DemandModel {
     /// Every query is answered, every response has three signatures, and each is verified. Blaauwendraad 2017, section 4.1.
     pub const WORST_CASE: Self = Self {
-        r: Function::worst_case(1.0),
-        a_s: Function::worst_case(1.0),
-        s: Function::worst_case(3.0),
-        a_v: Function::worst_case(1.0),
+        r: ModelFunction::worst_case(1.0),
+        a_s: ModelFunction::worst_case(1.0),
+        s: ModelFunction::worst_case(3.0),
+        a_v: ModelFunction::worst_case(1.0),
         b: None,
     };
 
     /// f1 to f4 from traffic, by intervals of so many seconds. `None` for what the traffic does not tell: a log of queries has no
     /// responses.
     #[must_use]
-    pub fn measured(traffic: &Traffic, interval_s: u64) -> [Option<Function>; 4] {
-        let measured = |x, y| Function::measured(traffic, interval_s, x, y);
+    pub fn measured(traffic: &Traffic, interval_s: u64) -> [Option<ModelFunction>; 4] {
+        let measured = |x, y| ModelFunction::measured(traffic, interval_s, x, y);
         [
             measured(|counts| counts.queries, |counts| counts.responses)
                 .filter(|_| traffic.totals().responses > 0),
@@ -139,7 +141,7 @@ impl Model {
 
 /// Signatures per second, rounded up to one significant digit: 174 are 200. A trillionth of error is no reason to round up.
 #[must_use]
-pub fn requirement(signatures_per_s: f64) -> f64 {
+pub fn round_up_requirement(signatures_per_s: f64) -> f64 {
     if !(signatures_per_s.is_finite() && signatures_per_s > 0.0) {
         return 0.0;
     }

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::cache::Cache;
-use super::{Burst, Fit, QUERY, walk};
+use super::cache::SignatureCache;
+use super::{LineFit, QUERY, QueryBurst, walk_message};
 
 /// What is counted, in a second, in an interval or altogether.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TrafficCounts {
     /// Q: queries, that is messages with opcode QUERY that ask something.
     pub queries: u64,
     /// R: responses.
@@ -22,14 +22,14 @@ pub struct Counts {
 
 /// Bounds of what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TrafficLimits {
     /// Most seconds with messages that are kept apart, of about 60 bytes each: two million are 23 days.
     pub seconds: usize,
     /// Most signatures in the simulated cache, of about 32 bytes each.
     pub cache_entries: usize,
 }
 
-impl Default for Limits {
+impl Default for TrafficLimits {
     fn default() -> Self {
         Self { seconds: 2_000_000, cache_entries: 1_000_000 }
     }
@@ -42,14 +42,14 @@ impl Default for Limits {
 /// every signature of a set that has several.
 #[derive(Debug)]
 pub struct Traffic {
-    limits: Limits,
-    seconds: HashMap<u64, Counts>,
-    totals: Counts,
+    limits: TrafficLimits,
+    seconds: HashMap<u64, TrafficCounts>,
+    totals: TrafficCounts,
     /// Messages that are in the totals alone.
     unplaced: u64,
     malformed: u64,
     other_opcodes: u64,
-    cache: Cache,
+    cache: SignatureCache,
     /// First and last second of the input that is read now.
     input: Option<(u64, u64)>,
     inputs: Vec<(u64, u64)>,
@@ -58,15 +58,15 @@ pub struct Traffic {
 impl Traffic {
     /// No traffic yet.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: TrafficLimits) -> Self {
         Self {
             limits,
             seconds: HashMap::new(),
-            totals: Counts::default(),
+            totals: TrafficCounts::default(),
             unplaced: 0,
             malformed: 0,
             other_opcodes: 0,
-            cache: Cache::new(limits.cache_entries.max(1)),
+            cache: SignatureCache::new(limits.cache_entries.max(1)),
             input: None,
             inputs: Vec::new(),
         }
@@ -77,7 +77,7 @@ impl Traffic {
         let cache = &mut self.cache;
         let mut verified = 0;
         let walked =
-            walk(message, &mut |signature| verified += u64::from(cache.must_verify(at_s, signature)));
+            walk_message(message, &mut |signature| verified += u64::from(cache.must_verify(at_s, signature)));
         let Ok(walked) = walked else {
             self.malformed += 1;
             return;
@@ -95,15 +95,21 @@ impl Traffic {
         self.add(
             at_s,
             match walked.is_response {
-                false => Counts { queries: 1, ..Counts::default() },
-                true => Counts { queries: 0, responses: 1, signed: signatures.min(1), signatures, verified },
+                false => TrafficCounts { queries: 1, ..TrafficCounts::default() },
+                true => TrafficCounts {
+                    queries: 0,
+                    responses: 1,
+                    signed: signatures.min(1),
+                    signatures,
+                    verified,
+                },
             },
         );
     }
 
     /// Counts a query of which nothing is known but its second.
     pub fn query(&mut self, at_s: u64) {
-        self.add(Some(at_s), Counts { queries: 1, ..Counts::default() });
+        self.add(Some(at_s), TrafficCounts { queries: 1, ..TrafficCounts::default() });
     }
 
     /// What comes next is of another input: the time between them was not observed.
@@ -111,7 +117,7 @@ impl Traffic {
         self.inputs.extend(self.input.take());
     }
 
-    fn add(&mut self, at_s: Option<u64>, counts: Counts) {
+    fn add(&mut self, at_s: Option<u64>, counts: TrafficCounts) {
         self.totals.add(counts);
         let Some(at_s) = at_s else {
             self.unplaced += 1;
@@ -128,11 +134,11 @@ impl Traffic {
 
     /// All that was counted.
     #[must_use]
-    pub fn totals(&self) -> Counts {
+    pub fn totals(&self) -> TrafficCounts {
         self.totals
     }
 
-    /// Messages that are counted, but in no second: without a time, or beyond [`Limits::seconds`].
+    /// Messages that are counted, but in no second: without a time, or beyond [`TrafficLimits::seconds`].
     #[must_use]
     pub fn unplaced(&self) -> u64 {
         self.unplaced
@@ -158,15 +164,15 @@ impl Traffic {
 
     /// Queries per second; `None` where no second is known.
     #[must_use]
-    pub fn burst(&self) -> Option<Burst> {
+    pub fn burst(&self) -> Option<QueryBurst> {
         let rates = self.seconds.values().map(|counts| counts.queries).collect();
-        Burst::new(rates, self.observed_s())
+        QueryBurst::new(rates, self.observed_s())
     }
 
     /// Counts by intervals of so many seconds (at least one), in order; those without messages left out.
     #[must_use]
-    pub fn intervals(&self, interval_s: u64) -> BTreeMap<u64, Counts> {
-        let mut intervals: BTreeMap<u64, Counts> = BTreeMap::new();
+    pub fn intervals(&self, interval_s: u64) -> BTreeMap<u64, TrafficCounts> {
+        let mut intervals: BTreeMap<u64, TrafficCounts> = BTreeMap::new();
         for (second, counts) in &self.seconds {
             intervals.entry(second / interval_s.max(1)).or_default().add(*counts);
         }
@@ -175,12 +181,17 @@ impl Traffic {
 
     /// The line of y over x through intervals of so many seconds; `None` where no line can be told.
     #[must_use]
-    pub fn fit(&self, interval_s: u64, x: fn(&Counts) -> u64, y: fn(&Counts) -> u64) -> Option<Fit> {
+    pub fn fit(
+        &self,
+        interval_s: u64,
+        x: fn(&TrafficCounts) -> u64,
+        y: fn(&TrafficCounts) -> u64,
+    ) -> Option<LineFit> {
         let intervals = self.intervals(interval_s);
         let points: Vec<(f64, f64)> =
             intervals.values().map(|counts| (x(counts) as f64, y(counts) as f64)).collect();
         let silent = self.observed(interval_s).saturating_sub(points.len() as u64);
-        Fit::new(&points, silent)
+        LineFit::new(&points, silent)
     }
 
     /// Intervals that inputs reach into.
@@ -200,7 +211,7 @@ impl Traffic {
     }
 }
 
-impl Counts {
+impl TrafficCounts {
     fn add(&mut self, other: Self) {
         self.queries += other.queries;
         self.responses += other.responses;

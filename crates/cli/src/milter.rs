@@ -14,11 +14,11 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::args::Global;
 use crate::key_records::{self, SourceError};
 use crate::serve::{Log, harden, log, stopped};
 use crate::service_manager::{ServiceState, notify};
-use crate::table::count;
+use oarlock_measure::table::count;
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]
@@ -46,9 +46,9 @@ pub(crate) struct MilterArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MilterError {
     #[error(transparent)]
-    Config(#[from] FilterConfigError),
+    FilterConfig(#[from] FilterConfigError),
     #[error(transparent)]
-    Service(#[from] FilterServiceError),
+    FilterService(#[from] FilterServiceError),
     #[error(transparent)]
     Records(#[from] SourceError),
     #[error("{}", list(.0))]
@@ -59,20 +59,20 @@ pub(crate) enum MilterError {
     Stdout(#[from] io::Error),
 }
 
-impl MilterError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for MilterError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Keys(_) => true,
-            Self::Records(error) => error.is_users(),
-            Self::Service(error) => !matches!(
-                error,
+            Self::FilterConfig(_) | Self::Keys(_) => FailureKind::Usage,
+            Self::Records(error) => error.kind(),
+            Self::FilterService(
                 FilterServiceError::Server(_)
-                    | FilterServiceError::Metrics { .. }
-                    | FilterServiceError::Remote(_)
-                    | FilterServiceError::Start(_)
-            ),
-            _ => false,
+                | FilterServiceError::Metrics { .. }
+                | FilterServiceError::Remote(_)
+                | FilterServiceError::Start(_),
+            ) => FailureKind::Machine,
+            Self::FilterService(_) => FailureKind::Usage,
+            Self::Runtime(_) => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
@@ -81,7 +81,7 @@ fn list(faults: &[SigningKeyFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError> {
+pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), MilterError> {
     let mut config = match &args.config {
         Some(path) => FilterConfig::read(path)?,
         None => FilterConfig::default(),
@@ -135,7 +135,7 @@ fn make_room(connections: usize) {
 }
 
 async fn open(
-    global: &Global,
+    global: &GlobalOptions,
     args: &MilterArgs,
     config: &FilterConfig,
 ) -> Result<FilterService, MilterError> {
@@ -145,7 +145,7 @@ async fn open(
 }
 
 /// Checks the configuration and every key, and says what would be done.
-async fn check(global: &Global, args: &MilterArgs, config: &FilterConfig) -> Result<(), MilterError> {
+async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig) -> Result<(), MilterError> {
     let service = open(global, args, config).await?;
     let faults = service.check_keys().await;
     if !faults.is_empty() {
@@ -202,7 +202,7 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
 }
 
 fn say(
-    global: &Global,
+    global: &GlobalOptions,
     args: &MilterArgs,
     service: &FilterService,
     sockets: &[String],

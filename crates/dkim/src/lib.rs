@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`message`](MailMessage) | header fields and body, as they are transmitted |
+//! | [`message`](ParsedMail) | header fields and body, as they are transmitted |
 //! | [`canon`](Canonicalization) | canonical forms; bodies as streams |
 //! | [`tags`](TagList), [`signature`](DkimSignature), [`record`](KeyRecord) | parsers of signatures and key records |
 //! | [`sign`](SignIntake) | signing in stages |
@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use oarlock::Accelerator;
-//! use oarlock_dkim::{VerifyIntake, KeyAnswer, MailLimits, MailMessage, VerifyPolicy, RecordOptions, SignIntake, DkimSigner, DkimVerdict, record_text};
+//! use oarlock_dkim::{VerifyIntake, KeyAnswer, MailLimits, ParsedMail, VerifyPolicy, RecordOptions, SignIntake, DkimSigner, DkimVerdict, record_text};
 //!
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
 //! let key = oarlock::keys::generate::ed25519()?;
@@ -25,12 +25,12 @@
 //! let mail = b"From: a@example.com\r\nSubject: hello\r\n\r\nHow are you?\r\n";
 //! let limits = MailLimits::default();
 //! let mut intake = SignIntake::new(1_700_000_000);
-//! intake.push(MailMessage::parse(mail, &limits)?, [&signer])?;
+//! intake.push(ParsedMail::parse(mail, &limits)?, [&signer])?;
 //! let field = intake.sign(&accelerator)?.remove(0)?;
 //! let signed = [field.as_bytes(), b"\r\n", mail].concat();
 //!
 //! let mut intake = VerifyIntake::new(&VerifyPolicy::default(), 1_700_000_100);
-//! intake.push(&MailMessage::parse(&signed, &limits)?)?;
+//! intake.push(&ParsedMail::parse(&signed, &limits)?)?;
 //! let hashed = intake.hash(&accelerator)?;
 //! let names: Vec<String> = hashed.queries().map(ToString::to_string).collect();
 //! assert_eq!(names, ["s1._domainkey.example.com"]);
@@ -69,7 +69,7 @@ pub use self::canon::{BodyCanonicalizer, CanonicalForm, Canonicalization, Unknow
 pub use self::domain::ascii_form;
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
-pub use self::message::{FieldLayout, HeaderField, MailLimits, MailMessage, MailParseError};
+pub use self::message::{FieldLayout, HeaderField, MailLimits, MailParseError, ParsedMail};
 pub use self::policy::VerifyPolicy;
 pub use self::record::{KeyRecord, KeyRecordError, RecordOptions, record_strings, record_text, zone_line};
 pub use self::results::{

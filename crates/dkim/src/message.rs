@@ -154,14 +154,14 @@ pub(crate) fn name_hash(name: &[u8]) -> u32 {
 
 /// The header fields and the body of a message. Lines end with CRLF. A single CR or LF is an ordinary byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MailMessage<'a> {
+pub struct ParsedMail<'a> {
     /// The header fields from the top.
     pub headers: Vec<HeaderField<'a>>,
     /// The bytes after the empty line.
     pub body: &'a [u8],
 }
 
-impl<'a> MailMessage<'a> {
+impl<'a> ParsedMail<'a> {
     /// Parses a message. A first line `From `, as mailbox files have it, is skipped.
     ///
     /// # Errors
@@ -208,8 +208,8 @@ fn field(bytes: &[u8]) -> Range<usize> {
 mod tests {
     use super::*;
 
-    fn parse(text: &[u8]) -> Result<MailMessage<'_>, MailParseError> {
-        MailMessage::parse(text, &MailLimits::default())
+    fn parse(text: &[u8]) -> Result<ParsedMail<'_>, MailParseError> {
+        ParsedMail::parse(text, &MailLimits::default())
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(error(b"a b: c\r\n"), MailParseError::Name { field: 1, name: "a b".into() });
         assert_eq!(error(b"\xe4: c\r\n"), MailParseError::Name { field: 1, name: "\\xe4".into() });
         let limits = MailLimits { headers: 2, header_bytes: 40, ..MailLimits::default() };
-        let of = |text: &[u8]| MailMessage::parse(text, &limits).unwrap_err();
+        let of = |text: &[u8]| ParsedMail::parse(text, &limits).unwrap_err();
         assert_eq!(of(b"A:\r\nB:\r\nC:\r\n"), MailParseError::TooManyHeaders(2));
         assert_eq!(of(&[b"A:", &[b'x'; 60][..], b"\r\n"].concat()), MailParseError::HeaderTooLong(40));
     }

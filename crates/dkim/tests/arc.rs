@@ -7,7 +7,7 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    ArcChain, ArcSealer, BodyHasher, ChainFault, DkimSigner, DkimVerdict, MailLimits, MailMessage,
+    ArcChain, ArcSealer, BodyHasher, ChainFault, DkimSigner, DkimVerdict, MailLimits, ParsedMail,
     ParsedSignatures, SealError, SealIntake, SealedResults, VerifiedMessage, VerifyPolicy,
 };
 
@@ -49,7 +49,7 @@ fn seal_as(
     found: &VerifiedMessage,
 ) -> Result<Vec<u8>, SealError> {
     let mut sealing = SealIntake::new(sealer, NOW);
-    let message = MailMessage::parse(mail, &MailLimits::default()).unwrap();
+    let message = ParsedMail::parse(mail, &MailLimits::default()).unwrap();
     sealing.push(message, &results(found, &[])).unwrap();
     let set = sealing.seal(accelerator).unwrap().remove(0)?;
     Ok([set.to_string().as_bytes(), mail].concat())
@@ -125,7 +125,7 @@ fn an_unavailable_key_leaves_the_chain_undecided() {
     let accelerator = &engines()[0];
     let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
     let mut intake = oarlock_dkim::VerifyIntake::new(&policy(), NOW);
-    intake.push(&MailMessage::parse(&mail, &MailLimits::default()).unwrap()).unwrap();
+    intake.push(&ParsedMail::parse(&mail, &MailLimits::default()).unwrap()).unwrap();
     let hashed = intake.hash(accelerator).unwrap();
     assert_eq!(hashed.queries().count(), 1);
     let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::Unknown("timeout".into())).verify(accelerator);
@@ -140,7 +140,7 @@ fn an_unavailable_key_leaves_the_chain_undecided() {
 fn verifies_and_seals_chains_of_streamed_bodies() {
     for accelerator in engines() {
         let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
-        let message = MailMessage::parse(&mail, &MailLimits::default()).unwrap();
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
         let hash = |needs: Vec<_>| -> Vec<BodyHasher> {
             let mut hashers: Vec<_> =
                 needs.into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
@@ -191,7 +191,7 @@ const RIGHT_HASH: &str = "Ck5SoRNWUpSR4X0COv7R5ub2pUTtl6xz4dTFz++ji4M=";
 fn needs_no_more_memory_for_a_long_chain_than_for_its_message() {
     for (first, each) in [(80_000, 80_000), (3_900_000, 100)] {
         let text = unsigned_chain(first, each, WRONG_HASH);
-        let message = MailMessage::parse(text.as_bytes(), &MailLimits::default()).unwrap();
+        let message = ParsedMail::parse(text.as_bytes(), &MailLimits::default()).unwrap();
         let mut intake = oarlock_dkim::VerifyIntake::new(&policy(), NOW);
         intake.push(&message).unwrap();
         assert!(intake.bytes() <= text.len() + text.len() / 4, "{} of {}", intake.bytes(), text.len());
@@ -205,7 +205,7 @@ fn looks_up_no_key_for_a_chain_with_a_changed_message() {
         let mut policy = policy();
         policy.limits.max_lookups = max_lookups;
         let mut intake = oarlock_dkim::VerifyIntake::new(&policy, NOW);
-        intake.push(&MailMessage::parse(text.as_bytes(), &policy.limits).unwrap()).unwrap();
+        intake.push(&ParsedMail::parse(text.as_bytes(), &policy.limits).unwrap()).unwrap();
         let hashed = intake.hash(&engines()[0]).unwrap();
         let count = hashed.queries().count();
         let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::NoRecord).verify(&engines()[0]).remove(0);
@@ -248,7 +248,7 @@ fn a_set_repeats_the_results_of_other_filters() {
         let others = others.map(String::from);
         let sealers = sealers();
         let mut sealing = SealIntake::new(&sealers[0], NOW);
-        let message = MailMessage::parse(&mail, &MailLimits::default()).unwrap();
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
         sealing.push(message, &results(&found, &others)).unwrap();
         let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
         let set = set.to_string();

@@ -8,7 +8,7 @@ use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verif
 use oarlock::Accelerator;
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSigner, DkimVerdict, FailReason, KeyAnswer,
-    KeyRecordError, MailLimits, MailMessage, ParsedSignatures, RecordOptions, VerifyIntake, VerifyPolicy,
+    KeyRecordError, MailLimits, ParsedMail, ParsedSignatures, RecordOptions, VerifyIntake, VerifyPolicy,
     record_text,
 };
 
@@ -37,13 +37,13 @@ fn verifies_at_most_five_of_a_hundred_signatures() {
     let flood = [&mail[..end].repeat(100)[..], &mail[end..]].concat();
     let policy = VerifyPolicy::default();
     let needs = {
-        let message = MailMessage::parse(&flood, &policy.limits).unwrap();
+        let message = ParsedMail::parse(&flood, &policy.limits).unwrap();
         ParsedSignatures::parse(&message.headers, &policy, NOW).body_needs()
     };
     assert_eq!(needs.len(), 1, "one body, hashed once");
     let mut asked = 0;
     let mut intake = VerifyIntake::new(&policy, NOW);
-    intake.push(&MailMessage::parse(&flood, &policy.limits).unwrap()).unwrap();
+    intake.push(&ParsedMail::parse(&flood, &policy.limits).unwrap()).unwrap();
     let keyed = intake.hash(accelerator).unwrap().answer(|name| {
         asked += 1;
         zone().answer(name.as_str())
@@ -68,7 +68,7 @@ fn signs_and_verifies_a_body_of_fifty_megabytes() {
     for accelerator in engines() {
         let mail = signed(accelerator, &mail, &[&signer()]);
         assert!(is_pass(accelerator, &mail));
-        let message = MailMessage::parse(&mail, &MailLimits::default()).unwrap();
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
         let policy = VerifyPolicy::default();
         let parsed = ParsedSignatures::parse(&message.headers, &policy, NOW);
         let mut hashers: Vec<_> =
@@ -235,7 +235,7 @@ fn reads_the_record_of_a_message_with_a_changed_body() {
         assert_eq!(found(&Zone::default()).verdict(), DkimVerdict::Permerror);
         assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(KeyRecordError::Revoked.into()));
         let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
-        intake.push(&MailMessage::parse(&changed, &MailLimits::default()).unwrap()).unwrap();
+        intake.push(&ParsedMail::parse(&changed, &MailLimits::default()).unwrap()).unwrap();
         let hashed = intake.hash(accelerator).unwrap();
         let found = hashed.answer(|_| KeyAnswer::Unknown("SERVFAIL".into())).verify(accelerator);
         assert_eq!(found[0].signatures[0].verdict(), DkimVerdict::Temperror);

@@ -7,7 +7,7 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa1024, rsa2048, sign, signed, verify, verify_at};
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSignature, DkimSigner, DkimVerdict, FailReason,
-    HeaderCoverage, MailLimits, MailMessage, MailSignError, ParsedSignatures, SignIntake, SignatureAlgorithm,
+    HeaderCoverage, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake, SignatureAlgorithm,
     VerifyIntake, VerifyPolicy,
 };
 
@@ -165,7 +165,7 @@ fn reports_messages_that_cannot_be_signed_and_signs_the_others() {
         let signers = signers();
         let mut intake = SignIntake::new(NOW);
         for mail in [&none, &good, &two, &good] {
-            intake.push(MailMessage::parse(mail, &MailLimits::default()).unwrap(), &signers[1..]).unwrap();
+            intake.push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), &signers[1..]).unwrap();
         }
         let fields = intake.sign(accelerator).unwrap();
         let errors = fields.iter().map(|field| field.as_ref().err().cloned()).collect::<Vec<_>>();
@@ -182,7 +182,7 @@ fn streamed_bodies_give_the_same_results_as_whole_ones() {
     for accelerator in engines() {
         for mail in [&long, &crlf(MAIL)] {
             let limits = MailLimits::default();
-            let message = MailMessage::parse(mail, &limits).unwrap();
+            let message = ParsedMail::parse(mail, &limits).unwrap();
             let hashers = |needs: Vec<_>, body: &[u8]| {
                 let mut hashers: Vec<BodyHasher> =
                     needs.into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
@@ -198,7 +198,7 @@ fn streamed_bodies_give_the_same_results_as_whole_ones() {
             assert_eq!(Ok(&field), sign(accelerator, mail, &[&signers[2]])[0].as_ref());
 
             let whole = [field.as_bytes(), b"\r\n", mail].concat();
-            let message = MailMessage::parse(&whole, &limits).unwrap();
+            let message = ParsedMail::parse(&whole, &limits).unwrap();
             let parsed =
                 ParsedSignatures::parse(&message.headers, &VerifyPolicy::default(), NOW).into_owned();
             let needs = parsed.body_needs();
@@ -226,7 +226,7 @@ fn keeps_the_order_of_messages_at_every_batch_size() {
             let mut intake = SignIntake::new(NOW);
             for (number, mail) in mails.iter().enumerate() {
                 intake
-                    .push(MailMessage::parse(mail, &MailLimits::default()).unwrap(), [&signers[number % 3]])
+                    .push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), [&signers[number % 3]])
                     .unwrap();
             }
             let fields = intake.sign(accelerator).unwrap();

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
-//! | [`Stamp`] | whether a file has changed |
+//! | [`FileStamp`] | whether a file has changed |
 //! | [`check_secret_mode`] | who may read a file with secrets |
 //! | [`LogLimit`] | repeated log lines as a count |
 //! | [`read_private`] | a file with secrets, read if nobody else may read it |
@@ -21,6 +21,7 @@ pub mod atomic_file;
 pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
+mod file_stamp;
 #[cfg(feature = "net")]
 mod idle_timer;
 mod key_directory;
@@ -31,19 +32,18 @@ pub mod metrics;
 mod private_file;
 mod secret_file;
 mod socket_file;
-mod stamp;
 
 #[cfg(feature = "net")]
 pub use accept::accept_next;
 pub use atomic_file::AtomicFile;
+pub use file_stamp::FileStamp;
 #[cfg(feature = "net")]
 pub use idle_timer::IdleTimer;
 pub use key_directory::{
-    Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Listing, Material, is_key_name,
-    read_passphrase, read_private_passphrase, read_secret,
+    ENDINGS, FileFault, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+    is_key_name, read_passphrase, read_private_passphrase, read_secret,
 };
 pub use log_limit::LogLimit;
 pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
-pub use stamp::Stamp;

@@ -9,7 +9,7 @@ use oarlock::Key;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
 use oarlock_dkim::{DkimSigner, SignerError};
-use oarlock_io::{ExposedSecret, Stamp, check_secret_mode, read_secret};
+use oarlock_io::{ExposedSecret, FileStamp, check_secret_mode, read_secret};
 use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
@@ -92,7 +92,7 @@ pub(crate) struct KeyReader {
 /// A key file that is read on first use.
 pub(crate) struct SigningKeyFile {
     path: PathBuf,
-    key: OnceCell<(Option<Stamp>, Key)>,
+    key: OnceCell<(Option<FileStamp>, Key)>,
 }
 
 impl SigningKeyFile {
@@ -129,9 +129,9 @@ impl SigningKeyFile {
     }
 
     /// Reads the key on this thread.
-    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<Stamp>, Key), SigningKeyFault> {
+    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
         // The stamp is taken first, so that a file that is replaced meanwhile is read again later.
-        let stamp = Stamp::of(&self.path).ok();
+        let stamp = FileStamp::of(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
@@ -151,7 +151,7 @@ impl SigningKeyFile {
 
     /// Returns true if the key was read and the file has not changed since.
     pub(crate) fn is_current(&self) -> bool {
-        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == Stamp::of(&self.path).ok())
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::of(&self.path).ok())
     }
 
     fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock_io::metrics::{Page, Text, engines};
+use oarlock_io::metrics::{MetricsPage, MetricsText, engines};
 
 use crate::metrics::{FilterMetrics, VERDICTS, read};
 use crate::outcome::MessageOutcome;
@@ -20,9 +20,9 @@ pub(crate) struct FilterStatus {
     pub(crate) is_draining: AtomicBool,
 }
 
-impl Page for FilterStatus {
+impl MetricsPage for FilterStatus {
     fn page(&self) -> String {
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         about(&mut text, self);
         connections(&mut text, &self.counters);
         messages(&mut text, &self.base.metrics, &self.counters);
@@ -36,7 +36,7 @@ impl Page for FilterStatus {
     }
 }
 
-fn about(text: &mut Text, status: &FilterStatus) {
+fn about(text: &mut MetricsText, status: &FilterStatus) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the filter stops, else 0.");
@@ -48,12 +48,12 @@ fn about(text: &mut Text, status: &FilterStatus) {
 }
 
 /// Writes a counter without labels.
-fn total(text: &mut Text, name: &str, help: &str, counter: &AtomicU64) {
+fn total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
     text.counter(name, help);
     text.sample(name, &[], read(counter));
 }
 
-fn connections(text: &mut Text, counters: &MilterCounters) {
+fn connections(text: &mut MetricsText, counters: &MilterCounters) {
     text.gauge("oarlock_connections_open", "Connections of MTAs now.");
     text.sample("oarlock_connections_open", &[], read(&counters.open_connections));
     total(text, "oarlock_connections_total", "Accepted connections.", &counters.connections);
@@ -76,7 +76,7 @@ fn connections(text: &mut Text, counters: &MilterCounters) {
     total(text, "oarlock_sent_bytes_total", "Bytes to MTAs.", &counters.sent_bytes);
 }
 
-fn messages(text: &mut Text, metrics: &FilterMetrics, counters: &MilterCounters) {
+fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCounters) {
     let name = "oarlock_milter_messages_total";
     text.counter(name, "Messages by outcome.");
     for outcome in MessageOutcome::ALL {
@@ -116,7 +116,7 @@ fn messages(text: &mut Text, metrics: &FilterMetrics, counters: &MilterCounters)
     }
 }
 
-fn keys(text: &mut Text, status: &FilterStatus) {
+fn keys(text: &mut MetricsText, status: &FilterStatus) {
     let metrics = &status.base.metrics;
     let name = "oarlock_milter_lookups_total";
     text.counter(name, "Lookups of key records, by answer.");

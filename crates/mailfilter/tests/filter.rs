@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::keys::generate;
-use oarlock_io::dns::{Asked, TempReason, TxtAnswer, TxtLookup};
+use oarlock_io::dns::{LookupFuture, TempReason, TxtAnswer, TxtLookup};
 use oarlock_mailfilter::{FilterService, MessageFault, MessageOutcome, TableReload};
 use oarlock_milter::client::FilterAnswer;
 use oarlock_milter::protocol::{
@@ -259,7 +259,7 @@ struct Broken {
 }
 
 impl TxtLookup for Broken {
-    fn lookup<'a>(&'a self, _name: &'a str) -> Asked<'a> {
+    fn lookup<'a>(&'a self, _name: &'a str) -> LookupFuture<'a> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let answer = TxtAnswer::TempFail { reason: TempReason::ServFail };
         match self.is_silent {

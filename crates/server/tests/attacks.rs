@@ -57,7 +57,7 @@ fn fault_of(response: &Response) -> (Code, &str) {
 
 fn framed(messages: &[proto::Request]) -> Vec<u8> {
     let mut bytes = BytesMut::from(&frame::PREAMBLE[..]);
-    messages.iter().for_each(|message| frame::put(message, &mut bytes).unwrap());
+    messages.iter().for_each(|message| frame::write(message, &mut bytes).unwrap());
     bytes.to_vec()
 }
 

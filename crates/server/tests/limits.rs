@@ -95,7 +95,7 @@ fn attacker(path: &Path) -> UnixStream {
 
 fn framed(id: u64, body: request::Body) -> BytesMut {
     let mut bytes = BytesMut::new();
-    frame::put(&request(id, body), &mut bytes).unwrap();
+    frame::write(&request(id, body), &mut bytes).unwrap();
     bytes
 }
 

@@ -246,7 +246,7 @@ async fn a_draining_server_says_so_until_it_has_answered() {
     let mut deaf = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).await.unwrap();
     let mut requests = BytesMut::from(&frame::PREAMBLE[..]);
     for id in 0..UNREAD {
-        frame::put(&request(id, request::Body::ListEngines(ListEnginesRequest {})), &mut requests).unwrap();
+        frame::write(&request(id, request::Body::ListEngines(ListEnginesRequest {})), &mut requests).unwrap();
     }
     deaf.write_all(&requests).await.unwrap();
     until(&server, |page| page.value("oarlock_requests_total") >= UNREAD as f64).await;

@@ -56,7 +56,7 @@ async fn another_key_than_expected_is_not_opened() {
     let link = ServerLink::open(&server.unix()).await.unwrap();
     let wrong = open_pinned(&link, "ed25519", vec![7; 32].into()).await.unwrap_err();
     assert_eq!(wrong.code(), Code::WrongKey);
-    let expected = "\"ed25519\" is not the key that the client expects: another key lives there now";
+    let expected = "\"ed25519\" is not the key that the client expects: another key has this name now";
     assert_eq!(wrong.message, expected);
     let key = generate::ed25519().unwrap();
     assert!(sign(&link, &key).await.unwrap_err().message.contains("this stream has not opened it"));

@@ -101,7 +101,7 @@ async fn other_jobs_are_answered_and_refused() {
     let fingerprint = Some(Fingerprint::new([7; 32]));
     let wrong = sign(&pool, &rsa, PrivateKeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
     assert!(matches!(&wrong, PoolError::WrongKey { name, .. } if name == "rsa2048"), "{wrong}");
-    assert!(wrong.to_string().contains("another key lives there now"), "{wrong}");
+    assert!(wrong.to_string().contains("another key has this name now"), "{wrong}");
     let short = Job::sign(PKCS1, &rsa, Input::Digest(&[7; 31]));
     assert!(matches!(pool.start(&short, source("rsa2048", &rsa)), Err(PoolError::Job(_))));
     // What was refused has cost no connection.
@@ -188,13 +188,13 @@ fn fake(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thre
 
 fn framed(response: Response) -> BytesMut {
     let mut bytes = BytesMut::new();
-    frame::put(&response, &mut bytes).unwrap();
+    frame::write(&response, &mut bytes).unwrap();
     bytes
 }
 
 /// The next request of a connection, whose preamble has been read.
 fn heard(stream: &mut UnixStream) -> Request {
-    let mut head = [0; frame::HEAD];
+    let mut head = [0; frame::HEADER_BYTES];
     stream.read_exact(&mut head).unwrap();
     let mut message = vec![0; u32::from_le_bytes(head) as usize];
     stream.read_exact(&mut message).unwrap();

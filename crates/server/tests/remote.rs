@@ -84,7 +84,7 @@ fn behave(mut stream: UnixStream, manner: BadBehaviour) {
             _ => return,
         };
         let mut bytes = BytesMut::new();
-        frame::put(&Response { id: request.id, body: Some(body) }, &mut bytes).unwrap();
+        frame::write(&Response { id: request.id, body: Some(body) }, &mut bytes).unwrap();
         stream.write_all(&bytes).unwrap();
     }
 }

@@ -26,8 +26,8 @@ pub struct JobColumns<'a> {
 /// One job of a message.
 #[derive(Clone, Copy)]
 pub struct WireJob<'a> {
-    /// The place of its scheme among those of the message.
-    pub place: u8,
+    /// The index of its scheme among those of the message.
+    pub scheme_index: u8,
     /// What to do.
     pub scheme: WireScheme,
     /// The key's handle.
@@ -86,10 +86,10 @@ impl<'a> JobColumns<'a> {
         let (mut inputs, mut seconds) = (self.inputs, self.seconds);
         (0..self.count).map(move |index| {
             let input = cut(&mut inputs, self.input_lens.at(index));
-            let place = self.scheme_of.at(index);
-            let scheme = self.schemes[usize::from(place)];
+            let scheme_index = self.scheme_of.at(index);
+            let scheme = self.schemes[usize::from(scheme_index)];
             WireJob {
-                place,
+                scheme_index,
                 scheme,
                 handle: self.key_of.at(index),
                 input: if scheme.takes_digest() { Input::Digest(input) } else { Input::Message(input) },

@@ -259,7 +259,7 @@ async fn write_frames(mut waiting: mpsc::Receiver<Request>, mut stream: OwnedWri
         let mut next = Some(first);
         while let Some(request) = next {
             // A message beyond 4 GiB does not fit a frame; its caller learns that the stream has ended.
-            if frame::put(&request, &mut bytes).is_err() {
+            if frame::write(&request, &mut bytes).is_err() {
                 return;
             }
             next = if bytes.len() < READ { waiting.try_recv().ok() } else { None };

@@ -351,8 +351,8 @@ fn records_beyond_the_limits_are_refused() {
 fn frames_are_taken_when_they_are_whole() {
     let request = Request { id: 5, body: Some(request::Body::CloseKey(proto::CloseKey { handle: 3 })) };
     let mut all = BytesMut::new();
-    frame::put(&request, &mut all).unwrap();
-    frame::put(&Request::default(), &mut all).unwrap();
+    frame::write(&request, &mut all).unwrap();
+    frame::write(&Request::default(), &mut all).unwrap();
     let mut received = BytesMut::new();
     let mut taken = Vec::new();
     for byte in all {

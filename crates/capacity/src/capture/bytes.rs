@@ -8,7 +8,7 @@ use super::CaptureError;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A stream and how far it is read.
-pub(super) struct Bytes<R> {
+pub(super) struct ByteStream<R> {
     input: R,
     buffer: Vec<u8>,
     /// Of the buffer, what is still to be given.
@@ -20,12 +20,12 @@ pub(super) struct Bytes<R> {
 
 /// The order of bytes in numbers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl<R: Read> Bytes<R> {
+impl<R: Read> ByteStream<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), start: 0, at_byte: 0, is_at_end: false }
     }
@@ -119,7 +119,7 @@ impl<R: Read> Bytes<R> {
     }
 }
 
-impl Order {
+impl ByteOrder {
     /// Two bytes at `at`; zero past the end.
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let two = bytes.get(at..at + 2).and_then(|two| two.try_into().ok()).unwrap_or_default();

@@ -2,9 +2,9 @@
 //!
 //! | item | what it does |
 //! |---|---|
-//! | [`read`] | recognises a stream and shows each [`Event`] of it |
+//! | [`read`] | recognises a stream and shows each [`CaptureEvent`] of it |
 //! | [`dnstap`] | frames of a live dnstap connection, and what they hold |
-//! | [`Skipped`], [`Report`] | what was not shown, and why a stream ended |
+//! | [`SkipCounts`], [`CaptureReport`] | what was not shown, and why a stream ended |
 //!
 //! A client's address is looked at by nobody here, and never leaves.
 
@@ -22,7 +22,7 @@ mod time;
 
 use std::io::Read;
 
-use self::bytes::Bytes;
+use self::bytes::ByteStream;
 pub use self::fault::CaptureError;
 use self::link::LinkType;
 use self::packet::messages;
@@ -33,13 +33,13 @@ const PEEK_BYTES: usize = 64 << 10;
 
 /// Something that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum CaptureEvent<'a> {
     /// A message of the DNS (RFC 1035 section 4), as far as it was captured.
     Message {
         /// Seconds since 1970; none where the capture does not say.
         at_s: Option<u64>,
         /// Between whom, where that is known.
-        side: Option<Side>,
+        side: Option<ResolverSide>,
         /// True where a capture has it in a segment of TCP.
         is_tcp: bool,
         /// The message from its header on, perhaps cut short.
@@ -54,7 +54,7 @@ pub enum Event<'a> {
 
 /// Between whom a message was exchanged, as dnstap tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum ResolverSide {
     /// A client and its resolver.
     Client,
     /// A resolver and the servers that it asks.
@@ -65,7 +65,7 @@ pub enum Side {
 
 /// What a stream turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum CaptureFormat {
     /// A capture in the format of libpcap.
     Pcap,
     /// A capture in pcapng.
@@ -78,7 +78,7 @@ pub enum Format {
 
 /// What was in a stream and gave no event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkipCounts {
     /// Packets of other protocols than IP, or neither UDP nor TCP.
     pub not_ip: u64,
     /// Packets from and to other ports than 53, and segments of TCP without data.
@@ -101,32 +101,36 @@ pub struct Skipped {
 
 /// How reading a stream went.
 #[derive(Debug)]
-pub struct Report {
+pub struct CaptureReport {
     /// What it was; `None` where it was nothing that is known here, or empty.
-    pub format: Option<Format>,
+    pub format: Option<CaptureFormat>,
     /// Events that were shown.
     pub events: u64,
     /// What was not shown.
-    pub skipped: Skipped,
+    pub skipped: SkipCounts,
     /// Why reading ended before the end. What came before has been shown.
     pub fault: Option<CaptureError>,
 }
 
 /// Who hears of events.
-pub type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
+pub type EventSink<'a> = &'a mut dyn FnMut(CaptureEvent<'_>);
 
 /// Reads a stream to its end, or as far as it is good, and shows what it holds.
-pub fn read(input: impl Read, sink: Sink<'_>) -> Report {
-    let mut report = Report { format: None, events: 0, skipped: Skipped::default(), fault: None };
+pub fn read(input: impl Read, sink: EventSink<'_>) -> CaptureReport {
+    let mut report = CaptureReport { format: None, events: 0, skipped: SkipCounts::default(), fault: None };
     let read = read_into(input, &mut report, sink);
     report.fault = read.err();
     report
 }
 
-fn read_into(mut input: impl Read, report: &mut Report, sink: Sink<'_>) -> Result<(), CaptureError> {
+fn read_into(
+    mut input: impl Read,
+    report: &mut CaptureReport,
+    sink: EventSink<'_>,
+) -> Result<(), CaptureError> {
     let mut beginning = Vec::new();
     let peeked = (&mut input).take(PEEK_BYTES as u64).read_to_end(&mut beginning);
-    let format = Format::of(&beginning);
+    let format = CaptureFormat::of(&beginning);
     // A stream that breaks off within its first bytes has still something to show.
     let (rest, fault) = match peeked {
         Ok(_) => (Some(input), None),
@@ -136,21 +140,21 @@ fn read_into(mut input: impl Read, report: &mut Report, sink: Sink<'_>) -> Resul
         return Err(fault.map_or(CaptureError::Unrecognised { is_empty: beginning.is_empty() }, Into::into));
     };
     report.format = Some(format);
-    let bytes = Bytes::new(Read::chain(&beginning[..], Rest { rest, fault }));
-    let Report { events, skipped, .. } = report;
-    let mut counting = |event: Event<'_>| {
+    let bytes = ByteStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
+    let CaptureReport { events, skipped, .. } = report;
+    let mut counting = |event: CaptureEvent<'_>| {
         *events += 1;
         sink(event);
     };
     match format {
-        Format::Pcap => pcap::read(bytes, skipped, &mut counting),
-        Format::PcapNg => pcapng::read(bytes, skipped, &mut counting),
-        Format::Dnstap => dnstap::read(bytes, skipped, &mut counting),
-        Format::Log(log) => query_log::read(bytes, log, skipped, &mut counting),
+        CaptureFormat::Pcap => pcap::read(bytes, skipped, &mut counting),
+        CaptureFormat::PcapNg => pcapng::read(bytes, skipped, &mut counting),
+        CaptureFormat::Dnstap => dnstap::read(bytes, skipped, &mut counting),
+        CaptureFormat::Log(log) => query_log::read(bytes, log, skipped, &mut counting),
     }
 }
 
-impl Format {
+impl CaptureFormat {
     fn of(beginning: &[u8]) -> Option<Self> {
         if pcap::is_pcap(beginning) {
             return Some(Self::Pcap);
@@ -165,7 +169,7 @@ impl Format {
     }
 }
 
-impl std::fmt::Display for Format {
+impl std::fmt::Display for CaptureFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Pcap => f.write_str("pcap"),
@@ -177,12 +181,12 @@ impl std::fmt::Display for Format {
 }
 
 /// What follows the first bytes: the stream, or the error that ended it.
-struct Rest<R> {
+struct StreamRest<R> {
     rest: Option<R>,
     fault: Option<std::io::Error>,
 }
 
-impl<R: Read> Read for Rest<R> {
+impl<R: Read> Read for StreamRest<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         match (&mut self.rest, self.fault.take()) {
             (_, Some(fault)) => Err(fault),
@@ -193,8 +197,8 @@ impl<R: Read> Read for Rest<R> {
 }
 
 /// Shows the messages of a packet.
-fn show(link: LinkType, at_s: Option<u64>, packet: &[u8], skipped: &mut Skipped, sink: Sink<'_>) {
+fn show(link: LinkType, at_s: Option<u64>, packet: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) {
     messages(link, packet, skipped, &mut |bytes, is_tcp| {
-        sink(Event::Message { at_s, side: None, is_tcp, bytes });
+        sink(CaptureEvent::Message { at_s, side: None, is_tcp, bytes });
     });
 }

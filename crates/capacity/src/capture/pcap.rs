@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::bytes::{Bytes, Order};
-use super::{CaptureError, LinkType, Sink, Skipped, show};
+use super::bytes::{ByteOrder, ByteStream};
+use super::{CaptureError, EventSink, LinkType, SkipCounts, show};
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -14,15 +14,15 @@ pub(super) fn is_pcap(beginning: &[u8]) -> bool {
     order(beginning).is_some()
 }
 
-fn order(beginning: &[u8]) -> Option<Order> {
-    let is_magic = |order: &Order| matches!(order.u32(beginning, 0), MICROSECONDS | NANOSECONDS);
-    [Order::Little, Order::Big].into_iter().find(is_magic)
+fn order(beginning: &[u8]) -> Option<ByteOrder> {
+    let is_magic = |order: &ByteOrder| matches!(order.u32(beginning, 0), MICROSECONDS | NANOSECONDS);
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find(is_magic)
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: Bytes<R>,
-    skipped: &mut Skipped,
-    sink: Sink<'_>,
+    mut bytes: ByteStream<R>,
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
     let header = bytes.exact(24, "the header of the file")?;
     let order = order(header).ok_or(CaptureError::Unrecognised { is_empty: false })?;

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::bytes::{Bytes, Order};
-use super::{CaptureError, LinkType, Sink, Skipped, show};
+use super::bytes::{ByteOrder, ByteStream};
+use super::{CaptureError, EventSink, LinkType, SkipCounts, show};
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -25,11 +25,11 @@ pub(super) fn is_pcapng(beginning: &[u8]) -> bool {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: Bytes<R>,
-    skipped: &mut Skipped,
-    sink: Sink<'_>,
+    mut bytes: ByteStream<R>,
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
-    let mut section = Section { order: Order::Little, interfaces: Vec::new() };
+    let mut section = Section { order: ByteOrder::Little, interfaces: Vec::new() };
     loop {
         let at_byte = bytes.at_byte();
         let Some(head) = bytes.next(8, "the head of a block")? else { return Ok(()) };
@@ -40,21 +40,25 @@ pub(super) fn read<R: Read>(
             continue;
         }
         let (kind, len) = (section.order.u32(head, 0), section.order.u32(head, 4));
-        let body = body(&mut bytes, section.order, Begun { len, done: 8, at_byte })?;
+        let body = body(&mut bytes, section.order, OpenBlock { len, done: 8, at_byte })?;
         section.block(kind, body, skipped, sink);
     }
 }
 
 /// A block of which `done` bytes are read already.
-struct Begun {
+struct OpenBlock {
     len: u32,
     done: u32,
     at_byte: u64,
 }
 
 /// The body of a block, without its last four bytes, which repeat its length.
-fn body<R: Read>(bytes: &mut Bytes<R>, order: Order, block: Begun) -> Result<&[u8], CaptureError> {
-    let Begun { len, done, at_byte } = block;
+fn body<R: Read>(
+    bytes: &mut ByteStream<R>,
+    order: ByteOrder,
+    block: OpenBlock,
+) -> Result<&[u8], CaptureError> {
+    let OpenBlock { len, done, at_byte } = block;
     let wrong = |found: u32, expected| CaptureError::Length {
         what: "a block",
         found: found.into(),
@@ -73,7 +77,7 @@ fn body<R: Read>(bytes: &mut Bytes<R>, order: Order, block: Begun) -> Result<&[u
 }
 
 struct Section {
-    order: Order,
+    order: ByteOrder,
     interfaces: Vec<Interface>,
 }
 
@@ -88,17 +92,17 @@ struct Interface {
 }
 
 impl Section {
-    fn begin<R: Read>(bytes: &mut Bytes<R>, len: [u8; 4], at_byte: u64) -> Result<Self, CaptureError> {
+    fn begin<R: Read>(bytes: &mut ByteStream<R>, len: [u8; 4], at_byte: u64) -> Result<Self, CaptureError> {
         let magic = bytes.exact(4, "the head of a section")?;
-        let is_magic = |order: &Order| order.u32(magic, 0) == BYTE_ORDER;
-        let order = [Order::Little, Order::Big].into_iter().find(is_magic);
+        let is_magic = |order: &ByteOrder| order.u32(magic, 0) == BYTE_ORDER;
+        let order = [ByteOrder::Little, ByteOrder::Big].into_iter().find(is_magic);
         let order = order.ok_or(CaptureError::ByteOrder { at_byte })?;
         // The magic counts, and so do the version and the length of the section, of which nothing is needed.
-        body(bytes, order, Begun { len: order.u32(&len, 0), done: 12, at_byte })?;
+        body(bytes, order, OpenBlock { len: order.u32(&len, 0), done: 12, at_byte })?;
         Ok(Self { order, interfaces: Vec::new() })
     }
 
-    fn block(&mut self, kind: u32, body: &[u8], skipped: &mut Skipped, sink: Sink<'_>) {
+    fn block(&mut self, kind: u32, body: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) {
         let order = self.order;
         let stamp = |at: usize| u64::from(order.u32(body, at)) << 32 | u64::from(order.u32(body, at + 4));
         match kind {
@@ -128,8 +132,8 @@ impl Section {
         stamp: Option<u64>,
         data: Option<&[u8]>,
         len: u32,
-        skipped: &mut Skipped,
-        sink: Sink<'_>,
+        skipped: &mut SkipCounts,
+        sink: EventSink<'_>,
     ) {
         let data = data.and_then(|data| data.get(..len as usize));
         let (Some(interface), Some(data)) = (self.interfaces.get(interface as usize), data) else {
@@ -144,7 +148,7 @@ impl Section {
 }
 
 impl Interface {
-    fn new(order: Order, body: &[u8]) -> Self {
+    fn new(order: ByteOrder, body: &[u8]) -> Self {
         let mut interface = Self {
             link: LinkType::of(order.u16(body, 0).into()),
             max_bytes: order.u32(body, 4),
@@ -177,7 +181,7 @@ impl Interface {
 }
 
 /// The option at the front: its code, its value, and what follows.
-fn option(order: Order, options: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+fn option(order: ByteOrder, options: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let (code, len) = (order.u16(options, 0), usize::from(order.u16(options, 2)));
     if code == OPTION_END {
         return None;

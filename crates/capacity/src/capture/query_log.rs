@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::Read;
 
-use super::bytes::Bytes;
+use super::bytes::ByteStream;
 use super::time::{digits, iso, month, seconds, time_s};
-use super::{CaptureError, Event, Sink, Skipped};
+use super::{CaptureError, CaptureEvent, EventSink, SkipCounts};
 
 /// Bytes of a line that are looked at.
 const MAX_LINE: usize = 4096;
@@ -27,7 +27,7 @@ pub enum LogFormat {
 
 /// What a line tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum LogLine {
     Query(u64),
     /// Of this log, but no query.
     Other,
@@ -40,11 +40,11 @@ impl LogFormat {
     /// The first format that finds a query among the whole lines of the beginning.
     pub(super) fn of(beginning: &[u8]) -> Option<Self> {
         let lines: Vec<_> = beginning.split(|&byte| byte == b'\n').map(text).collect();
-        let finds = |format: &Self| lines.iter().any(|line| matches!(format.line(line), Line::Query(_)));
+        let finds = |format: &Self| lines.iter().any(|line| matches!(format.line(line), LogLine::Query(_)));
         Self::ALL.into_iter().find(finds)
     }
 
-    fn line(self, line: &str) -> Line {
+    fn line(self, line: &str) -> LogLine {
         match self {
             Self::Bind => bind(line),
             Self::Unbound => unbound(line),
@@ -70,17 +70,17 @@ fn text(line: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: Bytes<R>,
+    mut bytes: ByteStream<R>,
     format: LogFormat,
-    skipped: &mut Skipped,
-    sink: Sink<'_>,
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
-    let mut years = Years::default();
+    let mut years = YearTracker::default();
     while let Some(line) = bytes.line(MAX_LINE)? {
         match format.line(&text(line)) {
-            Line::Query(at_s) => sink(Event::Query { at_s: years.place(at_s) }),
-            Line::Other => skipped.others += 1,
-            Line::Unknown => skipped.lines += u64::from(!line.trim_ascii().is_empty()),
+            LogLine::Query(at_s) => sink(CaptureEvent::Query { at_s: years.place(at_s) }),
+            LogLine::Other => skipped.others += 1,
+            LogLine::Unknown => skipped.lines += u64::from(!line.trim_ascii().is_empty()),
         }
     }
     Ok(())
@@ -88,12 +88,12 @@ pub(super) fn read<R: Read>(
 
 /// Turns of the year in a log that leaves years out.
 #[derive(Default)]
-struct Years {
+struct YearTracker {
     added_s: u64,
     latest_s: u64,
 }
 
-impl Years {
+impl YearTracker {
     fn place(&mut self, at_s: u64) -> u64 {
         let is_without_year = at_s < NO_YEAR_END_S;
         if is_without_year && at_s + self.added_s + HALF_A_YEAR_S < self.latest_s {
@@ -111,13 +111,13 @@ const NO_YEAR_END_S: u64 = 94_694_400;
 
 /// `23-Nov-2026 15:52:11.123 queries: info: client @0x7f 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (…)`, with any
 /// part before `client` left out, or with the time as RFC 3339 or syslog write it.
-fn bind(line: &str) -> Line {
+fn bind(line: &str) -> LogLine {
     let (head, is_query) = match line.find("client ") {
         Some(start) => (&line[..start], line[start..].contains(": query: ")),
         None => (line, false),
     };
-    let Some(at_s) = bind_time(head) else { return Line::Unknown };
-    if is_query { Line::Query(at_s) } else { Line::Other }
+    let Some(at_s) = bind_time(head) else { return LogLine::Unknown };
+    if is_query { LogLine::Query(at_s) } else { LogLine::Other }
 }
 
 fn bind_time(head: &str) -> Option<u64> {
@@ -144,9 +144,9 @@ fn syslog_time(head: &str) -> Option<u64> {
 
 /// `[1700000000] unbound[123:0] info: 192.0.2.1 example.com. A IN`, or with syslog's or RFC 3339's time at the front. Replies,
 /// which `log-replies` adds, have more words.
-fn unbound(line: &str) -> Line {
-    let Some((head, rest)) = line.split_once("unbound[") else { return Line::Unknown };
-    let Some(at_s) = unbound_time(head) else { return Line::Unknown };
+fn unbound(line: &str) -> LogLine {
+    let Some((head, rest)) = line.split_once("unbound[") else { return LogLine::Unknown };
+    let Some(at_s) = unbound_time(head) else { return LogLine::Unknown };
     let mut words = rest.split_ascii_whitespace().skip(1);
     let kind = words.next().unwrap_or_default();
     let words: Vec<&str> = words.collect();
@@ -157,7 +157,7 @@ fn unbound(line: &str) -> Line {
         _ => false,
     };
     let is_query = is_question && matches!(kind, "info:" | "query:");
-    if is_query { Line::Query(at_s) } else { Line::Other }
+    if is_query { LogLine::Query(at_s) } else { LogLine::Other }
 }
 
 const CLASSES: [&str; 4] = ["IN", "CH", "HS", "ANY"];
@@ -174,22 +174,22 @@ fn unbound_time(head: &str) -> Option<u64> {
 
 /// `Nov 23 15:52:11 dnsmasq[123]: query[A] example.com from 192.0.2.1`, `log-queries=extra` with a number and an address before
 /// `query`.
-fn dnsmasq(line: &str) -> Line {
-    let Some((head, rest)) = line.split_once("dnsmasq[") else { return Line::Unknown };
+fn dnsmasq(line: &str) -> LogLine {
+    let Some((head, rest)) = line.split_once("dnsmasq[") else { return LogLine::Unknown };
     let first = head.split_ascii_whitespace().next().unwrap_or_default();
     let at_s = first.split_once('T').and_then(|(day, time)| iso(day, time)).or_else(|| syslog_time(head));
-    let Some(at_s) = at_s else { return Line::Unknown };
+    let Some(at_s) = at_s else { return LogLine::Unknown };
     let is_query = rest.split_ascii_whitespace().skip(1).take(3).any(|word| word.starts_with("query["));
-    if is_query { Line::Query(at_s) } else { Line::Other }
+    if is_query { LogLine::Query(at_s) } else { LogLine::Other }
 }
 
 /// `1700000000.25 …`, `2026-11-23T15:52:11Z …` or `2026-11-23 15:52:11 …`.
-fn timestamped(line: &str) -> Line {
+fn timestamped(line: &str) -> LogLine {
     let mut words = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default();
     let day =
         || first.split_once('T').map_or_else(|| iso(first, words.next()?), |(day, time)| iso(day, time));
-    epoch(first).or_else(day).map_or(Line::Unknown, Line::Query)
+    epoch(first).or_else(day).map_or(LogLine::Unknown, LogLine::Query)
 }
 
 /// Seconds since 1970 with or without a fraction. Fewer than nine digits would be something else.
@@ -215,20 +215,20 @@ mod tests {
             "23-Nov-2026 15:52:11.123 ",
             "2026-11-23T15:52:11.123Z ",
         ] {
-            assert_eq!(bind(&format!("{head}{bind_line}")), Line::Query(MOMENT), "{head}");
+            assert_eq!(bind(&format!("{head}{bind_line}")), LogLine::Query(MOMENT), "{head}");
         }
-        assert!(matches!(bind(&format!("Nov 23 15:52:11 ns named[7]: {bind_line}")), Line::Query(_)));
-        assert_eq!(bind("23-Nov-2026 15:52:11.123 general: info: running"), Line::Other);
-        assert_eq!(bind(bind_line), Line::Unknown);
+        assert!(matches!(bind(&format!("Nov 23 15:52:11 ns named[7]: {bind_line}")), LogLine::Query(_)));
+        assert_eq!(bind("23-Nov-2026 15:52:11.123 general: info: running"), LogLine::Other);
+        assert_eq!(bind(bind_line), LogLine::Unknown);
 
         let unbound_line = "unbound[123:0] info: 192.0.2.1 example.com. A IN";
-        assert_eq!(unbound(&format!("[1795449131] {unbound_line}")), Line::Query(MOMENT));
-        assert!(matches!(unbound(&format!("Nov 23 15:52:11 {unbound_line}")), Line::Query(_)));
-        assert_eq!(unbound(&format!("[1795449131] {unbound_line} NOERROR 0.000000 0 45")), Line::Other);
-        assert_eq!(unbound("[1795449131] unbound[1:0] query: ::1 . NS IN"), Line::Query(MOMENT));
+        assert_eq!(unbound(&format!("[1795449131] {unbound_line}")), LogLine::Query(MOMENT));
+        assert!(matches!(unbound(&format!("Nov 23 15:52:11 {unbound_line}")), LogLine::Query(_)));
+        assert_eq!(unbound(&format!("[1795449131] {unbound_line} NOERROR 0.000000 0 45")), LogLine::Other);
+        assert_eq!(unbound("[1795449131] unbound[1:0] query: ::1 . NS IN"), LogLine::Query(MOMENT));
         assert_eq!(
             unbound("[1795449131] unbound[1:0] info: start of service (unbound 1.17.1)."),
-            Line::Other
+            LogLine::Other
         );
 
         for line in [
@@ -236,12 +236,12 @@ mod tests {
             "45 192.0.2.1/1234 query[AAAA] example.com from 192.0.2.1",
         ] {
             assert!(
-                matches!(dnsmasq(&format!("Nov  3 15:52:11 dnsmasq[9]: {line}")), Line::Query(_)),
+                matches!(dnsmasq(&format!("Nov  3 15:52:11 dnsmasq[9]: {line}")), LogLine::Query(_)),
                 "{line}"
             );
         }
-        assert_eq!(dnsmasq("Nov 23 15:52:11 dnsmasq[9]: reply example.com is 192.0.2.7"), Line::Other);
-        assert_eq!(dnsmasq("kernel: query[A]"), Line::Unknown);
+        assert_eq!(dnsmasq("Nov 23 15:52:11 dnsmasq[9]: reply example.com is 192.0.2.7"), LogLine::Other);
+        assert_eq!(dnsmasq("kernel: query[A]"), LogLine::Unknown);
 
         for line in [
             "1795449131 a",
@@ -250,10 +250,10 @@ mod tests {
             "2026-11-23 15:52:11 q",
             "1795449131",
         ] {
-            assert_eq!(timestamped(line), Line::Query(MOMENT), "{line}");
+            assert_eq!(timestamped(line), LogLine::Query(MOMENT), "{line}");
         }
         for line in ["", "12 a", "1795449131x", "2026-11-23", "hello"] {
-            assert_eq!(timestamped(line), Line::Unknown, "{line}");
+            assert_eq!(timestamped(line), LogLine::Unknown, "{line}");
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_new_year_goes_on() {
-        let mut years = Years::default();
+        let mut years = YearTracker::default();
         let december = years.place(seconds(NO_YEAR, 12, 31, 86_399).unwrap());
         let january = years.place(seconds(NO_YEAR, 1, 1, 0).unwrap());
         assert!(january > december && january - december <= 86_401, "{december} {january}");

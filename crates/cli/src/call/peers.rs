@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use super::args::CallArgs;
 use super::{CallCommand, CallError, read};
-use crate::args::Global;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::count;
 
 /// Who answers.
 pub(super) enum Peers {
@@ -22,7 +22,7 @@ pub(super) enum Peers {
 }
 
 impl Peers {
-    pub(super) async fn of(global: &Global, args: &CallArgs) -> Result<Self, CallError> {
+    pub(super) async fn of(global: &GlobalOptions, args: &CallArgs) -> Result<Self, CallError> {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));
         if !args.servers.are_several() {
@@ -95,15 +95,16 @@ impl Peers {
     }
 
     /// Says which servers failed or answered wrongly, and with `--verbose` how all of them did.
-    pub(super) fn tell(&self, global: &Global) {
+    pub(super) fn tell(&self, global: &GlobalOptions) {
         let Self::Several { remote, .. } = self else { return };
         for report in remote.servers() {
             if report.wrong > 0 {
-                eprintln!("oarlock: {} answered wrongly", report.place);
+                eprintln!("oarlock: {} answered wrongly", report.address);
             } else if report.failures > 0 {
-                eprintln!("oarlock: {} did not answer", report.place);
+                eprintln!("oarlock: {} did not answer", report.address);
             } else {
-                global.note(|| format!("{} answered {}", report.place, count(report.answered, "operation")));
+                global
+                    .note(|| format!("{} answered {}", report.address, count(report.answered, "operation")));
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::fold::FoldedField;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
 };
-use crate::message::{HeaderField, MailMessage, name_hash};
+use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::results;
 use crate::sign::{
     DkimSigner, FieldName, FieldStart, SignedFields, names_of, sign_job, signed, signed_headers, unsigned,
@@ -144,7 +144,7 @@ impl<'m> SealIntake<'m> {
     ///
     /// # Errors
     /// The batch exceeds 4 GiB.
-    pub fn push(&mut self, message: MailMessage<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
+    pub fn push(&mut self, message: ParsedMail<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         let body = whole.hashed(&mut self.gather, self.sealer.body_need())?;
         self.add(message.headers, body, results);

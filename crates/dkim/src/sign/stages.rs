@@ -8,7 +8,7 @@ use crate::canon::canonicalize_header;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
 };
-use crate::message::{HeaderField, MailMessage, name_hash};
+use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::select::write_signed;
 
 /// The header field of a signature without the CRLF at its end, or the reason why the message was not signed.
@@ -71,7 +71,7 @@ impl<'m> SignIntake<'m> {
     /// The batch exceeds 4 GiB.
     pub fn push(
         &mut self,
-        message: MailMessage<'m>,
+        message: ParsedMail<'m>,
         signers: impl IntoIterator<Item = &'m DkimSigner>,
     ) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);

@@ -8,7 +8,7 @@ use crate::arc::{ArcSet, ChainFault, write_results_and_message, write_seal, writ
 use crate::hash::{
     BodyHasher, BodyNeed, DigestId, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
 };
-use crate::message::{HeaderField, MailMessage};
+use crate::message::{HeaderField, ParsedMail};
 use crate::policy::VerifyPolicy;
 use crate::select::{write_signed, write_unsigned};
 use crate::signature::DkimSignature;
@@ -52,7 +52,7 @@ impl<'m> VerifyIntake<'m> {
     ///
     /// # Errors
     /// The batch exceeds 4 GiB.
-    pub fn push(&mut self, message: &MailMessage<'m>) -> Result<(), JobError> {
+    pub fn push(&mut self, message: &ParsedMail<'m>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         let parsed = ParsedSignatures::parse(&message.headers, &self.policy, self.now_s);
         self.add_message(&message.headers, parsed, |gather, need| whole.hashed(gather, need))

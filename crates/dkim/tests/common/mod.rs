@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use oarlock::{Accelerator, Key};
 use oarlock_dkim::{
-    DkimSigner, KeyAnswer, MailLimits, MailMessage, RecordOptions, SignIntake, SignOutcome, SignatureResult,
+    DkimSigner, KeyAnswer, MailLimits, ParsedMail, RecordOptions, SignIntake, SignOutcome, SignatureResult,
     VerifiedMessage, VerifyIntake, VerifyPolicy, record_text,
 };
 
@@ -66,7 +66,7 @@ pub fn crlf(text: &str) -> Vec<u8> {
 
 pub fn sign(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> Vec<SignOutcome> {
     let mut intake = SignIntake::new(NOW);
-    intake.push(MailMessage::parse(mail, &MailLimits::default()).unwrap(), signers.iter().copied()).unwrap();
+    intake.push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), signers.iter().copied()).unwrap();
     intake.sign(accelerator).unwrap()
 }
 
@@ -90,7 +90,7 @@ pub fn verify_at(
 ) -> Vec<VerifiedMessage> {
     let mut intake = VerifyIntake::new(policy, now_s);
     for mail in mails {
-        intake.push(&MailMessage::parse(mail, &policy.limits).unwrap()).unwrap();
+        intake.push(&ParsedMail::parse(mail, &policy.limits).unwrap()).unwrap();
     }
     let hashed = intake.hash(accelerator).unwrap();
     hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator)

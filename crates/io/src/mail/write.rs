@@ -9,8 +9,8 @@ use memchr::memchr_iter;
 
 use super::discover::maildir_of;
 use super::quoting::FROM;
-use super::{LineEnding, Mail, MailError, MailFault};
-use crate::Stamp;
+use super::{LineEnding, MailError, MailFault, MailMessage};
+use crate::FileStamp;
 use crate::atomic_file::{AtomicFile, sync_folder};
 
 /// Writes a message with header fields before it. The fields end their lines with CRLF and get the message's own end of lines.
@@ -56,7 +56,7 @@ pub fn write_mbox(
 
 /// Where signed messages go. Files are there whole or not at all.
 #[derive(Clone, Debug)]
-pub enum Destination {
+pub enum MailDestination {
     /// Below this directory, as below the directory that was asked for; a message of an mbox as `mbox.17.eml`, one of a stream as
     /// `stream`. No file is ever replaced.
     Directory(PathBuf),
@@ -64,13 +64,13 @@ pub enum Destination {
     InPlace,
 }
 
-impl Destination {
+impl MailDestination {
     /// Writes a message with header fields before it, as [`write_signed`] does, and says where it is.
     ///
     /// # Errors
     /// There is a file already where a new one should go; the message cannot be written in place, or has changed since it was
     /// read; or the system says no.
-    pub fn write(&self, mail: &Mail, header: &[u8]) -> Result<PathBuf, MailError> {
+    pub fn write(&self, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailError> {
         let written = match self {
             Self::Directory(directory) => into_directory(directory, mail, header),
             Self::InPlace => in_place(mail, header),
@@ -79,7 +79,7 @@ impl Destination {
     }
 }
 
-fn into_directory(directory: &Path, mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn into_directory(directory: &Path, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     let path = directory.join(mail.source.below());
     let folder = path.parent().unwrap_or(directory);
     fs::create_dir_all(folder)?;
@@ -94,7 +94,7 @@ fn into_directory(directory: &Path, mail: &Mail, header: &[u8]) -> Result<PathBu
     }
 }
 
-fn in_place(mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     let (true, Some(stamp)) = (mail.source.is_file(), mail.stamp) else { return Err(MailFault::NotInPlace) };
     // A link stays one.
     let path = mail.source.path().canonicalize().map_err(as_change)?;
@@ -117,7 +117,7 @@ fn in_place(mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
     }
     file.sync()?;
     // Last, so that little time is left in which a mail program may rename what it marks as read.
-    if Stamp::of(&path).map_err(as_change)? != stamp {
+    if FileStamp::of(&path).map_err(as_change)? != stamp {
         return Err(MailFault::Changed);
     }
     file.replace(&path)?;
@@ -125,7 +125,7 @@ fn in_place(mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
     Ok(path)
 }
 
-fn written(folder: &Path, mail: &Mail, header: &[u8]) -> io::Result<AtomicFile> {
+fn written(folder: &Path, mail: &MailMessage, header: &[u8]) -> io::Result<AtomicFile> {
     let mut file = AtomicFile::create(folder, 0o600)?;
     write_signed(&mut file, header, &mail.bytes)?;
     Ok(file)

@@ -22,7 +22,7 @@ use super::text;
 use crate::{LogLimit, accept_next};
 
 /// Who has something to show.
-pub trait Page: Send + Sync + 'static {
+pub trait MetricsPage: Send + Sync + 'static {
     /// The page of metrics as it is now.
     fn page(&self) -> String;
 
@@ -48,7 +48,7 @@ const BUFFER: usize = 16 << 10;
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
 /// Answers whoever comes, until it is dropped.
-pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
+pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
     let mut connections = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
     loop {
@@ -71,7 +71,7 @@ fn report_failure(error: io::Error) {
 }
 
 /// One request of one client. What is no HTTP gets the status 400 or nothing.
-async fn answer<P: Page>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
+async fn answer<P: MetricsPage>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
     let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&*page, &request))));
     let mut server = http1::Builder::new();
     let connection =
@@ -83,7 +83,7 @@ async fn answer<P: Page>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<
     }
 }
 
-fn respond<B>(page: &impl Page, request: &Request<B>) -> Response<String> {
+fn respond<B>(page: &impl MetricsPage, request: &Request<B>) -> Response<String> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here\n");
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -122,7 +122,7 @@ mod tests {
     #[derive(Default)]
     struct Stub(AtomicBool);
 
-    impl Page for Stub {
+    impl MetricsPage for Stub {
         fn page(&self) -> String {
             "# HELP a A.\na 1\n".to_owned()
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use oarlock_io::Stamp;
+use oarlock_io::FileStamp;
 use tracing::warn;
 
 use super::{KeyReader, SigningKeyFault, SigningTable, SigningTableError, text};
@@ -14,7 +14,7 @@ pub(crate) struct TableFile {
     path: PathBuf,
     current: RwLock<Arc<SigningTable>>,
     /// The stamps of the files when they were last read, whether their content was valid or not.
-    seen: Mutex<Vec<Option<Stamp>>>,
+    seen: Mutex<Vec<Option<FileStamp>>>,
 }
 
 /// The result of reading a table again.
@@ -106,9 +106,9 @@ fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, Sign
 }
 
 /// Returns the stamps of the file and of SQLite's write-ahead log beside it.
-fn stamps(path: &Path) -> Vec<Option<Stamp>> {
+fn stamps(path: &Path) -> Vec<Option<FileStamp>> {
     let beside = path.as_os_str().to_owned();
     let mut log = beside;
     log.push("-wal");
-    [path, Path::new(&log)].map(|path| Stamp::of(path).ok()).into()
+    [path, Path::new(&log)].map(|path| FileStamp::of(path).ok()).into()
 }

@@ -20,7 +20,7 @@ fn config(path: &Path, on_failure: AuditFailure) -> config::AuditConfig {
 }
 
 fn origin() -> AuditOrigin {
-    AuditOrigin::of(&ClientIdentity::loopback())
+    AuditOrigin::new(&ClientIdentity::loopback())
 }
 
 fn done(key: &str) -> AuditedOperation<'_> {
@@ -39,7 +39,7 @@ fn with_queue(place: &Path, max_queue_bytes: usize, on_failure: AuditFailure) ->
 }
 
 fn sign(audit: &AuditLog, number: u64) -> Result<(), AuditError> {
-    reserve(audit)?.put(&origin(), number, &[done("key")])
+    reserve(audit)?.commit(&origin(), number, &[done("key")])
 }
 
 /// A log in a pipe that is full: the writer waits in the kernel, or is told so if the pipe does not block.
@@ -90,7 +90,7 @@ fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
     assert!(audit.queue_bytes() <= QUEUE, "{}", audit.queue_bytes());
     assert!(accepted.len() > 100);
     // A place that was reserved before is still there.
-    early.put(&origin(), 0, &[done("key")]).unwrap();
+    early.commit(&origin(), 0, &[done("key")]).unwrap();
     accepted.push(0);
     let text = std::thread::spawn(move || read_all(reader));
     audit.close();
@@ -105,7 +105,7 @@ fn refusals_leave_places_for_work_and_none_of_them_is_forgotten() {
     let refused =
         AuditedOperation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
     let clients: Vec<AuditOrigin> = (0..100)
-        .map(|uid| AuditOrigin::of(&ClientIdentity::of_process(uid, 0).from_process(Some(7))))
+        .map(|uid| AuditOrigin::new(&ClientIdentity::from_credentials(uid, 0).with_process(Some(7))))
         .collect();
     for (number, client) in (0_u64..1000).zip(clients.iter().cycle()) {
         audit.refuse(client, number, &[refused]);
@@ -149,11 +149,11 @@ fn one_client_s_places_leave_others_theirs() {
     assert_eq!(audit.reserve(&other, needed).unwrap_err(), AuditError::TooLarge { needed, max });
     // Neither is the disk's fault, and others have their places.
     assert!(!audit.is_behind() && !audit.forbids_work());
-    audit.reserve(&other, max).unwrap().put(&origin(), 1, &[done("key")]).unwrap();
+    audit.reserve(&other, max).unwrap().commit(&origin(), 1, &[done("key")]).unwrap();
     audit.reserve(&other, max).unwrap();
     // What is used or dropped is the client's again.
     for (number, reservation) in (2..).zip(taken).take(2) {
-        reservation.put(&origin(), number, &[done("key")]).unwrap();
+        reservation.commit(&origin(), number, &[done("key")]).unwrap();
     }
     let again: Vec<_> = std::iter::from_fn(|| audit.reserve(&greedy, max / 4).ok()).collect();
     assert_eq!(again.len(), 4);
@@ -166,7 +166,7 @@ fn where_entries_may_be_lost_a_client_s_share_refuses_nothing() {
     let account = Arc::default();
     let places: Vec<_> = (0..20).map(|_| audit.reserve(&account, 1 << 17).unwrap()).collect();
     for (number, place) in (0..).zip(places) {
-        place.put(&origin(), number, &[done("key")]).unwrap();
+        place.commit(&origin(), number, &[done("key")]).unwrap();
     }
     audit.close();
     assert_eq!(lines(&fs::read(place.path().join("log")).unwrap()).len(), 20);
@@ -201,7 +201,7 @@ fn repeats_of_many_clients_with_long_names_stay_within_the_queue() {
         AuditedOperation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
     for client in 0..1000 {
         let names = (0..16).map(|at| format!("dns:{client}-{at}-{}", "x".repeat(240))).collect();
-        let origin = AuditOrigin::of(&ClientIdentity::of_names(names));
+        let origin = AuditOrigin::new(&ClientIdentity::from_names(names));
         (0..40).for_each(|number| audit.refuse(&origin, number, &[refused]));
     }
     let text = std::thread::spawn(move || read_all(reader));
@@ -222,7 +222,7 @@ fn results_that_come_after_the_end_do_not_leave() {
         let audit = AuditLog::open(Some(&config(&path, on_failure))).unwrap();
         let late = reserve(&audit).unwrap();
         audit.close();
-        assert_eq!(late.put(&origin(), 1, &[done("key")]), expected);
+        assert_eq!(late.commit(&origin(), 1, &[done("key")]), expected);
         assert_eq!(fs::read(&path).unwrap(), b"");
     }
 }
@@ -239,7 +239,7 @@ fn half_a_line_swallows_no_other() {
     let mut page = vec![0; 8192];
     reader.read_exact(&mut page).unwrap();
     let many = vec![done("key"); 150];
-    audit.reserve(&Arc::default(), QUEUE / 2).unwrap().put(&origin(), 1, &many).unwrap();
+    audit.reserve(&Arc::default(), QUEUE / 2).unwrap().commit(&origin(), 1, &many).unwrap();
     while audit.lost() == 1 {
         std::thread::yield_now();
     }

@@ -114,13 +114,13 @@ impl PoolChannel {
     }
 
     fn frames(&self, requests: &[Request]) -> Result<WipedFrames, WireError> {
-        let len = requests.iter().map(|request| frame::HEAD + request.encoded_len()).sum::<usize>();
+        let len = requests.iter().map(|request| frame::HEADER_BYTES + request.encoded_len()).sum::<usize>();
         // Room for all at once: bytes that were moved would not be wiped.
         let mut bytes = WipedFrames(BytesMut::with_capacity(frame::PREAMBLE.len() + len));
         if !self.is_greeted {
             bytes.0.put_slice(frame::PREAMBLE);
         }
-        requests.iter().try_for_each(|request| frame::put(request, &mut bytes.0))?;
+        requests.iter().try_for_each(|request| frame::write(request, &mut bytes.0))?;
         Ok(bytes)
     }
 
@@ -239,8 +239,8 @@ impl WipedBuffer {
         let Some(len) = frame::len(&self.0, MessageLimits::default().max_message_bytes)? else {
             return Ok(None);
         };
-        let end = frame::HEAD + len;
-        let Some(message) = self.0.get(frame::HEAD..end) else { return Ok(None) };
+        let end = frame::HEADER_BYTES + len;
+        let Some(message) = self.0.get(frame::HEADER_BYTES..end) else { return Ok(None) };
         let response = Response::decode(message).map_err(WireError::from)?;
         let rest = self.0.len() - end;
         self.0.copy_within(end.., 0);
