@@ -1,5 +1,5 @@
-//! Bodies cut into pieces: canonical as the rules have it line by line, wherever the cuts are. The first byte says how long pieces
-//! are.
+//! Bodies in pieces: the canonical form equals that of the rules line by line, wherever the cuts are. The first byte is
+//! the length of the pieces.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Header fields, tags of signatures, results of others and ARC sets of whatever message: read or refused, and what is read is inside
-//! the message.
+//! Header fields, signature tags, authentication results and ARC sets of any message: each is read or rejected, and
+//! parsed parts lie within the message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Key records: a key that can be used, or a reason.
+//! Key records: the parser returns a usable key or an error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

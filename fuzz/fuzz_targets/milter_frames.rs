@@ -1,4 +1,5 @@
-//! What MTAs send: cut anywhere it gives the same frames, what is understood can be said again, and a session answers or hangs up.
+//! Bytes of an MTA: every split gives the same frames, parsed commands survive encoding, and a session answers or
+//! closes.
 #![no_main]
 
 use std::future::Future;
@@ -13,7 +14,7 @@ use oarlock_milter::{FilterFactory, FilterWants, MessageFilter, MilterCounters, 
 
 const MOST: u32 = 1 << 16;
 
-/// Filters that want everything and let all pass.
+/// A filter that asks for everything and accepts all mail.
 struct Any;
 
 impl FilterFactory for Any {
@@ -40,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
     converse(&frames);
 });
 
-/// Frames up to the first that cannot be, where `step` bytes come at a time.
+/// Returns the frames before the first invalid one, with `step` bytes at a time.
 fn frames(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
     let (mut decoder, mut frames) = (FrameDecoder::new(MOST), Vec::new());
     for piece in bytes.chunks(step) {

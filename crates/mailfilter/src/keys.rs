@@ -131,7 +131,7 @@ impl SigningKeyFile {
     /// Reads the key on this thread.
     pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
         // The stamp is taken first, so that a file that is replaced meanwhile is read again later.
-        let stamp = FileStamp::of(&self.path).ok();
+        let stamp = FileStamp::read(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
@@ -151,7 +151,7 @@ impl SigningKeyFile {
 
     /// Returns true if the key was read and the file has not changed since.
     pub(crate) fn is_current(&self) -> bool {
-        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::of(&self.path).ok())
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::read(&self.path).ok())
     }
 
     fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {

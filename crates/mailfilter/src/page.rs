@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock_io::metrics::{MetricsPage, MetricsText, engines};
+use oarlock_io::metrics::{MetricsPage, MetricsText, append_engine_metrics};
 
 use crate::metrics::{FilterMetrics, VERDICTS, read};
 use crate::outcome::MessageOutcome;
@@ -27,7 +27,7 @@ impl MetricsPage for FilterStatus {
         connections(&mut text, &self.counters);
         messages(&mut text, &self.base.metrics, &self.counters);
         keys(&mut text, self);
-        engines(&mut text, &self.base.accelerator);
+        append_engine_metrics(&mut text, &self.base.accelerator);
         text.finish()
     }
 

@@ -110,5 +110,5 @@ fn stamps(path: &Path) -> Vec<Option<FileStamp>> {
     let beside = path.as_os_str().to_owned();
     let mut log = beside;
     log.push("-wal");
-    [path, Path::new(&log)].map(|path| FileStamp::of(path).ok()).into()
+    [path, Path::new(&log)].map(|path| FileStamp::read(path).ok()).into()
 }
