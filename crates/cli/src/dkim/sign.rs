@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    DkimSigner, HeaderCoverage, MailLimits, MailMessage, SignIntake, SignOutcome, SignatureAlgorithm,
+    DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
 };
 use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
 use serde::Serialize;
@@ -150,7 +150,7 @@ impl MailSigning {
         let mut intake = SignIntake::new(self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match MailMessage::parse(wire, &limits) {
+            errors.push(match ParsedMail::parse(wire, &limits) {
                 Ok(message) => {
                     intake.push(message, &self.signers)?;
                     None

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    ArcChain, DkimVerdict, MailMessage, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    ArcChain, DkimVerdict, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
     best_verdict,
 };
 use oarlock_io::mail::to_crlf;
@@ -72,7 +72,7 @@ impl MailVerifier {
         let mut intake = VerifyIntake::new(&self.policy, self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match MailMessage::parse(wire, &self.policy.limits) {
+            errors.push(match ParsedMail::parse(wire, &self.policy.limits) {
                 Ok(message) => {
                     intake.push(&message)?;
                     None

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
-use oarlock_dkim::{MailLimits, MailMessage};
+use oarlock_dkim::{MailLimits, ParsedMail};
 use oarlock_io::mail::{self, to_crlf};
 use serde::Serialize;
 
@@ -160,7 +160,7 @@ fn load(paths: &[PathBuf], options: mail::MailOptions) -> Result<(Vec<Vec<u8>>, 
         match mail {
             Ok(mail) => {
                 let wire = to_crlf(&mail.bytes).into_owned();
-                let has_author = MailMessage::parse(&wire, &limits).is_ok_and(|message| {
+                let has_author = ParsedMail::parse(&wire, &limits).is_ok_and(|message| {
                     message.headers.iter().filter(|header| header.is(b"From")).count() == 1
                 });
                 if has_author { messages.push(wire) } else { left_out += 1 }

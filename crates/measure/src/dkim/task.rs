@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Key};
-use oarlock_dkim::{DkimSigner, MailLimits, MailMessage, MailSignError, SignIntake, SignatureAlgorithm};
+use oarlock_dkim::{DkimSigner, MailLimits, MailSignError, ParsedMail, SignIntake, SignatureAlgorithm};
 
 use super::error::MailBenchError;
 
@@ -146,6 +146,6 @@ pub(super) fn sign<'m>(
     intake.sign(accelerator)?.into_iter().map(|field| field.map_err(wrong)).collect()
 }
 
-pub(super) fn parsed<'m>(mail: &'m [u8], limits: &MailLimits) -> Result<MailMessage<'m>, MailBenchError> {
-    MailMessage::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
+pub(super) fn parsed<'m>(mail: &'m [u8], limits: &MailLimits) -> Result<ParsedMail<'m>, MailBenchError> {
+    ParsedMail::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oarlock::{Accelerator, Key};
-use oarlock_dkim::{MailLimits, MailMessage};
+use oarlock_dkim::{MailLimits, ParsedMail};
 use oarlock_milter::MilterClient;
 use oarlock_milter::client::{FilterAnswer, SentMessage};
 use oarlock_milter::protocol::{FilterReply, MessageChange};
@@ -129,7 +129,7 @@ fn inserts(answer: &FilterAnswer, name: &[u8], part: &[u8]) -> bool {
 fn read(messages: &[Vec<u8>]) -> Result<Arc<[MtaMail]>, BenchError> {
     let limits = MailLimits::default();
     let read = |bytes: &Vec<u8>| {
-        let message = MailMessage::parse(bytes, &limits)
+        let message = ParsedMail::parse(bytes, &limits)
             .map_err(|error| mail(MailBenchError::Wrong(error.to_string())))?;
         let header = |header: &oarlock_dkim::HeaderField<'_>| {
             let mut value = header.value().to_vec();
