@@ -1,4 +1,4 @@
-//! Messages of the DNS: walked to the end or to a reason, the same signatures each time.
+//! DNS messages: two walks end in the same way and find the same signatures.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Data of any type in wire format: what is good comes back from its text, and what is not is refused there too.
+//! Data of any type in wire format: valid data survives the way through its text, and invalid data is rejected in
+//! text too.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Zone files of any bytes, verified as whole zones under anchors of their own: something is said of each, the same name by name.
+//! Zone files of arbitrary bytes, verified as whole zones with their own anchors. The findings do not depend on the
+//! ranges of names.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -23,7 +24,7 @@ fuzz_target!(|text: &[u8]| {
     }
     let records = read(text);
     let sets = RecordSets::new(&records);
-    // More iterations and signatures are the same work again.
+    // More iterations and signatures would repeat the same work.
     let settings =
         VerifySettings { max_signatures: 4, max_iterations: 4, ..VerifySettings::at(time(&records)) };
     let Ok(verifier) = ZoneVerifier::new(&sets, settings) else { return };
@@ -48,7 +49,7 @@ fn read(text: &[u8]) -> ZoneRecords {
     records
 }
 
-/// When the first signature begins to hold, so that some are tried.
+/// Returns the start of the first signature's lifetime, so that some signatures are verified.
 fn time(records: &ZoneRecords) -> u32 {
     let mut signatures = records.iter().filter(|record| record.rtype == RecordType::RRSIG);
     signatures.find_map(|record| Rrsig::read(record.data).ok()).map_or(0, |rrsig| rrsig.inception)

@@ -1,4 +1,5 @@
-//! A live dnstap stream: the same frames however the bytes arrive. The first byte says how many come at a time.
+//! A live dnstap stream: the frames do not depend on the arrival of the bytes. The first byte is the number of bytes
+//! per step.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(whole, frames(stream, usize::from(step) + 1));
 });
 
-/// Every frame in words, with the error at the end if there is one.
+/// Returns every frame as text, with the final error if there is one.
 fn frames(stream: &[u8], step: usize) -> Vec<String> {
     let mut frames = FrameDecoder::default();
     let mut seen = Vec::new();

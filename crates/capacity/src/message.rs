@@ -12,7 +12,7 @@ pub enum DnsMessageError {
     #[error("a name that is malformed")]
     Name,
     /// The message ends before its questions and records.
-    #[error("a message that ends within its questions and records")]
+    #[error("the message ends within its questions and records")]
     Short,
     /// The data of a signature is too short.
     #[error("a signature that is malformed")]

@@ -3,7 +3,7 @@
 use super::{LineFit, Traffic, TrafficCounts};
 
 /// The minimum number of intervals of a reliable line.
-const FEWEST_POINTS: u64 = 10;
+const MIN_POINTS: u64 = 10;
 /// The minimum share of the variance that a reliable line explains.
 const MIN_R_SQUARED: f64 = 0.5;
 
@@ -86,7 +86,7 @@ impl ModelFunction {
 }
 
 fn is_believed(fit: &LineFit) -> bool {
-    fit.points >= FEWEST_POINTS && fit.coefficient > 0.0 && fit.r_squared >= MIN_R_SQUARED
+    fit.points >= MIN_POINTS && fit.coefficient > 0.0 && fit.r_squared >= MIN_R_SQUARED
 }
 
 impl DemandModel {

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_malformed_names() {
         let long = "a.".repeat(128);
         let label = "a".repeat(64);
         let cases = [
@@ -433,7 +433,7 @@ mod tests {
 
     /// RFC 4034 6.1.
     #[test]
-    fn the_order_is_that_of_the_standard() {
+    fn sorts_names_in_the_order_of_rfc_4034() {
         let order = [
             "example.",
             "a.example.",

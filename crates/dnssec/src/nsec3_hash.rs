@@ -120,7 +120,7 @@ mod tests {
 
     /// RFC 5155 appendix A.
     #[test]
-    fn the_examples_of_the_standard() {
+    fn hashes_the_names_of_rfc_5155() {
         let examples = [
             ("example.", "0p9mhaveqvm6t7vbl5lop2u3t2rp3tom"),
             ("a.example.", "35mthgpgcu1qg68fab165klnsnk3dpvl"),
@@ -149,7 +149,7 @@ mod tests {
 
     /// Batches meet at `NAMES`: a name must have the same hash on either side and alone.
     #[test]
-    fn hashes_do_not_depend_on_neighbours() {
+    fn the_hash_of_a_name_does_not_depend_on_its_batch() {
         let names: Vec<DomainNameBuf> =
             (0..NAMES + 1).map(|at| name(&format!("{}{at}.", "x".repeat(at % 60)))).collect();
         for accelerator in engines() {

@@ -57,7 +57,7 @@ pub struct ZoneRecord<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneRecordsError {
     /// The length of the data exceeds 16 bits.
-    #[error("{0} bytes of data, of which a record holds 65535")]
+    #[error("{0} bytes of data: a record has at most 65535")]
     LongData(usize),
     /// The records exceed 32 GiB.
     #[error("more than 32 GiB of records")]
@@ -245,7 +245,7 @@ mod tests {
     use crate::name::{DomainNameBuf, LetterCase};
 
     #[test]
-    fn records_come_back_as_they_went_in() {
+    fn returns_records_as_they_were_added() {
         let mut records = ZoneRecords::new();
         let names = ["a.", "www.example.com."]
             .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap());

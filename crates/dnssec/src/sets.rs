@@ -164,16 +164,16 @@ impl<'z> RecordSets<'z> {
     /// Adds the records of a name, in any order.
     fn add_name(&mut self, owner: OwnerId, rows: &mut Vec<u32>) {
         let records = self.records;
-        let place = |row: &u32| {
+        let sort_key = |row: &u32| {
             let record = records.get(*row as usize);
             (covered(record.rtype, record.data), record.rtype == RecordType::RRSIG, record.data)
         };
         // Equal records keep the order of the file, so that the later one counts as the duplicate.
-        if !rows.is_sorted_by(|one, two| place(one) < place(two)) {
-            rows.sort_by(|one, two| place(one).cmp(&place(two)));
+        if !rows.is_sorted_by(|one, two| sort_key(one) < sort_key(two)) {
+            rows.sort_by(|one, two| sort_key(one).cmp(&sort_key(two)));
             let mut last = None;
             rows.retain(|row| {
-                let this = place(row);
+                let this = sort_key(row);
                 let is_copy = last.replace(this) == Some(this);
                 if is_copy {
                     self.duplicates.push(*row);
@@ -182,11 +182,11 @@ impl<'z> RecordSets<'z> {
             });
         }
         self.names.push(NameRow { owner, first_set: self.sets.len() as u32 });
-        for set in rows.chunk_by(|one, two| place(one).0 == place(two).0) {
+        for set in rows.chunk_by(|one, two| sort_key(one).0 == sort_key(two).0) {
             let first = self.order.len() as u32;
-            let unsigned = set.partition_point(|row| !place(row).1) as u32;
+            let unsigned = set.partition_point(|row| !sort_key(row).1) as u32;
             self.order.extend_from_slice(set);
-            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: place(&set[0]).0 });
+            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: sort_key(&set[0]).0 });
         }
     }
 }
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_set_aside() {
+    fn duplicates_are_not_in_the_sets() {
         let records = zone(&[
             ("a.", RecordType::A, b"1"),
             ("b.", RecordType::A, b"1"),
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found() {
+    fn finds_names_and_the_places_of_absent_ones() {
         let records =
             zone(&[("a.", RecordType::A, b""), ("b.a.", RecordType::A, b""), ("c.", RecordType::A, b"")]);
         let sets = RecordSets::new(&records);

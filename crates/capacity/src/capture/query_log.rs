@@ -208,7 +208,7 @@ mod tests {
     const MOMENT: u64 = 1_795_449_131;
 
     #[test]
-    fn lines_of_each_log_are_told_from_others() {
+    fn distinguishes_queries_from_other_lines_of_each_log() {
         let bind_line =
             "client @0x7f01 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (192.0.2.53)";
         for head in [
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_year_goes_on() {
+    fn times_increase_across_a_new_year() {
         let mut years = YearTracker::default();
         let december = years.add_years(seconds(NO_YEAR, 12, 31, 86_399).unwrap());
         let january = years.add_years(seconds(NO_YEAR, 1, 1, 0).unwrap());

@@ -89,6 +89,6 @@ fn origin(text: Option<&str>) -> Result<Option<DomainNameBuf>, DnssecError> {
 
 /// The same, of a zone that has to be named.
 fn zone(text: &str) -> Result<DomainNameBuf, DnssecError> {
-    let no_name = |error| DnssecError::Usage(format!("`{text}` is no name: {error}"));
+    let no_name = |error| DnssecError::Usage(format!("`{text}` is not a name: {error}"));
     DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).map_err(no_name)
 }

@@ -126,7 +126,9 @@ impl ZoneVerifier<'_> {
         keys: &ZoneKeys<'_>,
         index: usize,
     ) -> Result<bool, JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::DNSKEY) else { return Ok(false) };
+        let Some(set) = self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY) else {
+            return Ok(false);
+        };
         let key = keys.get(index);
         for row in set.signatures.iter().take(self.settings.max_signatures) {
             let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };

@@ -102,7 +102,7 @@ impl<'z> ZoneVerifier<'z> {
         let mut links = Vec::new();
         for name in 0..self.sets.name_count() {
             let Some(set) = self.sets.of_type(name, RecordType::NSEC3) else { continue };
-            if self.places.get(name) == NameOwnership::Below {
+            if self.ownerships.get(name) == NameOwnership::Below {
                 report.add(
                     set.owner,
                     RecordType::NSEC3,
@@ -155,12 +155,15 @@ impl<'z> ZoneVerifier<'z> {
     /// Returns all names that must have an NSEC3 record.
     fn expected_names(&self) -> Vec<ExpectedHash<'z>> {
         let mut expected = Vec::new();
-        for (index, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-            let is_secure = place != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
+        for (index, ownership) in
+            self.ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain())
+        {
+            let is_secure =
+                ownership != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
             let name = self.sets.name(index);
             expected.push(ExpectedHash { name, index: Some(index), may_be_left_out: !is_secure });
         }
-        empty_names(self.sets, &self.places, |empty| {
+        empty_names(self.sets, &self.ownerships, |empty| {
             let may_be_left_out = empty.may_be_left_out;
             expected.push(ExpectedHash { name: empty.name, index: None, may_be_left_out });
         });

@@ -68,7 +68,7 @@ impl<'t> EntryWords<'t> {
     }
 
     #[inline]
-    pub(crate) fn place(&self) -> TextPosition {
+    pub(crate) fn position(&self) -> TextPosition {
         TextPosition { at: self.at, line: self.line }
     }
 
@@ -182,7 +182,7 @@ impl<'t> EntryWords<'t> {
         if self.skip_blanks()? != Some(b'\\') || self.text.get(self.at + 1) != Some(&b'#') {
             return Ok(false);
         }
-        let before = self.place();
+        let before = self.position();
         let is_generic = self.word().len() == 2;
         if !is_generic {
             self.at = before.at;
@@ -247,12 +247,12 @@ impl<'t> EntryWords<'t> {
     }
 
     /// Continues at the line after a position.
-    pub(crate) fn go_on_after(&mut self, place: TextPosition) {
-        let rest = &self.text[place.at..];
+    pub(crate) fn go_on_after(&mut self, position: TextPosition) {
+        let rest = &self.text[position.at..];
         self.is_cut = false;
         match memchr(b'\n', rest) {
-            Some(len) => (self.at, self.line) = (place.at + len + 1, place.line.saturating_add(1)),
-            None => (self.at, self.line) = (self.text.len(), place.line),
+            Some(len) => (self.at, self.line) = (position.at + len + 1, position.line.saturating_add(1)),
+            None => (self.at, self.line) = (self.text.len(), position.line),
         }
         self.load_block(self.at);
     }
@@ -299,7 +299,7 @@ impl<'t> EntryWords<'t> {
 
     fn open_parenthesis(&mut self) {
         if self.depth == 0 {
-            self.open = self.place();
+            self.open = self.position();
         }
         self.depth = self.depth.saturating_add(1);
         self.at += 1;

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_nothing_are_messages() {
+    fn empty_messages_count_as_messages() {
         assert!(messages(b"").is_empty());
         assert_eq!(messages(b"From "), [""]);
         assert_eq!(messages(b"From a\n"), [""]);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn seams_change_nothing() {
+    fn the_chunk_length_does_not_matter() {
         let crlf = THREE.to_vec().into_iter().flat_map(|byte| match byte {
             b'\n' => vec![b'\r', b'\n'],
             _ => vec![byte],
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_passed_over() {
+    fn skips_messages_beyond_the_limit() {
         let long = format!("From b\nB: {}\n\n>From me\n{}", "x".repeat(500), "\nFro\n\nFro".repeat(50));
         let text = format!("From a\nA: 1\n\nFrom b2\n\n{long}\n\nFrom c\nC: 3\n");
         let whole = read(text.as_bytes(), 7, 10_000);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_file() {
+    fn an_unreadable_mbox_ends_with_an_error() {
         let failing = io::Read::chain(&b"From a\nx\n\nFrom b\n"[..], Failing);
         let mut mbox = MboxReader::new(failing, MailOptions::default());
         assert!(mbox.next().unwrap().is_err());

@@ -150,7 +150,7 @@ mod tests {
     const QUOTED: &[u8] = b">From a\n>>From b\n>>>From c\n> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
 
     #[test]
-    fn each_kind_takes_off_its_own() {
+    fn removes_the_quoting_of_each_kind() {
         let undo = |quoting: MboxQuoting| String::from_utf8(quoting.remove_quoting(QUOTED.to_vec())).unwrap();
         let rest = "> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
         assert_eq!(undo(MboxQuoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_cut_anywhere() {
+    fn chunks_may_end_anywhere() {
         for quoting in [MboxQuoting::Mboxrd, MboxQuoting::Mboxo, MboxQuoting::Keep] {
             for len in 0..=QUOTED.len() {
                 for capacity in [1, 2, 3, 5, 11, 100] {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_figures() {
+    fn appends_metrics_of_this_process() {
         let mut text = MetricsText::default();
         append_process_metrics(&mut text);
         let page = text.finish();
