@@ -33,6 +33,7 @@ pub fn hash_names<'n>(
     let mut hashes = Vec::with_capacity(names.size_hint().0);
     while hasher.take(&mut names) > 0 {
         hasher.hash()?;
+        // Each iteration depends on the one before, so the lanes work on different names.
         for _ in 0..iterations {
             hasher.take_digests();
             hasher.hash()?;
@@ -58,6 +59,7 @@ impl<'a> NameHasher<'a> {
 
     /// Takes the names of the next batch and returns their number.
     fn take<'n>(&mut self, names: &mut impl Iterator<Item = DomainName<'n>>) -> usize {
+        // Wire format in lower case is the canonical form that RFC 5155 5 hashes.
         let names = names.take(NAMES).map(DomainName::as_bytes);
         gather(names, self.salt, &mut self.data, &mut self.inputs);
         self.inputs.len()

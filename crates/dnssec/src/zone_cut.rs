@@ -70,11 +70,12 @@ impl NameOwnerships {
             let name = sets.name(index);
             let ownership = match end {
                 _ if !name.is_at_or_below(apex) => NameOwnership::Outside,
+                // The apex has NS records and may have a DNAME, but neither delegates it.
                 _ if index == at => NameOwnership::Apex,
                 Some(end) if name.is_at_or_below(end) && !(end == apex && is_hashed(sets, index, apex)) => {
                     NameOwnership::Below
                 }
-                _ => place_of(sets, index, apex),
+                _ => ownership_of(sets, index, apex),
             };
             let ends_here = ownership == NameOwnership::Cut
                 || matches!(ownership, NameOwnership::Inside | NameOwnership::Apex)
@@ -109,7 +110,7 @@ impl NameOwnerships {
 }
 
 /// Determines the ownership of a name that is neither the apex nor below a delegation or a DNAME.
-fn place_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
+fn ownership_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
     if has(sets, index, RecordType::NS) {
         return NameOwnership::Cut;
     }

@@ -195,6 +195,7 @@ impl KeyDirectory {
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
+                // The listing is sorted, so the same file of the two is used every time.
                 Some(name) if seen.contains(&name) => misnamed.push((path, FileFault::Twice)),
                 Some(name) => {
                     self.read_file(&name, path, &mut changes);
@@ -203,9 +204,9 @@ impl KeyDirectory {
                 None => misnamed.push((path, FileFault::Name)),
             }
         }
-        let told =
+        let reported =
             std::mem::replace(&mut self.misnamed, misnamed.iter().map(|(path, _)| path.clone()).collect());
-        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !told.contains(path)));
+        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !reported.contains(path)));
         let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
         changes
@@ -241,6 +242,7 @@ impl KeyDirectory {
             }
         };
         file.is_missing = false;
+        // The key may have moved from `.pem` to `.der`.
         file.path.clone_from(&path);
         if file.stamp.replace(stamp) == Some(stamp) {
             return;

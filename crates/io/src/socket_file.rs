@@ -102,6 +102,7 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
+        // A successor may have replaced the socket while this server was draining.
         if identity(&self.path).is_ok_and(|now| now == self.identity) {
             let _ = fs::remove_file(&self.path);
         }
@@ -119,6 +120,7 @@ fn inspect(path: &Path) -> Result<Option<FileIdentity>, SocketFileError> {
         let found = kind(about.file_type());
         return Err(SocketFileError::NotASocket { path: path.to_owned(), found });
     }
+    // The kernel refuses the connection if no process listens, so the file is left over.
     match UnixStream::connect(path) {
         Ok(_) => Err(SocketFileError::Taken { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {

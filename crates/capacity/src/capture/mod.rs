@@ -22,7 +22,7 @@ mod time;
 
 use std::io::Read;
 
-use self::bytes::ByteStream;
+use self::bytes::CaptureStream;
 pub use self::fault::CaptureError;
 use self::link::LinkType;
 use self::packet::read_packet;
@@ -140,7 +140,7 @@ fn read_into(
         return Err(fault.map_or(CaptureError::Unrecognised { is_empty: beginning.is_empty() }, Into::into));
     };
     report.format = Some(format);
-    let bytes = ByteStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
+    let bytes = CaptureStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
     let CaptureReport { events, skipped, .. } = report;
     let mut counting = |event: CaptureEvent<'_>| {
         *events += 1;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Read;
 
-use super::bytes::ByteStream;
+use super::bytes::CaptureStream;
 use super::time::{digits, iso, month, seconds, time_s};
 use super::{CaptureError, CaptureEvent, EventSink, SkipCounts};
 
@@ -70,7 +70,7 @@ fn text(line: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     format: LogFormat,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
@@ -95,8 +95,10 @@ struct YearTracker {
 
 impl YearTracker {
     fn add_years(&mut self, at_s: u64) -> u64 {
+        // Times with a year are later than 1972, in which times without one are placed.
         let is_without_year = at_s < NO_YEAR_END_S;
         if is_without_year && at_s + self.added_s + HALF_A_YEAR_S < self.latest_s {
+            // The stand-in year is a leap year.
             self.added_s += 366 * 86_400;
         }
         let placed = if is_without_year { at_s + self.added_s } else { at_s };

@@ -44,6 +44,7 @@ impl ZoneDraft {
         let ring = KeyRing::new(keys)?;
         let sets = RecordSets::new(zone);
         let source = SourceZone::find(&sets)?;
+        // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
         check::zone(&sets, &source.ownerships, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;

@@ -103,6 +103,7 @@ pub(super) struct KeyRing {
 
 impl KeyRing {
     pub(super) fn new(mut keys: Vec<SignerKey>) -> Result<Self, ZoneSignError> {
+        // A fixed order makes the output independent of the order of the arguments.
         keys.sort_by_key(|key| (key.algorithm, key.tag));
         let same = keys.windows(2).find(|pair| pair[0].dnskey == pair[1].dnskey);
         if let Some([SignerKey { tag, algorithm, .. }, ..]) = same {

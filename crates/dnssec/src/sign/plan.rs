@@ -98,6 +98,8 @@ impl<'z> SigningPlan<'z> {
         accelerator: &Accelerator,
         wanted: &mut [WantedSignature<'p>],
     ) -> Result<Signatures, ZoneSignError> {
+        // An earlier signature may have been tampered with, or its key's file replaced, so it is verified before it is
+        // kept.
         let replaced = self.confirm(accelerator, wanted)?;
         let reused = wanted.iter().filter(|wanted| wanted.old.is_some()).count();
         Ok(Signatures { reused, replaced, ..self.make(accelerator, wanted)? })
@@ -137,6 +139,7 @@ impl<'z> SigningPlan<'z> {
         let previous =
             self.previous.as_ref().and_then(|previous| Some((previous, previous.find_unchanged(&set)?)));
         for key in self.signers(name, set.rtype) {
+            // The records must be unchanged. The signature's fields are checked without computation first.
             let old = previous
                 .as_ref()
                 .and_then(|(previous, old)| previous.signature(old, &set, apex, key, lifetime));
@@ -201,6 +204,7 @@ impl<'z> SigningPlan<'z> {
         let answers = accelerator.run_all(&jobs?);
         let mut made = answers.iter();
         let mut signatures = Signatures::default();
+        // The signatures are returned in the order of the plan, kept and new ones mixed.
         for wanted in wanted {
             if let Some(old) = wanted.old {
                 signatures.push(&[old]);

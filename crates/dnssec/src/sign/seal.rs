@@ -39,6 +39,7 @@ impl SigningPlan<'_> {
         let Some(placeholders) = self.sets.of_type(self.ownerships.apex(), RecordType::ZONEMD) else {
             return Ok(Signatures::default());
         };
+        // The digest covers all signatures, so it can be computed only now. RFC 8976 3.1.
         let whole = self.signed_records(signatures)?;
         let whole = RecordSets::new(&whole);
         let mut records = ZoneRecords::new();

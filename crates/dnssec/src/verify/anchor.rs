@@ -86,6 +86,7 @@ impl ZoneVerifier<'_> {
         let mut tried = 0;
         for key in 0..self.keys.iter().count() {
             let dnskey = &self.keys.get(key).dnskey;
+            // A revoked key is no longer a trust anchor. RFC 5011 2.1.
             if dnskey.is_revoked() || !self.vouches(accelerator, anchor, dnskey)? {
                 continue;
             }

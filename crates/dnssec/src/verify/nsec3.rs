@@ -54,6 +54,7 @@ impl<'z> ZoneVerifier<'z> {
                 }
             }
         }
+        // Each chain hashes every name of the zone, so their number bounds the work.
         if let Some((row, _)) = all.get(MAX_CHAINS) {
             let reason = FindingReason::TooManyChains { found: all.len(), max: MAX_CHAINS };
             report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), reason);
@@ -134,6 +135,7 @@ impl<'z> ZoneVerifier<'z> {
         report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         links.sort_by_key(|link| link.hash);
+        // The last record leads back to the first one.
         for (link, next) in links.iter().zip(links.iter().cycle().skip(1)) {
             if link.nsec3.next != next.hash {
                 let reason = FindingReason::Gap { expected: text(&next.hash), found: text(link.nsec3.next) };
@@ -208,6 +210,7 @@ impl<'z> ZoneVerifier<'z> {
     /// Returns the types in the NSEC3 record of a name, with RRSIG if a set of the name is signed. RFC 5155 7.1.
     fn hashed_types(&self, one: &ExpectedHash<'_>) -> Vec<u8> {
         match one.index {
+            // An empty non-terminal has no types.
             None => Vec::new(),
             Some(index) if one.may_be_left_out => self.types_of(index, []),
             Some(index) => self.types_of(index, [RecordType::RRSIG]),

@@ -114,6 +114,7 @@ impl<'t> EntryWords<'t> {
     /// another form, returns None and does not move.
     #[inline(always)]
     fn word_after_blank(&mut self) -> Option<EntryWord<'t>> {
+        // If the position is outside of the block, the shift below is by 64 bits and yields None.
         let passed = self.at.wrapping_sub(self.block).min(BLOCK);
         let marks = self.marks.checked_shr(passed as u32)?;
         let len = (marks >> 1).trailing_zeros() as usize;
@@ -398,6 +399,7 @@ impl<'t> EntryWords<'t> {
     fn load_block(&mut self, from: usize) {
         self.block = from;
         let rest = self.text.get(from..).unwrap_or_default();
+        // The marks of a block are found once, and every word in the block uses them.
         self.marks = match rest.first_chunk::<BLOCK>() {
             Some(block) => marks(block),
             None => last_marks(rest),
@@ -408,6 +410,7 @@ impl<'t> EntryWords<'t> {
 /// Returns the marks of less than a block, with a mark at the end of the text.
 #[cold]
 fn last_marks(rest: &[u8]) -> u64 {
+    // A line feed is a mark, so that a word ends with the text.
     let mut block = [b'\n'; BLOCK];
     block[..rest.len()].copy_from_slice(rest);
     marks(&block)

@@ -101,6 +101,7 @@ impl<'i> ZoneReader<'i> {
     pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut ZoneRecords) -> usize {
         let mut words = EntryWords::new(text, TextPosition { at: 0, line: self.line }, is_last);
         if self.is_skipping {
+            // The start of this text is the rest of an overlong line.
             words.go_on_after(words.position());
             self.is_skipping = is_within_line(text, words.position());
         }
@@ -123,6 +124,7 @@ impl<'i> ZoneReader<'i> {
         match first {
             b'$' => self.directive(words, records),
             b' ' | b'\t' | b'\r' | b'\n' | b';' => {
+                // A line of blanks and comments is not a record with an inherited owner.
                 if words.is_done()? {
                     return Ok(());
                 }
@@ -173,10 +175,12 @@ impl<'i> ZoneReader<'i> {
         let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(DomainName::to_buf)) else {
             return Err(EntryError::NoOwner.into());
         };
+        // The names in the SOA's own data are relative to its owner, if no origin is stated.
         let origin = self.scope.origin.clone().unwrap_or_else(|| ZoneOriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
         let is_from_minimum = ttls.resolve(head).is_none();
+        // The TTL may come from the minimum, which is known after the data. So it is set afterwards.
         records.add(id, head.rtype, 0, line, |out| {
             rdata::parse(head.rtype, words, Some(origin.borrow()), out)?;
             if is_from_minimum { check_minimum(minimum_of(out)) } else { Ok(()) }
@@ -225,6 +229,7 @@ impl<'i> ZoneReader<'i> {
     /// Skips an entry of more than 1 MiB: a parenthesis that is open for so long, or a line.
     #[cold]
     fn long_entry(&mut self, text: &[u8], start: TextPosition, words: &mut EntryWords<'_>) {
+        // The first MiB shows if a parenthesis or a line is too long. The rest is not searched for its end.
         let mut beginning = EntryWords::new(&text[..start.at + MAX_ENTRY], start, true);
         beginning.begin();
         match beginning.finish() {

@@ -47,7 +47,7 @@ pub enum KeysFileError {
     Line {
         /// The path of the file.
         path: PathBuf,
-        /// Which line, and what is wrong.
+        /// The line and its fault.
         error: KeysLineError,
     },
 }

@@ -120,6 +120,7 @@ impl Converter {
             if self.mode == LineMode::AsIs {
                 break;
             }
+            // The CR may be the last byte of the chunk before.
             let is_bare = if at == from { !self.is_after_cr } else { chunk[at - 1] != b'\r' };
             let line_len = self.line_len + (at - from);
             if is_bare {
@@ -127,6 +128,7 @@ impl Converter {
                 out.extend_from_slice(&chunk[from..at]);
                 out.extend_from_slice(b"\r\n");
             } else {
+                // A line of CR alone, with its LF, is the empty line that ends the header section.
                 if self.mode == LineMode::Header && line_len == 1 {
                     self.mode = LineMode::AsIs;
                 }
@@ -137,6 +139,7 @@ impl Converter {
         }
         let rest = &chunk[from..];
         out.extend_from_slice(rest);
+        // A line may be longer than memory. Its length matters up to 1 only.
         self.line_len = self.line_len.saturating_add(rest.len());
         self.is_after_cr = rest.last().map_or(self.is_after_cr, |last| *last == b'\r');
     }

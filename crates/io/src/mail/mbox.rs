@@ -86,9 +86,11 @@ impl<R: Read> MboxReader<R> {
             match separator(self.unread_bytes(), searched) {
                 Some(at) => break at,
                 None if self.is_at_end => break self.unread_bytes().len(),
+                // A separator may span two chunks, so the end of this one is searched again.
                 None => searched = self.unread_bytes().len().saturating_sub(SEAM_BYTES),
             }
             if self.is_too_long() {
+                // Only the `From ` line of the message is kept. Its bytes are dropped, but counted.
                 head.get_or_insert(envelope(self.unread_bytes()));
                 self.start += std::mem::take(&mut searched);
             }
@@ -127,6 +129,7 @@ impl<R: Read> MboxReader<R> {
     fn fill_buffer(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.offset += std::mem::take(&mut self.start) as u64;
+        // `read_to_end` retries interrupted reads, and returns less than a chunk at the end only.
         let read = (&mut self.input).take(self.chunk_bytes).read_to_end(&mut self.buffer)?;
         self.is_at_end = (read as u64) < self.chunk_bytes;
         Ok(())
@@ -137,12 +140,12 @@ impl<R: Read> Iterator for MboxReader<R> {
     type Item = io::Result<MboxMessage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let piece = self.read_message().transpose();
-        if matches!(piece, Some(Err(_))) {
+        let message = self.read_message().transpose();
+        if matches!(message, Some(Err(_))) {
             // Bytes after an error cannot be assigned to messages.
             (self.start, self.is_at_end) = (self.buffer.len(), true);
         }
-        piece
+        message
     }
 }
 

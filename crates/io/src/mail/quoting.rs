@@ -71,6 +71,7 @@ impl<R: BufRead> Read for UnquotedReader<R> {
             let given = self.inner.fill_buf()?;
             let taken = given.len();
             if taken == 0 {
+                // The message may end within a held-back `>From`.
                 self.unquoter.finish(&mut self.chunk);
                 if self.chunk.is_empty() {
                     return Ok(0);
@@ -117,6 +118,7 @@ impl Unquoter {
             };
             if start.matched == 0 && *byte == b'>' {
                 start.quotes += 1;
+                // All `>` but one can be written at once, because at most one is removed.
                 out.extend((start.quotes > 1).then_some(b'>'));
             } else if start.quotes > 0 && *byte == FROM[start.matched] {
                 start.matched += 1;
