@@ -1,4 +1,4 @@
-//! Captures, logs and dnstap files: events lie within the input, and every stream ends, with or without a fault.
+//! Captures, logs and dnstap files: events lie within the input, and every stream ends, with an error or without.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! DNS messages: two walks end in the same way and find the same signatures.
+//! DNS messages: the walk ends, or stops with an error, and finds the same signatures each time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Zone files of arbitrary bytes, verified as whole zones with their own anchors. The findings do not depend on the
-//! ranges of names.
+//! Zone files of any bytes, verified as whole zones under their own anchors: each zone has a verdict, and the verdict
+//! by name is the same.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -49,7 +49,7 @@ fn read(text: &[u8]) -> ZoneRecords {
     records
 }
 
-/// Returns the start of the first signature's lifetime, so that some signatures are verified.
+/// The time at which the first signature becomes valid, so that some signatures are verified.
 fn time(records: &ZoneRecords) -> u32 {
     let mut signatures = records.iter().filter(|record| record.rtype == RecordType::RRSIG);
     signatures.find_map(|record| Rrsig::read(record.data).ok()).map_or(0, |rrsig| rrsig.inception)

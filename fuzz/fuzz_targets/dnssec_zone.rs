@@ -1,5 +1,5 @@
-//! Zone files of arbitrary bytes: reading whole or in blocks gives the same records, and they survive the way through
-//! their text.
+//! Zone files of any bytes: the reader finds the same records in a whole file and in blocks, and they survive printing
+//! and parsing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The first byte of a path decides the content of the file.
+/// The first byte of a path names the type of the file.
 fn include(path: &str) -> Result<Vec<u8>, String> {
     match path.as_bytes() {
         [b'a', ..] => Ok(b"a 1 A 192.0.2.1\n".to_vec()),

@@ -1,5 +1,5 @@
-//! A live dnstap stream: the frames do not depend on the arrival of the bytes. The first byte is the number of bytes
-//! per step.
+//! A live dnstap stream: the frames are the same for every split of the bytes. The first byte is the number of bytes
+//! that arrive at a time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(whole, frames(stream, usize::from(step) + 1));
 });
 
-/// Returns every frame as text, with the final error if there is one.
+/// Describes every frame, and the error at the end if there is one.
 fn frames(stream: &[u8], step: usize) -> Vec<String> {
     let mut frames = FrameDecoder::default();
     let mut seen = Vec::new();

@@ -1,8 +1,8 @@
-//! Patterns of clients, as grants have them.
+//! The patterns of clients in grants.
 
 use crate::pattern::Pattern;
 
-/// A pattern of one kind of client name. A `*` in it stands for any characters within one part of the name: a label of a DNS
+/// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS
 /// name, a segment of a URI, the part of an e-mail address before the `@`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPattern {
@@ -18,28 +18,28 @@ enum ClientNameKind {
     Uid,
     Gid,
     Loopback,
-    /// `*` alone: every client that can connect.
+    /// The pattern `*`: every client that can connect.
     Everybody,
 }
 
-/// The reason why a text is no pattern of clients.
+/// An error of a text that cannot be parsed as a pattern of clients.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientPatternError {
-    /// No known prefix.
+    /// The text has no known prefix.
     #[error("expected dns:NAME, uri:URI, email:ADDRESS, uid:N, gid:N, loopback or *, found {found:?}{hint}")]
     Prefix {
         /// The text.
         found: String,
-        /// The likely meaning.
+        /// The likely meaning, or an empty text.
         hint: String,
     },
-    /// Nothing follows the prefix, or something that no such name can be.
+    /// No name of this kind fits the text after the prefix.
     #[error("{found:?}: expected {expected}")]
     Name {
         /// The text.
         found: String,
-        /// The form that would do.
+        /// The expected form.
         expected: &'static str,
     },
 }
@@ -67,7 +67,8 @@ impl ClientPattern {
         }
     }
 
-    /// Returns true if a client's name fits. Names have the form that [`crate::identity::ClientIdentity::names`] gives.
+    /// Returns true if a client's name fits. Names have the form of a client's identity, such as
+    /// `dns:mail.example.com`.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));
@@ -85,7 +86,7 @@ impl ClientPattern {
     }
 }
 
-/// Returns what would do if no name of this kind can fit the pattern.
+/// Returns the expected form if no name of this kind can fit the pattern.
 fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
     let is_dns = |text: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'*');
@@ -114,7 +115,7 @@ fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
 fn normal(kind: ClientNameKind, pattern: &str) -> String {
     match kind {
         ClientNameKind::Dns => pattern.to_ascii_lowercase(),
-        // Only the domain of an address is the same in capitals. RFC 5321 2.4.
+        // The local part of an address may be case-sensitive, its domain never is. RFC 5321 2.4.
         ClientNameKind::Email => lower_domain(pattern),
         _ => pattern.to_owned(),
     }
@@ -131,7 +132,7 @@ fn is_number(pattern: &str, number: &str) -> bool {
     pattern == "*" || pattern == number
 }
 
-/// Returns true if both have as many parts, and each fits.
+/// Returns true if both have the same number of parts and each part fits.
 fn fits_parts(pattern: &str, text: &str, separator: char) -> bool {
     let (mut patterns, mut parts) = (pattern.split(separator), text.split(separator));
     loop {
@@ -153,9 +154,9 @@ fn fits_address(pattern: &str, address: &str) -> bool {
     }
 }
 
-/// Returns what was probably meant by a text without a known prefix.
+/// Returns a hint about the likely meaning of a text without a known prefix.
 fn hint(text: &str) -> String {
-    // Up to this version one prefix stood for every kind of name, and a star for any number of labels.
+    // Earlier versions had one prefix for every kind of name, `san:`.
     let name = text.strip_prefix("san:").unwrap_or(text);
     let kind = match name {
         name if name.contains("://") => "uri",
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_is_one_label() {
+    fn matches_one_label_with_a_star() {
         assert!(fits("dns:*.example.com", "dns:mail.example.com"));
         assert!(
             !fits("dns:*.example.com", "dns:a.b.example.com")
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_fits_its_own_names_only() {
+    fn matches_only_names_of_its_own_kind() {
         let evil = ["uri:x://mail.example.com", "email:x@mail.example.com", "dns:mail.example.com.evil.test"];
         assert!(evil.iter().all(|name| !fits("dns:*.example.com", name)));
         assert!(
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_match_is_refused_with_a_hint() {
+    fn rejects_patterns_that_never_match_with_a_hint() {
         for (text, expected) in [
             ("relay.mail.example.com", "write \"dns:relay.mail.example.com\""),
             ("san:*.example.com", "write \"dns:*.example.com\""),

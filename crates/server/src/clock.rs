@@ -1,4 +1,4 @@
-//! The time, as certificates and connections are measured by it.
+//! The clock by which certificates and connections are measured.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio_rustls::rustls::pki_types::UnixTime;
 use tokio_rustls::rustls::time_provider::TimeProvider;
 
-/// A source of time: the system's, moved on by what a test asks for.
+/// A source of time: the system's clock, which a test can advance.
 #[derive(Clone, Debug)]
 pub struct ServerClock {
     began: Instant,
-    /// Seconds by which it is ahead of the system.
+    /// The number of seconds by which the clock is ahead of the system.
     ahead: Arc<AtomicU64>,
 }
 
@@ -22,7 +22,7 @@ impl Default for ServerClock {
 }
 
 impl ServerClock {
-    /// Moves every copy of this clock on, as if so much time had passed.
+    /// Advances every copy of this clock, as if this time had passed.
     pub fn advance(&self, by: Duration) {
         self.ahead.fetch_add(by.as_secs(), Ordering::Relaxed);
     }
@@ -34,7 +34,7 @@ impl ServerClock {
         i64::try_from(since + self.ahead()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the time since the clock was made. It never goes back, whatever happens to the system's time.
+    /// Returns the time since the clock was made. It never goes back, even if the system's time is set.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed() + Duration::from_secs(self.ahead())
     }

@@ -1,13 +1,15 @@
-//! Open files: connections that fit into as many as the system allows.
+//! Limits of connections that fit into the number of open files.
 
 use rustix::process::{Resource, getrlimit};
 
 use crate::config::ServerLimits;
 
-/// Files that are no connections: listeners, the event loop, logs, keys that are being read, and those who read metrics.
+/// The number of files that are reserved for other uses: listeners, the event loop, logs, key files, and connections
+/// for metrics.
 const RESERVED: u64 = 28;
 
-/// Returns limits whose connections fit into the open files that this process may have, and what was reduced for that.
+/// Returns limits whose connections fit into the open files that this process may have, and a warning about limits that
+/// were reduced.
 pub(crate) fn fit_to_descriptors(limits: ServerLimits) -> (ServerLimits, Option<String>) {
     match getrlimit(Resource::Nofile).current {
         None => (limits, None),
@@ -15,7 +17,8 @@ pub(crate) fn fit_to_descriptors(limits: ServerLimits) -> (ServerLimits, Option<
     }
 }
 
-/// A quarter is for the UNIX socket, a quarter for handshakes, and the rest for clients of the network.
+/// Reduces limits to a number of open files: at most a quarter for the UNIX socket, a quarter for handshakes, and the
+/// rest for clients of the network.
 fn fit(limits: ServerLimits, open_files: u64) -> (ServerLimits, Option<String>) {
     let available = usize::try_from(open_files.saturating_sub(RESERVED)).unwrap_or(usize::MAX).max(4);
     let wanted = limits
@@ -43,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_fit_into_the_open_files() {
+    fn reduces_connections_to_the_open_files() {
         let (same, warning) = fit(ServerLimits::default(), 1 << 20);
         assert!(same == ServerLimits::default() && warning.is_none());
         let (fitted, warning) = fit(ServerLimits::default(), 64);

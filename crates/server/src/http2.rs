@@ -1,4 +1,4 @@
-//! gRPC over HTTP/2: the services, and the bounds of their connections.
+//! gRPC over HTTP/2: the services, and the limits of their connections.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -21,22 +21,17 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tracing::debug;
 
+use crate::buffers::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::call::{AnswerBody, GrpcCall, RequestBody, UntakenAnswers};
 use crate::config::ServerLimits;
+use crate::error::CryptoserverError;
 use crate::grpc::GrpcService;
-use crate::server::CryptoserverError;
 use crate::service::SharedService;
 use crate::transport::{CallPeer, ClientTransport};
 
-/// Bytes that a client may send on a connection before the server has read them.
-pub(crate) const WINDOW_BYTES: u32 = 256 << 10;
-
-/// Bytes of an answer that wait for the socket after its call has ended, per call.
-pub(crate) const SEND_BUFFER_BYTES: usize = 16 << 10;
-
 type Http2 = http2::Builder<TokioExecutor>;
 
-/// Serves the connections that arrive until the server stops.
+/// Serves the connections that arrive, until the server stops.
 pub(crate) fn serve_grpc(
     mut arrived: mpsc::Receiver<ClientTransport>,
     service: Arc<SharedService>,
@@ -78,7 +73,8 @@ fn http2(limits: &ServerLimits) -> Http2 {
     http2
 }
 
-/// Serves one connection to its end: with a GOAWAY, and with what is under way answered, unless the client takes no answers.
+/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client
+/// that takes no answers is disconnected.
 async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, service: Arc<SharedService>) {
     let peer = transport.peer().clone();
     let untaken = Arc::new(UntakenAnswers::default());
@@ -100,7 +96,7 @@ async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, ser
     loop {
         tokio::select! {
             end = connection.as_mut() => {
-                return end.unwrap_or_else(|error| debug!(%error, "a client was left"));
+                return end.unwrap_or_else(|error| debug!(%error, "a connection ended with an error"));
             }
             () = &mut ending, if !is_ending => {
                 is_ending = true;
@@ -108,14 +104,14 @@ async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, ser
             }
             _ = looks.tick() => {
                 if untaken.longest().is_some_and(|longest| longest > service.limits.max_stall()) {
-                    return debug!(client = %peer.client.identity, "a client was left that takes no answers");
+                    return debug!(client = %peer.client.identity, "a client that takes no answers was disconnected");
                 }
             }
         }
     }
 }
 
-/// The time between two looks at a connection whose client may take no answers.
+/// The time between two checks for a client that takes no answers.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
@@ -146,7 +142,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
     }
 }
 
-/// The time between two updates of the health that clients may ask for.
+/// The time between two updates of the health service.
 const HEALTH: Duration = Duration::from_millis(500);
 
 /// Reports whether requests are served, until the server stops.

@@ -1,4 +1,5 @@
-//! When connections end: at their certificate's end, at a bound of their age, and when their authority is no longer trusted.
+//! The ends of connections: at the end of the client's certificate, at a maximum age, and when its authority is no
+//! longer trusted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,13 +13,13 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use crate::clock::ServerClock;
 use crate::config::ServerLimits;
 
-/// All connections with a known client, and when each ends.
+/// The lifetimes of all connections with a known client.
 #[derive(Debug)]
 pub(crate) struct ConnectionLifetimes {
     clock: ServerClock,
-    /// Seconds that a connection may last at most.
+    /// The maximum seconds that a connection may last.
     max_connection_seconds: AtomicU64,
-    /// Time that requests under way have after the end.
+    /// The time that requests under way have after the end.
     grace: Duration,
     entries: Mutex<HashMap<u64, LifetimeEntry>>,
     last_id: AtomicU64,
@@ -26,13 +27,13 @@ pub(crate) struct ConnectionLifetimes {
 
 #[derive(Debug)]
 struct LifetimeEntry {
-    /// The client's certificate and those it sent with it; empty on sockets without TLS.
+    /// The chain that the client sent, its own certificate first; empty on sockets without TLS.
     chain: Vec<CertificateDer<'static>>,
     /// The end of the certificate in seconds since 1970.
     not_after: Option<i64>,
-    /// The elapsed time of the clock at which the connection is too old.
+    /// The elapsed time at which the connection is too old.
     max_age_at: Duration,
-    /// When it is cut, once it has begun to end.
+    /// The elapsed time at which the connection is cut, once it has begun to end.
     cut_at: Option<Duration>,
     stage: watch::Sender<LifeStage>,
 }
@@ -42,9 +43,9 @@ struct LifetimeEntry {
 pub(crate) enum LifeStage {
     /// Requests are served.
     Serving,
-    /// Requests under way are answered, new ones refused.
+    /// Requests under way are answered, new requests are refused.
     Ending(EndReason),
-    /// The time for that has passed.
+    /// The time for answers has passed.
     Cut,
 }
 
@@ -57,7 +58,7 @@ pub(crate) enum EndReason {
 }
 
 impl EndReason {
-    /// Returns what the client is told.
+    /// Returns the message for the client.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::CertificateEnded => {
@@ -71,7 +72,7 @@ impl EndReason {
     }
 }
 
-/// A connection's place among the [`ConnectionLifetimes`], given up when it is dropped.
+/// A connection among the [`ConnectionLifetimes`], removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionLifetime {
     id: u64,
@@ -79,7 +80,7 @@ pub(crate) struct ConnectionLifetime {
     stage: StageWatch,
 }
 
-/// The view that requests have of their connection's stage.
+/// A receiver of a connection's stage, for its requests.
 #[derive(Clone, Debug)]
 pub(crate) struct StageWatch(watch::Receiver<LifeStage>);
 
@@ -88,7 +89,7 @@ impl ConnectionLifetimes {
         Self {
             clock,
             max_connection_seconds: AtomicU64::new(limits.max_connection_seconds),
-            grace: limits.drain(),
+            grace: limits.max_drain(),
             entries: Mutex::default(),
             last_id: AtomicU64::new(0),
         }
@@ -98,12 +99,12 @@ impl ConnectionLifetimes {
         &self.clock
     }
 
-    /// Bounds the age of connections that come from now on.
+    /// Sets the maximum age of connections that begin from now on.
     pub(crate) fn set_max_connection_seconds(&self, seconds: u64) {
         self.max_connection_seconds.store(seconds, Ordering::Relaxed);
     }
 
-    /// Enters a connection with the chain that its client showed.
+    /// Enters a connection with the chain that its client sent.
     pub(crate) fn enter(self: &Arc<Self>, chain: Vec<CertificateDer<'static>>) -> ConnectionLifetime {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed);
         let max_age = jittered(self.max_connection_seconds.load(Ordering::Relaxed));
@@ -119,7 +120,7 @@ impl ConnectionLifetimes {
         ConnectionLifetime { id, lifetimes: Arc::clone(self), stage: StageWatch(watched) }
     }
 
-    /// Ends connections whose time is over, and cuts those that have had their grace. Called every second.
+    /// Ends connections whose time is over, and cuts connections whose grace is over. Called every second.
     pub(crate) fn sweep(&self) {
         let (now, elapsed) = (self.clock.unix_seconds(), self.clock.elapsed());
         for entry in self.lock().values_mut() {
@@ -134,7 +135,7 @@ impl ConnectionLifetimes {
         }
     }
 
-    /// Ends connections whose certificates are no longer trusted; returns how many there were.
+    /// Ends connections whose certificates are no longer trusted. Returns their number.
     pub(crate) fn end_untrusted(&self, is_trusted: impl Fn(&[CertificateDer<'static>]) -> bool) -> usize {
         let mut entries = self.lock();
         let untrusted = entries.values_mut().filter(|entry| {
@@ -156,9 +157,9 @@ impl ConnectionLifetimes {
     }
 }
 
-/// Returns nine to ten tenths of so many seconds: connections that began together do not end together.
+/// Returns 90 to 100 per cent of a number of seconds, so that connections that began together do not end together.
 fn jittered(seconds: u64) -> Duration {
-    // The keys of a new state are random; that is enough to spread reconnections.
+    // The keys of a new hasher are random, which is enough to spread reconnections.
     let share = RandomState::new().hash_one(0_u8) % 1000;
     Duration::from_millis(seconds.saturating_mul(900).saturating_add(seconds.saturating_mul(share) / 10))
 }
@@ -176,7 +177,7 @@ impl Drop for ConnectionLifetime {
 }
 
 impl StageWatch {
-    /// Returns why the connection ends, if it does.
+    /// Returns the reason for the end of the connection, if it ends.
     pub(crate) fn end_reason(&self) -> Option<EndReason> {
         match *self.0.borrow() {
             LifeStage::Serving => None,
@@ -185,14 +186,14 @@ impl StageWatch {
         }
     }
 
-    /// Waits until the connection is to end.
+    /// Waits until the connection must end.
     pub(crate) async fn ending(mut self) -> EndReason {
-        // An error says that the connection is gone: that is the end too.
+        // An error means that the lifetime was dropped, which is an end too.
         let _ = self.0.wait_for(|stage| *stage != LifeStage::Serving).await;
         self.end_reason().unwrap_or(EndReason::TooOld)
     }
 
-    /// Waits until the connection is to be cut. It never is if it ends before.
+    /// Waits until the connection must be cut. Never returns if it ends before.
     pub(crate) async fn cut(mut self) {
         if self.0.wait_for(|stage| *stage == LifeStage::Cut).await.is_err() {
             std::future::pending::<()>().await;
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_ends_between_nine_tenths_and_the_whole_of_its_bound() {
+    fn ends_connections_between_90_and_100_per_cent_of_the_maximum_age() {
         let (lifetimes, clock) = lifetimes();
         let connections: Vec<_> = (0..100).map(|_| lifetimes.enter(Vec::new())).collect();
         let ended = || connections.iter().filter(|own| own.stage().end_reason().is_some()).count();
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_that_does_not_end_is_cut_after_its_grace() {
+    async fn cuts_a_connection_that_does_not_end_within_its_grace() {
         let (lifetimes, clock) = lifetimes();
         let connection = lifetimes.enter(Vec::new());
         clock.advance(seconds(1001));

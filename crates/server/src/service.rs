@@ -1,4 +1,4 @@
-//! What all connections share.
+//! The state that all connections share.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,11 +15,9 @@ use crate::config::ServerLimits;
 use crate::keyring::Keyring;
 use crate::lifetime::ConnectionLifetimes;
 use crate::metrics::ServerMetrics;
-use crate::session::ClientSession;
 use crate::tls::TlsStore;
-use crate::transport::KnownClient;
 
-/// Engines, keys and bounds.
+/// The engines, the keys, the limits and the counters of a server.
 #[derive(Debug)]
 pub(crate) struct SharedService {
     pub(crate) accelerator: Accelerator,
@@ -27,7 +25,7 @@ pub(crate) struct SharedService {
     pub(crate) limits: ServerLimits,
     pub(crate) audit: AuditLog,
     pub(crate) metrics: ServerMetrics,
-    /// None if the server does not listen for TLS.
+    /// The certificates; `None` if the server does not listen for TLS.
     pub(crate) tls: Option<TlsStore>,
     pub(crate) lifetimes: Arc<ConnectionLifetimes>,
     is_draining: watch::Sender<bool>,
@@ -49,7 +47,7 @@ impl SharedService {
         Self { accelerator, keyring, limits, audit, metrics, tls, lifetimes, is_draining, clients }
     }
 
-    /// The keys as they are now.
+    /// Returns the current keys.
     pub(crate) fn keyring(&self) -> Arc<Keyring> {
         Arc::clone(&self.keyring.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -58,12 +56,13 @@ impl SharedService {
         *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
     }
 
-    /// A session for a stream of this client.
-    pub(crate) fn session(self: &Arc<Self>, client: KnownClient) -> ClientSession {
-        ClientSession::new(Arc::clone(self), client)
+    /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing
+    /// about each other.
+    pub(crate) fn next_request_number(&self) -> u64 {
+        self.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// From now on new requests are refused.
+    /// Refuses new requests from now on.
     pub(crate) fn drain(&self) {
         self.is_draining.send_replace(true);
     }
@@ -72,7 +71,7 @@ impl SharedService {
         *self.is_draining.borrow()
     }
 
-    /// Returns why new requests are refused at present, if they are.
+    /// Returns the reason why new requests are refused now, or `None` if they are accepted.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         match () {
             () if self.is_draining() => Some("draining"),
@@ -85,7 +84,7 @@ impl SharedService {
     /// Waits until the server stops.
     pub(crate) fn draining(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut receiver = self.is_draining.subscribe();
-        // An error says that the service is gone: that is the end too.
+        // An error means that the service was dropped, which is the end too.
         async move { drop(receiver.wait_for(|is_draining| *is_draining).await) }
     }
 
@@ -122,7 +121,7 @@ impl SharedService {
     }
 }
 
-/// Memory that the process has at present. proc(5), statm.
+/// Returns the resident memory of the process. proc(5), statm.
 pub(crate) fn resident_kb() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Connections as HTTP/2 sees them: who is at the other end, how long it may be silent, and how long it may leave bytes untaken.
+//! The connections under HTTP/2: their clients, and the time limits for silence and for untaken bytes.
 
 use std::future::Future;
 use std::io;
@@ -11,9 +11,8 @@ use oarlock_io::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::admission::ConnectionSlot;
-use crate::clients::ClientAccount;
+use crate::clients::KnownClient;
 use crate::config::ServerLimits;
-use crate::identity::ClientIdentity;
 use crate::lifetime::{ConnectionLifetime, StageWatch};
 use crate::metrics::count;
 use crate::service::SharedService;
@@ -23,11 +22,11 @@ pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
+/// A socket whose bytes are counted. It is below TLS, so the bytes are counted as they are on the wire.
 pub(crate) struct CountedStream<S> {
     socket: S,
     service: Arc<SharedService>,
-    /// To be set when the peer has sent anything.
+    /// The flag to set when the peer has sent any byte.
     has_spoken: Option<Arc<AtomicBool>>,
 }
 
@@ -97,16 +96,16 @@ impl<S> CountedStream<S> {
     }
 }
 
-/// A connection whose client is known.
+/// A connection with a known client.
 pub(crate) struct ClientTransport {
     bytes: Box<dyn ByteStream>,
     peer: CallPeer,
     idle: IdleTimer,
-    /// With a peer that takes nothing.
+    /// The time for which the peer has taken no bytes.
     untaken: IdleTimer,
     _slot: ConnectionSlot,
     _lifetime: ConnectionLifetime,
-    /// Ready when the connection is to be cut.
+    /// Ready when the connection must be cut.
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -123,7 +122,7 @@ impl ClientTransport {
         Self {
             bytes,
             peer: CallPeer { client, stage },
-            idle: IdleTimer::new(limits.idle()),
+            idle: IdleTimer::new(limits.max_idle()),
             untaken: IdleTimer::new(limits.max_stall()),
             _slot: slot,
             _lifetime: lifetime,
@@ -135,7 +134,7 @@ impl ClientTransport {
         &self.peer
     }
 
-    /// Fails a write that is pending when the peer has taken nothing for too long.
+    /// Fails a pending write if the peer has taken nothing for too long.
     fn written<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         match polled {
             Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
@@ -148,14 +147,7 @@ impl ClientTransport {
     }
 }
 
-/// Who a client is, and what is counted for it.
-#[derive(Clone, Debug)]
-pub(crate) struct KnownClient {
-    pub(crate) identity: ClientIdentity,
-    pub(crate) account: Arc<ClientAccount>,
-}
-
-/// The client of a connection, as its calls see it.
+/// The client of a connection, as each of its calls gets it.
 #[derive(Clone, Debug)]
 pub(crate) struct CallPeer {
     pub(crate) client: KnownClient,
@@ -168,7 +160,7 @@ impl AsyncRead for ClientTransport {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // A peer that sends without end is cut too.
+        // Checked before reading: a peer that never stops sending must be cut too.
         if self.cut.as_mut().poll(context).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }

@@ -33,7 +33,7 @@ impl FrameConnection {
         for body in bodies {
             self.last_id += 1;
             let request = Request { id: self.last_id, body: Some(body) };
-            frame::put(&request, &mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+            frame::write(&request, &mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         }
         self.stream.write_all(&bytes)
     }
@@ -46,7 +46,7 @@ impl FrameConnection {
 
     /// Reads an answer.
     pub(super) fn answer(&mut self) -> io::Result<Response> {
-        let mut head = [0; frame::HEAD];
+        let mut head = [0; frame::HEADER_BYTES];
         self.stream.read_exact(&mut head)?;
         let mut message = vec![0; u32::from_le_bytes(head) as usize];
         self.stream.read_exact(&mut message)?;

@@ -32,13 +32,13 @@ pub struct MailItem {
     /// The number, from 0 on without gaps, in the order of paths and names.
     pub index: u64,
     /// The message or its error.
-    pub mail: Result<MailMessage, MailError>,
+    pub mail: Result<StoredMail, MailError>,
 }
 
 /// A message in memory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct MailMessage {
+pub struct StoredMail {
     /// The location of the message.
     pub source: MailSource,
     /// The bytes, with the line endings of the file: see [`to_crlf`](super::to_crlf).
@@ -66,7 +66,7 @@ struct OpenMbox {
 
 /// An item that a thread has taken in its turn.
 enum PendingRead {
-    Done(Result<MailMessage, MailError>),
+    Done(Result<StoredMail, MailError>),
     /// A file that is read after the turn has ended.
     Read(MailSource, u64),
 }
@@ -148,7 +148,7 @@ impl MailReader {
         OpenMbox { source, counted, pieces: MboxReader::new(input, self.options) }
     }
 
-    fn read_mbox_message(&self, mbox: &mut OpenMbox) -> Option<Result<MailMessage, MailError>> {
+    fn read_mbox_message(&self, mbox: &mut OpenMbox) -> Option<Result<StoredMail, MailError>> {
         let piece = mbox.pieces.next();
         if let Some(counted) = &mut mbox.counted {
             let done_bytes = mbox.pieces.done_bytes();
@@ -160,21 +160,21 @@ impl MailReader {
         }
     }
 
-    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<MailMessage, MailError> {
+    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<StoredMail, MailError> {
         let MboxMessage { number, start, len_bytes, envelope, message } = piece;
         let source = mbox.part(MboxPart { number, start, len_bytes, quoting: self.options.quoting });
         match message {
-            Some(bytes) => Ok(MailMessage { source, bytes, envelope: Some(envelope), stamp: None }),
+            Some(bytes) => Ok(StoredMail { source, bytes, envelope: Some(envelope), stamp: None }),
             None => Err(MailError::new(source, self.too_large(len_bytes))),
         }
     }
 
-    fn read(&self, source: &MailSource) -> Result<MailMessage, MailFault> {
+    fn read(&self, source: &MailSource) -> Result<StoredMail, MailFault> {
         let file = File::open(source.path())?;
         let about = file.metadata()?;
         let stamp = Some(FileStamp::from(&about));
         let bytes = self.read_to_limit(file, about.len())?;
-        Ok(MailMessage { source: source.clone(), bytes, envelope: None, stamp })
+        Ok(StoredMail { source: source.clone(), bytes, envelope: None, stamp })
     }
 
     fn stream(&self, path: &Path) -> Result<OpenedStream, MailFault> {
@@ -191,7 +191,7 @@ impl MailReader {
             return Ok(OpenedStream::Mbox(self.open_mbox(source, None, input)));
         }
         let bytes = self.read_to_limit(input, 0)?;
-        Ok(OpenedStream::Mail(MailMessage { source, bytes, envelope: None, stamp: None }))
+        Ok(OpenedStream::Mail(StoredMail { source, bytes, envelope: None, stamp: None }))
     }
 
     /// Reads an input of about `len_bytes`, which may be longer.
@@ -221,7 +221,7 @@ impl MailReader {
 /// The kind of a stream after its first bytes.
 enum OpenedStream {
     Mbox(OpenMbox),
-    Mail(MailMessage),
+    Mail(StoredMail),
 }
 
 impl Iterator for &MailReader {

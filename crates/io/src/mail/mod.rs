@@ -21,7 +21,7 @@ mod write;
 pub use discover::{MAX_BYTES, MailFolders, MailOptions, MailTotals, discover};
 pub use fault::{MailError, MailFault};
 pub use lines::{CrlfReader, LineEnding, to_crlf};
-pub use mails::{MailItem, MailMessage, MailReader};
+pub use mails::{MailItem, MailReader, StoredMail};
 pub use mbox::{MboxMessage, MboxReader};
 pub use quoting::MboxQuoting;
 pub use source::MailSource;

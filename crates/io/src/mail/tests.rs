@@ -65,7 +65,7 @@ impl MailTree {
         self.found().into_iter().map(|(name, _)| name).collect()
     }
 
-    fn mail(&self, name: &str) -> MailMessage {
+    fn mail(&self, name: &str) -> StoredMail {
         discover([self.path(name)], MailOptions::default()).mails().pull().unwrap().mail.unwrap()
     }
 }
@@ -305,7 +305,7 @@ fn a_maildir_keeps_the_time_of_delivery() {
 #[test]
 fn does_not_overwrite_a_changed_message() {
     let place = MailTree::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
-    let refused = |mail: &MailMessage| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
+    let refused = |mail: &StoredMail| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
     let mail = place.mail("a");
     fs::write(place.path("a"), "other").unwrap();
     assert!(matches!(refused(&mail), MailFault::Changed));

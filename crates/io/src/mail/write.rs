@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 use super::discover::maildir_of;
 use super::quoting::FROM;
-use super::{LineEnding, MailError, MailFault, MailMessage};
+use super::{LineEnding, MailError, MailFault, StoredMail};
 use crate::FileStamp;
 use crate::atomic_file::{AtomicFile, sync_folder};
 
@@ -71,7 +71,7 @@ impl MailDestination {
     /// # Errors
     /// The destination exists; the message cannot be written in place, or has changed since it was read; or the
     /// system fails.
-    pub fn write(&self, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailError> {
+    pub fn write(&self, mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailError> {
         let written = match self {
             Self::Directory(directory) => into_directory(directory, mail, header),
             Self::InPlace => in_place(mail, header),
@@ -80,7 +80,7 @@ impl MailDestination {
     }
 }
 
-fn into_directory(directory: &Path, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn into_directory(directory: &Path, mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailFault> {
     let path = directory.join(mail.source.below());
     let folder = path.parent().unwrap_or(directory);
     fs::create_dir_all(folder)?;
@@ -95,7 +95,7 @@ fn into_directory(directory: &Path, mail: &MailMessage, header: &[u8]) -> Result
     }
 }
 
-fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn in_place(mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailFault> {
     let (true, Some(stamp)) = (mail.source.is_file(), mail.stamp) else { return Err(MailFault::NotInPlace) };
     // The file behind a link is replaced, not the link.
     let path = mail.source.path().canonicalize().map_err(as_change)?;
@@ -126,7 +126,7 @@ fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     Ok(path)
 }
 
-fn written(folder: &Path, mail: &MailMessage, header: &[u8]) -> io::Result<AtomicFile> {
+fn written(folder: &Path, mail: &StoredMail, header: &[u8]) -> io::Result<AtomicFile> {
     let mut file = AtomicFile::create(folder, 0o600)?;
     write_signed(&mut file, header, &mail.bytes)?;
     Ok(file)

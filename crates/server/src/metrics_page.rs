@@ -1,4 +1,5 @@
-//! Everything there is to see, under Prometheus's names.
+//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the
+//! audit log.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,7 @@ use oarlock_io::metrics::{
 };
 use oarlock_wire::proto::Code;
 
-use super::{CodeCounters, ServerMetrics};
+use crate::metrics::{CodeCounters, ServerMetrics};
 use crate::service::SharedService;
 
 impl MetricsPage for SharedService {
@@ -49,14 +50,14 @@ fn about(text: &mut MetricsText, service: &SharedService) {
     text.sample("oarlock_keys_resident", &[("kind", "symmetric")], keyring.table.len());
     text.counter(
         "oarlock_weak_keys_total",
-        "Weak DES keys met, resident ones and those unwrapped under them.",
+        "Weak DES keys met, resident keys and keys unwrapped under them.",
     );
     text.sample("oarlock_weak_keys_total", &[], keyring.table.weak_keys_met());
     text.counter("oarlock_audit_entries_lost_total", "Entries of the audit log that could not be written.");
     text.sample("oarlock_audit_entries_lost_total", &[], service.audit.lost());
     text.gauge(
         "oarlock_audit_queue_bytes",
-        "Bytes of audit entries that wait for the disk, reserved ones among them.",
+        "Bytes of audit entries that wait for the disk, including reserved space.",
     );
     text.sample("oarlock_audit_queue_bytes", &[], service.audit.queue_bytes());
     let name = "oarlock_requests_refused";
@@ -72,7 +73,7 @@ fn certificates(text: &mut MetricsText, service: &SharedService) {
     let now = service.lifetimes.clock().unix_seconds();
     let mut ends = BTreeMap::new();
     for term in &tls.current().terms {
-        // Of several certificates of one subject the first to end.
+        // Labels must be unique: of several certificates with one subject, the first to end counts.
         let left = term.seconds_left(now);
         let min = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
         *min = left.min(*min);
@@ -86,19 +87,19 @@ fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     text.gauge(
         "oarlock_connections_open",
-        "Connections with a known client now, of every kind but this one.",
+        "Connections with a known client now, except connections for metrics.",
     );
     text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
     for (name, help, counter) in [
         ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
         (
             "oarlock_connections_refused_total",
-            "Connections turned away, or handshakes that gave way, because there were as many as there may be.",
+            "Connections refused, and handshakes evicted, because of a limit of connections.",
             &metrics.refused_connections,
         ),
         (
             "oarlock_handshakes_failed_total",
-            "Connections that ended without a client known.",
+            "Connections that ended before their client was known.",
             &metrics.failed_handshakes,
         ),
         ("oarlock_requests_total", "Requests of every kind.", &metrics.requests),
@@ -107,7 +108,11 @@ fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
             "Bytes read from connections, as they are on the wire.",
             &metrics.received_bytes,
         ),
-        ("oarlock_sent_bytes_total", "Bytes written to connections, likewise.", &metrics.sent_bytes),
+        (
+            "oarlock_sent_bytes_total",
+            "Bytes written to connections, as they are on the wire.",
+            &metrics.sent_bytes,
+        ),
     ] {
         text.counter(name, help);
         text.sample(name, &[], read(counter));
@@ -121,18 +126,19 @@ fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
         text.sample(rejections, &[("code", code.as_str_name())], value);
     }
     let name = "oarlock_operations_total";
-    text.counter(name, "Operations answered, by what was done and how it ended.");
+    text.counter(name, "Operations answered, by name and code.");
     let counts = by_name(&metrics.schemes).into_iter().chain(by_name(&metrics.tasks));
     for ((operation, code), value) in counts {
         text.sample(name, &[("operation", &operation), ("code", code.as_str_name())], value);
     }
     let name = "oarlock_request_seconds";
-    text.histogram(name, "From a request to its answer, waiting and computing together.");
+    text.histogram(name, "Time from a request to its answer, waiting included.");
     text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), HistogramScale::SECONDS);
     text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }
 
-/// Names and codes are unique on a page, whatever else distinguishes the members.
+/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be
+/// unique.
 fn by_name<K: ToString + Clone + Eq>(
     family: &MetricFamily<K, CodeCounters>,
 ) -> BTreeMap<(String, Code), u64> {
@@ -144,5 +150,5 @@ fn by_name<K: ToString + Clone + Eq>(
     counts
 }
 
-/// What stands for all that has no place of its own.
+/// The name for all operations without counters of their own.
 const OTHER: &str = "other";

@@ -1,39 +1,39 @@
-//! Scalars as rows of tables.
+//! The digits of scalars as rows of tables.
 
-use crate::ecdsa::curve::Curve;
+use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
-use crate::ecdsa::recode::{Place, digit, digits, halve};
-use crate::ecdsa::ring::{Modulus, Ring};
+use crate::ecdsa::recode::{RowDigits, digit, digits, halve};
+use crate::ecdsa::ring::{ModularRing, OddModulus};
 use crate::simd::{Simd, Vector};
 
-/// How a table is addressed by digits.
+/// The layout of a table: the rows of each digit.
 #[derive(Clone, Copy)]
-pub(super) struct Windows {
-    /// Bits of a digit.
+pub(super) struct TableWindows {
+    /// The bits of a digit.
     pub(super) window: usize,
-    /// Rows from those of one digit to those of the next.
+    /// The number of rows between two digits.
     rows: usize,
 }
 
-impl Windows {
-    /// A table with rows for every window.
+impl TableWindows {
+    /// Describes a table with rows for every window.
     pub(super) fn all(window: usize) -> Self {
         Self { window, rows: 1 << (window - 1) }
     }
 
-    /// A table whose rows serve every window.
+    /// Describes a table whose rows serve every window.
     pub(super) fn one(window: usize) -> Self {
         Self { window, rows: 0 }
     }
 }
 
-/// The digits of scalars below n, even ones by way of n - u.
-pub(super) fn places<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+/// Returns the digits of scalars below n. An even scalar u is replaced by n - u.
+pub(super) fn table_digits<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     scalar: &Element<S::V, L, N>,
-    Windows { window, rows }: Windows,
-) -> [Vec<Place>; N] {
-    let order = Ring::<S, C::Order, L, N>::new(simd);
+    TableWindows { window, rows }: TableWindows,
+) -> [Vec<RowDigits>; N] {
+    let order = ModularRing::<S, C::Order, L, N>::new(simd);
     let count = digits(C::BITS, window);
     let mut all = std::array::from_fn(|_| Vec::with_capacity(count));
     simd.call(
@@ -51,7 +51,7 @@ pub(super) fn places<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
                 for at in 0..count {
                     let digit = digit(simd, &half, at, window);
                     let index = digit.index + simd.splat((at * rows) as u64);
-                    places.push(Place { index: index.words(), minus: digit.minus ^ !is_odd[n] });
+                    places.push(RowDigits { index: index.words(), minus: digit.minus ^ !is_odd[n] });
                 }
             }
         },

@@ -1,5 +1,5 @@
-//! N independent vectors side by side, so that every step of an algorithm is done for each before the next step: one's
-//! multiplications fill the other's waiting. A carry takes four cycles to move by a limb, a multiply-add four.
+//! N independent vectors side by side. Every step of an algorithm runs for each vector before the next step, so the
+//! multiplications of one fill the waits of the other. A carry takes four cycles per limb, a multiply-add four.
 
 use std::ops::{Add, BitAnd, BitOr, Sub};
 
@@ -7,14 +7,15 @@ use zeroize::Zeroize;
 
 use crate::simd::{Mask, Simd, Vector};
 
-/// N vectors, one or two: one limb of 8 N integers. Steps are written out for both, as loops would take the compiler long.
+/// N vectors, one or two: one limb of 8 N integers. The steps are written out for both, because loops take the
+/// compiler long.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Side<V, const N: usize>(pub(crate) [V; N]);
+pub(crate) struct Interleaved<V, const N: usize>(pub(crate) [V; N]);
 
 /// A bit per lane of each vector.
 pub(crate) type Masks<const N: usize> = [Mask; N];
 
-/// The bits the other way round.
+/// Inverts the bits of masks.
 #[inline(always)]
 pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
     for mask in &mut masks {
@@ -23,13 +24,13 @@ pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
     masks
 }
 
-/// K parts of limbs from `n` on.
+/// Returns K parts of limbs from `n` on.
 #[inline(always)]
 pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
-    limbs: &[Side<V, N>; L],
+    limbs: &[Interleaved<V, N>; L],
     n: usize,
-) -> [Side<V, K>; L] {
-    let mut own = [Side([limbs[0].0[n]; K]); L];
+) -> [Interleaved<V, K>; L] {
+    let mut own = [Interleaved([limbs[0].0[n]; K]); L];
     for limb in 0..L {
         for k in 0..K {
             own[limb].0[k] = limbs[limb].0[n + k];
@@ -38,12 +39,12 @@ pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
     own
 }
 
-/// Puts the limbs of the parts from `n` on to the others, pinned.
+/// Replaces the parts of limbs from `n` on, pinned.
 #[inline(always)]
-pub(crate) fn put<V: Vector, const L: usize, const N: usize, const K: usize>(
-    limbs: &mut [Side<V, N>; L],
+pub(crate) fn set_part<V: Vector, const L: usize, const N: usize, const K: usize>(
+    limbs: &mut [Interleaved<V, N>; L],
     n: usize,
-    own: &[Side<V, K>; L],
+    own: &[Interleaved<V, K>; L],
 ) {
     for limb in 0..L {
         for k in 0..K {
@@ -52,8 +53,8 @@ pub(crate) fn put<V: Vector, const L: usize, const N: usize, const K: usize>(
     }
 }
 
-impl<V: Vector, const N: usize> Side<V, N> {
-    /// The same word in every lane.
+impl<V: Vector, const N: usize> Interleaved<V, N> {
+    /// Returns the same word in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Simd<V = V>>(simd: S, word: u64) -> Self {
         Self([simd.splat(word); N])
@@ -162,7 +163,7 @@ impl<V: Vector, const N: usize> Side<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> Add for Side<V, N> {
+impl<V: Vector, const N: usize> Add for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -175,7 +176,7 @@ impl<V: Vector, const N: usize> Add for Side<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> Sub for Side<V, N> {
+impl<V: Vector, const N: usize> Sub for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -188,7 +189,7 @@ impl<V: Vector, const N: usize> Sub for Side<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> BitAnd for Side<V, N> {
+impl<V: Vector, const N: usize> BitAnd for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -201,7 +202,7 @@ impl<V: Vector, const N: usize> BitAnd for Side<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> BitOr for Side<V, N> {
+impl<V: Vector, const N: usize> BitOr for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -214,7 +215,7 @@ impl<V: Vector, const N: usize> BitOr for Side<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> Zeroize for Side<V, N> {
+impl<V: Vector, const N: usize> Zeroize for Interleaved<V, N> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }

@@ -1,4 +1,4 @@
-//! What a batch of jobs leaves behind: in the audit log, and in the metrics.
+//! The audit entries and the metrics of a batch of jobs.
 
 use std::iter;
 use std::sync::Arc;
@@ -12,38 +12,39 @@ use crate::audit::{
 use crate::metrics::{CodeTally, ServerMetrics, counted_as};
 use crate::service::SharedService;
 
-/// Which job is of which key and scheme.
+/// The kinds of the jobs of a batch: the key and the scheme of each job.
 #[derive(Debug, Default)]
 pub(super) struct AuditTrail {
-    /// If there is an audit log.
+    /// The client's part of entries; `None` if there is no audit log.
     origin: Option<Arc<AuditOrigin>>,
     /// The server's number of the request.
     number: u64,
-    /// The place of the entries, if any job may run.
+    /// The space for the entries, if any job may run.
     reservation: Option<Reservation>,
-    /// Names of keys, and schemes; None where the stream has not opened the key.
+    /// The names of keys and the schemes; `None` if the stream has not opened the key.
     kinds: Vec<(Arc<str>, Option<Scheme>)>,
-    /// The place among these of each job, in order.
-    of_job: Vec<u32>,
-    /// The places of the stream's kinds by their numbers, which are few and begin at 0; [`NOWHERE`] for those not met yet.
-    places: Vec<u32>,
-    /// The place of jobs whose key the stream has not opened.
+    /// The index of each job's kind, in the order of the jobs.
+    kind_of_job: Vec<u32>,
+    /// The index of a kind by the number that the caller gives it, or [`NOT_MET`]. The numbers are few and begin at 0.
+    kind_of_number: Vec<u32>,
+    /// The index of the kind of jobs whose key the stream has not opened.
     unknown: Option<u32>,
-    /// Number and place of the job before: most jobs of a batch are alike.
+    /// The number and the index of the job before: most jobs of a batch are alike.
     last: Option<(Option<u32>, u32)>,
 }
 
-const NOWHERE: u32 = u32::MAX;
+/// The index of a kind that no job has had yet.
+const NOT_MET: u32 = u32::MAX;
 
 impl AuditTrail {
     pub(super) fn new(origin: Option<Arc<AuditOrigin>>, number: u64, count: usize) -> Self {
-        Self { origin, number, of_job: Vec::with_capacity(count), ..Self::default() }
+        Self { origin, number, kind_of_job: Vec::with_capacity(count), ..Self::default() }
     }
 
-    /// Takes the place of the entries on a client's account, before any job runs.
+    /// Reserves the space for the entries on a client's account, before any job runs.
     ///
     /// # Errors
-    /// There is no place left, and the log must be kept.
+    /// The log must be kept and has no space, or the client has reserved its maximum.
     pub(super) fn reserve(
         &mut self,
         audit: &AuditLog,
@@ -54,61 +55,61 @@ impl AuditTrail {
         Ok(())
     }
 
-    /// A bound on the bytes of the entries, before anything is known of how the jobs end.
+    /// Returns an upper bound for the bytes of the entries, before any job has ended.
     fn max_entry_bytes(&self, origin: &AuditOrigin) -> usize {
         let mut jobs = vec![0; self.kinds.len()];
-        self.of_job.iter().for_each(|place| jobs[*place as usize] += 1);
+        self.kind_of_job.iter().for_each(|kind| jobs[*kind as usize] += 1);
         let bytes = |((key, scheme), jobs): (&(Arc<str>, Option<Scheme>), usize)| {
             max_entry_bytes(origin, key, &operation(*scheme), jobs)
         };
         self.kinds.iter().zip(jobs).map(bytes).fold(0, usize::saturating_add)
     }
 
-    /// The next job.
+    /// Adds the next job.
     #[inline]
     pub(super) fn add<'k>(
         &mut self,
         kind: Option<u32>,
         name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>,
     ) {
-        let place = match self.last {
-            Some((last, place)) if last == kind => place,
-            _ => self.place(kind, name),
+        let index = match self.last {
+            Some((last, index)) if last == kind => index,
+            _ => self.find_or_add_kind(kind, name),
         };
-        self.last = Some((kind, place));
-        self.of_job.push(place);
+        self.last = Some((kind, index));
+        self.kind_of_job.push(index);
     }
 
-    fn place<'k>(
+    fn find_or_add_kind<'k>(
         &mut self,
         kind: Option<u32>,
         name: impl FnOnce(u32) -> Option<&'k (Arc<str>, Scheme)>,
     ) -> u32 {
         let new = self.kinds.len() as u32;
-        let place = match kind {
+        let index = match kind {
             None => self.unknown.get_or_insert(new),
             Some(kind) => {
                 let at = kind as usize;
-                if at >= self.places.len() {
-                    self.places.resize(at + 1, NOWHERE);
+                if at >= self.kind_of_number.len() {
+                    self.kind_of_number.resize(at + 1, NOT_MET);
                 }
-                &mut self.places[at]
+                &mut self.kind_of_number[at]
             }
         };
-        if *place == NOWHERE {
-            *place = new;
+        if *index == NOT_MET {
+            *index = new;
         }
-        if *place == new {
+        if *index == new {
             let known = kind.and_then(name).map(|(key, scheme)| (Arc::clone(key), Some(*scheme)));
             self.kinds.push(known.unwrap_or_else(|| ("-".into(), None)));
         }
-        *place
+        *index
     }
 
-    /// Writes down how the jobs ended: by their codes, of which none says that all were done.
+    /// Writes the entries and counts the jobs by their codes. No codes at all mean that every job was done.
     ///
     /// # Errors
-    /// The log must be kept and takes no entry: the answers must not leave.
+    /// The log must be kept and accepts no entry: the answers must not leave.
     pub(super) fn finish(mut self, codes: &[u8], service: &SharedService) -> Result<(), AuditError> {
         let tallies = self.tallies(codes);
         self.count(&tallies, &service.metrics);
@@ -117,7 +118,7 @@ impl AuditTrail {
         let reservation = self.reservation.take();
         let entries = self.entries(&tallies, &names);
         match reservation {
-            Some(reservation) => reservation.put(&origin, self.number, &entries),
+            Some(reservation) => reservation.commit(&origin, self.number, &entries),
             None => {
                 service.audit.refuse(&origin, self.number, &entries);
                 Ok(())
@@ -128,12 +129,12 @@ impl AuditTrail {
     fn tallies(&self, codes: &[u8]) -> Vec<CodeTally> {
         let mut tallies = vec![CodeTally::default(); self.kinds.len()];
         if let ([only], []) = (&mut *tallies, codes) {
-            only.note(Code::Done as u8, self.of_job.len() as u32);
+            only.note(Code::Done as u8, self.kind_of_job.len() as u32);
             return tallies;
         }
         let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
-        for (place, code) in self.of_job.iter().zip(codes) {
-            tallies[*place as usize].note(code, 1);
+        for (kind, code) in self.kind_of_job.iter().zip(codes) {
+            tallies[*kind as usize].note(code, 1);
         }
         tallies
     }
@@ -148,7 +149,7 @@ impl AuditTrail {
         }
     }
 
-    /// One entry for each key, scheme and verdict.
+    /// Returns one entry for each key, scheme and verdict.
     fn entries<'e>(&'e self, tallies: &[CodeTally], names: &'e [String]) -> Vec<AuditedOperation<'e>> {
         let mut entries = Vec::with_capacity(self.kinds.len());
         for (((key, _), operation), tally) in self.kinds.iter().zip(names).zip(tallies) {
@@ -163,7 +164,7 @@ impl AuditTrail {
     }
 }
 
-/// The name of a scheme as grants have it; `-` if the key is not open, which says what scheme it would be.
+/// Returns the name of a scheme as grants have it, or `-` if the key is not open: the scheme depends on the key.
 fn operation(scheme: Option<Scheme>) -> String {
     scheme.map_or_else(|| "-".to_owned(), |scheme| scheme.to_string())
 }
@@ -180,10 +181,10 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_in_one_batch_reserve_a_line_each() {
+    fn reserves_one_line_for_each_key_of_a_batch() {
         let kinds: Vec<(Arc<str>, Scheme)> =
             (0..4096).map(|key| (format!("key-{key}").into(), Scheme::Ed25519Sign)).collect();
-        let origin = AuditOrigin::of(&ClientIdentity::loopback());
+        let origin = AuditOrigin::new(&ClientIdentity::loopback());
         let alike = trail(&kinds, iter::repeat_n(0, 4096)).max_entry_bytes(&origin);
         let different = trail(&kinds, 0..4096).max_entry_bytes(&origin);
         let line = max_entry_bytes(&origin, "key-4095", "ed25519-sign", 1);

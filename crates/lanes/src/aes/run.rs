@@ -1,19 +1,21 @@
-//! From accepted records to kernels and back.
+//! The path from accepted records to kernels and back.
 
 use std::cell::Cell;
 
 use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
-use super::kernel::{CbcDecrypt, CbcEncrypt, Cmac, Kernel, Open, Place, Seal, compute};
-use super::keys::{Keys, from_slots, table};
+use super::kernel::{
+    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, OpenKernel, ResultSpan, SealKernel, compute,
+};
+use super::keys::{PreparedKeys, from_slots, table};
 use super::rounds::PLACES;
-use super::schedule::{Prepare, ROUNDS_128, ROUNDS_256};
-use crate::records::{self, Accepted, Part, Work};
-use crate::simd::Blocks;
+use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::simd::BlockSimd;
 
 /// Computes every record of every part into `out`.
-pub(crate) fn run<S: Blocks>(
+pub(crate) fn run<S: BlockSimd>(
     simd: S,
     shape: Shape,
     parts: &[&Records<'_>],
@@ -21,35 +23,35 @@ pub(crate) fn run<S: Blocks>(
 ) -> Result<(), EngineFault> {
     use Direction::{Decrypt, Encrypt};
     match shape {
-        Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncrypt>(simd, shape, parts, out),
-        Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecrypt>(simd, shape, parts, out),
-        Shape::Aead { direction: Encrypt, .. } => with::<S, Seal>(simd, shape, parts, out),
-        Shape::Aead { direction: Decrypt, .. } => with::<S, Open>(simd, shape, parts, out),
-        _ => with::<S, Cmac>(simd, shape, parts, out),
+        Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncryptKernel>(simd, shape, parts, out),
+        Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
+        Shape::Aead { direction: Encrypt, .. } => with::<S, SealKernel>(simd, shape, parts, out),
+        Shape::Aead { direction: Decrypt, .. } => with::<S, OpenKernel>(simd, shape, parts, out),
+        _ => with::<S, CmacKernel>(simd, shape, parts, out),
     }
 }
 
-fn with<S: Blocks, K: Kernel>(
+fn with<S: BlockSimd, K: AesKernel>(
     simd: S,
     shape: Shape,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
     let left = parts.iter();
-    records::run(&mut Aes::<S, K> { simd, shape, left, table: Vec::new() }, parts, out)
+    records::run(&mut AesRun::<S, K> { simd, shape, left, table: Vec::new() }, parts, out)
 }
 
 /// The records of one run.
-struct Aes<'p, S, K: Kernel> {
+struct AesRun<'p, S, K: AesKernel> {
     simd: S,
     shape: Shape,
-    /// Parts that have not begun.
+    /// The parts that have not begun.
     left: std::slice::Iter<'p, &'p Records<'p>>,
-    /// Prepared keys of the current part.
+    /// The prepared keys of the current part.
     table: Vec<Option<&'p K::Key>>,
 }
 
-impl<S: Blocks, K: Kernel> Aes<'_, S, K> {
+impl<S: BlockSimd, K: AesKernel> AesRun<'_, S, K> {
     fn key_len(&self) -> usize {
         let len = match self.shape {
             Shape::Cipher { alg, .. } => Some(alg.key_len()),
@@ -62,27 +64,28 @@ impl<S: Blocks, K: Kernel> Aes<'_, S, K> {
     }
 }
 
-impl<S: Blocks, K: Kernel> Work for Aes<'_, S, K> {
+impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// All alike: a place takes the next record as soon as it is done, so that the order of lengths does not matter.
+    /// Returns 1 for every length. A slot takes the next record as soon as its own is finished, so the order of
+    /// lengths does not matter.
     fn steps(&self, _len: usize) -> usize {
         1
     }
 
-    fn begin(&mut self, _part: &Part<'_>) {
+    fn begin(&mut self, _part: &RecordPart<'_>) {
         self.table = match self.left.next() {
             Some(records) => table(self.simd, records, self.key_len()),
             None => Vec::new(),
         };
     }
 
-    fn compute(&mut self, part: &Part<'_>, records: &[Accepted], out: &mut PartMut<'_>) {
-        let window = Window { simd: self.simd, part, records };
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+        let window = RecordWindow { simd: self.simd, part, records };
         let own = from_slots::<S, K::Key>(self.simd, part, records);
-        let keys = Keys { part, table: &self.table, own: &own };
+        let keys = PreparedKeys { part, table: &self.table, own: &own };
         if self.key_len() == 16 {
             window.run::<K, ROUNDS_128>(&keys, out);
         } else {
@@ -91,16 +94,17 @@ impl<S: Blocks, K: Kernel> Work for Aes<'_, S, K> {
     }
 }
 
-/// Accepted records of one part.
-struct Window<'a, S> {
+/// The accepted records of one part.
+struct RecordWindow<'a, S> {
     simd: S,
-    part: &'a Part<'a>,
-    records: &'a [Accepted],
+    part: &'a RecordPart<'a>,
+    records: &'a [RecordRef],
 }
 
-impl<S: Blocks> Window<'_, S> {
-    /// Records with a place in the output are computed into it, those for slots into memory that is erased.
-    fn run<K: Kernel, const ROUNDS: usize>(&self, keys: &Keys<'_, K::Key>, out: &mut PartMut<'_>) {
+impl<S: BlockSimd> RecordWindow<'_, S> {
+    /// Computes records with an output span into the output, and records with an output slot into memory that is
+    /// erased afterwards.
+    fn run<K: AesKernel, const ROUNDS: usize>(&self, keys: &PreparedKeys<'_, K::Key>, out: &mut PartMut<'_>) {
         self.pass::<K, ROUNDS>(
             keys,
             out.output,
@@ -113,21 +117,21 @@ impl<S: Blocks> Window<'_, S> {
         }
     }
 
-    /// The place of a record's output, where it is not a slot.
+    /// Returns the offsets of a record's results, or None if its output is a slot.
     #[inline(always)]
-    fn direct<K: Kernel>(&self, record: Accepted) -> Option<Place> {
+    fn direct<K: AesKernel>(&self, record: RecordRef) -> Option<ResultSpan> {
         let output = self.part.output_start(record)?;
         let len = match K::IS_SHORTENED {
             true => self.part.output_span(record).len,
             false => record.len,
         };
         let tag = if K::WRITES_TAG { self.part.tag_span(record) } else { Span::default() };
-        Some(Place { output, len: len as usize, tag: tag.start as usize, tag_len: tag.len as usize })
+        Some(ResultSpan { output, len: len as usize, tag: tag.start as usize, tag_len: tag.len as usize })
     }
 
-    fn through_scratch<K: Kernel, const ROUNDS: usize>(
+    fn through_scratch<K: AesKernel, const ROUNDS: usize>(
         &self,
-        keys: &Keys<'_, K::Key>,
+        keys: &PreparedKeys<'_, K::Key>,
         out: &mut PartMut<'_>,
     ) {
         let to_slots = || {
@@ -137,13 +141,13 @@ impl<S: Blocks> Window<'_, S> {
                 let (output, len) = (end, K::output_len(record.len as usize));
                 let tag_len = self.part.tag_span(*record).len as usize;
                 end += len + tag_len;
-                Some((*record, slot, Place { output, len, tag: output + len, tag_len }))
+                Some((*record, slot, ResultSpan { output, len, tag: output + len, tag_len }))
             })
         };
         let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
-        let next = |record: Accepted| match self.part.output(record) {
+        let next = |record: RecordRef| match self.part.output(record) {
             OutputSink::Slot(_) => places.next().map(|(_, _, place)| place),
             OutputSink::Output(_) => None,
         };
@@ -166,13 +170,13 @@ impl<S: Blocks> Window<'_, S> {
         }
     }
 
-    /// Computes the records that `place` gives a place in `output`.
-    fn pass<K: Kernel, const ROUNDS: usize>(
+    /// Computes the records for which `place` returns offsets in `output`.
+    fn pass<K: AesKernel, const ROUNDS: usize>(
         &self,
-        keys: &Keys<'_, K::Key>,
+        keys: &PreparedKeys<'_, K::Key>,
         output: &mut [u8],
         statuses: &mut [Status],
-        mut place: impl FnMut(Accepted) -> Option<Place>,
+        mut place: impl FnMut(RecordRef) -> Option<ResultSpan>,
     ) {
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
         let mut at = 0;
@@ -186,13 +190,13 @@ impl<S: Blocks> Window<'_, S> {
                     || loop {
                         let record = *self.records.get(at)?;
                         if let Some(later) = self.records.get(at + AHEAD)
-                            && let Some(key) = keys.kept(later)
+                            && let Some(key) = keys.recurring(later)
                         {
                             key.prefetch(self.simd);
                         }
                         at += 1;
                         let Some(place) = place(record) else { continue };
-                        match keys.of(self.simd, record) {
+                        match keys.find(self.simd, record) {
                             Some(key) => return Some((record, place, key)),
                             None => statuses[record.index as usize].set(Status::BadKey),
                         }
@@ -205,5 +209,5 @@ impl<S: Blocks> Window<'_, S> {
     }
 }
 
-/// Records between the one that is begun and the one whose key is brought near meanwhile.
+/// The distance between the record that starts and the record whose key is prefetched.
 const AHEAD: usize = 2 * PLACES;

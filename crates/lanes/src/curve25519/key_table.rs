@@ -1,44 +1,44 @@
-//! Tables of public keys that recur: with one, [S]B - [h]A takes no doubling. All public.
+//! Tables of public keys that recur. With a table, [S]B - [h]A takes no doubling. All values are public.
 
 use oarlock_core::{Key, VerifyTable};
 
-use super::comb::{Rows, load_niels};
+use super::comb::{CombRows, load_niels};
 use super::encoding::decode_opposites;
-use super::point::{Point, add_affine_all};
-use super::scalar::{Scalar, Signed};
+use super::point::{EdwardsPoint, add_affine_all};
+use super::scalar::{ScalarLanes, SignedDigits};
 use crate::simd::{LANES, Simd};
 
-/// Signed digits of h.
+/// The bits of a signed digit of h.
 const WIDTH: usize = 5;
-/// Signed digits of S.
+/// The bits of a signed digit of S.
 pub(super) const BASE_WIDTH: usize = 8;
 
-/// Multiples of -A, and the unit that made them.
+/// The multiples of -A, and the CPU that computed them.
 #[derive(Debug)]
-pub(crate) struct HotTable<S> {
+pub(crate) struct Ed25519KeyTable<S> {
     simd: S,
-    rows: Rows<WIDTH>,
+    rows: CombRows<WIDTH>,
 }
 
-impl<S: Simd> HotTable<S> {
-    /// None where A does not decode.
+impl<S: Simd> Ed25519KeyTable<S> {
+    /// Builds the table of A, or returns None if A does not decode.
     pub(super) fn build(simd: S, public: &[u8]) -> Option<Self> {
         let decoded = decode_opposites(simd, &[[public; LANES]]);
         let key = decoded.first().filter(|decoded| decoded.is_valid != 0)?;
-        Some(Self { simd, rows: Rows::comb(simd, &key.x, &key.y) })
+        Some(Self { simd, rows: CombRows::comb(simd, &key.x, &key.y) })
     }
 }
 
 #[cfg(test)]
-impl<S> HotTable<S> {
-    /// Turns a bit over.
+impl<S> Ed25519KeyTable<S> {
+    /// Flips a bit.
     pub(super) fn flip(&mut self, row: usize, word: usize) {
         self.rows.flip(row, word);
     }
 }
 
-impl<S: Simd> VerifyTable for HotTable<S> {
-    const BYTES: usize = Rows::<WIDTH>::BYTES;
+impl<S: Simd> VerifyTable for Ed25519KeyTable<S> {
+    const BYTES: usize = CombRows::<WIDTH>::BYTES;
     const USES: u32 = 32;
 
     fn public(key: &Key) -> Option<&[u8]> {
@@ -51,19 +51,19 @@ impl<S: Simd> VerifyTable for HotTable<S> {
     }
 }
 
-/// A group's scalars and tables.
-pub(super) struct HotTerm<'a, S: Simd> {
-    pub(super) tables: [&'a HotTable<S>; LANES],
-    pub(super) h: Scalar<S::V>,
-    pub(super) s: Scalar<S::V>,
+/// The scalars and tables of a group.
+pub(super) struct TableTerm<'a, S: Simd> {
+    pub(super) tables: [&'a Ed25519KeyTable<S>; LANES],
+    pub(super) h: ScalarLanes<S::V>,
+    pub(super) s: ScalarLanes<S::V>,
 }
 
-/// [S]B - [h]A of every group: 32 additions of multiples of B and 51 of -A.
-pub(super) fn hot_sums<S: Simd>(
+/// Computes [S]B - [h]A for every group with 32 additions of multiples of B and 51 of -A.
+pub(super) fn table_sums<S: Simd>(
     simd: S,
-    base: &Rows<BASE_WIDTH>,
-    terms: &[HotTerm<'_, S>],
-    sums: &mut Vec<Point<S::V>>,
+    base: &CombRows<BASE_WIDTH>,
+    terms: &[TableTerm<'_, S>],
+    sums: &mut Vec<EdwardsPoint<S::V>>,
 ) {
     let (pairs, rest) = terms.as_chunks::<2>();
     pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
@@ -73,12 +73,12 @@ pub(super) fn hot_sums<S: Simd>(
 
 fn sum_together<S: Simd, const N: usize>(
     simd: S,
-    base: &Rows<BASE_WIDTH>,
-    terms: &[HotTerm<'_, S>; N],
-) -> [Point<S::V>; N] {
-    let h = terms.each_ref().map(|term| Signed::<WIDTH>::new(simd, &term.h));
-    let s = terms.each_ref().map(|term| Signed::<BASE_WIDTH>::new(simd, &term.s));
-    let mut sums = [Point::neutral(simd); N];
+    base: &CombRows<BASE_WIDTH>,
+    terms: &[TableTerm<'_, S>; N],
+) -> [EdwardsPoint<S::V>; N] {
+    let h = terms.each_ref().map(|term| SignedDigits::<WIDTH>::new(simd, &term.h));
+    let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
+    let mut sums = [EdwardsPoint::neutral(simd); N];
     for at in 0..s[0].len() {
         simd.call(
             #[inline(always)]
