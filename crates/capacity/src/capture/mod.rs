@@ -26,7 +26,7 @@ use self::bytes::CaptureStream;
 pub use self::fault::CaptureError;
 use self::link::LinkType;
 use self::packet::read_packet;
-pub use self::query_log::LogFormat;
+pub use self::query_log::QueryLogFormat;
 
 /// The number of bytes from which the format of a stream is recognised.
 const PEEK_BYTES: usize = 64 << 10;
@@ -73,7 +73,7 @@ pub enum CaptureFormat {
     /// Frame Streams with dnstap.
     Dnstap,
     /// A log of lines.
-    Log(LogFormat),
+    Log(QueryLogFormat),
 }
 
 /// The numbers of items in a stream that gave no event.
@@ -165,7 +165,7 @@ impl CaptureFormat {
         if dnstap::is_dnstap(beginning) {
             return Some(Self::Dnstap);
         }
-        LogFormat::detect(beginning).map(Self::Log)
+        QueryLogFormat::detect(beginning).map(Self::Log)
     }
 }
 

@@ -14,7 +14,7 @@ const HALF_A_YEAR_S: u64 = 183 * 86_400;
 
 /// The program that wrote a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
+pub enum QueryLogFormat {
     /// The category `queries` of BIND.
     Bind,
     /// Unbound with `log-queries: yes`.
@@ -34,7 +34,7 @@ enum LogLine {
     Unknown,
 }
 
-impl LogFormat {
+impl QueryLogFormat {
     const ALL: [Self; 4] = [Self::Bind, Self::Unbound, Self::Dnsmasq, Self::Timestamped];
 
     /// Returns the first format that finds a query among the complete lines of the beginning.
@@ -54,7 +54,7 @@ impl LogFormat {
     }
 }
 
-impl fmt::Display for LogFormat {
+impl fmt::Display for QueryLogFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bind => "BIND",
@@ -71,7 +71,7 @@ fn text(line: &[u8]) -> std::borrow::Cow<'_, str> {
 
 pub(super) fn read<R: Read>(
     mut bytes: CaptureStream<R>,
-    format: LogFormat,
+    format: QueryLogFormat,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
@@ -263,9 +263,9 @@ mod tests {
     #[test]
     fn a_log_is_recognised_by_its_queries() {
         let log = "2026-11-23T15:52:11Z general: running\n2026-11-23T15:52:11Z client 192.0.2.1#5 (a): query: a IN A + (::1)\n";
-        assert_eq!(LogFormat::detect(log.as_bytes()), Some(LogFormat::Bind));
-        assert_eq!(LogFormat::detect(b"1795449131 a\n"), Some(LogFormat::Timestamped));
-        assert_eq!(LogFormat::detect(b"\x00\x01\x02"), None);
+        assert_eq!(QueryLogFormat::detect(log.as_bytes()), Some(QueryLogFormat::Bind));
+        assert_eq!(QueryLogFormat::detect(b"1795449131 a\n"), Some(QueryLogFormat::Timestamped));
+        assert_eq!(QueryLogFormat::detect(b"\x00\x01\x02"), None);
     }
 
     #[test]

@@ -457,7 +457,7 @@ fn a_log_counts_its_queries_and_its_other_lines() {
         line(AT_S + 3)
     );
     let (seen, report) = events(log.as_bytes());
-    assert_eq!(report.format, Some(CaptureFormat::Log(LogFormat::Unbound)));
+    assert_eq!(report.format, Some(CaptureFormat::Log(QueryLogFormat::Unbound)));
     assert_eq!(seen.iter().map(|(at_s, _)| at_s.unwrap() - AT_S).collect::<Vec<_>>(), [0, 3]);
     assert_eq!(report.skipped.others, 1);
     assert!(report.skipped.lines >= 2, "{report:?}");

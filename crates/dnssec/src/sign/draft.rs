@@ -5,7 +5,7 @@ use std::fmt;
 use oarlock::Accelerator;
 
 use super::check::{self, is_of_signing};
-use super::keys::{KeyRing, SignerKey};
+use super::keys::{SignerKey, SigningKeys};
 use super::options::{DenialMethod, SignOptions};
 use super::soa::SoaData;
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, nsec, nsec3, seal};
@@ -21,7 +21,7 @@ use crate::zone_cut::{NameOwnership, NameOwnerships};
 pub struct ZoneDraft {
     pub(super) records: ZoneRecords,
     pub(super) apex: DomainNameBuf,
-    pub(super) ring: KeyRing,
+    pub(super) ring: SigningKeys,
     pub(super) options: SignOptions,
     changes: ZoneChanges,
     serial: u32,
@@ -41,7 +41,7 @@ impl ZoneDraft {
         previous: Option<&ZoneRecords>,
     ) -> Result<Self, ZoneSignError> {
         options.check()?;
-        let ring = KeyRing::new(keys)?;
+        let ring = SigningKeys::new(keys)?;
         let sets = RecordSets::new(zone);
         let source = SourceZone::find(&sets)?;
         // Checks come before copies, so that a bad zone costs little.
@@ -129,7 +129,7 @@ impl<'z> SourceZone<'z> {
     /// but must not contradict a signing key.
     fn check_keys(
         &self,
-        ring: &KeyRing,
+        ring: &SigningKeys,
         options: &SignOptions,
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
@@ -164,7 +164,7 @@ impl<'z> SourceZone<'z> {
 /// Copies a zone in canonical order, and adds the records that signing needs.
 struct DraftBuilder<'z> {
     source: &'z SourceZone<'z>,
-    ring: &'z KeyRing,
+    ring: &'z SigningKeys,
     options: &'z SignOptions,
     serial: u32,
 }

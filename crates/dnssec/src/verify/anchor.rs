@@ -4,7 +4,7 @@ use oarlock::{Accelerator, JobError};
 
 use super::finding::{FindingReason, VerifyReport};
 use super::signatures::signs;
-use super::{ZoneKeys, ZoneVerifier};
+use super::{VerifyKeys, ZoneVerifier};
 use crate::dnskey::Dnskey;
 use crate::ds::{DigestType, Ds, DsError};
 use crate::name::DomainNameBuf;
@@ -124,7 +124,7 @@ impl ZoneVerifier<'_> {
     fn signs_keys(
         &self,
         accelerator: &Accelerator,
-        keys: &ZoneKeys<'_>,
+        keys: &VerifyKeys<'_>,
         index: usize,
     ) -> Result<bool, JobError> {
         let Some(set) = self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY) else {

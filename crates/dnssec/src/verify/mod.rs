@@ -25,7 +25,7 @@ use oarlock::{Accelerator, JobError};
 
 pub use self::anchor::{AnchorData, TrustAnchor};
 pub use self::finding::{FindingReason, Severity, VerifyCounts, VerifyReport, ZoneFinding};
-use self::keys::ZoneKeys;
+use self::keys::VerifyKeys;
 use crate::algorithm::DnssecAlgorithm;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
@@ -68,7 +68,7 @@ pub struct ZoneVerifier<'z> {
     sets: &'z RecordSets<'z>,
     apex: DomainName<'z>,
     ownerships: NameOwnerships,
-    keys: ZoneKeys<'z>,
+    keys: VerifyKeys<'z>,
     /// The algorithms with which every set must be signed.
     required: Vec<DnssecAlgorithm>,
     settings: VerifySettings,
@@ -85,7 +85,7 @@ impl<'z> ZoneVerifier<'z> {
         let (_, at) = (0..sets.name_count()).filter_map(soa).min().ok_or(ZoneError::NoSoa)?;
         let apex = sets.name(at);
         let ownerships = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
-        let keys = ZoneKeys::new(sets.of_type(at, RecordType::DNSKEY));
+        let keys = VerifyKeys::new(sets.of_type(at, RecordType::DNSKEY));
         let required = keys.required();
         Ok(Self { sets, apex, ownerships, keys, required, settings })
     }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::ZoneVerifier;
 use super::finding::{FindingReason, Severity, VerifyReport};
-use super::keys::ZoneKey;
+use super::keys::VerifyKey;
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::ZonePublicKey;
 use crate::messages::Messages;
@@ -214,7 +214,7 @@ impl<'z> SignatureBatch<'z> {
 /// An engine failed.
 pub(super) fn signs(
     accelerator: &Accelerator,
-    key: &ZoneKey<'_>,
+    key: &VerifyKey<'_>,
     signed: &[u8],
     signature: &[u8],
 ) -> Result<bool, JobError> {
@@ -224,7 +224,7 @@ pub(super) fn signs(
 /// Verifies signatures, each with its key and its input. Returns true for each good one.
 fn verify_all<'k>(
     accelerator: &Accelerator,
-    signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, Input<'k>, &'k [u8])>,
+    signatures: impl ExactSizeIterator<Item = (&'k VerifyKey<'k>, Input<'k>, &'k [u8])>,
 ) -> Result<Vec<bool>, JobError> {
     let mut verdicts = vec![false; signatures.len()];
     let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));

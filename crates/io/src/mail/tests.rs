@@ -87,8 +87,8 @@ fn reads_directories_in_order_without_hidden_entries() {
     assert_eq!(place.found(), expected.collect::<Vec<_>>());
     let totals = discover([place.0.path()], MailOptions::default()).totals();
     let bytes = (2 * len + MBOX.len() + 1) as u64;
-    assert_eq!(totals, MailTotals { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
-    assert_eq!((totals.messages(), MailTotals { mboxes: 0, ..totals }.messages()), (None, Some(3)));
+    assert_eq!(totals, MailAmount { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
+    assert_eq!((totals.messages(), MailAmount { mboxes: 0, ..totals }.messages()), (None, Some(3)));
 }
 
 #[test]
