@@ -45,6 +45,8 @@ impl GcmContexts {
         if let Some(context) = short.get() {
             return Ok(context);
         }
+        // Two threads may both make the context; one copy wins and the other is cleansed. No lock is held
+        // meanwhile.
         let context = GcmContext::new(self.key.expose(), tag_len)?;
         Ok(short.get_or_init(|| context))
     }

@@ -115,6 +115,7 @@ impl Engine for ScalarEngine {
         }
         match jobs {
             Jobs::Operations(_, operations) if !shape.is_record() => {
+                // Tables run first and for the whole run at once, because their signatures share inversions.
                 let verdicts = self.cache.as_ref().map(|cache| tables::verdicts(cache, shape, operations));
                 operations::run(shape, operations, &verdicts.unwrap_or_default(), out)
             }

@@ -130,6 +130,7 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
         *to = from << 1 | carry;
         carry = from >> 7;
     }
+    // The carry is secret, so the polynomial is selected by a mask.
     out[N - 1] ^= polynomial & 0_u8.wrapping_sub(carry);
     out
 }
@@ -175,6 +176,7 @@ impl<H: HashState> HmacKey<H> {
         } else {
             pad[..key.len()].copy_from_slice(key);
         }
+        // The inner mask is still in the pad, so the outer mask cancels it: 0x36 ^ 0x5c.
         Self { inner: Self::absorbed(pad, 0x36), outer: Self::absorbed(pad, 0x36 ^ 0x5c) }
     }
 

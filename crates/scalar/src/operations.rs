@@ -39,6 +39,7 @@ fn each(
         let status = match done {
             Ok(()) => Status::Done,
             Err(error) => {
+                // A failed operation must not leave a partial result, which can be a faulty signature.
                 zeroize::Zeroize::zeroize(result);
                 error.status()?
             }

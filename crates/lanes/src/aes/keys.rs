@@ -41,6 +41,7 @@ pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
         if let KeySource::Slot(slot) = part.key(*record) {
             let slot = slot as usize;
             own.resize_with(own.len().max(slot + 1), || None);
+            // A slot is written once before this run, so all records that use it can share the prepared key.
             own[slot].get_or_insert_with(|| K::prepare(simd, part.key_bytes(*record)));
         }
     }

@@ -145,6 +145,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
             })
         };
         let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
+        // Slots hold secrets, so their results pass through memory that is erased.
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
         let next = |record: RecordRef| match self.part.output(record) {
@@ -178,6 +179,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         statuses: &mut [Status],
         mut place: impl FnMut(RecordRef) -> Option<ResultSpan>,
     ) {
+        // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
         let mut at = 0;
         self.simd.call(

@@ -58,6 +58,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
+    // Without this test S + L would verify too. RFC 8032 5.1.7, step 1.
     if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {
         return Err(Status::Rejected);
     }

@@ -60,6 +60,7 @@ impl DesMac {
     ) {
         let DesScratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
         group.schedules(simd, chain, &mut keys[..self.schedules], table);
+        // `schedules` used the chain as a buffer for key bits; the MAC starts from zero.
         *chain = [simd.zero(); BITS];
         let mut subkeys = Zeroizing::new([simd.zero(); BITS]);
         if self.ending == MacEnding::Subkey {

@@ -179,6 +179,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             *running = group.running::<H>(step);
             left += (*running & group.used).count_ones() as usize;
         }
+        // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
         if left <= N * H::ALONE {
             *chains = states;
             return step;

@@ -138,6 +138,7 @@ impl<'a> PaddedMessage<'a> {
             buffer[filled] = 0x80;
             self.is_marked = true;
         }
+        // The mark takes one byte and the length 16. Without space for both the length goes to a block of its own.
         if filled + 17 <= BLOCK || filled == 0 {
             buffer[BLOCK - 16..].copy_from_slice(&self.bits.to_be_bytes());
         }

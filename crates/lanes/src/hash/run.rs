@@ -253,6 +253,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
         self.fill(&mut now, part, records);
         while !records.is_empty() {
             let (these, others) = records.split_at(self.taken(records));
+            // The next groups are read early, because this pass prefetches their first blocks.
             self.fill(&mut next, part, others);
             if these.len() > H::LANES {
                 self.hash(part, these, &now, &next, out);
@@ -270,6 +271,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     /// first, which it waits for.
     fn taken(&self, records: &[RecordRef]) -> usize {
         let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
+        // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
         let are_alike = 8 * steps(H::LANES) >= 7 * steps(0);
         records.len().min(if are_alike { 2 * H::LANES } else { H::LANES })
     }

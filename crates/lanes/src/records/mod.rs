@@ -90,6 +90,7 @@ pub(crate) fn run(
     }
     for (index, records) in parts.iter().enumerate() {
         let mut out = out.part_mut(index);
+        // Indices and offsets are 32 bits wide: half the memory of a `RecordRef`, which bounds the sorting.
         let is_countable = u32::try_from(records.len).is_ok();
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
             return Err(failed(UNFIT));
@@ -105,6 +106,7 @@ fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartM
     let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
+        // Outcomes can be reused: an old `Done` must not hide a record that a kernel skips.
         out.statuses[window.clone()].fill(Status::Pending);
         part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
@@ -165,6 +167,7 @@ pub(crate) struct Strides {
 impl EqualRecords {
     #[inline(always)]
     fn record(&self, index: u32, key: u32) -> RecordRef {
+        // Cannot wrap: the last record was found to be in bounds, and its offset is the largest.
         let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
         let Self { first, strides } = self;
         RecordRef {
@@ -180,6 +183,8 @@ impl EqualRecords {
 
 impl<'a> RecordPart<'a> {
     fn new(shape: Shape, records: &'a Records<'a>) -> Self {
+        // A table of all keys pays if each is used at least about half a time; a huge key table with few records
+        // must not be walked.
         let recur = records.keys.len() <= 2 * records.len;
         let keys: Vec<_> = if recur { records.keys.iter().map(secret).collect() } else { Vec::new() };
         let rule = FastRule::for_shape(shape, records);
@@ -212,6 +217,8 @@ impl<'a> RecordPart<'a> {
         let last = u32::try_from(self.len().checked_sub(1)?).ok()?;
         let strides =
             Strides { input: self.input.stride()?, output: self.output.stride()?, iv: self.iv.stride()? };
+        // Both columns must have a constant stride too, because the check of the first and the last record covers
+        // them.
         self.aad.stride().and(self.tag.stride())?;
         let first = self.fit_record(0, 0)?;
         self.fit_record(last, 0)?;
@@ -465,10 +472,12 @@ impl<'a> RecordPart<'a> {
             counts.add(steps(input.len as usize));
         }
         let mut ivs = window.clone().map(|index| self.iv.at(index as u32));
+        // At a constant stride the first and the last IV decide for all.
         let do_ivs_fit = match self.iv.stride() {
             Some(_) => [ivs.next(), ivs.next_back()].into_iter().flatten().all(|iv| rule.fits_iv(iv)),
             None => ivs.all(|iv| rule.fits_iv(iv)),
         };
+        // All comparisons come after the loop, so that the loop over the records has no branch.
         if last_key >= self.plain_keys || !do_ivs_fit || !together.fit() {
             return None;
         }

@@ -19,6 +19,7 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
         let byte = exponent.len().checked_sub(1 + at / 8).and_then(|at| exponent.get(at)).copied();
         u64::from(byte.unwrap_or(0) >> (at % 8) & 1)
     };
+    // Folds all bits above the bound without a branch on them.
     let beyond = (bits..8 * exponent.len()).fold(0, |beyond, at| beyond | bit(at));
     let digit =
         |at: usize| (0..WINDOW_BITS).fold(0, |digit, place| digit | bit(at * WINDOW_BITS + place) << place);
@@ -128,6 +129,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
                 index: window.digits[step],
                 entry: window.entry,
             });
+            // The first digit selects the start value, which saves four squares of one.
             if step == 0 {
                 choices
                     .enumerate()

@@ -49,6 +49,7 @@ impl PrivateKey {
         let q = PrimeHalf::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
         let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
+        // The recombination is only right for the primes of n.
         let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
             && integer::is_below(&coefficient, &p.modulus);
         let coefficient = integer::padded(&coefficient);
@@ -68,6 +69,7 @@ impl PrimeHalf {
         {
             return Err(Status::BadKey);
         }
+        // Primes are secret, so these constants come from constant-time arithmetic and not from a division.
         let radix = integer::radix_mod(&modulus);
         let squared = integer::radix_squared_mod(&radix, &modulus);
         let cubed = integer::montgomery_product(&squared, &squared, &modulus);
@@ -143,6 +145,7 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
             gather_into(simd, primes.map(|prime| &prime.modulus[..]), place);
             powers.set_exponents(at, primes.map(|prime| &prime.digits[..]));
         }
+        // The input has the length of n and is above the primes. Splitting it at R avoids a division.
         let (low, high) = input.split_at(own[0].len());
         for (input, power) in [(low, 1), (high, 2)] {
             for (at, own) in own.iter_mut().enumerate() {

@@ -28,6 +28,8 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
             (is_good, f.is_zero(&f.leave(&work.point.zz)))
         },
     );
+    // ZZ is zero after equal or opposite summands. An attacker can choose such signatures, so the answer must be
+    // exact.
     if is_exception != [0; N] {
         let keys = keys::<S, C, L, N>(simd, work.block);
         for n in 0..N {
@@ -53,6 +55,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     z: &Element<S::V, L, N>,
 ) -> Masks<N> {
     let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    // r is x mod n, and p is above n: for small r there are two candidates for x.
     let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
     let is_below = f.is_below_modulus(&other);
     let first = f.reduce_weakly(f.times(&f.enter(r), z) - *x);
