@@ -157,7 +157,7 @@ impl Engine for LaneEngine {
         // The same function answers `offers`, so a run cannot accept a shape that the engine does not offer.
         let (family, _) = self.plan(shape).ok_or(not_offered(shape))?;
         if out.len() != jobs.len() {
-            return Err(failed("the outcomes were not made for these jobs"));
+            return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match self.leaf {
             #[cfg(target_arch = "x86_64")]

@@ -74,7 +74,7 @@ impl DesMac {
             self.subkeys(simd, group, &mut subkeys);
         }
         let max = self.blocks(group.max_bytes());
-        let fewest = self.blocks(group.fewest_bytes());
+        let min = self.blocks(group.min_bytes());
         for first in (0..max).step_by(CHUNK) {
             let chunk = &mut chunk[..(max - first).min(CHUNK)];
             group.read(
@@ -86,7 +86,7 @@ impl DesMac {
             );
             for (blocks, rows) in (first + 1..).zip(chunk) {
                 transpose(simd, rows);
-                let last = match blocks < fewest {
+                let last = match blocks < min {
                     true => simd.zero(),
                     false => self.lanes(simd, group, |len| self.blocks(len) == blocks),
                 };

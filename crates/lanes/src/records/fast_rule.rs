@@ -89,7 +89,7 @@ impl FastRule {
 
     /// Returns true if a key of this length is valid.
     #[inline(always)]
-    pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
+    pub(super) fn accepts_key(&self, len: Option<usize>) -> bool {
         match self.key_len {
             KeyLenRule::NoKey => true,
             KeyLenRule::Any => len.is_some(),

@@ -151,9 +151,9 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         for (at, ones) in ones.iter().enumerate() {
             let PowerWindows { table, entry, .. } = &mut self.windows[at];
             gather_into(simd, *ones, entry);
-            enter(table, 0, entry);
+            store_entry(table, 0, entry);
             entry.copy_from_slice(self.streams.value(at));
-            enter(table, 1, entry);
+            store_entry(table, 1, entry);
         }
         for index in 2..ENTRIES {
             if index % 2 == 0 {
@@ -168,13 +168,13 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
                 self.multiply_by_entries(count);
             }
             for (at, window) in self.windows[..count].iter_mut().enumerate() {
-                enter(window.table, index, self.streams.value(at));
+                store_entry(window.table, index, self.streams.value(at));
             }
         }
     }
 }
 
-fn enter<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
+fn store_entry<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
     for (limb, entries) in value.iter().zip(table.chunks_exact_mut(ENTRIES)) {
         entries[entry] = *limb;
     }

@@ -71,7 +71,7 @@ fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
 }
 
 /// Writes the results of a group, one number of carried limbs per lane.
-fn release<S: Simd, T>(
+fn write_results<S: Simd, T>(
     group: &[LaneJob<T>],
     limbs: &[S::V],
     staging: &mut convert::Staging<S>,

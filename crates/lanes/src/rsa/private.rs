@@ -10,7 +10,7 @@ use super::exponent::{Digits, PowerGroups, digits};
 use super::memory::{FreeSpans, SpanMemory, VectorSpan};
 use super::number::{self as integer, Limbs};
 use super::streams::limbs_for;
-use super::{carry, check_range, release};
+use super::{carry, check_range, write_results};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
@@ -95,7 +95,7 @@ pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     for group in jobs.chunks(LANES) {
         staging.read(per_lane(group, |job| job.input), halves.input);
         halves.transform(per_lane(group, |job| job.key));
-        release(group, halves.result, &mut staging, out);
+        write_results(group, halves.result, &mut staging, out);
     }
 }
 
@@ -130,14 +130,14 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
     /// Computes the result of the input under eight keys.
     fn transform(&mut self, keys: [&PrivateKey; LANES]) {
         let primes = [keys.map(|key| &key.p), keys.map(|key| &key.q)];
-        self.enter(primes);
+        self.enter_montgomery(primes);
         self.powers.raise(&primes.map(|primes| primes.map(|prime| &prime.radix[0][..])));
         self.recombine(keys);
     }
 
     /// Brings the input into Montgomery form. The input is `low + high R`, so its form is `low R^2 / R + high R^3 /
     /// R`.
-    fn enter(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
+    fn enter_montgomery(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
         let Self { powers, input, own, .. } = self;
         let simd = powers.streams.simd();
         for (at, primes) in primes.iter().enumerate() {

@@ -7,7 +7,7 @@ use super::factor::PlainFactor;
 use super::memory::{FreeSpans, SpanMemory, VectorSpan, number};
 use super::number::{self as integer, Limbs};
 use super::streams::{ModulusStreams, limbs_for};
-use super::{carry, check_range, release};
+use super::{carry, check_range, write_results};
 use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Simd, Vector};
 
@@ -84,7 +84,7 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
             pair.chunks(LANES).enumerate().for_each(|(at, jobs)| groups.power_any(at, jobs));
         }
         for (at, jobs) in pair.chunks(LANES).enumerate() {
-            release(jobs, groups.finish(at), &mut staging, out);
+            write_results(jobs, groups.finish(at), &mut staging, out);
         }
     }
 }

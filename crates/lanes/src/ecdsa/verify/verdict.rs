@@ -33,7 +33,7 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     if is_exception != [0; N] {
         let keys = keys::<S, C, L, N>(simd, work.block);
         for n in 0..N {
-            let exact = exactly::<S, C, L>(
+            let exact = is_valid_exactly::<S, C, L>(
                 simd,
                 work.scalars.map(|scalar| scalar.part(n)),
                 &AffinePoint { x: keys.x.part(n), y: keys.y.part(n) },
@@ -68,7 +68,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes the same for one group by complete additions.
-fn exactly<S: Simd, C: CurveParams<L>, const L: usize>(
+fn is_valid_exactly<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],
     key: &AffinePoint<S::V, L, 1>,
