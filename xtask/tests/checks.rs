@@ -135,7 +135,7 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     for (rule, site) in [
         ("word", format!("{file}:1:")),
         ("type-name", format!("{file}:2:")),
-        ("most-least", format!("{file}:4:")),
+        ("max-min", format!("{file}:4:")),
         ("doc-opening", format!("{file}:1:")),
         ("doc-width", format!("{file}:3:")),
         ("duplicate-type", "oarlock-scalar-crate/src/lib.rs:1:".to_owned()),

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::{KeySource, Sink, Source, Span};
+use crate::{InputSource, KeySource, OutputSink, Span};
 
 /// What a column can be of.
-pub trait Strided: Copy {
+pub trait ColumnValue: Copy {
     /// The value so many places further on: of a span its start moves, of a key or a slot its number. None where there is no such
     /// place, as for values that lie nowhere.
     #[must_use]
@@ -24,7 +24,7 @@ fn moved(place: u32, by: u64) -> Option<u32> {
     u64::from(place).checked_add(by)?.try_into().ok()
 }
 
-impl Strided for Span {
+impl ColumnValue for Span {
     #[inline]
     fn further(self, by: u64) -> Option<Self> {
         moved(self.start, by).map(|start| Self { start, ..self })
@@ -36,7 +36,7 @@ impl Strided for Span {
     }
 }
 
-impl Strided for KeySource {
+impl ColumnValue for KeySource {
     #[inline]
     fn further(self, by: u64) -> Option<Self> {
         Some(match self {
@@ -55,7 +55,7 @@ impl Strided for KeySource {
     }
 }
 
-impl Strided for Source {
+impl ColumnValue for InputSource {
     #[inline]
     fn further(self, by: u64) -> Option<Self> {
         Some(match self {
@@ -74,7 +74,7 @@ impl Strided for Source {
     }
 }
 
-impl Strided for Sink {
+impl ColumnValue for OutputSink {
     #[inline]
     fn further(self, by: u64) -> Option<Self> {
         Some(match self {
@@ -111,7 +111,7 @@ pub enum Column<'a, T: Copy> {
     Each(Cow<'a, [T]>),
 }
 
-impl<T: Strided> Column<'_, T> {
+impl<T: ColumnValue> Column<'_, T> {
     /// True where the column has a value for exactly `len` records.
     #[must_use]
     pub fn covers(&self, len: usize) -> bool {
@@ -163,7 +163,7 @@ impl<T: Strided> Column<'_, T> {
 }
 
 /// One value per record, kept as a stride or a single value where that says it all.
-impl<T: Strided + PartialEq> From<Vec<T>> for Column<'static, T> {
+impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
     fn from(values: Vec<T>) -> Self {
         let Some(first) = values.first().copied() else { return Self::Each(Cow::Borrowed(&[])) };
         let stride = values.get(1).and_then(|second| first.stride_to(*second)).unwrap_or(0);
@@ -187,7 +187,7 @@ pub struct ColumnCursor<'a, T: Copy> {
     left_in_run: u32,
 }
 
-impl<T: Strided> Iterator for ColumnCursor<'_, T> {
+impl<T: ColumnValue> Iterator for ColumnCursor<'_, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -219,7 +219,7 @@ impl<T: Strided> Iterator for ColumnCursor<'_, T> {
 mod tests {
     use super::*;
 
-    impl Strided for u8 {}
+    impl ColumnValue for u8 {}
 
     fn span(start: u32, len: u32) -> Span {
         Span { start, len }
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(each, [span(4, 8), span(14, 8), span(24, 8)]);
         assert_eq!((spans.get(2), spans.borrowed().get(1)), (Some(span(24, 8)), Some(span(14, 8))));
         assert!(spans.covers(3) && spans.covers(0));
-        let beyond = Column::Stride { first: Sink::Output(span(u32::MAX - 1, 1)), stride: 1 };
+        let beyond = Column::Stride { first: OutputSink::Output(span(u32::MAX - 1, 1)), stride: 1 };
         assert!(beyond.covers(2) && !beyond.covers(3));
         assert_eq!((beyond.get(1).is_some(), beyond.get(2)), (true, None));
         assert_eq!(beyond.cursor().count(), 2);
@@ -251,8 +251,8 @@ mod tests {
         assert!(matches!(Column::from(vec![span(1, 2), span(5, 2), span(9, 3)]), Column::Each(_)));
         assert!(matches!(Column::from(vec![span(1, 2), span(1, 2)]), Column::One(_)));
         assert!(Column::<Span>::from(Vec::new()).covers(0));
-        let slots = Column::Stride { first: Source::Slot(7), stride: 1 };
-        assert_eq!(slots.get(2), Some(Source::Slot(9)));
+        let slots = Column::Stride { first: InputSource::Slot(7), stride: 1 };
+        assert_eq!(slots.get(2), Some(InputSource::Slot(9)));
         let nowhere = Column::Stride { first: 5_u8, stride: 1 };
         assert!(nowhere.covers(1) && !nowhere.covers(2));
     }

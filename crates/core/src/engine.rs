@@ -16,20 +16,20 @@ pub trait Engine: Debug + Send + Sync {
     fn confirms(&self, shape: Shape) -> bool;
 
     /// Whether a batch is computed on the calling core or handed to a device.
-    fn reach(&self) -> EngineLocation {
+    fn location(&self) -> EngineLocation {
         EngineLocation::Near
     }
 
     /// What it has built for keys that recur, such as verification tables.
-    fn prepared(&self) -> TableUsage {
+    fn table_usage(&self) -> TableUsage {
         TableUsage::default()
     }
 
     /// Waits until nothing is being built in the background: for those who measure or test what comes after.
-    fn settle(&self) {}
+    fn wait_for_tables(&self) {}
 
     /// Drops what it has built for keys that recur, right or wrong.
-    fn forget(&self) {}
+    fn drop_tables(&self) {}
 
     /// Computes every job of the batch into `out`, each with its own status; a job that is not done leaves zeros in its
     /// place. Operations are well-formed ([`Operation::check`](crate::Operation::check)) and columns complete

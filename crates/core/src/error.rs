@@ -160,3 +160,70 @@ impl JobError {
         }
     }
 }
+
+impl Status {
+    /// The error of a job with this status, or None where it is done.
+    #[must_use]
+    pub fn error(self, shape: Shape) -> Option<JobError> {
+        match self {
+            Self::Done => None,
+            Self::Rejected => Some(JobError::Rejected),
+            Self::OutOfRange => Some(JobError::OutOfRange { what: "input" }),
+            Self::BadLength => Some(JobError::Malformed { what: "a length does not fit the shape" }),
+            Self::BadKey => Some(JobError::UnusableKey { shape }),
+            Self::Malformed => Some(JobError::Malformed { what: "no such key, span or slot" }),
+            Self::DependencyFailed => Some(JobError::DependencyFailed),
+            Self::UnknownKey
+            | Self::WrongKeyType
+            | Self::Forbidden
+            | Self::KeyUsedUp
+            | Self::IvForbidden
+            | Self::WeakKey => Some(JobError::Refused { reason: self }),
+            Self::BadCheckValue => Some(JobError::BadCheckValue),
+            Self::NoIv => Some(JobError::NoIv),
+            Self::Unsupported => Some(JobError::Unsupported { wanted: shape.to_string() }),
+            Self::EngineFailed => {
+                Some(JobError::EngineFailed { shape, reason: "the last of them failed".into() })
+            }
+            Self::Pending => {
+                Some(JobError::EngineFailed { shape, reason: "the engine left the job undone".into() })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DigestAlg;
+
+    #[test]
+    fn every_status_but_done_is_an_error_with_a_message_of_its_own() {
+        use Status::*;
+        let all = [
+            Pending,
+            Done,
+            Rejected,
+            OutOfRange,
+            BadLength,
+            BadKey,
+            Malformed,
+            DependencyFailed,
+            UnknownKey,
+            WrongKeyType,
+            Forbidden,
+            KeyUsedUp,
+            IvForbidden,
+            WeakKey,
+            BadCheckValue,
+            NoIv,
+            Unsupported,
+            EngineFailed,
+        ];
+        let shape = Shape::Digest { alg: DigestAlg::Sha1 };
+        let messages: std::collections::BTreeSet<String> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(messages.len(), all.len());
+        assert!(all.iter().all(|status| (*status == Done) == status.error(shape).is_none()));
+        assert_eq!(std::mem::size_of::<Status>(), 1);
+    }
+}

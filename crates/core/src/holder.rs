@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Seen(Arc<Mutex<Vec<(usize, bool)>>>);
+    struct RecordingSink(Arc<Mutex<Vec<(usize, bool)>>>);
 
-    impl CompletionSink for Seen {
+    impl CompletionSink for RecordingSink {
         fn done(&self, index: usize, _: Result<Vec<u8>, JobError>) {
             self.0.lock().unwrap().push((index, true));
         }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn each_job_is_answered_once_and_drops_are_reported() {
-        let seen = Seen::default();
+        let seen = RecordingSink::default();
         let done = Completion::new(3, Box::new(seen.clone()));
         let other = done.clone();
         assert!(done.complete(1, Ok(vec![])));

@@ -8,16 +8,16 @@ use crate::{Curve, MacAlg, RsaExponent, SecretBytes, Shape};
 
 /// A key: a cheap handle to immutable parts. `Debug` and `Display` show kind, home and fingerprint, never material.
 #[derive(Clone)]
-pub struct Key(Arc<Inner>);
+pub struct Key(Arc<KeyData>);
 
-struct Inner {
+struct KeyData {
     kind: KeyKind,
     home: KeyHome,
     parts: Option<KeyParts>,
     /// Asked several times for each job.
     rsa_public_shape: Option<Shape>,
     fingerprint: Fingerprint,
-    prepared: TableUsage,
+    prepared: PreparedValues,
 }
 
 /// Where a key's private parts are.
@@ -80,11 +80,11 @@ pub enum KeyParts {
     /// ECDSA public key: the uncompressed point, `04 || x || y`. SEC 1 2.3.3.
     EcPublic(Curve, Vec<u8>),
     /// Ed25519 private key.
-    Ed25519Private(EdPrivateParts),
+    Ed25519Private(Ed25519PrivateParts),
     /// Ed25519 public key. RFC 8032 5.1.5.
     Ed25519Public([u8; 32]),
     /// X25519 private key.
-    X25519Private(XPrivateParts),
+    X25519Private(X25519PrivateParts),
     /// X25519 public key, a u-coordinate. RFC 7748 section 5.
     X25519Public([u8; 32]),
     /// Symmetric key.
@@ -143,7 +143,7 @@ pub struct EcPrivateParts {
 
 /// An Ed25519 private key.
 #[derive(Clone, Debug)]
-pub struct EdPrivateParts {
+pub struct Ed25519PrivateParts {
     /// The 32-byte seed. RFC 8032 5.1.5.
     pub seed: SecretBytes,
     /// The public key that belongs to it.
@@ -152,7 +152,7 @@ pub struct EdPrivateParts {
 
 /// An X25519 private key.
 #[derive(Clone, Debug)]
-pub struct XPrivateParts {
+pub struct X25519PrivateParts {
     /// The 32-byte scalar before clamping. RFC 7748 section 5.
     pub scalar: SecretBytes,
     /// The public key that belongs to it.
@@ -190,13 +190,13 @@ impl Key {
         let shape =
             |public: &RsaPublicParts| Shape::RsaPublic { bits: public.bits(), exponent: public.exponent() };
         let rsa_public_shape = public.map(shape);
-        Self(Arc::new(Inner {
+        Self(Arc::new(KeyData {
             kind,
             home,
             parts,
             rsa_public_shape,
             fingerprint,
-            prepared: TableUsage::default(),
+            prepared: PreparedValues::default(),
         }))
     }
 
@@ -417,14 +417,14 @@ impl fmt::Debug for Fingerprint {
 
 /// One value per type, appended without locks: readers walk a list of as many nodes as there are engines.
 #[derive(Default)]
-struct TableUsage(OnceLock<Box<Node>>);
+struct PreparedValues(OnceLock<Box<PreparedNode>>);
 
-struct Node {
+struct PreparedNode {
     value: Box<dyn Any + Send + Sync>,
-    next: TableUsage,
+    next: PreparedValues,
 }
 
-impl TableUsage {
+impl PreparedValues {
     fn get_or_try_insert<T: Any + Send + Sync, E>(
         &self,
         build: impl FnOnce() -> Result<T, E>,
@@ -456,7 +456,7 @@ impl TableUsage {
             let node = link.0.get_or_init(|| {
                 // unreachable because the call that takes the value finds it by its type just below
                 let value = pending.take().unwrap_or_else(|| Box::new(()));
-                Box::new(Node { value, next: Self::default() })
+                Box::new(PreparedNode { value, next: Self::default() })
             });
             if let Some(value) = node.value.downcast_ref() {
                 return value;

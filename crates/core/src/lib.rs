@@ -22,7 +22,7 @@ mod column;
 mod engine;
 mod error;
 mod holder;
-mod hot;
+mod jobs;
 mod key;
 mod operation;
 mod outcome;
@@ -30,22 +30,30 @@ mod records;
 mod scheme;
 mod secret;
 mod shape;
+mod slots;
+mod span;
+mod status;
+mod verify_table;
 
-pub use column::{Column, ColumnCursor, Strided};
+pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLocation, TableUsage};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
-pub use hot::{DEFAULT_TABLE_BYTES, VerifyTable, VerifyTableCache, VerifyTables};
+pub use jobs::Jobs;
 pub use key::{
-    EcPrivateParts, EdPrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
-    RsaPrivateParts, RsaPublicParts, XPrivateParts,
+    EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
+    RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
-pub use operation::{Jobs, NonceInput, Operation, OperationSet, SecondInput};
-pub use outcome::{Outcomes, PartMut, Status};
-pub use records::{KeySource, Record, Records, Sink, Slots, Source, Span};
+pub use operation::{NonceInput, Operation, OperationSet, SecondInput};
+pub use outcome::{Outcomes, PartMut};
+pub use records::{Records, ResolvedRecord};
 pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
 pub use secret::{SecretBytes, erase};
 pub use shape::{
     AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,
     RsaExponent, Shape, WrapAlg,
 };
+pub use slots::SecretSlots;
+pub use span::{InputSource, KeySource, OutputSink, Span};
+pub use status::Status;
+pub use verify_table::{DEFAULT_TABLE_BYTES, VerifyTable, VerifyTableCache, VerifyTables};

@@ -4,16 +4,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::{DigestAlg, JobError, Key, Records, Shape, Span};
-
-/// What an engine is given: jobs of one shape.
-#[derive(Clone, Copy, Debug)]
-pub enum Jobs<'a> {
-    /// Public-key operations.
-    Operations(Shape, &'a [Operation<'a>]),
-    /// Batches of records, computed as one run; results stay apart.
-    Records(Shape, &'a [&'a Records<'a>]),
-}
+use crate::{DigestAlg, JobError, Key, Shape, Span};
 
 /// One public-key operation of some [`Shape`]. Lengths are the shape's own.
 #[derive(Clone, Copy)]
@@ -46,31 +37,6 @@ pub enum NonceInput<'a> {
     Hedged(&'a [u8; 32]),
     /// RFC 6979 with HMAC over this digest.
     Deterministic(DigestAlg),
-}
-
-impl Jobs<'_> {
-    /// The shape that all jobs share.
-    #[must_use]
-    pub fn shape(&self) -> Shape {
-        match self {
-            Self::Operations(shape, _) | Self::Records(shape, _) => *shape,
-        }
-    }
-
-    /// How many statuses the outcome has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Operations(_, operations) => operations.len(),
-            Self::Records(_, parts) => parts.iter().map(|records| records.len).sum(),
-        }
-    }
-
-    /// True where there is no job.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 impl Operation<'_> {
@@ -134,19 +100,19 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Jo
 pub struct OperationSet {
     shape: Shape,
     keys: SmallVec<[Key; 1]>,
-    entries: SmallVec<[Entry; 1]>,
+    entries: SmallVec<[OperationEntry; 1]>,
     data: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct OperationEntry {
     key: u32,
     input: Span,
-    extra: ExtraEntry,
+    extra: SecondInputEntry,
 }
 
 #[derive(Clone, Copy)]
-enum ExtraEntry {
+enum SecondInputEntry {
     None,
     Signature(Span),
     Hedged(Span),
@@ -204,12 +170,16 @@ impl OperationSet {
         let key = self.intern(key);
         let input = self.store(input)?;
         let extra = match extra {
-            SecondInput::None => ExtraEntry::None,
-            SecondInput::Signature(signature) => ExtraEntry::Signature(self.store(signature)?),
-            SecondInput::NonceInput(NonceInput::Hedged(bytes)) => ExtraEntry::Hedged(self.store(bytes)?),
-            SecondInput::NonceInput(NonceInput::Deterministic(digest)) => ExtraEntry::Deterministic(digest),
+            SecondInput::None => SecondInputEntry::None,
+            SecondInput::Signature(signature) => SecondInputEntry::Signature(self.store(signature)?),
+            SecondInput::NonceInput(NonceInput::Hedged(bytes)) => {
+                SecondInputEntry::Hedged(self.store(bytes)?)
+            }
+            SecondInput::NonceInput(NonceInput::Deterministic(digest)) => {
+                SecondInputEntry::Deterministic(digest)
+            }
         };
-        self.entries.push(Entry { key, input, extra });
+        self.entries.push(OperationEntry { key, input, extra });
         Ok(())
     }
 
@@ -218,12 +188,14 @@ impl OperationSet {
     pub fn get(&self, index: usize) -> Option<Operation<'_>> {
         let entry = self.entries.get(index)?;
         let extra = match entry.extra {
-            ExtraEntry::None => SecondInput::None,
-            ExtraEntry::Signature(span) => SecondInput::Signature(span.of(&self.data)?),
-            ExtraEntry::Hedged(span) => {
+            SecondInputEntry::None => SecondInput::None,
+            SecondInputEntry::Signature(span) => SecondInput::Signature(span.of(&self.data)?),
+            SecondInputEntry::Hedged(span) => {
                 SecondInput::NonceInput(NonceInput::Hedged(span.of(&self.data)?.try_into().ok()?))
             }
-            ExtraEntry::Deterministic(digest) => SecondInput::NonceInput(NonceInput::Deterministic(digest)),
+            SecondInputEntry::Deterministic(digest) => {
+                SecondInput::NonceInput(NonceInput::Deterministic(digest))
+            }
         };
         Some(Operation { key: self.keys.get(entry.key as usize)?, input: entry.input.of(&self.data)?, extra })
     }

@@ -5,108 +5,7 @@ use std::fmt;
 use smallvec::SmallVec;
 use zeroize::Zeroize;
 
-use crate::{JobError, Jobs, Shape, Sink, Slots, Span, erase};
-
-/// How one job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Status {
-    /// The engine has not written it: an engine that leaves it so has failed.
-    #[default]
-    Pending,
-    /// The result is there; for verifications, the answer is yes.
-    Done,
-    /// The answer is no.
-    Rejected,
-    /// An input value is out of range, such as an RSA input not below n.
-    OutOfRange,
-    /// A length does not fit the shape.
-    BadLength,
-    /// The key does not fit the shape or is unusable.
-    BadKey,
-    /// A record names something that does not exist.
-    Malformed,
-    /// The record whose slot this one needs has failed.
-    DependencyFailed,
-    /// The key table has no such key. This and what follows is said by the hall, never by an engine.
-    UnknownKey,
-    /// The key is of another type than the shape needs, whatever its length.
-    WrongKeyType,
-    /// The key's policy does not allow this operation, direction or algorithm.
-    Forbidden,
-    /// The key has been used as often as it may be.
-    KeyUsedUp,
-    /// The key's policy does not allow an IV from there.
-    IvForbidden,
-    /// The key is weak, or a part of it does another part's work, and its policy refuses such keys.
-    WeakKey,
-    /// The unwrapped key is not the one that the check value was made of.
-    BadCheckValue,
-    /// No IV could be made: the counter is at its end or cannot be kept, or there was no randomness.
-    NoIv,
-    /// Nothing here offers the shape.
-    Unsupported,
-    /// Every engine that offers the shape has failed.
-    EngineFailed,
-}
-
-impl Status {
-    /// The error of a job with this status, or None where it is done.
-    #[must_use]
-    pub fn error(self, shape: Shape) -> Option<JobError> {
-        match self {
-            Self::Done => None,
-            Self::Rejected => Some(JobError::Rejected),
-            Self::OutOfRange => Some(JobError::OutOfRange { what: "input" }),
-            Self::BadLength => Some(JobError::Malformed { what: "a length does not fit the shape" }),
-            Self::BadKey => Some(JobError::UnusableKey { shape }),
-            Self::Malformed => Some(JobError::Malformed { what: "no such key, span or slot" }),
-            Self::DependencyFailed => Some(JobError::DependencyFailed),
-            Self::UnknownKey
-            | Self::WrongKeyType
-            | Self::Forbidden
-            | Self::KeyUsedUp
-            | Self::IvForbidden
-            | Self::WeakKey => Some(JobError::Refused { reason: self }),
-            Self::BadCheckValue => Some(JobError::BadCheckValue),
-            Self::NoIv => Some(JobError::NoIv),
-            Self::Unsupported => Some(JobError::Unsupported { wanted: shape.to_string() }),
-            Self::EngineFailed => {
-                Some(JobError::EngineFailed { shape, reason: "the last of them failed".into() })
-            }
-            Self::Pending => {
-                Some(JobError::EngineFailed { shape, reason: "the engine left the job undone".into() })
-            }
-        }
-    }
-}
-
-/// What happened, for a human to read.
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pending => "not computed",
-            Self::Done => "done",
-            Self::Rejected => "verification failed",
-            Self::OutOfRange => "the input is out of range",
-            Self::BadLength => "a length does not fit: input, IV, tag or place of the output",
-            Self::BadKey => "the key does not fit the operation or is unusable",
-            Self::Malformed => "no such key, span or slot, or a slot that is written twice or read too early",
-            Self::DependencyFailed => "the record that this one depends on failed",
-            Self::UnknownKey => "the table has no such key",
-            Self::WrongKeyType => "the key is of another type than the operation needs",
-            Self::Forbidden => "the key's policy forbids the operation",
-            Self::KeyUsedUp => "the key has been used as often as it may be",
-            Self::IvForbidden => "the key's policy forbids an IV from there",
-            Self::WeakKey => "the key is weak, and its policy refuses weak keys",
-            Self::BadCheckValue => "the check value is not that of the unwrapped key",
-            Self::NoIv => "no IV could be made",
-            Self::Unsupported => "nothing here offers the operation",
-            Self::EngineFailed => "every engine that offers the operation failed",
-        })
-    }
-}
+use crate::{Jobs, OutputSink, SecretSlots, Shape, Span, Status, erase};
 
 /// Results of a batch: statuses in the order of the jobs, results of operations side by side at the shape's width,
 /// results of records in one output buffer per part. Zeroized on drop where the
@@ -117,15 +16,15 @@ pub struct Outcomes {
     width: usize,
     bytes: Vec<u8>,
     is_secret: bool,
-    parts: Vec<Part>,
+    parts: Vec<OutcomePart>,
 }
 
-struct Part {
+struct OutcomePart {
     first_status: usize,
     statuses: usize,
     first_byte: usize,
     bytes: usize,
-    slots: Slots,
+    slots: SecretSlots,
     /// Real lengths of results shorter than their place (AES-KWP), by record.
     short: Vec<(u32, u32)>,
 }
@@ -137,7 +36,7 @@ pub struct PartMut<'a> {
     /// The output buffer.
     pub output: &'a mut [u8],
     /// Secret slots, with the places of [`Records::slots`](crate::Records::slots).
-    pub slots: &'a mut Slots,
+    pub slots: &'a mut SecretSlots,
     /// (record, length) of results shorter than their place.
     pub short: &'a mut Vec<(u32, u32)>,
 }
@@ -147,10 +46,10 @@ impl PartMut<'_> {
     ///
     /// # Errors
     /// [`Status::Malformed`]: there is no such place.
-    pub fn place(&mut self, sink: Sink, len: usize) -> Result<&mut [u8], Status> {
+    pub fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         match sink {
-            Sink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),
-            Sink::Slot(slot) => self.slots.fill(slot, len).ok_or(Status::Malformed),
+            OutputSink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),
+            OutputSink::Slot(slot) => self.slots.fill(slot, len).ok_or(Status::Malformed),
         }
     }
 
@@ -158,7 +57,7 @@ impl PartMut<'_> {
     ///
     /// # Errors
     /// [`Status::Malformed`]: there is no such place.
-    pub fn write(&mut self, sink: Sink, result: &[u8]) -> Result<(), Status> {
+    pub fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), Status> {
         let place = self.place(sink, result.len())?;
         place.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
         Ok(())
@@ -169,32 +68,32 @@ impl PartMut<'_> {
     /// # Errors
     /// [`Status::Malformed`]: there is no such place.
     pub fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), Status> {
-        self.write(Sink::Output(span), tag)
+        self.write(OutputSink::Output(span), tag)
     }
 
     /// Ends the result of `record` that turned out to have `len` bytes of its place; the rest has been zeroed.
     ///
     /// # Errors
     /// [`Status::Malformed`]: there is no such place.
-    pub fn shorten(&mut self, record: usize, sink: Sink, len: usize) -> Result<(), Status> {
+    pub fn shorten(&mut self, record: usize, sink: OutputSink, len: usize) -> Result<(), Status> {
         match sink {
-            Sink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
-            Sink::Output(span) if (len as u64) < u64::from(span.len) => {
+            OutputSink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
+            OutputSink::Output(span) if (len as u64) < u64::from(span.len) => {
                 let (Ok(record), Ok(len)) = (u32::try_from(record), u32::try_from(len)) else {
                     return Err(Status::Malformed);
                 };
                 self.short.push((record, len));
             }
-            Sink::Output(_) => {}
+            OutputSink::Output(_) => {}
         }
         Ok(())
     }
 
     /// Leaves zeros where a result was to go.
-    pub fn wipe(&mut self, sink: Sink) {
+    pub fn wipe(&mut self, sink: OutputSink) {
         match sink {
-            Sink::Slot(slot) => self.slots.clear(slot),
-            Sink::Output(span) => span.of_mut(self.output).into_iter().for_each(Zeroize::zeroize),
+            OutputSink::Slot(slot) => self.slots.clear(slot),
+            OutputSink::Output(span) => span.of_mut(self.output).into_iter().for_each(Zeroize::zeroize),
         }
     }
 }
@@ -224,12 +123,12 @@ impl Outcomes {
     /// Makes these the pending outcomes of so many records of mixed shapes, as one part without slots, keeping memory.
     pub fn reset_mixed(&mut self, records: usize, output_len: usize) {
         self.parts.clear();
-        self.parts.push(Part {
+        self.parts.push(OutcomePart {
             first_status: 0,
             statuses: records,
             first_byte: 0,
             bytes: output_len,
-            slots: Slots::default(),
+            slots: SecretSlots::default(),
             short: Vec::new(),
         });
         self.width = 0;
@@ -247,7 +146,7 @@ impl Outcomes {
             Jobs::Records(_, parts) => {
                 let mut first_status = 0;
                 for records in *parts {
-                    self.parts.push(Part {
+                    self.parts.push(OutcomePart {
                         first_status,
                         statuses: records.len,
                         first_byte: len,
@@ -354,7 +253,7 @@ impl Outcomes {
             return std::mem::take(self);
         }
         let own = &mut self.parts[part];
-        let taken = Part {
+        let taken = OutcomePart {
             first_status: 0,
             statuses: own.statuses,
             first_byte: 0,
@@ -379,7 +278,7 @@ impl Outcomes {
 
     /// The secret slots that the records at `part` filled.
     #[must_use]
-    pub fn slots(&self, part: usize) -> &Slots {
+    pub fn slots(&self, part: usize) -> &SecretSlots {
         &self.parts[part].slots
     }
 
@@ -451,7 +350,7 @@ mod tests {
     #[test]
     fn outcomes_agree_only_where_their_slots_do() {
         let records = Records {
-            slots: std::borrow::Cow::Owned(Slots::with_capacities(&[4]).unwrap()),
+            slots: std::borrow::Cow::Owned(SecretSlots::with_capacities(&[4]).unwrap()),
             ..Records::default()
         };
         let parts = [&records];
@@ -464,35 +363,5 @@ mod tests {
         assert!(made(&[1, 2, 3, 4]).agrees_with(&made(&[1, 2, 3, 4])));
         assert!(!made(&[1, 2, 3, 4]).agrees_with(&made(&[1, 2, 3, 5])));
         assert!(!made(&[1, 2, 3]).agrees_with(&made(&[1, 2, 3, 0])), "lengths count too");
-    }
-
-    #[test]
-    fn every_status_but_done_is_an_error_with_a_message_of_its_own() {
-        use Status::*;
-        let all = [
-            Pending,
-            Done,
-            Rejected,
-            OutOfRange,
-            BadLength,
-            BadKey,
-            Malformed,
-            DependencyFailed,
-            UnknownKey,
-            WrongKeyType,
-            Forbidden,
-            KeyUsedUp,
-            IvForbidden,
-            WeakKey,
-            BadCheckValue,
-            NoIv,
-            Unsupported,
-            EngineFailed,
-        ];
-        let shape = Shape::Digest { alg: DigestAlg::Sha1 };
-        let messages: std::collections::BTreeSet<String> = all.iter().map(ToString::to_string).collect();
-        assert_eq!(messages.len(), all.len());
-        assert!(all.iter().all(|status| (*status == Done) == status.error(shape).is_none()));
-        assert_eq!(std::mem::size_of::<Status>(), 1);
     }
 }

@@ -7,178 +7,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
-
-use crate::{AeadAlg, BlockCipher, Column, ColumnCursor, Direction, Key, MacAlg, Shape, Status, WrapAlg};
-
-/// A range of bytes in a buffer of at most 4 GiB.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// Number of bytes.
-    pub len: u32,
-}
-
-impl Span {
-    /// A span, or None where it does not end within 4 GiB.
-    #[must_use]
-    pub fn new(start: usize, len: usize) -> Option<Self> {
-        let end = start.checked_add(len)?;
-        u32::try_from(end).ok()?;
-        Some(Self { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? })
-    }
-
-    /// The bytes of the span, or None where the buffer is too short.
-    #[must_use]
-    pub fn of(self, buffer: &[u8]) -> Option<&[u8]> {
-        buffer.get(self.range())
-    }
-
-    /// The bytes of the span, or None where the buffer is too short.
-    #[must_use]
-    pub fn of_mut(self, buffer: &mut [u8]) -> Option<&mut [u8]> {
-        buffer.get_mut(self.range())
-    }
-
-    /// The span as a range of indices.
-    #[must_use]
-    pub fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..self.start as usize + self.len as usize
-    }
-}
-
-/// Where a record's key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeySource {
-    /// An index into [`Records::keys`].
-    Table(u32),
-    /// A secret slot that an earlier run filled.
-    Slot(u32),
-}
-
-/// Where a record's input is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// In [`Records::data`].
-    Data(Span),
-    /// A secret slot that an earlier run filled.
-    Slot(u32),
-}
-
-/// Where a record's output goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sink {
-    /// Into the output buffer of the outcome.
-    Output(Span),
-    /// Into a secret slot, for a later run.
-    Slot(u32),
-}
-
-/// Secret results that never leave the process's engine memory: fixed places, zeroized on drop.
-#[derive(Clone, Default)]
-pub struct Slots {
-    arena: Zeroizing<Vec<u8>>,
-    places: Vec<Span>,
-    /// Bytes in use, or None where nothing has filled the slot.
-    filled: Vec<Option<u32>>,
-}
-
-impl Slots {
-    /// Empty slots of these capacities; None over 4 GiB in all.
-    #[must_use]
-    pub fn with_capacities(capacities: &[u32]) -> Option<Self> {
-        let mut places = Vec::with_capacity(capacities.len());
-        let mut end = 0;
-        for capacity in capacities {
-            places.push(Span::new(end, *capacity as usize)?);
-            end += *capacity as usize;
-        }
-        Some(Self { arena: Zeroizing::new(vec![0; end]), filled: vec![None; places.len()], places })
-    }
-
-    /// Number of slots.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// True where there is no slot.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
-    /// Bytes that fit into a slot, or None where it does not exist.
-    #[must_use]
-    pub fn capacity(&self, slot: u32) -> Option<usize> {
-        self.places.get(slot as usize).map(|place| place.len as usize)
-    }
-
-    /// The secret in a slot, or None where nothing has filled it.
-    #[must_use]
-    pub fn get(&self, slot: u32) -> Option<&[u8]> {
-        let len = (*self.filled.get(slot as usize)?)?;
-        Span { len, ..*self.places.get(slot as usize)? }.of(&self.arena)
-    }
-
-    /// Marks `len` bytes of a slot as filled and lends them for writing; None where they do not fit.
-    pub fn fill(&mut self, slot: u32, len: usize) -> Option<&mut [u8]> {
-        let place = *self.places.get(slot as usize)?;
-        let len = u32::try_from(len).ok().filter(|len| *len <= place.len)?;
-        self.filled[slot as usize] = Some(len);
-        Span { len, ..place }.of_mut(&mut self.arena)
-    }
-
-    /// Zeroizes a slot and marks it as unfilled.
-    pub fn clear(&mut self, slot: u32) {
-        if let Some(bytes) = self.places.get(slot as usize).and_then(|place| place.of_mut(&mut self.arena)) {
-            zeroize::Zeroize::zeroize(bytes);
-            self.filled[slot as usize] = None;
-        }
-    }
-
-    /// The same places, all unfilled.
-    #[must_use]
-    pub fn emptied(&self) -> Self {
-        Self {
-            arena: Zeroizing::new(vec![0; self.arena.len()]),
-            filled: vec![None; self.places.len()],
-            places: self.places.clone(),
-        }
-    }
-
-    /// Takes over every slot that `other` has filled.
-    pub fn merge(&mut self, other: &Self) {
-        for slot in (0..).take(other.len()) {
-            if let Some(secret) = other.get(slot)
-                && let Some(own) = self.fill(slot, secret.len())
-            {
-                own.copy_from_slice(secret);
-            }
-        }
-    }
-}
-
-/// Secrets are compared in constant time, how many bytes are in use is public.
-impl PartialEq for Slots {
-    fn eq(&self, other: &Self) -> bool {
-        let is_same = |slot| match (self.get(slot), other.get(slot)) {
-            (Some(own), Some(theirs)) => own.ct_eq(theirs).into(),
-            (own, theirs) => own.is_none() && theirs.is_none(),
-        };
-        self.places == other.places && (0..).take(self.len()).all(is_same)
-    }
-}
-
-impl Eq for Slots {}
-
-impl fmt::Debug for Slots {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Slots({} of {} filled)", self.filled.iter().flatten().count(), self.len())
-    }
-}
+use crate::{
+    AeadAlg, BlockCipher, Column, ColumnCursor, Direction, InputSource, Key, KeySource, MacAlg, OutputSink,
+    SecretSlots, Shape, Span, Status, WrapAlg,
+};
 
 /// Records of one shape. Columns that a shape does not read are not looked at, and may keep their default of one empty value.
 #[derive(Clone)]
@@ -192,7 +24,7 @@ pub struct Records<'a> {
     /// Bytes of the output buffer that an engine makes.
     pub output_len: usize,
     /// Secrets from earlier runs, and the places for this run's.
-    pub slots: Cow<'a, Slots>,
+    pub slots: Cow<'a, SecretSlots>,
     /// Key.
     pub key: Column<'a, KeySource>,
     /// Key of the encrypting half of [`Shape::Translate`].
@@ -204,9 +36,9 @@ pub struct Records<'a> {
     /// Associated data.
     pub aad: Column<'a, Span>,
     /// Input.
-    pub input: Column<'a, Source>,
+    pub input: Column<'a, InputSource>,
     /// Output: as long as the result is ([`Records::resolve`] has the rule of each shape).
-    pub output: Column<'a, Sink>,
+    pub output: Column<'a, OutputSink>,
     /// AEAD tag: a span of the output buffer when encrypting, of the data when decrypting.
     pub tag: Column<'a, Span>,
 }
@@ -219,14 +51,14 @@ impl Default for Records<'_> {
             keys: Cow::Borrowed(&[]),
             data: Cow::Borrowed(&[]),
             output_len: 0,
-            slots: Cow::Owned(Slots::default()),
+            slots: Cow::Owned(SecretSlots::default()),
             key: key.clone(),
             second_key: key,
             iv: span.clone(),
             second_iv: span.clone(),
             aad: span.clone(),
-            input: Column::One(Source::Data(Span::default())),
-            output: Column::One(Sink::Output(Span::default())),
+            input: Column::One(InputSource::Data(Span::default())),
+            output: Column::One(OutputSink::Output(Span::default())),
             tag: span,
         }
     }
@@ -234,7 +66,7 @@ impl Default for Records<'_> {
 
 /// One record with everything it refers to, checked against its shape.
 #[derive(Clone, Copy)]
-pub struct Record<'a> {
+pub struct ResolvedRecord<'a> {
     /// The key's handle, unless it comes from a slot or the shape has none.
     pub key: Option<&'a Key>,
     /// The key's bytes.
@@ -252,14 +84,14 @@ pub struct Record<'a> {
     /// Input.
     pub input: &'a [u8],
     /// Where the output goes.
-    pub output: Sink,
+    pub output: OutputSink,
     /// Where an AEAD tag goes when encrypting.
     pub tag: Span,
     /// The AEAD tag to compare when decrypting.
     pub expected_tag: &'a [u8],
 }
 
-impl fmt::Debug for Record<'_> {
+impl fmt::Debug for ResolvedRecord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Record({} bytes to {:?})", self.input.len(), self.output)
     }
@@ -300,9 +132,9 @@ impl<'a> Records<'a> {
     /// Bytes of all inputs, by which cost is predicted.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
-        let len = |source: &Source| match source {
-            Source::Data(span) => span.len as usize,
-            Source::Slot(slot) => self.slots.get(*slot).map_or(0, <[u8]>::len),
+        let len = |source: &InputSource| match source {
+            InputSource::Data(span) => span.len as usize,
+            InputSource::Slot(slot) => self.slots.get(*slot).map_or(0, <[u8]>::len),
         };
         match &self.input {
             Column::One(source) | Column::Stride { first: source, .. } => self.len * len(source),
@@ -312,16 +144,16 @@ impl<'a> Records<'a> {
     }
 
     /// The records in order, each resolved against `shape`.
-    pub fn resolve(&'a self, shape: Shape) -> impl Iterator<Item = Result<Record<'a>, Status>> {
-        Rows::of(self).map(move |row| self.resolve_row(shape, row))
+    pub fn resolve(&'a self, shape: Shape) -> impl Iterator<Item = Result<ResolvedRecord<'a>, Status>> {
+        RecordCursor::of(self).map(move |row| self.resolve_row(shape, row))
     }
 
     /// The record at `index`, resolved against `shape`; [`Records::resolve`] reads in order.
     ///
     /// # Errors
     /// What is wrong with this record, as its status.
-    pub fn record(&self, shape: Shape, index: usize) -> Result<Record<'_>, Status> {
-        let row = Row {
+    pub fn record(&self, shape: Shape, index: usize) -> Result<ResolvedRecord<'_>, Status> {
+        let row = RecordRow {
             key: self.key.get(index).ok_or(Status::Malformed)?,
             second_key: self.second_key.get(index).ok_or(Status::Malformed)?,
             iv: self.iv.get(index).ok_or(Status::Malformed)?,
@@ -334,27 +166,27 @@ impl<'a> Records<'a> {
         self.resolve_row(shape, row)
     }
 
-    fn resolve_row(&self, shape: Shape, row: Row) -> Result<Record<'_>, Status> {
-        let (key, key_bytes) = match Rule::key_len(shape) {
-            KeyRule::None => (None, &[][..]),
+    fn resolve_row(&self, shape: Shape, row: RecordRow) -> Result<ResolvedRecord<'_>, Status> {
+        let (key, key_bytes) = match LengthRule::key_len(shape) {
+            KeyLengthRule::None => (None, &[][..]),
             rule => self.find_key(row.key, rule)?,
         };
         let (second_key, second_key_bytes) = match shape {
             Shape::Translate { to, .. } => {
-                self.find_key(row.second_key, KeyRule::Exactly(to.alg.key_len()))?
+                self.find_key(row.second_key, KeyLengthRule::Exactly(to.alg.key_len()))?
             }
             _ => (None, &[][..]),
         };
         let input = match row.input {
-            Source::Data(span) => self.bytes(span)?,
-            Source::Slot(slot) => self.slots.get(slot).ok_or(Status::DependencyFailed)?,
+            InputSource::Data(span) => self.bytes(span)?,
+            InputSource::Slot(slot) => self.slots.get(slot).ok_or(Status::DependencyFailed)?,
         };
         let is_opening = matches!(shape, Shape::Aead { direction: Direction::Decrypt, .. });
         let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
         let is_translation = matches!(shape, Shape::Translate { .. });
         let has_iv = is_translation || matches!(shape, Shape::Cipher { .. } | Shape::DigestPart { .. });
         let bytes_if = |is_read: bool, span| if is_read { self.bytes(span) } else { Ok(&[][..]) };
-        let record = Record {
+        let record = ResolvedRecord {
             key,
             key_bytes,
             second_key,
@@ -368,13 +200,13 @@ impl<'a> Records<'a> {
             expected_tag: bytes_if(is_opening, row.tag)?,
         };
         let output_len = self.output_len_of(row.output)?;
-        if !Rule::fits(shape, &record, output_len) || (is_sealing && !self.tag_fits(row.tag)) {
+        if !LengthRule::fits(shape, &record, output_len) || (is_sealing && !self.tag_fits(row.tag)) {
             return Err(Status::BadLength);
         }
         Ok(record)
     }
 
-    fn find_key(&self, source: KeySource, rule: KeyRule) -> Result<(Option<&Key>, &[u8]), Status> {
+    fn find_key(&self, source: KeySource, rule: KeyLengthRule) -> Result<(Option<&Key>, &[u8]), Status> {
         let (key, bytes) = match source {
             KeySource::Slot(slot) => (None, self.slots.get(slot).ok_or(Status::DependencyFailed)?),
             KeySource::Table(index) => {
@@ -383,7 +215,7 @@ impl<'a> Records<'a> {
             }
         };
         match rule {
-            KeyRule::Exactly(len) if bytes.len() != len => Err(Status::BadKey),
+            KeyLengthRule::Exactly(len) if bytes.len() != len => Err(Status::BadKey),
             _ => Ok((key, bytes)),
         }
     }
@@ -392,13 +224,15 @@ impl<'a> Records<'a> {
         span.of(&self.data).ok_or(Status::Malformed)
     }
 
-    fn output_len_of(&self, sink: Sink) -> Result<OutputLen, Status> {
+    fn output_len_of(&self, sink: OutputSink) -> Result<OutputRoom, Status> {
         match sink {
-            Sink::Output(span) if span.range().end <= self.output_len => {
-                Ok(OutputLen::Exactly(span.len as usize))
+            OutputSink::Output(span) if span.range().end <= self.output_len => {
+                Ok(OutputRoom::Exactly(span.len as usize))
             }
-            Sink::Output(_) => Err(Status::Malformed),
-            Sink::Slot(slot) => self.slots.capacity(slot).map(OutputLen::UpTo).ok_or(Status::Malformed),
+            OutputSink::Output(_) => Err(Status::Malformed),
+            OutputSink::Slot(slot) => {
+                self.slots.capacity(slot).map(OutputRoom::UpTo).ok_or(Status::Malformed)
+            }
         }
     }
 
@@ -420,31 +254,31 @@ impl fmt::Debug for Records<'_> {
     }
 }
 
-struct Row {
+struct RecordRow {
     key: KeySource,
     second_key: KeySource,
     iv: Span,
     second_iv: Span,
     aad: Span,
-    input: Source,
-    output: Sink,
+    input: InputSource,
+    output: OutputSink,
     tag: Span,
 }
 
 /// Reads all columns in step; nested `zip`s would copy their tuples for every record.
-struct Rows<'a> {
+struct RecordCursor<'a> {
     left: usize,
     key: ColumnCursor<'a, KeySource>,
     second_key: ColumnCursor<'a, KeySource>,
     iv: ColumnCursor<'a, Span>,
     second_iv: ColumnCursor<'a, Span>,
     aad: ColumnCursor<'a, Span>,
-    input: ColumnCursor<'a, Source>,
-    output: ColumnCursor<'a, Sink>,
+    input: ColumnCursor<'a, InputSource>,
+    output: ColumnCursor<'a, OutputSink>,
     tag: ColumnCursor<'a, Span>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RecordCursor<'a> {
     fn of(records: &'a Records<'a>) -> Self {
         Self {
             left: records.len,
@@ -460,13 +294,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Iterator for Rows<'_> {
-    type Item = Row;
+impl Iterator for RecordCursor<'_> {
+    type Item = RecordRow;
 
     #[inline]
-    fn next(&mut self) -> Option<Row> {
+    fn next(&mut self) -> Option<RecordRow> {
         self.left = self.left.checked_sub(1)?;
-        Some(Row {
+        Some(RecordRow {
             key: self.key.next()?,
             second_key: self.second_key.next()?,
             iv: self.iv.next()?,
@@ -480,12 +314,12 @@ impl Iterator for Rows<'_> {
 }
 
 #[derive(Clone, Copy)]
-enum OutputLen {
+enum OutputRoom {
     Exactly(usize),
     UpTo(usize),
 }
 
-impl OutputLen {
+impl OutputRoom {
     fn takes(self, len: usize) -> bool {
         match self {
             Self::Exactly(own) => own == len,
@@ -495,28 +329,28 @@ impl OutputLen {
 }
 
 #[derive(Clone, Copy)]
-enum KeyRule {
+enum KeyLengthRule {
     None,
     Any,
     Exactly(usize),
 }
 
 /// The length rules of the record shapes.
-struct Rule;
+struct LengthRule;
 
-impl Rule {
-    fn key_len(shape: Shape) -> KeyRule {
+impl LengthRule {
+    fn key_len(shape: Shape) -> KeyLengthRule {
         match shape {
-            Shape::Cipher { alg, .. } => KeyRule::Exactly(alg.key_len()),
-            Shape::Aead { alg, .. } => KeyRule::Exactly(AeadAlg::key_len(alg)),
-            Shape::Mac { alg } => MacAlg::key_len(alg).map_or(KeyRule::Any, KeyRule::Exactly),
-            Shape::Wrap { alg, .. } => KeyRule::Exactly(WrapAlg::key_len(alg)),
-            Shape::Translate { from, .. } => KeyRule::Exactly(from.alg.key_len()),
-            _ => KeyRule::None,
+            Shape::Cipher { alg, .. } => KeyLengthRule::Exactly(alg.key_len()),
+            Shape::Aead { alg, .. } => KeyLengthRule::Exactly(AeadAlg::key_len(alg)),
+            Shape::Mac { alg } => MacAlg::key_len(alg).map_or(KeyLengthRule::Any, KeyLengthRule::Exactly),
+            Shape::Wrap { alg, .. } => KeyLengthRule::Exactly(WrapAlg::key_len(alg)),
+            Shape::Translate { from, .. } => KeyLengthRule::Exactly(from.alg.key_len()),
+            _ => KeyLengthRule::None,
         }
     }
 
-    fn fits(shape: Shape, record: &Record<'_>, output: OutputLen) -> bool {
+    fn fits(shape: Shape, record: &ResolvedRecord<'_>, output: OutputRoom) -> bool {
         let len = record.input.len();
         match shape {
             Shape::Cipher { alg, .. } => Self::cbc_fits(alg, record.iv, len) && output.takes(len),
@@ -533,8 +367,8 @@ impl Rule {
                 !record.iv.is_empty() && (12..=16).contains(&tag_len) && output.takes(len)
             }
             Shape::Mac { alg } => match output {
-                OutputLen::Exactly(tag_len) => (4..=alg.tag_len()).contains(&tag_len),
-                OutputLen::UpTo(capacity) => capacity >= alg.tag_len(),
+                OutputRoom::Exactly(tag_len) => (4..=alg.tag_len()).contains(&tag_len),
+                OutputRoom::UpTo(capacity) => capacity >= alg.tag_len(),
             },
             Shape::Digest { alg } => output.takes(alg.output_len()),
             Shape::DigestPart { alg } => {
@@ -553,7 +387,7 @@ impl Rule {
 
     /// RFC 3394 2.2 and RFC 5649 4: at least two half-blocks of plaintext for KW, one byte for KWP. The place for a KWP
     /// plaintext has the padded length; the outcome tells the real one.
-    fn wrap_fits(alg: WrapAlg, direction: Direction, len: usize, output: OutputLen) -> bool {
+    fn wrap_fits(alg: WrapAlg, direction: Direction, len: usize, output: OutputRoom) -> bool {
         let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
         match direction {
             Direction::Encrypt if is_padded => len >= 1 && output.takes(len.next_multiple_of(8) + 8),
@@ -589,8 +423,10 @@ mod tests {
             data: vec![0; 32].into(),
             output_len: 24,
             iv: Column::One(span(0, 8)),
-            input: Column::Each(vec![Source::Data(span(8, 8)), Source::Data(span(16, 16))].into()),
-            output: Column::Each(vec![Sink::Output(span(0, 8)), Sink::Output(span(8, 16))].into()),
+            input: Column::Each(vec![InputSource::Data(span(8, 8)), InputSource::Data(span(16, 16))].into()),
+            output: Column::Each(
+                vec![OutputSink::Output(span(0, 8)), OutputSink::Output(span(8, 16))].into(),
+            ),
             ..Records::default()
         }
     }
@@ -599,9 +435,10 @@ mod tests {
     fn bytes_of_inputs_are_counted_in_every_form_of_column() {
         let mut records = two_records();
         assert_eq!(records.input_bytes(), 24);
-        records.input = Column::Stride { first: Source::Data(span(8, 8)), stride: 8 };
+        records.input = Column::Stride { first: InputSource::Data(span(8, 8)), stride: 8 };
         assert_eq!(records.input_bytes(), 16);
-        records.input = Column::Runs(vec![(1, Source::Data(span(0, 5))), (1, Source::Slot(0))].into());
+        records.input =
+            Column::Runs(vec![(1, InputSource::Data(span(0, 5))), (1, InputSource::Slot(0))].into());
         assert_eq!(records.input_bytes(), 5, "an empty slot has none");
         assert_eq!(Records::default().input_bytes(), 0);
     }
@@ -627,7 +464,8 @@ mod tests {
         let mut records = two_records();
         assert!(records.is_complete() && records.resolve(CBC).all(|record| record.is_ok()));
         assert!(records.borrowed().resolve(CBC).all(|record| record.is_ok()));
-        records.input = Column::Each(vec![Source::Data(span(8, 7)), Source::Data(span(16, 16))].into());
+        records.input =
+            Column::Each(vec![InputSource::Data(span(8, 7)), InputSource::Data(span(16, 16))].into());
         let statuses: Vec<_> = records.resolve(CBC).map(|record| record.err()).collect();
         assert_eq!(statuses, [Some(Status::BadLength), None]);
     }
@@ -643,24 +481,6 @@ mod tests {
         assert_eq!(status(|r| r.key = Column::One(KeySource::Table(1))), Some(Status::Malformed));
         assert_eq!(status(|r| r.key = Column::One(KeySource::Slot(0))), Some(Status::DependencyFailed));
         assert_eq!(status(|r| r.output_len = 4), Some(Status::Malformed));
-        assert_eq!(status(|r| r.output = Column::One(Sink::Slot(0))), Some(Status::Malformed));
-    }
-
-    #[test]
-    fn slots_keep_their_places_and_forget_when_cleared() {
-        let mut slots = Slots::with_capacities(&[4, 8]).unwrap();
-        assert!(slots.get(1).is_none() && slots.fill(1, 9).is_none() && slots.fill(2, 1).is_none());
-        slots.fill(1, 3).unwrap().copy_from_slice(&[1, 2, 3]);
-        let mut other = slots.emptied();
-        other.merge(&slots);
-        assert_eq!(other.get(1), Some(&[1, 2, 3][..]));
-        other.clear(1);
-        assert!(other.get(1).is_none() && other.arena.iter().all(|byte| *byte == 0));
-    }
-
-    #[test]
-    fn spans_stay_within_four_gibibytes() {
-        assert!(Span::new(u32::MAX as usize, 1).is_none() && Span::new(usize::MAX, 1).is_none());
-        assert_eq!(Span::new(3, 4).unwrap().range(), 3..7);
+        assert_eq!(status(|r| r.output = Column::One(OutputSink::Slot(0))), Some(Status::Malformed));
     }
 }

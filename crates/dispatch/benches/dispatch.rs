@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use oarlock_core::{
     BatchSize, Engine, EngineFault, Fingerprint, Jobs, Key, KeyParts, OperationSet, Outcomes, SecondInput,
-    SecretBytes, Shape, Status, XPrivateParts,
+    SecretBytes, Shape, Status, X25519PrivateParts,
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket};
 
@@ -103,7 +103,7 @@ fn report(name: &str, measure: impl Fn() -> f64, target: Option<f64>) {
 }
 
 fn key() -> Key {
-    let parts = XPrivateParts { scalar: SecretBytes::new(vec![1; 32]), public: [0; 32] };
+    let parts = X25519PrivateParts { scalar: SecretBytes::new(vec![1; 32]), public: [0; 32] };
     Key::local(KeyParts::X25519Private(parts), Fingerprint::new([0; 32]))
 }
 

@@ -84,6 +84,6 @@ impl Inner {
             engine.offers(shortest_of(shape)).map(|_| appraisal)
         };
         let (lanes, cost) = catch_unwind(AssertUnwindSafe(appraise)).ok().flatten()?;
-        Some(choice(index, lanes, cost, engine.reach() == EngineLocation::Far))
+        Some(choice(index, lanes, cost, engine.location() == EngineLocation::Far))
     }
 }

@@ -166,7 +166,7 @@ impl Inner {
             let lanes = engine.offers(class)?;
             engine.offers(shortest_of(class))?;
             let cost = self.first_cost(index, class).unwrap_or_default();
-            Some(choice(index, lanes, cost, engine.reach() == EngineLocation::Far))
+            Some(choice(index, lanes, cost, engine.location() == EngineLocation::Far))
         });
         offers.collect()
     }

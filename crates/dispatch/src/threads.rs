@@ -80,7 +80,7 @@ impl Threads {
         }
         let engines = inner.blueprint.engines.iter().enumerate();
         let far = engines
-            .filter(|(_, engine)| engine.reach() == EngineLocation::Far)
+            .filter(|(_, engine)| engine.location() == EngineLocation::Far)
             .map(|(index, _)| Asker::Far(index));
         let askers = std::iter::repeat_n(Asker::Near, inner.config().threads).chain(far);
         // Where threads ran out before, some have started.

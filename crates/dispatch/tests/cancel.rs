@@ -29,12 +29,12 @@ struct Gated {
     lanes: Arc<Invented>,
     shape: Shape,
     fails: bool,
-    reach: EngineLocation,
+    location: EngineLocation,
 }
 
 impl Gated {
     fn new(shape: Shape) -> Self {
-        Self { lanes: Invented::lanes(Manner::Honest), shape, fails: false, reach: EngineLocation::Near }
+        Self { lanes: Invented::lanes(Manner::Honest), shape, fails: false, location: EngineLocation::Near }
     }
 
     fn gate(&self) -> &Gate {
@@ -55,8 +55,8 @@ impl Engine for Gated {
         false
     }
 
-    fn reach(&self) -> EngineLocation {
-        self.reach
+    fn location(&self) -> EngineLocation {
+        self.location
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -232,7 +232,7 @@ fn while_its_engine_hangs_and_after_it_was_abandoned() {
 #[test]
 fn while_a_far_engine_runs() {
     for way in Way::ALL {
-        let gated = Arc::new(Gated { reach: EngineLocation::Far, ..Gated::new(DERIVE) });
+        let gated = Arc::new(Gated { location: EngineLocation::Far, ..Gated::new(DERIVE) });
         let config = SchedulerConfig { target_latency: Duration::from_nanos(1), ..config() };
         let referee = Invented::referee();
         referee.set(Manner::Hangs);

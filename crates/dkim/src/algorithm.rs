@@ -9,7 +9,7 @@ use oarlock::{DigestAlg, Input, Key, Scheme};
 /// What a signature is made with: `a=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Algorithm {
+pub enum SignatureAlgorithm {
     /// RSA PKCS#1 v1.5 with SHA-1: historic. RFC 8301 3.1 forbids to sign with it and to trust it.
     RsaSha1,
     /// RSA PKCS#1 v1.5 with SHA-256.
@@ -21,9 +21,9 @@ pub enum Algorithm {
 /// A text names no algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no signature algorithm of DKIM; there are rsa-sha256, ed25519-sha256 and rsa-sha1")]
-pub struct UnknownAlgorithm(pub String);
+pub struct UnknownSignatureAlgorithm(pub String);
 
-impl Algorithm {
+impl SignatureAlgorithm {
     /// Every algorithm.
     pub const ALL: [Self; 3] = [Self::RsaSha1, Self::RsaSha256, Self::Ed25519Sha256];
 
@@ -66,7 +66,7 @@ impl Algorithm {
 
     /// What a key of this kind signs with, unless it is told to use SHA-1.
     #[must_use]
-    pub fn of_key(key: &Key) -> Option<Self> {
+    pub fn for_key(key: &Key) -> Option<Self> {
         match key.kind() {
             KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(Self::RsaSha256),
             KeyKind::Ed25519Private | KeyKind::Ed25519Public => Some(Self::Ed25519Sha256),
@@ -97,16 +97,16 @@ impl Algorithm {
     }
 }
 
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+impl FromStr for SignatureAlgorithm {
+    type Err = UnknownSignatureAlgorithm;
 
-    fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
+    fn from_str(text: &str) -> Result<Self, UnknownSignatureAlgorithm> {
         let known = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
-        known.ok_or_else(|| UnknownAlgorithm(text.into()))
+        known.ok_or_else(|| UnknownSignatureAlgorithm(text.into()))
     }
 }
 
-impl fmt::Display for Algorithm {
+impl fmt::Display for SignatureAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -5,8 +5,8 @@ mod chain;
 mod seal;
 mod sets;
 
-pub use self::chain::{Chain, ChainFault};
-pub use self::seal::{SealError, Sealed, SealedResults, Sealer, Sealing};
+pub use self::chain::{ArcChain, ChainFault};
+pub use self::seal::{ArcSealer, SealError, SealIntake, SealedResults, SealedSet};
 pub(crate) use self::sets::{
-    Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned,
+    ArcSet, ArcSets, find_sets, write_results_and_message, write_seal, write_seal_unsigned,
 };

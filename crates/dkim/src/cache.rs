@@ -28,7 +28,7 @@ impl Default for CacheLimits {
 
 /// What is known of a name.
 #[derive(Debug)]
-pub enum Lookup<W> {
+pub enum KeyLookup<W> {
     /// The answer.
     Known(KeyAnswer),
     /// Nobody has asked: ask now, and [`store`](KeyCache::store) what comes, or [`give_up`](KeyCache::give_up).
@@ -41,10 +41,10 @@ pub enum Lookup<W> {
 /// who waits, such as a channel's sender. Time is given in, in seconds of any clock that does not go back.
 pub struct KeyCache<W> {
     limits: CacheLimits,
-    entries: Mutex<HashMap<KeyName, Known<W>>>,
+    entries: Mutex<HashMap<KeyName, CacheEntry<W>>>,
 }
 
-enum Known<W> {
+enum CacheEntry<W> {
     Until(u64, KeyAnswer),
     Asked(Vec<W>),
 }
@@ -57,21 +57,23 @@ impl<W> KeyCache<W> {
     }
 
     /// The answer, where it is here and still good; else somebody asks and all others wait.
-    pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> Lookup<W> {
+    pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
         let mut entries = self.lock();
         match entries.get_mut(name) {
-            Some(Known::Until(end_s, answer)) if now_s < *end_s => return Lookup::Known(answer.clone()),
-            Some(Known::Asked(waiters)) => {
+            Some(CacheEntry::Until(end_s, answer)) if now_s < *end_s => {
+                return KeyLookup::Known(answer.clone());
+            }
+            Some(CacheEntry::Asked(waiters)) => {
                 waiters.push(waiter);
-                return Lookup::Waits;
+                return KeyLookup::Waits;
             }
             _ => {}
         }
         if entries.len() >= self.limits.names {
             make_room(&mut entries, now_s, self.limits.names);
         }
-        entries.insert(name.clone(), Known::Asked(Vec::new()));
-        Lookup::Ask(waiter)
+        entries.insert(name.clone(), CacheEntry::Asked(Vec::new()));
+        KeyLookup::Ask(waiter)
     }
 
     /// Keeps an answer for as long as DNS lets it, and returns those who waited.
@@ -82,9 +84,9 @@ impl<W> KeyCache<W> {
             KeyAnswer::NoRecord => ttl_s.min(limits.max_negative_ttl_s),
             KeyAnswer::Unknown(_) => limits.failure_s,
         };
-        let known = Known::Until(now_s.saturating_add(kept_s), answer.clone());
+        let known = CacheEntry::Until(now_s.saturating_add(kept_s), answer.clone());
         match self.lock().insert(name.clone(), known) {
-            Some(Known::Asked(waiters)) => waiters,
+            Some(CacheEntry::Asked(waiters)) => waiters,
             _ => Vec::new(),
         }
     }
@@ -92,9 +94,9 @@ impl<W> KeyCache<W> {
     /// Nobody asks any more, without an answer: those who waited come back, and the next one asks.
     pub fn give_up(&self, name: &KeyName) -> Vec<W> {
         match self.lock().entry(name.clone()) {
-            Entry::Occupied(entry) if matches!(entry.get(), Known::Asked(_)) => match entry.remove() {
-                Known::Asked(waiters) => waiters,
-                Known::Until(..) => Vec::new(),
+            Entry::Occupied(entry) if matches!(entry.get(), CacheEntry::Asked(_)) => match entry.remove() {
+                CacheEntry::Asked(waiters) => waiters,
+                CacheEntry::Until(..) => Vec::new(),
             },
             _ => Vec::new(),
         }
@@ -112,17 +114,17 @@ impl<W> KeyCache<W> {
         self.len() == 0
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<KeyName, Known<W>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<KeyName, CacheEntry<W>>> {
         // Entries are whole at all times, so that a panic elsewhere leaves nothing broken.
         self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 /// Drops what is over; where that is not enough, the quarter that would be over first.
-fn make_room<W>(entries: &mut HashMap<KeyName, Known<W>>, now_s: u64, max: usize) {
-    let end_of = |known: &Known<W>| match known {
-        Known::Until(end_s, _) => *end_s,
-        Known::Asked(_) => u64::MAX,
+fn make_room<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
+    let end_of = |known: &CacheEntry<W>| match known {
+        CacheEntry::Until(end_s, _) => *end_s,
+        CacheEntry::Asked(_) => u64::MAX,
     };
     entries.retain(|_, known| end_of(known) > now_s);
     let wanted = max - max / 4;
@@ -155,22 +157,22 @@ mod tests {
     }
 
     fn records() -> KeyAnswer {
-        KeyAnswer::of_records(["v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="])
+        KeyAnswer::from_records(["v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="])
     }
 
     #[test]
     fn one_asks_and_the_others_wait() {
         let cache = KeyCache::new(CacheLimits::default());
-        assert!(matches!(cache.look(&name(1), 0, 'a'), Lookup::Ask('a')));
-        assert!(matches!(cache.look(&name(1), 0, 'b'), Lookup::Waits));
-        assert!(matches!(cache.look(&name(2), 0, 'c'), Lookup::Ask('c')));
-        assert!(matches!(cache.look(&name(1), 0, 'd'), Lookup::Waits));
+        assert!(matches!(cache.look(&name(1), 0, 'a'), KeyLookup::Ask('a')));
+        assert!(matches!(cache.look(&name(1), 0, 'b'), KeyLookup::Waits));
+        assert!(matches!(cache.look(&name(2), 0, 'c'), KeyLookup::Ask('c')));
+        assert!(matches!(cache.look(&name(1), 0, 'd'), KeyLookup::Waits));
         assert_eq!(cache.store(&name(1), &records(), 60, 0), ['b', 'd']);
-        assert!(matches!(cache.look(&name(1), 59, 'e'), Lookup::Known(KeyAnswer::Records(_))));
-        assert!(matches!(cache.look(&name(1), 60, 'f'), Lookup::Ask('f')));
-        assert!(matches!(cache.look(&name(1), 60, 'g'), Lookup::Waits));
+        assert!(matches!(cache.look(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
+        assert!(matches!(cache.look(&name(1), 60, 'f'), KeyLookup::Ask('f')));
+        assert!(matches!(cache.look(&name(1), 60, 'g'), KeyLookup::Waits));
         assert_eq!(cache.give_up(&name(1)), ['g']);
-        assert!(matches!(cache.look(&name(1), 60, 'h'), Lookup::Ask('h')));
+        assert!(matches!(cache.look(&name(1), 60, 'h'), KeyLookup::Ask('h')));
     }
 
     #[test]
@@ -179,7 +181,7 @@ mod tests {
         let until = |answer: &KeyAnswer, ttl_s, end_s| {
             cache.look(&name(1), u64::MAX - 1, ());
             cache.store(&name(1), answer, ttl_s, 0);
-            let at = |now_s| matches!(cache.look(&name(1), now_s, ()), Lookup::Known(_));
+            let at = |now_s| matches!(cache.look(&name(1), now_s, ()), KeyLookup::Known(_));
             assert!((end_s == 0 || at(end_s - 1)) && !at(end_s), "{answer:?}");
             cache.give_up(&name(1));
         };
@@ -200,10 +202,10 @@ mod tests {
             }
         }
         cache.look(&name(3), 0, 33);
-        assert!(matches!(cache.look(&name(8), 50, 8), Lookup::Ask(8)));
+        assert!(matches!(cache.look(&name(8), 50, 8), KeyLookup::Ask(8)));
         assert_eq!(cache.len(), 7);
-        assert!(matches!(cache.look(&name(7), 50, 7), Lookup::Known(_)));
+        assert!(matches!(cache.look(&name(7), 50, 7), KeyLookup::Known(_)));
         assert_eq!(cache.store(&name(3), &records(), 1, 50), [33]);
-        assert!(matches!(cache.look(&name(0), 50, 0), Lookup::Ask(0)));
+        assert!(matches!(cache.look(&name(0), 50, 0), KeyLookup::Ask(0)));
     }
 }

@@ -4,12 +4,12 @@
 const WIDTH: usize = 76;
 
 /// Folds between tokens.
-pub(crate) struct Folded {
+pub(crate) struct FoldedField {
     text: String,
     column: usize,
 }
 
-impl Folded {
+impl FoldedField {
     pub(crate) fn new(start: &str) -> Self {
         let mut text = String::with_capacity(768);
         text.push_str(start);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn lines_are_folded_where_they_may_be() {
-        let mut field = Folded::new("Name");
+        let mut field = FoldedField::new("Name");
         field.glued(":");
         field.word(&"a".repeat(70));
         field.word("b");
@@ -86,7 +86,7 @@ mod tests {
         let text = field.finish();
         assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
         assert_eq!(text.replace("\r\n\t", "").len(), 5 + 1 + 70 + 1 + 66 + 1 + 100);
-        let mut whole = Folded::resume(text);
+        let mut whole = FoldedField::resume(text);
         whole.pieces(&"f".repeat(60));
         assert!(whole.finish().lines().all(|line| line.len() <= WIDTH));
     }

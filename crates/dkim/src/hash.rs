@@ -4,12 +4,12 @@ mod growth;
 
 use std::ops::Range;
 
-use oarlock::contract::{Column, Sink, Source, Span, Status};
+use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
 use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Records, Shape, SubmitOptions};
 use smallvec::SmallVec;
 
-use self::growth::Growth;
-use crate::canon::{BodyCanonicalizer, Form, canonicalize_body};
+use self::growth::GrowingInputs;
+use crate::canon::{BodyCanonicalizer, CanonicalForm, canonicalize_body};
 
 /// A digest.
 pub(crate) type Hash = SmallVec<[u8; 32]>;
@@ -17,24 +17,24 @@ pub(crate) type Hash = SmallVec<[u8; 32]>;
 /// Canonical bytes of a body that are kept before they are hashed as they come.
 const KEPT: usize = 64 << 10;
 
-/// Which input of a [`Gather`].
+/// Which input of a [`HashBatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HashId {
+pub(crate) enum DigestId {
     Input { alg: DigestAlg, index: u32 },
     Grown { growth: usize, step: usize },
 }
 
 /// Inputs one behind the other, to be hashed together.
 #[derive(Debug, Default)]
-pub(crate) struct Gather {
+pub(crate) struct HashBatch {
     /// To be written to at the end.
     pub(crate) data: Vec<u8>,
-    sha1: Vec<Source>,
-    sha256: Vec<Source>,
-    growths: Vec<Growth>,
+    sha1: Vec<InputSource>,
+    sha256: Vec<InputSource>,
+    growths: Vec<GrowingInputs>,
 }
 
-/// The digests of a [`Gather`].
+/// The digests of a [`HashBatch`].
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     sha1: Vec<u8>,
@@ -42,30 +42,30 @@ pub(crate) struct Digests {
     grown: Vec<Vec<Hash>>,
 }
 
-impl Gather {
+impl HashBatch {
     /// A digest of part of the data is wanted.
-    pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<HashId, JobError> {
+    pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<DigestId, JobError> {
         let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash at a time" };
         let start = u32::try_from(place.start).map_err(too_much)?;
         let len = u32::try_from(place.end).map_err(too_much)? - start;
         let inputs = if alg == DigestAlg::Sha1 { &mut self.sha1 } else { &mut self.sha256 };
-        inputs.push(Source::Data(Span { start, len }));
-        Ok(HashId::Input { alg, index: inputs.len() as u32 - 1 })
+        inputs.push(InputSource::Data(Span { start, len }));
+        Ok(DigestId::Input { alg, index: inputs.len() as u32 - 1 })
     }
 
     /// Begins a run of inputs of which each continues the one before.
     pub(crate) fn start_growth(&mut self) {
-        self.growths.push(Growth::default());
+        self.growths.push(GrowingInputs::default());
     }
 
     /// The next input of the run that was begun last: what it shares with all later ones, and its own end.
-    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> HashId {
+    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> DigestId {
         if self.growths.is_empty() {
             self.start_growth();
         }
         let growth = self.growths.len() - 1;
         self.growths[growth].push(alg, shared, own);
-        HashId::Grown { growth, step: self.growths[growth].len() - 1 }
+        DigestId::Grown { growth, step: self.growths[growth].len() - 1 }
     }
 
     fn grown(&self, accelerator: &Accelerator) -> Result<Vec<Vec<Hash>>, JobError> {
@@ -82,7 +82,7 @@ impl Gather {
 
     /// Hashes on this thread.
     pub(crate) fn run(&self, accelerator: &Accelerator) -> Result<Digests, JobError> {
-        let of = |alg, inputs: &[Source]| {
+        let of = |alg, inputs: &[InputSource]| {
             if inputs.is_empty() {
                 return Ok(Vec::new());
             }
@@ -121,10 +121,10 @@ impl Gather {
 }
 
 impl Digests {
-    pub(crate) fn get(&self, id: HashId) -> &[u8] {
+    pub(crate) fn get(&self, id: DigestId) -> &[u8] {
         let (alg, index) = match id {
-            HashId::Input { alg, index } => (alg, index),
-            HashId::Grown { growth, step } => {
+            DigestId::Input { alg, index } => (alg, index),
+            DigestId::Grown { growth, step } => {
                 let digest = self.grown.get(growth).and_then(|digests| digests.get(step));
                 return digest.map_or(&[], |digest| digest);
             }
@@ -135,7 +135,7 @@ impl Digests {
     }
 }
 
-fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [Source]) -> Records<'a> {
+fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [InputSource]) -> Records<'a> {
     let len = alg.output_len();
     Records {
         len: inputs.len(),
@@ -143,7 +143,7 @@ fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [Source]) -> Records<
         output_len: inputs.len() * len,
         input: Column::Each(inputs.into()),
         output: Column::Stride {
-            first: Sink::Output(Span { start: 0, len: len as u32 }),
+            first: OutputSink::Output(Span { start: 0, len: len as u32 }),
             stride: len as u32,
         },
         ..Records::default()
@@ -155,7 +155,7 @@ async fn submit(
     options: SubmitOptions,
     alg: DigestAlg,
     data: Vec<u8>,
-    inputs: Vec<Source>,
+    inputs: Vec<InputSource>,
 ) -> Result<Vec<u8>, JobError> {
     if inputs.is_empty() {
         return Ok(Vec::new());
@@ -167,7 +167,7 @@ async fn submit(
         output_len,
         output: match output {
             Column::Stride { first, stride } => Column::Stride { first, stride },
-            _ => Column::One(Sink::Output(Span::default())),
+            _ => Column::One(OutputSink::Output(Span::default())),
         },
         data: data.into(),
         input: Column::Each(inputs.into()),
@@ -192,7 +192,7 @@ fn finished(shape: Shape, statuses: &[Status], bytes: &[u8]) -> Result<Vec<u8>, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BodyNeed {
     /// The canonical form.
-    pub form: Form,
+    pub form: CanonicalForm,
     /// The digest.
     pub digest: DigestAlg,
     /// Canonical bytes that are hashed; all of them where there is none.
@@ -203,7 +203,7 @@ pub struct BodyNeed {
 #[derive(Clone, Debug)]
 pub(crate) enum BodyHash {
     Known(Hash),
-    Gathered(HashId),
+    Gathered(DigestId),
 }
 
 /// A body's hash with its canonical length, of which no more than the limit is hashed.
@@ -224,25 +224,25 @@ impl BodyHash {
 }
 
 /// Of one message, by what was needed of them.
-pub(crate) type Bodies = SmallVec<[HashedBody; 2]>;
+pub(crate) type HashedBodies = SmallVec<[HashedBody; 2]>;
 
-pub(crate) fn find_body(bodies: &Bodies, need: BodyNeed) -> Option<&HashedBody> {
+pub(crate) fn find_body(bodies: &HashedBodies, need: BodyNeed) -> Option<&HashedBody> {
     bodies.iter().find(|body| body.need == need)
 }
 
 /// A body that is here. It is made canonical once for each form, and hashed once for each need.
 pub(crate) struct WholeBody<'m> {
     body: &'m [u8],
-    canonical: SmallVec<[(Form, Range<usize>); 2]>,
-    hashed: Bodies,
+    canonical: SmallVec<[(CanonicalForm, Range<usize>); 2]>,
+    hashed: HashedBodies,
 }
 
 impl<'m> WholeBody<'m> {
     pub(crate) fn new(body: &'m [u8]) -> Self {
-        Self { body, canonical: SmallVec::new(), hashed: Bodies::new() }
+        Self { body, canonical: SmallVec::new(), hashed: HashedBodies::new() }
     }
 
-    pub(crate) fn hashed(&mut self, gather: &mut Gather, need: BodyNeed) -> Result<HashedBody, JobError> {
+    pub(crate) fn hashed(&mut self, gather: &mut HashBatch, need: BodyNeed) -> Result<HashedBody, JobError> {
         if let Some(known) = find_body(&self.hashed, need) {
             return Ok(known.clone());
         }
@@ -269,11 +269,11 @@ impl<'m> WholeBody<'m> {
 pub struct BodyHasher {
     need: BodyNeed,
     canonicalizer: BodyCanonicalizer,
-    kept: Kept,
+    kept: StreamedDigest,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StreamedDigest {
     accelerator: Accelerator,
     alg: DigestAlg,
     limit: u64,
@@ -292,7 +292,7 @@ impl BodyHasher {
     /// A body of which nothing is known yet.
     #[must_use]
     pub fn new(accelerator: &Accelerator, need: BodyNeed) -> Self {
-        let kept = Kept {
+        let kept = StreamedDigest {
             accelerator: accelerator.clone(),
             alg: need.digest,
             limit: need.limit.unwrap_or(u64::MAX),
@@ -318,7 +318,7 @@ impl BodyHasher {
     }
 
     /// Ends the body: what is kept goes to `gather`.
-    pub(crate) fn finish(self, gather: &mut Gather) -> Result<HashedBody, JobError> {
+    pub(crate) fn finish(self, gather: &mut HashBatch) -> Result<HashedBody, JobError> {
         let Self { need, canonicalizer, mut kept } = self;
         canonicalizer.finish(&mut |canonical| kept.take(canonical));
         let len = kept.len;
@@ -326,7 +326,7 @@ impl BodyHasher {
     }
 }
 
-impl Kept {
+impl StreamedDigest {
     fn take(&mut self, canonical: &[u8]) {
         self.len += canonical.len() as u64;
         let room = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
@@ -347,7 +347,7 @@ impl Kept {
         self.bytes.clear();
     }
 
-    fn finish(mut self, gather: &mut Gather) -> Result<BodyHash, JobError> {
+    fn finish(mut self, gather: &mut HashBatch) -> Result<BodyHash, JobError> {
         if self.chain.is_none() {
             let start = gather.data.len();
             gather.data.extend_from_slice(&self.bytes);
@@ -371,7 +371,7 @@ mod tests {
 
     fn digest(alg: DigestAlg, data: &[u8]) -> Vec<u8> {
         let accelerator = &engines()[0];
-        let mut gather = Gather { data: data.to_vec(), ..Gather::default() };
+        let mut gather = HashBatch { data: data.to_vec(), ..HashBatch::default() };
         let id = gather.add(alg, 0..data.len()).unwrap();
         gather.run(accelerator).unwrap().get(id).to_vec()
     }
@@ -383,11 +383,11 @@ mod tests {
             for alg in [DigestAlg::Sha1, DigestAlg::Sha256] {
                 for limit in [None, Some(0), Some(65_535), Some(65_536), Some(200_002)] {
                     for piece in [10_000, 300_000] {
-                        let need = BodyNeed { form: Form::Relaxed, digest: alg, limit };
+                        let need = BodyNeed { form: CanonicalForm::Relaxed, digest: alg, limit };
                         let mut hasher = BodyHasher::new(&accelerator, need);
                         text.chunks(piece).for_each(|chunk| hasher.push(chunk));
                         assert!(hasher.kept.bytes.len() < KEPT);
-                        let mut gather = Gather::default();
+                        let mut gather = HashBatch::default();
                         let body = hasher.finish(&mut gather).unwrap();
                         let digests = gather.run(&accelerator).unwrap();
                         let hashed = limit.map_or(text.len(), |limit| limit as usize);
@@ -403,7 +403,7 @@ mod tests {
     #[test]
     fn inputs_are_hashed_together_and_found_again() {
         for accelerator in engines() {
-            let mut gather = Gather { data: b"abcabc".to_vec(), ..Gather::default() };
+            let mut gather = HashBatch { data: b"abcabc".to_vec(), ..HashBatch::default() };
             let both = [DigestAlg::Sha256, DigestAlg::Sha1];
             let ids = both.map(|alg| [gather.add(alg, 0..3).unwrap(), gather.add(alg, 2..2).unwrap()]);
             let digests = gather.run(&accelerator).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::record::{KeyRecord, RecordError};
+use crate::record::{KeyRecord, KeyRecordError};
 
 /// Which record is wanted: `selector._domainkey.domain`, in ASCII.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,14 +40,14 @@ pub enum KeyAnswer {
     /// There is no such name, or no TXT record under it.
     NoRecord,
     /// Each record, read. Shared, since keys are kept for the next message.
-    Records(Arc<[Result<KeyRecord, RecordError>]>),
+    Records(Arc<[Result<KeyRecord, KeyRecordError>]>),
     /// DNS could not say, for this reason.
     Unknown(String),
 }
 
 impl KeyAnswer {
     /// Reads the TXT records of a name, each with its strings joined.
-    pub fn of_records<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Self {
+    pub fn from_records<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Self {
         let records: Arc<[_]> = records.into_iter().map(|record| KeyRecord::parse(record.as_ref())).collect();
         if records.is_empty() { Self::NoRecord } else { Self::Records(records) }
     }

@@ -6,7 +6,7 @@ use crate::tags::shown;
 
 /// Bounds of what a message may bring, beyond which it is refused before anything is computed for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct MailLimits {
     /// Most header fields.
     pub headers: usize,
     /// Most bytes of all header fields together.
@@ -19,7 +19,7 @@ pub struct Limits {
     pub max_lookups: usize,
 }
 
-impl Default for Limits {
+impl Default for MailLimits {
     fn default() -> Self {
         Self { headers: 20_000, header_bytes: 4 << 20, signatures: 5, signed_names: 512, max_lookups: 20 }
     }
@@ -27,7 +27,7 @@ impl Default for Limits {
 
 /// Why something is no message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
+pub enum MailParseError {
     /// A line of the header has neither a colon nor white space before it.
     #[error("header field {field}: `{start}` has no colon")]
     NoColon {
@@ -44,17 +44,17 @@ pub enum MessageError {
         /// What stands before the colon.
         name: String,
     },
-    /// There are more fields than [`Limits::headers`].
+    /// There are more fields than [`MailLimits::headers`].
     #[error("more than {0} header fields")]
     TooManyHeaders(usize),
-    /// The fields are longer than [`Limits::header_bytes`].
+    /// The fields are longer than [`MailLimits::header_bytes`].
     #[error("header fields of more than {0} bytes")]
     HeaderTooLong(usize),
 }
 
 /// One header field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header<'a> {
+pub struct HeaderField<'a> {
     /// The field with its folds, without the CRLF at its end.
     raw: &'a [u8],
     name_len: u32,
@@ -63,18 +63,18 @@ pub struct Header<'a> {
     pub(crate) hash: u32,
 }
 
-impl<'a> Header<'a> {
+impl<'a> HeaderField<'a> {
     /// A field with its folds as CRLF and white space, without the CRLF at its end.
     ///
     /// # Errors
     /// There is no colon, or no name before it; the field is numbered 1.
-    pub fn new(raw: &'a [u8]) -> Result<Self, MessageError> {
+    pub fn new(raw: &'a [u8]) -> Result<Self, MailParseError> {
         Self::numbered(raw, 1)
     }
 
-    fn numbered(raw: &'a [u8], field: usize) -> Result<Self, MessageError> {
+    fn numbered(raw: &'a [u8], field: usize) -> Result<Self, MailParseError> {
         let Some(colon) = memchr::memchr(b':', raw) else {
-            return Err(MessageError::NoColon { field, start: shown(&raw[..raw.len().min(32)]) });
+            return Err(MailParseError::NoColon { field, start: shown(&raw[..raw.len().min(32)]) });
         };
         let mut name_len = colon;
         // Obsolete, and allowed: white space before the colon. RFC 5322 4.5.
@@ -83,11 +83,11 @@ impl<'a> Header<'a> {
         }
         let name = &raw[..name_len];
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-            return Err(MessageError::Name { field, name: shown(name) });
+            return Err(MailParseError::Name { field, name: shown(name) });
         }
         let places = (u32::try_from(name_len), u32::try_from(colon));
         let (Ok(name_len), Ok(colon)) = places else {
-            return Err(MessageError::HeaderTooLong(u32::MAX as usize));
+            return Err(MailParseError::HeaderTooLong(u32::MAX as usize));
         };
         Ok(Self { raw, name_len, colon, hash: name_hash(name) })
     }
@@ -130,19 +130,19 @@ pub(crate) fn name_hash(name: &[u8]) -> u32 {
 /// Header fields from the top, and the body behind the empty line. Lines end with CRLF; CR and LF that stand alone are bytes like
 /// others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct MailMessage<'a> {
     /// From the top.
-    pub headers: Vec<Header<'a>>,
+    pub headers: Vec<HeaderField<'a>>,
     /// What is behind the empty line; empty where there is none.
     pub body: &'a [u8],
 }
 
-impl<'a> Message<'a> {
+impl<'a> MailMessage<'a> {
     /// Reads a message. A first line `From ` as mailboxes have it is skipped.
     ///
     /// # Errors
     /// A field without colon or name, or more than the limits allow.
-    pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self, MessageError> {
+    pub fn parse(bytes: &'a [u8], limits: &MailLimits) -> Result<Self, MailParseError> {
         let mut headers = Vec::with_capacity(32);
         let mut rest = bytes;
         if rest.starts_with(b"From ") {
@@ -154,12 +154,12 @@ impl<'a> Message<'a> {
             }
             let place = field(rest);
             if headers.len() == limits.headers {
-                return Err(MessageError::TooManyHeaders(limits.headers));
+                return Err(MailParseError::TooManyHeaders(limits.headers));
             }
-            headers.push(Header::numbered(&rest[..place.start], headers.len() + 1)?);
+            headers.push(HeaderField::numbered(&rest[..place.start], headers.len() + 1)?);
             rest = &rest[place.end..];
             if bytes.len() - rest.len() > limits.header_bytes {
-                return Err(MessageError::HeaderTooLong(limits.header_bytes));
+                return Err(MailParseError::HeaderTooLong(limits.header_bytes));
             }
         }
         Ok(Self { headers, body: &[] })
@@ -184,14 +184,14 @@ fn field(bytes: &[u8]) -> Range<usize> {
 mod tests {
     use super::*;
 
-    fn parse(text: &[u8]) -> Result<Message<'_>, MessageError> {
-        Message::parse(text, &Limits::default())
+    fn parse(text: &[u8]) -> Result<MailMessage<'_>, MailParseError> {
+        MailMessage::parse(text, &MailLimits::default())
     }
 
     #[test]
     fn fields_have_their_folds_and_the_body_is_behind_the_empty_line() {
         let message = parse(b"From a@b Thu\r\nA: one\r\nB : two\r\n\t2\r\nA:\r\n\r\nbody\r\n\r\n").unwrap();
-        let names: Vec<&[u8]> = message.headers.iter().map(Header::name).collect();
+        let names: Vec<&[u8]> = message.headers.iter().map(HeaderField::name).collect();
         assert_eq!(names, [&b"A"[..], b"B", b"A"]);
         assert_eq!(message.headers[1].value(), b" two\r\n\t2");
         assert_eq!(message.headers[1].raw(), b"B : two\r\n\t2");
@@ -217,14 +217,14 @@ mod tests {
         let error = |text: &[u8]| parse(text).unwrap_err();
         assert_eq!(
             error(b"A: b\r\nno colon\r\n\r\n"),
-            MessageError::NoColon { field: 2, start: "no colon".into() }
+            MailParseError::NoColon { field: 2, start: "no colon".into() }
         );
-        assert_eq!(error(b": b\r\n\r\n"), MessageError::Name { field: 1, name: String::new() });
-        assert_eq!(error(b"a b: c\r\n"), MessageError::Name { field: 1, name: "a b".into() });
-        assert_eq!(error(b"\xe4: c\r\n"), MessageError::Name { field: 1, name: "\\xe4".into() });
-        let limits = Limits { headers: 2, header_bytes: 40, ..Limits::default() };
-        let of = |text: &[u8]| Message::parse(text, &limits).unwrap_err();
-        assert_eq!(of(b"A:\r\nB:\r\nC:\r\n"), MessageError::TooManyHeaders(2));
-        assert_eq!(of(&[b"A:", &[b'x'; 60][..], b"\r\n"].concat()), MessageError::HeaderTooLong(40));
+        assert_eq!(error(b": b\r\n\r\n"), MailParseError::Name { field: 1, name: String::new() });
+        assert_eq!(error(b"a b: c\r\n"), MailParseError::Name { field: 1, name: "a b".into() });
+        assert_eq!(error(b"\xe4: c\r\n"), MailParseError::Name { field: 1, name: "\\xe4".into() });
+        let limits = MailLimits { headers: 2, header_bytes: 40, ..MailLimits::default() };
+        let of = |text: &[u8]| MailMessage::parse(text, &limits).unwrap_err();
+        assert_eq!(of(b"A:\r\nB:\r\nC:\r\n"), MailParseError::TooManyHeaders(2));
+        assert_eq!(of(&[b"A:", &[b'x'; 60][..], b"\r\n"].concat()), MailParseError::HeaderTooLong(40));
     }
 }

@@ -1,12 +1,12 @@
 //! What is accepted here, within what the standards allow.
 
-use crate::message::Limits;
+use crate::message::MailLimits;
 
 /// What a verifier accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct VerifyPolicy {
     /// Bounds of what messages bring.
-    pub limits: Limits,
+    pub limits: MailLimits,
     /// Shortest RSA modulus in bits; verifiers must not accept fewer than 1024. RFC 8301 3.2.
     pub min_rsa_bits: u32,
     /// Longest RSA modulus in bits; verifiers must take 4096. RFC 8301 3.2.
@@ -21,10 +21,10 @@ pub struct Policy {
     pub clock_skew_s: u64,
 }
 
-impl Default for Policy {
+impl Default for VerifyPolicy {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: MailLimits::default(),
             min_rsa_bits: 1024,
             max_rsa_bits: 4096,
             accepts_sha1: false,

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use oarlock::Key;
 use oarlock::keys::{self, KeyError, export};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::SignatureAlgorithm;
 use crate::base64;
 use crate::tags::{TagError, TagList, shown, trimmed};
 
 /// Why a record holds no key for a signature. RFC 6376 6.1.2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RecordError {
+pub enum KeyRecordError {
     /// It is no list of tags.
     #[error("the key record is malformed: {0}")]
     Tags(#[from] TagError),
@@ -45,7 +45,7 @@ pub enum RecordError {
     Testing(Box<Self>),
 }
 
-impl RecordError {
+impl KeyRecordError {
     /// True where the record says that its domain only tests.
     #[must_use]
     pub fn is_testing(&self) -> bool {
@@ -73,26 +73,26 @@ impl KeyRecord {
     ///
     /// # Errors
     /// The first rule that it breaks.
-    pub fn parse(record: &[u8]) -> Result<Self, RecordError> {
+    pub fn parse(record: &[u8]) -> Result<Self, KeyRecordError> {
         let tags = TagList::parse(record)?;
-        Self::of_tags(&tags).map_err(|error| match has_flag(&tags, b"y") {
-            true => RecordError::Testing(Box::new(error)),
+        Self::from_tags(&tags).map_err(|error| match has_flag(&tags, b"y") {
+            true => KeyRecordError::Testing(Box::new(error)),
             false => error,
         })
     }
 
-    fn of_tags(tags: &TagList<'_>) -> Result<Self, RecordError> {
+    fn from_tags(tags: &TagList<'_>) -> Result<Self, KeyRecordError> {
         if tags.get("v").is_some_and(|version| version != b"DKIM1" || !tags.begins_with("v")) {
-            return Err(RecordError::Version);
+            return Err(KeyRecordError::Version);
         }
-        let public = tags.get("p").ok_or(RecordError::NoKey)?;
+        let public = tags.get("p").ok_or(KeyRecordError::NoKey)?;
         if let Some(mut services) = list(tags, "s")
             && !services.any(|service| matches!(service, b"*" | b"email"))
         {
-            return Err(RecordError::Service(shown(tags.get("s").unwrap_or_default())));
+            return Err(KeyRecordError::Service(shown(tags.get("s").unwrap_or_default())));
         }
         if public.is_empty() {
-            return Err(RecordError::Revoked);
+            return Err(KeyRecordError::Revoked);
         }
         let key = key_of(tags.get("k").unwrap_or(b"rsa"), public)?;
         Ok(Self {
@@ -118,12 +118,13 @@ impl KeyRecord {
 
     /// True where the record lets `algorithm` be used and its key is of that type.
     #[must_use]
-    pub fn serves(&self, algorithm: Algorithm) -> bool {
-        let is_type = Algorithm::of_key(&self.key).is_some_and(|own| own.key_type() == algorithm.key_type());
+    pub fn serves(&self, algorithm: SignatureAlgorithm) -> bool {
+        let is_type =
+            SignatureAlgorithm::for_key(&self.key).is_some_and(|own| own.key_type() == algorithm.key_type());
         is_type && self.allows_hash(algorithm)
     }
 
-    pub(crate) fn allows_hash(&self, algorithm: Algorithm) -> bool {
+    pub(crate) fn allows_hash(&self, algorithm: SignatureAlgorithm) -> bool {
         self.hashes.as_ref().is_none_or(|hashes| hashes.iter().any(|hash| hash == algorithm.hash()))
     }
 }
@@ -138,19 +139,19 @@ fn has_flag(tags: &TagList<'_>, flag: &[u8]) -> bool {
 }
 
 /// RSA keys are written as SubjectPublicKeyInfo by everybody, and as RSAPublicKey by the RFC's grammar. Ed25519 keys are 32 bytes.
-fn key_of(key_type: &[u8], public: &[u8]) -> Result<Key, RecordError> {
-    let reason = |error: KeyError| RecordError::Key(error.to_string());
-    let bytes = || base64::decode(public).ok_or(RecordError::Base64);
+fn key_of(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
+    let reason = |error: KeyError| KeyRecordError::Key(error.to_string());
+    let bytes = || base64::decode(public).ok_or(KeyRecordError::Base64);
     match key_type {
         b"rsa" => {
             let der = bytes()?;
             let key = keys::import::spki_der(&der)
                 .or_else(|error| keys::import::pkcs1_public_der(&der).map_err(|_| error));
             let key = key.map_err(reason)?;
-            if key.rsa_public().is_some() { Ok(key) } else { Err(RecordError::OtherType("rsa")) }
+            if key.rsa_public().is_some() { Ok(key) } else { Err(KeyRecordError::OtherType("rsa")) }
         }
         b"ed25519" => keys::raw::ed25519_public(&bytes()?).map_err(reason),
-        other => Err(RecordError::KeyType(shown(other))),
+        other => Err(KeyRecordError::KeyType(shown(other))),
     }
 }
 
@@ -226,7 +227,7 @@ mod tests {
 
     const ED: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
-    fn error(text: &str) -> RecordError {
+    fn error(text: &str) -> KeyRecordError {
         KeyRecord::parse(text.as_bytes()).unwrap_err()
     }
 
@@ -234,25 +235,25 @@ mod tests {
     fn records_say_what_their_key_is_for() {
         let text = format!("v=DKIM1; k=ed25519; t=y : s; h=sha256:sha1; s=email:x; n=for you; p={ED}");
         let record = KeyRecord::parse(text.as_bytes()).unwrap();
-        assert!(record.is_testing && record.is_strict && record.serves(Algorithm::Ed25519Sha256));
-        assert!(!record.serves(Algorithm::RsaSha256));
+        assert!(record.is_testing && record.is_strict && record.serves(SignatureAlgorithm::Ed25519Sha256));
+        assert!(!record.serves(SignatureAlgorithm::RsaSha256));
         assert_eq!(record.notes.as_deref(), Some("for you"));
         let sha1 = KeyRecord::parse(format!("k=ed25519; h=sha1; p={ED}").as_bytes()).unwrap();
-        assert!(!sha1.serves(Algorithm::Ed25519Sha256));
+        assert!(!sha1.serves(SignatureAlgorithm::Ed25519Sha256));
     }
 
     #[test]
     fn records_that_hold_no_key_say_why() {
-        assert_eq!(error("v=DKIM1; p="), RecordError::Revoked);
-        assert_eq!(error("v=DKIM2; p=x"), RecordError::Version);
-        assert_eq!(error("p=x; v=DKIM1"), RecordError::Version);
-        assert_eq!(error("v=DKIM1"), RecordError::NoKey);
-        assert_eq!(error("v=spf1 -all"), RecordError::Version);
-        assert_eq!(error("v=DKIM1; k=dsa; p=x"), RecordError::KeyType("dsa".into()));
-        assert_eq!(error("v=DKIM1; s=tlsrpt; p=x"), RecordError::Service("tlsrpt".into()));
-        assert_eq!(error("v=DKIM1; p=*"), RecordError::Base64);
-        assert!(matches!(error(&format!("v=DKIM1; p={ED}")), RecordError::Key(_)));
-        assert!(matches!(error("v=DKIM1; k=ed25519; p=AAAA"), RecordError::Key(_)));
+        assert_eq!(error("v=DKIM1; p="), KeyRecordError::Revoked);
+        assert_eq!(error("v=DKIM2; p=x"), KeyRecordError::Version);
+        assert_eq!(error("p=x; v=DKIM1"), KeyRecordError::Version);
+        assert_eq!(error("v=DKIM1"), KeyRecordError::NoKey);
+        assert_eq!(error("v=spf1 -all"), KeyRecordError::Version);
+        assert_eq!(error("v=DKIM1; k=dsa; p=x"), KeyRecordError::KeyType("dsa".into()));
+        assert_eq!(error("v=DKIM1; s=tlsrpt; p=x"), KeyRecordError::Service("tlsrpt".into()));
+        assert_eq!(error("v=DKIM1; p=*"), KeyRecordError::Base64);
+        assert!(matches!(error(&format!("v=DKIM1; p={ED}")), KeyRecordError::Key(_)));
+        assert!(matches!(error("v=DKIM1; k=ed25519; p=AAAA"), KeyRecordError::Key(_)));
     }
 
     #[test]
@@ -279,8 +280,8 @@ mod tests {
         let spaced = spaced.collect::<Vec<String>>().join(" ");
         assert!(KeyRecord::parse(format!("p={spaced}").as_bytes()).is_ok());
         let double = [export::spki_der(&key).unwrap(), export::spki_der(&key).unwrap()].concat();
-        assert!(matches!(error(&format!("p={}", base64::encode(&double))), RecordError::Key(_)));
+        assert!(matches!(error(&format!("p={}", base64::encode(&double))), KeyRecordError::Key(_)));
         let joined = error(&format!("p={public}{public}"));
-        assert!(matches!(joined, RecordError::Base64 | RecordError::Key(_)), "{joined}");
+        assert!(matches!(joined, KeyRecordError::Base64 | KeyRecordError::Key(_)), "{joined}");
     }
 }

@@ -1,12 +1,12 @@
 //! `Authentication-Results` fields: written, and found where they are forged. RFC 8601.
 
-use crate::arc::Chain;
-use crate::fold::Folded;
-use crate::verdict::{SignatureResult, Verdict};
+use crate::arc::ArcChain;
+use crate::fold::FoldedField;
+use crate::verdict::{DkimVerdict, SignatureResult};
 
 mod parse;
 
-pub use self::parse::{comes_from, parse_results};
+pub use self::parse::{is_from_authserv_id, parse_results};
 
 const NAME: &str = "Authentication-Results";
 
@@ -19,9 +19,9 @@ const MAX_PROPERTY_BYTES: usize = 64 + 1 + 255;
 pub fn authentication_results(
     authserv_id: &str,
     signatures: &[SignatureResult],
-    chain: Option<&Chain>,
+    chain: Option<&ArcChain>,
 ) -> String {
-    let mut field = Folded::new(NAME);
+    let mut field = FoldedField::new(NAME);
     field.glued(": ");
     write(&mut field, authserv_id, signatures, chain, &[]);
     field.finish()
@@ -29,10 +29,10 @@ pub fn authentication_results(
 
 /// The value of such a field, with results of others at its end.
 pub(crate) fn write(
-    field: &mut Folded,
+    field: &mut FoldedField,
     authserv_id: &str,
     signatures: &[SignatureResult],
-    chain: Option<&Chain>,
+    chain: Option<&ArcChain>,
     others: &[String],
 ) {
     field.glued(&value(authserv_id));
@@ -63,7 +63,7 @@ pub(crate) fn write(
 }
 
 /// RFC 8601 2.7.1, RFC 6008 for `header.b`, RFC 8601 2.7.1 for `header.a` and `header.s`.
-fn method(field: &mut Folded, signature: &SignatureResult) {
+fn method(field: &mut FoldedField, signature: &SignatureResult) {
     field.glued(&format!("dkim={}", signature.verdict()));
     let bits = signature.key_bits.map(|bits| format!("{bits}-bit key"));
     let testing = signature.is_testing.then(|| "test mode".to_owned());
@@ -118,42 +118,42 @@ fn quoted(text: &str) -> String {
 /// True where a field's value claims to come from `authserv_id`, or cannot be read: one that a stranger sent must be removed
 /// before anybody believes it. RFC 8601 5.
 #[must_use]
-pub fn claims_to_be(value: &[u8], authserv_id: &str) -> bool {
+pub fn claims_authserv_id(value: &[u8], authserv_id: &str) -> bool {
     parse::authserv_id_of(value).is_none_or(|claimed| parse::is_same_id(&claimed, authserv_id))
 }
 
 /// Whether a message passes for those who only want one word: its best signature.
 #[must_use]
-pub fn best(signatures: &[SignatureResult]) -> Verdict {
-    let rank = |verdict: Verdict| match verdict {
-        Verdict::Pass => 0,
-        Verdict::Temperror => 1,
-        Verdict::Fail => 2,
-        Verdict::Policy => 3,
-        Verdict::Neutral => 4,
-        Verdict::Permerror => 5,
-        Verdict::None => 6,
+pub fn best_verdict(signatures: &[SignatureResult]) -> DkimVerdict {
+    let rank = |verdict: DkimVerdict| match verdict {
+        DkimVerdict::Pass => 0,
+        DkimVerdict::Temperror => 1,
+        DkimVerdict::Fail => 2,
+        DkimVerdict::Policy => 3,
+        DkimVerdict::Neutral => 4,
+        DkimVerdict::Permerror => 5,
+        DkimVerdict::None => 6,
     };
     signatures
         .iter()
         .map(SignatureResult::verdict)
         .min_by_key(|verdict| rank(*verdict))
-        .unwrap_or(Verdict::None)
+        .unwrap_or(DkimVerdict::None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Algorithm;
-    use crate::verdict::Reason;
+    use crate::algorithm::SignatureAlgorithm;
+    use crate::verdict::FailReason;
 
-    fn result(reason: Option<Reason>) -> SignatureResult {
+    fn result(reason: Option<FailReason>) -> SignatureResult {
         SignatureResult {
             reason,
             domain: Some("example.com".into()),
             selector: Some("s1".into()),
             identity: Some("a b@example.com".into()),
-            algorithm: Some(Algorithm::RsaSha256),
+            algorithm: Some(SignatureAlgorithm::RsaSha256),
             signature_start: Some("abc+/def".into()),
             key_bits: Some(2048),
             is_testing: true,
@@ -164,7 +164,7 @@ mod tests {
     fn results_are_written_as_the_rfc_has_them() {
         let text = authentication_results("mx.example.net", &[], None);
         assert_eq!(text, "Authentication-Results: mx.example.net; dkim=none");
-        let results = [result(None), result(Some(Reason::Lookup("a \"b\"\r\n\\".into())))];
+        let results = [result(None), result(Some(FailReason::Lookup("a \"b\"\r\n\\".into())))];
         let text = authentication_results("mx.example.net", &results, None).replace("\r\n\t", " ");
         let property = "header.d=example.com header.s=s1 header.a=rsa-sha256 header.i=\"a b@example.com\" header.b=\"abc+/def\"";
         let expected = format!(
@@ -173,7 +173,7 @@ mod tests {
              reason=\"the key could not be looked up: a \\\"b\\\"\\\\\" {property}"
         );
         assert_eq!(text, expected);
-        assert_eq!((best(&results), best(&[])), (Verdict::Pass, Verdict::None));
+        assert_eq!((best_verdict(&results), best_verdict(&[])), (DkimVerdict::Pass, DkimVerdict::None));
     }
 
     #[test]
@@ -208,12 +208,12 @@ mod tests {
             " m\u{7}x; ",
         ];
         for value in forged {
-            assert!(claims_to_be(value.as_bytes(), "mx.example.net"), "{value}");
+            assert!(claims_authserv_id(value.as_bytes(), "mx.example.net"), "{value}");
         }
-        assert!(claims_to_be(b" \xff; dkim=pass", "mx.example.net"));
-        assert!(claims_to_be("b\u{fc}cher.example; x".as_bytes(), "xn--bcher-kva.example"));
+        assert!(claims_authserv_id(b" \xff; dkim=pass", "mx.example.net"));
+        assert!(claims_authserv_id("b\u{fc}cher.example; x".as_bytes(), "xn--bcher-kva.example"));
         for value in [" other.example.net; dkim=pass", "mx.example.net.evil;", "(mx.example.net) other"] {
-            assert!(!claims_to_be(value.as_bytes(), "mx.example.net"), "{value}");
+            assert!(!claims_authserv_id(value.as_bytes(), "mx.example.net"), "{value}");
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use smallvec::SmallVec;
 
-use crate::canon::{Form, canonicalize_header};
-use crate::message::Header;
+use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::message::HeaderField;
 use crate::signature::SignedName;
 
 /// Writes the fields that `names` stand for, each with its CRLF: of several of one name the lowest first, and nothing for names
 /// that have none left.
 pub(crate) fn write_signed<'n>(
-    form: Form,
-    headers: &[Header<'_>],
+    form: CanonicalForm,
+    headers: &[HeaderField<'_>],
     names: impl Iterator<Item = SignedName<'n>>,
     out: &mut Vec<u8>,
 ) {
@@ -42,11 +42,11 @@ mod tests {
 
     #[test]
     fn fields_are_taken_from_the_bottom_and_each_once() {
-        let headers = ["A: 1", "B: 2", "a: 3", "C: 4"].map(|raw| Header::new(raw.as_bytes()).unwrap());
+        let headers = ["A: 1", "B: 2", "a: 3", "C: 4"].map(|raw| HeaderField::new(raw.as_bytes()).unwrap());
         let names = ["a", "x", "A", "b", "a", "a"].map(str::as_bytes);
         let mut out = vec![];
         let names = names.map(|name| SignedName { name, hash: name_hash(name) });
-        write_signed(Form::Relaxed, &headers, names.into_iter(), &mut out);
+        write_signed(CanonicalForm::Relaxed, &headers, names.into_iter(), &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "a:3\r\na:1\r\nb:2\r\n");
     }
 }

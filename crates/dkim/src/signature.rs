@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::algorithm::{Algorithm, UnknownAlgorithm};
+use crate::algorithm::{SignatureAlgorithm, UnknownSignatureAlgorithm};
 use crate::base64;
 use crate::canon::{Canonicalization, UnknownForm};
 use crate::domain;
-use crate::message::{Limits, name_hash};
+use crate::message::{MailLimits, name_hash};
 use crate::tags::{TagError, TagList, is_space, shown, trimmed};
 
 /// Why a field is no signature. RFC 6376 6.1.1.
@@ -27,7 +27,7 @@ pub enum SignatureError {
     Version(String),
     /// An algorithm that nobody knows.
     #[error(transparent)]
-    Algorithm(#[from] UnknownAlgorithm),
+    Algorithm(#[from] UnknownSignatureAlgorithm),
     /// A canonicalisation that nobody knows.
     #[error(transparent)]
     Form(#[from] UnknownForm),
@@ -59,7 +59,7 @@ pub enum SignatureError {
     /// `h=` has something that is no field name.
     #[error("`{0}` in `h=` is no name of a header field")]
     SignedName(String),
-    /// `h=` has more names than [`Limits::signed_names`].
+    /// `h=` has more names than [`MailLimits::signed_names`].
     #[error("more than {0} names in `h=`")]
     TooManyNames(usize),
     /// The field `From` is not among the signed ones, which it must be.
@@ -85,9 +85,9 @@ pub(crate) struct SignedName<'a> {
 
 /// A signature as it stands in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature<'a> {
+pub struct DkimSignature<'a> {
     /// `a=`
-    pub algorithm: Algorithm,
+    pub algorithm: SignatureAlgorithm,
     /// `b=`
     pub signature: Vec<u8>,
     /// `bh=`
@@ -113,29 +113,33 @@ pub struct Signature<'a> {
 
 /// Which rules a signature follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SignatureKind {
     Dkim,
-    /// `ARC-Message-Signature`, without `v=` and with another `i=`. RFC 8617 4.1.2.
+    /// `ARC-MailMessage-DkimSignature`, without `v=` and with another `i=`. RFC 8617 4.1.2.
     Arc,
 }
 
-impl<'a> Signature<'a> {
-    /// Reads the value of a `DKIM-Signature` field.
+impl<'a> DkimSignature<'a> {
+    /// Reads the value of a `DKIM-DkimSignature` field.
     ///
     /// # Errors
     /// The first rule that it breaks. Expiry and the like are judged later.
-    pub fn parse(value: &'a [u8], limits: &Limits) -> Result<Self, SignatureError> {
-        Self::of(Kind::Dkim, &TagList::parse(value)?, limits)
+    pub fn parse(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
+        Self::from_tags(SignatureKind::Dkim, &TagList::parse(value)?, limits)
     }
 
-    pub(crate) fn of(kind: Kind, tags: &TagList<'a>, limits: &Limits) -> Result<Self, SignatureError> {
-        if kind == Kind::Dkim {
+    pub(crate) fn from_tags(
+        kind: SignatureKind,
+        tags: &TagList<'a>,
+        limits: &MailLimits,
+    ) -> Result<Self, SignatureError> {
+        if kind == SignatureKind::Dkim {
             match required(tags, "v")? {
                 b"1" => {}
                 other => return Err(SignatureError::Version(shown(other))),
             }
         }
-        let plain = Self::without_content(tags)?;
+        let plain = Self::from_common_tags(tags)?;
         let body_hash = base64_of("bh", required(tags, "bh")?)?;
         let expected = plain.algorithm.digest().output_len();
         if body_hash.len() != expected {
@@ -146,11 +150,11 @@ impl<'a> Signature<'a> {
             None => Canonicalization::SIMPLE,
         };
         let identity = match (kind, tags.get("i")) {
-            (Kind::Dkim, Some(identity)) => Some(identity_of(identity, &plain.domain)?),
+            (SignatureKind::Dkim, Some(identity)) => Some(identity_of(identity, &plain.domain)?),
             _ => None,
         };
         let names = names_of(required(tags, "h")?, limits)?;
-        if kind == Kind::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
+        if kind == SignatureKind::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
             return Err(SignatureError::FromNotSigned);
         }
         if let Some(query) = tags.get("q") {
@@ -168,8 +172,8 @@ impl<'a> Signature<'a> {
     }
 
     /// What every kind of signature says: nothing of a body and of fields.
-    pub(crate) fn without_content(tags: &TagList<'a>) -> Result<Self, SignatureError> {
-        let algorithm: Algorithm = text(required(tags, "a")?).parse()?;
+    pub(crate) fn from_common_tags(tags: &TagList<'a>) -> Result<Self, SignatureError> {
+        let algorithm: SignatureAlgorithm = text(required(tags, "a")?).parse()?;
         let (signature, signature_place) = signature(tags)?;
         Ok(Self {
             algorithm,
@@ -263,7 +267,10 @@ fn quoted_printable(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn names_of<'a>(value: &'a [u8], limits: &Limits) -> Result<SmallVec<[SignedName<'a>; 24]>, SignatureError> {
+fn names_of<'a>(
+    value: &'a [u8],
+    limits: &MailLimits,
+) -> Result<SmallVec<[SignedName<'a>; 24]>, SignatureError> {
     let mut names = SmallVec::new();
     for name in value.split(|byte| *byte == b':') {
         let name = trimmed(name);
@@ -305,8 +312,8 @@ mod tests {
     const GOOD: &str = "v=1; a=rsa-sha256; d=Example.com; s=s1; h=From : to:\r\n subject;\
                         bh=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=; b=aGVs\r\n bG8=";
 
-    fn parse(text: &str) -> Result<Signature<'_>, SignatureError> {
-        Signature::parse(text.as_bytes(), &Limits::default())
+    fn parse(text: &str) -> Result<DkimSignature<'_>, SignatureError> {
+        DkimSignature::parse(text.as_bytes(), &MailLimits::default())
     }
 
     #[test]
@@ -352,7 +359,7 @@ mod tests {
         };
         assert_eq!(with("v=1;", ""), SignatureError::Missing("v"));
         assert_eq!(with("v=1", "v=2"), SignatureError::Version("2".into()));
-        assert_eq!(with("rsa-sha256", "rsa-md5"), UnknownAlgorithm("rsa-md5".into()).into());
+        assert_eq!(with("rsa-sha256", "rsa-md5"), UnknownSignatureAlgorithm("rsa-md5".into()).into());
         assert_eq!(with("rsa-sha256", "rsa-sha1"), SignatureError::BodyHash { expected: 20, found: 32 });
         assert_eq!(with("d=Example.com", "d=a b"), SignatureError::Domain { tag: "d", found: "a b".into() });
         assert_eq!(with("s=s1", "s=a/b"), SignatureError::Domain { tag: "s", found: "a/b".into() });
@@ -369,7 +376,7 @@ mod tests {
         );
         assert_eq!(with("bG8=", "bG8=; c=nowsp"), UnknownForm("nowsp".into()).into());
         assert_eq!(with("bG8=", "bG8=; v=1"), TagError::Duplicate("v".into()).into());
-        let limits = Limits { signed_names: 2, ..Limits::default() };
-        assert_eq!(Signature::parse(GOOD.as_bytes(), &limits), Err(SignatureError::TooManyNames(2)));
+        let limits = MailLimits { signed_names: 2, ..MailLimits::default() };
+        assert_eq!(DkimSignature::parse(GOOD.as_bytes(), &limits), Err(SignatureError::TooManyNames(2)));
     }
 }

@@ -29,7 +29,7 @@ pub enum TagError {
 
 /// One tag of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tag<'a> {
+pub(crate) struct ListTag<'a> {
     pub(crate) name: &'a [u8],
     /// Without white space around it.
     pub(crate) value: &'a [u8],
@@ -39,7 +39,7 @@ pub(crate) struct Tag<'a> {
 
 /// Tags in the order in which they stand, none of them twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagList<'a>(SmallVec<[Tag<'a>; 16]>);
+pub struct TagList<'a>(SmallVec<[ListTag<'a>; 16]>);
 
 impl<'a> TagList<'a> {
     /// Reads `text`. Unknown tags are kept, since they mean nothing to those who do not know them.
@@ -47,7 +47,7 @@ impl<'a> TagList<'a> {
     /// # Errors
     /// The first tag that is malformed or there for the second time.
     pub fn parse(text: &'a [u8]) -> Result<Self, TagError> {
-        let mut tags: SmallVec<[Tag<'a>; 16]> = SmallVec::new();
+        let mut tags: SmallVec<[ListTag<'a>; 16]> = SmallVec::new();
         let mut start = 0;
         loop {
             let end = memchr::memchr(b';', &text[start..]).map_or(text.len(), |len| start + len);
@@ -85,12 +85,12 @@ impl<'a> TagList<'a> {
         self.0.first().is_some_and(|tag| tag.name == name.as_bytes())
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&Tag<'a>> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ListTag<'a>> {
         self.0.iter().find(|tag| tag.name == name.as_bytes())
     }
 }
 
-fn tag(text: &[u8], place: Range<usize>) -> Result<Tag<'_>, TagError> {
+fn tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> {
     let spec = &text[place.clone()];
     let equals = memchr::memchr(b'=', spec).ok_or_else(|| TagError::NoEquals(shown(trimmed(spec))))?;
     let name = trimmed(&spec[..equals]);
@@ -107,7 +107,7 @@ fn tag(text: &[u8], place: Range<usize>) -> Result<Tag<'_>, TagError> {
     {
         return Err(TagError::Value(shown(name)));
     }
-    Ok(Tag { name, value, place: place.start + equals + 1..place.end })
+    Ok(ListTag { name, value, place: place.start + equals + 1..place.end })
 }
 
 /// True for what folding white space is made of. RFC 6376 2.8.

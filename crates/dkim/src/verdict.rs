@@ -4,14 +4,14 @@ use std::fmt;
 
 use oarlock::JobError;
 
-use crate::algorithm::Algorithm;
-use crate::message::MessageError;
-use crate::record::RecordError;
+use crate::algorithm::SignatureAlgorithm;
+use crate::message::MailParseError;
+use crate::record::KeyRecordError;
 use crate::signature::SignatureError;
 
 /// A result as `Authentication-Results` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum DkimVerdict {
     /// The message was not signed.
     None,
     /// The signature verifies.
@@ -31,10 +31,10 @@ pub enum Verdict {
 /// Why a signature does not pass, in words for whoever answers for the mail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum FailReason {
     /// The message itself is malformed.
     #[error("the message is malformed: {0}")]
-    Message(#[from] MessageError),
+    Message(#[from] MailParseError),
     /// The header field of the signature is malformed.
     #[error("signature is malformed: {0}")]
     Signature(#[from] SignatureError),
@@ -91,7 +91,7 @@ pub enum Reason {
     NoRecord(String),
     /// The record holds no key for this signature.
     #[error(transparent)]
-    Record(#[from] RecordError),
+    Record(#[from] KeyRecordError),
     /// The record's key is of another type than the signature.
     #[error("the key is of type {found}, the signature of type {wanted}")]
     KeyType {
@@ -114,27 +114,27 @@ pub enum Reason {
     Machine(#[from] JobError),
 }
 
-impl Reason {
+impl FailReason {
     /// The result that it leads to.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> DkimVerdict {
         match self {
-            Self::Signature(_) | Self::Expired(_) | Self::Future(_) => Verdict::Neutral,
-            Self::BodyHash | Self::Rejected => Verdict::Fail,
+            Self::Signature(_) | Self::Expired(_) | Self::Future(_) => DkimVerdict::Neutral,
+            Self::BodyHash | Self::Rejected => DkimVerdict::Fail,
             Self::PartialBody(_)
             | Self::Sha1
             | Self::WeakKey { .. }
             | Self::LongKey { .. }
             | Self::TooManySignatures(_)
-            | Self::TooManyLookups(_) => Verdict::Policy,
-            Self::Lookup(_) | Self::Machine(_) => Verdict::Temperror,
+            | Self::TooManyLookups(_) => DkimVerdict::Policy,
+            Self::Lookup(_) | Self::Machine(_) => DkimVerdict::Temperror,
             Self::Message(_)
             | Self::BodyTooShort { .. }
             | Self::NoRecord(_)
             | Self::Record(_)
             | Self::KeyType { .. }
             | Self::HashNotAllowed(_)
-            | Self::StrictIdentity => Verdict::Permerror,
+            | Self::StrictIdentity => DkimVerdict::Permerror,
         }
     }
 
@@ -148,7 +148,7 @@ impl Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureResult {
     /// Why it does not pass; it does where there is no reason.
-    pub reason: Option<Reason>,
+    pub reason: Option<FailReason>,
     /// `d=`, as far as it could be read.
     pub domain: Option<String>,
     /// `s=`
@@ -156,7 +156,7 @@ pub struct SignatureResult {
     /// `i=`
     pub identity: Option<String>,
     /// `a=`
-    pub algorithm: Option<Algorithm>,
+    pub algorithm: Option<SignatureAlgorithm>,
     /// The first eight characters of `b=`, by which signatures of a message are told apart. RFC 6008 4.
     pub signature_start: Option<String>,
     /// Bits of the RSA modulus, or 256 for Ed25519, where the key was found.
@@ -168,12 +168,12 @@ pub struct SignatureResult {
 impl SignatureResult {
     /// The result.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.reason.as_ref().map_or(Verdict::Pass, Reason::verdict)
+    pub fn verdict(&self) -> DkimVerdict {
+        self.reason.as_ref().map_or(DkimVerdict::Pass, FailReason::verdict)
     }
 }
 
-impl Verdict {
+impl DkimVerdict {
     /// As `Authentication-Results` has it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -189,7 +189,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for DkimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -2,7 +2,7 @@
 
 use aws_lc_rs::agreement::{PrivateKey, X25519};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
-use oarlock_core::{EdPrivateParts, KeyParts, SecretBytes, XPrivateParts};
+use oarlock_core::{Ed25519PrivateParts, KeyParts, SecretBytes, X25519PrivateParts};
 
 use crate::KeyError;
 
@@ -13,7 +13,7 @@ pub(crate) fn ed25519_private(seed: &[u8], public: Option<&[u8]>) -> Result<KeyP
         .map_err(|_| KeyError::Machine { what: "deriving an Ed25519 public key" })?;
     let derived = *exactly_32("Ed25519 public key", pair.public_key().as_ref())?;
     agree("Ed25519", &derived, public)?;
-    Ok(KeyParts::Ed25519Private(EdPrivateParts { seed, public: derived }))
+    Ok(KeyParts::Ed25519Private(Ed25519PrivateParts { seed, public: derived }))
 }
 
 /// An Ed25519 public key. Bytes that encode no point are a key too, one that verifies nothing. RFC 8032 5.1.7.
@@ -29,7 +29,7 @@ pub(crate) fn x25519_private(scalar: &[u8], public: Option<&[u8]>) -> Result<Key
     let derived = key.compute_public_key().map_err(|_| failed)?;
     let derived = *exactly_32("X25519 public key", derived.as_ref())?;
     agree("X25519", &derived, public)?;
-    Ok(KeyParts::X25519Private(XPrivateParts { scalar, public: derived }))
+    Ok(KeyParts::X25519Private(X25519PrivateParts { scalar, public: derived }))
 }
 
 /// An X25519 public key: every string of 32 bytes is one. RFC 7748 section 5.

@@ -140,16 +140,16 @@ impl Engine for LaneEngine {
         false
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.tables.prepared()
+    fn table_usage(&self) -> TableUsage {
+        self.tables.table_usage()
     }
 
-    fn settle(&self) {
-        self.tables.settle();
+    fn wait_for_tables(&self) {
+        self.tables.wait_for_tables();
     }
 
-    fn forget(&self) {
-        self.tables.forget();
+    fn drop_tables(&self) {
+        self.tables.drop_tables();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {

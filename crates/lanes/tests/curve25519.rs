@@ -42,7 +42,7 @@ fn run_one(
 }
 
 fn derive(engine: &LaneEngine, scalar: &[u8], peer: &[u8]) -> Vec<u8> {
-    let parts = XPrivateParts { scalar: scalar.into(), public: [0; 32] };
+    let parts = X25519PrivateParts { scalar: scalar.into(), public: [0; 32] };
     run_one(engine, Shape::X25519, &key(KeyParts::X25519Private(parts)), peer, SecondInput::None).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn signs_and_verifies_the_tests_of_rfc_8032() {
     for engine in leaves() {
         for [_, seed, public, message, signature] in rfc_8032() {
             let public = array(public);
-            let private = EdPrivateParts { seed: hex(seed).into(), public };
+            let private = Ed25519PrivateParts { seed: hex(seed).into(), public };
             let private = key(KeyParts::Ed25519Private(private));
             let (message, signature) = (if message == "-" { vec![] } else { hex(message) }, hex(signature));
             assert_eq!(

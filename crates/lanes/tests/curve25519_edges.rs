@@ -146,7 +146,7 @@ fn x25519_agrees_with_scalar_for_unusual_peers() {
         .iter()
         .enumerate()
         .map(|(at, scalar)| {
-            let parts = XPrivateParts { scalar: scalar.as_slice().into(), public: [0; 32] };
+            let parts = X25519PrivateParts { scalar: scalar.as_slice().into(), public: [0; 32] };
             key(KeyParts::X25519Private(parts), at)
         })
         .collect();

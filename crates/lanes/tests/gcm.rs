@@ -67,8 +67,8 @@ fn records(cases: &[Case], direction: Direction, change: impl Fn(usize, &mut Cas
         let input = builder.data(if is_sealing { &case.plain } else { &case.sealed });
         let output = builder.place(case.plain.len());
         let tag = if is_sealing { builder.place(case.tag.len()) } else { builder.data(&case.tag) };
-        builder.input.push(Source::Data(input));
-        builder.output.push(Sink::Output(output));
+        builder.input.push(InputSource::Data(input));
+        builder.output.push(OutputSink::Output(output));
         builder.tag.push(tag);
     }
     builder.records()
@@ -126,7 +126,7 @@ fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
             let records = records(&cases, Direction::Decrypt, spoil);
             let out = run(&engine, shape(key_len, Direction::Decrypt), &records);
             for (index, case) in cases.iter().enumerate() {
-                let Some(Sink::Output(span)) = records.output.get(index) else { panic!("an output") };
+                let Some(OutputSink::Output(span)) = records.output.get(index) else { panic!("an output") };
                 let is_spoilt = index.is_multiple_of(3);
                 let zeros = vec![0; case.plain.len()];
                 let (status, plain) =
@@ -154,9 +154,9 @@ fn gcm_results_go_to_slots_and_tags_to_the_output() {
                 }
             };
             let mut records = records(&cases, direction, spoil);
-            let slots = Slots::with_capacities(&vec![80; cases.len()]).unwrap();
+            let slots = SecretSlots::with_capacities(&vec![80; cases.len()]).unwrap();
             records.slots = std::borrow::Cow::Owned(slots);
-            records.output = Column::Each((0..).take(cases.len()).map(Sink::Slot).collect());
+            records.output = Column::Each((0..).take(cases.len()).map(OutputSink::Slot).collect());
             let out = run(&engine, shape(16, direction), &records);
             for (index, case) in cases.iter().enumerate() {
                 let secret = out.slots(0).get(index as u32);

@@ -43,13 +43,13 @@ fn records(ones: &[One]) -> Records<'static> {
         Span::new(data.len() - bytes.len(), bytes.len()).unwrap()
     };
     let states: Vec<Span> = ones.iter().map(|one| store(&one.state)).collect();
-    let inputs: Vec<Source> = ones.iter().map(|one| Source::Data(store(&one.message))).collect();
+    let inputs: Vec<InputSource> = ones.iter().map(|one| InputSource::Data(store(&one.message))).collect();
     let mut output_len = 0;
     let place = |one: &One| {
         output_len += one.result_len;
-        Sink::Output(Span::new(output_len - one.result_len, one.result_len).unwrap())
+        OutputSink::Output(Span::new(output_len - one.result_len, one.result_len).unwrap())
     };
-    let outputs: Vec<Sink> = ones.iter().map(place).collect();
+    let outputs: Vec<OutputSink> = ones.iter().map(place).collect();
     Records {
         len: ones.len(),
         keys: ones.iter().map(|one| key(&one.key)).collect::<Vec<_>>().into(),

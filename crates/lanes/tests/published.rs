@@ -95,8 +95,8 @@ fn check(engine: &dyn Engine, shape: Shape, cases: &[Case]) {
         let place = builder.place(case.result.len());
         builder.key.push(key);
         builder.iv.push(iv);
-        builder.input.push(Source::Data(input));
-        builder.output.push(Sink::Output(place));
+        builder.input.push(InputSource::Data(input));
+        builder.output.push(OutputSink::Output(place));
     }
     let records = builder.records();
     let out = run(engine, shape, &records);

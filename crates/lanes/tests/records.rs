@@ -84,9 +84,9 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
     let aad = builder.data(&random.bytes(aad_len));
     builder.aad.push(aad);
     let input = builder.data(&random.bytes(len));
-    builder.input.push(Source::Data(input));
+    builder.input.push(InputSource::Data(input));
     let output = builder.place(out);
-    builder.output.push(Sink::Output(output));
+    builder.output.push(OutputSink::Output(output));
     let tag = match shape {
         Shape::Aead { direction: Direction::Decrypt, .. } => builder.data(&random.bytes(tag_len)),
         _ => builder.place(tag_len),
@@ -105,7 +105,7 @@ fn agree(engine: &LaneEngine, shape: Shape, records: &Records<'_>) {
         (run(engine, shape, records), run(&ScalarEngine::detect().unwrap(), shape, records));
     assert_eq!(found.statuses(), expected.statuses(), "{shape}");
     for index in 0..records.len {
-        if let Some(Sink::Output(span)) = records.output.get(index) {
+        if let Some(OutputSink::Output(span)) = records.output.get(index) {
             let (found, expected) = (span.of(found.bytes()), span.of(expected.bytes()));
             assert_eq!(found, expected, "{shape}, record {index} of {}", records.len);
         }
@@ -187,19 +187,19 @@ fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
         all.clone().map(&mut place).collect()
     };
     let inputs = records.input.cursor().take(records.len).map(|input| match input {
-        Source::Data(span) => span,
-        Source::Slot(_) => Span::default(),
+        InputSource::Data(span) => span,
+        InputSource::Slot(_) => Span::default(),
     });
     let input = moved(&Column::Each(inputs.collect()), gap);
     let [iv, second_iv, aad, tag] =
         [&records.iv, &records.second_iv, &records.aad, &records.tag].map(|column| moved(column, 0));
-    builder.input = input.into_iter().map(Source::Data).collect();
+    builder.input = input.into_iter().map(InputSource::Data).collect();
     (builder.iv, builder.second_iv, builder.aad, builder.tag) = (iv, second_iv, aad, tag);
     for output in records.output.cursor().take(records.len) {
-        let Sink::Output(span) = output else { continue };
+        let OutputSink::Output(span) = output else { continue };
         let place = builder.place(span.len as usize);
         builder.place(gap);
-        builder.output.push(Sink::Output(place));
+        builder.output.push(OutputSink::Output(place));
     }
     builder.records()
 }
@@ -253,8 +253,8 @@ fn a_bad_record_at_a_constant_stride_fails_alone() {
             (KeySource::Table(u32::MAX), KeySource::Slot(0), KeySource::Table(records.keys.len() as u32));
         records.key = keys.into();
         agree(engine, shape, &records);
-        if let Column::Stride { first: Source::Data(first), stride } = records.input {
-            let first = Source::Data(Span { start: first.start + 100, ..first });
+        if let Column::Stride { first: InputSource::Data(first), stride } = records.input {
+            let first = InputSource::Data(Span { start: first.start + 100, ..first });
             records.input = Column::Stride { first, stride };
             agree(engine, shape, &records);
         }
@@ -267,7 +267,7 @@ fn slots_serve_as_keys_inputs_and_outputs() {
     each(|engine, shape, random| {
         let mut records = random_records(shape, &[64; 40], random);
         let len_of_key = records.keys[0].secret().map_or(0, |secret| secret.len());
-        let mut slots = Slots::with_capacities(&[200; 20]).unwrap();
+        let mut slots = SecretSlots::with_capacities(&[200; 20]).unwrap();
         for slot in 0..10 {
             let len = if slot < 5 { len_of_key } else { 64 };
             slots.fill(slot, len).unwrap().copy_from_slice(&random.bytes(len));
@@ -277,12 +277,13 @@ fn slots_serve_as_keys_inputs_and_outputs() {
         let mut outputs: Vec<_> = (0..40).map(|at| records.output.get(at).unwrap()).collect();
         for at in 0..5_u32 {
             keys[at as usize * 3] = KeySource::Slot(at);
-            inputs[at as usize * 4] = Source::Slot(5 + at);
-            outputs[at as usize * 7] = Sink::Slot(10 + at);
+            inputs[at as usize * 4] = InputSource::Slot(5 + at);
+            outputs[at as usize * 7] = OutputSink::Slot(10 + at);
         }
         // These slots are never filled.
-        (keys[38], inputs[39]) = (KeySource::Slot(12), Source::Slot(13));
-        (keys[36], inputs[37], outputs[35]) = (KeySource::Slot(99), Source::Slot(99), Sink::Slot(99));
+        (keys[38], inputs[39]) = (KeySource::Slot(12), InputSource::Slot(13));
+        (keys[36], inputs[37], outputs[35]) =
+            (KeySource::Slot(99), InputSource::Slot(99), OutputSink::Slot(99));
         records.slots = std::borrow::Cow::Owned(slots);
         (records.key, records.input) = (Column::Each(keys.into()), Column::Each(inputs.into()));
         records.output = Column::Each(outputs.into());
@@ -306,10 +307,10 @@ fn every_kind_of_bad_record_fails_alone() {
         (keys[1], keys[3], keys[5]) =
             (KeySource::Table(last), KeySource::Table(last - 1), KeySource::Table(last - 2));
         (ivs[7].len, ivs[9].start) = (ivs[7].len + 1, u32::MAX - 200);
-        inputs[11] = Source::Data(Span { start: u32::MAX - 200, len: 32 });
-        inputs[13] = Source::Data(Span { start: 0, len: 31 });
-        outputs[15] = Sink::Output(Span { start: u32::MAX - 200, len: 32 });
-        outputs[17] = Sink::Output(Span { start: 0, len: 3 });
+        inputs[11] = InputSource::Data(Span { start: u32::MAX - 200, len: 32 });
+        inputs[13] = InputSource::Data(Span { start: 0, len: 31 });
+        outputs[15] = OutputSink::Output(Span { start: u32::MAX - 200, len: 32 });
+        outputs[17] = OutputSink::Output(Span { start: 0, len: 3 });
         (records.key, records.iv) = (Column::Each(keys.into()), Column::Each(ivs.into()));
         (records.input, records.output) = (Column::Each(inputs.into()), Column::Each(outputs.into()));
         agree(engine, shape, &records);

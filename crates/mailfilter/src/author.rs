@@ -4,13 +4,13 @@ use oarlock_dkim::ascii_form;
 
 /// An address in the form in which it is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Author {
+pub(crate) struct AuthorAddress {
     /// `local@domain`, in lower case and with A-labels.
     pub(crate) address: String,
     at: usize,
 }
 
-impl Author {
+impl AuthorAddress {
     /// The first address of a `From` field's value, None where there is none with a domain.
     pub(crate) fn of(value: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(value);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn of(value: &str) -> Option<String> {
-        Author::of(value.as_bytes()).map(|author| author.address)
+        AuthorAddress::of(value.as_bytes()).map(|author| author.address)
     }
 
     #[test]
@@ -107,12 +107,12 @@ mod tests {
         }
         assert_eq!(of("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
         assert_eq!(of("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
-        assert_eq!(Author::of(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
+        assert_eq!(AuthorAddress::of(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
     }
 
     #[test]
     fn senders_are_read_as_they_stand_in_the_envelope() {
-        let of = |text: &str| Author::of_envelope(text.as_bytes()).map(|sender| sender.address);
+        let of = |text: &str| AuthorAddress::of_envelope(text.as_bytes()).map(|sender| sender.address);
         for text in ["<Joe@Example.COM>", "joe@example.com", " <\"joe\"@example.com> "] {
             assert_eq!(of(text).as_deref(), Some("joe@example.com"), "{text}");
         }

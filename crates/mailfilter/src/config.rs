@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use oarlock::AcceleratorBuilder;
 use oarlock_dkim::{
-    CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, SignedFields, SignerError,
-    UnknownForm,
+    CacheLimits, Canonicalization, HeaderCoverage, MailLimits, SignedFields, SignerError, UnknownForm,
+    VerifyPolicy,
 };
 use oarlock_io::check_key_path;
 use oarlock_io::dns::{ResolverError, server_address};
 use serde::Deserialize;
 
-use crate::network::Network;
-use crate::outcome::Responses;
-use oarlock_milter::server::Settings;
-use oarlock_milter::socket::{Socket, SocketError};
+use crate::network::IpNetwork;
+use crate::outcome::FaultResponses;
+use oarlock_milter::server::MilterSettings;
+use oarlock_milter::socket::{MilterSocket, SocketError};
 
 /// The socket at which the filter listens by default: permissions and the system say who comes, which TCP does not.
 const DEFAULT_SOCKET: &str = "unix:/run/oarlock-milter/milter.sock";
@@ -24,39 +24,39 @@ const DEFAULT_SOCKET: &str = "unix:/run/oarlock-milter/milter.sock";
 /// Everything that can be set about the filter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
+pub struct FilterConfig {
     /// What is done at all.
-    pub mode: Mode,
+    pub mode: FilterMode,
     /// The name in `Authentication-Results`; the host's where absent.
     pub authserv_id: Option<String>,
     /// Whose messages are signed without authentication, beside those of UNIX sockets.
-    pub internal_networks: Vec<Network>,
+    pub internal_networks: Vec<IpNetwork>,
     /// Whose results are believed.
     pub trusted_results: TrustedResults,
     /// Where to listen.
-    pub listen: Listen,
+    pub listen: ListenSettings,
     /// How messages are signed.
-    pub signing: Signing,
+    pub signing: SigningSettings,
     /// What passes when messages are verified.
-    pub verifying: Verifying,
+    pub verifying: VerifySettings,
     /// Chains of those who handed a message on.
-    pub arc: Arc,
+    pub arc: ArcSettings,
     /// What is done with messages that something is wrong with.
-    pub on: Responses,
+    pub on: FaultResponses,
     /// Key records.
-    pub dns: Dns,
+    pub dns: DnsSettings,
     /// Bounds.
-    pub limits: Limits,
+    pub limits: FilterLimits,
     /// Where keys live that are not here.
-    pub cryptoserver: Option<Cryptoserver>,
+    pub cryptoserver: Option<CryptoserverSettings>,
     /// Which engines.
-    pub engines: Engines,
+    pub engines: EngineSettings,
 }
 
 /// What is done at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum FilterMode {
     /// Own messages are signed, others pass.
     Sign,
     /// All messages are verified.
@@ -66,7 +66,7 @@ pub enum Mode {
     Both,
 }
 
-impl Mode {
+impl FilterMode {
     /// True where messages are signed.
     #[must_use]
     pub fn signs(self) -> bool {
@@ -85,7 +85,7 @@ impl Mode {
 #[serde(deny_unknown_fields, default)]
 pub struct TrustedResults {
     /// Hosts of this site that verify before us, and remove what strangers write under its names.
-    pub networks: Vec<Network>,
+    pub networks: Vec<IpNetwork>,
     /// Names that those hosts write beside `authserv_id`.
     pub authserv_ids: Vec<String>,
     /// Names of filters that run before this one in the same MTA, which must remove these names from what comes in.
@@ -108,7 +108,7 @@ pub enum RequiredFrom {
 /// Where to listen.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Listen {
+pub struct ListenSettings {
     /// For MTAs.
     pub sockets: Vec<String>,
     /// Permissions of UNIX sockets, in octal.
@@ -125,7 +125,7 @@ pub struct Listen {
 /// How messages are signed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Signing {
+pub struct SigningSettings {
     /// The signing table, a text file or a SQLite database. Nothing is signed without one.
     pub table: Option<PathBuf>,
     /// How often it is looked at whether the table has changed; 0 for never.
@@ -147,7 +147,7 @@ pub struct Signing {
 /// What passes when messages are verified.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Verifying {
+pub struct VerifySettings {
     /// Shortest RSA modulus in bits, 1024 to 4096.
     pub min_rsa_bits: u32,
     /// Whether rsa-sha1 can pass.
@@ -165,17 +165,17 @@ pub struct Verifying {
 /// Chains of those who handed a message on. RFC 8617.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Arc {
+pub struct ArcSettings {
     /// Whether chains are verified.
     pub verify: bool,
     /// With what verified messages are sealed; chains are verified then, too.
-    pub seal: Option<Seal>,
+    pub seal: Option<SealSettings>,
 }
 
 /// With what messages are sealed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seal {
+pub struct SealSettings {
     /// `d=`
     pub domain: String,
     /// `s=`
@@ -187,7 +187,7 @@ pub struct Seal {
 /// Key records.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Dns {
+pub struct DnsSettings {
     /// Name servers, with or without port; those of `/etc/resolv.conf` where absent.
     pub servers: Vec<String>,
     /// How long a lookup may take, in milliseconds.
@@ -205,7 +205,7 @@ pub struct Dns {
 /// Bounds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
+pub struct FilterLimits {
     /// Connections of MTAs at once.
     pub connections: usize,
     /// Header fields of a message.
@@ -223,7 +223,7 @@ pub struct Limits {
 /// Where keys live that are not here.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cryptoserver {
+pub struct CryptoserverSettings {
     /// `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket; all of them have the keys.
     pub servers: Vec<String>,
     /// Who may serve the UNIX sockets, beside root and the user of this process: a name or a number.
@@ -251,7 +251,7 @@ fn patience() -> u64 {
 /// Which engines, and how they are used.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Engines {
+pub struct EngineSettings {
     /// Names of those that may answer; all where absent.
     pub allowed: Option<Vec<String>>,
     /// Worker threads; as many as cores where absent.
@@ -260,28 +260,28 @@ pub struct Engines {
     pub cross_check: Option<f64>,
 }
 
-impl Default for Config {
+impl Default for FilterConfig {
     fn default() -> Self {
         let local = ["127.0.0.0/8", "::1"];
         Self {
-            mode: Mode::default(),
+            mode: FilterMode::default(),
             authserv_id: None,
             internal_networks: local.iter().filter_map(|network| network.parse().ok()).collect(),
             trusted_results: TrustedResults::default(),
-            listen: Listen::default(),
-            signing: Signing::default(),
-            verifying: Verifying::default(),
-            arc: Arc::default(),
-            on: Responses::default(),
-            dns: Dns::default(),
-            limits: Limits::default(),
+            listen: ListenSettings::default(),
+            signing: SigningSettings::default(),
+            verifying: VerifySettings::default(),
+            arc: ArcSettings::default(),
+            on: FaultResponses::default(),
+            dns: DnsSettings::default(),
+            limits: FilterLimits::default(),
             cryptoserver: None,
-            engines: Engines::default(),
+            engines: EngineSettings::default(),
         }
     }
 }
 
-impl Default for Listen {
+impl Default for ListenSettings {
     fn default() -> Self {
         Self {
             sockets: vec![DEFAULT_SOCKET.to_owned()],
@@ -293,7 +293,7 @@ impl Default for Listen {
     }
 }
 
-impl Default for Signing {
+impl Default for SigningSettings {
     fn default() -> Self {
         Self {
             table: None,
@@ -308,10 +308,10 @@ impl Default for Signing {
     }
 }
 
-impl Default for Verifying {
+impl Default for VerifySettings {
     fn default() -> Self {
-        let Policy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
-            Policy::default();
+        let VerifyPolicy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
+            VerifyPolicy::default();
         Self {
             min_rsa_bits,
             accepts_sha1,
@@ -323,7 +323,7 @@ impl Default for Verifying {
     }
 }
 
-impl Default for Dns {
+impl Default for DnsSettings {
     fn default() -> Self {
         let CacheLimits { names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
         Self {
@@ -337,10 +337,10 @@ impl Default for Dns {
     }
 }
 
-impl Default for Limits {
+impl Default for FilterLimits {
     fn default() -> Self {
-        let Settings { connections, idle, drain, progress, .. } = Settings::default();
-        let MessageLimits { headers, header_bytes, .. } = MessageLimits::default();
+        let MilterSettings { connections, idle, drain, progress, .. } = MilterSettings::default();
+        let MailLimits { headers, header_bytes, .. } = MailLimits::default();
         Self {
             connections,
             headers,
@@ -355,7 +355,7 @@ impl Default for Limits {
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConfigError {
+pub enum FilterConfigError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
@@ -398,7 +398,7 @@ pub enum ConfigError {
     },
 }
 
-impl ConfigError {
+impl FilterConfigError {
     fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
@@ -406,16 +406,16 @@ impl ConfigError {
     }
 }
 
-impl Config {
+impl FilterConfig {
     /// Reads and checks a file. Relative paths in it count from its directory.
     ///
     /// # Errors
     /// It cannot be read, or something in it cannot work.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+    pub fn read(path: &Path) -> Result<Self, FilterConfigError> {
         let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
+            .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
-            toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;
+            toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;
         config.anchor(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
@@ -432,11 +432,11 @@ impl Config {
     }
 
     /// Checks that no key stands where its file is to be named: messages quote names of files.
-    fn key_paths(&self) -> Result<(), ConfigError> {
+    fn key_paths(&self) -> Result<(), FilterConfigError> {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         for (field, path) in seal.chain(server.map(|path| ("[cryptoserver] private_key", path))) {
-            check_key_path(path).map_err(|_| ConfigError::Value {
+            check_key_path(path).map_err(|_| FilterConfigError::Value {
                 field,
                 expected: "the name of a file",
                 found: "what looks like a key itself (it is not shown)".to_owned(),
@@ -449,9 +449,9 @@ impl Config {
     ///
     /// # Errors
     /// What cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), FilterConfigError> {
         let number = |field, expected, is_good: bool, found: String| {
-            if is_good { Ok(()) } else { Err(ConfigError::Value { field, expected, found }) }
+            if is_good { Ok(()) } else { Err(FilterConfigError::Value { field, expected, found }) }
         };
         self.key_paths()?;
         self.sockets()?;
@@ -490,8 +490,8 @@ impl Config {
 
     /// Names of the sections whose changes in `other` only a restart puts in force.
     pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
-        let fixed = |limits: &Limits| {
-            let Limits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
+        let fixed = |limits: &FilterLimits| {
+            let FilterLimits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
             format!("{:?}", (connections, idle_seconds, drain_seconds, progress_seconds))
         };
         let pairs = [
@@ -505,7 +505,7 @@ impl Config {
     }
 
     /// Where to listen.
-    pub(crate) fn sockets(&self) -> Result<Vec<Socket>, SocketError> {
+    pub(crate) fn sockets(&self) -> Result<Vec<MilterSocket>, SocketError> {
         self.listen.sockets.iter().map(|socket| socket.parse()).collect()
     }
 
@@ -513,28 +513,28 @@ impl Config {
     ///
     /// # Errors
     /// One that is none.
-    pub fn name_servers(&self) -> Result<Vec<SocketAddr>, ConfigError> {
+    pub fn name_servers(&self) -> Result<Vec<SocketAddr>, FilterConfigError> {
         let servers = self.dns.servers.iter().map(|text| server_address(text));
-        servers.collect::<Result<_, _>>().map_err(ConfigError::NameServer)
+        servers.collect::<Result<_, _>>().map_err(FilterConfigError::NameServer)
     }
 
     /// How the server behaves.
-    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+    pub(crate) fn settings(&self) -> Result<MilterSettings, FilterConfigError> {
         let (listen, limits) = (&self.listen, &self.limits);
         let mode = u32::from_str_radix(&listen.unix_mode, 8).ok().filter(|mode| *mode <= 0o777);
-        let unix_mode = mode.ok_or_else(|| ConfigError::Value {
+        let unix_mode = mode.ok_or_else(|| FilterConfigError::Value {
             field: "[listen] unix_mode",
             expected: "octal digits such as \"0660\"",
             found: format!("{:?}", listen.unix_mode),
         })?;
         if unix_mode & 0o002 != 0 && listen.unix_users.is_none() {
-            return Err(ConfigError::Value {
+            return Err(FilterConfigError::Value {
                 field: "[listen] unix_mode",
                 expected: "no permissions for all others, such as \"0660\", or unix_users with those that may connect",
                 found: format!("{:?} without unix_users", listen.unix_mode),
             });
         }
-        Ok(Settings {
+        Ok(MilterSettings {
             connections: limits.connections,
             idle: Duration::from_secs(limits.idle_seconds.max(1)),
             drain: Duration::from_secs(limits.drain_seconds),
@@ -542,7 +542,7 @@ impl Config {
             unix_mode,
             unix_group: listen.unix_group.clone(),
             unix_users: listen.unix_users.clone(),
-            ..Settings::default()
+            ..MilterSettings::default()
         })
     }
 
@@ -552,25 +552,25 @@ impl Config {
         Ok(Canonicalization { header: header.parse()?, body: body.parse()? })
     }
 
-    pub(crate) fn signed_fields(&self) -> Result<SignedFields, ConfigError> {
-        self.coverage().fields().map_err(ConfigError::Fields)
+    pub(crate) fn signed_fields(&self) -> Result<SignedFields, FilterConfigError> {
+        self.coverage().fields().map_err(FilterConfigError::Fields)
     }
 
-    fn coverage(&self) -> Coverage {
-        let Signing { signed_headers, oversigned_headers, .. } = &self.signing;
-        let Coverage { signed, oversigned } = Coverage::default();
-        Coverage {
+    fn coverage(&self) -> HeaderCoverage {
+        let SigningSettings { signed_headers, oversigned_headers, .. } = &self.signing;
+        let HeaderCoverage { signed, oversigned } = HeaderCoverage::default();
+        HeaderCoverage {
             signed: signed_headers.clone().unwrap_or(signed),
             oversigned: oversigned_headers.clone().unwrap_or(oversigned),
         }
     }
 
     /// What is accepted of messages.
-    pub(crate) fn policy(&self) -> Policy {
+    pub(crate) fn policy(&self) -> VerifyPolicy {
         let (verifying, limits) = (&self.verifying, &self.limits);
-        let Policy { limits: default, .. } = Policy::default();
-        Policy {
-            limits: MessageLimits {
+        let VerifyPolicy { limits: default, .. } = VerifyPolicy::default();
+        VerifyPolicy {
+            limits: MailLimits {
                 headers: limits.headers,
                 header_bytes: limits.header_bytes,
                 signatures: verifying.max_signatures,
@@ -582,12 +582,13 @@ impl Config {
             accepts_partial_body: verifying.accepts_partial_body,
             verifies_chains: self.arc.verify || self.arc.seal.is_some(),
             clock_skew_s: verifying.clock_skew_seconds,
-            ..Policy::default()
+            ..VerifyPolicy::default()
         }
     }
 
     pub(crate) fn cache_limits(&self) -> CacheLimits {
-        let Dns { cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, .. } = &self.dns;
+        let DnsSettings { cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, .. } =
+            &self.dns;
         CacheLimits {
             names: *cached_names,
             max_ttl_s: *max_ttl_seconds,
@@ -597,7 +598,7 @@ impl Config {
     }
 }
 
-impl Engines {
+impl EngineSettings {
     /// An accelerator's builder with these settings, where `builder` leaves room for them.
     pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
         let builder = match &self.allowed {

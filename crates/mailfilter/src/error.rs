@@ -6,26 +6,26 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_dkim::SignerError;
-use oarlock_milter::server::ServerError;
+use oarlock_milter::server::MilterServerError;
 use oarlock_wire::RemoteError;
 
-use crate::config::ConfigError;
-use crate::keys::KeyFault;
-use crate::table::TableError;
+use crate::config::FilterConfigError;
+use crate::keys::SigningKeyFault;
+use crate::table::SigningTableError;
 
 /// Why there is no filter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServiceError {
+pub enum FilterServiceError {
     /// A setting cannot work.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] FilterConfigError),
     /// The signing table cannot be used.
     #[error("[signing] table: {0}")]
-    Table(#[from] TableError),
+    Table(#[from] SigningTableError),
     /// A key cannot be used.
     #[error(transparent)]
-    Key(#[from] KeyFault),
+    Key(#[from] SigningKeyFault),
     /// With this nobody can sign.
     #[error("{place}: {} (selector {selector}): {error}", path.display())]
     Signer {
@@ -54,7 +54,7 @@ pub enum ServiceError {
     Remote(#[from] RemoteError),
     /// A socket cannot be bound.
     #[error("[listen] {0}")]
-    Server(#[from] ServerError),
+    Server(#[from] MilterServerError),
     /// The address of metrics cannot be bound.
     #[error("[listen] metrics: cannot listen at {address}: {error}")]
     Metrics {

@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicU64;
 use oarlock::Key;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
-use oarlock_dkim::{Signer, SignerError};
-use oarlock_io::{ExposedSecret, Stamp, check_secret_mode, read_secret};
-use oarlock_wire::{Remote, RemoteError};
+use oarlock_dkim::{DkimSigner, SignerError};
+use oarlock_io::{ExposedSecret, FileStamp, check_secret_mode, read_secret};
+use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
@@ -25,7 +25,7 @@ const ADVISED_RSA_BITS: u16 = 2048;
 /// Why a key cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeyFault {
+pub enum SigningKeyFault {
     /// The file cannot be read.
     #[error("{}: {reason}", path.display())]
     Read {
@@ -73,7 +73,7 @@ pub enum KeyFault {
     },
 }
 
-impl KeyFault {
+impl SigningKeyFault {
     /// True where the fault lies with a cryptoserver, which may be there again later.
     pub(crate) fn is_server(&self) -> bool {
         matches!(self, Self::Server { .. })
@@ -83,25 +83,25 @@ impl KeyFault {
 /// How keys are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyReader {
-    pub(crate) remote: Option<Remote>,
+    pub(crate) remote: Option<RemoteHolder>,
     pub(crate) allows_open_keys: bool,
     /// How many were read.
     pub(crate) reads: Arc<AtomicU64>,
 }
 
 /// One key file, which may not have been read yet.
-pub(crate) struct KeyFile {
+pub(crate) struct SigningKeyFile {
     path: PathBuf,
-    key: OnceCell<(Option<Stamp>, Key)>,
+    key: OnceCell<(Option<FileStamp>, Key)>,
 }
 
-impl KeyFile {
+impl SigningKeyFile {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, key: OnceCell::new() }
     }
 
     /// The key, read at first; whoever comes meanwhile waits. A failure is not kept: the file may come.
-    pub(crate) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, KeyFault> {
+    pub(crate) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let read = || async {
             let (file, reader) = (Arc::clone(self), reader.clone());
             let read = tokio::task::spawn_blocking(move || file.read(&reader));
@@ -111,23 +111,26 @@ impl KeyFile {
     }
 
     /// Reads the key on this thread, unless it was read before, and makes sure that it can sign.
-    pub(crate) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), KeyFault> {
-        let unsuitable =
-            |error| KeyFault::Unsuitable { path: self.path.clone(), selector: selector.to_owned(), error };
+    pub(crate) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), SigningKeyFault> {
+        let unsuitable = |error| SigningKeyFault::Unsuitable {
+            path: self.path.clone(),
+            selector: selector.to_owned(),
+            error,
+        };
         if let Some((_, key)) = self.key.get() {
-            return Signer::check_key(key).map_err(unsuitable);
+            return DkimSigner::check_key(key).map_err(unsuitable);
         }
         let read = self.read(reader)?;
-        Signer::check_key(&read.1).map_err(unsuitable)?;
+        DkimSigner::check_key(&read.1).map_err(unsuitable)?;
         // Whoever has read it meanwhile has read the same.
         let _ = self.key.set(read);
         Ok(())
     }
 
     /// Reads the key now, on this thread.
-    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<Stamp>, Key), KeyFault> {
+    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
         // Taken before: a file that is replaced meanwhile is read once more later.
-        let stamp = Stamp::of(&self.path).ok();
+        let stamp = FileStamp::read(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
@@ -147,21 +150,21 @@ impl KeyFile {
 
     /// True where it has been read, and the file is still what it was.
     pub(crate) fn is_current(&self) -> bool {
-        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == Stamp::of(&self.path).ok())
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::read(&self.path).ok())
     }
 
-    fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
+    fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let about = self.path.metadata().map_err(|error| self.unread(&error))?;
         if !reader.allows_open_keys {
-            check_secret_mode(&self.path, &about).map_err(KeyFault::Open)?;
+            check_secret_mode(&self.path, &about).map_err(SigningKeyFault::Open)?;
         }
         import::any(bytes, None).map_err(|error| self.malformed(error))
     }
 
-    fn held(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
+    fn held(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let Reference { name, spki } = Reference::parse_pem(bytes).map_err(|error| self.malformed(error))?;
         let Some(remote) = &reader.remote else {
-            return Err(KeyFault::NoServer { path: self.path.clone(), name });
+            return Err(SigningKeyFault::NoServer { path: self.path.clone(), name });
         };
         match spki {
             Some(spki) => held::from_spki(&spki, HOLDER, &name).map_err(|error| self.malformed(error)),
@@ -169,20 +172,20 @@ impl KeyFile {
         }
     }
 
-    fn unread(&self, error: &dyn fmt::Display) -> KeyFault {
-        KeyFault::Read { path: self.path.clone(), reason: error.to_string() }
+    fn unread(&self, error: &dyn fmt::Display) -> SigningKeyFault {
+        SigningKeyFault::Read { path: self.path.clone(), reason: error.to_string() }
     }
 
-    fn malformed(&self, error: KeyError) -> KeyFault {
-        KeyFault::Key { path: self.path.clone(), error }
+    fn malformed(&self, error: KeyError) -> SigningKeyFault {
+        SigningKeyFault::Key { path: self.path.clone(), error }
     }
 
-    fn refused(&self, error: &dyn fmt::Display) -> KeyFault {
-        KeyFault::Server { path: self.path.clone(), reason: error.to_string() }
+    fn refused(&self, error: &dyn fmt::Display) -> SigningKeyFault {
+        SigningKeyFault::Server { path: self.path.clone(), reason: error.to_string() }
     }
 }
 
-impl fmt::Debug for KeyFile {
+impl fmt::Debug for SigningKeyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyFile({})", self.path.display())
     }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock_dkim::{KeyAnswer, Verdict};
+use oarlock_dkim::{DkimVerdict, KeyAnswer};
 
-use crate::outcome::Outcome;
-use crate::table::Reload;
+use crate::outcome::MessageOutcome;
+use crate::table::TableReload;
 use oarlock_milter::counters::count;
 
-/// Counters of the filter; those of the protocol are [`Counters`](oarlock_milter::Counters).
+/// Counters of the filter; those of the protocol are [`MilterCounters`](oarlock_milter::MilterCounters).
 #[derive(Debug, Default)]
-pub struct Metrics {
-    messages: [AtomicU64; Outcome::ALL.len()],
+pub struct FilterMetrics {
+    messages: [AtomicU64; MessageOutcome::ALL.len()],
     verified: [AtomicU64; VERDICTS.len()],
     chains: [AtomicU64; VERDICTS.len()],
     /// Signatures made.
@@ -39,31 +39,31 @@ pub struct Metrics {
 }
 
 /// Results, in the order of their counters.
-pub(crate) const VERDICTS: [Verdict; 7] = [
-    Verdict::None,
-    Verdict::Pass,
-    Verdict::Fail,
-    Verdict::Policy,
-    Verdict::Neutral,
-    Verdict::Temperror,
-    Verdict::Permerror,
+pub(crate) const VERDICTS: [DkimVerdict; 7] = [
+    DkimVerdict::None,
+    DkimVerdict::Pass,
+    DkimVerdict::Fail,
+    DkimVerdict::Policy,
+    DkimVerdict::Neutral,
+    DkimVerdict::Temperror,
+    DkimVerdict::Permerror,
 ];
 
 /// Results of lookups, in the order of their counters.
 pub(crate) const LOOKUPS: [&str; 3] = ["records", "none", "error"];
 
-impl Metrics {
-    pub(crate) fn message(&self, outcome: Outcome) {
+impl FilterMetrics {
+    pub(crate) fn message(&self, outcome: MessageOutcome) {
         // unreachable because every outcome is among all
-        let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
+        let place = MessageOutcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
         count(&self.messages[place], 1);
     }
 
-    pub(crate) fn verified(&self, verdict: Verdict) {
+    pub(crate) fn verified(&self, verdict: DkimVerdict) {
         count(&self.verified[place(verdict)], 1);
     }
 
-    pub(crate) fn chain(&self, verdict: Verdict) {
+    pub(crate) fn chain(&self, verdict: DkimVerdict) {
         count(&self.chains[place(verdict)], 1);
     }
 
@@ -84,30 +84,30 @@ impl Metrics {
         count(&self.cache_waits, 1);
     }
 
-    pub(crate) fn reload(&self, reload: &Reload) {
+    pub(crate) fn reload(&self, reload: &TableReload) {
         match reload {
-            Reload::Unchanged => {}
-            Reload::Replaced(_) => count(&self.reloads, 1),
-            Reload::Refused(_) => count(&self.refused_reloads, 1),
+            TableReload::Unchanged => {}
+            TableReload::Replaced(_) => count(&self.reloads, 1),
+            TableReload::Refused(_) => count(&self.refused_reloads, 1),
         }
     }
 
     /// Messages with this outcome.
     #[must_use]
-    pub fn messages(&self, outcome: Outcome) -> u64 {
-        let found = Outcome::ALL.iter().zip(&self.messages).find(|(known, _)| **known == outcome);
+    pub fn messages(&self, outcome: MessageOutcome) -> u64 {
+        let found = MessageOutcome::ALL.iter().zip(&self.messages).find(|(known, _)| **known == outcome);
         found.map_or(0, |(_, counter)| read(counter))
     }
 
     /// Signatures with this result.
     #[must_use]
-    pub fn signatures(&self, verdict: Verdict) -> u64 {
+    pub fn signatures(&self, verdict: DkimVerdict) -> u64 {
         read(&self.verified[place(verdict)])
     }
 
     /// ARC chains with this result.
     #[must_use]
-    pub fn arc_chains(&self, verdict: Verdict) -> u64 {
+    pub fn arc_chains(&self, verdict: DkimVerdict) -> u64 {
         read(&self.chains[place(verdict)])
     }
 
@@ -121,7 +121,7 @@ pub(crate) fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-fn place(verdict: Verdict) -> usize {
+fn place(verdict: DkimVerdict) -> usize {
     // unreachable because every verdict is among them
     VERDICTS.iter().position(|known| *known == verdict).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// Addresses that begin alike, written `192.0.2.0/24`, `2001:db8::/32`, or as one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Network {
+pub struct IpNetwork {
     base: IpAddr,
     bits: u8,
 }
@@ -19,7 +19,7 @@ pub struct Network {
 #[error("{0:?}: expected an address, or an address and its length as in 192.0.2.0/24")]
 pub struct NetworkError(String);
 
-impl Network {
+impl IpNetwork {
     /// True where the address belongs to it. Addresses of version 4 in the clothes of version 6 count as what they are.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -35,7 +35,7 @@ impl Network {
     }
 }
 
-impl FromStr for Network {
+impl FromStr for IpNetwork {
     type Err = NetworkError;
 
     fn from_str(text: &str) -> Result<Self, NetworkError> {
@@ -53,7 +53,7 @@ impl FromStr for Network {
     }
 }
 
-impl TryFrom<String> for Network {
+impl TryFrom<String> for IpNetwork {
     type Error = NetworkError;
 
     fn try_from(text: String) -> Result<Self, NetworkError> {
@@ -61,7 +61,7 @@ impl TryFrom<String> for Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.base, self.bits)
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn has(network: &str, address: &str) -> bool {
-        network.parse::<Network>().unwrap().contains(address.parse().unwrap())
+        network.parse::<IpNetwork>().unwrap().contains(address.parse().unwrap())
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn what_is_no_network_is_refused() {
         for text in ["", "x", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/-1"] {
-            assert_eq!(text.parse::<Network>(), Err(NetworkError(text.into())));
+            assert_eq!(text.parse::<IpNetwork>(), Err(NetworkError(text.into())));
         }
     }
 }

@@ -1,15 +1,15 @@
 //! What became of a message, what is wrong with it, and what is done then.
 
-use oarlock_dkim::{Reason, Verified};
+use oarlock_dkim::{FailReason, VerifiedMessage};
 use serde::Deserialize;
 
-use oarlock_milter::protocol::{Change, SmtpReply};
-use oarlock_milter::session::{Action, Verdict};
+use oarlock_milter::protocol::{MessageChange, SmtpReply};
+use oarlock_milter::session::{FilterAction, FilterVerdict};
 
 /// What is done with a message that something is wrong with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Response {
+pub enum FaultResponse {
     /// It is taken.
     Accept,
     /// The client is to come again later.
@@ -23,42 +23,42 @@ pub enum Response {
 /// What is done with messages that something is wrong with.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Responses {
+pub struct FaultResponses {
     /// No key could be looked up for a message that has no signature that passes.
-    pub dns_error: Response,
+    pub dns_error: FaultResponse,
     /// There is no signature, or only some whose keys are being tried out (`t=y`).
-    pub no_signature: Response,
+    pub no_signature: FaultResponse,
     /// There are signatures, and none passes.
-    pub bad_signature: Response,
+    pub bad_signature: FaultResponse,
     /// The header is none, or beyond the limits; or a message to be signed has not one `From`.
-    pub malformed: Response,
+    pub malformed: FaultResponse,
     /// It was to be signed, and its author is not who has sent it: see `[signing] require_from`.
-    pub wrong_from: Response,
+    pub wrong_from: FaultResponse,
     /// It was to be signed and could not be.
-    pub signing_error: Response,
+    pub signing_error: FaultResponse,
     /// This program failed, or was overloaded.
-    pub internal_error: Response,
+    pub internal_error: FaultResponse,
 }
 
-impl Default for Responses {
+impl Default for FaultResponses {
     /// What is wrong with others' signatures is for those to judge who read the results. RFC 6376 6.3.
     fn default() -> Self {
         Self {
-            dns_error: Response::Accept,
-            no_signature: Response::Accept,
-            bad_signature: Response::Accept,
-            malformed: Response::Accept,
-            wrong_from: Response::Accept,
-            signing_error: Response::Tempfail,
-            internal_error: Response::Tempfail,
+            dns_error: FaultResponse::Accept,
+            no_signature: FaultResponse::Accept,
+            bad_signature: FaultResponse::Accept,
+            malformed: FaultResponse::Accept,
+            wrong_from: FaultResponse::Accept,
+            signing_error: FaultResponse::Tempfail,
+            internal_error: FaultResponse::Tempfail,
         }
     }
 }
 
 /// What is wrong with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// See [`Responses::dns_error`]; likewise the others.
+pub enum MessageFault {
+    /// See [`FaultResponses::dns_error`]; likewise the others.
     Dns,
     /// No signature.
     NoSignature,
@@ -74,7 +74,7 @@ pub enum Fault {
     Internal,
 }
 
-impl Response {
+impl FaultResponse {
     /// As settings have it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -87,7 +87,7 @@ impl Response {
     }
 }
 
-impl Fault {
+impl MessageFault {
     /// All of them, in the order of their counters.
     pub const ALL: [Self; 7] = [
         Self::Dns,
@@ -114,15 +114,15 @@ impl Fault {
     }
 
     /// What is wrong with a message as it was verified; None where a signature passes.
-    pub(crate) fn of(verified: &Verified) -> Option<Self> {
-        let failed: Vec<&Reason> =
+    pub(crate) fn of(verified: &VerifiedMessage) -> Option<Self> {
+        let failed: Vec<&FailReason> =
             verified.signatures.iter().map(|result| result.reason.as_ref()).collect::<Option<_>>()?;
-        let has = |wanted: fn(&Reason) -> bool| failed.iter().any(|reason| wanted(reason));
-        Some(if has(|reason| matches!(reason, Reason::Machine(_))) {
+        let has = |wanted: fn(&FailReason) -> bool| failed.iter().any(|reason| wanted(reason));
+        Some(if has(|reason| matches!(reason, FailReason::Machine(_))) {
             Self::Internal
         } else if verified.signatures.iter().all(|result| result.is_testing) {
             Self::NoSignature
-        } else if has(|reason| matches!(reason, Reason::Lookup(_))) {
+        } else if has(|reason| matches!(reason, FailReason::Lookup(_))) {
             Self::Dns
         } else {
             Self::BadSignature
@@ -151,68 +151,72 @@ impl Fault {
     }
 }
 
-impl Responses {
+impl FaultResponses {
     /// What is done about a fault.
     #[must_use]
-    pub fn to(&self, fault: Fault) -> Response {
+    pub fn to(&self, fault: MessageFault) -> FaultResponse {
         match fault {
-            Fault::Dns => self.dns_error,
-            Fault::NoSignature => self.no_signature,
-            Fault::BadSignature => self.bad_signature,
-            Fault::Malformed => self.malformed,
-            Fault::WrongFrom => self.wrong_from,
-            Fault::Signing => self.signing_error,
-            Fault::Internal => self.internal_error,
+            MessageFault::Dns => self.dns_error,
+            MessageFault::NoSignature => self.no_signature,
+            MessageFault::BadSignature => self.bad_signature,
+            MessageFault::Malformed => self.malformed,
+            MessageFault::WrongFrom => self.wrong_from,
+            MessageFault::Signing => self.signing_error,
+            MessageFault::Internal => self.internal_error,
         }
     }
 
     /// The verdict on a message with these changes, and perhaps a fault.
-    pub(crate) fn verdict(&self, fault: Option<Fault>, mut changes: Vec<Change>) -> Verdict {
-        let Some(fault) = fault else { return Verdict { changes, action: Action::Continue } };
+    pub(crate) fn verdict(
+        &self,
+        fault: Option<MessageFault>,
+        mut changes: Vec<MessageChange>,
+    ) -> FilterVerdict {
+        let Some(fault) = fault else { return FilterVerdict { changes, action: FilterAction::Continue } };
         let [temporary, permanent] = fault.replies();
         let action = match self.to(fault) {
-            Response::Accept => Action::Continue,
-            Response::Tempfail => reply(temporary, Action::Tempfail),
-            Response::Reject => reply(permanent, Action::Reject),
-            Response::Quarantine => {
-                changes.push(Change::Quarantine(permanent.2.into()));
-                Action::Continue
+            FaultResponse::Accept => FilterAction::Continue,
+            FaultResponse::Tempfail => reply(temporary, FilterAction::Tempfail),
+            FaultResponse::Reject => reply(permanent, FilterAction::Reject),
+            FaultResponse::Quarantine => {
+                changes.push(MessageChange::Quarantine(permanent.2.into()));
+                FilterAction::Continue
             }
         };
-        Verdict { changes, action }
+        FilterVerdict { changes, action }
     }
 }
 
-fn reply((code, extended, text): (u16, (u16, u16, u16), &str), otherwise: Action) -> Action {
-    SmtpReply::new(code, Some(extended), text).map_or(otherwise, Action::Reply)
+fn reply((code, extended, text): (u16, (u16, u16, u16), &str), otherwise: FilterAction) -> FilterAction {
+    SmtpReply::new(code, Some(extended), text).map_or(otherwise, FilterAction::Reply)
 }
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum MessageOutcome {
     /// Signed by one or more.
     Signed,
     /// A signature passes.
     Passed,
     /// Something is wrong with it.
-    Faulty(Fault),
+    Faulty(MessageFault),
     /// Neither to be signed nor to be verified.
     Ignored,
 }
 
-impl Outcome {
+impl MessageOutcome {
     /// All of them, in the order of their counters.
     pub const ALL: [Self; 10] = [
         Self::Signed,
         Self::Passed,
         Self::Ignored,
-        Self::Faulty(Fault::Dns),
-        Self::Faulty(Fault::NoSignature),
-        Self::Faulty(Fault::BadSignature),
-        Self::Faulty(Fault::Malformed),
-        Self::Faulty(Fault::WrongFrom),
-        Self::Faulty(Fault::Signing),
-        Self::Faulty(Fault::Internal),
+        Self::Faulty(MessageFault::Dns),
+        Self::Faulty(MessageFault::NoSignature),
+        Self::Faulty(MessageFault::BadSignature),
+        Self::Faulty(MessageFault::Malformed),
+        Self::Faulty(MessageFault::WrongFrom),
+        Self::Faulty(MessageFault::Signing),
+        Self::Faulty(MessageFault::Internal),
     ];
 
     /// As log and metrics have it.

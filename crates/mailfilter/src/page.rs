@@ -3,31 +3,31 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock_io::metrics::{Page, Text, engines};
+use oarlock_io::metrics::{MetricsPage, MetricsText, append_engine_metrics};
 
-use crate::metrics::{Metrics, VERDICTS, read};
-use crate::outcome::Outcome;
-use crate::state::{Base, Current};
-use oarlock_milter::counters::{self, Counters};
-use oarlock_milter::protocol::ErrorKind;
+use crate::metrics::{FilterMetrics, VERDICTS, read};
+use crate::outcome::MessageOutcome;
+use crate::state::{CurrentState, FilterResources};
+use oarlock_milter::counters::{self, MilterCounters};
+use oarlock_milter::protocol::ProtocolErrorKind;
 
 /// What is shown of a running filter.
 #[derive(Debug)]
-pub(crate) struct Status {
-    pub(crate) base: Base,
-    pub(crate) current: Arc<Current>,
-    pub(crate) counters: Arc<Counters>,
+pub(crate) struct FilterStatus {
+    pub(crate) base: FilterResources,
+    pub(crate) current: Arc<CurrentState>,
+    pub(crate) counters: Arc<MilterCounters>,
     pub(crate) is_draining: AtomicBool,
 }
 
-impl Page for Status {
+impl MetricsPage for FilterStatus {
     fn page(&self) -> String {
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         about(&mut text, self);
         connections(&mut text, &self.counters);
         messages(&mut text, &self.base.metrics, &self.counters);
         keys(&mut text, self);
-        engines(&mut text, &self.base.accelerator);
+        append_engine_metrics(&mut text, &self.base.accelerator);
         text.finish()
     }
 
@@ -36,7 +36,7 @@ impl Page for Status {
     }
 }
 
-fn about(text: &mut Text, status: &Status) {
+fn about(text: &mut MetricsText, status: &FilterStatus) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the filter stops, else 0.");
@@ -48,12 +48,12 @@ fn about(text: &mut Text, status: &Status) {
 }
 
 /// A counter without labels.
-fn total(text: &mut Text, name: &str, help: &str, counter: &AtomicU64) {
+fn total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
     text.counter(name, help);
     text.sample(name, &[], read(counter));
 }
 
-fn connections(text: &mut Text, counters: &Counters) {
+fn connections(text: &mut MetricsText, counters: &MilterCounters) {
     text.gauge("oarlock_connections_open", "Connections of MTAs now.");
     text.sample("oarlock_connections_open", &[], read(&counters.open_connections));
     total(text, "oarlock_connections_total", "Connections taken in.", &counters.connections);
@@ -69,22 +69,22 @@ fn connections(text: &mut Text, counters: &Counters) {
     ] {
         text.sample(ended, &[("why", why)], read(counter));
     }
-    for kind in ErrorKind::ALL {
+    for kind in ProtocolErrorKind::ALL {
         text.sample(ended, &[("why", kind.name())], counters.protocol_errors(kind));
     }
     total(text, "oarlock_received_bytes_total", "Bytes from MTAs.", &counters.received_bytes);
     total(text, "oarlock_sent_bytes_total", "Bytes to MTAs.", &counters.sent_bytes);
 }
 
-fn messages(text: &mut Text, metrics: &Metrics, counters: &Counters) {
+fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCounters) {
     let name = "oarlock_milter_messages_total";
     text.counter(name, "Messages by what became of them.");
-    for outcome in Outcome::ALL {
+    for outcome in MessageOutcome::ALL {
         text.sample(name, &[("outcome", outcome.name())], metrics.messages(outcome));
     }
     let name = "oarlock_milter_replies_total";
     text.counter(name, "What MTAs were told, by reply.");
-    for reply in counters::Outcome::ALL {
+    for reply in counters::CountedOutcome::ALL {
         text.sample(name, &[("reply", reply.name())], counters.outcomes(reply));
     }
     let aborted = &counters.aborted_messages;
@@ -112,7 +112,7 @@ fn messages(text: &mut Text, metrics: &Metrics, counters: &Counters) {
     }
 }
 
-fn keys(text: &mut Text, status: &Status) {
+fn keys(text: &mut MetricsText, status: &FilterStatus) {
     let metrics = &status.base.metrics;
     let name = "oarlock_milter_lookups_total";
     text.counter(name, "Key records that were asked for, by answer.");

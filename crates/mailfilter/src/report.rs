@@ -1,14 +1,14 @@
 //! What is known of a message when it is done: for the MTA, the log and the counters.
 
-use crate::outcome::{Fault, Outcome};
-use oarlock_milter::protocol::Change;
+use crate::outcome::{MessageFault, MessageOutcome};
+use oarlock_milter::protocol::MessageChange;
 
 /// What came of a message.
 #[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) outcome: Outcome,
+pub(crate) struct MessageReport {
+    pub(crate) outcome: MessageOutcome,
     /// What is added to it.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<MessageChange>,
     /// Places of results in our name, the last one first.
     pub(crate) forged: Vec<u32>,
     /// Each signature in a few words.
@@ -19,8 +19,8 @@ pub(crate) struct Report {
     pub(crate) reason: Option<String>,
 }
 
-impl Report {
-    pub(crate) fn of(outcome: Outcome) -> Self {
+impl MessageReport {
+    pub(crate) fn of(outcome: MessageOutcome) -> Self {
         Self {
             outcome,
             changes: Vec::new(),
@@ -31,13 +31,13 @@ impl Report {
         }
     }
 
-    pub(crate) fn failed(outcome: Outcome, reason: impl ToString) -> Self {
+    pub(crate) fn failed(outcome: MessageOutcome, reason: impl ToString) -> Self {
         Self { reason: Some(reason.to_string()), ..Self::of(outcome) }
     }
 
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<MessageFault> {
         match self.outcome {
-            Outcome::Faulty(fault) => Some(fault),
+            MessageOutcome::Faulty(fault) => Some(fault),
             _ => None,
         }
     }
@@ -45,14 +45,15 @@ impl Report {
     /// Results in our name that we have not written: all of a stranger's message. What an internal host hands on and we sign has been
     /// here before, so that they may be ours.
     pub(crate) fn removes_forged(&self, is_internal: bool) -> bool {
-        let is_signed = matches!(self.outcome, Outcome::Signed | Outcome::Faulty(Fault::Signing));
+        let is_signed =
+            matches!(self.outcome, MessageOutcome::Signed | MessageOutcome::Faulty(MessageFault::Signing));
         !(is_signed && is_internal)
     }
 }
 
 /// A header field at the top, as it is told to an MTA: its folds are LF.
-pub(crate) fn insertion(field: &str) -> Change {
+pub(crate) fn insertion(field: &str) -> MessageChange {
     let (name, value) = field.split_once(':').unwrap_or((field, ""));
     let value = value.replace("\r\n", "\n").into_bytes();
-    Change::InsertHeader { index: 0, name: name.as_bytes().to_vec(), value }
+    MessageChange::InsertHeader { index: 0, name: name.as_bytes().to_vec(), value }
 }

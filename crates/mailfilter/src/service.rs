@@ -9,53 +9,53 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_io::dns::TxtLookup;
-use oarlock_milter::counters::{Counters, count};
-use oarlock_milter::server::Server;
-use oarlock_milter::socket::Socket;
+use oarlock_milter::counters::{MilterCounters, count};
+use oarlock_milter::server::MilterServer;
+use oarlock_milter::socket::MilterSocket;
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::config::{Config, ConfigError};
-use crate::error::ServiceError;
+use crate::config::{FilterConfig, FilterConfigError};
+use crate::error::FilterServiceError;
 use crate::filter::DkimFilters;
-use crate::keys::KeyFault;
-use crate::metrics::Metrics;
-use crate::page::Status;
-use crate::state::{Base, Current, Shared};
-use crate::table::{Reload, TableError};
+use crate::keys::SigningKeyFault;
+use crate::metrics::FilterMetrics;
+use crate::page::FilterStatus;
+use crate::state::{CurrentState, FilterResources, FilterState};
+use crate::table::{SigningTableError, TableReload};
 
 /// Everything but sockets: engines proved, the table read, keys found when they are needed.
 #[derive(Clone, Debug)]
-pub struct Service {
-    current: Arc<Current>,
-    base: Base,
-    config: Config,
+pub struct FilterService {
+    current: Arc<CurrentState>,
+    base: FilterResources,
+    config: FilterConfig,
 }
 
-impl Service {
+impl FilterService {
     /// Makes settings real. `lookups` knows key records.
     ///
     /// # Errors
     /// A setting cannot work, or a file that it names cannot be used.
     pub async fn open(
-        config: Config,
+        config: FilterConfig,
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
-    ) -> Result<Self, ServiceError> {
+    ) -> Result<Self, FilterServiceError> {
         config.check()?;
         let settings = config.clone();
         let opened = spawn_blocking(move || {
-            let base = Base::open(&settings, engines, lookups)?;
-            let shared = Shared::build(&settings, &base, None)?;
-            Ok::<_, ServiceError>((base, shared))
+            let base = FilterResources::open(&settings, engines, lookups)?;
+            let shared = FilterState::build(&settings, &base, None)?;
+            Ok::<_, FilterServiceError>((base, shared))
         });
-        let (base, shared) = opened.await.map_err(|error| ServiceError::Start(error.to_string()))??;
+        let (base, shared) = opened.await.map_err(|error| FilterServiceError::Start(error.to_string()))??;
         if shared.tables.is_none() && config.mode.signs() {
             warn!("nothing is signed: [signing] table is not set");
         }
-        Ok(Self { current: Arc::new(Current::new(shared)), base, config })
+        Ok(Self { current: Arc::new(CurrentState::new(shared)), base, config })
     }
 
     /// Filters for a server of one's own.
@@ -68,49 +68,51 @@ impl Service {
     ///
     /// # Errors
     /// A socket cannot be bound.
-    pub async fn bind(&self) -> Result<Bound, ServiceError> {
-        let sockets = self.config.sockets().map_err(ConfigError::from)?;
-        let server = Server::bind(&sockets, self.filters(), self.config.settings()?).await?;
+    pub async fn bind(&self) -> Result<BoundService, FilterServiceError> {
+        let sockets = self.config.sockets().map_err(FilterConfigError::from)?;
+        let server = MilterServer::bind(&sockets, self.filters(), self.config.settings()?).await?;
         for socket in server.sockets() {
-            if !matches!(socket, Socket::Unix(_)) {
+            if !matches!(socket, MilterSocket::Unix(_)) {
                 warn!(%socket, "whoever reaches this TCP socket can have mail signed: prefer a UNIX socket");
             }
         }
         let metrics = match self.config.listen.metrics {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
-                Some(listener.map_err(|error| ServiceError::Metrics { address, error })?)
+                Some(listener.map_err(|error| FilterServiceError::Metrics { address, error })?)
             }
             None => None,
         };
-        Ok(Bound { service: self.clone(), server, metrics })
+        Ok(BoundService { service: self.clone(), server, metrics })
     }
 
     /// Reads the key of every line of the signing table that signs, each file once, and returns what is wrong with them: keys at a
     /// cryptoserver that does not answer are among it.
-    pub async fn check_keys(&self) -> Vec<KeyFault> {
+    pub async fn check_keys(&self) -> Vec<SigningKeyFault> {
         let shared = self.current.get();
         let Some(tables) = shared.tables.clone() else { return Vec::new() };
         let path = tables.path().to_owned();
         let checked = spawn_blocking(move || tables.current().check_keys(&shared.keys));
-        let unchecked = |error: JoinError| vec![KeyFault::Read { path, reason: error.to_string() }];
+        let unchecked = |error: JoinError| vec![SigningKeyFault::Read { path, reason: error.to_string() }];
         ended(checked).await.unwrap_or_else(unchecked)
     }
 
     /// Looks at the signing table again: where its file has changed, or because it `is_asked` for. A new table that is no good is
     /// refused, and the old one stays.
-    pub async fn reload(&self, is_asked: bool) -> Reload {
+    pub async fn reload(&self, is_asked: bool) -> TableReload {
         let shared = self.current.get();
-        let Some(tables) = shared.tables.clone() else { return Reload::Unchanged };
+        let Some(tables) = shared.tables.clone() else { return TableReload::Unchanged };
         let path = tables.path().to_owned();
         let looked = spawn_blocking(move || tables.reload(is_asked, &shared.keys));
-        let unread = |error: JoinError| Reload::Refused(TableError::Read { path, reason: error.to_string() });
+        let unread = |error: JoinError| {
+            TableReload::Refused(SigningTableError::Read { path, reason: error.to_string() })
+        };
         let reload = looked.await.unwrap_or_else(unread);
         self.base.metrics.reload(&reload);
         match &reload {
-            Reload::Unchanged => {}
-            Reload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
-            Reload::Refused(error) => {
+            TableReload::Unchanged => {}
+            TableReload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
+            TableReload::Refused(error) => {
                 error!(%error, "the new signing table is refused, the old one stays until a good one or SIGHUP comes");
             }
         }
@@ -122,14 +124,14 @@ impl Service {
     ///
     /// # Errors
     /// A setting cannot work, or a file that it names cannot be used.
-    pub async fn reconfigure(&self, config: Config) -> Result<(), ServiceError> {
+    pub async fn reconfigure(&self, config: FilterConfig) -> Result<(), FilterServiceError> {
         let (base, before) = (self.base.clone(), self.current.get());
         let fixed = self.config.fixed_changes(&config);
         let built = spawn_blocking(move || {
             config.check()?;
-            Shared::build(&config, &base, Some(&before))
+            FilterState::build(&config, &base, Some(&before))
         });
-        match built.await.unwrap_or_else(|error| Err(ServiceError::Start(error.to_string()))) {
+        match built.await.unwrap_or_else(|error| Err(FilterServiceError::Start(error.to_string()))) {
             Ok(shared) => {
                 let lines = shared.tables.as_ref().map_or(0, |tables| tables.current().len());
                 self.current.replace(shared);
@@ -150,7 +152,7 @@ impl Service {
 
     /// What it counts.
     #[must_use]
-    pub fn metrics(&self) -> &Metrics {
+    pub fn metrics(&self) -> &FilterMetrics {
         &self.base.metrics
     }
 
@@ -205,22 +207,22 @@ async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
 
 /// A service that listens and does not answer yet.
 #[derive(Debug)]
-pub struct Bound {
-    service: Service,
-    server: Server<DkimFilters>,
+pub struct BoundService {
+    service: FilterService,
+    server: MilterServer<DkimFilters>,
     metrics: Option<TcpListener>,
 }
 
-impl Bound {
+impl BoundService {
     /// Where it listens.
     #[must_use]
-    pub fn sockets(&self) -> Vec<Socket> {
+    pub fn sockets(&self) -> Vec<MilterSocket> {
         self.server.sockets()
     }
 
     /// What it counts of the protocol.
     #[must_use]
-    pub fn counters(&self) -> Arc<Counters> {
+    pub fn counters(&self) -> Arc<MilterCounters> {
         self.server.counters()
     }
 
@@ -233,7 +235,7 @@ impl Bound {
     /// Serves until `stop` is ready, then drains; metrics are shown meanwhile.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { service, server, metrics } = self;
-        let status = Arc::new(Status {
+        let status = Arc::new(FilterStatus {
             base: service.base.clone(),
             current: Arc::clone(&service.current),
             counters: server.counters(),

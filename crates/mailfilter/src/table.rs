@@ -21,35 +21,35 @@ use std::sync::Arc;
 use oarlock_dkim::ascii_form;
 use smallvec::SmallVec;
 
-pub use current::Reload;
-pub(crate) use current::Tables;
+pub(crate) use current::TableFile;
+pub use current::TableReload;
 
-use crate::author::Author;
-use crate::keys::{KeyFault, KeyFile, KeyReader};
+use crate::author::AuthorAddress;
+use crate::keys::{KeyReader, SigningKeyFault, SigningKeyFile};
 
 /// Who signs for which authors.
 #[derive(Debug, Default)]
 pub struct SigningTable {
-    lines: Vec<Line>,
+    lines: Vec<SigningLine>,
     /// Places in `lines`, in their order, by pattern.
     patterns: HashMap<Box<str>, SmallVec<[u32; 2]>>,
-    files: HashMap<PathBuf, Arc<KeyFile>>,
+    files: HashMap<PathBuf, Arc<SigningKeyFile>>,
 }
 
 /// One signature for those that a pattern matches.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct SigningLine {
     /// `d=`; None for the author's own.
     pub(crate) domain: Option<Arc<str>>,
     pub(crate) selector: Arc<str>,
     pub(crate) identity: Option<Arc<str>>,
-    pub(crate) state: State,
-    pub(crate) file: Arc<KeyFile>,
+    pub(crate) state: KeyState,
+    pub(crate) file: Arc<SigningKeyFile>,
 }
 
 /// In which part of its life a key is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub enum KeyState {
     /// It signs.
     #[default]
     Active,
@@ -61,7 +61,7 @@ pub enum State {
 
 /// A line before it is understood.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     pub(crate) pattern: String,
     pub(crate) selector: String,
     pub(crate) key: String,
@@ -75,7 +75,7 @@ pub(crate) struct Row {
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TableError {
+pub enum SigningTableError {
     /// It cannot be read.
     #[error("{}: {reason}", path.display())]
     Read {
@@ -100,12 +100,12 @@ pub enum TableError {
         /// The table.
         path: PathBuf,
         /// The fault of each key, in the order of the lines.
-        faults: Vec<KeyFault>,
+        faults: Vec<SigningKeyFault>,
     },
 }
 
 /// The first faults, a line each.
-fn shown(faults: &[KeyFault]) -> String {
+fn shown(faults: &[SigningKeyFault]) -> String {
     const MAX_SHOWN: usize = 20;
     let mut lines: Vec<String> = faults.iter().take(MAX_SHOWN).map(|fault| format!("  {fault}")).collect();
     if faults.len() > MAX_SHOWN {
@@ -150,20 +150,24 @@ impl SigningTable {
     /// Lines in the order of `rows`. Key files count from `directory`; those that `before` has read and that have not changed are not
     /// read again. No key is read here.
     fn build(
-        rows: impl IntoIterator<Item = Row>,
+        rows: impl IntoIterator<Item = TableRow>,
         path: &Path,
         before: Option<&Self>,
-    ) -> Result<Self, TableError> {
-        let mut builder = Builder::new(path.parent().unwrap_or(Path::new("")), before);
+    ) -> Result<Self, SigningTableError> {
+        let mut builder = TableBuilder::new(path.parent().unwrap_or(Path::new("")), before);
         for row in rows {
             let line = row.number;
-            builder.add(row).map_err(|fault| TableError::Line { path: path.to_owned(), line, fault })?;
+            builder.add(row).map_err(|fault| SigningTableError::Line {
+                path: path.to_owned(),
+                line,
+                fault,
+            })?;
         }
         Ok(builder.table)
     }
 
     /// Lines for an author that are no longer than they have to be: of the patterns that match, the narrowest counts alone.
-    pub(crate) fn find(&self, author: &Author) -> impl Iterator<Item = &Line> {
+    pub(crate) fn find(&self, author: &AuthorAddress) -> impl Iterator<Item = &SigningLine> {
         let domain = author.domain();
         let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
         let exact = [author.address.clone(), domain.to_owned()];
@@ -173,10 +177,11 @@ impl SigningTable {
     }
 
     /// Reads the key of every line that signs, each file once, on all cores, and returns what is wrong in the order of the lines.
-    pub(crate) fn check_keys(&self, reader: &KeyReader) -> Vec<KeyFault> {
+    pub(crate) fn check_keys(&self, reader: &KeyReader) -> Vec<SigningKeyFault> {
         let mut seen = HashSet::new();
-        let signing = self.lines.iter().filter(|line| line.state != State::Retiring);
-        let lines: Vec<&Line> = signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
+        let signing = self.lines.iter().filter(|line| line.state != KeyState::Retiring);
+        let lines: Vec<&SigningLine> =
+            signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
         in_parallel(&lines, |lines| {
             lines.iter().filter_map(|line| line.file.check(&line.selector, reader).err()).collect()
         })
@@ -212,7 +217,7 @@ fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sy
 }
 
 /// A table being made.
-struct Builder<'a> {
+struct TableBuilder<'a> {
     table: SigningTable,
     directory: &'a Path,
     before: Option<&'a SigningTable>,
@@ -220,12 +225,12 @@ struct Builder<'a> {
     words: HashSet<Arc<str>>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> TableBuilder<'a> {
     fn new(directory: &'a Path, before: Option<&'a SigningTable>) -> Self {
         Self { table: SigningTable::default(), directory, before, words: HashSet::new() }
     }
 
-    fn add(&mut self, row: Row) -> Result<(), LineFault> {
+    fn add(&mut self, row: TableRow) -> Result<(), LineFault> {
         let (pattern, own) = pattern_of(&row.pattern)?;
         let domain = match &row.domain {
             Some(domain) => Some(name_of(domain)?),
@@ -236,11 +241,11 @@ impl<'a> Builder<'a> {
         {
             return Err(LineFault::Identity { identity: identity.clone(), domain: domain.to_owned() });
         }
-        let line = Line {
+        let line = SigningLine {
             selector: self.word(&name_of(&row.selector)?),
             domain: domain.map(|domain| self.word(&domain)),
             identity: row.identity.as_deref().map(Into::into),
-            state: row.state.as_deref().map_or(Ok(State::default()), State::from_str)?,
+            state: row.state.as_deref().map_or(Ok(KeyState::default()), KeyState::from_str)?,
             file: self.file(&row.key),
         };
         let table = &mut self.table;
@@ -267,19 +272,19 @@ impl<'a> Builder<'a> {
         new
     }
 
-    fn file(&mut self, name: &str) -> Arc<KeyFile> {
+    fn file(&mut self, name: &str) -> Arc<SigningKeyFile> {
         let path = self.directory.join(name);
         if let Some(known) = self.table.files.get(&path) {
             return Arc::clone(known);
         }
         let kept = self.before.and_then(|before| before.files.get(&path)).filter(|file| file.is_current());
-        let file = kept.map_or_else(|| Arc::new(KeyFile::new(path.clone())), Arc::clone);
+        let file = kept.map_or_else(|| Arc::new(SigningKeyFile::new(path.clone())), Arc::clone);
         self.table.files.insert(path, Arc::clone(&file));
         file
     }
 }
 
-impl FromStr for State {
+impl FromStr for KeyState {
     type Err = LineFault;
 
     fn from_str(text: &str) -> Result<Self, LineFault> {

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use oarlock_dkim::{claims_to_be, comes_from};
+use oarlock_dkim::{claims_authserv_id, is_from_authserv_id};
 
-use crate::network::Network;
+use crate::network::IpNetwork;
 
 /// Names under which results are written here, and who may write them.
 #[derive(Clone, Debug, Default)]
@@ -14,14 +14,14 @@ pub(crate) struct TrustSettings {
     /// Names of others of this site, which only its own hosts may use.
     pub(crate) authserv_ids: Vec<String>,
     /// Hosts of this site that verify before us and remove what strangers write under these names.
-    pub(crate) networks: Vec<Network>,
+    pub(crate) networks: Vec<IpNetwork>,
     /// Names of filters before us in the same MTA, which removes them from what comes in.
     pub(crate) filters: Vec<String>,
 }
 
 /// The settings as they hold for one client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trust<'a> {
+pub(crate) struct ClientTrust<'a> {
     pub(crate) settings: &'a TrustSettings,
     /// The client is a host of this site that verifies.
     pub(crate) is_of_hop: bool,
@@ -48,13 +48,13 @@ impl TrustSettings {
         self.filters.iter().map(String::as_str).find(|name| is_of_site(name))
     }
 
-    pub(crate) fn of_client(&self, client: Option<IpAddr>) -> Trust<'_> {
+    pub(crate) fn of_client(&self, client: Option<IpAddr>) -> ClientTrust<'_> {
         let is_of_hop = client.is_some_and(|ip| self.networks.iter().any(|network| network.contains(ip)));
-        Trust { settings: self, is_of_hop }
+        ClientTrust { settings: self, is_of_hop }
     }
 }
 
-impl<'a> Trust<'a> {
+impl<'a> ClientTrust<'a> {
     #[cfg(test)]
     pub(crate) fn of_strangers(settings: &'a TrustSettings) -> Self {
         Self { settings, is_of_hop: false }
@@ -65,9 +65,9 @@ impl<'a> Trust<'a> {
         let TrustSettings { authserv_id, authserv_ids, filters, .. } = self.settings;
         let site = || std::iter::once(authserv_id).chain(authserv_ids);
         let is_of_filter = filters.iter().any(|name| begins_with_name(value, name));
-        if is_of_filter || (self.is_of_hop && site().any(|name| comes_from(value, name))) {
+        if is_of_filter || (self.is_of_hop && site().any(|name| is_from_authserv_id(value, name))) {
             ResultsOrigin::Trusted
-        } else if site().any(|name| claims_to_be(value, name)) {
+        } else if site().any(|name| claims_authserv_id(value, name)) {
             ResultsOrigin::Forged
         } else {
             ResultsOrigin::Elsewhere

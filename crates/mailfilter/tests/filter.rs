@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::keys::generate;
-use oarlock_io::dns::{Asked, TempReason, TxtAnswer, TxtLookup};
-use oarlock_mailfilter::{Fault, Outcome, Reload, Service};
-use oarlock_milter::client::Answer;
-use oarlock_milter::protocol::{Change, Command, Connect, Envelope, Family, Reply, Steps};
-use oarlock_milter::{Client, Socket};
+use oarlock_io::dns::{LookupFuture, TempReason, TxtAnswer, TxtLookup};
+use oarlock_mailfilter::{FilterService, MessageFault, MessageOutcome, TableReload};
+use oarlock_milter::client::FilterAnswer;
+use oarlock_milter::protocol::{
+    AddressFamily, ConnectInfo, EnvelopeAddress, FilterReply, MessageChange, MilterCommand, Steps,
+};
+use oarlock_milter::{MilterClient, MilterSocket};
 use running_filter::{Mail, Place, Post, engines, scalar, text};
 
 fn read(counter: &AtomicU64) -> u64 {
@@ -20,9 +22,9 @@ fn read(counter: &AtomicU64) -> u64 {
 }
 
 /// Name and value of each insertion, as they come.
-fn inserted(answer: &Answer) -> Vec<String> {
-    let name = |change: &Change| match change {
-        Change::InsertHeader { index: 0, name, .. } => text(name),
+fn inserted(answer: &FilterAnswer) -> Vec<String> {
+    let name = |change: &MessageChange| match change {
+        MessageChange::InsertHeader { index: 0, name, .. } => text(name),
         other => panic!("{other:?}"),
     };
     answer.changes.iter().map(name).collect()
@@ -43,7 +45,7 @@ async fn what_is_signed_verifies_with_every_engine_and_every_mta() {
         let post = Post::open(place.config(""), engine, place.dns()).await;
         // With exact white space and without, with and without replies.
         for steps in [Steps::ALL, Steps::SKIP | Steps::NO_REPLY_HEADER, Steps::VERSION_1] {
-            let mut client = Client::connect(&post.socket).await.unwrap();
+            let mut client = MilterClient::connect(&post.socket).await.unwrap();
             client.offer(6, oarlock_milter::protocol::Actions::ALL, steps).await.unwrap();
             client.greet(b"").await.unwrap();
             let answer = post
@@ -66,9 +68,9 @@ async fn what_is_signed_verifies_with_every_engine_and_every_mta() {
             client.quit().await.unwrap();
         }
         let metrics = post.service.metrics();
-        assert_eq!((read(&metrics.signed), metrics.messages(Outcome::Signed)), (6, 3));
-        assert_eq!((metrics.messages(Outcome::Passed), read(&metrics.key_reads)), (3, 2));
-        assert_eq!(metrics.messages(Outcome::Faulty(Fault::BadSignature)), 3);
+        assert_eq!((read(&metrics.signed), metrics.messages(MessageOutcome::Signed)), (6, 3));
+        assert_eq!((metrics.messages(MessageOutcome::Passed), read(&metrics.key_reads)), (3, 2));
+        assert_eq!(metrics.messages(MessageOutcome::Faulty(MessageFault::BadSignature)), 3);
         assert_eq!(metrics.lookups().map(|(_, count)| count).sum::<u64>(), 2);
         post.stopped().await;
     }
@@ -85,8 +87,11 @@ async fn results_in_our_name_are_removed_from_the_last_on_and_ours_are_on_top() 
         .with("Authentication-Results", " (comment) MX.Example 1;\n dkim=pass")
         .with("Authentication-Results", forged);
     let answer = post.receive(&mail).await;
-    let removal =
-        |index| Change::ChangeHeader { index, name: b"Authentication-Results".to_vec(), value: Vec::new() };
+    let removal = |index| MessageChange::ChangeHeader {
+        index,
+        name: b"Authentication-Results".to_vec(),
+        value: Vec::new(),
+    };
     assert_eq!(answer.changes[..3], [removal(4), removal(3), removal(1)]);
     assert_eq!(answer.changes.len(), 4);
     let changed = mail.changed(&answer);
@@ -108,34 +113,34 @@ async fn own_messages_are_told_by_client_and_author() {
     let place = Place::of_example();
     let post = place.post("").await;
     let connected = async |family, address: &'static [u8], macros: &'static [u8], mail: &Mail| {
-        let mut client = Client::connect(&post.socket).await.unwrap();
+        let mut client = MilterClient::connect(&post.socket).await.unwrap();
         client.negotiate().await.unwrap();
-        let connect = Connect { host: b"client", family, port: 25, address };
-        client.say(&Command::Connect(connect), b"").await.unwrap();
+        let connect = ConnectInfo { host: b"client", family, port: 25, address };
+        client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
         let answer = post.send(&mut client, mail, macros).await;
         inserted(&answer)[0].clone()
     };
     let (signed, verified) = ("DKIM-Signature", "Authentication-Results");
     let mail = Mail::plain();
-    assert_eq!(connected(Family::Inet, b"127.0.0.9", b"", &mail).await, signed);
-    assert_eq!(connected(Family::Inet6, b"IPv6:::1", b"", &mail).await, signed);
+    assert_eq!(connected(AddressFamily::Inet, b"127.0.0.9", b"", &mail).await, signed);
+    assert_eq!(connected(AddressFamily::Inet6, b"IPv6:::1", b"", &mail).await, signed);
     // Over TCP anybody can say so.
-    assert_eq!(connected(Family::Unix, b"/run/socket", b"", &mail).await, verified);
-    assert_eq!(connected(Family::Inet, b"192.0.2.1", b"{auth_authen}\0joe\0", &mail).await, signed);
-    assert_eq!(connected(Family::Inet, b"192.0.2.1", b"{auth_authen}\0\0", &mail).await, verified);
-    assert_eq!(connected(Family::Inet, b"192.0.2.1", b"", &mail).await, verified);
-    assert_eq!(connected(Family::Unknown, b"", b"", &mail).await, verified);
+    assert_eq!(connected(AddressFamily::Unix, b"/run/socket", b"", &mail).await, verified);
+    assert_eq!(connected(AddressFamily::Inet, b"192.0.2.1", b"{auth_authen}\0joe\0", &mail).await, signed);
+    assert_eq!(connected(AddressFamily::Inet, b"192.0.2.1", b"{auth_authen}\0\0", &mail).await, verified);
+    assert_eq!(connected(AddressFamily::Inet, b"192.0.2.1", b"", &mail).await, verified);
+    assert_eq!(connected(AddressFamily::Unknown, b"", b"", &mail).await, verified);
     let other = mail.clone().from(" joe@example.org");
-    assert_eq!(connected(Family::Inet, b"127.0.0.9", b"", &other).await, verified);
+    assert_eq!(connected(AddressFamily::Inet, b"127.0.0.9", b"", &other).await, verified);
     let hidden = mail.clone().from(" \"joe@example.com\" (<joe@example.com>) <joe@example.org>");
-    assert_eq!(connected(Family::Inet, b"127.0.0.9", b"", &hidden).await, verified);
+    assert_eq!(connected(AddressFamily::Inet, b"127.0.0.9", b"", &hidden).await, verified);
     // One From is due.
     let answer = post.submit(&mail.clone().with("From", " eve@example.com")).await;
-    assert_eq!((answer.changes.len(), answer.reply), (0, Reply::Continue));
+    assert_eq!((answer.changes.len(), answer.reply), (0, FilterReply::Continue));
     let mut none = mail.clone();
     none.headers.retain(|(name, _)| name != "From");
     assert_eq!(post.submit(&none).await.changes.len(), 0);
-    assert_eq!(post.service.metrics().messages(Outcome::Faulty(Fault::Malformed)), 2);
+    assert_eq!(post.service.metrics().messages(MessageOutcome::Faulty(MessageFault::Malformed)), 2);
     post.stopped().await;
 }
 
@@ -152,10 +157,10 @@ async fn messages_gather_their_jobs_while_others_are_under_way() {
     // By then it is known what each job costs, so that one alone could be computed by who submits it.
     let alone = round().await;
     let mut other = post.client().await;
-    let from = Envelope::new(b"<jane@example.net>\0").unwrap();
-    other.say(&Command::Mail(from), b"").await.unwrap();
-    other.say(&Command::Header { name: b"From", value: b" jane@example.net" }, b"").await.unwrap();
-    assert_eq!(other.say(&Command::EndOfHeaders, b"").await.unwrap(), Reply::Continue);
+    let from = EnvelopeAddress::new(b"<jane@example.net>\0").unwrap();
+    other.say(&MilterCommand::Mail(from), b"").await.unwrap();
+    other.say(&MilterCommand::Header { name: b"From", value: b" jane@example.net" }, b"").await.unwrap();
+    assert_eq!(other.say(&MilterCommand::EndOfHeaders, b"").await.unwrap(), FilterReply::Continue);
     let beside = round().await;
     assert!(beside.completed > alone.completed, "{beside:?}");
     assert_eq!(beside.on_caller, alone.on_caller, "{beside:?}");
@@ -168,8 +173,8 @@ async fn modes_leave_the_rest_alone() {
     let place = Place::of_example();
     let post = place.post("mode = \"sign\"").await;
     let answer = post.receive(&Mail::plain()).await;
-    assert_eq!((answer.changes.len(), answer.reply), (0, Reply::Accept), "before the body is sent");
-    assert_eq!(post.receive(&Mail::plain().with("a b", " c")).await.reply, Reply::Accept);
+    assert_eq!((answer.changes.len(), answer.reply), (0, FilterReply::Accept), "before the body is sent");
+    assert_eq!(post.receive(&Mail::plain().with("a b", " c")).await.reply, FilterReply::Accept);
     assert_eq!(inserted(&post.submit(&Mail::plain()).await).len(), 2);
     post.stopped().await;
     let post = place.post("mode = \"verify\"").await;
@@ -203,13 +208,13 @@ async fn states_of_keys_turn_over_without_a_gap() {
     };
     assert_eq!(selectors().await, ["s1", "s2"]);
     place.table("example.com s1 rsa\nexample.com s3 new test\n");
-    assert!(matches!(post.service.reload(false).await, Reload::Replaced(_)));
+    assert!(matches!(post.service.reload(false).await, TableReload::Replaced(_)));
     assert_eq!(selectors().await, ["s1", "s3"]);
     place.table("example.com s1 rsa retiring\nexample.com s3 new\n");
-    assert!(matches!(post.service.reload(false).await, Reload::Replaced(_)));
+    assert!(matches!(post.service.reload(false).await, TableReload::Replaced(_)));
     assert_eq!(selectors().await, ["s3"]);
     place.table("example.com s1 rsa retiring\nexample.com s3\n");
-    assert!(matches!(post.service.reload(false).await, Reload::Refused(_)));
+    assert!(matches!(post.service.reload(false).await, TableReload::Refused(_)));
     assert_eq!(selectors().await, ["s3"]);
     let metrics = post.service.metrics();
     assert_eq!((read(&metrics.reloads), read(&metrics.refused_reloads), read(&metrics.key_reads)), (2, 1, 3));
@@ -238,12 +243,12 @@ async fn ten_thousand_fields_are_a_message_and_more_than_the_limit_are_none() {
     let long = Mail::plain().with("X-Long", &"x".repeat(1000));
     assert_eq!(post.receive(&long).await.reply, smtp("550 5.6.0 The header of this message is malformed"));
     assert_eq!(post.submit(&long).await.reply, smtp("550 5.6.0 The header of this message is malformed"));
-    assert_eq!(post.receive(&Mail::plain()).await.reply, Reply::Continue);
+    assert_eq!(post.receive(&Mail::plain()).await.reply, FilterReply::Continue);
     post.stopped().await;
 }
 
-fn smtp(text: &str) -> Reply {
-    Reply::Smtp(text.as_bytes().to_vec())
+fn smtp(text: &str) -> FilterReply {
+    FilterReply::Smtp(text.as_bytes().to_vec())
 }
 
 /// DNS on a bad day.
@@ -254,7 +259,7 @@ struct Broken {
 }
 
 impl TxtLookup for Broken {
-    fn lookup<'a>(&'a self, _name: &'a str) -> Asked<'a> {
+    fn lookup<'a>(&'a self, _name: &'a str) -> LookupFuture<'a> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let answer = TxtAnswer::TempFail { reason: TempReason::ServFail };
         match self.is_silent {
@@ -283,16 +288,16 @@ async fn every_fault_has_the_response_that_is_set() {
             let post = place.post(&format!("on.{setting} = \"{response}\"")).await;
             let answer = post.receive(&mail).await;
             // Others are not concerned.
-            assert_eq!(post.receive(&signed).await.reply, Reply::Continue);
+            assert_eq!(post.receive(&signed).await.reply, FilterReply::Continue);
             post.stopped().await;
             answer
         };
-        assert_eq!(answer("accept").await.reply, Reply::Continue);
+        assert_eq!(answer("accept").await.reply, FilterReply::Continue);
         assert_eq!(answer("tempfail").await.reply, smtp(&format!("451 {temporary} {words}")));
         assert_eq!(answer("reject").await.reply, smtp(&format!("550 {permanent} {words}")));
         let held = answer("quarantine").await;
-        assert_eq!(held.changes.last(), Some(&Change::Quarantine(words.into())));
-        assert_eq!((held.changes.len(), held.reply), (2, Reply::Continue));
+        assert_eq!(held.changes.last(), Some(&MessageChange::Quarantine(words.into())));
+        assert_eq!((held.changes.len(), held.reply), (2, FilterReply::Continue));
     }
 }
 
@@ -310,7 +315,7 @@ async fn dns_that_fails_or_is_silent_is_a_temporary_error_and_asked_once() {
             assert_eq!(post.receive(&signed).await.reply, smtp("451 4.4.3 DKIM keys could not be looked up"));
         }
         assert_eq!(read(&dns.asked), 2, "one of each selector");
-        assert_eq!(post.service.metrics().messages(Outcome::Faulty(Fault::Dns)), 3);
+        assert_eq!(post.service.metrics().messages(MessageOutcome::Faulty(MessageFault::Dns)), 3);
         post.stopped().await;
         let post = Post::open(place.config("dns.timeout_ms = 1"), scalar(), Arc::new(dns)).await;
         let results = signed.changed(&post.receive(&signed).await).results();
@@ -335,7 +340,7 @@ async fn a_key_that_is_away_costs_its_signature_and_without_any_the_message_wait
     let any = "signing.require_from = \"any\"";
     let post = place.post(&format!("{away}\ncryptoserver.patience_ms = 1\n{any}")).await;
     let answer = post.submit(&Mail::plain()).await;
-    assert_eq!((inserted(&answer).len(), answer.reply), (1, Reply::Continue));
+    assert_eq!((inserted(&answer).len(), answer.reply), (1, FilterReply::Continue));
     let waits = Mail::plain().from(" joe@example.net");
     assert_eq!(post.submit(&waits).await.reply, smtp("451 4.3.0 This message could not be signed"));
     assert_eq!(post.service.check_keys().await.len(), 1);
@@ -402,8 +407,8 @@ async fn chains_are_sealed_and_verified() {
 async fn an_mta_that_cannot_add_headers_is_left() {
     let place = Place::of_example();
     let post = place.post("").await;
-    let Socket::Inet { .. } = post.socket else { panic!() };
-    let mut client = Client::connect(&post.socket).await.unwrap();
+    let MilterSocket::Inet { .. } = post.socket else { panic!() };
+    let mut client = MilterClient::connect(&post.socket).await.unwrap();
     assert!(client.offer(6, oarlock_milter::protocol::Actions::ADD_RECIPIENTS, Steps::ALL).await.is_err());
     post.stopped().await;
 }
@@ -422,15 +427,15 @@ async fn page(address: std::net::SocketAddr, place: &str) -> String {
 async fn everything_is_counted_on_a_page() {
     let place = Place::of_example();
     let config = place.config("[listen]\nsockets = [\"inet:0@127.0.0.1\"]\nmetrics = \"127.0.0.1:0\"");
-    let service = Service::open(config, scalar(), place.dns()).await.unwrap();
+    let service = FilterService::open(config, scalar(), place.dns()).await.unwrap();
     let bound = service.bind().await.unwrap();
     let (socket, metrics) = (bound.sockets().remove(0), bound.metrics().unwrap());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let run = tokio::spawn(bound.run(async move { drop(stopped.await) }));
-    let mut client = Client::connect(&socket).await.unwrap();
+    let mut client = MilterClient::connect(&socket).await.unwrap();
     client.negotiate().await.unwrap();
     client.greet(b"").await.unwrap();
-    let message = oarlock_milter::client::Message {
+    let message = oarlock_milter::client::SentMessage {
         from: b"<joe@example.com>",
         headers: &[(b"From", b" joe@example.com")],
         body: b"hello\r\n",
@@ -465,7 +470,7 @@ async fn a_filter_whose_keys_cannot_sign_does_not_start() {
     let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
     place.write("p256", &oarlock::keys::export::private_pkcs8_pem(&p256).unwrap());
     let refused = async |more: &str| {
-        let opened = Service::open(place.config(more), scalar(), place.dns()).await;
+        let opened = FilterService::open(place.config(more), scalar(), place.dns()).await;
         opened.map(drop).unwrap_err().to_string()
     };
     place.table("example.com s1 rsa\nexample.com s7 p256\n");
@@ -480,7 +485,7 @@ async fn a_filter_whose_keys_cannot_sign_does_not_start() {
     // A table that is read later is held to the same, and mail is signed as before.
     let post = place.post("signing.reload_seconds = 0").await;
     place.table("example.com s7 p256\n");
-    assert!(matches!(post.service.reload(true).await, Reload::Refused(_)));
+    assert!(matches!(post.service.reload(true).await, TableReload::Refused(_)));
     assert_eq!(inserted(&post.submit(&Mail::plain()).await), ["DKIM-Signature"]);
     post.stopped().await;
 }
@@ -501,7 +506,7 @@ async fn who_only_tests_is_as_unsigned_whatever_was_changed() {
         let results = changed.changed(&post.receive(&changed).await).results();
         assert!(results.contains("dkim=fail (256-bit key, test mode)"), "{results}");
     }
-    assert_eq!(post.service.metrics().messages(Outcome::Faulty(Fault::NoSignature)), 2);
+    assert_eq!(post.service.metrics().messages(MessageOutcome::Faulty(MessageFault::NoSignature)), 2);
     post.stopped().await;
 }
 
@@ -510,10 +515,11 @@ async fn clients_of_a_unix_socket_are_own_where_the_mta_came_over_one() {
     let place = Place::of_example();
     let socket = format!("unix:{}", place.path("socket").display());
     let post = Post::open_at(&socket, place.config(""), scalar(), place.dns()).await;
-    let mut client = Client::connect(&post.socket).await.unwrap();
+    let mut client = MilterClient::connect(&post.socket).await.unwrap();
     client.negotiate().await.unwrap();
-    let connect = Connect { host: b"client", family: Family::Unix, port: 0, address: b"/run/socket" };
-    client.say(&Command::Connect(connect), b"").await.unwrap();
+    let connect =
+        ConnectInfo { host: b"client", family: AddressFamily::Unix, port: 0, address: b"/run/socket" };
+    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
     assert_eq!(inserted(&post.send(&mut client, &Mail::plain(), b"").await), ["DKIM-Signature"; 2]);
     client.quit().await.unwrap();
     post.stopped().await;
@@ -521,15 +527,15 @@ async fn clients_of_a_unix_socket_are_own_where_the_mta_came_over_one() {
 
 #[test]
 fn it_listens_where_permissions_say_who_comes() {
-    let config = oarlock_mailfilter::Config::default();
+    let config = oarlock_mailfilter::FilterConfig::default();
     assert_eq!(config.listen.sockets, ["unix:/run/oarlock-milter/milter.sock"]);
     assert_eq!(config.listen.unix_mode, "0660");
     let place = Place::new();
     place.write("open.toml", "listen.unix_mode = \"0666\"\n");
-    let said = oarlock_mailfilter::Config::read(&place.path("open.toml")).unwrap_err().to_string();
+    let said = oarlock_mailfilter::FilterConfig::read(&place.path("open.toml")).unwrap_err().to_string();
     assert!(said.contains("unix_users") && said.contains("0666"), "{said}");
     place.write("named.toml", "listen.unix_mode = \"0666\"\nlisten.unix_users = [\"root\"]\n");
-    oarlock_mailfilter::Config::read(&place.path("named.toml")).unwrap();
+    oarlock_mailfilter::FilterConfig::read(&place.path("named.toml")).unwrap();
 }
 
 #[tokio::test]
@@ -539,11 +545,11 @@ async fn who_writes_under_anothers_name_is_not_signed_for() {
     let of = async |more: &str, from: &str| {
         let post = place.post(more).await;
         let answer = post.submit(&Mail::plain().from(from)).await;
-        let refused = post.service.metrics().messages(Outcome::Faulty(Fault::WrongFrom));
+        let refused = post.service.metrics().messages(MessageOutcome::Faulty(MessageFault::WrongFrom));
         post.stopped().await;
         (answer, refused)
     };
-    let is_signed = |(answer, refused): (Answer, u64)| {
+    let is_signed = |(answer, refused): (FilterAnswer, u64)| {
         assert_eq!(answer.changes.is_empty(), refused == 1, "{answer:?}");
         refused == 0
     };
@@ -560,10 +566,11 @@ async fn who_writes_under_anothers_name_is_not_signed_for() {
     assert_eq!(answer.reply, smtp("550 5.7.1 The From address is not one of its sender"));
     // Hosts of internal networks write for whom they want.
     let post = place.post("").await;
-    let mut client = Client::connect(&post.socket).await.unwrap();
+    let mut client = MilterClient::connect(&post.socket).await.unwrap();
     client.negotiate().await.unwrap();
-    let connect = Connect { host: b"client", family: Family::Inet, port: 25, address: b"127.0.0.1" };
-    client.say(&Command::Connect(connect), b"").await.unwrap();
+    let connect =
+        ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address: b"127.0.0.1" };
+    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
     let answer = post.send(&mut client, &Mail::plain().from(" shop@example.org"), b"").await;
     assert_eq!(inserted(&answer), ["DKIM-Signature"]);
     client.quit().await.unwrap();
@@ -571,11 +578,11 @@ async fn who_writes_under_anothers_name_is_not_signed_for() {
 }
 
 /// A message that comes from this address.
-async fn receive_from(post: &Post, address: &'static [u8], mail: &Mail) -> Answer {
-    let mut client = Client::connect(&post.socket).await.unwrap();
+async fn receive_from(post: &Post, address: &'static [u8], mail: &Mail) -> FilterAnswer {
+    let mut client = MilterClient::connect(&post.socket).await.unwrap();
     client.negotiate().await.unwrap();
-    let connect = Connect { host: b"client", family: Family::Inet, port: 25, address };
-    client.say(&Command::Connect(connect), b"").await.unwrap();
+    let connect = ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address };
+    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
     let answer = post.send(&mut client, mail, b"").await;
     client.quit().await.unwrap();
     answer
@@ -593,7 +600,7 @@ async fn results_of_this_site_are_sealed_and_those_of_strangers_are_not() {
         .with("Authentication-Results", " mx.example;\n\tspf=pass smtp.mailfrom=example.com")
         .with("Authentication-Results ", " Border.Example; dmarc=pass header.from=example.com; arc=pass")
         .with("Authentication-Results", " elsewhere.example; dkim=pass header.d=bank.example");
-    let sealed = |mail: &Mail, answer: &Answer| {
+    let sealed = |mail: &Mail, answer: &FilterAnswer| {
         let sealed = mail.changed(answer);
         let set = sealed.values("ARC-Authentication-Results")[0].replace("\n\t", " ");
         (set.trim().to_owned(), sealed)
@@ -640,10 +647,11 @@ async fn new_settings_hold_for_the_next_message_or_not_at_all() {
     let post = place.post("internal_networks = []").await;
     let first = async |mail: &Mail| inserted(&receive_from(&post, b"192.0.2.1", mail).await)[0].clone();
     let mail = Mail::plain();
-    let mut client = Client::connect(&post.socket).await.unwrap();
+    let mut client = MilterClient::connect(&post.socket).await.unwrap();
     client.negotiate().await.unwrap();
-    let connect = Connect { host: b"client", family: Family::Inet, port: 25, address: b"192.0.2.1" };
-    client.say(&Command::Connect(connect), b"").await.unwrap();
+    let connect =
+        ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address: b"192.0.2.1" };
+    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
     assert_eq!(first(&mail).await, "Authentication-Results");
     let new = place.config("internal_networks = [\"192.0.2.0/24\"]");
     post.service.reconfigure(new).await.unwrap();

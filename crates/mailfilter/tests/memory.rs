@@ -3,7 +3,7 @@
 
 mod running_filter;
 
-use oarlock_milter::protocol::{Command, Envelope, Reply};
+use oarlock_milter::protocol::{EnvelopeAddress, FilterReply, MilterCommand};
 use running_filter::{Mail, Place, Post};
 
 const CHUNK: usize = 64_000;
@@ -19,24 +19,27 @@ fn peak_kib() -> usize {
 /// Sends a message of this many chunks, and gives it with what was added at the top.
 async fn sent(post: &Post, mail: &Mail, chunks: usize, macros: &[u8]) -> Vec<(String, String)> {
     let mut client = post.client().await;
-    let from = Envelope::new(b"<joe@example.com>\0").unwrap();
-    client.say(&Command::Mail(from), macros).await.unwrap();
+    let from = EnvelopeAddress::new(b"<joe@example.com>\0").unwrap();
+    client.say(&MilterCommand::Mail(from), macros).await.unwrap();
     for (name, value) in &mail.headers {
-        let header = Command::Header { name: name.as_bytes(), value: value.as_bytes() };
+        let header = MilterCommand::Header { name: name.as_bytes(), value: value.as_bytes() };
         client.say(&header, b"").await.unwrap();
     }
-    client.say(&Command::EndOfHeaders, b"").await.unwrap();
+    client.say(&MilterCommand::EndOfHeaders, b"").await.unwrap();
     let chunk = b"some sixty-three characters, and with its end it is one more\r\n".repeat(CHUNK / 62);
     for _ in 0..chunks {
-        assert_eq!(client.say(&Command::Body(&chunk), b"").await.unwrap(), Reply::Continue);
+        assert_eq!(client.say(&MilterCommand::Body(&chunk), b"").await.unwrap(), FilterReply::Continue);
     }
-    let mut reply = client.say(&Command::EndOfMessage(b""), b"").await.unwrap();
+    let mut reply = client.say(&MilterCommand::EndOfMessage(b""), b"").await.unwrap();
     let mut added = Vec::new();
-    while let Reply::Change(oarlock_milter::protocol::Change::InsertHeader { name, value, .. }) = reply {
+    while let FilterReply::Change(oarlock_milter::protocol::MessageChange::InsertHeader {
+        name, value, ..
+    }) = reply
+    {
         added.insert(0, (running_filter::text(&name), running_filter::text(&value)));
         reply = client.reply().await.unwrap();
     }
-    assert_eq!(reply, Reply::Continue);
+    assert_eq!(reply, FilterReply::Continue);
     added
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use oarlock_mailfilter::{Fault, Outcome};
+use oarlock_mailfilter::{MessageFault, MessageOutcome};
 use running_filter::{Place, Post};
 
 /// Nothing takes as long unless it hangs.
@@ -146,7 +146,7 @@ fn settings(directory: &Path, user: u32) -> String {
 
 fn services(ports: [u16; 3], filters: [&Post; 2]) -> String {
     let milter = |filter: &Post| {
-        let oarlock_milter::Socket::Inet { port: at, .. } = filter.socket else { panic!() };
+        let oarlock_milter::MilterSocket::Inet { port: at, .. } = filter.socket else { panic!() };
         format!("inet:127.0.0.1:{at}")
     };
     let [first, second] = filters.map(milter);
@@ -227,8 +227,8 @@ async fn mail_is_signed_and_verified_on_its_way_through_postfix() {
         let received = system.delivered(others, &file);
         assert!(received.contains("Authentication-Results: mx.example; dkim=none\n"), "{received}");
     });
-    assert_eq!(signing.service.metrics().messages(Outcome::Signed), 1);
-    assert_eq!(verifying.service.metrics().messages(Outcome::Passed), 2);
+    assert_eq!(signing.service.metrics().messages(MessageOutcome::Signed), 1);
+    assert_eq!(verifying.service.metrics().messages(MessageOutcome::Passed), 2);
     signing.stopped().await;
     verifying.stopped().await;
 }
@@ -259,8 +259,8 @@ async fn a_user_of_one_hosted_domain_is_not_signed_for_under_another() {
             "{unsigned}"
         );
     });
-    assert_eq!(signing.service.metrics().messages(Outcome::Signed), 1);
-    assert_eq!(signing.service.metrics().messages(Outcome::Faulty(Fault::WrongFrom)), 1);
+    assert_eq!(signing.service.metrics().messages(MessageOutcome::Signed), 1);
+    assert_eq!(signing.service.metrics().messages(MessageOutcome::Faulty(MessageFault::WrongFrom)), 1);
     signing.stopped().await;
     other.stopped().await;
 }
@@ -296,7 +296,7 @@ async fn results_of_the_filter_before_are_sealed_and_forged_ones_never() {
     place.key("arc", "arc", "example.net", &oarlock::keys::generate::rsa(2048).unwrap());
     // Stands for OpenDMARC or rspamd: it adds a field under a name of its own.
     let config = place.config("internal_networks = []\nmode = \"verify\"\n");
-    let config = oarlock_mailfilter::Config { authserv_id: Some("first.mx.example".into()), ..config };
+    let config = oarlock_mailfilter::FilterConfig { authserv_id: Some("first.mx.example".into()), ..config };
     let first = Post::open(config, running_filter::scalar(), place.dns()).await;
     let sealing = "internal_networks = []\ntrusted_results.filters = [\"first.mx.example\"]\n\
                    arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";

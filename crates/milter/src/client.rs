@@ -6,24 +6,25 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::protocol::{
-    Actions, CHUNK_BYTES, Change, Command, Connect, Decoder, EncodeError, Envelope, Family, Options, Pairs,
-    ProtocolError, Reply, Steps, VERSION, code,
+    Actions, AddressFamily, CHUNK_BYTES, ConnectInfo, EncodeError, EnvelopeAddress, FilterReply,
+    FrameDecoder, MacroPairs, MessageChange, MilterCommand, NegotiationOptions, ProtocolError, Steps,
+    VERSION, code,
 };
-use crate::server::Stream;
-use crate::socket::{Socket, resolve};
+use crate::server::ByteStream;
+use crate::socket::{MilterSocket, resolve};
 
 /// A connection to a filter.
-pub struct Client {
-    stream: Box<dyn Stream>,
-    decoder: Decoder,
+pub struct MilterClient {
+    stream: Box<dyn ByteStream>,
+    decoder: FrameDecoder,
     out: Vec<u8>,
-    agreed: Options,
+    agreed: NegotiationOptions,
     progress: u64,
 }
 
 /// A message as it is sent. Names and values of macros stand in turn, each with a NUL at its end: `b"i\04XYZ\0"`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Message<'a> {
+pub struct SentMessage<'a> {
     /// In angle brackets.
     pub from: &'a [u8],
     /// In angle brackets.
@@ -44,13 +45,13 @@ pub struct Message<'a> {
 
 /// What a filter made of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct FilterAnswer {
     /// In the order in which they came; a body is put together.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MessageChange>,
     /// Continue, Accept, Reject, Tempfail, Discard, Shutdown, ConnectionFailure or Smtp.
-    pub reply: Reply,
+    pub reply: FilterReply,
     /// Replies to recipients that are refused, by their place.
-    pub refused_recipients: Vec<(usize, Reply)>,
+    pub refused_recipients: Vec<(usize, FilterReply)>,
 }
 
 /// Why a conversation has ended.
@@ -68,15 +69,15 @@ pub enum ClientError {
     Encode(#[from] EncodeError),
 }
 
-impl Client {
+impl MilterClient {
     /// Connects, and says nothing yet.
     ///
     /// # Errors
     /// Nobody listens there.
-    pub async fn connect(socket: &Socket) -> io::Result<Self> {
+    pub async fn connect(socket: &MilterSocket) -> io::Result<Self> {
         Ok(match socket {
-            Socket::Unix(path) => Self::over(UnixStream::connect(path).await?),
-            Socket::Inet { host, port, is_v6 } => {
+            MilterSocket::Unix(path) => Self::over(UnixStream::connect(path).await?),
+            MilterSocket::Inet { host, port, is_v6 } => {
                 let local = if *is_v6 { "::1" } else { "127.0.0.1" };
                 let address = resolve(Some(host.as_deref().unwrap_or(local)), *port, *is_v6).await?;
                 let stream = TcpStream::connect(address).await?;
@@ -90,9 +91,9 @@ impl Client {
     pub fn over(stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static) -> Self {
         Self {
             stream: Box::new(stream),
-            decoder: Decoder::default(),
+            decoder: FrameDecoder::default(),
             out: Vec::new(),
-            agreed: Options::default(),
+            agreed: NegotiationOptions::default(),
             progress: 0,
         }
     }
@@ -101,7 +102,7 @@ impl Client {
     ///
     /// # Errors
     /// The filter hangs up, or chooses what is not on offer.
-    pub async fn negotiate(&mut self) -> Result<&Options, ClientError> {
+    pub async fn negotiate(&mut self) -> Result<&NegotiationOptions, ClientError> {
         self.offer(VERSION, Actions::ALL, Steps::ALL).await
     }
 
@@ -114,11 +115,11 @@ impl Client {
         version: u32,
         actions: Actions,
         steps: Steps,
-    ) -> Result<&Options, ClientError> {
-        let options = Options { version, actions, steps, macros: Vec::new() };
-        Command::Negotiate(options).encode(&mut self.out)?;
+    ) -> Result<&NegotiationOptions, ClientError> {
+        let options = NegotiationOptions { version, actions, steps, macros: Vec::new() };
+        MilterCommand::Negotiate(options).encode(&mut self.out)?;
         self.flush().await?;
-        let Reply::Negotiate(chosen) = self.reply().await? else {
+        let FilterReply::Negotiate(chosen) = self.reply().await? else {
             let after = "where the negotiation should be";
             return Err(ProtocolError::OutOfOrder { code: code::OPTNEG, after }.into());
         };
@@ -139,12 +140,16 @@ impl Client {
     ///
     /// # Errors
     /// The filter hangs up or breaks the protocol.
-    pub async fn greet(&mut self, macros: &[u8]) -> Result<Reply, ClientError> {
-        let connect =
-            Connect { host: b"client.example", family: Family::Inet, port: 25_000, address: b"192.0.2.1" };
-        let reply = self.say(&Command::Connect(connect), macros).await?;
+    pub async fn greet(&mut self, macros: &[u8]) -> Result<FilterReply, ClientError> {
+        let connect = ConnectInfo {
+            host: b"client.example",
+            family: AddressFamily::Inet,
+            port: 25_000,
+            address: b"192.0.2.1",
+        };
+        let reply = self.say(&MilterCommand::Connect(connect), macros).await?;
         match reply {
-            Reply::Continue => self.say(&Command::Helo(b"client.example"), b"").await,
+            FilterReply::Continue => self.say(&MilterCommand::Helo(b"client.example"), b"").await,
             refusal => Ok(refusal),
         }
     }
@@ -153,67 +158,69 @@ impl Client {
     ///
     /// # Errors
     /// The filter hangs up or breaks the protocol.
-    pub async fn send(&mut self, message: &Message<'_>) -> Result<Answer, ClientError> {
+    pub async fn send(&mut self, message: &SentMessage<'_>) -> Result<FilterAnswer, ClientError> {
         let mut refused_recipients = Vec::new();
         let ended = match self.envelope(message, &mut refused_recipients).await? {
-            Reply::Continue => self.content(message).await?,
+            FilterReply::Continue => self.content(message).await?,
             decided => decided,
         };
-        if ended != Reply::Continue {
-            return Ok(Answer { changes: Vec::new(), reply: ended, refused_recipients });
+        if ended != FilterReply::Continue {
+            return Ok(FilterAnswer { changes: Vec::new(), reply: ended, refused_recipients });
         }
-        self.put(&Command::EndOfMessage(b""), message.end_macros)?;
+        self.put(&MilterCommand::EndOfMessage(b""), message.end_macros)?;
         self.flush().await?;
         let (changes, reply) = self.verdict().await?;
-        Ok(Answer { changes, reply, refused_recipients })
+        Ok(FilterAnswer { changes, reply, refused_recipients })
     }
 
     async fn envelope(
         &mut self,
-        message: &Message<'_>,
-        refused: &mut Vec<(usize, Reply)>,
-    ) -> Result<Reply, ClientError> {
+        message: &SentMessage<'_>,
+        refused: &mut Vec<(usize, FilterReply)>,
+    ) -> Result<FilterReply, ClientError> {
         let from = [message.from, b"\0"].concat();
         // unreachable because each of them ends with a NUL
-        let Some(from) = Envelope::new(&from) else { return Ok(Reply::Continue) };
-        let reply = self.say(&Command::Mail(from), message.mail_macros).await?;
-        if reply != Reply::Continue {
+        let Some(from) = EnvelopeAddress::new(&from) else { return Ok(FilterReply::Continue) };
+        let reply = self.say(&MilterCommand::Mail(from), message.mail_macros).await?;
+        if reply != FilterReply::Continue {
             return Ok(reply);
         }
         for (index, recipient) in message.recipients.iter().enumerate() {
             let recipient = [recipient, b"\0".as_slice()].concat();
-            let Some(recipient) = Envelope::new(&recipient) else { continue };
-            match self.say(&Command::Recipient(recipient), message.recipient_macros).await? {
-                Reply::Continue => {}
-                decided @ (Reply::Accept | Reply::Discard | Reply::Shutdown) => return Ok(decided),
+            let Some(recipient) = EnvelopeAddress::new(&recipient) else { continue };
+            match self.say(&MilterCommand::Recipient(recipient), message.recipient_macros).await? {
+                FilterReply::Continue => {}
+                decided @ (FilterReply::Accept | FilterReply::Discard | FilterReply::Shutdown) => {
+                    return Ok(decided);
+                }
                 refusal => refused.push((index, refusal)),
             }
         }
-        self.say(&Command::Data, b"").await
+        self.say(&MilterCommand::Data, b"").await
     }
 
-    async fn content(&mut self, message: &Message<'_>) -> Result<Reply, ClientError> {
+    async fn content(&mut self, message: &SentMessage<'_>) -> Result<FilterReply, ClientError> {
         let has_leading_space = self.agreed.steps.contains(Steps::LEADING_SPACE);
         for &(name, value) in message.headers {
             let bare = value.strip_prefix(b" ").filter(|_| !has_leading_space);
-            let header = Command::Header { name, value: bare.unwrap_or(value) };
+            let header = MilterCommand::Header { name, value: bare.unwrap_or(value) };
             let reply = self.say(&header, message.header_macros).await?;
-            if reply != Reply::Continue {
+            if reply != FilterReply::Continue {
                 return Ok(reply);
             }
         }
-        let reply = self.say(&Command::EndOfHeaders, message.header_macros).await?;
-        if reply != Reply::Continue {
+        let reply = self.say(&MilterCommand::EndOfHeaders, message.header_macros).await?;
+        if reply != FilterReply::Continue {
             return Ok(reply);
         }
         for chunk in message.body.chunks(CHUNK_BYTES) {
-            match self.say(&Command::Body(chunk), message.end_macros).await? {
-                Reply::Continue => {}
-                Reply::Skip => break,
+            match self.say(&MilterCommand::Body(chunk), message.end_macros).await? {
+                FilterReply::Continue => {}
+                FilterReply::Skip => break,
                 decided => return Ok(decided),
             }
         }
-        Ok(Reply::Continue)
+        Ok(FilterReply::Continue)
     }
 
     /// Says one thing, with macros before it where there are any, unless the filter said that it does not want it; gives the reply, or
@@ -221,17 +228,21 @@ impl Client {
     ///
     /// # Errors
     /// The filter hangs up or breaks the protocol.
-    pub async fn say(&mut self, command: &Command<'_>, macros: &[u8]) -> Result<Reply, ClientError> {
+    pub async fn say(
+        &mut self,
+        command: &MilterCommand<'_>,
+        macros: &[u8],
+    ) -> Result<FilterReply, ClientError> {
         let (without, unanswered) = left_out(command);
         if without != Steps::NONE && self.agreed.steps.contains(without) {
-            return Ok(Reply::Continue);
+            return Ok(FilterReply::Continue);
         }
         self.put(command, macros)?;
         if unanswered == Steps::ALL || unanswered != Steps::NONE && self.agreed.steps.contains(unanswered) {
             if self.out.len() > CHUNK_BYTES {
                 self.flush().await?;
             }
-            return Ok(Reply::Continue);
+            return Ok(FilterReply::Continue);
         }
         self.flush().await?;
         self.decision().await
@@ -242,7 +253,7 @@ impl Client {
     /// # Errors
     /// The filter has hung up.
     pub async fn abort(&mut self) -> Result<(), ClientError> {
-        self.put(&Command::Abort, b"")?;
+        self.put(&MilterCommand::Abort, b"")?;
         self.flush().await
     }
 
@@ -251,7 +262,7 @@ impl Client {
     /// # Errors
     /// The filter has hung up.
     pub async fn renew(&mut self) -> Result<(), ClientError> {
-        self.put(&Command::QuitNewConnection, b"")?;
+        self.put(&MilterCommand::QuitNewConnection, b"")?;
         self.flush().await
     }
 
@@ -260,13 +271,13 @@ impl Client {
     /// # Errors
     /// The filter has hung up.
     pub async fn quit(mut self) -> Result<(), ClientError> {
-        self.put(&Command::Quit, b"")?;
+        self.put(&MilterCommand::Quit, b"")?;
         self.flush().await
     }
 
     /// What was agreed on.
     #[must_use]
-    pub fn agreed(&self) -> &Options {
+    pub fn agreed(&self) -> &NegotiationOptions {
         &self.agreed
     }
 
@@ -277,10 +288,10 @@ impl Client {
     }
 
     /// Puts a command behind what has not been written yet, with macros before it where there are any.
-    fn put(&mut self, command: &Command<'_>, macros: &[u8]) -> Result<(), ClientError> {
+    fn put(&mut self, command: &MilterCommand<'_>, macros: &[u8]) -> Result<(), ClientError> {
         if !macros.is_empty() {
-            let pairs = Pairs::new(macros).ok_or(ProtocolError::OddMacros)?;
-            Command::Macros { of: command.code(), pairs }.encode(&mut self.out)?;
+            let pairs = MacroPairs::new(macros).ok_or(ProtocolError::OddMacros)?;
+            MilterCommand::Macros { of: command.code(), pairs }.encode(&mut self.out)?;
         }
         Ok(command.encode(&mut self.out)?)
     }
@@ -292,24 +303,27 @@ impl Client {
     }
 
     /// A reply that decides something: requests for patience are counted.
-    async fn decision(&mut self) -> Result<Reply, ClientError> {
+    async fn decision(&mut self) -> Result<FilterReply, ClientError> {
         loop {
             match self.reply().await? {
-                Reply::Progress => self.progress += 1,
+                FilterReply::Progress => self.progress += 1,
                 reply => return Ok(reply),
             }
         }
     }
 
     /// Changes and the reply behind them.
-    async fn verdict(&mut self) -> Result<(Vec<Change>, Reply), ClientError> {
+    async fn verdict(&mut self) -> Result<(Vec<MessageChange>, FilterReply), ClientError> {
         let mut changes = Vec::new();
         loop {
             match (self.decision().await?, changes.last_mut()) {
-                (Reply::Change(Change::ReplaceBody(piece)), Some(Change::ReplaceBody(body))) => {
+                (
+                    FilterReply::Change(MessageChange::ReplaceBody(piece)),
+                    Some(MessageChange::ReplaceBody(body)),
+                ) => {
                     body.extend(piece);
                 }
-                (Reply::Change(change), _) => changes.push(change),
+                (FilterReply::Change(change), _) => changes.push(change),
                 (reply, _) => return Ok((changes, reply)),
             }
         }
@@ -319,10 +333,10 @@ impl Client {
     ///
     /// # Errors
     /// The filter hangs up or breaks the protocol.
-    pub async fn reply(&mut self) -> Result<Reply, ClientError> {
+    pub async fn reply(&mut self) -> Result<FilterReply, ClientError> {
         loop {
             if let Some(frame) = self.decoder.next_frame()? {
-                return Ok(Reply::read(frame)?);
+                return Ok(FilterReply::read(frame)?);
             }
             match self.stream.read(self.decoder.space()).await? {
                 0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
@@ -332,27 +346,28 @@ impl Client {
     }
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for MilterClient {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Client").field("agreed", &self.agreed).finish_non_exhaustive()
     }
 }
 
 /// Which agreement leaves a command out, and which its reply; `ALL` where there is never one.
-fn left_out(command: &Command<'_>) -> (Steps, Steps) {
+fn left_out(command: &MilterCommand<'_>) -> (Steps, Steps) {
     match command {
-        Command::Connect(_) => (Steps::NO_CONNECT, Steps::NO_REPLY_CONNECT),
-        Command::Helo(_) => (Steps::NO_HELO, Steps::NO_REPLY_HELO),
-        Command::Mail(_) => (Steps::NO_MAIL, Steps::NO_REPLY_MAIL),
-        Command::Recipient(_) => (Steps::NO_RECIPIENT, Steps::NO_REPLY_RECIPIENT),
-        Command::Data => (Steps::NO_DATA, Steps::NO_REPLY_DATA),
-        Command::Header { .. } => (Steps::NO_HEADERS, Steps::NO_REPLY_HEADER),
-        Command::EndOfHeaders => (Steps::NO_END_OF_HEADERS, Steps::NO_REPLY_END_OF_HEADERS),
-        Command::Body(_) => (Steps::NO_BODY, Steps::NO_REPLY_BODY),
-        Command::Unknown(_) => (Steps::NO_UNKNOWN, Steps::NO_REPLY_UNKNOWN),
-        Command::Negotiate(_) | Command::EndOfMessage(_) => (Steps::NONE, Steps::NONE),
-        Command::Macros { .. } | Command::Abort | Command::Quit | Command::QuitNewConnection => {
-            (Steps::NONE, Steps::ALL)
-        }
+        MilterCommand::Connect(_) => (Steps::NO_CONNECT, Steps::NO_REPLY_CONNECT),
+        MilterCommand::Helo(_) => (Steps::NO_HELO, Steps::NO_REPLY_HELO),
+        MilterCommand::Mail(_) => (Steps::NO_MAIL, Steps::NO_REPLY_MAIL),
+        MilterCommand::Recipient(_) => (Steps::NO_RECIPIENT, Steps::NO_REPLY_RECIPIENT),
+        MilterCommand::Data => (Steps::NO_DATA, Steps::NO_REPLY_DATA),
+        MilterCommand::Header { .. } => (Steps::NO_HEADERS, Steps::NO_REPLY_HEADER),
+        MilterCommand::EndOfHeaders => (Steps::NO_END_OF_HEADERS, Steps::NO_REPLY_END_OF_HEADERS),
+        MilterCommand::Body(_) => (Steps::NO_BODY, Steps::NO_REPLY_BODY),
+        MilterCommand::Unknown(_) => (Steps::NO_UNKNOWN, Steps::NO_REPLY_UNKNOWN),
+        MilterCommand::Negotiate(_) | MilterCommand::EndOfMessage(_) => (Steps::NONE, Steps::NONE),
+        MilterCommand::Macros { .. }
+        | MilterCommand::Abort
+        | MilterCommand::Quit
+        | MilterCommand::QuitNewConnection => (Steps::NONE, Steps::ALL),
     }
 }

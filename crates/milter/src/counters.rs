@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::protocol::ErrorKind;
+use crate::protocol::ProtocolErrorKind;
 
 /// Counters of a server, for a page of metrics to read.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct MilterCounters {
     /// Connections taken in.
     pub connections: AtomicU64,
     /// Connections now: rises and falls.
@@ -35,13 +35,13 @@ pub struct Counters {
     pub received_bytes: AtomicU64,
     /// Bytes to MTAs.
     pub sent_bytes: AtomicU64,
-    protocol_errors: [AtomicU64; ErrorKind::ALL.len()],
-    outcomes: [AtomicU64; Outcome::ALL.len()],
+    protocol_errors: [AtomicU64; ProtocolErrorKind::ALL.len()],
+    outcomes: [AtomicU64; CountedOutcome::ALL.len()],
 }
 
 /// What became of messages, recipients and connections, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum CountedOutcome {
     /// Delivered, and other filters asked.
     Continue,
     /// Delivered without further question.
@@ -56,7 +56,7 @@ pub enum Outcome {
     Discard,
 }
 
-impl Outcome {
+impl CountedOutcome {
     /// All of them, in the order of their counters.
     pub const ALL: [Self; 6] =
         [Self::Continue, Self::Accept, Self::Reject, Self::Tempfail, Self::Reply, Self::Discard];
@@ -75,24 +75,24 @@ impl Outcome {
     }
 }
 
-impl Counters {
+impl MilterCounters {
     /// Connections ended because the MTA broke the protocol in this way.
     #[must_use]
-    pub fn protocol_errors(&self, kind: ErrorKind) -> u64 {
+    pub fn protocol_errors(&self, kind: ProtocolErrorKind) -> u64 {
         self.protocol_errors[kind as usize].load(Ordering::Relaxed)
     }
 
     /// How often this was said: of messages at their end, and before it of messages, recipients and connections where it was final.
     #[must_use]
-    pub fn outcomes(&self, outcome: Outcome) -> u64 {
+    pub fn outcomes(&self, outcome: CountedOutcome) -> u64 {
         self.outcomes[outcome as usize].load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_error(&self, kind: ErrorKind) {
+    pub(crate) fn note_error(&self, kind: ProtocolErrorKind) {
         count(&self.protocol_errors[kind as usize], 1);
     }
 
-    pub(crate) fn note(&self, outcome: Outcome) {
+    pub(crate) fn note(&self, outcome: CountedOutcome) {
         count(&self.outcomes[outcome as usize], 1);
     }
 }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_counter_has_its_place() {
-        assert!(Outcome::ALL.iter().enumerate().all(|(place, outcome)| *outcome as usize == place));
-        assert!(ErrorKind::ALL.iter().enumerate().all(|(place, kind)| *kind as usize == place));
+        assert!(CountedOutcome::ALL.iter().enumerate().all(|(place, outcome)| *outcome as usize == place));
+        assert!(ProtocolErrorKind::ALL.iter().enumerate().all(|(place, kind)| *kind as usize == place));
     }
 }

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`protocol`] | frames, commands and replies of milter protocol versions 2 to 6, both ways, without I/O |
-//! | [`session`] | one connection as a state machine without I/O: order, macros, negotiation; what a [`Filter`] is |
+//! | [`session`] | one connection as a state machine without I/O: order, macros, negotiation; what a [`MessageFilter`] is |
 //! | [`server`] | sockets, connections, limits, draining |
 //! | [`client`] | an MTA's side, for tests and load |
 //! | [`socket`] | where to listen or connect, as Sendmail and Postfix write it |
@@ -17,8 +17,11 @@ pub mod server;
 pub mod session;
 pub mod socket;
 
-pub use client::Client;
-pub use counters::Counters;
-pub use server::{Server, ServerError, Settings};
-pub use session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Session, Verdict, Wants};
-pub use socket::{Socket, SocketError};
+pub use client::MilterClient;
+pub use counters::MilterCounters;
+pub use server::{MilterServer, MilterServerError, MilterSettings};
+pub use session::{
+    AgreedOptions, FilterAction, FilterFactory, FilterVerdict, FilterWants, MacroTable, MessageFilter,
+    MilterSession, MtaSocket,
+};
+pub use socket::{MilterSocket, SocketError};

@@ -25,15 +25,15 @@ pub mod reply;
 pub mod smtp;
 pub mod text;
 
-pub use change::Change;
-pub use command::{Command, Connect, Envelope, Family};
-pub use error::{EncodeError, ErrorKind, ProtocolError};
+pub use change::MessageChange;
+pub use command::{AddressFamily, ConnectInfo, EnvelopeAddress, MilterCommand};
+pub use error::{EncodeError, ProtocolError, ProtocolErrorKind};
 pub use flags::{Actions, Steps};
-pub use frame::{Decoder, Frame};
-pub use options::{MacroStage, Options};
-pub use reply::Reply;
+pub use frame::{FrameDecoder, MilterFrame};
+pub use options::{MacroStage, NegotiationOptions};
+pub use reply::FilterReply;
 pub use smtp::SmtpReply;
-pub use text::{Pairs, Strings};
+pub use text::{MacroPairs, NulStrings};
 
 /// Newest version that is spoken here; what `libmilter` calls `SMFI_PROT_VERSION`.
 pub const VERSION: u32 = 6;

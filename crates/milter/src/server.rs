@@ -25,16 +25,16 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
 
-use crate::counters::{Counters, count};
-use crate::protocol::Decoder;
-use crate::session::{Filters, MtaSocket};
-use crate::socket::Socket;
-use connection::{Connection, End};
-use listen::{Accepted, Listener};
+use crate::counters::{MilterCounters, count};
+use crate::protocol::FrameDecoder;
+use crate::session::{FilterFactory, MtaSocket};
+use crate::socket::MilterSocket;
+use connection::{ConnectionEnd, MilterConnection};
+use listen::{AcceptOutcome, MilterListener};
 
 /// How a server behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct MilterSettings {
     /// Connections at once, of all sockets together; one more is hung up on, for which an MTA does what it does without a filter:
     /// mostly it has the client come again later. At least 1.
     pub connections: usize,
@@ -57,14 +57,14 @@ pub struct Settings {
     pub unix_group: Option<String>,
 }
 
-impl Default for Settings {
+impl Default for MilterSettings {
     fn default() -> Self {
         Self {
             connections: 1024,
             idle: Duration::from_secs(7210),
             drain: Duration::from_secs(30),
             progress: Duration::from_secs(10),
-            frame_bytes: Decoder::MOST,
+            frame_bytes: FrameDecoder::MOST,
             unix_mode: 0o660,
             unix_users: None,
             unix_group: None,
@@ -75,12 +75,12 @@ impl Default for Settings {
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServerError {
+pub enum MilterServerError {
     /// A socket cannot be listened at.
     #[error("cannot listen at {socket}: {error}")]
     Listen {
         /// Which one.
-        socket: Socket,
+        socket: MilterSocket,
         /// What the system said.
         error: io::Error,
     },
@@ -99,14 +99,14 @@ pub enum ServerError {
 }
 
 /// A server that listens and does not answer yet.
-pub struct Server<F> {
+pub struct MilterServer<F> {
     filters: Arc<F>,
-    counters: Arc<Counters>,
-    listeners: Vec<Listener>,
-    settings: Settings,
+    counters: Arc<MilterCounters>,
+    listeners: Vec<MilterListener>,
+    settings: MilterSettings,
 }
 
-impl<F> fmt::Debug for Server<F> {
+impl<F> fmt::Debug for MilterServer<F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Server")
             .field("listeners", &self.listeners)
@@ -116,40 +116,44 @@ impl<F> fmt::Debug for Server<F> {
 }
 
 /// What all connections of a server share.
-struct Shared<F> {
+struct ServerContext<F> {
     filters: Arc<F>,
-    counters: Arc<Counters>,
-    settings: Settings,
+    counters: Arc<MilterCounters>,
+    settings: MilterSettings,
     seats: Arc<Semaphore>,
     /// True from when the server is to stop.
     is_draining: watch::Receiver<bool>,
 }
 
-impl<F: Filters> Server<F> {
+impl<F: FilterFactory> MilterServer<F> {
     /// Everything but answering. Needs a tokio runtime.
     ///
     /// # Errors
     /// A socket cannot be bound.
-    pub async fn bind(sockets: &[Socket], filters: F, settings: Settings) -> Result<Self, ServerError> {
+    pub async fn bind(
+        sockets: &[MilterSocket],
+        filters: F,
+        settings: MilterSettings,
+    ) -> Result<Self, MilterServerError> {
         if sockets.is_empty() {
-            return Err(ServerError::Nowhere);
+            return Err(MilterServerError::Nowhere);
         }
         let mut listeners = Vec::with_capacity(sockets.len());
         for socket in sockets {
-            listeners.push(Listener::bind(socket, &settings).await?);
+            listeners.push(MilterListener::bind(socket, &settings).await?);
         }
         Ok(Self { filters: Arc::new(filters), counters: Arc::default(), listeners, settings })
     }
 
     /// Where it listens: ports that were left to the system are filled in.
     #[must_use]
-    pub fn sockets(&self) -> Vec<Socket> {
-        self.listeners.iter().map(Listener::socket).collect()
+    pub fn sockets(&self) -> Vec<MilterSocket> {
+        self.listeners.iter().map(MilterListener::socket).collect()
     }
 
     /// What it counts.
     #[must_use]
-    pub fn counters(&self) -> Arc<Counters> {
+    pub fn counters(&self) -> Arc<MilterCounters> {
         Arc::clone(&self.counters)
     }
 
@@ -157,7 +161,7 @@ impl<F: Filters> Server<F> {
     /// ended by the deadline is cut.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (drain, is_draining) = watch::channel(false);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerContext {
             filters: self.filters,
             counters: self.counters,
             seats: Arc::new(Semaphore::new(self.settings.connections.clamp(1, Semaphore::MAX_PERMITS))),
@@ -178,17 +182,17 @@ impl<F: Filters> Server<F> {
 }
 
 /// One listener and its connections, until all have ended.
-async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
+async fn serve<F: FilterFactory>(listener: MilterListener, shared: Arc<ServerContext<F>>) {
     let mut connections = JoinSet::new();
     let mut is_draining = shared.is_draining.clone();
-    let limits = AcceptLimits::new();
+    let limits = AcceptLogLimits::new();
     loop {
         tokio::select! {
             accepted = accept_next(|| listener.accept(), |error| limits.report_failure(&error)) => match accepted {
-                Accepted::Stream(stream, socket) => {
+                AcceptOutcome::Stream(stream, socket) => {
                     admit(stream, socket, &shared, &mut connections, &limits.full);
                 }
-                Accepted::Refused { uid, pid } => {
+                AcceptOutcome::Refused { uid, pid } => {
                     count(&shared.counters.refused_connections, 1);
                     if let Some(suppressed) = limits.refused.admit() {
                         warn!(
@@ -231,13 +235,13 @@ static BROKEN: LogLimit = LogLimit::new(INTERVAL);
 static FILTER_FAULTS: LogLimit = LogLimit::new(INTERVAL);
 
 /// The log limits of a listener for connections that it did not serve.
-struct AcceptLimits {
+struct AcceptLogLimits {
     failed: LogLimit,
     refused: LogLimit,
     full: LogLimit,
 }
 
-impl AcceptLimits {
+impl AcceptLogLimits {
     fn new() -> Self {
         let limit = || LogLimit::new(INTERVAL);
         Self { failed: limit(), refused: limit(), full: limit() }
@@ -251,10 +255,10 @@ impl AcceptLimits {
 }
 
 /// Gives a connection a seat, or hangs up.
-fn admit<F: Filters>(
-    stream: Box<dyn Stream>,
+fn admit<F: FilterFactory>(
+    stream: Box<dyn ByteStream>,
     socket: MtaSocket,
-    shared: &Arc<Shared<F>>,
+    shared: &Arc<ServerContext<F>>,
     connections: &mut JoinSet<()>,
     limit: &LogLimit,
 ) {
@@ -266,30 +270,35 @@ fn admit<F: Filters>(
         }
         return;
     };
-    let seat = Seat::new(Arc::clone(&shared.counters), permit);
+    let seat = ConnectionGuard::new(Arc::clone(&shared.counters), permit);
     connections.spawn(attend(stream, socket, Arc::clone(shared), seat));
 }
 
-async fn attend<F: Filters>(stream: Box<dyn Stream>, socket: MtaSocket, shared: Arc<Shared<F>>, _seat: Seat) {
+async fn attend<F: FilterFactory>(
+    stream: Box<dyn ByteStream>,
+    socket: MtaSocket,
+    shared: Arc<ServerContext<F>>,
+    _seat: ConnectionGuard,
+) {
     let counters = &shared.counters;
-    let end = Connection::new(stream, socket, &shared).run().await;
+    let end = MilterConnection::new(stream, socket, &shared).run().await;
     match &end {
-        End::Done => {}
-        End::Silent => count(&counters.timed_out_connections, 1),
-        End::Lost(_) => count(&counters.lost_connections, 1),
-        End::Protocol(error) => counters.note_error(error.kind()),
-        End::Filter(_) => count(&counters.filter_faults, 1),
+        ConnectionEnd::Done => {}
+        ConnectionEnd::Silent => count(&counters.timed_out_connections, 1),
+        ConnectionEnd::Lost(_) => count(&counters.lost_connections, 1),
+        ConnectionEnd::Protocol(error) => counters.note_error(error.kind()),
+        ConnectionEnd::Filter(_) => count(&counters.filter_faults, 1),
     }
     match end {
-        End::Done => {}
-        End::Silent => debug!("a connection was silent for too long"),
-        End::Lost(error) => debug!(%error, "a connection was lost"),
-        End::Protocol(error) => {
+        ConnectionEnd::Done => {}
+        ConnectionEnd::Silent => debug!("a connection was silent for too long"),
+        ConnectionEnd::Lost(error) => debug!(%error, "a connection was lost"),
+        ConnectionEnd::Protocol(error) => {
             if let Some(suppressed) = BROKEN.admit() {
                 warn!(%error, suppressed, "the MTA broke the protocol: its connection is closed");
             }
         }
-        End::Filter(error) => {
+        ConnectionEnd::Filter(error) => {
             if let Some(suppressed) = FILTER_FAULTS.admit() {
                 warn!(%error, suppressed, "a connection is closed");
             }
@@ -298,7 +307,7 @@ async fn attend<F: Filters>(stream: Box<dyn Stream>, socket: MtaSocket, shared: 
 }
 
 /// A filter that panics costs its connection, nothing else.
-fn note(counters: &Counters, ended: Result<(), JoinError>) {
+fn note(counters: &MilterCounters, ended: Result<(), JoinError>) {
     if ended.is_err_and(|error| error.is_panic()) {
         count(&counters.panics, 1);
         error!("a filter panicked: its connection is closed");
@@ -306,25 +315,25 @@ fn note(counters: &Counters, ended: Result<(), JoinError>) {
 }
 
 /// A stream of bytes.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// A place among the connections that the server has at once, given back with it.
-struct Seat {
-    counters: Arc<Counters>,
+struct ConnectionGuard {
+    counters: Arc<MilterCounters>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Seat {
-    fn new(counters: Arc<Counters>, permit: OwnedSemaphorePermit) -> Self {
+impl ConnectionGuard {
+    fn new(counters: Arc<MilterCounters>, permit: OwnedSemaphorePermit) -> Self {
         count(&counters.connections, 1);
         count(&counters.open_connections, 1);
         Self { counters, _permit: permit }
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.counters.open_connections.fetch_sub(1, Ordering::Relaxed);
     }

@@ -17,7 +17,7 @@ use tokio::net::lookup_host;
 /// | `inet:PORT`, `inet6:PORT` | TCP at every address of this machine, as `libmilter` has it |
 /// | `unix:PATH`, `local:PATH`, `/PATH` | UNIX socket |
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Socket {
+pub enum MilterSocket {
     /// TCP.
     Inet {
         /// A name or an address without brackets; None for every address of this machine.
@@ -59,7 +59,7 @@ pub enum SocketError {
     },
 }
 
-impl FromStr for Socket {
+impl FromStr for MilterSocket {
     type Err = SocketError;
 
     fn from_str(text: &str) -> Result<Self, SocketError> {
@@ -81,7 +81,7 @@ impl FromStr for Socket {
     }
 }
 
-fn inet(text: &str, place: &str, is_v6: bool) -> Result<Socket, SocketError> {
+fn inet(text: &str, place: &str, is_v6: bool) -> Result<MilterSocket, SocketError> {
     let (host, port) = match place.split_once('@') {
         Some((port, host)) => (Some(host), port),
         None => match place.rsplit_once(':') {
@@ -97,7 +97,7 @@ fn inet(text: &str, place: &str, is_v6: bool) -> Result<Socket, SocketError> {
     let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     let number = port.parse().ok().filter(|_| is_number);
     let port = number.ok_or_else(|| SocketError::Port { text: text.into(), port: port.into() })?;
-    Ok(Socket::Inet { host, port, is_v6 })
+    Ok(MilterSocket::Inet { host, port, is_v6 })
 }
 
 /// A host without its brackets.
@@ -114,7 +114,7 @@ fn bare(host: &str) -> Option<&str> {
     is_good.then_some(host)
 }
 
-impl fmt::Display for Socket {
+impl fmt::Display for MilterSocket {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(out, "unix:{}", path.display()),
@@ -126,7 +126,7 @@ impl fmt::Display for Socket {
     }
 }
 
-impl From<SocketAddr> for Socket {
+impl From<SocketAddr> for MilterSocket {
     fn from(address: SocketAddr) -> Self {
         Self::Inet { host: Some(address.ip().to_string()), port: address.port(), is_v6: address.is_ipv6() }
     }
@@ -144,8 +144,8 @@ pub(crate) async fn resolve(host: Option<&str>, port: u16, is_v6: bool) -> io::R
 mod tests {
     use super::*;
 
-    fn tcp(host: Option<&str>, port: u16, is_v6: bool) -> Socket {
-        Socket::Inet { host: host.map(Into::into), port, is_v6 }
+    fn tcp(host: Option<&str>, port: u16, is_v6: bool) -> MilterSocket {
+        MilterSocket::Inet { host: host.map(Into::into), port, is_v6 }
     }
 
     #[test]
@@ -161,9 +161,9 @@ mod tests {
             ("inet6:0", tcp(None, 0, true)),
             ("mail.example:65535", tcp(Some("mail.example"), 65535, false)),
             ("[2001:db8::1]:25", tcp(Some("2001:db8::1"), 25, false)),
-            ("unix:/run/milter/socket", Socket::Unix("/run/milter/socket".into())),
-            ("local:run/socket", Socket::Unix("run/socket".into())),
-            ("/run/so:ck@et", Socket::Unix("/run/so:ck@et".into())),
+            ("unix:/run/milter/socket", MilterSocket::Unix("/run/milter/socket".into())),
+            ("local:run/socket", MilterSocket::Unix("run/socket".into())),
+            ("/run/so:ck@et", MilterSocket::Unix("/run/so:ck@et".into())),
         ] {
             assert_eq!(text.parse(), Ok(socket.clone()), "{text}");
             assert_eq!(socket.to_string().parse(), Ok(socket), "{text}");
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_names_no_socket_says_why() {
-        let error = |text: &str| text.parse::<Socket>().unwrap_err();
+        let error = |text: &str| text.parse::<MilterSocket>().unwrap_err();
         for text in ["", "8891", "unix:", "local:", "8891@localhost", "smtp:8891@localhost"] {
             assert!(matches!(error(text), SocketError::Form { .. }), "{text}");
         }

@@ -5,7 +5,7 @@ mod subject_filter;
 
 use std::process::Command;
 
-use oarlock_milter::Settings;
+use oarlock_milter::MilterSettings;
 use oarlock_milter::protocol::Steps;
 use subject_filter::{House, read};
 
@@ -15,7 +15,7 @@ async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<House> 
         eprintln!("SKIPPED: miltertest is not installed");
         return None;
     }
-    let house = House::start(socket, steps, Settings::default()).await;
+    let house = House::start(socket, steps, MilterSettings::default()).await;
     let place = house.socket.to_string();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("script.lua");

@@ -8,9 +8,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
 use oarlock_milter::client::ClientError;
-use oarlock_milter::counters::Outcome;
-use oarlock_milter::protocol::{Actions, Command, ErrorKind as Kind, Reply, Steps};
-use oarlock_milter::{Client, Server, ServerError, Settings, Socket};
+use oarlock_milter::counters::CountedOutcome;
+use oarlock_milter::protocol::{Actions, FilterReply, MilterCommand, ProtocolErrorKind as Kind, Steps};
+use oarlock_milter::{MilterClient, MilterServer, MilterServerError, MilterSettings, MilterSocket};
 use subject_filter::{House, every_change, read, seen, send};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,8 +25,8 @@ fn directory() -> (TempDir, String, PathBuf) {
 }
 
 /// A connection by hand.
-async fn raw(socket: &Socket) -> TcpStream {
-    let Socket::Inet { port, .. } = socket else { panic!("{socket}") };
+async fn raw(socket: &MilterSocket) -> TcpStream {
+    let MilterSocket::Inet { port, .. } = socket else { panic!("{socket}") };
     TcpStream::connect(("127.0.0.1", *port)).await.unwrap()
 }
 
@@ -51,18 +51,18 @@ fn was_hung_up<T: std::fmt::Debug>(result: Result<T, ClientError>) {
 }
 
 async fn messages_pass(socket: &str, steps: Steps) {
-    let house = House::start(socket, steps, Settings::default()).await;
+    let house = House::start(socket, steps, MilterSettings::default()).await;
     let mut client = house.client().await;
     for (subject, bytes) in [("one", 0), ("two", 1), ("three", 65_535), ("four", 65_536), ("five", 500_000)] {
         let answer = send(&mut client, subject, bytes).await.unwrap();
-        assert_eq!(answer.reply, Reply::Continue);
+        assert_eq!(answer.reply, FilterReply::Continue);
         let space = if steps.contains(Steps::LEADING_SPACE) { " " } else { "" };
         assert_eq!(seen(&answer.changes), format!("{space}id=4ABC headers=3 body={bytes}"));
     }
     client.quit().await.unwrap();
     house.counts(|counters| read(&counters.open_connections), 0).await;
     assert_eq!(read(&house.counters.messages), 5);
-    assert_eq!(house.counters.outcomes(Outcome::Continue), 5);
+    assert_eq!(house.counters.outcomes(CountedOutcome::Continue), 5);
     assert_eq!(read(&house.counters.lost_connections), 0);
     assert!(read(&house.counters.received_bytes) > 631_072);
     house.stopped().await;
@@ -107,20 +107,20 @@ async fn every_verdict_arrives() {
     let house = House::plain(TCP).await;
     let mut client = house.client().await;
     let all = send(&mut client, "all", 10).await.unwrap();
-    assert_eq!((all.changes, all.reply), (every_change(150_000), Reply::Accept));
-    assert_eq!(send(&mut client, "reject", 1).await.unwrap().reply, Reply::Reject);
+    assert_eq!((all.changes, all.reply), (every_change(150_000), FilterReply::Accept));
+    assert_eq!(send(&mut client, "reject", 1).await.unwrap().reply, FilterReply::Reject);
     let words = send(&mut client, "words", 1).await.unwrap();
-    assert_eq!(words.reply, Reply::Smtp(b"550 5.7.1 100%% no".to_vec()));
+    assert_eq!(words.reply, FilterReply::Smtp(b"550 5.7.1 100%% no".to_vec()));
     let skipped = send(&mut client, "skip", 300_000).await.unwrap();
     assert_eq!(seen(&skipped.changes), " id=4ABC headers=3 body=65535");
     // An MTA of version 2 that offers what there was then.
-    let mut old = Client::connect(&house.socket).await.unwrap();
+    let mut old = MilterClient::connect(&house.socket).await.unwrap();
     let agreed = old.offer(2, Actions::NONE, Steps::NONE).await;
     assert!(
         matches!(agreed, Err(ClientError::Protocol(_))),
         "it was given what it meant, and said nothing of"
     );
-    let mut old = Client::connect(&house.socket).await.unwrap();
+    let mut old = MilterClient::connect(&house.socket).await.unwrap();
     let agreed = old.offer(2, Actions::VERSION_1, Steps::VERSION_1).await.unwrap();
     assert_eq!((agreed.version, agreed.actions, agreed.steps), (2, Actions::VERSION_1, Steps::NONE));
     old.greet(b"").await.unwrap();
@@ -132,18 +132,18 @@ async fn every_verdict_arrives() {
 async fn a_message_may_be_given_up_and_another_client_follow() {
     let house = House::plain(TCP).await;
     let mut client = house.client().await;
-    let header = Command::Header { name: b"Subject", value: b" reject" };
+    let header = MilterCommand::Header { name: b"Subject", value: b" reject" };
     for given_up in 1..=3 {
-        let from = oarlock_milter::protocol::Envelope::new(b"<a>\0").unwrap();
-        for command in [Command::Mail(from), Command::Recipient(from), header.clone()] {
-            assert_eq!(client.say(&command, b"").await.unwrap(), Reply::Continue);
+        let from = oarlock_milter::protocol::EnvelopeAddress::new(b"<a>\0").unwrap();
+        for command in [MilterCommand::Mail(from), MilterCommand::Recipient(from), header.clone()] {
+            assert_eq!(client.say(&command, b"").await.unwrap(), FilterReply::Continue);
         }
         client.abort().await.unwrap();
         client.renew().await.unwrap();
         client.greet(b"").await.unwrap();
         assert_eq!(read(&house.aborts), given_up);
     }
-    assert_eq!(send(&mut client, "hello", 1).await.unwrap().reply, Reply::Continue);
+    assert_eq!(send(&mut client, "hello", 1).await.unwrap().reply, FilterReply::Continue);
     assert_eq!(read(&house.counters.connections), 1);
     house.stopped().await;
 }
@@ -195,7 +195,7 @@ async fn bytes_of_chance_harm_nobody() {
     }
     house.counts(|counters| read(&counters.open_connections), 0).await;
     assert_eq!(read(&house.counters.panics), 0);
-    assert_eq!(send(&mut house.client().await, "hello", 0).await.unwrap().reply, Reply::Continue);
+    assert_eq!(send(&mut house.client().await, "hello", 0).await.unwrap().reply, FilterReply::Continue);
     house.stopped().await;
 }
 
@@ -208,8 +208,8 @@ async fn who_hangs_up_is_forgotten() {
     stream.write_all(b"\0\0\0\x0dO\0").await.unwrap();
     drop(stream);
     let mut client = house.client().await;
-    let from = oarlock_milter::protocol::Envelope::new(b"<a>\0").unwrap();
-    client.say(&Command::Mail(from), b"").await.unwrap();
+    let from = oarlock_milter::protocol::EnvelopeAddress::new(b"<a>\0").unwrap();
+    client.say(&MilterCommand::Mail(from), b"").await.unwrap();
     drop(client);
     house.counts(|counters| read(&counters.lost_connections), 3).await;
     house.counts(|counters| read(&counters.open_connections), 0).await;
@@ -238,20 +238,21 @@ async fn a_filter_that_panics_costs_its_connection_only() {
     was_hung_up(send(&mut house.client().await, "nul", 1).await);
     house.counts(|counters| read(&counters.filter_faults), 1).await;
     house.counts(|counters| read(&counters.open_connections), 1).await;
-    assert_eq!(send(&mut good, "hello", 1).await.unwrap().reply, Reply::Continue);
+    assert_eq!(send(&mut good, "hello", 1).await.unwrap().reply, FilterReply::Continue);
     house.stopped().await;
 }
 
 #[tokio::test]
 async fn one_connection_too_many_is_refused() {
-    let house = House::start(TCP, Steps::NONE, Settings { connections: 2, ..Settings::default() }).await;
+    let house =
+        House::start(TCP, Steps::NONE, MilterSettings { connections: 2, ..MilterSettings::default() }).await;
     let (first, _second) = (house.client().await, house.client().await);
     is_closed(&mut raw(&house.socket).await).await;
     house.counts(|counters| read(&counters.refused_connections), 1).await;
     first.quit().await.unwrap();
     house.counts(|counters| read(&counters.open_connections), 1).await;
     let mut third = house.client().await;
-    assert_eq!(send(&mut third, "hello", 1).await.unwrap().reply, Reply::Continue);
+    assert_eq!(send(&mut third, "hello", 1).await.unwrap().reply, FilterReply::Continue);
     house.stopped().await;
 }
 
@@ -296,17 +297,18 @@ async fn a_server_that_stops_finishes_messages() {
     let (_directory, socket, path) = directory();
     let mut house = House::plain(&socket).await;
     let (mut idle, mut busy) = (house.client().await, house.client().await);
-    let from = oarlock_milter::protocol::Envelope::new(b"<a>\0").unwrap();
-    busy.say(&Command::Mail(from), b"").await.unwrap();
+    let from = oarlock_milter::protocol::EnvelopeAddress::new(b"<a>\0").unwrap();
+    busy.say(&MilterCommand::Mail(from), b"").await.unwrap();
     house.stop();
     was_hung_up(idle.reply().await);
-    for command in [Command::Recipient(from), Command::EndOfHeaders, Command::Body(b"abc")] {
-        assert_eq!(busy.say(&command, b"").await.unwrap(), Reply::Continue);
+    for command in [MilterCommand::Recipient(from), MilterCommand::EndOfHeaders, MilterCommand::Body(b"abc")]
+    {
+        assert_eq!(busy.say(&command, b"").await.unwrap(), FilterReply::Continue);
     }
     assert!(!path.exists());
-    let seen = busy.say(&Command::EndOfMessage(b""), b"").await.unwrap();
-    assert!(matches!(seen, Reply::Change(_)));
-    assert_eq!(busy.reply().await.unwrap(), Reply::Continue);
+    let seen = busy.say(&MilterCommand::EndOfMessage(b""), b"").await.unwrap();
+    assert!(matches!(seen, FilterReply::Change(_)));
+    assert_eq!(busy.reply().await.unwrap(), FilterReply::Continue);
     was_hung_up(busy.reply().await);
     let counters = house.counters.clone();
     house.stopped().await;
@@ -331,24 +333,25 @@ async fn a_server_that_stops_waits_until_its_deadline() {
 async fn a_dead_servers_socket_is_taken_over_and_a_living_ones_not() {
     let (_directory, socket, path) = directory();
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    let settings = Settings { unix_mode: 0o620, unix_group: Some("0".into()), ..Settings::default() };
+    let settings =
+        MilterSettings { unix_mode: 0o620, unix_group: Some("0".into()), ..MilterSettings::default() };
     let house = House::start(&socket, Steps::NONE, settings.clone()).await;
     let about = path.symlink_metadata().unwrap();
     assert!(about.file_type().is_socket());
     assert_eq!((about.permissions().mode() & 0o7777, about.gid()), (0o620, 0));
     let bind = async |socket: &str, settings| {
-        Server::bind(&[socket.parse().unwrap()], subject_filter::Subjects::default(), settings)
+        MilterServer::bind(&[socket.parse().unwrap()], subject_filter::Subjects::default(), settings)
             .await
             .unwrap_err()
     };
     assert!(bind(&socket, settings.clone()).await.to_string().contains("another server answers there"));
-    let nobody = Settings { unix_group: Some("no such group".into()), ..settings.clone() };
+    let nobody = MilterSettings { unix_group: Some("no such group".into()), ..settings.clone() };
     let other = format!("{socket}2");
-    assert!(matches!(bind(&other, nobody).await, ServerError::Group(_)));
+    assert!(matches!(bind(&other, nobody).await, MilterServerError::Group(_)));
     std::fs::write(path.with_file_name("socket2"), "mail").unwrap();
-    assert!(matches!(bind(&other, settings.clone()).await, ServerError::SocketFile(_)));
+    assert!(matches!(bind(&other, settings.clone()).await, MilterServerError::SocketFile(_)));
     let taken = house.socket.to_string();
-    assert!(matches!(bind("inet:1@256.0.0.1", settings).await, ServerError::Listen { .. }));
+    assert!(matches!(bind("inet:1@256.0.0.1", settings).await, MilterServerError::Listen { .. }));
     assert_eq!(taken, socket);
     house.stopped().await;
     assert!(!path.exists());
@@ -361,7 +364,7 @@ async fn a_server_leaves_the_socket_of_another_alone() {
     std::fs::remove_file(&path).unwrap();
     let successor = House::plain(&socket).await;
     house.stopped().await;
-    assert_eq!(send(&mut successor.client().await, "hello", 1).await.unwrap().reply, Reply::Continue);
+    assert_eq!(send(&mut successor.client().await, "hello", 1).await.unwrap().reply, FilterReply::Continue);
     successor.stopped().await;
 }
 
@@ -379,8 +382,11 @@ async fn users_that_are_neither_named_nor_of_the_group_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let path = directory.path().join("socket");
-    let settings =
-        Settings { unix_mode: 0o666, unix_users: Some(vec!["4242".to_owned()]), ..Settings::default() };
+    let settings = MilterSettings {
+        unix_mode: 0o666,
+        unix_users: Some(vec!["4242".to_owned()]),
+        ..MilterSettings::default()
+    };
     let house = House::start(path.to_str().unwrap(), Steps::NONE, settings).await;
     let (named, other) =
         tokio::task::block_in_place(|| (connect(&path, 4242, "4242"), connect(&path, 4243, "4243")));
@@ -389,7 +395,8 @@ async fn users_that_are_neither_named_nor_of_the_group_are_refused() {
     house.counts(|counters| read(&counters.refused_connections), 1).await;
     house.stopped().await;
     // The socket's permissions let everybody in, so that what follows is the server's own rule.
-    let settings = Settings { unix_mode: 0o666, unix_group: Some("4300".into()), ..Settings::default() };
+    let settings =
+        MilterSettings { unix_mode: 0o666, unix_group: Some("4300".into()), ..MilterSettings::default() };
     let house = House::start(path.to_str().unwrap(), Steps::NONE, settings).await;
     let served = tokio::task::block_in_place(|| {
         let peers =

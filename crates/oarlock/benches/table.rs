@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{
-    BatchSize, BlockCipher, Column, Engine, EngineFault, Jobs, KeySource, Outcomes, Records, Shape, Sink,
-    Source, Span, Status,
+    BatchSize, BlockCipher, Column, Engine, EngineFault, InputSource, Jobs, KeySource, Outcomes, OutputSink,
+    Records, Shape, Span, Status,
 };
 use oarlock::table::{KeyTable, KeyType, Policy};
 use oarlock::{Accelerator, keys};
@@ -89,7 +89,7 @@ fn main() {
     with_unknown[77] = KeySource::Table(9_999);
     few_refused.records.key = Column::Each(with_unknown.into());
     let mut made = Batch::of(TASK, records.clone());
-    let iv_place = |n: usize| Iv::Generated(Sink::Output(span((RECORDS * LEN) + 8 * n, 8)));
+    let iv_place = |n: usize| Iv::Generated(OutputSink::Output(span((RECORDS * LEN) + 8 * n, 8)));
     made.iv_from = Column::Each((0..RECORDS).map(iv_place).collect());
     made.records.output_len += 8 * RECORDS;
     let both = [TASK, Task::decrypt(BlockCipher::Des)];
@@ -141,8 +141,8 @@ fn records(order: &[KeySource]) -> Records<'static> {
         output_len: RECORDS * LEN,
         key: Column::Each(order.to_vec().into()),
         iv: Column::Each((0..RECORDS).map(iv).collect()),
-        input: Column::Each((0..RECORDS).map(|n| Source::Data(span(n * LEN, LEN))).collect()),
-        output: Column::Each((0..RECORDS).map(|n| Sink::Output(span(n * LEN, LEN))).collect()),
+        input: Column::Each((0..RECORDS).map(|n| InputSource::Data(span(n * LEN, LEN))).collect()),
+        output: Column::Each((0..RECORDS).map(|n| OutputSink::Output(span(n * LEN, LEN))).collect()),
         ..Records::default()
     }
 }

@@ -1,6 +1,6 @@
 //! The digest of one long message, piece by piece, in memory that does not grow.
 
-use oarlock_core::{Column, DigestAlg, JobError, Records, Shape, Sink, Source, Span};
+use oarlock_core::{Column, DigestAlg, InputSource, JobError, OutputSink, Records, Shape, Span};
 
 use crate::Accelerator;
 
@@ -71,8 +71,8 @@ impl DigestChain {
             len: 1,
             output_len: state,
             iv: Column::One(value),
-            input: Column::One(Source::Data(Span::new(state, whole).ok_or_else(too_much)?)),
-            output: Column::One(Sink::Output(value)),
+            input: Column::One(InputSource::Data(Span::new(state, whole).ok_or_else(too_much)?)),
+            output: Column::One(OutputSink::Output(value)),
             data: self.data[..].into(),
             ..Records::default()
         };

@@ -283,8 +283,8 @@ impl SelfTestedEngine {
             Some(shape) => vec![representative(shape)],
             None => proved_shapes(),
         };
-        self.engine.forget();
-        self.eager.forget();
+        self.engine.drop_tables();
+        self.eager.drop_tables();
         let is_proved = |shape: &Shape| self.verdict_so_far(vouching(*shape)).is_some_and(Result::is_ok);
         let mut offered = shapes.into_iter().filter(is_proved).peekable();
         offered.peek().is_some() && offered.all(|shape| self.prove(shape).is_ok())
@@ -316,20 +316,20 @@ impl Engine for SelfTestedEngine {
         self.engine.confirms(shape)
     }
 
-    fn reach(&self) -> EngineLocation {
-        self.engine.reach()
+    fn location(&self) -> EngineLocation {
+        self.engine.location()
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.engine.prepared()
+    fn table_usage(&self) -> TableUsage {
+        self.engine.table_usage()
     }
 
-    fn settle(&self) {
-        self.engine.settle();
+    fn wait_for_tables(&self) {
+        self.engine.wait_for_tables();
     }
 
-    fn forget(&self) {
-        self.engine.forget();
+    fn drop_tables(&self) {
+        self.engine.drop_tables();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -348,10 +348,10 @@ fn prove_both(
     shape: Shape,
 ) -> Result<Proof, Failure> {
     let mut proof = prove(engine, referee, shape)?;
-    let before = eager.prepared().bytes;
-    if eager.prepared().max_bytes > 0 && is_verification(shape) {
+    let before = eager.table_usage().bytes;
+    if eager.table_usage().max_bytes > 0 && is_verification(shape) {
         let with_tables = prove(eager, referee, shape)?;
-        if eager.prepared().bytes > before {
+        if eager.table_usage().bytes > before {
             proof.jobs += with_tables.jobs;
         }
     }
@@ -407,7 +407,7 @@ mod tests {
             self.0.confirms(shape)
         }
 
-        fn prepared(&self) -> TableUsage {
+        fn table_usage(&self) -> TableUsage {
             TableUsage { bytes: 0, max_bytes: 1 }
         }
 
@@ -436,9 +436,9 @@ mod tests {
         let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else { return };
         for shape in proved_shapes().into_iter().filter(|shape| is_verification(*shape)) {
             if eager.offers(shape).is_some() {
-                eager.forget();
+                eager.drop_tables();
                 prove(&eager, &ScalarEngine::detect().unwrap(), shape).unwrap();
-                assert!(eager.prepared().bytes > 0, "{shape}");
+                assert!(eager.table_usage().bytes > 0, "{shape}");
             }
         }
     }
@@ -449,9 +449,9 @@ mod tests {
             find(|name| names.contains(&name), &disabled_by_environment().unwrap(), Some(1 << 20)).unwrap()
         };
         let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));
-        assert_eq!(alone.serving.prepared().max_bytes, 1 << 20);
+        assert_eq!(alone.serving.table_usage().max_bytes, 1 << 20);
         for engine in [&alone.plain, &beside.serving, &beside.plain, &beside.eager] {
-            assert_eq!(engine.prepared().max_bytes, 0);
+            assert_eq!(engine.table_usage().max_bytes, 0);
         }
         let proved = SelfTestedEngine::new(alone, Arc::new(ScalarEngine::detect().unwrap()));
         assert!(proved.failures().next().is_none());
@@ -460,9 +460,9 @@ mod tests {
             (Shape::EcdsaVerify { curve: Curve::P384 }, false),
             (Shape::Ed25519Verify, true),
         ] {
-            proved.eager.forget();
+            proved.eager.drop_tables();
             prove(&*proved.eager, &*proved.referee, shape).unwrap();
-            assert_eq!(proved.eager.prepared().bytes > 0, has_tables, "{shape}");
+            assert_eq!(proved.eager.table_usage().bytes > 0, has_tables, "{shape}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use oarlock::batch::{Batch, Iv};
-use oarlock::contract::{Column, KeySource, Records, Sink, Source, Span, erase};
+use oarlock::contract::{Column, InputSource, KeySource, OutputSink, Records, Span, erase};
 
 use crate::columns::Written;
 use crate::error::Reason;
@@ -24,8 +24,8 @@ pub(crate) struct Gathered {
     second_iv: Vec<Span>,
     new_iv: Vec<Iv>,
     aad: Vec<Span>,
-    input: Vec<Source>,
-    output: Vec<Sink>,
+    input: Vec<InputSource>,
+    output: Vec<OutputSink>,
     tag: Vec<Span>,
     places: Vec<Places>,
 }
@@ -96,9 +96,9 @@ impl Gathered {
         push_if(columns.aad.is_some(), &mut self.aad, record.aad);
         push_if(columns.tag.is_some(), &mut self.tag, record.tag);
         push_if(places.tag.len > 0, &mut self.tag, places.tag);
-        push_if(places.iv.len > 0, &mut self.new_iv, Iv::Generated(Sink::Output(places.iv)));
-        self.input.push(Source::Data(record.input));
-        self.output.push(Sink::Output(places.result));
+        push_if(places.iv.len > 0, &mut self.new_iv, Iv::Generated(OutputSink::Output(places.iv)));
+        self.input.push(InputSource::Data(record.input));
+        self.output.push(OutputSink::Output(places.result));
         self.places.push(places);
         Ok(())
     }

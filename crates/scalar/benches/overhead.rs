@@ -135,7 +135,7 @@ fn curves() {
         line.split(' ').skip(1).map(hex).collect::<Vec<_>>().try_into().unwrap();
     let (mut out, both) = ([0; 64], [seed.clone(), public.clone()].concat().try_into().unwrap());
     let public: [u8; 32] = public.try_into().unwrap();
-    let key = fingerprinted(KeyParts::Ed25519Private(EdPrivateParts { seed: seed.into(), public }));
+    let key = fingerprinted(KeyParts::Ed25519Private(Ed25519PrivateParts { seed: seed.into(), public }));
     operations(Shape::Ed25519Sign, &key, &message, SecondInput::None, || {
         ffi::ed25519_sign(&both, black_box(&message), &mut out).unwrap();
     });
@@ -144,7 +144,8 @@ fn curves() {
         assert!(ffi::ed25519_verify(&public, black_box(&message), &own_signature));
     });
     let mut out = [0; 32];
-    let key = fingerprinted(KeyParts::X25519Private(XPrivateParts { scalar: vec![7; 32].into(), public }));
+    let key =
+        fingerprinted(KeyParts::X25519Private(X25519PrivateParts { scalar: vec![7; 32].into(), public }));
     operations(Shape::X25519, &key, &public, SecondInput::None, || {
         ffi::x25519(&[7; 32], black_box(&public), &mut out);
     });
@@ -187,10 +188,10 @@ impl Set {
             key: Column::Each(index.iter().map(|i| KeySource::Table(*i as u32)).collect::<Vec<_>>().into()),
             iv: Column::Each(spans(0, iv_len, row).into()),
             input: Column::Each(
-                spans(iv_len, len, row).into_iter().map(Source::Data).collect::<Vec<_>>().into(),
+                spans(iv_len, len, row).into_iter().map(InputSource::Data).collect::<Vec<_>>().into(),
             ),
             output: Column::Each(
-                spans(0, output_len, place).into_iter().map(Sink::Output).collect::<Vec<_>>().into(),
+                spans(0, output_len, place).into_iter().map(OutputSink::Output).collect::<Vec<_>>().into(),
             ),
             tag: Column::Each(spans(if tag_len == 0 { 0 } else { output_len }, tag_len, place).into()),
             ..Records::default()

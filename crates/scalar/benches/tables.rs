@@ -194,8 +194,8 @@ fn cost(work: &Work) {
         start.elapsed()
     };
     run();
-    let bytes = tables.prepared().bytes / SIGNATURES;
-    tables.forget();
+    let bytes = tables.table_usage().bytes / SIGNATURES;
+    tables.drop_tables();
     let (first, second) = (run(), run());
     let micros = (first - second).as_nanos() as f64 / 1000.0 / SIGNATURES as f64;
     println!("{:10} {bytes:17} {micros:13.0} µs", work.name);

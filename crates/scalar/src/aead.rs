@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use oarlock_core::{Direction, EngineFault, Record, SecretBytes, Status};
+use oarlock_core::{Direction, EngineFault, ResolvedRecord, SecretBytes, Status};
 
 use crate::batch::{RecordBatch, RecordTarget};
 use crate::ffi::GcmContext;
@@ -52,7 +52,7 @@ impl GcmContexts {
     }
 }
 
-fn seal(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn seal(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
     let mut tag = [0; GcmContext::TAG_LEN];
@@ -64,7 +64,7 @@ fn seal(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpErro
     target.write_tag(record.tag, &tag)
 }
 
-fn open(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn open(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
     let context = key.context_for(record.expected_tag.len())?;

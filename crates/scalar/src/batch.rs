@@ -1,6 +1,6 @@
 //! One part of a run: the loop over its records, and the output of each.
 
-use oarlock_core::{EngineFault, PartMut, Record, Records, Shape, Sink, Span, Status};
+use oarlock_core::{EngineFault, OutputSink, PartMut, Records, ResolvedRecord, Shape, Span, Status};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
@@ -30,7 +30,7 @@ impl<'a, 'r> RecordBatch<'a, 'r> {
     /// Computes every record. A record that fails leaves zeros in its output and does not affect other records.
     pub(crate) fn each(
         self,
-        mut compute: impl FnMut(&Record<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
+        mut compute: impl FnMut(&ResolvedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
     ) -> Result<(), EngineFault> {
         let mut target = RecordTarget { index: 0, part: self.part };
         let mut records = self.records.resolve(self.shape);
@@ -59,12 +59,12 @@ pub(crate) struct RecordTarget<'a> {
 
 impl RecordTarget<'_> {
     /// As [`PartMut::place`].
-    pub(crate) fn place(&mut self, sink: Sink, len: usize) -> Result<&mut [u8], Status> {
+    pub(crate) fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         self.part.place(sink, len)
     }
 
     /// As [`PartMut::write`].
-    pub(crate) fn write(&mut self, sink: Sink, result: &[u8]) -> Result<(), OpError> {
+    pub(crate) fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), OpError> {
         Ok(self.part.write(sink, result)?)
     }
 
@@ -74,7 +74,7 @@ impl RecordTarget<'_> {
     }
 
     /// As [`PartMut::shorten`].
-    pub(crate) fn shorten(&mut self, sink: Sink, len: usize) -> Result<(), OpError> {
+    pub(crate) fn shorten(&mut self, sink: OutputSink, len: usize) -> Result<(), OpError> {
         Ok(self.part.shorten(self.index, sink, len)?)
     }
 }

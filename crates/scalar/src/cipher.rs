@@ -1,6 +1,6 @@
 //! Block ciphers in CBC mode.
 
-use oarlock_core::{BlockCipher, Direction, EngineFault, Record, Status};
+use oarlock_core::{BlockCipher, Direction, EngineFault, ResolvedRecord, Status};
 
 use crate::batch::{RecordBatch, RecordTarget};
 use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
@@ -26,7 +26,7 @@ pub(crate) fn run(
 }
 
 fn cbc<K: PrepareKey, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut RecordTarget<'_>,
     run: impl Fn(&K, &mut [u8; N], &[u8], &mut [u8]),
 ) -> Result<(), OpError> {

@@ -1,6 +1,6 @@
 //! Digests of whole messages and of parts of messages.
 
-use oarlock_core::{DigestAlg, EngineFault, Record};
+use oarlock_core::{DigestAlg, EngineFault, ResolvedRecord};
 
 use crate::batch::{RecordBatch, RecordTarget};
 use crate::ffi::{HashState, Sha1, Sha256, Sha384, Sha512};
@@ -28,7 +28,7 @@ pub(crate) fn run_part(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(),
     }
 }
 
-fn whole<H: HashState>(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn whole<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let place = target.place(record.output, H::OUTPUT)?;
     let mut hash = H::new();
     hash.update(record.input);
@@ -36,7 +36,7 @@ fn whole<H: HashState>(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Re
     Ok(())
 }
 
-fn part<H: HashState>(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn part<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let place = target.place(record.output, H::STATE)?;
     H::compress(record.iv, record.input, place);
     Ok(())

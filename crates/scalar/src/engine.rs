@@ -37,7 +37,7 @@ impl ScalarEngine {
     /// tables gets 64 MiB of them. For tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
-        let bytes = self.cache.map_or(DEFAULT_TABLE_BYTES, |cache| cache.prepared().max_bytes);
+        let bytes = self.cache.map_or(DEFAULT_TABLE_BYTES, |cache| cache.table_usage().max_bytes);
         Self { cache: Some(Arc::new(VerifyTableCache::new(bytes).at_once())) }
     }
 }
@@ -93,16 +93,16 @@ impl Engine for ScalarEngine {
         matches!(shape, Shape::RsaPrivate { .. })
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.cache.as_ref().map_or_else(TableUsage::default, |cache| cache.prepared())
+    fn table_usage(&self) -> TableUsage {
+        self.cache.as_ref().map_or_else(TableUsage::default, |cache| cache.table_usage())
     }
 
-    fn settle(&self) {
-        self.cache.iter().for_each(|cache| cache.settle());
+    fn wait_for_tables(&self) {
+        self.cache.iter().for_each(|cache| cache.wait_for_tables());
     }
 
-    fn forget(&self) {
-        self.cache.iter().for_each(|cache| cache.forget());
+    fn drop_tables(&self) {
+        self.cache.iter().for_each(|cache| cache.drop_tables());
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {

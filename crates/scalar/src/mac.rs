@@ -1,6 +1,6 @@
 //! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
 
-use oarlock_core::{EngineFault, MacAlg, MacPadding, Record};
+use oarlock_core::{EngineFault, MacAlg, MacPadding, ResolvedRecord};
 use zeroize::Zeroizing;
 
 use crate::batch::{RecordBatch, RecordTarget};
@@ -71,7 +71,7 @@ impl CbcMacSteps for TdesKey {
 
 fn cbc_mac<K: CbcMacSteps + PrepareKey>(
     padding: MacPadding,
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let mut own = None;
@@ -137,7 +137,7 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
 
 /// Computes the CMAC of a record. NIST SP 800-38B 6.2.
 fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let mut own = None;
@@ -209,7 +209,7 @@ impl<H: HashState> PrepareKey for HmacKey<H> {
     }
 }
 
-fn hmac<H: HashState>(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn hmac<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<HmacKey<H>>(record.key, record.key_bytes, &mut own)?;
     let mut mac = key.start();

@@ -1,6 +1,6 @@
 //! Translation: decryption under one key and encryption under another.
 
-use oarlock_core::{BlockCipher, EngineFault, Record, Status};
+use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
 use zeroize::Zeroizing;
 
 use crate::batch::{RecordBatch, RecordTarget};
@@ -48,7 +48,7 @@ trait CbcFunction<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
 impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> CbcFunction<K, N> for F {}
 
 fn translate<D: PrepareKey, E: PrepareKey, const M: usize, const N: usize>(
-    record: &Record<'_>,
+    record: &ResolvedRecord<'_>,
     target: &mut RecordTarget<'_>,
     plain: &mut [u8; SCRATCH],
     decrypt: &impl CbcFunction<D, M>,

@@ -1,6 +1,6 @@
 //! AES key wrap. RFC 3394 and RFC 5649.
 
-use oarlock_core::{Direction, EngineFault, Record, Status, WrapAlg};
+use oarlock_core::{Direction, EngineFault, ResolvedRecord, Status, WrapAlg};
 use zeroize::Zeroize;
 
 use crate::batch::{RecordBatch, RecordTarget};
@@ -19,28 +19,28 @@ pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: RecordBatch<'_, '_>
     }
 }
 
-fn wrap(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn wrap(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, record.input.len() + 8)?;
     key.wrap(record.input, place).map_err(OpError::from_length_error)
 }
 
-fn wrap_padded(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn wrap_padded(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, record.input.len().next_multiple_of(8) + 8)?;
     key.wrap_padded(record.input, place).map_err(OpError::from_length_error)
 }
 
-fn unwrap(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn unwrap(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
     if key.unwrap(record.input, place) { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
-fn unwrap_padded(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+fn unwrap_padded(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
@@ -50,6 +50,6 @@ fn unwrap_padded(record: &Record<'_>, target: &mut RecordTarget<'_>) -> Result<(
     target.shorten(record.output, len)
 }
 
-fn unwrapped_len(record: &Record<'_>) -> Result<usize, Status> {
+fn unwrapped_len(record: &ResolvedRecord<'_>) -> Result<usize, Status> {
     record.input.len().checked_sub(8).ok_or(Status::BadLength)
 }

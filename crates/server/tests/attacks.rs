@@ -1,7 +1,7 @@
-//! What goes wrong, and what must not.
+//! Tests with hostile and broken clients.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use house::{House, open_resident, request};
 use oarlock::keys::generate;
 use oarlock::{Input, Job, Scheme};
-use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, Response, open_key, request, response};
-use oarlock_wire::{Credentials, Endpoint, Link, LinkError, Message, frame, jobs};
+use oarlock_wire::{Credentials, Endpoint, LinkError, Message, ServerLink, frame, jobs};
 use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use test_server::{TestServer, open_resident, request};
 
 fn edwards_job() -> proto::Jobs {
     let key = generate::ed25519().unwrap();
@@ -24,16 +24,16 @@ fn edwards_job() -> proto::Jobs {
     jobs::write([(job, 0)].into_iter()).unwrap()
 }
 
-/// That the server still serves others.
-async fn is_well(house: &House) {
-    let link = Link::open(&house.unix()).await.unwrap();
+/// Asserts that the server still serves other clients.
+async fn assert_serves(server: &TestServer) {
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
     let answer = link.call(request::Body::Jobs(edwards_job())).await.unwrap();
     assert!(matches!(answer, response::Body::Results(results) if results.codes.is_empty()));
 }
 
-/// What a UNIX client that sends these bytes hears before the connection ends.
-fn hears(path: &Path, bytes: &[u8]) -> Vec<Response> {
+/// Sends bytes on the UNIX socket, and returns the answers until the connection ends.
+fn answers_to(path: &Path, bytes: &[u8]) -> Vec<Response> {
     let mut stream = UnixStream::connect(path).unwrap();
     // The server may leave before everything is written.
     let _ = stream.write_all(bytes);
@@ -57,23 +57,23 @@ fn fault_of(response: &Response) -> (Code, &str) {
 
 fn framed(messages: &[proto::Request]) -> Vec<u8> {
     let mut bytes = BytesMut::from(&frame::PREAMBLE[..]);
-    messages.iter().for_each(|message| frame::put(message, &mut bytes).unwrap());
+    messages.iter().for_each(|message| frame::write(message, &mut bytes).unwrap());
     bytes.to_vec()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
-    let house = House::with(|config, _| config.limits.message_bytes = 1 << 16).await;
-    let path = house.addresses.unix.clone().unwrap();
+async fn ends_only_the_connection_of_malformed_frames_with_a_reason() {
+    let server = TestServer::with(|config, _| config.limits.max_message_bytes = 1 << 16).await;
+    let path = server.addresses.unix.clone().unwrap();
     let long = [&frame::PREAMBLE[..], &(1_u32 << 20).to_le_bytes()].concat();
     let garbage = [&frame::PREAMBLE[..], &5_u32.to_le_bytes(), &[0xff; 5]].concat();
     for (bytes, code, expected) in [
         (&b"GET / HTTP/1.1\r\n\r\n"[..], Code::Unsupported, "expected the preamble"),
         (b"oarlock\x02", Code::Unsupported, "expected the preamble"),
         (&long, Code::ResourceExhausted, "bytes of a frame: 1048576 is more than 65536"),
-        (&garbage, Code::Invalid, "no message of this protocol"),
+        (&garbage, Code::Invalid, "expected a message of this protocol"),
     ] {
-        let heard = hears(&path, bytes);
+        let heard = answers_to(&path, bytes);
         let (found, message) = fault_of(heard.last().unwrap());
         assert_eq!(found, code, "{message}");
         assert!(message.contains(expected), "{message}");
@@ -84,15 +84,15 @@ async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
         &framed(&[])[..],
         &framed(&[request(1, request::Body::Jobs(edwards_job()))])[..30],
     ] {
-        assert!(hears(&path, bytes).is_empty());
+        assert!(answers_to(&path, bytes).is_empty());
     }
-    is_well(&house).await;
+    assert_serves(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_that_say_nothing_known_are_answered_alone() {
-    let house = House::new().await;
-    let path = house.addresses.unix.unwrap();
+async fn answers_each_invalid_request_with_a_fault_of_its_own() {
+    let server = TestServer::new().await;
+    let path = server.addresses.unix.unwrap();
     let mut wrong = edwards_job();
     wrong.count = 1 << 30;
     let mut many = edwards_job();
@@ -102,7 +102,7 @@ async fn requests_that_say_nothing_known_are_answered_alone() {
         source: Some(open_key::Source::Resident("ed25519".into())),
         ..OpenKey::default()
     };
-    let heard = hears(
+    let heard = answers_to(
         &path,
         &framed(&[
             proto::Request { id: 1, body: None },
@@ -124,15 +124,15 @@ async fn requests_that_say_nothing_known_are_answered_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_never_finish_their_handshake_are_left() {
-    let house = House::with(|config, _| config.limits.handshake_seconds = 1).await;
-    let mut silent = TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
-    let mut slow = TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
+async fn closes_connections_that_never_finish_their_handshake() {
+    let server = TestServer::with(|config, _| config.limits.max_handshake_seconds = 1).await;
+    let mut silent = TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
+    let mut slow = TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     slow.write_all(&[22, 3, 1]).unwrap();
-    let mut unix = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+    let mut unix = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     unix.write_all(b"oar").unwrap();
-    is_well(&house).await;
-    // These end when the server leaves; they would wait for ever if it did not.
+    assert_serves(&server).await;
+    // The reads end when the server closes the connections. Otherwise they would never return.
     let mut rest = Vec::new();
     for ended in [silent.read_to_end(&mut rest), slow.read_to_end(&mut rest), unix.read_to_end(&mut rest)] {
         assert!(ended.is_ok() || rest.is_empty());
@@ -140,30 +140,32 @@ async fn clients_that_never_finish_their_handshake_are_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_and_silence_are_bounded() {
-    let house = House::with(|config, _| {
+async fn limits_connections_and_their_silence() {
+    let server = TestServer::with(|config, _| {
         config.limits.max_unix_connections = 2;
-        config.limits.idle_seconds = 1;
+        config.limits.max_idle_seconds = 1;
     })
     .await;
-    let path = house.addresses.unix.unwrap();
+    let path = server.addresses.unix.unwrap();
     let (mut one, two) = (UnixStream::connect(&path).unwrap(), UnixStream::connect(&path).unwrap());
     one.write_all(frame::PREAMBLE).unwrap();
-    let heard = hears(&path, &framed(&[]));
+    let heard = answers_to(&path, &framed(&[]));
     assert_eq!(fault_of(&heard[0]).0, Code::ResourceExhausted);
-    // It said its preamble and nothing more: the server leaves, and there is room again.
+    // After the preamble the client is silent. So the server closes the connection, and another one is admitted.
     let mut rest = Vec::new();
     let _ = one.read_to_end(&mut rest);
     drop(two);
     loop {
-        match hears(&path, &framed(&[request(1, request::Body::ListKeys(proto::ListKeysRequest {}))])).pop() {
+        match answers_to(&path, &framed(&[request(1, request::Body::ListKeys(proto::ListKeysRequest {}))]))
+            .pop()
+        {
             Some(Response { body: Some(response::Body::Keys(_)), .. }) => break,
             _ => std::thread::yield_now(),
         }
     }
 }
 
-/// Certificates of an authority of one's own.
+/// Returns a certificate of another authority with its key.
 fn foreign(names: &[&str], is_expired: bool) -> (Vec<u8>, Vec<u8>) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.distinguished_name.push(DnType::CommonName, "somebody else");
@@ -185,31 +187,31 @@ fn leaf(issuer: &Issuer<'_, KeyPair>, names: &[&str], is_expired: bool) -> (Vec<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_prove_nobody_are_refused() {
-    // An authority whose key this test has.
+async fn refuses_clients_without_a_valid_certificate() {
+    // The test has the key of this authority.
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.distinguished_name.push(DnType::CommonName, "the clients' authority");
     params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     let key = KeyPair::generate().unwrap();
     let authority = params.self_signed(&key).unwrap().pem();
     let issuer = Issuer::new(params, key);
-    let house = House::with(|config, place| {
-        let path = place.join("clients.pem");
+    let server = TestServer::with(|config, directory| {
+        let path = directory.join("clients.pem");
         std::fs::write(&path, authority).unwrap();
         config.tls.as_mut().unwrap().client_ca = path;
         config.grants[0].clients.push("dns:good.test".into());
     })
     .await;
-    let url = format!("https://{}", house.addresses.tcp.unwrap());
-    let server_ca = std::fs::read(house.development.ca()).unwrap();
+    let url = format!("https://{}", server.addresses.tcp.unwrap());
+    let server_ca = std::fs::read(server.development.ca()).unwrap();
     let outcome = async |(certificate, private_key): (Vec<u8>, Vec<u8>)| {
         let credentials =
             Some(Credentials { server_ca: server_ca.clone(), certificate, private_key: private_key.into() });
-        let link = match Link::open(&Endpoint::Grpc { url: url.clone(), credentials }).await {
+        let link = match ServerLink::open(&Endpoint::Grpc { url: url.clone(), credentials }).await {
             Ok(link) => link,
             Err(error) => return Err(error.to_string()),
         };
-        // Under TLS 1.3 the client may learn only afterwards that it was refused.
+        // Under TLS 1.3 the client may get the refusal only after its handshake.
         match link.call(request::Body::ListKeys(proto::ListKeysRequest {})).await {
             Ok(response::Body::Keys(list)) => Ok(list.keys.len()),
             Ok(other) => panic!("{other:?}"),
@@ -229,21 +231,21 @@ async fn clients_that_prove_nobody_are_refused() {
         let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
         assert!(client.list_keys(proto::ListKeysRequest {}).await.is_err());
     }
-    is_well(&house).await;
+    assert_serves(&server).await;
 }
 
-fn audit(file: &Path, on_failure: AuditFailure) -> Option<Audit> {
-    Some(Audit::at(file.to_owned(), on_failure))
+fn audit(file: &Path, on_failure: AuditFailure) -> Option<AuditConfig> {
+    Some(AuditConfig::at(file.to_owned(), on_failure))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_without_rights_are_denied_and_audited() {
-    let mut house = House::with(|config, place| {
+async fn denies_clients_without_rights_and_audits_them() {
+    let mut server = TestServer::with(|config, directory| {
         config.grants[0].clients = vec!["dns:*.*.*".into()];
-        config.audit = audit(&place.join("audit.log"), AuditFailure::Stop);
+        config.audit = audit(&directory.join("audit.log"), AuditFailure::Stop);
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     for name in ["ed25519", "no-such-key"] {
         let source = Some(open_key::Source::Resident(name.into()));
         let body = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
@@ -251,12 +253,12 @@ async fn clients_without_rights_are_denied_and_audited() {
         assert_eq!(fault.code(), Code::PermissionDenied);
         assert!(fault.message.contains("that this client may use"));
     }
-    let tls = Link::open(&house.tls()).await.unwrap();
+    let tls = ServerLink::open(&server.tls()).await.unwrap();
     open_resident(&tls, 0, "ed25519").await;
     tls.call(request::Body::Jobs(edwards_job())).await.unwrap();
     drop((link, tls));
-    house.stop().await;
-    let log = std::fs::read_to_string(house.place.path().join("audit.log")).unwrap();
+    server.stop().await;
+    let log = std::fs::read_to_string(server.directory.path().join("audit.log")).unwrap();
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<serde_json::Value> =
         lines.filter(|line: &serde_json::Value| line["event"] == "operation").collect();
@@ -271,13 +273,13 @@ async fn clients_without_rights_are_denied_and_audited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_stops_or_warns() {
+async fn stops_or_warns_on_a_full_disk() {
     for (on_failure, goes_on) in [(AuditFailure::Stop, false), (AuditFailure::Warn, true)] {
-        let mut house =
-            House::with(|config, _| config.audit = audit(Path::new("/dev/full"), on_failure)).await;
-        let link = Link::open(&house.unix()).await.unwrap();
+        let mut server =
+            TestServer::with(|config, _| config.audit = audit(Path::new("/dev/full"), on_failure)).await;
+        let link = ServerLink::open(&server.unix()).await.unwrap();
         let mut is_refused = false;
-        // Once the first entry has met the disk, that of the start.
+        // The refusals begin once the first entry, that of the start, has met the disk.
         while !is_refused {
             let source = Some(open_key::Source::Resident("ed25519".into()));
             let open = request::Body::OpenKey(OpenKey { source, ..OpenKey::default() });
@@ -296,15 +298,16 @@ async fn a_full_disk_stops_or_warns() {
             }
         }
         assert_eq!(is_refused, !goes_on);
-        house.stop().await;
+        server.stop().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_when_the_server_stops_is_answered() {
-    let mut house = House::new().await;
+async fn answers_requests_under_way_when_the_server_stops() {
+    let mut server = TestServer::new().await;
     let links =
-        [Link::open(&house.unix()).await.unwrap(), Link::open(&house.tls()).await.unwrap()].map(Arc::new);
+        [ServerLink::open(&server.unix()).await.unwrap(), ServerLink::open(&server.tls()).await.unwrap()]
+            .map(Arc::new);
     for link in &links {
         open_resident(link, 0, "ed25519").await;
     }
@@ -321,7 +324,7 @@ async fn what_is_under_way_when_the_server_stops_is_answered() {
                             answered += 1;
                         }
                         Ok(other) => panic!("{other:?}"),
-                        // Refused as a whole, or the stream has ended: nothing is answered by halves.
+                        // A request is refused as a whole, or the stream has ended. No answer is incomplete.
                         Err(LinkError::Refused(fault)) => {
                             assert_eq!(fault.code(), Code::Unavailable);
                             return answered;
@@ -335,19 +338,19 @@ async fn what_is_under_way_when_the_server_stops_is_answered() {
     for _ in 0..50 {
         links[0].call(request::Body::Jobs(edwards_job())).await.unwrap();
     }
-    house.stop().await;
+    server.stop().await;
     let mut answered = 0;
     for client in clients {
         answered += client.await.unwrap();
     }
     assert!(answered > 0);
-    assert!(UnixStream::connect(house.addresses.unix.as_ref().unwrap()).is_err());
+    assert!(UnixStream::connect(server.addresses.unix.as_ref().unwrap()).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_paddings_look_all_the_same() {
-    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
-    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+async fn gives_the_same_answer_for_every_bad_padding() {
+    let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let url = format!("http://{}", server.addresses.plaintext.unwrap());
     let channel = tonic::transport::Channel::from_shared(url).unwrap().connect().await.unwrap();
     let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
     let kind = |kind: proto::scheme::Kind| proto::Scheme {
@@ -367,7 +370,7 @@ async fn bad_paddings_look_all_the_same() {
         };
         let status = client.decrypt(oaep.clone()).await.unwrap_err();
         answers.push((status.code(), status.message().to_owned()));
-        // Implicit rejection: a message that depends on key and ciphertext alone, never an error.
+        // Implicit rejection: the plaintext depends only on key and ciphertext, and there is no error.
         let pkcs1 =
             proto::DecryptRequest { scheme: Some(kind(proto::scheme::Kind::RsaPkcs1Decrypt)), ..oaep };
         let once = client.decrypt(pkcs1.clone()).await.unwrap().into_inner().plaintext;
@@ -377,7 +380,7 @@ async fn bad_paddings_look_all_the_same() {
     assert_eq!(answers, [(tonic::Code::InvalidArgument, "the answer is no".to_owned())]);
 }
 
-/// Reads answers until `is_last` holds for one of them, or the connection ends.
+/// Reads answers until `is_last` is true for an answer, or the connection ends.
 fn read_answers(stream: &mut UnixStream, is_last: impl Fn(&Response) -> bool) -> Vec<Response> {
     let (mut received, mut answers) = (BytesMut::new(), Vec::new());
     let mut chunk = vec![0; 1 << 16];
@@ -396,9 +399,9 @@ fn read_answers(stream: &mut UnixStream, is_last: impl Fn(&Response) -> bool) ->
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_pending_on_the_unix_socket_is_answered_when_the_server_stops() {
-    let mut house = House::with(|config, _| config.limits.drain_seconds = 120).await;
-    let mut stream = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+async fn answers_a_pending_batch_on_the_unix_socket_when_the_server_stops() {
+    let mut server = TestServer::with(|config, _| config.limits.max_drain_seconds = 120).await;
+    let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     let scheme = proto::Scheme {
         kind: proto::scheme::Kind::RsaPkcs1Sign.into(),
         digest: proto::Digest::Sha256.into(),
@@ -428,14 +431,14 @@ async fn a_batch_pending_on_the_unix_socket_is_answered_when_the_server_stops() 
     // Requests are begun in their order: an answer to the third shows that the batch is under way.
     let early = read_answers(&mut stream, |answer| answer.id == 3);
     assert!(early.iter().all(|answer| answer.id != 2), "the batch was too short for this test");
-    house.begin_to_stop();
+    server.begin_to_stop();
     let late = read_answers(&mut stream, |answer| answer.id == 2);
     let Some(Response { id: 2, body: Some(response::Body::Results(results)) }) = late.last() else {
         panic!("the batch was not answered: {late:?}")
     };
     assert!(results.codes.is_empty() && results.outputs.len() == count * 256);
     drop(stream);
-    house.stopped().await;
+    server.stopped().await;
 }
 
 fn edwards_scheme() -> proto::Scheme {
@@ -443,8 +446,8 @@ fn edwards_scheme() -> proto::Scheme {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
-    let house = House::new().await;
+async fn answers_jobs_under_closed_handles_briefly() {
+    let server = TestServer::new().await;
     let count = 1 << 17;
     let jobs = |key_of: Vec<u8>| proto::Jobs {
         count,
@@ -457,7 +460,7 @@ async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
     let different = request(2, request::Body::Jobs(jobs(each)));
     for (message, bound) in [(alike, 256), (different, 2 * count as usize + 64 * 1024)] {
         let id = message.id;
-        let mut stream = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+        let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
         stream.write_all(&framed(&[message])).unwrap();
         let answers = read_answers(&mut stream, |answer| answer.id == id);
         let Some(response::Body::Results(results)) = &answers[0].body else { panic!("{answers:?}") };
@@ -465,12 +468,12 @@ async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
         assert!(results.codes.iter().all(|code| *code == Code::NoSuchKey as u8));
         assert_eq!(results.faults[0].message, "handle 0: this stream has not opened it");
     }
-    is_well(&house).await;
+    assert_serves(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn schemes_without_number_keep_nobody_waiting() {
-    let house = House::new().await;
+async fn handles_many_schemes_without_searching_them_for_each_job() {
+    let server = TestServer::new().await;
     let open = OpenKey {
         handle: 0,
         source: Some(open_key::Source::Resident("rsa2048".into())),
@@ -483,10 +486,10 @@ async fn schemes_without_number_keep_nobody_waiting() {
         salt_len: Some(number / 16),
         ..Default::default()
     };
-    // Two handles, one of them open, and 16,384 schemes: what is kept of them must not be searched for each job.
+    // Two handles, one of them open, and 16,384 schemes: the cached decisions must not be searched for each job.
     let mut messages = vec![request(1, request::Body::OpenKey(open))];
     for message in 0..64 {
-        let schemes = (0..256).map(|place| scheme(message * 256 + place)).collect();
+        let schemes = (0..256).map(|directory| scheme(message * 256 + directory)).collect();
         let scheme_of: Vec<u8> = (0..=255).collect();
         let key_of: Vec<u8> = vec![1_u32.to_le_bytes(); 256].concat();
         let jobs = proto::Jobs {
@@ -505,13 +508,13 @@ async fn schemes_without_number_keep_nobody_waiting() {
         ..Default::default()
     };
     messages.push(request(100, request::Body::Jobs(long)));
-    let mut stream = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+    let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     stream.write_all(&framed(&messages)).unwrap();
     let answers = read_answers(&mut stream, |answer| answer.id == 100);
     assert_eq!(answers.len(), messages.len());
     let last = answers.last().unwrap();
     assert!(matches!(&last.body, Some(response::Body::Results(results)) if results.faults.len() == 1));
-    // A salt that fits no modulus is refused with its message.
+    // A message with a salt that fits no modulus is refused as a whole.
     let salted = proto::Scheme { salt_len: Some(60_000), ..scheme(0) };
     let jobs = proto::Jobs { count: 1, schemes: vec![salted], ..Default::default() };
     stream.write_all(&framed(&[request(101, request::Body::Jobs(jobs))])[frame::PREAMBLE.len()..]).unwrap();

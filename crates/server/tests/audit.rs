@@ -1,21 +1,21 @@
-//! The audit log of a server whose disk takes nothing for a while.
+//! Tests of the audit log of a server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use house::{House, open_resident};
 use oarlock::keys::generate;
 use oarlock::{Input, Job, Scheme};
-use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
-use oarlock_wire::{Link, LinkError, jobs};
+use oarlock_wire::{LinkError, ServerLink, jobs};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::Value;
+use test_server::{TestServer, open_resident};
 
 fn edwards_jobs(count: usize) -> proto::Jobs {
     let key = generate::ed25519().unwrap();
@@ -23,7 +23,7 @@ fn edwards_jobs(count: usize) -> proto::Jobs {
     jobs::write(std::iter::repeat_n((job, 0), count)).unwrap()
 }
 
-/// A pipe with a name that takes nothing more. It keeps both its ends until it is dropped.
+/// Makes a named pipe and fills it. The file keeps both ends open until it is dropped.
 fn full_pipe(path: &Path) -> File {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
@@ -42,14 +42,14 @@ fn count(lines: &[Value], operation: &str, verdict: &str) -> u64 {
     lines.iter().filter(is_meant).map(|line| line["count"].as_u64().unwrap()).sum()
 }
 
-async fn open(link: &Link, name: &str) -> Result<response::Body, LinkError> {
+async fn open(link: &ServerLink, name: &str) -> Result<response::Body, LinkError> {
     let source = Some(open_key::Source::Resident(name.to_owned()));
     link.call(request::Body::OpenKey(OpenKey { handle: 9, source, ..OpenKey::default() })).await
 }
 
-async fn health(house: &House) -> String {
+async fn health(server: &TestServer) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(house.addresses.metrics.unwrap()).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(server.addresses.metrics.unwrap()).await.unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();
@@ -57,26 +57,26 @@ async fn health(house: &House) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
+async fn releases_no_signature_without_its_entry_while_the_disk_stalls() {
     let mut stall = None;
-    let mut house = House::with(|config, place| {
-        let path = place.join("audit.pipe");
+    let mut server = TestServer::with(|config, directory| {
+        let path = directory.join("audit.pipe");
         stall = Some(full_pipe(&path));
         let max_queue_bytes = 1 << 16;
-        config.audit = Some(Audit { max_queue_bytes, ..Audit::at(path, AuditFailure::Stop) });
+        config.audit = Some(AuditConfig { max_queue_bytes, ..AuditConfig::at(path, AuditFailure::Stop) });
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
-    assert!(health(&house).await.starts_with("HTTP/1.1 200"));
+    assert!(health(&server).await.starts_with("HTTP/1.1 200"));
     let long = "\u{1}".repeat(1 << 20);
     let mut refused = 0;
     for name in std::iter::repeat_n(&*long, 8).chain(std::iter::repeat_n("nothing", 500)) {
         let Err(LinkError::Refused(_)) = open(&link, name).await else { panic!("it was opened") };
         refused += 1;
     }
-    // Refusals have not taken the places of work, which is refused once its own are taken.
+    // Refusals have not used the space for work. Work is refused only when its own space is used up.
     let mut signed = 0;
     let fault = loop {
         match link.call(request::Body::Jobs(edwards_jobs(3))).await {
@@ -89,11 +89,11 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
     assert!(signed >= 30, "{signed}");
     assert_eq!(fault.code(), Code::Unavailable, "{}", fault.message);
     assert!(fault.message.contains("audit log is behind") && fault.retry_after_ms > 0, "{}", fault.message);
-    // Who asks for its health hears of it, although the disk has reported no error.
-    let bad = health(&house).await;
+    // The health probe reports it, although the disk has reported no error.
+    let bad = health(&server).await;
     assert!(bad.starts_with("HTTP/1.1 503") && bad.contains("the audit log is behind"), "{bad}");
-    // The disk is well again: so is the service.
-    let mut pipe = File::open(house.place.path().join("audit.pipe")).unwrap();
+    // When the disk accepts entries again, the server serves again.
+    let mut pipe = File::open(server.directory.path().join("audit.pipe")).unwrap();
     drop(stall);
     let text = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -106,10 +106,10 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
         }
         tokio::task::yield_now().await;
     }
-    // Work is taken as soon as there are places; the disk has caught up a little later.
-    while !health(&house).await.starts_with("HTTP/1.1 200") {}
+    // Work is accepted as soon as there is space. The disk catches up a little later.
+    while !health(&server).await.starts_with("HTTP/1.1 200") {}
     drop(link);
-    house.stop().await;
+    server.stop().await;
     let lines = lines(&text.join().unwrap().unwrap());
     assert_eq!(count(&lines, "ed25519-sign", "DONE"), signed);
     assert_eq!(count(&lines, "open", "PERMISSION_DENIED"), refused);
@@ -117,13 +117,13 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
-    let mut house = House::with(|config, place| {
+async fn bounds_the_log_for_long_names_and_many_refusals() {
+    let mut server = TestServer::with(|config, directory| {
         config.grants.clear();
-        config.audit = Some(Audit::at(place.join("audit.log"), AuditFailure::Stop));
+        config.audit = Some(AuditConfig::at(directory.join("audit.log"), AuditFailure::Stop));
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let long = "\u{1}".repeat(15 << 20);
     for _ in 0..8 {
         open(&link, &long).await.unwrap_err();
@@ -131,13 +131,13 @@ async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
     for number in 0..2000 {
         open(&link, &format!("key-{number}")).await.unwrap_err();
     }
-    // Batches of which no job may run are refusals too.
+    // Batches without a permitted job count as refusals too.
     for _ in 0..2000 {
         link.call(request::Body::Jobs(edwards_jobs(1))).await.unwrap();
     }
     drop(link);
-    house.stop().await;
-    let log = std::fs::read(house.place.path().join("audit.log")).unwrap();
+    server.stop().await;
+    let log = std::fs::read(server.directory.path().join("audit.log")).unwrap();
     assert!(log.len() < 64 << 10, "{} bytes", log.len());
     let lines = lines(&log);
     let counts =
@@ -146,22 +146,22 @@ async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn entries_say_who_came_from_where_and_what_the_server_did() {
-    let mut house = House::with(|config, place| {
-        config.audit = Some(Audit::at(place.join("audit.log"), AuditFailure::Stop));
+async fn writes_clients_sources_and_events_of_the_server() {
+    let mut server = TestServer::with(|config, directory| {
+        config.audit = Some(AuditConfig::at(directory.join("audit.log"), AuditFailure::Stop));
     })
     .await;
-    let stranger = std::net::TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
+    let stranger = std::net::TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     (&stranger).write_all(b"no TLS, this").unwrap();
-    // The server leaves when the handshake has failed.
+    // The server closes the connection when the handshake has failed.
     let _ = (&stranger).read_to_end(&mut Vec::new());
-    for endpoint in [house.tls(), house.unix()] {
-        let link = Link::open(&endpoint).await.unwrap();
+    for endpoint in [server.tls(), server.unix()] {
+        let link = ServerLink::open(&endpoint).await.unwrap();
         open_resident(&link, 0, "ed25519").await;
         link.call(request::Body::Jobs(edwards_jobs(2))).await.unwrap();
     }
-    house.stop().await;
-    let log = std::fs::read(house.place.path().join("audit.log")).unwrap();
+    server.stop().await;
+    let log = std::fs::read(server.directory.path().join("audit.log")).unwrap();
     let lines = lines(&log);
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!((events[0], *events.last().unwrap()), ("start", "stop"));
@@ -190,7 +190,7 @@ async fn entries_say_who_came_from_where_and_what_the_server_did() {
     }
 }
 
-/// The kind of an entry, and the names of its fields in their order.
+/// Returns the kind of an entry, and the names of its fields in their order.
 fn fields(line: &str) -> (String, Vec<String>) {
     let value: Value = serde_json::from_str(line).unwrap();
     let names = line.match_indices("\":").map(|(end, _)| {

@@ -1,18 +1,18 @@
-//! Keys for AES-GCM that live at the server: who may only encrypt learns nothing else, and no reload gives a key new uses.
+//! Tests of resident AES-GCM keys: a right to encrypt gives no key stream, and a reload gives a key no new uses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
-mod house;
+mod test_server;
 
 use std::path::Path;
 
-use house::{House, open, open_resident, write_secret};
 use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Task};
-use oarlock::contract::{AeadAlg, BlockCipher, Sink};
+use oarlock::contract::{AeadAlg, BlockCipher, OutputSink};
 use oarlock_server::Config;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
-use oarlock_wire::{Link, records};
+use oarlock_wire::{ServerLink, records};
+use test_server::{TestServer, open, open_resident, write_secret};
 
-async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
+async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
     let message = records::write(batch, |index| index).unwrap();
     match link.call(request::Body::Records(message)).await.unwrap() {
         response::Body::RecordResults(results) => results,
@@ -20,8 +20,8 @@ async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
     }
 }
 
-/// Runs one record: its code, its output and the IV that was made for it.
-async fn alone(link: &Link, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
+/// Runs one record. Returns its code, its output and the generated IV.
+async fn alone(link: &ServerLink, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     let mut builder = BatchBuilder::new();
     builder.add(entry).unwrap();
     let batch = builder.batch();
@@ -29,8 +29,8 @@ async fn alone(link: &Link, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     let faults: Vec<&str> = results.faults.iter().map(|fault| &*fault.message).collect();
     assert!(!results.codes.contains(&(Code::Invalid as u8)), "{faults:?}");
     let code = results.codes.first().map_or(Code::Done, |code| Code::try_from(i32::from(*code)).unwrap());
-    let bytes = |sink: Option<Sink>| match sink {
-        Some(Sink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),
+    let bytes = |sink: Option<OutputSink>| match sink {
+        Some(OutputSink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),
         _ => Vec::new(),
     };
     let made = match batch.iv_from.get(0) {
@@ -54,12 +54,12 @@ fn differs(one: &[u8], other: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn encrypt_only_never_decrypts() {
-    let house = House::with(|config, _| {
+async fn gives_no_key_stream_to_a_client_that_may_only_encrypt() {
+    let server = TestServer::with(|config, _| {
         config.grants[0].schemes = vec!["*-encrypt".into(), "translate-*".into()];
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "aes128").await;
     let symmetric =
         proto::Symmetric { r#type: "aes128".into(), secret: (1..=16).collect::<Vec<u8>>().into() };
@@ -77,7 +77,7 @@ async fn encrypt_only_never_decrypts() {
     let cbc = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(0).input(&block);
     let translate = Entry::new(Task::translate(BlockCipher::Aes128, BlockCipher::Aes128));
     let translate = translate.key(1).second_key(0).iv(NewIv::Zero);
-    // What the client's own key decrypts to the counter block.
+    // The client's own key decrypts this to the counter block.
     let own = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(1).iv(NewIv::Zero).input(&block);
     let (code, wrapped, _) = alone(&link, own).await;
     assert_eq!(code, Code::Done);
@@ -85,7 +85,7 @@ async fn encrypt_only_never_decrypts() {
         assert_eq!(alone(&link, cbc.iv(iv)).await.0, denied, "{iv:?}");
         assert_eq!(alone(&link, translate.second_iv(iv).input(&wrapped)).await.0, denied, "{iv:?}");
     }
-    // Under random IVs both are fine, and the block that comes out is another one.
+    // With random IVs both are allowed, and the output is another block.
     for entry in [cbc.iv(NewIv::Generated), translate.second_iv(NewIv::Generated).input(&wrapped)] {
         let (code, output, _) = alone(&link, entry).await;
         assert_eq!((code, output.len()), (Code::Done, 16));
@@ -93,14 +93,14 @@ async fn encrypt_only_never_decrypts() {
     }
 }
 
-/// The server's directory with other symmetric keys: what is wrong with them, if anything.
+/// Returns the error of a server with these symmetric keys, if there is one.
 fn refusal(lines: &str) -> Option<String> {
-    let place = tempfile::tempdir().unwrap();
-    let development = oarlock_server::development::Development::at(place.path());
+    let directory = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
     let config = Config::read(&development.config()).unwrap();
     write_secret(config.keys.records.as_deref().unwrap(), lines);
-    oarlock_server::check(&config, house::engines()).err().map(|error| error.to_string())
+    oarlock_server::check(&config, test_server::engines()).err().map(|error| error.to_string())
 }
 
 fn key(name: &str, more: &str) -> String {
@@ -110,7 +110,7 @@ fn key(name: &str, more: &str) -> String {
 }
 
 #[test]
-fn no_file_of_keys_lets_clients_choose_what_gcm_encrypts_with() {
+fn rejects_keys_whose_policy_lets_clients_choose_gcm_nonces() {
     assert_eq!(refusal(&key("a", "")), None);
     assert_eq!(refusal(&key("a", ",\"algorithms\":[\"cbc\"],\"ivs\":[\"column-cbc\",\"zero\"]")), None);
     for more in [
@@ -130,8 +130,8 @@ fn write_keys(config: &Config, text: &str) {
     write_secret(config.keys.records.as_deref().unwrap(), text);
 }
 
-async fn seals(house: &House, count: usize) -> Vec<Code> {
-    let link = Link::open(&house.unix()).await.unwrap();
+async fn seals(server: &TestServer, count: usize) -> Vec<Code> {
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "few").await;
     let mut codes = Vec::new();
     for _ in 0..count {
@@ -141,22 +141,22 @@ async fn seals(house: &House, count: usize) -> Vec<Code> {
 }
 
 #[tokio::test]
-async fn a_reload_gives_no_key_new_uses() {
+async fn gives_a_key_no_new_uses_at_a_reload() {
     let few = key("few", ",\"algorithms\":[\"gcm\"],\"max_random_gcm\":3");
-    let house = House::with(|config, _| write_keys(config, &few)).await;
-    assert_eq!(seals(&house, 2).await, [Code::Done; 2]);
-    write_keys(&house.config, &(few.clone() + "\n"));
-    house.reloads.reload(house.config.clone()).await.unwrap();
+    let server = TestServer::with(|config, _| write_keys(config, &few)).await;
+    assert_eq!(seals(&server, 2).await, [Code::Done; 2]);
+    write_keys(&server.config, &(few.clone() + "\n"));
+    server.reloads.reload(server.config.clone()).await.unwrap();
     let used_up = Code::UsedUp;
-    assert_eq!(seals(&house, 3).await, [Code::Done, used_up, used_up]);
-    // A higher bound lets it go on from there.
-    write_keys(&house.config, &few.replace(":3", ":4"));
-    house.reloads.reload(house.config.clone()).await.unwrap();
-    assert_eq!(seals(&house, 2).await, [Code::Done, used_up]);
+    assert_eq!(seals(&server, 3).await, [Code::Done, used_up, used_up]);
+    // With a higher maximum the key continues from its former count.
+    write_keys(&server.config, &few.replace(":3", ":4"));
+    server.reloads.reload(server.config.clone()).await.unwrap();
+    assert_eq!(seals(&server, 2).await, [Code::Done, used_up]);
 }
 
 #[tokio::test]
-async fn servers_with_the_same_file_make_different_nonces() {
+async fn makes_different_nonces_at_servers_with_the_same_file() {
     let counted = key("few", ",\"algorithms\":[\"gcm\"],\"counter\":\"count\",\"nonce_field\":\"00000000\"");
     let mut seen = std::collections::HashSet::new();
     for field in ["00000001", "00000002"] {
@@ -164,8 +164,8 @@ async fn servers_with_the_same_file_make_different_nonces() {
             write_keys(config, &counted);
             config.keys.nonce_field = Some(field.to_owned().try_into().unwrap());
         };
-        let house = House::with(change).await;
-        let link = Link::open(&house.unix()).await.unwrap();
+        let server = TestServer::with(change).await;
+        let link = ServerLink::open(&server.unix()).await.unwrap();
         open_resident(&link, 0, "few").await;
         for _ in 0..5 {
             let (code, _, nonce) = alone(&link, seal().iv(NewIv::Generated).input(b"x")).await;

@@ -1,7 +1,7 @@
-//! The synchronous client that other people's programs carry.
+//! Tests of the synchronous connection pool for other programs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
@@ -11,12 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use house::House;
 use oarlock::contract::{Curve, Fingerprint};
 use oarlock::keys::{export, generate, held, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
 use oarlock_wire::proto::{Code, KeyInfo, Request, Response, Results, request, response};
-use oarlock_wire::{KeySource, Message, Pool, PoolConfig, PoolError, frame};
+use oarlock_wire::{ConnectionPool, Message, PoolConfig, PoolError, PrivateKeySource, frame};
+use test_server::TestServer;
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
@@ -30,24 +30,24 @@ fn config(path: &Path) -> PoolConfig {
     PoolConfig { path: path.to_owned(), server_uids, patience: Duration::from_secs(60), max_idle: 4 }
 }
 
-fn pool(path: &Path) -> Pool {
-    Pool::new(config(path), checker())
+fn pool(path: &Path) -> ConnectionPool {
+    ConnectionPool::new(config(path), checker())
 }
 
-fn pool_of(house: &House) -> Pool {
-    pool(house.addresses.unix.as_ref().unwrap())
+fn pool_of(server: &TestServer) -> ConnectionPool {
+    pool(server.addresses.unix.as_ref().unwrap())
 }
 
-/// A resident key as a program holds it.
-fn resident(pool: &Pool, name: &str) -> Key {
+/// Returns a resident key as a program holds it.
+fn resident(pool: &ConnectionPool, name: &str) -> Key {
     held::from_spki(&pool.key_info(name).unwrap().public_key, "oarlock", name).unwrap()
 }
 
-fn source<'k>(name: &'k str, key: &Key) -> KeySource<'k> {
-    KeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
+fn source<'k>(name: &'k str, key: &Key) -> PrivateKeySource<'k> {
+    PrivateKeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
 }
 
-fn sign(pool: &Pool, key: &Key, source: KeySource<'_>) -> Result<Vec<u8>, PoolError> {
+fn sign(pool: &ConnectionPool, key: &Key, source: PrivateKeySource<'_>) -> Result<Vec<u8>, PoolError> {
     let job = Job::sign(PKCS1, key, Input::Message(b"message"));
     pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
 }
@@ -59,16 +59,16 @@ fn is_valid(key: &Key, signature: &[u8]) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+async fn signs_with_resident_and_brought_keys_over_one_connection() {
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     assert_eq!(pool.idle(), 0);
     let info = pool.key_info("rsa2048").unwrap();
     assert_eq!((&*info.name, &*info.kind), ("rsa2048", "rsa2048"));
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     for _ in 0..3 {
         assert!(is_valid(&there, &sign(&pool, &there, source("rsa2048", &there)).unwrap()));
-        assert!(is_valid(&here, &sign(&pool, &here, KeySource::Brought(&here)).unwrap()));
+        assert!(is_valid(&here, &sign(&pool, &here, PrivateKeySource::Brought(&here)).unwrap()));
     }
     let job = Job::sign(PSS, &there, Input::Digest(&[7; 32]));
     assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().len(), 256);
@@ -78,9 +78,9 @@ async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_jobs_are_answered_and_refused() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+async fn answers_other_jobs_and_reports_refusals() {
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     let key = resident(&pool, "p256");
     let (curve, digest) = (Curve::P256, DigestAlg::Sha256);
     let (encoding, nonce) = (EcdsaEncoding::Fixed, NonceRule::Hedged);
@@ -91,32 +91,32 @@ async fn other_jobs_are_answered_and_refused() {
     let broken = Job::decrypt_oaep(DigestAlg::Sha256, &rsa, &[1; 256], b"");
     let refused = pool.start(&broken, source("rsa2048", &rsa)).unwrap().wait().unwrap_err();
     assert!(matches!(refused, PoolError::Refused { code: Code::Rejected, .. }), "{refused}");
-    let unknown = sign(&pool, &rsa, KeySource::Resident { name: "nobody's", fingerprint: None });
+    let unknown = sign(&pool, &rsa, PrivateKeySource::Resident { name: "nobody's", fingerprint: None });
     let Err(PoolError::Refused { code: Code::PermissionDenied, message }) = unknown else {
         panic!("{unknown:?}")
     };
     assert!(message.contains("nobody's"), "{message}");
-    let Err(refused) = pool.key_info("nobody's") else { panic!("it was told of") };
+    let Err(refused) = pool.key_info("nobody's") else { panic!("the key was described") };
     assert!(!refused.is_unavailable(), "{refused}");
     let fingerprint = Some(Fingerprint::new([7; 32]));
-    let wrong = sign(&pool, &rsa, KeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
+    let wrong = sign(&pool, &rsa, PrivateKeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
     assert!(matches!(&wrong, PoolError::WrongKey { name, .. } if name == "rsa2048"), "{wrong}");
-    assert!(wrong.to_string().contains("another key lives there now"), "{wrong}");
+    assert!(wrong.to_string().contains("another key has this name now"), "{wrong}");
     let short = Job::sign(PKCS1, &rsa, Input::Digest(&[7; 31]));
     assert!(matches!(pool.start(&short, source("rsa2048", &rsa)), Err(PoolError::Job(_))));
-    // What was refused has cost no connection.
+    // Refusals have not cost a connection.
     assert_eq!(pool.idle(), 1);
     assert!(
-        matches!(sign(&pool, &rsa, KeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
+        matches!(sign(&pool, &rsa, PrivateKeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
         "its private half is not here"
     );
     assert!(sign(&pool, &rsa, source("rsa2048", &rsa)).is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+async fn waits_for_answers_by_descriptor_and_cancels_by_dropping() {
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     let key = resident(&pool, "rsa2048");
     let job = Job::sign(PKCS1, &key, Input::Message(b"message"));
     let mut pending: Vec<_> = (0..8).map(|_| pool.start(&job, source("rsa2048", &key)).unwrap()).collect();
@@ -132,20 +132,20 @@ async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
         assert!(is_valid(&key, answer.expose()));
         assert!(matches!(own.try_take(), Err(PoolError::Taken)));
     }
-    assert_eq!(pool.idle(), 4, "as many as may be idle");
+    assert_eq!(pool.idle(), 4, "the maximum of idle connections");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn threads_share_a_pool() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+async fn shares_a_pool_between_threads() {
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..20 {
                     assert!(sign(&pool, &there, source("rsa2048", &there)).is_ok());
-                    assert!(sign(&pool, &here, KeySource::Brought(&here)).is_ok());
+                    assert!(sign(&pool, &here, PrivateKeySource::Brought(&here)).is_ok());
                 }
             });
         }
@@ -154,54 +154,54 @@ async fn threads_share_a_pool() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_comes_back_is_asked_again() {
-    let mut house = House::new().await;
-    let pool = pool_of(&house);
+async fn asks_a_restarted_server_again() {
+    let mut server = TestServer::new().await;
+    let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     let ask = |key: &Key| match key.parts().is_some() && key.fingerprint() == here.fingerprint() {
-        true => sign(&pool, key, KeySource::Brought(key)),
+        true => sign(&pool, key, PrivateKeySource::Brought(key)),
         false => sign(&pool, key, source("rsa2048", key)),
     };
     ask(&there).unwrap();
     ask(&here).unwrap();
-    house.stop().await;
+    server.stop().await;
     for key in [&there, &here] {
         let gone = ask(key).unwrap_err();
         assert!(matches!(gone, PoolError::Connect { .. }) && gone.is_unavailable(), "{gone}");
         assert!(gone.to_string().contains("oarlock.sock: cannot connect"), "{gone}");
     }
-    house.restart().await;
+    server.restart().await;
     ask(&there).unwrap();
     ask(&here).unwrap();
-    // This time the connection is idle when the server goes and is back before it is used.
-    house.stop().await;
-    house.restart().await;
+    // This time the server restarts while the connection is idle.
+    server.stop().await;
+    server.restart().await;
     assert!(is_valid(&here, &ask(&here).unwrap()));
     assert!(is_valid(&there, &ask(&there).unwrap()));
 }
 
-/// A server that answers each connection's bytes as it is told.
-fn fake(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thread::JoinHandle<()> {
+/// Starts a fake server, which serves one connection with `serve`.
+fn fake_server(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thread::JoinHandle<()> {
     let listener = UnixListener::bind(path).unwrap();
     thread::spawn(move || serve(listener.accept().unwrap().0))
 }
 
 fn framed(response: Response) -> BytesMut {
     let mut bytes = BytesMut::new();
-    frame::put(&response, &mut bytes).unwrap();
+    frame::write(&response, &mut bytes).unwrap();
     bytes
 }
 
-/// The next request of a connection, whose preamble has been read.
-fn heard(stream: &mut UnixStream) -> Request {
-    let mut head = [0; frame::HEAD];
+/// Reads the next request of a connection after its preamble.
+fn read_request(stream: &mut UnixStream) -> Request {
+    let mut head = [0; frame::HEADER_BYTES];
     stream.read_exact(&mut head).unwrap();
     let mut message = vec![0; u32::from_le_bytes(head) as usize];
     stream.read_exact(&mut message).unwrap();
     Request::decode(&*message).unwrap()
 }
 
-fn greeted(stream: &mut UnixStream) {
+fn read_preamble(stream: &mut UnixStream) {
     let mut preamble = [0; frame::PREAMBLE.len()];
     stream.read_exact(&mut preamble).unwrap();
     assert_eq!(preamble, *frame::PREAMBLE);
@@ -219,18 +219,18 @@ fn signed(request: &Request, signature: Vec<u8>) -> Response {
 }
 
 #[test]
-fn a_server_of_another_user_is_sent_nothing() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("socket");
-    let server = fake(&path, |mut stream| {
+fn sends_nothing_to_a_server_of_another_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let server = fake_server(&path, |mut stream| {
         let mut sent = Vec::new();
         stream.read_to_end(&mut sent).unwrap();
         assert!(sent.is_empty());
     });
     let own = rustix::process::getuid().as_raw();
-    let pool = Pool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
+    let pool = ConnectionPool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
-    let refused = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
+    let refused = sign(&pool, &key, PrivateKeySource::Brought(&key)).unwrap_err();
     assert!(
         matches!(&refused, PoolError::WrongOwner { found, expected, .. }
         if *found == own && *expected == [own + 1]),
@@ -241,19 +241,19 @@ fn a_server_of_another_user_is_sent_nothing() {
 }
 
 #[test]
-fn truncated_and_malformed_answers_are_errors() {
+fn reports_truncated_and_malformed_answers() {
     let key = generate::rsa(2048).unwrap();
     let answered = |answer: fn(&Request) -> Vec<u8>| {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("socket");
-        let server = fake(&path, move |mut stream| {
-            greeted(&mut stream);
-            let opening = heard(&mut stream);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let server = fake_server(&path, move |mut stream| {
+            read_preamble(&mut stream);
+            let opening = read_request(&mut stream);
             stream.write_all(&framed(opened(&opening))).unwrap();
-            let job = heard(&mut stream);
+            let job = read_request(&mut stream);
             stream.write_all(&answer(&job)).unwrap();
         });
-        let error = sign(&pool(&path), &key, KeySource::Brought(&key)).unwrap_err();
+        let error = sign(&pool(&path), &key, PrivateKeySource::Brought(&key)).unwrap_err();
         server.join().unwrap();
         error
     };
@@ -272,52 +272,53 @@ fn truncated_and_malformed_answers_are_errors() {
 }
 
 #[test]
-fn patience_ends() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("socket");
-    let server = fake(&path, |mut stream| {
-        // It says nothing until the client leaves.
+fn fails_after_its_patience() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let server = fake_server(&path, |mut stream| {
+        // The server is silent until the client leaves.
         stream.read_to_end(&mut Vec::new()).unwrap();
     });
-    let pool = Pool::new(PoolConfig { patience: Duration::from_millis(20), ..config(&path) }, checker());
+    let pool =
+        ConnectionPool::new(PoolConfig { patience: Duration::from_millis(20), ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
-    let impatient = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
-    assert!(matches!(impatient, PoolError::OutOfPatience { .. }) && impatient.is_unavailable());
+    let impatient = sign(&pool, &key, PrivateKeySource::Brought(&key)).unwrap_err();
+    assert!(matches!(impatient, PoolError::TimedOut { .. }) && impatient.is_unavailable());
     assert!(impatient.to_string().ends_with("no answer within 20 ms"), "{impatient}");
     server.join().unwrap();
 }
 
 #[test]
-fn a_connection_that_dies_before_its_answer_is_replaced_once() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("socket");
+fn replaces_a_connection_that_dies_before_its_answer_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let key = generate::rsa(2048).unwrap();
     let job = Job::sign(PKCS1, &key, Input::Message(b"message"));
     let signature = checker().run_all(&[job]).get(0).unwrap().to_vec();
     let server = thread::spawn(move || {
         let mut first = listener.accept().unwrap().0;
-        greeted(&mut first);
+        read_preamble(&mut first);
         for is_last in [false, true] {
             if !is_last {
-                let opening = heard(&mut first);
+                let opening = read_request(&mut first);
                 first.write_all(&framed(opened(&opening))).unwrap();
             }
-            let job = heard(&mut first);
+            let job = read_request(&mut first);
             if !is_last {
                 first.write_all(&framed(signed(&job, signature.clone()))).unwrap();
             }
         }
         drop(first);
         let mut second = listener.accept().unwrap().0;
-        greeted(&mut second);
-        let opening = heard(&mut second);
-        let job = heard(&mut second);
+        read_preamble(&mut second);
+        let opening = read_request(&mut second);
+        let job = read_request(&mut second);
         second.write_all(&framed(opened(&opening))).unwrap();
         second.write_all(&framed(signed(&job, signature))).unwrap();
     });
     let pool = pool(&path);
-    let sign = || pool.start(&job, KeySource::Brought(&key));
+    let sign = || pool.start(&job, PrivateKeySource::Brought(&key));
     sign().unwrap().wait().unwrap();
     let mut again = sign().unwrap();
     let descriptor = again.as_fd().as_raw_fd();
@@ -328,6 +329,6 @@ fn a_connection_that_dies_before_its_answer_is_replaced_once() {
         thread::yield_now();
     };
     assert!(is_valid(&key, answer.expose()));
-    assert_ne!(again.as_fd().as_raw_fd(), descriptor, "the former descriptor is nobody else's");
+    assert_ne!(again.as_fd().as_raw_fd(), descriptor, "the former descriptor is not reused");
     server.join().unwrap();
 }

@@ -1,34 +1,32 @@
 //! The network protocol of Oarlock: schemes and records, never raw RSA.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`proto`] | the messages and the gRPC service, as `proto/oarlock/v1/cryptoserver.proto` has them |
+//! | [`proto`] | the messages and the gRPC service of `proto/oarlock/v1/cryptoserver.proto` |
 //! | [`jobs`] | public-key operations as columns |
 //! | [`records`] | short symmetric operations as columns |
-//! | [`scheme`], [`task`] | what is done, as messages |
+//! | [`scheme`], [`task`] | schemes and tasks as messages |
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
-//! | [`Connection`] | a synchronous client there, without a runtime |
-//! | [`Pool`] | several of them for a library inside other programs: answers by descriptor, forks, a server that comes and goes |
-//! | [`Endpoint`], [`Link`] | a stream to a server of either kind, for many tasks at once |
-//! | `alert` | the alert by which a server refuses a client |
-//! | [`Remote`] | several servers as a holder: balanced, asked again elsewhere, compared |
+//! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs |
+//! | [`Endpoint`], [`ServerLink`] | a stream to a server over gRPC or a UNIX socket, for many tasks at once |
+//! | `alert` | the TLS alert of a server that refuses a client |
+//! | [`RemoteHolder`] | several servers as one holder of keys: balanced, retried, compared |
 //!
-//! Decoders take hostile bytes: [`Limits`] bound what a message may ask for before anything is allocated for it, and columns are
-//! checked against their count before they are read.
+//! Decoders expect hostile bytes. [`MessageLimits`] limit the counts of a message before memory is allocated for them,
+//! and the length of each column is checked against the count before the column is read.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "grpc")]
 mod alert;
 mod check;
 mod column;
-mod connection;
 #[cfg(feature = "grpc")]
 mod endpoint;
 mod error;
 pub mod fault;
 pub mod frame;
-mod held;
+mod held_job;
 pub mod jobs;
 mod limits;
 #[cfg(feature = "grpc")]
@@ -43,15 +41,14 @@ pub mod task;
 #[cfg(test)]
 mod tests;
 
-pub use check::Check;
-pub use connection::{CallError, Connection};
+pub use check::AnswerCheck;
 #[cfg(feature = "grpc")]
 pub use endpoint::{ConnectError, Credentials, Endpoint};
 pub use error::WireError;
-pub use limits::Limits;
+pub use limits::MessageLimits;
 #[cfg(feature = "grpc")]
-pub use link::{Link, LinkError};
-pub use pool::{Answer, KeySource, Pending, Pool, PoolConfig, PoolError};
+pub use link::{LinkError, ServerLink};
+pub use pool::{ConnectionPool, PendingJob, PoolAnswer, PoolConfig, PoolError, PrivateKeySource};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
-pub use remote::{Remote, RemoteConfig, RemoteError, ServerReport};
+pub use remote::{RemoteConfig, RemoteError, RemoteHolder, ServerReport};

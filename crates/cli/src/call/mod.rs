@@ -22,11 +22,12 @@ pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::Peers;
-use crate::args::Global;
 use crate::draft_file::write_private;
-use crate::table::{Align, Cell, Table, count, wants_colour};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::{Align, Cell, Table, count};
+use oarlock_measure::terminal::wants_colour;
 
-pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
+pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
     runtime.block_on(async {
@@ -47,7 +48,7 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
 }
 
 struct Call<'c> {
-    global: &'c Global,
+    global: &'c GlobalOptions,
     peers: Peers,
 }
 

@@ -3,7 +3,7 @@
 //! A sealed value is its IV, the ciphertext and, under GCM, the tag, one after the other: all that is needed to open it again.
 
 use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Place, Task};
-use oarlock::contract::{BlockCipher, Direction, MacAlg, Shape, Sink, Span};
+use oarlock::contract::{BlockCipher, Direction, MacAlg, OutputSink, Shape, Span};
 use oarlock::table::KeyType;
 use oarlock_records::{Buffer, Cipher, Encoding, key_type_of_mac};
 use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
@@ -117,11 +117,11 @@ impl Answer {
     /// Takes the parts of the one record from their places in the output.
     fn read(batch: &Batch<'_>, results: &proto::RecordResults) -> Result<Self, CallError> {
         let part = |span: Span| span.of(&results.output).ok_or(CallError::Unexpected);
-        let Some(Sink::Output(result)) = batch.records.output.get(0) else {
+        let Some(OutputSink::Output(result)) = batch.records.output.get(0) else {
             return Err(CallError::Unexpected);
         };
         let iv = match batch.iv_from.get(0) {
-            Some(Iv::Generated(Sink::Output(span))) => part(span)?.to_vec(),
+            Some(Iv::Generated(OutputSink::Output(span))) => part(span)?.to_vec(),
             _ => Vec::new(),
         };
         let tag = match (batch.task.get(0), batch.records.tag.get(0)) {

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use oarlock::Key;
-use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, RecordError, ascii_form};
+use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, KeyRecordError, ascii_form};
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::CheckArgs;
 use super::lookup::Records;
-use crate::args::Global;
 use crate::keys::place;
+use oarlock_measure::GlobalOptions;
 
 /// Shortest RSA key that is not warned about. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
@@ -28,7 +28,7 @@ struct Report {
     warnings: Vec<String>,
 }
 
-pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimError> {
     let form =
         |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
@@ -61,7 +61,7 @@ impl Report {
         }
     }
 
-    fn read(&mut self, records: &[Result<KeyRecord, RecordError>], key: Option<&Key>) {
+    fn read(&mut self, records: &[Result<KeyRecord, KeyRecordError>], key: Option<&Key>) {
         self.records = records.len();
         if records.len() > 1 {
             self.warnings
@@ -78,7 +78,8 @@ impl Report {
     fn judge(&mut self, record: &KeyRecord, key: Option<&Key>) {
         let bits = record.key_bits();
         self.key_bits = Some(bits);
-        self.key_type = oarlock_dkim::Algorithm::of_key(&record.key).map(oarlock_dkim::Algorithm::key_type);
+        self.key_type = oarlock_dkim::SignatureAlgorithm::for_key(&record.key)
+            .map(oarlock_dkim::SignatureAlgorithm::key_type);
         if self.key_type == Some("rsa") && bits < ADVISED_BITS {
             self.warnings.push(format!("the key has {bits} bits, and {ADVISED_BITS} are advised"));
         }
@@ -94,7 +95,7 @@ impl Report {
         }
     }
 
-    fn print(&self, global: &Global) -> Result<(), DkimError> {
+    fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
         let mut out = std::io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(self).map_err(std::io::Error::other)?;

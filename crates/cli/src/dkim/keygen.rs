@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use oarlock::keys::generate;
-use oarlock_dkim::{RecordOptions, Signer, record_text, zone_line};
+use oarlock_dkim::{DkimSigner, RecordOptions, record_text, zone_line};
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::{KeyKind, KeygenArgs};
-use crate::args::Global;
 use crate::keys::{Over, about, place};
+use oarlock_measure::GlobalOptions;
 
 /// What was made, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -21,14 +21,14 @@ struct Made<'a> {
     zone_line: String,
 }
 
-pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DkimError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = match args.kind {
         KeyKind::Rsa => generate::rsa(args.bits)?,
         KeyKind::Ed25519 => generate::ed25519()?,
     };
     let path = args.out.clone().unwrap_or_else(|| format!("{}.{}.pem", args.selector, args.domain).into());
-    let signer = Signer::new(&args.domain, &args.selector, key.clone())
+    let signer = DkimSigner::new(&args.domain, &args.selector, key.clone())
         .map_err(|error| DkimError::Signer { path: path.clone(), error })?;
     let options = RecordOptions { is_testing: args.test, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;

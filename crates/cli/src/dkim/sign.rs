@@ -4,23 +4,25 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Algorithm, Coverage, Limits, Message, SignIntake, Signed, Signer};
-use oarlock_io::mail::{self, Destination, Mail, MailError, to_crlf};
+use oarlock_dkim::{
+    DkimSigner, HeaderCoverage, MailLimits, MailMessage, SignIntake, SignOutcome, SignatureAlgorithm,
+};
+use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
 use serde::Serialize;
 
 use super::args::SignArgs;
-use super::bench::compare;
 use super::bulk::{self, Loaded};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
-use crate::args::Global;
 use crate::keys::{about, place};
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::dkim::compare;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimError> {
     if args.compare.compare {
-        return compare::run(global, &args.mail, &args.compare);
+        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
     let work = Work {
         signers: args.signers()?,
@@ -29,7 +31,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
         target: args.target(global),
     };
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&work.accelerator);
+        global.warn_absent_engines(&work.accelerator);
     }
     let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -64,7 +66,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
 }
 
 impl SignArgs {
-    fn signers(&self) -> Result<Vec<Signer>, DkimError> {
+    fn signers(&self) -> Result<Vec<DkimSigner>, DkimError> {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let signer = |(selector, path): &(String, PathBuf)| {
             let key = place::read_to_sign(path, passphrase.as_ref())?;
@@ -74,8 +76,8 @@ impl SignArgs {
         self.keys.iter().map(signer).collect()
     }
 
-    fn signer(&self, selector: &str, key: oarlock::Key) -> Result<Signer, oarlock_dkim::SignerError> {
-        let mut signer = Signer::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
+    fn signer(&self, selector: &str, key: oarlock::Key) -> Result<DkimSigner, oarlock_dkim::SignerError> {
+        let mut signer = DkimSigner::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
             .with_canonicalization(self.canonicalization)
             .with_lifetime_s(self.expire)
             .covering(&self.coverage())?;
@@ -83,7 +85,7 @@ impl SignArgs {
             signer = signer.with_identity(identity)?;
         }
         if self.sha1 {
-            signer = signer.with_algorithm(Algorithm::RsaSha1)?;
+            signer = signer.with_algorithm(SignatureAlgorithm::RsaSha1)?;
         }
         if self.body_length {
             signer = signer.with_body_length();
@@ -91,9 +93,9 @@ impl SignArgs {
         Ok(if self.copy_fields { signer.with_copied_fields() } else { signer })
     }
 
-    fn coverage(&self) -> Coverage {
-        let default = Coverage::default();
-        Coverage {
+    fn coverage(&self) -> HeaderCoverage {
+        let default = HeaderCoverage::default();
+        HeaderCoverage {
             signed: self.headers.clone().unwrap_or(default.signed),
             // Of fields that the caller names, only those that he wants.
             oversigned: self.oversign.clone().unwrap_or(match self.headers {
@@ -103,10 +105,10 @@ impl SignArgs {
         }
     }
 
-    fn target(&self, global: &Global) -> Target {
+    fn target(&self, global: &GlobalOptions) -> Target {
         match &self.into {
-            _ if self.in_place => Target::Files(Destination::InPlace),
-            Some(directory) => Target::Files(Destination::Directory(directory.clone())),
+            _ if self.in_place => Target::Files(MailDestination::InPlace),
+            Some(directory) => Target::Files(MailDestination::Directory(directory.clone())),
             None if global.json => Target::Nowhere,
             None => Target::Stdout,
         }
@@ -115,14 +117,14 @@ impl SignArgs {
 
 /// Where signed messages go.
 enum Target {
-    Files(Destination),
+    Files(MailDestination),
     Stdout,
     /// Only their signatures are told.
     Nowhere,
 }
 
 struct Work {
-    signers: Vec<Signer>,
+    signers: Vec<DkimSigner>,
     accelerator: Accelerator,
     now_s: u64,
     target: Target,
@@ -132,7 +134,7 @@ struct Work {
 struct Done {
     source: String,
     /// Of each signer; or why it is no message.
-    fields: Result<Vec<(String, Algorithm, Signed)>, String>,
+    fields: Result<Vec<(String, SignatureAlgorithm, SignOutcome)>, String>,
     /// Signatures whose place new ones take.
     replaced: u64,
     /// For standard output.
@@ -144,11 +146,11 @@ impl Work {
     fn sign(&self, batch: &[Loaded]) -> Result<Vec<(u64, Done)>, DkimError> {
         let mails: Vec<_> = batch.iter().map(|loaded| without_own(&loaded.mail, &self.signers)).collect();
         let wires: Vec<_> = mails.iter().map(|(mail, _)| to_crlf(&mail.bytes)).collect();
-        let limits = Limits::default();
+        let limits = MailLimits::default();
         let mut intake = SignIntake::new(self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match Message::parse(wire, &limits) {
+            errors.push(match MailMessage::parse(wire, &limits) {
                 Ok(message) => {
                     intake.push(message, &self.signers)?;
                     None
@@ -168,7 +170,11 @@ impl Work {
     }
 
     /// A message is written with all its signatures or not at all; on standard output, where others stand behind it, without.
-    fn write(&self, mail: &Mail, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> Done {
+    fn write(
+        &self,
+        mail: &StoredMail,
+        fields: Result<Vec<(String, SignatureAlgorithm, SignOutcome)>, String>,
+    ) -> Done {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
                 .iter()
@@ -187,12 +193,12 @@ impl Work {
     }
 }
 
-fn named((signer, field): (&Signer, Signed)) -> (String, Algorithm, Signed) {
+fn named((signer, field): (&DkimSigner, SignOutcome)) -> (String, SignatureAlgorithm, SignOutcome) {
     (signer.selector().to_owned(), signer.algorithm(), field)
 }
 
 /// As it was, or as one of an mbox where it came from one or from one of many files.
-fn text(mail: &Mail, header: &str) -> Vec<u8> {
+fn text(mail: &StoredMail, header: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(mail.bytes.len() + header.len() + 64);
     let written = if mail.envelope.is_some() {
         mail::write_mbox(&mut text, mail.envelope.as_deref(), header.as_bytes(), &mail.bytes)

@@ -3,22 +3,25 @@
 use std::io::Write;
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Chain, Intake, Message, Policy, SignatureResult, Verdict, Verified, best};
+use oarlock_dkim::{
+    ArcChain, DkimVerdict, MailMessage, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    best_verdict,
+};
 use oarlock_io::mail::to_crlf;
 use serde::Serialize;
 
 use super::args::VerifyArgs;
-use super::bench::compare;
 use super::bulk::{self, Loaded, Totals};
 use super::document::ResultList;
 use super::lookup::Records;
 use super::{DkimError, time_s};
-use crate::args::Global;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::dkim::compare;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DkimError> {
     if args.compare.compare {
-        return compare::run(global, &args.mail, &args.compare);
+        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
     let verifier = Verifier {
         accelerator: global.builder().build()?,
@@ -27,7 +30,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
         now_s: time_s(args.time),
     };
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&verifier.accelerator);
+        global.warn_absent_engines(&verifier.accelerator);
     }
     let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -52,7 +55,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
 struct Verifier {
     accelerator: Accelerator,
     records: Records,
-    policy: Policy,
+    policy: VerifyPolicy,
     now_s: u64,
 }
 
@@ -60,16 +63,16 @@ struct Verifier {
 struct Found {
     source: String,
     /// Or why it is no message.
-    verified: Result<Verified, String>,
+    verified: Result<VerifiedMessage, String>,
 }
 
 impl Verifier {
     fn verify(&self, batch: &[Loaded]) -> Result<Vec<(u64, Found)>, DkimError> {
         let wires: Vec<_> = batch.iter().map(|loaded| to_crlf(&loaded.mail.bytes)).collect();
-        let mut intake = Intake::new(&self.policy, self.now_s);
+        let mut intake = VerifyIntake::new(&self.policy, self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match Message::parse(wire, &self.policy.limits) {
+            errors.push(match MailMessage::parse(wire, &self.policy.limits) {
                 Ok(message) => {
                     intake.push(&message)?;
                     None
@@ -112,7 +115,7 @@ struct Line<'a> {
 
 impl Found {
     fn lines(&self) -> Vec<Line<'_>> {
-        let bare = |kind, verdict: Verdict, reason| Line {
+        let bare = |kind, verdict: DkimVerdict, reason| Line {
             source: &self.source,
             kind,
             result: verdict.name(),
@@ -124,15 +127,15 @@ impl Found {
             key_bits: None,
             testing: false,
         };
-        let Verified { signatures, chain } = match &self.verified {
+        let VerifiedMessage { signatures, chain } = match &self.verified {
             Ok(verified) => verified,
-            Err(error) => return vec![bare("message", Verdict::Permerror, Some(error.clone()))],
+            Err(error) => return vec![bare("message", DkimVerdict::Permerror, Some(error.clone()))],
         };
         let mut lines: Vec<_> = signatures.iter().map(|signature| self.line(signature)).collect();
         if lines.is_empty() {
-            lines.push(bare("signature", Verdict::None, None));
+            lines.push(bare("signature", DkimVerdict::None, None));
         }
-        lines.extend(chain.as_ref().map(|chain: &Chain| bare("arc", chain.verdict(), chain.reason())));
+        lines.extend(chain.as_ref().map(|chain: &ArcChain| bare("arc", chain.verdict(), chain.reason())));
         lines
     }
 
@@ -202,14 +205,14 @@ impl Counts {
             return;
         };
         self.signatures += verified.signatures.len() as u64;
-        let count = match best(&verified.signatures) {
-            Verdict::Pass => &mut self.pass,
-            Verdict::Fail => &mut self.fail,
-            Verdict::Policy => &mut self.policy,
-            Verdict::Neutral => &mut self.neutral,
-            Verdict::Temperror => &mut self.temperror,
-            Verdict::Permerror => &mut self.permerror,
-            Verdict::None => &mut self.none,
+        let count = match best_verdict(&verified.signatures) {
+            DkimVerdict::Pass => &mut self.pass,
+            DkimVerdict::Fail => &mut self.fail,
+            DkimVerdict::Policy => &mut self.policy,
+            DkimVerdict::Neutral => &mut self.neutral,
+            DkimVerdict::Temperror => &mut self.temperror,
+            DkimVerdict::Permerror => &mut self.permerror,
+            DkimVerdict::None => &mut self.none,
         };
         *count += 1;
     }

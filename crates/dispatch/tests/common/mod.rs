@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use oarlock_core::{
     BatchSize, Completion, Curve, EcPrivateParts, Engine, EngineFault, EngineLocation, Fingerprint, Holder,
     Jobs, Key, KeyKind, KeyParts, NonceInput, Operation, OperationSet, Outcomes, OwnedJobs, RsaExponent,
-    RsaPrivateParts, RsaPublicParts, SecondInput, SecretBytes, Shape, Status, XPrivateParts,
+    RsaPrivateParts, RsaPublicParts, SecondInput, SecretBytes, Shape, Status, X25519PrivateParts,
 };
 
 pub const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
@@ -89,7 +89,7 @@ pub enum Manner {
 pub struct Invented {
     pub name: &'static str,
     pub lanes: BatchSize,
-    pub reach: EngineLocation,
+    pub location: EngineLocation,
     pub confirms: bool,
     pub manner: Mutex<Manner>,
     pub runs: AtomicUsize,
@@ -109,14 +109,14 @@ impl Invented {
     }
 
     pub fn far() -> Arc<Self> {
-        Arc::new(Self { reach: EngineLocation::Far, ..Self::bare("far", 64, Manner::Honest) })
+        Arc::new(Self { location: EngineLocation::Far, ..Self::bare("far", 64, Manner::Honest) })
     }
 
     pub fn bare(name: &'static str, best: usize, manner: Manner) -> Self {
         Self {
             name,
             lanes: BatchSize { preferred: best, max: 8 * best },
-            reach: EngineLocation::Near,
+            location: EngineLocation::Near,
             confirms: false,
             manner: Mutex::new(manner),
             runs: AtomicUsize::new(0),
@@ -176,8 +176,8 @@ impl Engine for Invented {
         self.confirms
     }
 
-    fn reach(&self) -> EngineLocation {
-        self.reach
+    fn location(&self) -> EngineLocation {
+        self.location
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -302,7 +302,7 @@ pub fn rsa_key() -> Key {
 }
 
 pub fn x25519_key() -> Key {
-    let parts = XPrivateParts { scalar: SecretBytes::new(vec![1; 32]), public: [0; 32] };
+    let parts = X25519PrivateParts { scalar: SecretBytes::new(vec![1; 32]), public: [0; 32] };
     Key::local(KeyParts::X25519Private(parts), Fingerprint::new([3; 32]))
 }
 

@@ -1,7 +1,7 @@
 //! What is said of a chain. RFC 8617 5.2, RFC 8601 2.7.
 
 use crate::signature::SignatureError;
-use crate::verdict::{Reason, SignatureResult, Verdict};
+use crate::verdict::{DkimVerdict, FailReason, SignatureResult};
 
 /// Why a chain is broken before any of its signatures is looked at.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum ChainFault {
 
 /// What is known of a message's chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chain {
+pub struct ArcChain {
     /// Sets that the message has.
     pub sets: usize,
     pub(crate) fault: Option<ChainFault>,
@@ -40,21 +40,21 @@ pub struct Chain {
     pub signatures: Vec<SignatureResult>,
 }
 
-impl Chain {
+impl ArcChain {
     /// `none`, `pass`, `fail`, or `temperror` where a key could not be had for now.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> DkimVerdict {
         let verdicts = || self.signatures.iter().map(SignatureResult::verdict);
         if self.fault.is_some() {
-            Verdict::Fail
+            DkimVerdict::Fail
         } else if self.sets == 0 {
-            Verdict::None
-        } else if verdicts().all(|verdict| verdict == Verdict::Pass) {
-            Verdict::Pass
-        } else if verdicts().all(|verdict| matches!(verdict, Verdict::Pass | Verdict::Temperror)) {
-            Verdict::Temperror
+            DkimVerdict::None
+        } else if verdicts().all(|verdict| verdict == DkimVerdict::Pass) {
+            DkimVerdict::Pass
+        } else if verdicts().all(|verdict| matches!(verdict, DkimVerdict::Pass | DkimVerdict::Temperror)) {
+            DkimVerdict::Temperror
         } else {
-            Verdict::Fail
+            DkimVerdict::Fail
         }
     }
 
@@ -67,15 +67,15 @@ impl Chain {
         let worst = |result: &&SignatureResult| result.verdict() == self.verdict();
         let first = || self.signatures.iter().position(|result| result.reason.is_some());
         let place = match self.verdict() {
-            Verdict::Temperror => self.signatures.iter().position(|result| worst(&result)),
-            Verdict::Fail => first(),
+            DkimVerdict::Temperror => self.signatures.iter().position(|result| worst(&result)),
+            DkimVerdict::Fail => first(),
             _ => None,
         }?;
         let which = match place {
             0 => format!("message signature {}", self.sets),
             seal => format!("seal {}", self.sets + 1 - seal),
         };
-        let reason = self.signatures[place].reason.as_ref().map(Reason::to_string).unwrap_or_default();
+        let reason = self.signatures[place].reason.as_ref().map(FailReason::to_string).unwrap_or_default();
         Some(format!("{which}: {reason}"))
     }
 }

@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use super::chain::ChainFault;
-use crate::canon::{Form, canonicalize_header};
-use crate::message::{Header, Limits, name_hash};
-use crate::signature::{Kind, Signature, SignatureError, required, text};
+use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::message::{HeaderField, MailLimits, name_hash};
+use crate::signature::{DkimSignature, SignatureError, SignatureKind, required, text};
 use crate::tags::{TagList, shown, trimmed};
 use crate::verify::write_unsigned;
 
@@ -18,27 +18,27 @@ pub(crate) const SEAL: &[u8] = b"ARC-Seal";
 
 /// What one who handed the message on has added.
 #[derive(Clone, Debug)]
-pub(crate) struct Set<'m> {
-    pub(crate) results: Header<'m>,
-    pub(crate) message: Header<'m>,
-    pub(crate) seal: Header<'m>,
+pub(crate) struct ArcSet<'m> {
+    pub(crate) results: HeaderField<'m>,
+    pub(crate) message: HeaderField<'m>,
+    pub(crate) seal: HeaderField<'m>,
     /// The seal, whose body hash and names are empty.
-    pub(crate) seal_signature: Signature<'m>,
+    pub(crate) seal_signature: DkimSignature<'m>,
 }
 
 /// Sets of a message, the first one first.
-pub(crate) type Found<'m> = SmallVec<[Set<'m>; 4]>;
+pub(crate) type ArcSets<'m> = SmallVec<[ArcSet<'m>; 4]>;
 
 /// The three fields of a set, as far as they were found.
 #[derive(Clone, Copy, Default)]
-struct Parts<'m> {
-    results: Option<Header<'m>>,
-    message: Option<Header<'m>>,
-    seal: Option<Header<'m>>,
+struct SetFields<'m> {
+    results: Option<HeaderField<'m>>,
+    message: Option<HeaderField<'m>>,
+    seal: Option<HeaderField<'m>>,
 }
 
-impl<'m> Parts<'m> {
-    fn field(&mut self, name: &[u8]) -> &mut Option<Header<'m>> {
+impl<'m> SetFields<'m> {
+    fn field(&mut self, name: &[u8]) -> &mut Option<HeaderField<'m>> {
         match name {
             RESULTS => &mut self.results,
             MESSAGE => &mut self.message,
@@ -48,8 +48,8 @@ impl<'m> Parts<'m> {
 }
 
 /// All sets, which must be whole, numbered without gaps, and in agreement about the chain. Empty where there is none.
-pub(crate) fn find_sets<'m>(headers: &[Header<'m>]) -> Result<Found<'m>, ChainFault> {
-    let mut parts: Vec<Parts<'m>> = Vec::new();
+pub(crate) fn find_sets<'m>(headers: &[HeaderField<'m>]) -> Result<ArcSets<'m>, ChainFault> {
+    let mut parts: Vec<SetFields<'m>> = Vec::new();
     let [results, message, seal] = [RESULTS, MESSAGE, SEAL].map(name_hash);
     for header in headers {
         let name = match header.hash {
@@ -63,7 +63,7 @@ pub(crate) fn find_sets<'m>(headers: &[Header<'m>]) -> Result<Found<'m>, ChainFa
         }
         let number = instance(header, name == RESULTS)?;
         if parts.len() < number {
-            parts.resize(number, Parts::default());
+            parts.resize(number, SetFields::default());
         }
         if parts[number - 1].field(name).replace(*header).is_some() {
             return Err(ChainFault::Double(number));
@@ -72,23 +72,23 @@ pub(crate) fn find_sets<'m>(headers: &[Header<'m>]) -> Result<Found<'m>, ChainFa
     parts.iter().zip(1..).map(|(parts, number)| set(parts, number)).collect()
 }
 
-fn set<'m>(parts: &Parts<'m>, number: usize) -> Result<Set<'m>, ChainFault> {
-    let Parts { results: Some(results), message: Some(message), seal: Some(seal) } = *parts else {
+fn set<'m>(parts: &SetFields<'m>, number: usize) -> Result<ArcSet<'m>, ChainFault> {
+    let SetFields { results: Some(results), message: Some(message), seal: Some(seal) } = *parts else {
         return Err(ChainFault::Missing(number));
     };
     let broken = |fault| ChainFault::Seal(number, fault);
     let tags = TagList::parse(seal.value()).map_err(|fault| broken(fault.into()))?;
-    let seal_signature = Signature::of_seal(&tags).map_err(broken)?;
+    let seal_signature = DkimSignature::from_seal_tags(&tags).map_err(broken)?;
     match (number, required(&tags, "cv").map_err(broken)?) {
-        (1, b"none") | (2.., b"pass") => Ok(Set { results, message, seal, seal_signature }),
+        (1, b"none") | (2.., b"pass") => Ok(ArcSet { results, message, seal, seal_signature }),
         (_, b"fail") => Err(ChainFault::SealedAsFailed(number)),
         (_, other) => Err(ChainFault::Claim(number, shown(other))),
     }
 }
 
 /// The highest number that any field of a set has, 0 where there is none.
-pub(crate) fn highest_instance(headers: &[Header<'_>]) -> usize {
-    let of = |header: &Header<'_>| {
+pub(crate) fn highest_instance(headers: &[HeaderField<'_>]) -> usize {
+    let of = |header: &HeaderField<'_>| {
         let is = |name| header.is(name);
         let is_of_set = is(RESULTS) || is(MESSAGE) || is(SEAL);
         if is_of_set { instance(header, is(RESULTS)).ok() } else { None }
@@ -97,7 +97,7 @@ pub(crate) fn highest_instance(headers: &[Header<'_>]) -> usize {
 }
 
 /// `i=`, of results the first thing in the field. RFC 8617 4.1.1.
-fn instance(header: &Header<'_>, is_results: bool) -> Result<usize, ChainFault> {
+fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFault> {
     let wrong = |value: &[u8]| ChainFault::Instance(shown(value));
     let value = if is_results {
         let first = header.value().split(|byte| *byte == b';').next().unwrap_or_default();
@@ -114,18 +114,18 @@ fn instance(header: &Header<'_>, is_results: bool) -> Result<usize, ChainFault> 
     number.filter(|_| value.iter().all(u8::is_ascii_digit)).ok_or_else(|| wrong(value))
 }
 
-impl<'a> Signature<'a> {
+impl<'a> DkimSignature<'a> {
     /// A seal, which signs neither body nor fields by name. RFC 8617 4.1.3.
-    pub(crate) fn of_seal(tags: &TagList<'a>) -> Result<Self, SignatureError> {
+    pub(crate) fn from_seal_tags(tags: &TagList<'a>) -> Result<Self, SignatureError> {
         if tags.get("h").is_some() {
             return Err(SignatureError::SealWithNames);
         }
-        Self::without_content(tags)
+        Self::from_common_tags(tags)
     }
 
     /// A message signature of a set. RFC 8617 4.1.2.
-    pub(crate) fn of_set(value: &'a [u8], limits: &Limits) -> Result<Self, SignatureError> {
-        let signature = Self::of(Kind::Arc, &TagList::parse(value)?, limits)?;
+    pub(crate) fn parse_of_set(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
+        let signature = Self::from_tags(SignatureKind::Arc, &TagList::parse(value)?, limits)?;
         match signature.names.iter().find(|name| name.name.eq_ignore_ascii_case(SEAL)) {
             Some(name) => Err(SignatureError::SignedName(shown(name.name))),
             None => Ok(signature),
@@ -134,21 +134,21 @@ impl<'a> Signature<'a> {
 }
 
 /// Writes the two fields that a set's seal and all later ones sign. RFC 8617 5.1.1.
-pub(crate) fn write_results_and_message(set: &Set<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write_results_and_message(set: &ArcSet<'_>, out: &mut Vec<u8>) {
     for header in [&set.results, &set.message] {
-        canonicalize_header(Form::Relaxed, header, out);
+        canonicalize_header(CanonicalForm::Relaxed, header, out);
         out.extend_from_slice(b"\r\n");
     }
 }
 
 /// Writes a seal as it signs itself: without the value of `b=`, and last.
-pub(crate) fn write_seal_unsigned(set: &Set<'_>, out: &mut Vec<u8>) {
-    write_unsigned(Form::Relaxed, &set.seal, set.seal_signature.signature_place.clone(), out);
+pub(crate) fn write_seal_unsigned(set: &ArcSet<'_>, out: &mut Vec<u8>) {
+    write_unsigned(CanonicalForm::Relaxed, &set.seal, set.seal_signature.signature_place.clone(), out);
 }
 
 /// Writes a seal as later ones sign it.
-pub(crate) fn write_seal(set: &Set<'_>, out: &mut Vec<u8>) {
-    canonicalize_header(Form::Relaxed, &set.seal, out);
+pub(crate) fn write_seal(set: &ArcSet<'_>, out: &mut Vec<u8>) {
+    canonicalize_header(CanonicalForm::Relaxed, &set.seal, out);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -159,8 +159,8 @@ mod tests {
     const SEAL_TAGS: &str = "a=rsa-sha256; d=a.example; s=s; b=aGVsbG8=";
 
     fn find(fields: &[String]) -> Result<usize, ChainFault> {
-        let headers: Vec<Header<'_>> =
-            fields.iter().map(|field| Header::new(field.as_bytes()).unwrap()).collect();
+        let headers: Vec<HeaderField<'_>> =
+            fields.iter().map(|field| HeaderField::new(field.as_bytes()).unwrap()).collect();
         find_sets(&headers).map(|sets| sets.len())
     }
 

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::Form;
-use super::blanks::{BLOCK, Blanks};
+use super::CanonicalForm;
+use super::blanks::{BLOCK, BlankMask};
 
 /// Input that is made canonical at a time, so that a stream's scratch stays small.
 const PIECE: usize = 32 << 10;
@@ -17,7 +17,7 @@ const LINES: [u8; 32] = *b"\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\
 /// Makes a body canonical as it comes, in memory that does not grow with it.
 #[derive(Clone, Debug)]
 pub struct BodyCanonicalizer {
-    form: Form,
+    form: CanonicalForm,
     /// White space that becomes one space, unless a line ends behind it.
     has_space: bool,
     /// A CR that may be half of a CRLF.
@@ -32,13 +32,13 @@ pub struct BodyCanonicalizer {
 impl BodyCanonicalizer {
     /// A body of which nothing is known yet.
     #[must_use]
-    pub fn new(form: Form) -> Self {
+    pub fn new(form: CanonicalForm) -> Self {
         Self { form, has_space: false, has_cr: false, held: 0, is_begun: false, scratch: Vec::new() }
     }
 
     /// Which form it makes.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> CanonicalForm {
         self.form
     }
 
@@ -58,7 +58,7 @@ impl BodyCanonicalizer {
         let mut rest = Vec::new();
         self.flush(&mut rest);
         self.give(&rest, out);
-        if self.is_begun || self.form == Form::Simple {
+        if self.is_begun || self.form == CanonicalForm::Simple {
             out(b"\r\n");
         }
     }
@@ -66,8 +66,8 @@ impl BodyCanonicalizer {
     /// Canonical but for CRLFs at the end.
     fn convert(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         match self.form {
-            Form::Relaxed => self.relax(piece, out),
-            Form::Simple => {
+            CanonicalForm::Relaxed => self.relax(piece, out),
+            CanonicalForm::Simple => {
                 self.flush(out);
                 let (kept, last) = match piece {
                     [kept @ .., b'\r'] => (kept, true),
@@ -170,7 +170,7 @@ fn relax_blocks(input: &[u8], out: &mut Vec<u8>) -> usize {
 
 #[inline]
 fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
-    let Blanks { low, has_tab } = Blanks::of(block);
+    let BlankMask { low, has_tab } = BlankMask::find(block);
     // Places whose successor is white space or a control character, too: ends of lines, and all that may be dropped.
     let candidates = low & (low >> 1 | u64::from(behind[0] <= b' ') << (BLOCK - 1));
     if candidates == 0 && !has_tab {
@@ -210,7 +210,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
 }
 
 /// A whole body, written behind what is in `out`.
-pub(crate) fn canonicalize_body(form: Form, body: &[u8], out: &mut Vec<u8>) -> Range<usize> {
+pub(crate) fn canonicalize_body(form: CanonicalForm, body: &[u8], out: &mut Vec<u8>) -> Range<usize> {
     let start = out.len();
     let mut canonicalizer = BodyCanonicalizer::new(form);
     canonicalizer.convert(body, out);
@@ -220,7 +220,7 @@ pub(crate) fn canonicalize_body(form: Form, body: &[u8], out: &mut Vec<u8>) -> R
         end -= 2;
     }
     out.truncate(end);
-    if end > start || form == Form::Simple {
+    if end > start || form == CanonicalForm::Simple {
         out.extend_from_slice(b"\r\n");
     }
     start..out.len()
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     /// The rules word by word, line by line.
-    fn reference(form: Form, body: &[u8]) -> Vec<u8> {
+    fn reference(form: CanonicalForm, body: &[u8]) -> Vec<u8> {
         let mut lines: Vec<Vec<u8>> = vec![vec![]];
         let mut rest = body;
         while let [first, others @ ..] = rest {
@@ -243,7 +243,7 @@ mod tests {
                 rest = others;
             }
         }
-        if form == Form::Relaxed {
+        if form == CanonicalForm::Relaxed {
             for line in &mut lines {
                 while matches!(line.last(), Some(b' ' | b'\t')) {
                     line.pop();
@@ -262,11 +262,11 @@ mod tests {
         while lines.last().is_some_and(Vec::is_empty) {
             lines.pop();
         }
-        let empty = if form == Form::Simple { &b"\r\n"[..] } else { b"" };
+        let empty = if form == CanonicalForm::Simple { &b"\r\n"[..] } else { b"" };
         if lines.is_empty() { empty.into() } else { [lines.join(&b"\r\n"[..]), b"\r\n".into()].concat() }
     }
 
-    fn streamed(form: Form, body: &[u8], pieces: &[usize]) -> Vec<u8> {
+    fn streamed(form: CanonicalForm, body: &[u8], pieces: &[usize]) -> Vec<u8> {
         let mut out = vec![];
         let mut give = |bytes: &[u8]| out.extend_from_slice(bytes);
         let mut canonicalizer = BodyCanonicalizer::new(form);
@@ -281,7 +281,7 @@ mod tests {
         out
     }
 
-    fn whole(form: Form, body: &[u8]) -> Vec<u8> {
+    fn whole(form: CanonicalForm, body: &[u8]) -> Vec<u8> {
         let mut out = b"before".to_vec();
         let place = canonicalize_body(form, body, &mut out);
         assert!(out.starts_with(b"before") && place == (6..out.len()));
@@ -292,18 +292,18 @@ mod tests {
     fn the_examples_of_the_rfc() {
         // RFC 6376 3.4.5 and 3.4.6.
         let body = b" C \r\nD \t E\r\n\r\n\r\n";
-        assert_eq!(whole(Form::Relaxed, body), b" C\r\nD E\r\n");
-        assert_eq!(whole(Form::Simple, body), b" C \r\nD \t E\r\n");
-        assert_eq!(whole(Form::Simple, b""), b"\r\n");
-        assert_eq!(whole(Form::Relaxed, b""), b"");
-        assert_eq!(whole(Form::Simple, b"\r\n\r\n"), b"\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, body), b" C\r\nD E\r\n");
+        assert_eq!(whole(CanonicalForm::Simple, body), b" C \r\nD \t E\r\n");
+        assert_eq!(whole(CanonicalForm::Simple, b""), b"\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, b""), b"");
+        assert_eq!(whole(CanonicalForm::Simple, b"\r\n\r\n"), b"\r\n");
     }
 
     #[test]
     fn last_lines_of_white_space_are_empty_lines() {
-        assert_eq!(whole(Form::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
-        assert_eq!(whole(Form::Relaxed, b" \r\n \r\n \t"), b"");
-        assert_eq!(whole(Form::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, b" \r\n \r\n \t"), b"");
+        assert_eq!(whole(CanonicalForm::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
     }
 
     #[test]
@@ -316,7 +316,7 @@ mod tests {
                 Some(alphabet[digit])
             });
             let text: Vec<u8> = digits.collect();
-            for form in [Form::Simple, Form::Relaxed] {
+            for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
                 let expected = reference(form, &text);
                 assert_eq!(whole(form, &text), expected, "{form} {}", text.escape_ascii());
                 for pieces in [&[1][..], &[2], &[3], &[1, 2, 4]] {
@@ -345,7 +345,7 @@ mod tests {
                 })
                 .copied()
                 .collect();
-            for form in [Form::Simple, Form::Relaxed] {
+            for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
                 let expected = reference(form, &text);
                 assert_eq!(whole(form, &text), expected, "round {round} {form}");
                 assert_eq!(
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_million_empty_lines_are_a_number() {
-        let mut canonicalizer = BodyCanonicalizer::new(Form::Relaxed);
+        let mut canonicalizer = BodyCanonicalizer::new(CanonicalForm::Relaxed);
         let (mut given, mut longest) = (0, 0);
         let mut give = |bytes: &[u8]| {
             given += bytes.len();

@@ -13,7 +13,7 @@ pub(crate) use self::header::canonicalize_header;
 
 /// How much a part of a message may change on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Form {
+pub enum CanonicalForm {
     /// Nothing but empty lines at the end of a body. RFC 6376 3.4.1 and 3.4.3.
     Simple,
     /// White space, folds, and the case of field names. RFC 6376 3.4.2 and 3.4.4.
@@ -24,16 +24,16 @@ pub enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Canonicalization {
     /// Of header fields.
-    pub header: Form,
+    pub header: CanonicalForm,
     /// Of the body.
-    pub body: Form,
+    pub body: CanonicalForm,
 }
 
 impl Canonicalization {
     /// What signatures without `c=` have.
-    pub const SIMPLE: Self = Self { header: Form::Simple, body: Form::Simple };
+    pub const SIMPLE: Self = Self { header: CanonicalForm::Simple, body: CanonicalForm::Simple };
     /// What this crate signs with unless told.
-    pub const RELAXED: Self = Self { header: Form::Relaxed, body: Form::Relaxed };
+    pub const RELAXED: Self = Self { header: CanonicalForm::Relaxed, body: CanonicalForm::Relaxed };
 }
 
 impl Default for Canonicalization {
@@ -47,7 +47,7 @@ impl Default for Canonicalization {
 #[error("`{0}` is no canonicalisation; there are simple and relaxed, and pairs of them as relaxed/simple")]
 pub struct UnknownForm(pub String);
 
-impl FromStr for Form {
+impl FromStr for CanonicalForm {
     type Err = UnknownForm;
 
     fn from_str(text: &str) -> Result<Self, UnknownForm> {
@@ -69,7 +69,7 @@ impl FromStr for Canonicalization {
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for CanonicalForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Simple => "simple",

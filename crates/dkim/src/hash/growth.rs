@@ -16,12 +16,12 @@ const TURN_BYTES: usize = 4 * PIECE_BYTES;
 
 /// Inputs that grow, in the order in which they do.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Growth {
-    steps: Vec<Step>,
+pub(super) struct GrowingInputs {
+    steps: Vec<GrowthStep>,
 }
 
 #[derive(Clone, Debug)]
-struct Step {
+struct GrowthStep {
     alg: DigestAlg,
     /// The part that this input and all later ones have behind the shared parts of earlier steps.
     shared: Range<usize>,
@@ -29,13 +29,13 @@ struct Step {
     own: Range<usize>,
 }
 
-impl Growth {
+impl GrowingInputs {
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
     pub(super) fn push(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) {
-        self.steps.push(Step { alg, shared, own });
+        self.steps.push(GrowthStep { alg, shared, own });
     }
 
     /// Returns the digests in the order of the steps.
@@ -57,7 +57,7 @@ impl Growth {
         data: &[u8],
     ) -> Result<Vec<Hash>, JobError> {
         let mut digests = vec![Hash::new(); self.steps.len()];
-        let mut turn = Turn::default();
+        let mut turn = TurnBudget::default();
         for alg in [DigestAlg::Sha1, DigestAlg::Sha256] {
             self.run_alg(accelerator, data, alg, &mut digests, &mut turn).await?;
         }
@@ -70,7 +70,7 @@ impl Growth {
         data: &[u8],
         alg: DigestAlg,
         digests: &mut [Hash],
-        turn: &mut Turn,
+        turn: &mut TurnBudget,
     ) -> Result<(), JobError> {
         let Some(last) = self.steps.iter().rposition(|step| step.alg == alg) else { return Ok(()) };
         let mut chain = DigestChain::new(alg);
@@ -88,11 +88,11 @@ impl Growth {
 
 /// The amount that has been hashed since others had a turn.
 #[derive(Debug, Default)]
-struct Turn {
+struct TurnBudget {
     bytes: usize,
 }
 
-impl Turn {
+impl TurnBudget {
     async fn absorb(
         &mut self,
         accelerator: &Accelerator,
@@ -132,7 +132,7 @@ mod tests {
     fn long_inputs_leave_turns_to_others() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let data = vec![b'x'; 8 * TURN_BYTES + 7];
-        let mut growth = Growth::default();
+        let mut growth = GrowingInputs::default();
         growth.push(DigestAlg::Sha256, 0..4 * TURN_BYTES, 0..5);
         growth.push(DigestAlg::Sha256, 4 * TURN_BYTES..8 * TURN_BYTES, 0..7);
         let mut digests = pin!(growth.run_in_turns(&accelerator, &data));

@@ -7,7 +7,7 @@ const MAX_WORD_BYTES: usize = 900;
 
 /// True if a field's value comes from `authserv_id`, and can be read.
 #[must_use]
-pub fn comes_from(value: &[u8], authserv_id: &str) -> bool {
+pub fn is_from_authserv_id(value: &[u8], authserv_id: &str) -> bool {
     authserv_id_of(value).is_some_and(|claimed| is_same_id(&claimed, authserv_id))
 }
 
@@ -143,7 +143,7 @@ mod tests {
                 "dkim=pass reason=\"x \\\" ; y\"",
             ]
         );
-        assert!(comes_from(value, "MX.example") && !comes_from(value, "example"));
+        assert!(is_from_authserv_id(value, "MX.example") && !is_from_authserv_id(value, "example"));
     }
 
     #[test]
@@ -167,6 +167,6 @@ mod tests {
             assert!(parse_results(value.as_bytes()).is_empty(), "{value}");
         }
         assert!(parse_results(b"mx; spf=\xff").is_empty());
-        assert!(!comes_from(b"(never closed", "mx"));
+        assert!(!is_from_authserv_id(b"(never closed", "mx"));
     }
 }

@@ -2,29 +2,29 @@
 
 use std::fmt::Write as _;
 
-use super::signer::{Name, Signer};
+use super::signer::{DkimSigner, FieldName};
 use crate::base64;
-use crate::fold::Folded;
-use crate::message::Header;
+use crate::fold::FoldedField;
+use crate::message::HeaderField;
 
 /// How a field of signatures begins.
 #[derive(Clone, Copy)]
-pub(crate) struct Head<'a> {
+pub(crate) struct FieldStart<'a> {
     /// Its name.
     pub(crate) field: &'a str,
     /// Its first tag.
     pub(crate) first: &'a str,
 }
 
-impl Head<'_> {
+impl FieldStart<'_> {
     pub(crate) const DKIM: Self = Self { field: "DKIM-Signature", first: "v=1;" };
 }
 
 /// The names in `h=`: each as often as its field is there, and once more where it is oversigned.
-pub(crate) fn names_of<'s>(signer: &'s Signer, headers: &[Header<'_>]) -> Vec<&'s Name> {
+pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) -> Vec<&'s FieldName> {
     let mut names = Vec::with_capacity(2 * signer.fields.0.len());
     for name in &*signer.fields.0 {
-        let is_name = |header: &&Header<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
+        let is_name = |header: &&HeaderField<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
         let count = headers.iter().filter(is_name).count() + usize::from(name.is_oversigned);
         names.extend(std::iter::repeat_n(name, count));
     }
@@ -33,18 +33,18 @@ pub(crate) fn names_of<'s>(signer: &'s Signer, headers: &[Header<'_>]) -> Vec<&'
 
 /// The field up to `b=`, whose value is to follow.
 pub(crate) fn unsigned(
-    head: Head<'_>,
-    signer: &Signer,
-    headers: &[Header<'_>],
-    names: &[&Name],
+    head: FieldStart<'_>,
+    signer: &DkimSigner,
+    headers: &[HeaderField<'_>],
+    names: &[&FieldName],
     body_hash: &[u8],
     body_len: u64,
     now_s: u64,
 ) -> String {
-    let mut field = Folded::new(head.field);
+    let mut field = FoldedField::new(head.field);
     field.glued(":");
     let mut tag = String::with_capacity(128);
-    let mut number = |field: &mut Folded, name: &str, number: u64| {
+    let mut number = |field: &mut FoldedField, name: &str, number: u64| {
         tag.clear();
         // Writing to a text cannot fail.
         let _ = write!(tag, "{name}={number};");
@@ -93,14 +93,14 @@ pub(crate) fn unsigned(
 
 /// `b=`'s value behind it.
 pub(crate) fn signed(unsigned: String, signature: &[u8]) -> String {
-    let mut field = Folded::resume(unsigned);
+    let mut field = FoldedField::resume(unsigned);
     field.pieces(&base64::encode(signature));
     field.finish()
 }
 
 /// Copied fields, in quoted-printable with everything quoted that has a meaning here. RFC 6376 2.11 and 3.5, `z=`.
-fn copies(names: &[&Name], headers: &[Header<'_>]) -> String {
-    let is_signed = |header: &&Header<'_>| {
+fn copies(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
+    let is_signed = |header: &&HeaderField<'_>| {
         names.iter().any(|name| name.hash == header.hash && header.is(name.name.as_bytes()))
     };
     let mut text = String::new();

@@ -6,10 +6,10 @@ use std::sync::{Arc, LazyLock};
 use oarlock::contract::{Curve, KeyKind};
 use oarlock::{JobError, Key};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::SignatureAlgorithm;
 use crate::canon::Canonicalization;
 use crate::domain;
-use crate::message::{MessageError, name_hash};
+use crate::message::{MailParseError, name_hash};
 use crate::signature::SignedName;
 
 /// Shortest RSA modulus that may sign, in bits. RFC 8301 3.2.
@@ -41,7 +41,7 @@ pub enum SignerError {
         /// What the key is.
         found: KeyKind,
         /// What it was to sign with.
-        algorithm: Algorithm,
+        algorithm: SignatureAlgorithm,
     },
     /// A key that no verifier would take.
     #[error(
@@ -62,10 +62,10 @@ pub enum SignerError {
 /// Why a message was not signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SignError {
+pub enum MailSignError {
     /// The message itself is malformed.
     #[error("the message is malformed: {0}")]
-    Message(#[from] MessageError),
+    Message(#[from] MailParseError),
     /// It has no `From`, or more than one, which mail programs show differently. RFC 5322 3.6.
     #[error("the message has {0} From fields, and one is due")]
     From(usize),
@@ -76,14 +76,14 @@ pub enum SignError {
 
 /// Which fields are signed, and whether more of them may be added later.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coverage {
+pub struct HeaderCoverage {
     /// Signed wherever they are there.
     pub signed: Vec<String>,
     /// Of `signed`, those that nobody can add another of without breaking the signature. RFC 6376 5.4.2, 8.15.
     pub oversigned: Vec<String>,
 }
 
-impl Default for Coverage {
+impl Default for HeaderCoverage {
     /// What RFC 6376 5.4.1 advises to sign. What mail programs show or act upon is oversigned.
     fn default() -> Self {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -131,7 +131,7 @@ impl Default for Coverage {
     }
 }
 
-impl Coverage {
+impl HeaderCoverage {
     /// The names checked and prepared, once for any number of signers.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Coverage {
             let lower = name.to_ascii_lowercase();
             let is_oversigned = over.contains(&lower);
             if seen.insert(lower) {
-                names.push(Name { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
+                names.push(FieldName { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
             }
         }
         if !seen.contains("from") {
@@ -159,28 +159,28 @@ impl Coverage {
     }
 }
 
-/// A [`Coverage`] whose names were checked.
+/// A [`HeaderCoverage`] whose names were checked.
 #[derive(Clone, Debug)]
-pub struct SignedFields(pub(crate) Arc<[Name]>);
+pub struct SignedFields(pub(crate) Arc<[FieldName]>);
 
 impl Default for SignedFields {
-    /// Those of [`Coverage::default`].
+    /// Those of [`HeaderCoverage::default`].
     fn default() -> Self {
         #[allow(clippy::expect_used)]
         // unreachable because these are names, and From is among them
         static USUAL: LazyLock<SignedFields> =
-            LazyLock::new(|| Coverage::default().fields().expect("the usual names"));
+            LazyLock::new(|| HeaderCoverage::default().fields().expect("the usual names"));
         USUAL.clone()
     }
 }
 
 /// Signs for one domain under one selector. Made once, for any number of messages.
 #[derive(Clone, Debug)]
-pub struct Signer {
+pub struct DkimSigner {
     pub(super) domain: String,
     pub(super) selector: String,
     pub(super) key: Key,
-    pub(super) algorithm: Algorithm,
+    pub(super) algorithm: SignatureAlgorithm,
     pub(super) canonicalization: Canonicalization,
     pub(super) identity: Option<String>,
     pub(super) lifetime_s: Option<u64>,
@@ -192,21 +192,21 @@ pub struct Signer {
 
 /// A name that is signed, prepared to be found.
 #[derive(Clone, Debug)]
-pub(crate) struct Name {
+pub(crate) struct FieldName {
     pub(crate) name: String,
     pub(crate) hash: u32,
     pub(crate) is_oversigned: bool,
 }
 
-impl Name {
+impl FieldName {
     pub(super) fn signed(&self) -> SignedName<'_> {
         SignedName { name: self.name.as_bytes(), hash: self.hash }
     }
 }
 
-impl Signer {
+impl DkimSigner {
     /// A signer with the defaults: rsa-sha256 or ed25519-sha256 by the key, relaxed/relaxed, `t=` and no `x=`, and the
-    /// fields of [`Coverage::default`].
+    /// fields of [`HeaderCoverage::default`].
     ///
     /// # Errors
     /// Names that are none, or a key that must not sign.
@@ -215,7 +215,7 @@ impl Signer {
             domain::ascii_form(name).map(String::from).ok_or_else(|| SignerError::Domain(name.into()))
         };
         let (domain, selector) = (name(domain)?, name(selector)?);
-        let algorithm = Algorithm::of_key(&key).unwrap_or(Algorithm::RsaSha256);
+        let algorithm = SignatureAlgorithm::for_key(&key).unwrap_or(SignatureAlgorithm::RsaSha256);
         check_key(&key, algorithm)?;
         Ok(Self {
             domain,
@@ -237,14 +237,14 @@ impl Signer {
     /// # Errors
     /// A public key, one of a type that DKIM does not know, or an RSA key that verifiers do not take.
     pub fn check_key(key: &Key) -> Result<(), SignerError> {
-        check_key(key, Algorithm::of_key(key).unwrap_or(Algorithm::RsaSha256))
+        check_key(key, SignatureAlgorithm::for_key(key).unwrap_or(SignatureAlgorithm::RsaSha256))
     }
 
     /// Signs with another algorithm of the key's type: rsa-sha1, which only benchmarks should.
     ///
     /// # Errors
     /// The key is of another type.
-    pub fn with_algorithm(self, algorithm: Algorithm) -> Result<Self, SignerError> {
+    pub fn with_algorithm(self, algorithm: SignatureAlgorithm) -> Result<Self, SignerError> {
         check_key(&self.key, algorithm)?;
         Ok(Self { algorithm, ..self })
     }
@@ -297,8 +297,8 @@ impl Signer {
     /// Other fields than the default ones.
     ///
     /// # Errors
-    /// As [`Coverage::fields`].
-    pub fn covering(self, coverage: &Coverage) -> Result<Self, SignerError> {
+    /// As [`HeaderCoverage::fields`].
+    pub fn covering(self, coverage: &HeaderCoverage) -> Result<Self, SignerError> {
         Ok(self.with_fields(coverage.fields()?))
     }
 
@@ -322,7 +322,7 @@ impl Signer {
 
     /// The algorithm.
     #[must_use]
-    pub fn algorithm(&self) -> Algorithm {
+    pub fn algorithm(&self) -> SignatureAlgorithm {
         self.algorithm
     }
 
@@ -358,7 +358,7 @@ fn curve_name(curve: Curve) -> &'static str {
     }
 }
 
-fn check_key(key: &Key, algorithm: Algorithm) -> Result<(), SignerError> {
+fn check_key(key: &Key, algorithm: SignatureAlgorithm) -> Result<(), SignerError> {
     match (key.kind(), algorithm.key_type()) {
         (KeyKind::RsaPrivate(bits), "rsa") if !(MIN_RSA_BITS..=MAX_RSA_BITS).contains(&bits) => {
             Err(SignerError::KeyBits { found: bits })
@@ -377,12 +377,15 @@ mod tests {
     #[test]
     fn who_cannot_sign_is_told_why() {
         let ed = generate::ed25519().unwrap();
-        let error = |domain, selector| Signer::new(domain, selector, ed.clone()).unwrap_err();
+        let error = |domain, selector| DkimSigner::new(domain, selector, ed.clone()).unwrap_err();
         assert_eq!(error("exa mple.com", "s"), SignerError::Domain("exa mple.com".into()));
         assert_eq!(error("example.com", ""), SignerError::Domain(String::new()));
-        let signer = Signer::new("Example.com", "s1", ed.clone()).unwrap();
-        assert_eq!((signer.domain(), signer.algorithm()), ("example.com", Algorithm::Ed25519Sha256));
-        assert!(matches!(signer.clone().with_algorithm(Algorithm::RsaSha1), Err(SignerError::Key { .. })));
+        let signer = DkimSigner::new("Example.com", "s1", ed.clone()).unwrap();
+        assert_eq!((signer.domain(), signer.algorithm()), ("example.com", SignatureAlgorithm::Ed25519Sha256));
+        assert!(matches!(
+            signer.clone().with_algorithm(SignatureAlgorithm::RsaSha1),
+            Err(SignerError::Key { .. })
+        ));
         for identity in ["a@badexample.com", "example.com", "a b@example.com", "a;b@example.com"] {
             assert!(
                 matches!(signer.clone().with_identity(identity), Err(SignerError::Identity { .. })),
@@ -390,7 +393,7 @@ mod tests {
             );
         }
         assert!(signer.clone().with_identity("@sub.Example.com").is_ok());
-        let names = |signed: &[&str]| Coverage {
+        let names = |signed: &[&str]| HeaderCoverage {
             signed: signed.iter().map(|name| (*name).into()).collect(),
             oversigned: vec![],
         };
@@ -399,11 +402,11 @@ mod tests {
         let short = generate::rsa(512);
         if let Ok(short) = short {
             assert_eq!(
-                Signer::new("a.example", "s", short).unwrap_err(),
+                DkimSigner::new("a.example", "s", short).unwrap_err(),
                 SignerError::KeyBits { found: 512 }
             );
         }
         let curve = generate::ec(oarlock::contract::Curve::P256).unwrap();
-        assert!(matches!(Signer::new("a.example", "s", curve), Err(SignerError::Key { .. })));
+        assert!(matches!(DkimSigner::new("a.example", "s", curve), Err(SignerError::Key { .. })));
     }
 }

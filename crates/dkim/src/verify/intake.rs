@@ -4,33 +4,35 @@ use std::ops::Range;
 
 use oarlock::{Accelerator, JobError, SubmitOptions};
 
-use super::judge::{ChainParts, Hashed, Parts, Pending};
-use crate::arc::{Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned};
-use crate::canon::{Form, canonicalize_header};
-use crate::hash::{Bodies, BodyHasher, BodyNeed, Gather, HashId, HashedBody, WholeBody, find_body};
-use crate::message::{Header, Message, name_hash};
-use crate::policy::Policy;
+use super::stages::{HashedMessages, PendingChain, PendingMessage, PendingSignature};
+use crate::arc::{ArcSet, ArcSets, find_sets, write_results_and_message, write_seal, write_seal_unsigned};
+use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::hash::{
+    BodyHasher, BodyNeed, DigestId, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
+};
+use crate::message::{HeaderField, MailMessage, name_hash};
+use crate::policy::VerifyPolicy;
 use crate::select::write_signed;
-use crate::signature::Signature;
+use crate::signature::DkimSignature;
 use crate::tags::TagList;
-use crate::verdict::{Reason, SignatureResult};
+use crate::verdict::{FailReason, SignatureResult};
 
 const FIELD: &[u8] = b"DKIM-Signature";
 
 /// Messages whose signatures are verified together.
 #[derive(Debug)]
-pub struct Intake<'m> {
-    policy: Policy,
+pub struct VerifyIntake<'m> {
+    policy: VerifyPolicy,
     now_s: u64,
-    gather: Gather,
-    messages: Vec<Parts<'m>>,
+    gather: HashBatch,
+    messages: Vec<PendingMessage<'m>>,
 }
 
-impl<'m> Intake<'m> {
+impl<'m> VerifyIntake<'m> {
     /// Nothing yet. `now_s` is the time in seconds since 1970 at which signatures must be valid.
     #[must_use]
-    pub fn new(policy: &Policy, now_s: u64) -> Self {
-        Self { policy: policy.clone(), now_s, gather: Gather::default(), messages: Vec::new() }
+    pub fn new(policy: &VerifyPolicy, now_s: u64) -> Self {
+        Self { policy: policy.clone(), now_s, gather: HashBatch::default(), messages: Vec::new() }
     }
 
     /// Bytes to be hashed so far, by which a batch's size is bounded.
@@ -55,7 +57,7 @@ impl<'m> Intake<'m> {
     ///
     /// # Errors
     /// The batch is at 4 GiB.
-    pub fn push(&mut self, message: &Message<'m>) -> Result<(), JobError> {
+    pub fn push(&mut self, message: &MailMessage<'m>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         self.message(&message.headers, |gather, need| whole.hashed(gather, need))
     }
@@ -66,11 +68,11 @@ impl<'m> Intake<'m> {
     /// As [`push`](Self::push), or a body could not be hashed.
     pub fn push_hashed(
         &mut self,
-        headers: &[Header<'m>],
+        headers: &[HeaderField<'m>],
         bodies: impl IntoIterator<Item = BodyHasher>,
     ) -> Result<(), JobError> {
         let gather = &mut self.gather;
-        let bodies: Bodies =
+        let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
         let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
         self.message(headers, |_, need| find_body(&bodies, need).cloned().ok_or(missing.clone()))
@@ -80,9 +82,9 @@ impl<'m> Intake<'m> {
     ///
     /// # Errors
     /// No engine could.
-    pub fn hash(self, accelerator: &Accelerator) -> Result<Hashed<'m>, JobError> {
+    pub fn hash(self, accelerator: &Accelerator) -> Result<HashedMessages<'m>, JobError> {
         let digests = self.gather.run(accelerator)?;
-        Ok(Hashed::new(self.policy, self.messages, &digests))
+        Ok(HashedMessages::new(self.policy, self.messages, &digests))
     }
 
     /// Hashes everything beside what others have submitted.
@@ -93,18 +95,18 @@ impl<'m> Intake<'m> {
         self,
         accelerator: &Accelerator,
         options: SubmitOptions,
-    ) -> Result<Hashed<'m>, JobError> {
+    ) -> Result<HashedMessages<'m>, JobError> {
         let Self { policy, gather, messages, .. } = self;
         let digests = gather.submit(accelerator, options).await?;
-        Ok(Hashed::new(policy, messages, &digests))
+        Ok(HashedMessages::new(policy, messages, &digests))
     }
 
     fn message(
         &mut self,
-        headers: &[Header<'m>],
-        mut body_of: impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
+        headers: &[HeaderField<'m>],
+        mut body_of: impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<(), JobError> {
-        let mut parts = Parts::default();
+        let mut parts = PendingMessage::default();
         for (place, field) in signatures(headers).enumerate() {
             let signature = self.read(place, field);
             parts.signatures.push(self.pending(headers, field, signature, &mut body_of)?);
@@ -118,16 +120,16 @@ impl<'m> Intake<'m> {
 
     fn pending(
         &mut self,
-        headers: &[Header<'m>],
-        field: &Header<'m>,
-        signature: Result<Signature<'m>, Box<Pending<'m>>>,
-        body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
-    ) -> Result<Pending<'m>, JobError> {
+        headers: &[HeaderField<'m>],
+        field: &HeaderField<'m>,
+        signature: Result<DkimSignature<'m>, Box<PendingSignature<'m>>>,
+        body_of: &mut impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<PendingSignature<'m>, JobError> {
         Ok(match signature {
             Ok(signature) => {
                 let body = Some(body_of(&mut self.gather, need_of(&signature))?);
                 let hash = self.signed_headers(headers, field, &signature)?;
-                Pending::Hashed { signature, hash, body }
+                PendingSignature::Hashed { signature, hash, body }
             }
             Err(pending) => *pending,
         })
@@ -136,12 +138,12 @@ impl<'m> Intake<'m> {
     /// The newest message signature and every seal. RFC 8617 5.2.
     fn chain(
         &mut self,
-        headers: &[Header<'m>],
-        body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
-    ) -> Result<ChainParts<'m>, JobError> {
-        let sets: Found<'m> = match find_sets(headers) {
+        headers: &[HeaderField<'m>],
+        body_of: &mut impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<PendingChain<'m>, JobError> {
+        let sets: ArcSets<'m> = match find_sets(headers) {
             Ok(sets) => sets,
-            Err(fault) => return Ok(ChainParts { sets: 0, fault: Some(fault), signatures: Vec::new() }),
+            Err(fault) => return Ok(PendingChain { sets: 0, fault: Some(fault), signatures: Vec::new() }),
         };
         let mut signatures = Vec::with_capacity(sets.len() + 1);
         if let Some(newest) = sets.last() {
@@ -152,11 +154,11 @@ impl<'m> Intake<'m> {
                 signatures.extend(self.seals(&sets));
             }
         }
-        Ok(ChainParts { sets: sets.len(), fault: None, signatures })
+        Ok(PendingChain { sets: sets.len(), fault: None, signatures })
     }
 
     /// The seals from the newest on. Each signs what all before it sign, which is kept once.
-    fn seals(&mut self, sets: &[Set<'m>]) -> Vec<Pending<'m>> {
+    fn seals(&mut self, sets: &[ArcSet<'m>]) -> Vec<PendingSignature<'m>> {
         let mut seals = Vec::with_capacity(sets.len());
         let mut start = self.gather.data.len();
         self.gather.start_growth();
@@ -171,59 +173,66 @@ impl<'m> Intake<'m> {
             write_seal(set, data);
             let hash = self.gather.grow(signature.algorithm.digest(), shared, own);
             seals.push(match self.refusal(&signature) {
-                Some(reason) => Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason)))),
-                None => Pending::Hashed { signature, hash, body: None },
+                Some(reason) => {
+                    PendingSignature::Done(Box::new(SignatureResult::for_signature(&signature, Some(reason))))
+                }
+                None => PendingSignature::Hashed { signature, hash, body: None },
             });
         }
         seals.reverse();
         seals
     }
 
-    fn read_of_set(&self, field: &Header<'m>) -> Result<Signature<'m>, Box<Pending<'m>>> {
-        let signature = Signature::of_set(field.value(), &self.policy.limits)
-            .map_err(|error| Pending::unread(field, error.into()))?;
+    fn read_of_set(&self, field: &HeaderField<'m>) -> Result<DkimSignature<'m>, Box<PendingSignature<'m>>> {
+        let signature = DkimSignature::parse_of_set(field.value(), &self.policy.limits)
+            .map_err(|error| PendingSignature::unread(field, error.into()))?;
         match self.refusal(&signature) {
-            Some(reason) => {
-                Err(Box::new(Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason))))))
-            }
+            Some(reason) => Err(Box::new(PendingSignature::Done(Box::new(SignatureResult::for_signature(
+                &signature,
+                Some(reason),
+            ))))),
             None => Ok(signature),
         }
     }
 
     /// A signature that is worth hashing for.
-    fn read(&self, place: usize, field: &Header<'m>) -> Result<Signature<'m>, Box<Pending<'m>>> {
-        let Policy { limits, .. } = &self.policy;
+    fn read(
+        &self,
+        place: usize,
+        field: &HeaderField<'m>,
+    ) -> Result<DkimSignature<'m>, Box<PendingSignature<'m>>> {
+        let VerifyPolicy { limits, .. } = &self.policy;
         if place >= limits.signatures {
-            return Err(Pending::unread(field, Reason::TooManySignatures(limits.signatures)));
+            return Err(PendingSignature::unread(field, FailReason::TooManySignatures(limits.signatures)));
         }
-        let signature =
-            Signature::parse(field.value(), limits).map_err(|error| Pending::unread(field, error.into()))?;
+        let signature = DkimSignature::parse(field.value(), limits)
+            .map_err(|error| PendingSignature::unread(field, error.into()))?;
         match self.refusal(&signature) {
-            Some(reason) => Err(Box::new(Pending::Refused { signature, reason })),
+            Some(reason) => Err(Box::new(PendingSignature::Refused { signature, reason })),
             None => Ok(signature),
         }
     }
 
-    fn refusal(&self, signature: &Signature<'_>) -> Option<Reason> {
-        let Policy { accepts_sha1, clock_skew_s, .. } = self.policy;
+    fn refusal(&self, signature: &DkimSignature<'_>) -> Option<FailReason> {
+        let VerifyPolicy { accepts_sha1, clock_skew_s, .. } = self.policy;
         if signature.algorithm.hash() == "sha1" && !accepts_sha1 {
-            return Some(Reason::Sha1);
+            return Some(FailReason::Sha1);
         }
         let late = signature.expires.and_then(|expires| self.now_s.checked_sub(expires));
         if let Some(late_s) = late.filter(|late_s| *late_s > clock_skew_s) {
-            return Some(Reason::Expired(late_s));
+            return Some(FailReason::Expired(late_s));
         }
         let early = signature.timestamp.and_then(|timestamp| timestamp.checked_sub(self.now_s));
-        early.filter(|early_s| *early_s > clock_skew_s).map(Reason::Future)
+        early.filter(|early_s| *early_s > clock_skew_s).map(FailReason::Future)
     }
 
     /// The signed fields, and the signature's own without the value of `b=` and the CRLF. RFC 6376 3.7.
     fn signed_headers(
         &mut self,
-        headers: &[Header<'m>],
-        field: &Header<'m>,
-        signature: &Signature<'m>,
-    ) -> Result<HashId, JobError> {
+        headers: &[HeaderField<'m>],
+        field: &HeaderField<'m>,
+        signature: &DkimSignature<'m>,
+    ) -> Result<DigestId, JobError> {
         let data = &mut self.gather.data;
         let start = data.len();
         let form = signature.canonicalization.header;
@@ -235,22 +244,27 @@ impl<'m> Intake<'m> {
 }
 
 /// A signature's field as it was before it was signed.
-pub(crate) fn write_unsigned(form: Form, field: &Header<'_>, place: Range<usize>, out: &mut Vec<u8>) {
+pub(crate) fn write_unsigned(
+    form: CanonicalForm,
+    field: &HeaderField<'_>,
+    place: Range<usize>,
+    out: &mut Vec<u8>,
+) {
     let raw = field.raw();
     let value_at = raw.len() - field.value().len();
     let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
     // It was one with that value, and the name has not changed.
-    if let Ok(header) = Header::new(&unsigned) {
+    if let Ok(header) = HeaderField::new(&unsigned) {
         canonicalize_header(form, &header, out);
     }
 }
 
-fn signatures<'h, 'm>(headers: &'h [Header<'m>]) -> impl Iterator<Item = &'h Header<'m>> {
+fn signatures<'h, 'm>(headers: &'h [HeaderField<'m>]) -> impl Iterator<Item = &'h HeaderField<'m>> {
     let hash = name_hash(FIELD);
     headers.iter().filter(move |header| header.hash == hash && header.is(FIELD))
 }
 
-fn need_of(signature: &Signature<'_>) -> BodyNeed {
+fn need_of(signature: &DkimSignature<'_>) -> BodyNeed {
     BodyNeed {
         form: signature.canonicalization.body,
         digest: signature.algorithm.digest(),
@@ -260,8 +274,8 @@ fn need_of(signature: &Signature<'_>) -> BodyNeed {
 
 /// Which hashes of its body a message's signatures need, each once: for those who hash it as it comes.
 #[must_use]
-pub fn body_needs(headers: &[Header<'_>], policy: &Policy, now_s: u64) -> Vec<BodyNeed> {
-    let intake = Intake::new(policy, now_s);
+pub fn body_needs(headers: &[HeaderField<'_>], policy: &VerifyPolicy, now_s: u64) -> Vec<BodyNeed> {
+    let intake = VerifyIntake::new(policy, now_s);
     let mut needs = Vec::new();
     for (place, field) in signatures(headers).enumerate() {
         if let Ok(signature) = intake.read(place, field)
@@ -270,7 +284,7 @@ pub fn body_needs(headers: &[Header<'_>], policy: &Policy, now_s: u64) -> Vec<Bo
             needs.push(need_of(&signature));
         }
     }
-    let sets = if policy.verifies_chains { find_sets(headers).unwrap_or_default() } else { Found::new() };
+    let sets = if policy.verifies_chains { find_sets(headers).unwrap_or_default() } else { ArcSets::new() };
     if let Some(Ok(signature)) = sets.last().map(|set| intake.read_of_set(&set.message))
         && !needs.contains(&need_of(&signature))
     {
@@ -280,7 +294,7 @@ pub fn body_needs(headers: &[Header<'_>], policy: &Policy, now_s: u64) -> Vec<Bo
 }
 
 impl SignatureResult {
-    pub(crate) fn of(signature: &Signature<'_>, reason: Option<Reason>) -> Self {
+    pub(crate) fn for_signature(signature: &DkimSignature<'_>, reason: Option<FailReason>) -> Self {
         Self {
             reason,
             domain: Some(signature.domain.clone()),
@@ -296,7 +310,7 @@ impl SignatureResult {
     }
 
     /// Of a field that was not read, with what of it could be.
-    fn unread(field: &Header<'_>, reason: Reason) -> Self {
+    fn unread(field: &HeaderField<'_>, reason: FailReason) -> Self {
         let tags = TagList::parse(field.value()).ok();
         let tag = |name| tags.as_ref().and_then(|tags| tags.get(name)).map(crate::signature::text);
         let name = |tag: Option<&str>| Some(crate::domain::ascii_form(tag?)?.into_owned());
@@ -313,8 +327,8 @@ impl SignatureResult {
     }
 }
 
-impl Pending<'_> {
-    fn unread(field: &Header<'_>, reason: Reason) -> Box<Self> {
+impl PendingSignature<'_> {
+    fn unread(field: &HeaderField<'_>, reason: FailReason) -> Box<Self> {
         Box::new(Self::Done(Box::new(SignatureResult::unread(field, reason))))
     }
 }

@@ -56,12 +56,17 @@ pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, 
         ),
         iv: Column::from((0..count).map(|at| span(iv_len * at, iv_len)).collect::<Vec<_>>()),
         input: Column::from(
-            spans.clone().map(|(at, len)| Source::Data(span(iv_len * count + at, *len))).collect::<Vec<_>>(),
+            spans
+                .clone()
+                .map(|(at, len)| InputSource::Data(span(iv_len * count + at, *len)))
+                .collect::<Vec<_>>(),
         ),
         output: if is_mac {
-            Column::from((0..count).map(|at| Sink::Output(span(tag_len * at, tag_len))).collect::<Vec<_>>())
+            Column::from(
+                (0..count).map(|at| OutputSink::Output(span(tag_len * at, tag_len))).collect::<Vec<_>>(),
+            )
         } else {
-            Column::from(spans.map(|(at, len)| Sink::Output(span(*at, *len))).collect::<Vec<_>>())
+            Column::from(spans.map(|(at, len)| OutputSink::Output(span(*at, *len))).collect::<Vec<_>>())
         },
         tag: match shape {
             Shape::Aead { .. } => {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use oarlock_core::{Direction, EngineFault, Outcomes, PartMut, Records, Shape, Sink, Span, Status};
+use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
 use super::kernel::{
@@ -137,7 +137,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         let to_slots = || {
             let mut end = 0;
             self.records.iter().filter_map(move |record| {
-                let Sink::Slot(slot) = self.part.output(*record) else { return None };
+                let OutputSink::Slot(slot) = self.part.output(*record) else { return None };
                 let (output, len) = (end, K::output_len(record.len as usize));
                 let tag_len = self.part.tag_span(*record).len as usize;
                 end += len + tag_len;
@@ -149,8 +149,8 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
         let next = |record: RecordRef| match self.part.output(record) {
-            Sink::Slot(_) => places.next().map(|(_, _, place)| place),
-            Sink::Output(_) => None,
+            OutputSink::Slot(_) => places.next().map(|(_, _, place)| place),
+            OutputSink::Output(_) => None,
         };
         self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
         for (record, slot, place) in to_slots() {

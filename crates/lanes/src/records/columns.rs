@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::{Column, Strided};
+use oarlock_core::{Column, ColumnValue};
 
 /// A column as a slice, or as a first value and a stride. Runs are expanded.
-pub(crate) struct FlatColumn<'a, T: Strided> {
+pub(crate) struct FlatColumn<'a, T: ColumnValue> {
     values: Cow<'a, [T]>,
     /// The distance between values, or None if each record has its own value.
     stride: Option<u32>,
 }
 
-impl<'a, T: Strided> FlatColumn<'a, T> {
+impl<'a, T: ColumnValue> FlatColumn<'a, T> {
     /// Reads the column of a batch of `len` records.
     pub(crate) fn new(column: &'a Column<'a, T>, len: usize) -> Self {
         let (values, stride) = match column {

@@ -17,7 +17,8 @@ mod order;
 use std::ops::Range;
 
 use oarlock_core::{
-    EngineFault, Key, KeySource, Outcomes, PartMut, Records, SecretBytes, Shape, Sink, Source, Span, Status,
+    EngineFault, InputSource, Key, KeySource, Outcomes, OutputSink, PartMut, Records, SecretBytes, Shape,
+    Span, Status,
 };
 
 use crate::fault::failed;
@@ -139,8 +140,8 @@ pub(crate) struct RecordPart<'a> {
     second_iv: FlatColumn<'a, Span>,
     aad: FlatColumn<'a, Span>,
     tag: FlatColumn<'a, Span>,
-    input: FlatColumn<'a, Source>,
-    output: FlatColumn<'a, Sink>,
+    input: FlatColumn<'a, InputSource>,
+    output: FlatColumn<'a, OutputSink>,
     /// The conditions of the fast check.
     rule: Option<FastRule>,
     /// The number of keys in `keys` if all pass the fast check, and zero otherwise.
@@ -314,9 +315,9 @@ impl<'a> RecordPart<'a> {
     #[cold]
     fn slot_input(&self, record: &RecordRef) -> &'a [u8] {
         match self.input.at(record.index) {
-            Source::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
+            InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // An empty input can start at offset 2^32 - 1, which equals the mark.
-            Source::Data(span) => span.of(self.data()).unwrap_or_default(),
+            InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),
         }
     }
 
@@ -351,8 +352,8 @@ impl<'a> RecordPart<'a> {
     pub(crate) fn output_start(&self, record: RecordRef) -> Option<usize> {
         match record.output {
             ELSEWHERE => match self.output(record) {
-                Sink::Output(span) => Some(span.start as usize),
-                Sink::Slot(_) => None,
+                OutputSink::Output(span) => Some(span.start as usize),
+                OutputSink::Slot(_) => None,
             },
             start => Some(start as usize),
         }
@@ -362,14 +363,14 @@ impl<'a> RecordPart<'a> {
     #[inline(always)]
     pub(crate) fn output_span(&self, record: RecordRef) -> Span {
         match self.output(record) {
-            Sink::Output(span) => span,
-            Sink::Slot(_) => Span::default(),
+            OutputSink::Output(span) => span,
+            OutputSink::Slot(_) => Span::default(),
         }
     }
 
     /// Returns the destination of a record's output.
     #[inline(always)]
-    pub(crate) fn output(&self, record: RecordRef) -> Sink {
+    pub(crate) fn output(&self, record: RecordRef) -> OutputSink {
         self.output.at(record.index)
     }
 
@@ -494,7 +495,8 @@ impl<'a> RecordPart<'a> {
     /// Returns a record if it passes the fast check with this key and is not in slots.
     #[inline(always)]
     fn fit_record(&self, index: u32, key: u32) -> Option<RecordRef> {
-        let (Source::Data(input), Sink::Output(output)) = (self.input.at(index), self.output.at(index))
+        let (InputSource::Data(input), OutputSink::Output(output)) =
+            (self.input.at(index), self.output.at(index))
         else {
             return None;
         };
@@ -533,12 +535,12 @@ impl<'a> RecordPart<'a> {
     fn check_fully(&self, index: u32) -> Result<RecordRef, Status> {
         let record = self.records.record(self.shape, index as usize)?;
         let input = match self.input.at(index) {
-            Source::Data(span) => span.start,
-            Source::Slot(_) => ELSEWHERE,
+            InputSource::Data(span) => span.start,
+            InputSource::Slot(_) => ELSEWHERE,
         };
         let output = match record.output {
-            Sink::Output(span) => span.start,
-            Sink::Slot(_) => ELSEWHERE,
+            OutputSink::Output(span) => span.start,
+            OutputSink::Slot(_) => ELSEWHERE,
         };
         let key = match self.key.at(index) {
             KeySource::Table(key) => key,
@@ -551,8 +553,9 @@ impl<'a> RecordPart<'a> {
 
 /// Returns the key, the input and the output of a record, or None if one of them is a slot.
 #[inline(always)]
-fn in_memory(key: KeySource, input: Source, output: Sink) -> Option<(u32, Span, Span)> {
-    let (KeySource::Table(key), Source::Data(input), Sink::Output(output)) = (key, input, output) else {
+fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(u32, Span, Span)> {
+    let (KeySource::Table(key), InputSource::Data(input), OutputSink::Output(output)) = (key, input, output)
+    else {
         return None;
     };
     Some((key, input, output))

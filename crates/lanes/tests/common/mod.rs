@@ -38,8 +38,8 @@ pub(crate) struct Builder {
     pub(crate) iv: Vec<Span>,
     pub(crate) second_iv: Vec<Span>,
     pub(crate) aad: Vec<Span>,
-    pub(crate) input: Vec<Source>,
-    pub(crate) output: Vec<Sink>,
+    pub(crate) input: Vec<InputSource>,
+    pub(crate) output: Vec<OutputSink>,
     pub(crate) tag: Vec<Span>,
 }
 
@@ -80,6 +80,6 @@ impl Builder {
 }
 
 /// Returns a column. A column without values has one empty value.
-fn column<T: Strided + PartialEq>(values: Vec<T>, empty: T) -> Column<'static, T> {
+fn column<T: ColumnValue + PartialEq>(values: Vec<T>, empty: T) -> Column<'static, T> {
     if values.is_empty() { Column::One(empty) } else { values.into() }
 }

@@ -1,31 +1,31 @@
 use super::*;
 
-fn read(text: &str) -> Result<Config, ConfigError> {
+fn read(text: &str) -> Result<FilterConfig, FilterConfigError> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("milter.toml");
     std::fs::write(&path, text).unwrap();
-    Config::read(&path)
+    FilterConfig::read(&path)
 }
 
 #[test]
 fn defaults_are_whole_and_work() {
     let config = read("").unwrap();
-    assert_eq!(format!("{config:?}"), format!("{:?}", Config::default()));
+    assert_eq!(format!("{config:?}"), format!("{:?}", FilterConfig::default()));
     assert_eq!((config.policy(), config.canonicalization().unwrap()), Default::default());
-    assert_eq!(config.coverage(), Coverage::default());
-    assert_eq!(config.settings().unwrap(), Settings::default());
+    assert_eq!(config.coverage(), HeaderCoverage::default());
+    assert_eq!(config.settings().unwrap(), MilterSettings::default());
     assert_eq!(config.sockets().unwrap().len(), 1);
 }
 
 #[test]
 fn the_documented_file_has_every_setting_at_its_default() {
     let text = include_str!("../../../../docs/milter.toml");
-    let mut shown: Config = toml::from_str(text).unwrap();
+    let mut shown: FilterConfig = toml::from_str(text).unwrap();
     shown.check().unwrap();
     // What has no default stands there as an example.
     shown.signing.table = None;
     shown.authserv_id = None;
-    assert_eq!(format!("{shown:?}"), format!("{:?}", Config::default()));
+    assert_eq!(format!("{shown:?}"), format!("{:?}", FilterConfig::default()));
     // Settings that are off are settings nevertheless.
     let all: String = text
         .lines()
@@ -38,7 +38,7 @@ fn the_documented_file_has_every_setting_at_its_default() {
             _ => line,
         })
         .fold(String::new(), |text, line| text + line + "\n");
-    let config: Config = toml::from_str(&all).unwrap();
+    let config: FilterConfig = toml::from_str(&all).unwrap();
     config.check().unwrap();
     assert!(config.cryptoserver.is_some() && config.arc.seal.is_some() && config.listen.metrics.is_some());
 }
@@ -90,7 +90,7 @@ fn paths_count_from_the_files_directory() {
         "signing.table = \"a\"\n[arc.seal]\ndomain = \"d\"\nselector = \"s\"\nkey = \"/k\"",
     )
     .unwrap();
-    let config = Config::read(&path).unwrap();
+    let config = FilterConfig::read(&path).unwrap();
     assert_eq!(config.signing.table.unwrap(), directory.path().join("a"));
     assert_eq!(config.arc.seal.unwrap().key, Path::new("/k"));
 }

@@ -5,7 +5,7 @@ use oarlock::keys::{export, generate};
 use tempfile::TempDir;
 
 use super::*;
-use crate::keys::{KeyFault, KeyReader};
+use crate::keys::{KeyReader, SigningKeyFault};
 use crate::metrics::read as count_of;
 
 struct Place(TempDir);
@@ -39,8 +39,8 @@ impl Place {
         self
     }
 
-    fn open(&self) -> Result<Tables, TableError> {
-        Tables::open(&self.path("table"))
+    fn open(&self) -> Result<TableFile, SigningTableError> {
+        TableFile::open(&self.path("table"))
     }
 }
 
@@ -48,14 +48,14 @@ fn careful() -> KeyReader {
     KeyReader::default()
 }
 
-fn author(address: &str) -> Author {
-    Author::of(address.as_bytes()).unwrap()
+fn author(address: &str) -> AuthorAddress {
+    AuthorAddress::of(address.as_bytes()).unwrap()
 }
 
 /// `d=` and selector of the lines for an author.
-fn found(tables: &Tables, address: &str) -> Vec<String> {
+fn found(tables: &TableFile, address: &str) -> Vec<String> {
     let table = tables.current();
-    let shown = |line: &Line| format!("{}/{}", line.domain.as_deref().unwrap_or("-"), line.selector);
+    let shown = |line: &SigningLine| format!("{}/{}", line.domain.as_deref().unwrap_or("-"), line.selector);
     table.find(&author(address)).map(shown).collect()
 }
 
@@ -79,8 +79,8 @@ fn the_narrowest_pattern_counts_alone() {
     assert_eq!(of("joe@a.b.example.com"), ["other.example/s5"]);
     assert_eq!(of("joe@elsewhere.example"), ["-/s6"]);
     assert_eq!(of("joe@xn--bcher-kva.example"), ["xn--bcher-kva.example/s7"]);
-    let states: Vec<State> = tables.current().lines.iter().map(|line| line.state).collect();
-    assert_eq!((states[0], states[4], states[6]), (State::Active, State::Test, State::Retiring));
+    let states: Vec<KeyState> = tables.current().lines.iter().map(|line| line.state).collect();
+    assert_eq!((states[0], states[4], states[6]), (KeyState::Active, KeyState::Test, KeyState::Retiring));
     assert_eq!((tables.current().len(), tables.current().files.len()), (7, 2));
 }
 
@@ -105,25 +105,28 @@ fn bad_lines_are_told_with_their_number() {
     }
     let place = Place::new("");
     fs::remove_file(place.path("table")).unwrap();
-    assert!(matches!(place.open(), Err(TableError::Read { .. })));
+    assert!(matches!(place.open(), Err(SigningTableError::Read { .. })));
 }
 
 #[test]
 fn a_new_table_replaces_the_old_one_only_where_it_is_good() {
     let place = Place::new("example.com s1 k\n").with_keys(&["k"]);
     let tables = place.open().unwrap();
-    assert!(matches!(tables.reload(false, &careful()), Reload::Unchanged));
-    assert!(matches!(tables.reload(true, &careful()), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Unchanged));
+    assert!(matches!(tables.reload(true, &careful()), TableReload::Replaced(_)));
     place.write("table", "example.com s2 k\nexample.net s1 k\n");
-    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(table) if table.len() == 2));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(table) if table.len() == 2));
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
     place.write("table", "example.com s3 k\nexample.net\n");
-    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Line { line: 2, .. })));
+    assert!(matches!(
+        tables.reload(false, &careful()),
+        TableReload::Refused(SigningTableError::Line { line: 2, .. })
+    ));
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
     // Said once.
-    assert!(matches!(tables.reload(false, &careful()), Reload::Unchanged));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Unchanged));
     fs::remove_file(place.path("table")).unwrap();
-    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Read { .. })));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Refused(SigningTableError::Read { .. })));
     assert_eq!(found(&tables, "a@example.net"), ["example.net/s1"]);
 }
 
@@ -150,10 +153,10 @@ async fn keys_are_read_once_and_again_when_they_change() {
     }
     assert_eq!(count_of(&reader.reads), 4);
     // What has not changed is not read again; what has is, before the new table is used.
-    assert!(matches!(tables.reload(true, &reader), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(true, &reader), TableReload::Replaced(_)));
     assert_eq!((key("a@d1.example").await, count_of(&reader.reads)), (same.0, 4));
     place.key("k1");
-    assert!(matches!(tables.reload(true, &reader), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(true, &reader), TableReload::Replaced(_)));
     assert_ne!(key("a@d1.example").await, same.0);
     assert_eq!(count_of(&reader.reads), 5);
 }
@@ -162,24 +165,24 @@ async fn keys_are_read_once_and_again_when_they_change() {
 fn keys_that_must_not_be_used_are_refused() {
     let place = Place::new("");
     place.key("key");
-    let file = KeyFile::new(place.path("key"));
+    let file = SigningKeyFile::new(place.path("key"));
     let (careful, careless) =
         (KeyReader::default(), KeyReader { allows_open_keys: true, ..KeyReader::default() });
     file.read(&careful).unwrap();
     for mode in [0o640, 0o604, 0o660, 0o601] {
         fs::set_permissions(place.path("key"), PermissionsExt::from_mode(mode)).unwrap();
-        assert!(matches!(file.read(&careful), Err(KeyFault::Open(found)) if found.mode == mode));
+        assert!(matches!(file.read(&careful), Err(SigningKeyFault::Open(found)) if found.mode == mode));
         file.read(&careless).unwrap();
     }
     place.write("key", "no key");
-    assert!(matches!(file.read(&careful), Err(KeyFault::Key { .. })));
-    let missing = KeyFile::new(place.path("missing"));
-    assert!(matches!(missing.read(&careful), Err(KeyFault::Read { .. })));
+    assert!(matches!(file.read(&careful), Err(SigningKeyFault::Key { .. })));
+    let missing = SigningKeyFile::new(place.path("missing"));
+    assert!(matches!(missing.read(&careful), Err(SigningKeyFault::Read { .. })));
     // A reference is no secret, but needs a server.
     let reference = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
     place.write("key", &reference.to_pem().unwrap());
     fs::set_permissions(place.path("key"), PermissionsExt::from_mode(0o644)).unwrap();
-    assert!(matches!(file.read(&careful), Err(KeyFault::NoServer { name, .. }) if name == "mail"));
+    assert!(matches!(file.read(&careful), Err(SigningKeyFault::NoServer { name, .. }) if name == "mail"));
 }
 
 #[cfg(feature = "sqlite")]
@@ -200,15 +203,18 @@ fn tables_may_be_in_sqlite() {
     assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s2"]);
     // A writer that is not ours, in the mode that writes beside the file.
     database.pragma_update(None, "journal_mode", "wal").unwrap();
-    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
     database.execute("UPDATE signing SET selector = 's3' WHERE pattern = '*'", ()).unwrap();
-    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
     assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s3"]);
     database.execute("UPDATE signing SET selector = 's..3' WHERE pattern = '*'", ()).unwrap();
-    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Line { line: 2, .. })));
+    assert!(matches!(
+        tables.reload(false, &careful()),
+        TableReload::Refused(SigningTableError::Line { line: 2, .. })
+    ));
     drop(database);
     fs::write(place.path("table"), b"SQLite format 3\0 and nothing else").unwrap();
-    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Read { .. })));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Refused(SigningTableError::Read { .. })));
 }
 
 #[test]
@@ -252,7 +258,7 @@ fn keys_that_cannot_sign_refuse_their_table() {
     let lines = "example.com s1 k\na.example s2 p256\nb.example s3 missing\nc.example s4 public\nd.example s5 text\n\
                  e.example s6 gone retiring\n";
     place.write("table", lines);
-    let Reload::Refused(error) = tables.reload(false, &careful()) else { panic!("taken") };
+    let TableReload::Refused(error) = tables.reload(false, &careful()) else { panic!("taken") };
     let said = error.to_string();
     for words in [
         "4 of its key files cannot be used",
@@ -269,13 +275,13 @@ fn keys_that_cannot_sign_refuse_their_table() {
     assert!(found(&tables, "joe@a.example").is_empty());
     let opened = place.open().unwrap();
     assert!(
-        matches!(opened.check_keys(&careful()), Err(TableError::Keys { faults, .. }) if faults.len() == 4)
+        matches!(opened.check_keys(&careful()), Err(SigningTableError::Keys { faults, .. }) if faults.len() == 4)
     );
     // A key that has gone refuses the next reading, and goes on signing until then.
     place.write("table", "example.com s1 k\n");
-    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
     fs::remove_file(place.path("k")).unwrap();
-    assert!(matches!(tables.reload(true, &careful()), Reload::Refused(TableError::Keys { .. })));
+    assert!(matches!(tables.reload(true, &careful()), TableReload::Refused(SigningTableError::Keys { .. })));
     assert!(tables.current().check_keys(&careful()).is_empty());
 }
 

@@ -11,10 +11,10 @@ use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_io::dns::{KeysFile, TxtLookup};
-use oarlock_mailfilter::{Config, Service};
-use oarlock_milter::client::{Answer, Message};
-use oarlock_milter::protocol::{Actions, Change, Reply, Steps};
-use oarlock_milter::{Client, Counters, Server, Settings, Socket};
+use oarlock_mailfilter::{FilterConfig, FilterService};
+use oarlock_milter::client::{FilterAnswer, SentMessage};
+use oarlock_milter::protocol::{Actions, FilterReply, MessageChange, Steps};
+use oarlock_milter::{MilterClient, MilterCounters, MilterServer, MilterSettings, MilterSocket};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -76,10 +76,10 @@ impl Place {
     }
 
     /// Settings for these files, and more.
-    pub fn config(&self, more: &str) -> Config {
+    pub fn config(&self, more: &str) -> FilterConfig {
         let config = format!("authserv_id = \"mx.example\"\nsigning.table = \"table\"\n{more}");
         self.write("milter.toml", &config);
-        Config::read(&self.path("milter.toml")).unwrap()
+        FilterConfig::read(&self.path("milter.toml")).unwrap()
     }
 
     pub async fn post(&self, more: &str) -> Post {
@@ -89,27 +89,32 @@ impl Place {
 
 /// A filter that runs.
 pub struct Post {
-    pub service: Service,
-    pub counters: Arc<Counters>,
-    pub socket: Socket,
+    pub service: FilterService,
+    pub counters: Arc<MilterCounters>,
+    pub socket: MilterSocket,
     stop: oneshot::Sender<()>,
     run: JoinHandle<()>,
 }
 
 impl Post {
-    pub async fn open(config: Config, engines: AcceleratorBuilder, lookups: Arc<dyn TxtLookup>) -> Self {
+    pub async fn open(
+        config: FilterConfig,
+        engines: AcceleratorBuilder,
+        lookups: Arc<dyn TxtLookup>,
+    ) -> Self {
         Self::open_at("inet:0@127.0.0.1", config, engines, lookups).await
     }
 
     pub async fn open_at(
         socket: &str,
-        config: Config,
+        config: FilterConfig,
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
     ) -> Self {
-        let service = Service::open(config, engines, lookups).await.unwrap();
+        let service = FilterService::open(config, engines, lookups).await.unwrap();
         let sockets = [socket.parse().unwrap()];
-        let server = Server::bind(&sockets, service.filters(), Settings::default()).await.unwrap();
+        let server =
+            MilterServer::bind(&sockets, service.filters(), MilterSettings::default()).await.unwrap();
         let (socket, counters) = (server.sockets().remove(0), server.counters());
         let (stop, stopped) = oneshot::channel::<()>();
         let run = tokio::spawn(server.run(async move { drop(stopped.await) }));
@@ -117,37 +122,37 @@ impl Post {
     }
 
     /// An MTA's connection, with all that Postfix offers.
-    pub async fn client(&self) -> Client {
+    pub async fn client(&self) -> MilterClient {
         self.client_with(Steps::ALL).await
     }
 
-    pub async fn client_with(&self, steps: Steps) -> Client {
-        let mut client = Client::connect(&self.socket).await.unwrap();
+    pub async fn client_with(&self, steps: Steps) -> MilterClient {
+        let mut client = MilterClient::connect(&self.socket).await.unwrap();
         client.offer(6, Actions::ALL, steps).await.unwrap();
         client.greet(b"").await.unwrap();
         client
     }
 
     /// A message from a client that has authenticated itself.
-    pub async fn submit(&self, mail: &Mail) -> Answer {
+    pub async fn submit(&self, mail: &Mail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0{auth_authen}\0joe\0").await
     }
 
     /// A message from anybody.
-    pub async fn receive(&self, mail: &Mail) -> Answer {
+    pub async fn receive(&self, mail: &Mail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0").await
     }
 
-    pub async fn send(&self, client: &mut Client, mail: &Mail, macros: &[u8]) -> Answer {
+    pub async fn send(&self, client: &mut MilterClient, mail: &Mail, macros: &[u8]) -> FilterAnswer {
         let headers: Vec<(&[u8], &[u8])> =
             mail.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
-        let message = Message {
+        let message = SentMessage {
             from: b"<joe@example.com>",
             recipients: &[b"<jane@example.net>"],
             headers: &headers,
             body: &mail.body,
             mail_macros: macros,
-            ..Message::default()
+            ..SentMessage::default()
         };
         client.send(&message).await.unwrap()
     }
@@ -193,15 +198,15 @@ impl Mail {
     }
 
     /// What an MTA makes of it: each change as it comes, removed fields counting no more.
-    pub fn changed(&self, answer: &Answer) -> Self {
-        assert_eq!(answer.reply, Reply::Continue);
+    pub fn changed(&self, answer: &FilterAnswer) -> Self {
+        assert_eq!(answer.reply, FilterReply::Continue);
         let mut mail = self.clone();
         for change in &answer.changes {
             match change {
-                Change::InsertHeader { index: 0, name, value } => {
+                MessageChange::InsertHeader { index: 0, name, value } => {
                     mail.headers.insert(0, (text(name), text(value)));
                 }
-                Change::ChangeHeader { index, name, value } if value.is_empty() => {
+                MessageChange::ChangeHeader { index, name, value } if value.is_empty() => {
                     let name = text(name);
                     let of_name = |(_, (other, _)): &(usize, &(String, String))| {
                         other.trim_end().eq_ignore_ascii_case(&name)

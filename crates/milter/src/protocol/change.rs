@@ -8,7 +8,7 @@ use super::frame::{put, put_string};
 
 /// One change. Header values are what stands behind the colon, the space there included, with LF where they are folded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Change {
+pub enum MessageChange {
     /// A header behind all others.
     AddHeader {
         /// Before the colon.
@@ -58,7 +58,7 @@ pub enum Change {
     Quarantine(Vec<u8>),
 }
 
-impl Change {
+impl MessageChange {
     /// What must have been negotiated for it.
     #[must_use]
     pub fn needs(&self) -> Actions {

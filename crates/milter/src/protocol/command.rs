@@ -5,30 +5,30 @@ use std::str::FromStr;
 
 use super::code;
 use super::error::{EncodeError, ProtocolError};
-use super::frame::{Frame, put, put_string};
-use super::options::Options;
-use super::text::{Pairs, Reader, Strings};
+use super::frame::{MilterFrame, put, put_string};
+use super::options::NegotiationOptions;
+use super::text::{FrameReader, MacroPairs, NulStrings};
 
 /// A command, its strings where they were received. What is behind the last string of a command is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command<'a> {
+pub enum MilterCommand<'a> {
     /// What the MTA speaks and offers.
-    Negotiate(Options),
+    Negotiate(NegotiationOptions),
     /// Macros for the command with the code `of`, which may follow or not.
     Macros {
         /// A command's code.
         of: u8,
         /// Names and values.
-        pairs: Pairs<'a>,
+        pairs: MacroPairs<'a>,
     },
     /// A client has connected to the MTA.
-    Connect(Connect<'a>),
+    Connect(ConnectInfo<'a>),
     /// HELO or EHLO, with its argument.
     Helo(&'a [u8]),
     /// MAIL.
-    Mail(Envelope<'a>),
+    Mail(EnvelopeAddress<'a>),
     /// RCPT.
-    Recipient(Envelope<'a>),
+    Recipient(EnvelopeAddress<'a>),
     /// DATA.
     Data,
     /// One header. What the line ends of a folded value are is the MTA's choice: Postfix and Sendmail send LF.
@@ -56,11 +56,11 @@ pub enum Command<'a> {
 
 /// Who has connected to the MTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connect<'a> {
+pub struct ConnectInfo<'a> {
     /// Its name, or its address in brackets.
     pub host: &'a [u8],
     /// How it has come.
-    pub family: Family,
+    pub family: AddressFamily,
     /// Its port; 0 where there is none or none is known.
     pub port: u16,
     /// Its address as text, or the path of its socket; empty where nothing is known.
@@ -69,7 +69,7 @@ pub struct Connect<'a> {
 
 /// How a client has come to the MTA: `SMFIA_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum AddressFamily {
     /// Nothing is known.
     Unknown,
     /// UNIX socket.
@@ -80,7 +80,7 @@ pub enum Family {
     Inet6,
 }
 
-impl Family {
+impl AddressFamily {
     /// On the wire.
     #[must_use]
     pub fn code(self) -> u8 {
@@ -97,15 +97,15 @@ impl Family {
     }
 }
 
-impl<'a> Connect<'a> {
+impl<'a> ConnectInfo<'a> {
     /// Its address, where it is one. Sendmail writes `IPv6:` before those of version 6.
     #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         let text = std::str::from_utf8(self.address).ok()?;
         match self.family {
-            Family::Unknown | Family::Unix => None,
-            Family::Inet => IpAddr::from_str(text).ok(),
-            Family::Inet6 => {
+            AddressFamily::Unknown | AddressFamily::Unix => None,
+            AddressFamily::Inet => IpAddr::from_str(text).ok(),
+            AddressFamily::Inet6 => {
                 let has_label = text.get(..5).is_some_and(|label| label.eq_ignore_ascii_case("IPv6:"));
                 let text = if has_label { &text[5..] } else { text };
                 Ipv6Addr::from_str(text).ok().map(IpAddr::V6)
@@ -113,11 +113,11 @@ impl<'a> Connect<'a> {
         }
     }
 
-    fn read(mut reader: Reader<'a>) -> Result<Self, ProtocolError> {
+    fn read(mut reader: FrameReader<'a>) -> Result<Self, ProtocolError> {
         let host = reader.string("the host's name")?;
         let family = reader.byte("the address family")?;
-        let family = Family::read(family).ok_or(ProtocolError::Family(family))?;
-        if family == Family::Unknown {
+        let family = AddressFamily::read(family).ok_or(ProtocolError::Family(family))?;
+        if family == AddressFamily::Unknown {
             return Ok(Self { host, family, port: 0, address: b"" });
         }
         let port = reader.u16("the port")?;
@@ -127,7 +127,7 @@ impl<'a> Connect<'a> {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         put_string(out, self.host, "the host's name")?;
         out.push(self.family.code());
-        if self.family == Family::Unknown {
+        if self.family == AddressFamily::Unknown {
             return Ok(());
         }
         out.extend_from_slice(&self.port.to_be_bytes());
@@ -137,13 +137,13 @@ impl<'a> Connect<'a> {
 
 /// An address of an envelope with its ESMTP arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Envelope<'a>(Strings<'a>);
+pub struct EnvelopeAddress<'a>(NulStrings<'a>);
 
-impl<'a> Envelope<'a> {
+impl<'a> EnvelopeAddress<'a> {
     /// Of strings one behind the other, each with a NUL at its end; None where there is not even one.
     #[must_use]
     pub fn new(strings: &'a [u8]) -> Option<Self> {
-        matches!(strings, [.., 0]).then_some(Self(Strings(strings)))
+        matches!(strings, [.., 0]).then_some(Self(NulStrings(strings)))
     }
 
     /// The address as the client has written it, mostly in angle brackets.
@@ -158,23 +158,23 @@ impl<'a> Envelope<'a> {
     }
 }
 
-impl<'a> Command<'a> {
+impl<'a> MilterCommand<'a> {
     /// Reads a frame.
     ///
     /// # Errors
     /// There is no such command, or it is cut short.
-    pub fn read(frame: Frame<'a>) -> Result<Self, ProtocolError> {
-        let Frame { code, data } = frame;
-        let mut reader = Reader::new(code, data);
+    pub fn read(frame: MilterFrame<'a>) -> Result<Self, ProtocolError> {
+        let MilterFrame { code, data } = frame;
+        let mut reader = FrameReader::new(code, data);
         Ok(match code {
-            code::OPTNEG => Self::Negotiate(Options::read(data)?),
+            code::OPTNEG => Self::Negotiate(NegotiationOptions::read(data)?),
             code::MACRO => {
                 Self::Macros { of: reader.byte("the command of macros")?, pairs: reader.pairs("a macro")? }
             }
-            code::CONNECT => Self::Connect(Connect::read(reader)?),
+            code::CONNECT => Self::Connect(ConnectInfo::read(reader)?),
             code::HELO => Self::Helo(reader.string("the argument")?),
-            code::MAIL => Self::Mail(Envelope(reader.strings("the sender")?)),
-            code::RCPT => Self::Recipient(Envelope(reader.strings("the recipient")?)),
+            code::MAIL => Self::Mail(EnvelopeAddress(reader.strings("the sender")?)),
+            code::RCPT => Self::Recipient(EnvelopeAddress(reader.strings("the recipient")?)),
             code::DATA => Self::Data,
             code::HEADER => Self::Header {
                 name: reader.string("the header's name")?,

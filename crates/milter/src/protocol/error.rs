@@ -72,25 +72,25 @@ pub enum ProtocolError {
 impl ProtocolError {
     /// By which it is counted.
     #[must_use]
-    pub fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ProtocolErrorKind {
         match self {
-            Self::TooLong { .. } => ErrorKind::TooLong,
-            Self::UnknownCode(_) => ErrorKind::UnknownCode,
-            Self::OutOfOrder { .. } => ErrorKind::OutOfOrder,
-            Self::Version(_) | Self::NotOffered { .. } => ErrorKind::Negotiation,
+            Self::TooLong { .. } => ProtocolErrorKind::TooLong,
+            Self::UnknownCode(_) => ProtocolErrorKind::UnknownCode,
+            Self::OutOfOrder { .. } => ProtocolErrorKind::OutOfOrder,
+            Self::Version(_) | Self::NotOffered { .. } => ProtocolErrorKind::Negotiation,
             Self::Empty
             | Self::Truncated { .. }
             | Self::Unterminated { .. }
             | Self::Family(_)
             | Self::OddMacros
-            | Self::Excess { .. } => ErrorKind::Malformed,
+            | Self::Excess { .. } => ProtocolErrorKind::Malformed,
         }
     }
 }
 
 /// Kinds of protocol errors, as they are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorKind {
+pub enum ProtocolErrorKind {
     /// Longer than is taken.
     TooLong,
     /// No such command.
@@ -103,7 +103,7 @@ pub enum ErrorKind {
     Negotiation,
 }
 
-impl ErrorKind {
+impl ProtocolErrorKind {
     /// All of them, in the order of their counters.
     pub const ALL: [Self; 5] =
         [Self::TooLong, Self::UnknownCode, Self::Malformed, Self::OutOfOrder, Self::Negotiation];

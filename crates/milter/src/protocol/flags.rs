@@ -6,32 +6,32 @@ use std::ops::{BitAnd, BitOr, Not};
 
 /// A set of bits of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Flags<K> {
+pub struct FlagSet<K> {
     bits: u32,
     kind: PhantomData<K>,
 }
 
 /// What the filter may ask for at the end of a message: `SMFIF_*`.
-pub type Actions = Flags<OfActions>;
+pub type Actions = FlagSet<ActionBits>;
 
 /// What the MTA leaves out or adds: `SMFIP_*`.
-pub type Steps = Flags<OfSteps>;
+pub type Steps = FlagSet<StepBits>;
 
 /// Which bits there are.
-pub trait Kind {
+pub trait FlagKind {
     /// Their names.
     const NAMES: &'static [(u32, &'static str)];
 }
 
 /// Bits of [`Actions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OfActions {}
+pub enum ActionBits {}
 
 /// Bits of [`Steps`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OfSteps {}
+pub enum StepBits {}
 
-impl<K> Flags<K> {
+impl<K> FlagSet<K> {
     /// None of them.
     pub const NONE: Self = Self::from_bits(0);
 
@@ -134,7 +134,7 @@ impl Steps {
     pub const ALL: Self = Self::from_bits(0x1f_ffff);
 }
 
-impl Kind for OfActions {
+impl FlagKind for ActionBits {
     const NAMES: &'static [(u32, &'static str)] = &[
         (0x001, "ADDHDRS"),
         (0x002, "CHGBODY"),
@@ -148,7 +148,7 @@ impl Kind for OfActions {
     ];
 }
 
-impl Kind for OfSteps {
+impl FlagKind for StepBits {
     const NAMES: &'static [(u32, &'static str)] = &[
         (0x00_0001, "NOCONNECT"),
         (0x00_0002, "NOHELO"),
@@ -174,7 +174,7 @@ impl Kind for OfSteps {
     ];
 }
 
-impl<K> BitOr for Flags<K> {
+impl<K> BitOr for FlagSet<K> {
     type Output = Self;
 
     fn bitor(self, others: Self) -> Self {
@@ -182,7 +182,7 @@ impl<K> BitOr for Flags<K> {
     }
 }
 
-impl<K> BitAnd for Flags<K> {
+impl<K> BitAnd for FlagSet<K> {
     type Output = Self;
 
     fn bitand(self, others: Self) -> Self {
@@ -190,7 +190,7 @@ impl<K> BitAnd for Flags<K> {
     }
 }
 
-impl<K> Not for Flags<K> {
+impl<K> Not for FlagSet<K> {
     type Output = Self;
 
     fn not(self) -> Self {
@@ -198,13 +198,13 @@ impl<K> Not for Flags<K> {
     }
 }
 
-impl<K> Default for Flags<K> {
+impl<K> Default for FlagSet<K> {
     fn default() -> Self {
         Self::NONE
     }
 }
 
-impl<K: Kind> fmt::Debug for Flags<K> {
+impl<K: FlagKind> fmt::Debug for FlagSet<K> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut set = out.debug_set();
         let mut unnamed = self.bits;
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn every_bit_has_a_name() {
-        assert_eq!(named(OfActions::NAMES), Actions::ALL.bits());
-        assert_eq!(named(OfSteps::NAMES), Steps::ALL.bits());
+        assert_eq!(named(ActionBits::NAMES), Actions::ALL.bits());
+        assert_eq!(named(StepBits::NAMES), Steps::ALL.bits());
         assert_eq!(format!("{:?}", Actions::ADD_HEADERS | Actions::from_bits(0x8000)), "{ADDHDRS, 0x8000}");
         assert_eq!(format!("{:?}", Steps::LEADING_SPACE | Steps::SKIP), "{SKIP, HDR_LEADSPC}");
     }

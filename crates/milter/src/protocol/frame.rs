@@ -13,7 +13,7 @@ const KEPT: usize = 128 << 10;
 
 /// One frame, where the decoder has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct MilterFrame<'a> {
     /// Which command or reply it is.
     pub code: u8,
     /// What belongs to it.
@@ -23,7 +23,7 @@ pub struct Frame<'a> {
 /// Frames out of whatever bytes come. What is read goes straight into its memory; a frame that is not all there is moved to
 /// the front at most once, when it would not fit behind what is there.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct FrameDecoder {
     /// All of it may be written to; received bytes are those of `start..end`.
     buffer: Vec<u8>,
     start: usize,
@@ -31,7 +31,7 @@ pub struct Decoder {
     max: u32,
 }
 
-impl Decoder {
+impl FrameDecoder {
     /// Bytes of a frame that are taken by default: 1 MiB, the most that an MTA can negotiate with `libmilter`.
     pub const MOST: u32 = 1 << 20;
 
@@ -90,14 +90,14 @@ impl Decoder {
     ///
     /// # Errors
     /// It is empty or too long: whoever sends that is not to be read any further.
-    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, ProtocolError> {
+    pub fn next_frame(&mut self) -> Result<Option<MilterFrame<'_>>, ProtocolError> {
         let Some(len) = self.len()? else { return Ok(None) };
         if self.end - self.start < HEAD + len {
             return Ok(None);
         }
         let frame = &self.buffer[self.start + HEAD..][..len];
         self.start += HEAD + len;
-        frame.split_first().map(|(&code, data)| Some(Frame { code, data })).ok_or(ProtocolError::Empty)
+        frame.split_first().map(|(&code, data)| Some(MilterFrame { code, data })).ok_or(ProtocolError::Empty)
     }
 
     /// Bytes that are not part of a frame that was taken.
@@ -122,7 +122,7 @@ impl Decoder {
     }
 }
 
-impl Default for Decoder {
+impl Default for FrameDecoder {
     fn default() -> Self {
         Self::new(Self::MOST)
     }
@@ -179,7 +179,7 @@ mod tests {
 
     /// Frames of these bytes when `step` bytes come at a time.
     fn cut(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
-        let mut decoder = Decoder::default();
+        let mut decoder = FrameDecoder::default();
         let mut frames = Vec::new();
         for piece in bytes.chunks(step) {
             decoder.push(piece);
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_is_read_in_place_is_found() {
         let bytes = [frame(70_000, 1), frame(9, 2)].concat();
-        let (mut decoder, mut rest, mut found) = (Decoder::default(), bytes.as_slice(), Vec::new());
+        let (mut decoder, mut rest, mut found) = (FrameDecoder::default(), bytes.as_slice(), Vec::new());
         while !rest.is_empty() {
             let space = decoder.space();
             let count = space.len().min(rest.len());
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn an_empty_decoder_gives_memory_back() {
-        let mut decoder = Decoder::default();
+        let mut decoder = FrameDecoder::default();
         decoder.push(&frame(900_000, 0));
         assert!(decoder.next_frame().unwrap().is_some());
         assert_eq!(decoder.space().len(), ROOM);
@@ -237,13 +237,13 @@ mod tests {
             (101, ProtocolError::TooLong { found: 101, max: 100 }),
             (u32::MAX, ProtocolError::TooLong { found: u32::MAX, max: 100 }),
         ] {
-            let mut decoder = Decoder::new(100);
+            let mut decoder = FrameDecoder::new(100);
             decoder.push(&u32::to_be_bytes(found));
             assert_eq!(decoder.next_frame(), Err(wanted));
             assert_eq!(decoder.next_frame(), Err(wanted));
             assert_eq!(decoder.space().len(), ROOM - 4);
         }
-        let mut decoder = Decoder::new(100);
+        let mut decoder = FrameDecoder::new(100);
         decoder.push(&frame(100, 7));
         assert_eq!(decoder.next_frame().unwrap().unwrap().data.len(), 99);
     }

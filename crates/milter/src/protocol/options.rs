@@ -4,7 +4,7 @@ use super::code;
 use super::error::{EncodeError, ProtocolError};
 use super::flags::{Actions, Steps};
 use super::frame::{put, put_string};
-use super::text::Reader;
+use super::text::FrameReader;
 
 /// When macros are sent: `SMFIM_*`, in the numbers of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl MacroStage {
 
 /// Version, actions and steps; from a filter also which macros it wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct NegotiationOptions {
     /// Of the protocol.
     pub version: u32,
     /// On offer, or chosen.
@@ -67,13 +67,13 @@ pub struct Options {
     pub macros: Vec<(MacroStage, Vec<u8>)>,
 }
 
-impl Options {
+impl NegotiationOptions {
     /// Reads them.
     ///
     /// # Errors
     /// They are cut short.
     pub fn read(data: &[u8]) -> Result<Self, ProtocolError> {
-        let mut reader = Reader::new(code::OPTNEG, data);
+        let mut reader = FrameReader::new(code::OPTNEG, data);
         let version = reader.u32("the version")?;
         let actions = Actions::from_bits(reader.u32("the actions")?);
         let steps = Steps::from_bits(reader.u32("the steps")?);

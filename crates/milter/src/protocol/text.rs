@@ -3,12 +3,12 @@
 use super::error::ProtocolError;
 
 /// Reads data of a frame from front to back.
-pub(super) struct Reader<'a> {
+pub(super) struct FrameReader<'a> {
     code: u8,
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FrameReader<'a> {
     pub(super) fn new(code: u8, data: &'a [u8]) -> Self {
         Self { code, rest: data }
     }
@@ -46,21 +46,21 @@ impl<'a> Reader<'a> {
     }
 
     /// One or more strings to the end.
-    pub(super) fn strings(self, what: &'static str) -> Result<Strings<'a>, ProtocolError> {
+    pub(super) fn strings(self, what: &'static str) -> Result<NulStrings<'a>, ProtocolError> {
         let code = self.code;
         match self.rest {
             [] => Err(ProtocolError::Truncated { code, what }),
-            [.., 0] => Ok(Strings(self.rest)),
+            [.., 0] => Ok(NulStrings(self.rest)),
             _ => Err(ProtocolError::Unterminated { code, what }),
         }
     }
 
     /// Pairs of strings to the end, or none.
-    pub(super) fn pairs(self, what: &'static str) -> Result<Pairs<'a>, ProtocolError> {
-        let pairs = Pairs(self.rest);
+    pub(super) fn pairs(self, what: &'static str) -> Result<MacroPairs<'a>, ProtocolError> {
+        let pairs = MacroPairs(self.rest);
         match self.rest {
             [] => Ok(pairs),
-            [.., 0] if Strings(self.rest).count() % 2 == 0 => Ok(pairs),
+            [.., 0] if NulStrings(self.rest).count() % 2 == 0 => Ok(pairs),
             [.., 0] => Err(ProtocolError::OddMacros),
             _ => Err(ProtocolError::Unterminated { code: self.code, what }),
         }
@@ -85,9 +85,9 @@ impl<'a> Reader<'a> {
 
 /// Strings one behind the other, each with a NUL at its end. Iterates over them without their NULs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strings<'a>(pub(super) &'a [u8]);
+pub struct NulStrings<'a>(pub(super) &'a [u8]);
 
-impl<'a> Strings<'a> {
+impl<'a> NulStrings<'a> {
     /// As they lie there, with their NULs.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
@@ -95,7 +95,7 @@ impl<'a> Strings<'a> {
     }
 }
 
-impl<'a> Iterator for Strings<'a> {
+impl<'a> Iterator for NulStrings<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -108,13 +108,13 @@ impl<'a> Iterator for Strings<'a> {
 
 /// Names and values in turn, each with a NUL at its end. Iterates over pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pairs<'a>(pub(super) &'a [u8]);
+pub struct MacroPairs<'a>(pub(super) &'a [u8]);
 
-impl<'a> Pairs<'a> {
+impl<'a> MacroPairs<'a> {
     /// Of names and values one behind the other, each with a NUL at its end; None where one lacks its other half.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        Reader::new(super::code::MACRO, bytes).pairs("a macro").ok()
+        FrameReader::new(super::code::MACRO, bytes).pairs("a macro").ok()
     }
 
     /// As they lie there, with their NULs.
@@ -129,11 +129,11 @@ impl<'a> Pairs<'a> {
     }
 }
 
-impl<'a> Iterator for Pairs<'a> {
+impl<'a> Iterator for MacroPairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut strings = Strings(self.0);
+        let mut strings = NulStrings(self.0);
         let pair = (strings.next()?, strings.next()?);
         self.0 = strings.0;
         Some(pair)

@@ -10,14 +10,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{Shared, Stream, draining};
-use crate::counters::{Counters, count};
-use crate::protocol::{Decoder, EncodeError, ProtocolError, Reply};
-use crate::session::{Filters, MtaSocket, Next, Session, SessionError, Verdict};
+use super::{ByteStream, ServerContext, draining};
+use crate::counters::{MilterCounters, count};
+use crate::protocol::{EncodeError, FilterReply, FrameDecoder, ProtocolError};
+use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, NextStep, SessionError};
 
 /// Why a connection has ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum ConnectionEnd {
     /// As it should.
     Done,
     /// Nothing came, or nothing was taken, for too long.
@@ -27,31 +27,31 @@ pub(super) enum End {
     Filter(SessionError),
 }
 
-pub(super) struct Connection<S, F: Filters> {
-    wire: Wire<S>,
-    decoder: Decoder,
-    session: Session<F>,
+pub(super) struct MilterConnection<S, F: FilterFactory> {
+    wire: FrameWriter<S>,
+    decoder: FrameDecoder,
+    session: MilterSession<F>,
     idle: IdleTimer,
     progress: Duration,
     is_draining: watch::Receiver<bool>,
 }
 
 /// The way out.
-struct Wire<S> {
+struct FrameWriter<S> {
     stream: S,
-    counters: Arc<Counters>,
+    counters: Arc<MilterCounters>,
     out: Vec<u8>,
     patience: Duration,
 }
 
-impl<S: Stream, F: Filters> Connection<S, F> {
-    pub(super) fn new(stream: S, socket: MtaSocket, shared: &Shared<F>) -> Self {
+impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
+    pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
         let patience = settings.idle;
         Self {
-            wire: Wire { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
-            decoder: Decoder::new(settings.frame_bytes),
-            session: Session::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
+            wire: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
+            decoder: FrameDecoder::new(settings.frame_bytes),
+            session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
             progress: settings.progress.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),
@@ -59,16 +59,16 @@ impl<S: Stream, F: Filters> Connection<S, F> {
     }
 
     /// To its end.
-    pub(super) async fn run(mut self) -> End {
+    pub(super) async fn run(mut self) -> ConnectionEnd {
         let end = match self.converse().await {
-            Ok(()) => End::Done,
+            Ok(()) => ConnectionEnd::Done,
             Err(end) => end,
         };
         self.session.lost();
         end
     }
 
-    async fn converse(&mut self) -> Result<(), End> {
+    async fn converse(&mut self) -> Result<(), ConnectionEnd> {
         loop {
             if self.hear().await? {
                 return self.wire.flush().await;
@@ -81,12 +81,12 @@ impl<S: Stream, F: Filters> Connection<S, F> {
     }
 
     /// Tells the session of every frame that is here. True where the MTA is done.
-    async fn hear(&mut self) -> Result<bool, End> {
-        while let Some(frame) = self.decoder.next_frame().map_err(End::Protocol)? {
+    async fn hear(&mut self) -> Result<bool, ConnectionEnd> {
+        while let Some(frame) = self.decoder.next_frame().map_err(ConnectionEnd::Protocol)? {
             match self.session.handle(frame, &mut self.wire.out)? {
-                Next::Read => {}
-                Next::Close => return Ok(true),
-                Next::Conclude => {
+                NextStep::Read => {}
+                NextStep::Close => return Ok(true),
+                NextStep::Conclude => {
                     // Nothing may wait for what takes long.
                     self.wire.flush().await?;
                     let verdict = self.conclude().await?;
@@ -99,7 +99,7 @@ impl<S: Stream, F: Filters> Connection<S, F> {
     }
 
     /// Waits for what the filter makes of a message, and meanwhile asks the MTA for patience.
-    async fn conclude(&mut self) -> Result<Verdict, End> {
+    async fn conclude(&mut self) -> Result<FilterVerdict, ConnectionEnd> {
         let mut ticks = interval_at(Instant::now() + self.progress, self.progress);
         let mut verdict = pin!(self.session.conclude());
         loop {
@@ -108,7 +108,7 @@ impl<S: Stream, F: Filters> Connection<S, F> {
                 verdict = &mut verdict => return Ok(verdict),
                 _ = ticks.tick() => {
                     count(&self.wire.counters.progress, 1);
-                    Reply::Progress.encode(&mut self.wire.out)?;
+                    FilterReply::Progress.encode(&mut self.wire.out)?;
                     self.wire.flush().await?;
                 }
             }
@@ -116,17 +116,17 @@ impl<S: Stream, F: Filters> Connection<S, F> {
     }
 
     /// Reads what comes. False where the connection is to be closed: the MTA has, or the server stops and no message is under way.
-    async fn read(&mut self) -> Result<bool, End> {
+    async fn read(&mut self) -> Result<bool, ConnectionEnd> {
         self.idle.renew();
         let is_between = self.session.is_between_messages();
         let read = tokio::select! {
             biased;
-            read = self.wire.stream.read(self.decoder.space()) => read.map_err(End::Lost)?,
+            read = self.wire.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
             () = draining(&mut self.is_draining), if is_between => return Ok(false),
-            () = self.idle.expired() => return Err(End::Silent),
+            () = self.idle.expired() => return Err(ConnectionEnd::Silent),
         };
         if read == 0 {
-            return Err(End::Lost(io::ErrorKind::UnexpectedEof.into()));
+            return Err(ConnectionEnd::Lost(io::ErrorKind::UnexpectedEof.into()));
         }
         count(&self.wire.counters.received_bytes, read);
         self.decoder.filled(read);
@@ -134,21 +134,21 @@ impl<S: Stream, F: Filters> Connection<S, F> {
     }
 }
 
-impl<S: Stream> Wire<S> {
+impl<S: ByteStream> FrameWriter<S> {
     /// Writes all there is at once.
-    async fn flush(&mut self) -> Result<(), End> {
+    async fn flush(&mut self) -> Result<(), ConnectionEnd> {
         if self.out.is_empty() {
             return Ok(());
         }
         let written = timeout(self.patience, self.stream.write_all(&self.out)).await;
-        written.map_err(|_| End::Silent)?.map_err(End::Lost)?;
+        written.map_err(|_| ConnectionEnd::Silent)?.map_err(ConnectionEnd::Lost)?;
         count(&self.counters.sent_bytes, self.out.len());
         self.out.clear();
         Ok(())
     }
 }
 
-impl From<SessionError> for End {
+impl From<SessionError> for ConnectionEnd {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Protocol(error) => Self::Protocol(error),
@@ -157,7 +157,7 @@ impl From<SessionError> for End {
     }
 }
 
-impl From<EncodeError> for End {
+impl From<EncodeError> for ConnectionEnd {
     fn from(error: EncodeError) -> Self {
         Self::Filter(error.into())
     }

@@ -8,14 +8,14 @@ use std::path::Path;
 
 use tokio::net::UnixStream;
 
-use super::{ServerError, Settings};
+use super::{MilterServerError, MilterSettings};
 
 /// The root user, who may do everything anyway.
 const ROOT: u32 = 0;
 
 /// A process at the other end of a connection, as the system knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Peer {
+pub(super) struct PeerProcess {
     pub(super) uid: u32,
     pub(super) gid: u32,
     /// Supplementary groups.
@@ -32,7 +32,7 @@ pub(super) enum AllowedUsers {
     OfGroup(u32),
 }
 
-impl Peer {
+impl PeerProcess {
     pub(super) fn of(stream: &UnixStream) -> io::Result<Self> {
         let peer = stream.peer_cred()?;
         // A kernel that does not know the groups leaves the one that the process runs under.
@@ -43,10 +43,10 @@ impl Peer {
 
 impl AllowedUsers {
     /// The users that the settings name for a socket.
-    pub(super) fn named(settings: &Settings) -> Result<Option<Self>, ServerError> {
+    pub(super) fn named(settings: &MilterSettings) -> Result<Option<Self>, MilterServerError> {
         let Some(users) = &settings.unix_users else { return Ok(None) };
         let number =
-            |user: &String| number(user, "/etc/passwd").ok_or_else(|| ServerError::User(user.clone()));
+            |user: &String| number(user, "/etc/passwd").ok_or_else(|| MilterServerError::User(user.clone()));
         users.iter().map(number).collect::<Result<_, _>>().map(Self::Named).map(Some)
     }
 
@@ -56,7 +56,7 @@ impl AllowedUsers {
     }
 
     /// Returns true for a peer that may connect to a server of the user `own`.
-    pub(super) fn admits(&self, peer: &Peer, own: u32) -> bool {
+    pub(super) fn admits(&self, peer: &PeerProcess, own: u32) -> bool {
         let is_allowed = match self {
             Self::Named(users) => users.contains(&peer.uid),
             Self::OfGroup(group) => peer.gid == *group || peer.groups.contains(group),
@@ -66,8 +66,8 @@ impl AllowedUsers {
 }
 
 /// The number of a group that is given by name or number.
-pub(super) fn group_number(group: &str) -> Result<u32, ServerError> {
-    number(group, "/etc/group").ok_or_else(|| ServerError::Group(group.into()))
+pub(super) fn group_number(group: &str) -> Result<u32, MilterServerError> {
+    number(group, "/etc/group").ok_or_else(|| MilterServerError::Group(group.into()))
 }
 
 fn number(name: &str, file: &str) -> Option<u32> {
@@ -93,13 +93,13 @@ mod tests {
         assert_eq!(find_number(groups, "mailm"), None);
         assert_eq!(find_number(groups, "broken"), None);
         assert_eq!(group_number("42").unwrap(), 42);
-        assert!(matches!(group_number("no such group"), Err(ServerError::Group(_))));
+        assert!(matches!(group_number("no such group"), Err(MilterServerError::Group(_))));
         let users = "root:x:0:0:root:/root:/bin/sh\npostfix:x:101:106::/var/spool/postfix:/bin/false\n";
         assert_eq!(find_number(users, "postfix"), Some(101));
     }
 
-    fn peer(uid: u32, gid: u32, groups: &[u32]) -> Peer {
-        Peer { uid, gid, groups: groups.to_vec(), pid: None }
+    fn peer(uid: u32, gid: u32, groups: &[u32]) -> PeerProcess {
+        PeerProcess { uid, gid, groups: groups.to_vec(), pid: None }
     }
 
     #[test]
@@ -113,15 +113,15 @@ mod tests {
         for stranger in [peer(101, 101, &[]), peer(300, 101, &[5]), peer(101, 200, &[200])] {
             assert!(!of_group.admits(&stranger, own), "{stranger:?}");
         }
-        let settings = |users: &[&str]| Settings {
+        let settings = |users: &[&str]| MilterSettings {
             unix_users: Some(users.iter().map(|user| (*user).to_owned()).collect()),
-            ..Settings::default()
+            ..MilterSettings::default()
         };
         let named = AllowedUsers::named(&settings(&["101"])).unwrap().unwrap();
         assert!(named.admits(&peer(101, 101, &[]), own) && named.admits(&peer(200, 7, &[]), own));
         assert!(!named.admits(&peer(102, 300, &[300]), own));
-        assert_eq!(AllowedUsers::named(&Settings::default()).unwrap(), None);
+        assert_eq!(AllowedUsers::named(&MilterSettings::default()).unwrap(), None);
         let unknown = AllowedUsers::named(&settings(&["no such user"]));
-        assert!(matches!(unknown, Err(ServerError::User(_))));
+        assert!(matches!(unknown, Err(MilterServerError::User(_))));
     }
 }

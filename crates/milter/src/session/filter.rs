@@ -2,15 +2,15 @@
 
 use std::future::{Future, ready};
 
-use super::macros::Macros;
-use crate::protocol::{Actions, Change, Connect, Envelope, MacroStage, SmtpReply, Steps};
+use super::macros::MacroTable;
+use crate::protocol::{Actions, ConnectInfo, EnvelopeAddress, MacroStage, MessageChange, SmtpReply, Steps};
 
 /// What is to become of a message, or at the first two steps of all messages of the connection.
 ///
-/// At a step for which [`Wants::steps`] said that no reply would come, it is kept and given at the next step that has one; what was
+/// At a step for which [`FilterWants::steps`] said that no reply would come, it is kept and given at the next step that has one; what was
 /// said of a recipient then holds for the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Action {
+pub enum FilterAction {
     /// Go on; at the end of the message: deliver it.
     #[default]
     Continue,
@@ -28,7 +28,7 @@ pub enum Action {
     Skip,
 }
 
-impl Action {
+impl FilterAction {
     /// True where no step follows.
     #[must_use]
     pub fn is_final(&self) -> bool {
@@ -44,16 +44,16 @@ impl Action {
 
 /// What comes of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct FilterVerdict {
     /// What is done to it, in this order. A message that is refused or discarded is left as it is.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MessageChange>,
     /// Whether it is taken.
-    pub action: Action,
+    pub action: FilterAction,
 }
 
 /// What a filter wants of an MTA.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
+pub struct FilterWants {
     /// Changes that it may ask for.
     pub actions: Actions,
     /// Steps that it does not need (`NO_*`) or does not answer (`NO_REPLY_*`), so that no MTA waits for them, and additions:
@@ -65,7 +65,7 @@ pub struct Wants {
 
 /// What was agreed on: what the filter wants, as far as the MTA offers it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Agreed {
+pub struct AgreedOptions {
     /// Of the protocol, 2 to 6.
     pub version: u32,
     /// Changes that will be made. Others that a verdict names are left out, and counted.
@@ -74,7 +74,7 @@ pub struct Agreed {
     pub steps: Steps,
 }
 
-impl Agreed {
+impl AgreedOptions {
     /// True where header values come as they are in the message, from the colon on. Else the MTA has taken away one space, if there was
     /// one, and which of both nobody can tell.
     #[must_use]
@@ -104,12 +104,12 @@ impl MtaSocket {
 }
 
 /// Makes filters.
-pub trait Filters: Send + Sync + 'static {
+pub trait FilterFactory: Send + Sync + 'static {
     /// What it makes.
-    type Filter: Filter + Send + 'static;
+    type Filter: MessageFilter + Send + 'static;
 
     /// What all of them want.
-    fn wants(&self) -> Wants;
+    fn wants(&self) -> FilterWants;
 
     /// A filter for one SMTP connection of an MTA that came over `socket`.
     fn filter(&self, socket: MtaSocket) -> Self::Filter;
@@ -119,55 +119,55 @@ pub trait Filters: Send + Sync + 'static {
 ///
 /// Steps come in the order of the methods; `header`, `body` and `recipient` several times, and after a message the next one may begin.
 /// After an action that is final (other than for one recipient) no more of that message comes.
-pub trait Filter {
+pub trait MessageFilter {
     /// What was agreed on with the MTA, before anything else. False: hang up, and the MTA does what it does without a filter.
-    fn accepts(&mut self, _agreed: &Agreed) -> bool {
+    fn accepts(&mut self, _agreed: &AgreedOptions) -> bool {
         true
     }
 
     /// A client has connected.
-    fn connect(&mut self, _connect: &Connect<'_>, _macros: &Macros) -> Action {
-        Action::Continue
+    fn connect(&mut self, _connect: &ConnectInfo<'_>, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// HELO or EHLO.
-    fn helo(&mut self, _name: &[u8], _macros: &Macros) -> Action {
-        Action::Continue
+    fn helo(&mut self, _name: &[u8], _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// A message begins.
-    fn mail(&mut self, _from: &Envelope<'_>, _macros: &Macros) -> Action {
-        Action::Continue
+    fn mail(&mut self, _from: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// One recipient.
-    fn recipient(&mut self, _to: &Envelope<'_>, _macros: &Macros) -> Action {
-        Action::Continue
+    fn recipient(&mut self, _to: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// DATA.
-    fn data(&mut self, _macros: &Macros) -> Action {
-        Action::Continue
+    fn data(&mut self, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// One header, its value without the line end. See [`Agreed::has_leading_space`].
-    fn header(&mut self, _name: &[u8], _value: &[u8]) -> Action {
-        Action::Continue
+    /// One header, its value without the line end. See [`AgreedOptions::has_leading_space`].
+    fn header(&mut self, _name: &[u8], _value: &[u8]) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// No more headers.
-    fn end_of_headers(&mut self, _macros: &Macros) -> Action {
-        Action::Continue
+    fn end_of_headers(&mut self, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// A piece of the body, cut anywhere, with CRLF at line ends.
-    fn body(&mut self, _chunk: &[u8]) -> Action {
-        Action::Continue
+    fn body(&mut self, _chunk: &[u8]) -> FilterAction {
+        FilterAction::Continue
     }
 
     /// The message is all there. While this takes long the MTA is asked for patience. Dropped where the connection is cut.
-    fn end_of_message(&mut self, _macros: &Macros) -> impl Future<Output = Verdict> + Send {
-        ready(Verdict::default())
+    fn end_of_message(&mut self, _macros: &MacroTable) -> impl Future<Output = FilterVerdict> + Send {
+        ready(FilterVerdict::default())
     }
 
     /// The message that has begun comes to no end: what was kept of it may go. Called too where this filter's own action ended it
@@ -175,7 +175,7 @@ pub trait Filter {
     fn abort(&mut self) {}
 
     /// A command that the MTA does not know, at any time.
-    fn unknown(&mut self, _command: &[u8]) -> Action {
-        Action::Continue
+    fn unknown(&mut self, _command: &[u8]) -> FilterAction {
+        FilterAction::Continue
     }
 }

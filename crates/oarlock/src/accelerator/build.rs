@@ -68,7 +68,7 @@ pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
     /// Where it computes.
-    pub reach: EngineLocation,
+    pub location: EngineLocation,
     /// Bytes that it may take for what it builds for keys that recur.
     pub table_bytes: usize,
     /// How long its self test took.
@@ -334,8 +334,8 @@ pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<E
     let shapes = shapes.collect();
     EngineReport {
         name: engine.name(),
-        reach: engine.reach(),
-        table_bytes: engine.prepared().max_bytes,
+        location: engine.location(),
+        table_bytes: engine.table_usage().max_bytes,
         proved_in: engine.proved_in(),
         shapes,
     }

@@ -190,17 +190,17 @@ impl Accelerator {
     /// Bytes of what the engines have built for keys that recur, such as verification tables.
     #[must_use]
     pub fn prepared_bytes(&self) -> usize {
-        self.about.proved.iter().map(|engine| engine.prepared().bytes).sum()
+        self.about.proved.iter().map(|engine| engine.table_usage().bytes).sum()
     }
 
     /// Drops all that.
-    pub fn forget(&self) {
-        self.about.proved.iter().for_each(|engine| engine.forget());
+    pub fn drop_tables(&self) {
+        self.about.proved.iter().for_each(|engine| engine.drop_tables());
     }
 
     /// Waits until no engine builds anything in the background: for those who measure what comes after.
-    pub fn settle(&self) {
-        self.about.proved.iter().for_each(|engine| engine.settle());
+    pub fn wait_for_tables(&self) {
+        self.about.proved.iter().for_each(|engine| engine.wait_for_tables());
     }
 
     /// Where the cost model's first figures came from, or come from.

@@ -4,7 +4,8 @@ use std::fmt;
 
 use oarlock_core::Direction::{Decrypt, Encrypt};
 use oarlock_core::{
-    Column, JobError, Key, KeySource, Records, Shape, Sink, Source, Span, Strided, WrapAlg, erase,
+    Column, ColumnValue, InputSource, JobError, Key, KeySource, OutputSink, Records, Shape, Span, WrapAlg,
+    erase,
 };
 
 use super::{Batch, Iv, Task};
@@ -51,8 +52,8 @@ pub struct BatchBuilder {
     iv_from: Grown<Iv>,
     second_iv_from: Grown<Iv>,
     aad: Grown<Span>,
-    input: Grown<Source>,
-    output: Grown<Sink>,
+    input: Grown<InputSource>,
+    output: Grown<OutputSink>,
     tag: Grown<Span>,
 }
 
@@ -271,8 +272,8 @@ impl BatchBuilder {
             iv: self.iv.column(nothing),
             second_iv: self.second_iv.column(nothing),
             aad: self.aad.column(nothing),
-            input: self.input.column(Source::Data(nothing)),
-            output: self.output.column(Sink::Output(nothing)),
+            input: self.input.column(InputSource::Data(nothing)),
+            output: self.output.column(OutputSink::Output(nothing)),
             tag: self.tag.column(nothing),
             ..Records::default()
         };
@@ -314,17 +315,17 @@ impl BatchBuilder {
 
     fn lay_out(&mut self, entry: &Entry<'_>) -> Option<Laid> {
         let (input, input_len) = match entry.input {
-            Bytes::Here(bytes) => (Source::Data(self.store(bytes)?), bytes.len()),
+            Bytes::Here(bytes) => (InputSource::Data(self.store(bytes)?), bytes.len()),
             Bytes::Slot(slot) => {
-                (Source::Slot(slot), self.slots.get(slot as usize).map_or(0, |room| *room as usize))
+                (InputSource::Slot(slot), self.slots.get(slot as usize).map_or(0, |room| *room as usize))
             }
         };
         let iv = self.lay_iv(entry.iv, entry.task.iv_len())?;
         let second_iv = self.lay_iv(entry.second_iv, entry.task.second_iv_len())?;
         let output = match entry.output {
-            Place::Slot(slot) => Sink::Slot(slot),
-            Place::Leading(len) => Sink::Output(self.place(len as usize)?),
-            Place::Output => Sink::Output(self.place(result_len(entry.task, input_len))?),
+            Place::Slot(slot) => OutputSink::Slot(slot),
+            Place::Leading(len) => OutputSink::Output(self.place(len as usize)?),
+            Place::Output => OutputSink::Output(self.place(result_len(entry.task, input_len))?),
         };
         let tag = if entry.task.is_seal() { self.place(TAG_LEN)? } else { self.store(entry.tag)? };
         Some(Laid { iv, second_iv, aad: self.store(entry.aad)?, input, output, tag })
@@ -336,8 +337,8 @@ impl BatchBuilder {
             NewIv::Slot(slot) => Iv::Slot(slot),
             NewIv::Zero => Iv::Zero,
             NewIv::KeyItself => Iv::KeyItself,
-            NewIv::Generated => Iv::Generated(Sink::Output(self.place(len.unwrap_or(0))?)),
-            NewIv::GeneratedInto(slot) => Iv::Generated(Sink::Slot(slot)),
+            NewIv::Generated => Iv::Generated(OutputSink::Output(self.place(len.unwrap_or(0))?)),
+            NewIv::GeneratedInto(slot) => Iv::Generated(OutputSink::Slot(slot)),
         };
         Some((Span::default(), from))
     }
@@ -368,8 +369,8 @@ struct Laid {
     iv: (Span, Iv),
     second_iv: (Span, Iv),
     aad: Span,
-    input: Source,
-    output: Sink,
+    input: InputSource,
+    output: OutputSink,
     tag: Span,
 }
 
@@ -445,7 +446,7 @@ impl<T> Default for Grown<T> {
     }
 }
 
-impl<T: Strided + PartialEq> Grown<T> {
+impl<T: ColumnValue + PartialEq> Grown<T> {
     /// Adds the value of the record after `len` others.
     fn push(&mut self, value: T, len: usize) {
         let first = *self.first.get_or_insert(value);

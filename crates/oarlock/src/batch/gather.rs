@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use oarlock_core::{Column, Key, KeySource, Records, Sink, Slots, Source, Span, Status};
+use oarlock_core::{Column, InputSource, Key, KeySource, OutputSink, Records, SecretSlots, Span, Status};
 
 use super::Task;
 use super::plan::Row;
@@ -18,8 +18,8 @@ pub(super) struct Gathered {
     iv: Vec<Span>,
     second_iv: Vec<Span>,
     aad: Vec<Span>,
-    pub(super) input: Vec<Source>,
-    pub(super) output: Vec<Sink>,
+    pub(super) input: Vec<InputSource>,
+    pub(super) output: Vec<OutputSink>,
     pub(super) tag: Vec<Span>,
     /// The check values of unwrapped keys.
     pub(super) check_values: Vec<Span>,
@@ -54,19 +54,19 @@ impl Gathered {
         row: &Row,
         keys: [KeySource; 2],
         ivs: [Span; 2],
-        slots: &Slots,
+        slots: &SecretSlots,
         room: impl Fn(u32) -> Option<u32>,
     ) -> Result<(), Status> {
         let key = if row.task.has_key() { self.key_in(keys[0], slots)? } else { KeySource::Table(0) };
         let second =
             if row.task.has_second_key() { self.key_in(keys[1], slots)? } else { KeySource::Table(0) };
         let input = match row.input {
-            Source::Slot(slot) => Source::Slot(self.read(slot, slots)?),
-            data @ Source::Data(_) => data,
+            InputSource::Slot(slot) => InputSource::Slot(self.read(slot, slots)?),
+            data @ InputSource::Data(_) => data,
         };
         let output = match row.output {
-            Sink::Slot(slot) => Sink::Slot(self.own_slot(room(slot).ok_or(Status::Malformed)?)?),
-            Sink::Output(span) => Sink::Output(self.place(span.len)?),
+            OutputSink::Slot(slot) => OutputSink::Slot(self.own_slot(room(slot).ok_or(Status::Malformed)?)?),
+            OutputSink::Output(span) => OutputSink::Output(self.place(span.len)?),
         };
         let (tag, check_value) = match row.task {
             Task::UnwrapKey { .. } => (Span::default(), row.tag),
@@ -98,13 +98,13 @@ impl Gathered {
         if task.iv_len().is_some() {
             self.iv.push(records.iv.get(at).unwrap_or_default());
         }
-        self.input.push(records.input.get(at).unwrap_or(Source::Data(Span::default())));
+        self.input.push(records.input.get(at).unwrap_or(InputSource::Data(Span::default())));
         let output_len = match records.output.get(at) {
-            Some(Sink::Output(span)) => span.len,
+            Some(OutputSink::Output(span)) => span.len,
             _ => 0,
         };
         let output = self.place(output_len).unwrap_or_default();
-        self.output.push(Sink::Output(output));
+        self.output.push(OutputSink::Output(output));
         if task.is_seal() || task.is_open() {
             self.aad.push(records.aad.get(at).unwrap_or_default());
             let tag = records.tag.get(at).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Gathered {
         }
     }
 
-    fn key_in(&mut self, source: KeySource, slots: &Slots) -> Result<KeySource, Status> {
+    fn key_in(&mut self, source: KeySource, slots: &SecretSlots) -> Result<KeySource, Status> {
         match source {
             KeySource::Slot(slot) => self.read(slot, slots).map(KeySource::Slot),
             table @ KeySource::Table(_) => Ok(table),
@@ -121,7 +121,7 @@ impl Gathered {
     }
 
     /// A slot of the group's own for what is in a slot of the batch.
-    fn read(&mut self, slot: u32, slots: &Slots) -> Result<u32, Status> {
+    fn read(&mut self, slot: u32, slots: &SecretSlots) -> Result<u32, Status> {
         let secret = slots.get(slot).ok_or(Status::DependencyFailed)?;
         if let Some(own) = self.reads.get(&slot) {
             return Ok(*own);
@@ -144,9 +144,9 @@ impl Gathered {
     }
 
     /// The group's own slots, with the secrets that it reads.
-    pub(super) fn slots(&self, all: &Slots) -> Slots {
+    pub(super) fn slots(&self, all: &SecretSlots) -> SecretSlots {
         // unreachable because all slots of the batch fit, and the group has each at most once
-        let mut own = Slots::with_capacities(&self.rooms).unwrap_or_default();
+        let mut own = SecretSlots::with_capacities(&self.rooms).unwrap_or_default();
         for (from, to) in &self.reads {
             let secret = all.get(*from).unwrap_or_default();
             if let Some(place) = own.fill(*to, secret.len()) {
@@ -157,7 +157,12 @@ impl Gathered {
     }
 
     /// The records of the group.
-    pub(super) fn records<'a>(&'a self, keys: &'a [Key], data: Cow<'a, [u8]>, slots: Slots) -> Records<'a> {
+    pub(super) fn records<'a>(
+        &'a self,
+        keys: &'a [Key],
+        data: Cow<'a, [u8]>,
+        slots: SecretSlots,
+    ) -> Records<'a> {
         Records {
             len: self.members.len(),
             keys: Cow::Borrowed(keys),

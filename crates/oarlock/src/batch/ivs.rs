@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use aws_lc_rs::rand;
-use oarlock_core::{Column, JobError, KeySource, Records, Sink, Slots, Span, Status, erase};
+use oarlock_core::{Column, JobError, KeySource, OutputSink, Records, SecretSlots, Span, Status, erase};
 
 use super::plan::Row;
 use super::slots::Claims;
@@ -91,7 +91,7 @@ impl Ivs {
         &mut self,
         batch: &Batch<'_>,
         index: usize,
-        slots: &Slots,
+        slots: &SecretSlots,
     ) -> Result<(), Status> {
         let row = Row::at(batch, index);
         let halves =
@@ -114,13 +114,13 @@ impl Ivs {
     }
 
     /// Hands the IVs that were made for a record to where they were asked for.
-    pub(super) fn give(&self, row: &Row, index: usize, output: &mut [u8], slots: &mut Slots) {
+    pub(super) fn give(&self, row: &Row, index: usize, output: &mut [u8], slots: &mut SecretSlots) {
         for (from, places) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
             let Iv::Generated(sink) = from else { continue };
             let made = places.as_ref().and_then(|places| places[index].of(&self.data.0)).unwrap_or_default();
             let place = match sink {
-                Sink::Output(span) => span.of_mut(output),
-                Sink::Slot(slot) => slots.fill(slot, made.len()),
+                OutputSink::Output(span) => span.of_mut(output),
+                OutputSink::Slot(slot) => slots.fill(slot, made.len()),
             };
             if let Some(place) = place {
                 place.copy_from_slice(made);

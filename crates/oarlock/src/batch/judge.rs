@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oarlock_core::{KeySource, Records, Sink, Source, Span, Status};
+use oarlock_core::{InputSource, KeySource, OutputSink, Records, Span, Status};
 
 use super::plan::Row;
 use super::slots::{Claim, Claims, Holds, SlotKey};
@@ -83,7 +83,7 @@ impl<'a, 'b> Judge<'a, 'b> {
             _ => None,
         };
         let iv = |from| if let Iv::Slot(slot) = from { Some(slot) } else { None };
-        let input = if let Source::Slot(slot) = row.input { Some(slot) } else { None };
+        let input = if let InputSource::Slot(slot) = row.input { Some(slot) } else { None };
         let reads = [
             key(row.key, row.task.has_key()),
             key(row.second_key, row.task.has_second_key()),
@@ -174,7 +174,7 @@ impl<'a, 'b> Judge<'a, 'b> {
     /// What the key must allow, where the record reads and writes what it does.
     fn check_rights(&self, row: &Row, found: &Found<'a>) -> Result<Holds<'a>, Status> {
         let (rights, needed) = (found.rights, Rights::needed(row.task));
-        if let Source::Slot(slot) = row.input {
+        if let InputSource::Slot(slot) = row.input {
             match &self.claims.read(slot)?.holds {
                 Holds::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
                 Holds::Data { is_open, may_translate } if row.task.encrypts() => {
@@ -186,7 +186,7 @@ impl<'a, 'b> Judge<'a, 'b> {
                 _ => self.check_input(row)?,
             }
         }
-        if row.task.decrypts() && matches!(row.output, Sink::Slot(_)) {
+        if row.task.decrypts() && matches!(row.output, OutputSink::Slot(_)) {
             let is_open = rights.has(needed);
             let translates = needed.doing_instead(Operation::TranslateFrom);
             let may_translate = !found.is_known() && rights.has(translates);
@@ -199,7 +199,7 @@ impl<'a, 'b> Judge<'a, 'b> {
 
     /// Keys in slots are no data, nor is plaintext that may only be translated.
     fn check_input(&self, row: &Row) -> Result<(), Status> {
-        let Source::Slot(slot) = row.input else { return Ok(()) };
+        let InputSource::Slot(slot) = row.input else { return Ok(()) };
         match &self.claims.read(slot)?.holds {
             Holds::Nothing => Err(Status::DependencyFailed),
             Holds::Data { is_open: true, .. } => Ok(()),
@@ -245,9 +245,9 @@ impl<'a, 'b> Judge<'a, 'b> {
     fn check_generated(&self, from: Iv, len: Option<usize>) -> Result<(), Status> {
         let len = len.ok_or(Status::Malformed)?;
         match from {
-            Iv::Generated(Sink::Output(span)) if span.len as usize != len => Err(Status::BadLength),
-            Iv::Generated(Sink::Output(span)) => self.in_output(span),
-            Iv::Generated(Sink::Slot(slot)) => match self.batch.slots.get(slot as usize) {
+            Iv::Generated(OutputSink::Output(span)) if span.len as usize != len => Err(Status::BadLength),
+            Iv::Generated(OutputSink::Output(span)) => self.in_output(span),
+            Iv::Generated(OutputSink::Slot(slot)) => match self.batch.slots.get(slot as usize) {
                 Some(room) if *room as usize >= len => Ok(()),
                 Some(_) => Err(Status::BadLength),
                 None => Err(Status::Malformed),
@@ -264,7 +264,8 @@ impl<'a, 'b> Judge<'a, 'b> {
         key_type: KeyType,
     ) -> Result<Holds<'a>, Status> {
         allow(found.rights, Rights::needed(row.task))?;
-        if !matches!(row.output, Sink::Slot(_)) || (row.iv_from, row.second_iv_from) != (Iv::Given, Iv::Given)
+        if !matches!(row.output, OutputSink::Slot(_))
+            || (row.iv_from, row.second_iv_from) != (Iv::Given, Iv::Given)
         {
             return Err(Status::Malformed);
         }
@@ -297,7 +298,7 @@ impl<'a, 'b> Judge<'a, 'b> {
             _ if check_value_len != CHECK_VALUE_LEN => Err(Status::BadLength),
             KeyWrap::Aes(_) => Ok(()),
             KeyWrap::LegacyEcb(_) | KeyWrap::LegacyCbc(_) => match row.input {
-                Source::Data(span) if !key_type.takes_len(span.len as usize) => Err(Status::BadLength),
+                InputSource::Data(span) if !key_type.takes_len(span.len as usize) => Err(Status::BadLength),
                 _ => Ok(()),
             },
         }
@@ -312,13 +313,15 @@ impl<'a, 'b> Judge<'a, 'b> {
             return Err(Status::Malformed);
         }
         let input_len = match row.input {
-            Source::Data(span) => span.of(&self.batch.records.data).ok_or(Status::Malformed)?.len(),
-            Source::Slot(slot) => *self.batch.slots.get(slot as usize).ok_or(Status::Malformed)? as usize,
+            InputSource::Data(span) => span.of(&self.batch.records.data).ok_or(Status::Malformed)?.len(),
+            InputSource::Slot(slot) => {
+                *self.batch.slots.get(slot as usize).ok_or(Status::Malformed)? as usize
+            }
         };
         match row.output {
-            Sink::Slot(slot) if (slot as usize) < self.batch.slots.len() => {}
-            Sink::Slot(_) => return Err(Status::Malformed),
-            Sink::Output(span) => {
+            OutputSink::Slot(slot) if (slot as usize) < self.batch.slots.len() => {}
+            OutputSink::Slot(_) => return Err(Status::Malformed),
+            OutputSink::Output(span) => {
                 self.in_output(span)?;
                 if span.len as usize > input_len.saturating_add(MAX_GROWTH as usize) {
                     return Err(Status::BadLength);
@@ -345,12 +348,12 @@ pub(super) fn is_in_output(records: &Records<'_>, span: Span) -> bool {
     span.range().end <= records.output_len
 }
 
-fn output_slot(sink: Sink) -> Option<u32> {
-    if let Sink::Slot(slot) = sink { Some(slot) } else { None }
+fn output_slot(sink: OutputSink) -> Option<u32> {
+    if let OutputSink::Slot(slot) = sink { Some(slot) } else { None }
 }
 
 fn generated_slot(from: Iv) -> Option<u32> {
-    if let Iv::Generated(Sink::Slot(slot)) = from { Some(slot) } else { None }
+    if let Iv::Generated(OutputSink::Slot(slot)) = from { Some(slot) } else { None }
 }
 
 /// A key leaves where it may, under a key that wraps keys and that the caller does not know.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::{Column, Outcomes, Records, Shape, Sink, Slots, Source, Span, Status};
+use oarlock_core::{Column, InputSource, Outcomes, OutputSink, Records, SecretSlots, Shape, Span, Status};
 
 use super::gather::Gathered;
 use super::judge::{MAX_GROWTH, MAX_TAG, is_in_output};
@@ -78,7 +78,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Vec<Lot>> 
             latest = place_of(task, &mut lots)?;
         }
         let lot = &mut lots[latest];
-        let (Source::Data(input), Sink::Output(output)) = (input, output) else { return None };
+        let (InputSource::Data(input), OutputSink::Output(output)) = (input, output) else { return None };
         let mut is_placed =
             is_in_output(records, output) && output.len <= input.len.saturating_add(MAX_GROWTH);
         if lot.task.is_seal() {
@@ -129,7 +129,7 @@ pub(super) fn run(
     for lot in lots {
         gathered.clear();
         lot.members.iter().for_each(|index| gathered.push_plain(*index, lot.task, records));
-        let own = gathered.records(&snapshot.keys, Cow::Borrowed(&records.data), Slots::default());
+        let own = gathered.records(&snapshot.keys, Cow::Borrowed(&records.data), SecretSlots::default());
         match accelerator.run_records_into(lot.task.shape(), &own, &mut results) {
             Ok(()) => scatter(lot.task, &gathered, records, &mut results, outcomes),
             Err(error) => {
@@ -153,7 +153,7 @@ fn scatter(
         if from.statuses[local] != Status::Done {
             continue;
         }
-        if let (Sink::Output(own), Some(Sink::Output(span))) =
+        if let (OutputSink::Output(own), Some(OutputSink::Output(span))) =
             (gathered.output[local], records.output.get(index))
         {
             copy(own.of(from.output), span.of_mut(to.output));

@@ -37,7 +37,7 @@ mod waves;
 use std::borrow::Cow;
 use std::fmt;
 
-use oarlock_core::{Column, JobError, KeySource, Records, Slots, Strided};
+use oarlock_core::{Column, ColumnValue, JobError, KeySource, Records, SecretSlots};
 
 pub use self::builder::{BatchBuilder, Bytes, Entry, NewIv, Place};
 pub use self::outcome::{BatchOutcome, RecordError};
@@ -134,7 +134,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-fn flat<'a, T: Strided>(column: &'a Column<'_, T>) -> Column<'a, T> {
+fn flat<'a, T: ColumnValue>(column: &'a Column<'_, T>) -> Column<'a, T> {
     match column {
         Column::Runs(_) => Column::Each(column.cursor().collect()),
         other => other.borrowed(),
@@ -147,7 +147,7 @@ pub(crate) fn run(
     table: &KeyTable,
     batch: &Batch<'_>,
     outcome: &mut BatchOutcome,
-) -> Result<Slots, JobError> {
+) -> Result<SecretSlots, JobError> {
     let mut memory = outcome.take_memory();
     if !batch.is_complete() {
         return Err(JobError::Malformed { what: "a column does not cover the records" });
@@ -164,13 +164,13 @@ pub(crate) fn run(
     if let Some(shape) = plain::admit(batch, &snapshot) {
         plain::run(accelerator, shape, batch, &snapshot, &mut memory)?;
         *outcome = BatchOutcome::of(memory, Vec::new());
-        return Ok(Slots::default());
+        return Ok(SecretSlots::default());
     }
     let flat = batch.flattened();
     if let Some(lots) = mixed::admit(&flat, &snapshot) {
         mixed::run(accelerator, &lots, &flat.records, &snapshot, &mut memory);
         *outcome = BatchOutcome::of(memory, Vec::new());
-        return Ok(Slots::default());
+        return Ok(SecretSlots::default());
     }
     let slots;
     (*outcome, slots) = waves::run(accelerator, &flat, plan::Plan::of(&flat, &snapshot)?, memory)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oarlock_core::{Blame, JobError, KeySource, Outcomes, Sink, Span, Status};
+use oarlock_core::{Blame, JobError, KeySource, Outcomes, OutputSink, Span, Status};
 
 use super::plan::Row;
 use super::{Batch, Iv, Task};
@@ -63,11 +63,11 @@ impl BatchOutcome {
     #[must_use]
     pub fn result(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         match batch.records.output.get(record)? {
-            Sink::Output(span) => self.done(record, span).map(|bytes| match self.short_len(record) {
+            OutputSink::Output(span) => self.done(record, span).map(|bytes| match self.short_len(record) {
                 Some(len) => &bytes[..len],
                 None => bytes,
             }),
-            Sink::Slot(_) => None,
+            OutputSink::Slot(_) => None,
         }
     }
 
@@ -83,7 +83,7 @@ impl BatchOutcome {
     pub fn iv(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         let second = batch.second_iv_from.get(record)?;
         match (second, batch.iv_from.get(record)?) {
-            (Iv::Generated(Sink::Output(span)), _) | (_, Iv::Generated(Sink::Output(span))) => {
+            (Iv::Generated(OutputSink::Output(span)), _) | (_, Iv::Generated(OutputSink::Output(span))) => {
                 self.done(record, span)
             }
             _ => None,

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, Shape, Slots, Status};
+use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, SecretSlots, Shape, Status};
 
 use super::reserve::{Tally, reserve_all};
 use super::{Batch, Iv, Task};
@@ -51,7 +51,7 @@ pub(super) fn run(
 ) -> Result<(), JobError> {
     let records = Records {
         keys: Cow::Borrowed(&snapshot.keys),
-        slots: Cow::Owned(Slots::default()),
+        slots: Cow::Owned(SecretSlots::default()),
         ..batch.records.borrowed()
     };
     accelerator.run_records_into(shape, &records, outcomes)?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use oarlock_core::{Column, JobError, KeySource, Sink, Source, Span, Status};
+use oarlock_core::{Column, InputSource, JobError, KeySource, OutputSink, Span, Status};
 
 use super::ivs::Ivs;
 use super::judge::Judge;
@@ -21,8 +21,8 @@ pub(super) struct Row {
     pub(super) second_iv: Span,
     pub(super) second_iv_from: Iv,
     pub(super) aad: Span,
-    pub(super) input: Source,
-    pub(super) output: Sink,
+    pub(super) input: InputSource,
+    pub(super) output: OutputSink,
     pub(super) tag: Span,
 }
 
@@ -106,8 +106,8 @@ impl Row {
             second_iv: records.second_iv.get(index).unwrap_or_default(),
             second_iv_from: batch.second_iv_from.get(index).unwrap_or_default(),
             aad: records.aad.get(index).unwrap_or_default(),
-            input: records.input.get(index).unwrap_or(Source::Slot(u32::MAX)),
-            output: records.output.get(index).unwrap_or(Sink::Slot(u32::MAX)),
+            input: records.input.get(index).unwrap_or(InputSource::Slot(u32::MAX)),
+            output: records.output.get(index).unwrap_or(OutputSink::Slot(u32::MAX)),
             tag: records.tag.get(index).unwrap_or_default(),
         }
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use oarlock_core::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Sink, Strided, WrapAlg,
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, ColumnValue, DigestAlg, Direction, MacAlg, OutputSink,
+    Shape, WrapAlg,
 };
 
 use crate::table::KeyType;
@@ -50,7 +51,7 @@ pub enum Iv {
     /// The leading bytes of the key.
     KeyItself,
     /// Made by the hall, as the key's policy says, and written there.
-    Generated(Sink),
+    Generated(OutputSink),
 }
 
 impl Task {
@@ -180,9 +181,9 @@ impl Task {
 /// The fast length, and the one that counters and random IVs are made for. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
 
-impl Strided for Task {}
+impl ColumnValue for Task {}
 
-impl Strided for Iv {}
+impl ColumnValue for Iv {}
 
 impl From<Shape> for Task {
     fn from(shape: Shape) -> Self {

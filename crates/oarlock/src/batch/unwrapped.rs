@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use oarlock_core::{
-    BlockCipher, Column, KeySource, Outcomes, PartMut, Records, Sink, Slots, Source, Span, Status,
+    BlockCipher, Column, InputSource, KeySource, Outcomes, OutputSink, PartMut, Records, SecretSlots, Span,
+    Status,
 };
 use subtle::ConstantTimeEq;
 
@@ -51,7 +52,7 @@ impl Unwrapped<'_> {
     }
 
     /// Turns what the engine gave into the key: CBC gave each block with the one before added to it, ECB wants it without.
-    fn finish(&self, slot: u32, slots: &mut Slots, wrapped: Option<&[u8]>) -> Result<(), Status> {
+    fn finish(&self, slot: u32, slots: &mut SecretSlots, wrapped: Option<&[u8]>) -> Result<(), Status> {
         let len = slots.get(slot).map_or(0, <[u8]>::len);
         if !self.key_type.takes_len(len) {
             return Err(Status::BadLength);
@@ -90,17 +91,17 @@ impl Unwrapped<'_> {
     }
 
     /// A block of zeros under each key.
-    fn encrypt_zeros(&self, alg: BlockCipher, keys: Vec<KeySource>, slots: &Slots) -> Option<Outcomes> {
+    fn encrypt_zeros(&self, alg: BlockCipher, keys: Vec<KeySource>, slots: &SecretSlots) -> Option<Outcomes> {
         let block = Span::new(0, alg.block_len())?;
-        let places =
-            (0..keys.len()).map(|at| Span::new(at * alg.block_len(), alg.block_len()).map(Sink::Output));
+        let places = (0..keys.len())
+            .map(|at| Span::new(at * alg.block_len(), alg.block_len()).map(OutputSink::Output));
         let records = Records {
             len: keys.len(),
             data: Cow::Borrowed(&[0; 16]),
             output_len: keys.len() * alg.block_len(),
             slots: Cow::Borrowed(slots),
             iv: Column::One(block),
-            input: Column::One(Source::Data(block)),
+            input: Column::One(InputSource::Data(block)),
             output: Column::Each(places.collect::<Option<_>>()?),
             key: Column::Each(keys.into()),
             ..Records::default()
@@ -122,7 +123,7 @@ impl Unwrapped<'_> {
 /// The group's own slot of a record that is done.
 fn done_slot(group: &Gathered, part: &PartMut<'_>, local: usize) -> Option<u32> {
     match group.output[local] {
-        Sink::Slot(slot) if part.statuses[local] == Status::Done => Some(slot),
+        OutputSink::Slot(slot) if part.statuses[local] == Status::Done => Some(slot),
         _ => None,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use oarlock_core::{Column, JobError, Key, KeySource, Outcomes, Records, Sink, Slots, Source, Status};
+use oarlock_core::{
+    Column, InputSource, JobError, Key, KeySource, Outcomes, OutputSink, Records, SecretSlots, Status,
+};
 
 use super::gather::Gathered;
 use super::plan::{Group, Plan, Row};
@@ -17,8 +19,8 @@ pub(super) fn run(
     batch: &Batch<'_>,
     plan: Plan<'_>,
     outcomes: Outcomes,
-) -> Result<(BatchOutcome, Slots), JobError> {
-    let slots = Slots::with_capacities(&batch.slots);
+) -> Result<(BatchOutcome, SecretSlots), JobError> {
+    let slots = SecretSlots::with_capacities(&batch.slots);
     let slots = slots.ok_or(JobError::Malformed { what: "the slots of one batch exceed 4 GiB" })?;
     let keys = keys_of(batch, plan.snapshot);
     let run = Run { accelerator, batch, keys, plan, slots, outcomes, warnings: Vec::new() };
@@ -38,7 +40,7 @@ struct Run<'a, 'p> {
     batch: &'a Batch<'a>,
     keys: Cow<'a, [Key]>,
     plan: Plan<'p>,
-    slots: Slots,
+    slots: SecretSlots,
     outcomes: Outcomes,
     warnings: Vec<(u32, Weakness)>,
 }
@@ -56,7 +58,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn run_whole(mut self) -> Result<(BatchOutcome, Slots), JobError> {
+    fn run_whole(mut self) -> Result<(BatchOutcome, SecretSlots), JobError> {
         let own = &self.batch.records;
         let task = self.plan.groups[0].task;
         let is_refused = self.plan.groups[0].members.len() < own.len;
@@ -73,7 +75,7 @@ impl Run<'_, '_> {
         let mut records = Records {
             keys: Cow::Borrowed(&self.keys),
             data: self.plan.ivs.data(own),
-            slots: Cow::Owned(Slots::default()),
+            slots: Cow::Owned(SecretSlots::default()),
             iv,
             second_iv,
             ..own.borrowed()
@@ -101,7 +103,7 @@ impl Run<'_, '_> {
     }
 
     /// No engine could run the only group.
-    fn failed(mut self, error: &JobError) -> (BatchOutcome, Slots) {
+    fn failed(mut self, error: &JobError) -> (BatchOutcome, SecretSlots) {
         self.outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
         for (own, status) in self.plan.statuses.iter().zip(self.outcomes.part_mut(0).statuses) {
             *status = if *own == Status::Pending { status_of(error) } else { *own };
@@ -109,7 +111,7 @@ impl Run<'_, '_> {
         (BatchOutcome::of(self.outcomes, self.warnings), self.slots)
     }
 
-    fn run_waves(mut self) -> Result<(BatchOutcome, Slots), JobError> {
+    fn run_waves(mut self) -> Result<(BatchOutcome, SecretSlots), JobError> {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
         let mut gathered = Gathered::default();
@@ -184,8 +186,10 @@ impl Run<'_, '_> {
             }
             let row = Row::at(self.batch, index as usize);
             match (row.output, gathered.output[local]) {
-                (Sink::Output(to), Sink::Output(own)) => copy(own.of(from.output), to.of_mut(part.output)),
-                (Sink::Slot(slot), Sink::Slot(own)) => {
+                (OutputSink::Output(to), OutputSink::Output(own)) => {
+                    copy(own.of(from.output), to.of_mut(part.output))
+                }
+                (OutputSink::Slot(slot), OutputSink::Slot(own)) => {
                     let secret = from.slots.get(own);
                     copy(secret, self.slots.fill(slot, secret.map_or(0, <[u8]>::len)));
                 }
@@ -202,8 +206,8 @@ impl Run<'_, '_> {
 
     fn input(&self, index: u32) -> Option<&[u8]> {
         match Row::at(self.batch, index as usize).input {
-            Source::Data(span) => span.of(&self.batch.records.data),
-            Source::Slot(slot) => self.slots.get(slot),
+            InputSource::Data(span) => span.of(&self.batch.records.data),
+            InputSource::Slot(slot) => self.slots.get(slot),
         }
     }
 
@@ -211,8 +215,8 @@ impl Run<'_, '_> {
     fn weak_keys(&self, index: u32) -> WeakKeys {
         let row = Row::at(self.batch, index as usize);
         let policy = match row.output {
-            Sink::Slot(slot) => self.plan.claims.key(slot).ok().and_then(|key| key.policy),
-            Sink::Output(_) => None,
+            OutputSink::Slot(slot) => self.plan.claims.key(slot).ok().and_then(|key| key.policy),
+            OutputSink::Output(_) => None,
         };
         policy.map_or(WeakKeys::Warn, |policy| policy.weak_keys)
     }

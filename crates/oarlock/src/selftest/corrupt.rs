@@ -1,8 +1,8 @@
 //! The hook by which tests prove that every check can fail.
 
 use oarlock_core::{
-    BatchSize, Engine, EngineFault, EngineLocation, Jobs, Outcomes, PartMut, Records, Shape, Sink, Status,
-    TableUsage,
+    BatchSize, Engine, EngineFault, EngineLocation, Jobs, Outcomes, OutputSink, PartMut, Records, Shape,
+    Status, TableUsage,
 };
 
 /// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
@@ -35,20 +35,20 @@ impl<E: Engine> Engine for Corrupt<E> {
         self.engine.confirms(shape)
     }
 
-    fn reach(&self) -> EngineLocation {
-        self.engine.reach()
+    fn location(&self) -> EngineLocation {
+        self.engine.location()
     }
 
-    fn prepared(&self) -> TableUsage {
-        self.engine.prepared()
+    fn table_usage(&self) -> TableUsage {
+        self.engine.table_usage()
     }
 
-    fn settle(&self) {
-        self.engine.settle();
+    fn wait_for_tables(&self) {
+        self.engine.wait_for_tables();
     }
 
-    fn forget(&self) {
-        self.engine.forget();
+    fn drop_tables(&self) {
+        self.engine.drop_tables();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -82,8 +82,8 @@ fn spoil_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
 fn spoil_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
     let status = &mut part.statuses[record];
     let place = match records.output.get(record) {
-        Some(Sink::Output(span)) => span.of_mut(part.output),
-        Some(Sink::Slot(slot)) => {
+        Some(OutputSink::Output(span)) => span.of_mut(part.output),
+        Some(OutputSink::Slot(slot)) => {
             let len = part.slots.get(slot).map_or(0, <[u8]>::len);
             part.slots.fill(slot, len)
         }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use oarlock_core::{
-    BatchSize, Column, Direction, Engine, Jobs, Key, KeySource, Outcomes, Records, Shape, Sink, Slots,
-    Source, Span, Status,
+    BatchSize, Column, Direction, Engine, InputSource, Jobs, Key, KeySource, Outcomes, OutputSink, Records,
+    SecretSlots, Shape, Span, Status,
 };
 use oarlock_keys::raw;
 
@@ -48,7 +48,7 @@ struct Part {
 
 /// Where one record's results are, and what they must be.
 struct Place {
-    output: Sink,
+    output: OutputSink,
     tag: Span,
     expected: Result<Answer, Status>,
 }
@@ -73,9 +73,9 @@ fn each(shape: Shape, rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
     if count > 2 {
         builder.push(slotted)?;
         builder.key[count - 2] = KeySource::Slot(key_slot);
-        builder.input[count - 2] = Source::Slot(input_slot);
+        builder.input[count - 2] = InputSource::Slot(input_slot);
         builder.push(slotted)?;
-        builder.output[count - 1] = Sink::Slot(output_slot);
+        builder.output[count - 1] = OutputSink::Slot(output_slot);
     }
     builder.fill_slots(slotted);
     builder.finish(Form::Each)
@@ -115,14 +115,14 @@ struct Builder<'r> {
     keys: Vec<Key>,
     data: Vec<u8>,
     output_len: usize,
-    slots: Slots,
+    slots: SecretSlots,
     key: Vec<KeySource>,
     second_key: Vec<KeySource>,
     iv: Vec<Span>,
     second_iv: Vec<Span>,
     aad: Vec<Span>,
-    input: Vec<Source>,
-    output: Vec<Sink>,
+    input: Vec<InputSource>,
+    output: Vec<OutputSink>,
     tag: Vec<Span>,
     places: Vec<Place>,
 }
@@ -157,7 +157,7 @@ impl<'r> Builder<'r> {
         self.second_iv.push(second_iv?);
         self.aad.push(aad?);
         let input = input?;
-        self.input.push(Source::Data(if row.is_beyond_data {
+        self.input.push(InputSource::Data(if row.is_beyond_data {
             Span { start: u32::MAX - 8, ..input }
         } else {
             input
@@ -168,7 +168,7 @@ impl<'r> Builder<'r> {
     /// A place of its own for every record's results. A tag that is given lies in the data, one that is made in the
     /// output.
     fn add_outputs(&mut self, row: &'r Row) -> Result<(), Failure> {
-        let output = Sink::Output(self.reserve(row.place_len)?);
+        let output = OutputSink::Output(self.reserve(row.place_len)?);
         let tag = match (row.given_tag.is_empty(), row.made_tag_len) {
             (false, _) => self.store(&row.given_tag)?,
             (true, 0) => Span::default(),
@@ -208,7 +208,7 @@ impl<'r> Builder<'r> {
     /// Slots for key and input of `row`, filled, and one for its output.
     fn fill_slots(&mut self, row: &Row) {
         let lens = [row.key.len(), row.input.len(), row.place_len.max(64)];
-        self.slots = Slots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
+        self.slots = SecretSlots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
         for (slot, bytes) in [(0, &row.key), (1, &row.input)] {
             if let Some(place) = self.slots.fill(slot, bytes.len()) {
                 place.copy_from_slice(bytes);
@@ -282,16 +282,16 @@ impl Place {
             return Err(Difference::Status { expected, found });
         }
         let place = match self.output {
-            Sink::Output(span) => span.of(own.output).unwrap_or_default(),
-            Sink::Slot(slot) => own.slots.get(slot).unwrap_or_default(),
+            OutputSink::Output(span) => span.of(own.output).unwrap_or_default(),
+            OutputSink::Slot(slot) => own.slots.get(slot).unwrap_or_default(),
         };
         let Ok(answer) = &self.expected else { return nothing_left(place) };
         match self.output {
-            Sink::Output(_) => {
+            OutputSink::Output(_) => {
                 let len = if answer.is_short { short_len.unwrap_or(place.len()) } else { place.len() };
                 compare("the output", &answer.output, place.get(..len).unwrap_or_default())?;
             }
-            Sink::Slot(_) => {
+            OutputSink::Slot(_) => {
                 // A MAC that is cut in an output is whole in a slot.
                 let kept = place.get(..answer.output.len()).unwrap_or(place);
                 compare("the slot", &answer.output, kept)?;

@@ -1,8 +1,8 @@
 //! Workloads to time engines with: the known answers' keys and inputs, as many as wanted.
 
 use oarlock_core::{
-    Column, Direction, Engine, Jobs, Key, KeySource, NonceInput, OperationSet, Outcomes, Records,
-    SecondInput, Shape, Sink, Source, Span,
+    Column, Direction, Engine, InputSource, Jobs, Key, KeySource, NonceInput, OperationSet, Outcomes,
+    OutputSink, Records, SecondInput, Shape, Span,
 };
 use oarlock_keys::raw;
 
@@ -114,8 +114,8 @@ fn plain_records(shape: Shape, count: usize, len: usize) -> Result<Records<'stat
         iv.push(layout.input(sizes.iv)?);
         second_iv.push(layout.input(sizes.second_iv)?);
         aad.push(layout.input(sizes.aad)?);
-        input.push(Source::Data(layout.input(sizes.input)?));
-        output.push(Sink::Output(layout.output(sizes.output)?));
+        input.push(InputSource::Data(layout.input(sizes.input)?));
+        output.push(OutputSink::Output(layout.output(sizes.output)?));
         tag.push(layout.output(sizes.tag)?);
     }
     let keys = (0..KEYS as u32).map(|n| key_source(n, sizes.key));
@@ -164,14 +164,14 @@ fn made(maker: &dyn Engine, shape: Shape, records: &Records<'static>) -> Result<
     undoing.data = [&records.data[..], outcomes.bytes()].concat().into();
     let (mut input, mut output, mut tag) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..records.len {
-        let (Some(Sink::Output(made)), Some(made_tag), Some(Source::Data(given))) =
+        let (Some(OutputSink::Output(made)), Some(made_tag), Some(InputSource::Data(given))) =
             (records.output.get(index), records.tag.get(index), records.input.get(index))
         else {
             return Err(Failure::NoVectors { shape });
         };
-        input.push(Source::Data(shifted(made).ok_or_else(too_long)?));
+        input.push(InputSource::Data(shifted(made).ok_or_else(too_long)?));
         tag.push(shifted(made_tag).ok_or_else(too_long)?);
-        output.push(Sink::Output(given));
+        output.push(OutputSink::Output(given));
     }
     undoing.output_len = offset;
     (undoing.input, undoing.output, undoing.tag) =

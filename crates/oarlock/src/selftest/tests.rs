@@ -1,6 +1,6 @@
 use oarlock_core::{
     BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, Direction, Jobs, NonceInput, Operation, Outcomes,
-    RsaExponent, SecondInput, Sink,
+    OutputSink, RsaExponent, SecondInput,
 };
 use oarlock_scalar::ScalarEngine;
 
@@ -125,7 +125,7 @@ impl Engine for Untidy {
                 for (index, records) in parts.iter().enumerate() {
                     let part = out.part_mut(index);
                     for (record, _) in part.statuses.iter().enumerate().filter(|(_, s)| **s != Status::Done) {
-                        if let Some(Sink::Output(span)) = records.output.get(record) {
+                        if let Some(OutputSink::Output(span)) = records.output.get(record) {
                             span.of_mut(part.output).unwrap().fill(1);
                         }
                     }

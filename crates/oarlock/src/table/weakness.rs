@@ -89,7 +89,7 @@ impl fmt::Display for Weakness {
 #[cfg(test)]
 mod tests {
     use oarlock_core::{BlockCipher, CipherMode, Direction, Engine, Jobs, Outcomes, Records, Shape};
-    use oarlock_core::{Column, KeySource, Sink, Source, Span};
+    use oarlock_core::{Column, InputSource, KeySource, OutputSink, Span};
     use oarlock_scalar::ScalarEngine;
 
     use super::*;
@@ -106,8 +106,8 @@ mod tests {
                 output_len: 8,
                 key: Column::One(KeySource::Table(0)),
                 iv: Column::One(Span { start: 0, len: 8 }),
-                input: Column::One(Source::Data(Span { start: 8, len: 8 })),
-                output: Column::One(Sink::Output(Span { start: 0, len: 8 })),
+                input: Column::One(InputSource::Data(Span { start: 8, len: 8 })),
+                output: Column::One(OutputSink::Output(Span { start: 0, len: 8 })),
                 ..Records::default()
             };
             let parts = [&records];

@@ -171,9 +171,9 @@ fn runs_agree_with_the_engine_without_tables() {
             assert_eq!(found, run(&ScalarEngine::detect().unwrap()), "{count} jobs");
             assert!(count == 0 || found.contains(&Status::Done));
         }
-        assert!(engine.prepared().bytes > 0);
-        engine.forget();
-        assert_eq!(engine.prepared().bytes, 0);
+        assert!(engine.table_usage().bytes > 0);
+        engine.drop_tables();
+        assert_eq!(engine.table_usage().bytes, 0);
     }
 }
 
@@ -185,7 +185,7 @@ fn a_table_is_built_after_enough_uses_of_a_key() {
         let operation = Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) };
         assert_eq!(verdicts(&cache, shape, &[operation]), []);
         verdicts(&cache, shape, &[operation; 64]);
-        cache.settle();
+        cache.wait_for_tables();
         assert_eq!(verdicts(&cache, shape, &[operation; 2]), [Some(true); 2]);
     }
 }

@@ -112,8 +112,8 @@ pub(crate) fn records(one: &One<'_>) -> Records<'static> {
         iv: Column::One(iv),
         second_iv: Column::One(second_iv),
         aad: Column::One(aad),
-        input: Column::One(Source::Data(input)),
-        output: Column::One(Sink::Output(Span::new(0, one.output_len).unwrap())),
+        input: Column::One(InputSource::Data(input)),
+        output: Column::One(OutputSink::Output(Span::new(0, one.output_len).unwrap())),
         tag: Column::One(if one.tag.is_empty() { sealed_tag } else { tag }),
         ..Records::default()
     }

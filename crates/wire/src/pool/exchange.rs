@@ -1,4 +1,4 @@
-//! One question and its answer.
+//! The exchange of one question and its answer.
 
 use std::io;
 use std::sync::Arc;
@@ -7,50 +7,51 @@ use std::time::Instant;
 use oarlock::contract::SecretBytes;
 use zeroize::Zeroize;
 
-use super::channel::{AskError, Awaited, Channel, Question};
-use super::socket::Socket;
-use super::{Inner, PoolError};
+use super::channel::{AskError, AwaitedIds, PoolChannel, PoolQuestion};
+use super::socket::PoolSocket;
+use super::{PoolError, PoolInner};
 use crate::proto::{Fault, KeyInfo, Response, Results, response};
 use crate::{WireError, jobs};
 
-/// A question that has been asked.
+/// A question that has been sent.
 #[derive(Debug)]
-pub(super) struct Exchange {
-    pub(super) pool: Arc<Inner>,
-    pub(super) question: Question,
-    /// None when the answer has been taken, or there will be none.
-    channel: Option<Channel>,
-    pub(super) socket: Socket,
-    /// A connection that turned out to be dead. It stays open, so that its descriptor is nobody else's while somebody polls it.
-    dead: Option<Socket>,
-    awaited: Awaited,
-    /// Why the key was not opened.
+pub(super) struct PoolExchange {
+    pub(super) pool: Arc<PoolInner>,
+    pub(super) question: PoolQuestion,
+    /// The connection; `None` after the answer or an error.
+    channel: Option<PoolChannel>,
+    pub(super) socket: PoolSocket,
+    /// The socket of a dead connection. It stays open, so that its descriptor is not reused while the caller still
+    /// polls it.
+    dead: Option<PoolSocket>,
+    awaited: AwaitedIds,
+    /// The fault of a key that was not opened.
     unopened: Option<Fault>,
-    reply: Option<Result<Reply, Fault>>,
+    reply: Option<Result<PoolReply, Fault>>,
     pub(super) until: Instant,
-    /// The connection was idle before, so that its server may have left meanwhile.
+    /// True if the connection was idle before, so the server may have closed it meanwhile.
     may_ask_again: bool,
     process: u32,
 }
 
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(super) enum PoolReply {
     Output(SecretBytes),
     Info(KeyInfo),
 }
 
-impl Exchange {
-    /// Asks, on an idle connection or a new one.
-    pub(super) fn begin(pool: &Arc<Inner>, question: Question) -> Result<Self, PoolError> {
+impl PoolExchange {
+    /// Sends a question on an idle connection or a new one.
+    pub(super) fn begin(pool: &Arc<PoolInner>, question: PoolQuestion) -> Result<Self, PoolError> {
         let until = pool.config.until();
         let idle = pool.take(&question);
         let was_idle = idle.is_some();
-        let channel = idle.map_or_else(|| Channel::open(&pool.config, until), Ok)?;
-        match asked(channel, &question, until) {
+        let channel = idle.map_or_else(|| PoolChannel::open(&pool.config, until), Ok)?;
+        match ask_on(channel, &question, until) {
             Ok(channel) => Ok(Self::over(pool, question, channel, until, was_idle)),
             Err(AskError::Io(error)) if was_idle && error.kind() != io::ErrorKind::TimedOut => {
-                let channel = Channel::open(&pool.config, until)?;
-                let channel = asked(channel, &question, until).map_err(|error| pool.lost(error, 0))?;
+                let channel = PoolChannel::open(&pool.config, until)?;
+                let channel = ask_on(channel, &question, until).map_err(|error| pool.lost(error, 0))?;
                 Ok(Self::over(pool, question, channel, until, false))
             }
             Err(error) => Err(pool.lost(error, 0)),
@@ -58,9 +59,9 @@ impl Exchange {
     }
 
     fn over(
-        pool: &Arc<Inner>,
-        question: Question,
-        (channel, awaited): (Channel, Awaited),
+        pool: &Arc<PoolInner>,
+        question: PoolQuestion,
+        (channel, awaited): (PoolChannel, AwaitedIds),
         until: Instant,
         may_ask_again: bool,
     ) -> Self {
@@ -79,20 +80,20 @@ impl Exchange {
         }
     }
 
-    /// The reply, where it is there.
-    pub(super) fn try_take(&mut self) -> Result<Option<Reply>, PoolError> {
+    /// Returns the reply, or `None` if it has not come yet.
+    pub(super) fn try_take(&mut self) -> Result<Option<PoolReply>, PoolError> {
         if self.process != std::process::id() {
             return Err(PoolError::Forked);
         }
         let taken = self.advance();
         if taken.is_err() {
-            // What may still come on it would be taken for an answer to something else.
+            // A late answer on this connection could be taken for the answer to another question.
             self.channel = None;
         }
         taken
     }
 
-    fn advance(&mut self) -> Result<Option<Reply>, PoolError> {
+    fn advance(&mut self) -> Result<Option<PoolReply>, PoolError> {
         loop {
             let channel = self.channel.as_mut().ok_or(PoolError::Taken)?;
             let next = channel.next().map_err(|error| PoolError::malformed(&self.pool.config.path, error))?;
@@ -115,7 +116,7 @@ impl Exchange {
 
     fn accept(&mut self, response: Response) -> Result<(), PoolError> {
         if response.id == 0 && self.may_ask_again {
-            // A server that was leaving has said so.
+            // The server announced its end before it read the question, so asking again does no work twice.
             return self.ask_again(io::ErrorKind::ConnectionAborted.into());
         }
         self.may_ask_again = false;
@@ -137,8 +138,8 @@ impl Exchange {
             (id, Some(body)) if id == self.awaited.answer && self.reply.is_none() => {
                 self.reply = Some(match (body, &self.question) {
                     (response::Body::Fault(fault), _) => Err(fault),
-                    (response::Body::Key(info), Question::Info(_)) => Ok(Reply::Info(info)),
-                    (response::Body::Results(results), Question::Job { .. }) => {
+                    (response::Body::Key(info), PoolQuestion::Info(_)) => Ok(PoolReply::Info(info)),
+                    (response::Body::Results(results), PoolQuestion::Job { .. }) => {
                         output(results).map_err(|error| PoolError::malformed(path, error))?
                     }
                     _ => return Err(unexpected()),
@@ -149,8 +150,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// All is there: the connection is idle again.
-    fn finish(&mut self) -> Result<Reply, PoolError> {
+    /// Returns the complete reply, and puts the connection back among the idle ones.
+    fn finish(&mut self) -> Result<PoolReply, PoolError> {
         let Some(mut channel) = self.channel.take() else { return Err(PoolError::Taken) };
         if self.unopened.is_some() {
             channel.forget(self.awaited.handle);
@@ -164,40 +165,44 @@ impl Exchange {
         }
     }
 
-    /// Asks once more on a new connection, where not a byte of the answer has come on one that had been idle.
+    /// Asks once more on a new connection, if the connection had been idle and no byte of the answer has come.
     fn ask_again(&mut self, error: io::Error) -> Result<(), PoolError> {
-        let received = self.channel.as_ref().map_or(0, Channel::received);
+        let received = self.channel.as_ref().map_or(0, PoolChannel::received);
         if !self.may_ask_again || received > 0 {
             return Err(self.pool.lost(AskError::Io(error), received));
         }
         self.may_ask_again = false;
-        let channel = Channel::open(&self.pool.config, self.until)?;
-        let asked = asked(channel, &self.question, self.until);
-        let (channel, awaited) = asked.map_err(|error| self.pool.lost(error, 0))?;
+        let channel = PoolChannel::open(&self.pool.config, self.until)?;
+        let ask_on = ask_on(channel, &self.question, self.until);
+        let (channel, awaited) = ask_on.map_err(|error| self.pool.lost(error, 0))?;
         self.dead = Some(std::mem::replace(&mut self.socket, channel.socket.clone()));
         (self.channel, self.awaited) = (Some(channel), awaited);
         Ok(())
     }
 }
 
-fn asked(mut channel: Channel, question: &Question, until: Instant) -> Result<(Channel, Awaited), AskError> {
+fn ask_on(
+    mut channel: PoolChannel,
+    question: &PoolQuestion,
+    until: Instant,
+) -> Result<(PoolChannel, AwaitedIds), AskError> {
     let awaited = channel.ask(question, until)?;
     Ok((channel, awaited))
 }
 
-/// The one output, or why there is none.
-fn output(mut results: Results) -> Result<Result<Reply, Fault>, WireError> {
+/// Returns the output of the job, or its fault.
+fn output(mut results: Results) -> Result<Result<PoolReply, Fault>, WireError> {
     let columns = jobs::ResultColumns::read(&results, 1)?;
     let first = columns.iter("the server").next();
     let output = match first {
-        Some(Ok(output)) => Ok(Reply::Output(SecretBytes::from(output))),
+        Some(Ok(output)) => Ok(PoolReply::Output(SecretBytes::from(output))),
         Some(Err(error)) => {
-            let plain = crate::fault::fault_of(0, &error);
-            Err(results.faults.pop().unwrap_or(plain))
+            let without_reason = crate::fault::fault_of(0, &error);
+            Err(results.faults.pop().unwrap_or(without_reason))
         }
         None => return Err(WireError::Missing { what: "the result" }),
     };
-    // What was decrypted stays nowhere else.
+    // The output may be a plaintext: no other copy stays in memory.
     if let Ok(mut outputs) = std::mem::take(&mut results.outputs).try_into_mut() {
         outputs.as_mut().zeroize();
     }

@@ -9,7 +9,7 @@ mod waves;
 
 use std::sync::OnceLock;
 
-use oarlock_core::{BlockCipher, Column, Key, KeySource, Records, Sink, Source, Span, Status};
+use oarlock_core::{BlockCipher, Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
 use super::{Batch, BatchBuilder, BatchOutcome, Entry, NewIv, Task};
 use crate::Accelerator;
@@ -146,8 +146,8 @@ fn plain_records(key: u32) -> Records<'static> {
         output_len: 24,
         key: Column::One(KeySource::Table(key)),
         iv: Column::One(span(0, 8)),
-        input: Column::Each(vec![Source::Data(span(8, 8)), Source::Data(span(16, 16))].into()),
-        output: Column::Each(vec![Sink::Output(span(16, 8)), Sink::Output(span(0, 16))].into()),
+        input: Column::Each(vec![InputSource::Data(span(8, 8)), InputSource::Data(span(16, 16))].into()),
+        output: Column::Each(vec![OutputSink::Output(span(16, 8)), OutputSink::Output(span(0, 16))].into()),
         ..Records::default()
     }
 }

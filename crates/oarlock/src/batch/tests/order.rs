@@ -111,17 +111,19 @@ fn records_that_have_to_be_looked_at_take_the_long_way() {
         change(&mut batch);
         super::super::mixed::admit(&batch, &snapshot).is_some()
     };
-    let second = |source| Column::Each(vec![Source::Data(Span { start: 8, len: 8 }), source].into());
-    let output = |sink| Column::Each(vec![Sink::Output(Span { start: 16, len: 8 }), sink].into());
+    let second = |source| Column::Each(vec![InputSource::Data(Span { start: 8, len: 8 }), source].into());
+    let output = |sink| Column::Each(vec![OutputSink::Output(Span { start: 16, len: 8 }), sink].into());
     assert!(admitted(&|_| {}));
     assert!(!admitted(&|batch| batch.slots = vec![8].into()));
     assert!(!admitted(&|batch| batch.iv_from = Column::One(super::super::Iv::Zero)));
     assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Table(indices[1]))));
     assert!(!admitted(&|batch| batch.records.key = Column::One(Batch::outside_key(0))));
     assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Slot(0))));
-    assert!(!admitted(&|batch| batch.records.input = second(Source::Slot(0))));
-    assert!(!admitted(&|batch| batch.records.output = output(Sink::Slot(0))));
-    assert!(!admitted(&|batch| batch.records.output = output(Sink::Output(Span { start: 9, len: 16 }))));
+    assert!(!admitted(&|batch| batch.records.input = second(InputSource::Slot(0))));
+    assert!(!admitted(&|batch| batch.records.output = output(OutputSink::Slot(0))));
+    assert!(
+        !admitted(&|batch| batch.records.output = output(OutputSink::Output(Span { start: 9, len: 16 })))
+    );
     assert!(!admitted(&|batch| {
         let translate = Task::translate(BlockCipher::Des, BlockCipher::Des);
         batch.task = Column::Each(vec![both[0], translate].into());
@@ -177,16 +179,16 @@ fn places_and_spans_that_do_not_exist_are_that_records_error() {
         plain
     };
     let span = |start, len| Span { start, len };
-    let second = |sink| Column::Each(vec![Sink::Output(span(16, 8)), sink].into());
-    let input = |source| Column::Each(vec![Source::Data(span(8, 8)), source].into());
+    let second = |sink| Column::Each(vec![OutputSink::Output(span(16, 8)), sink].into());
+    let input = |source| Column::Each(vec![InputSource::Data(span(8, 8)), source].into());
     use Status::{BadLength, Done, Malformed};
     assert_eq!(statuses(&|_| {}), [Done, Done]);
-    assert_eq!(statuses(&|r| r.output = second(Sink::Output(span(9, 16)))), [Done, Malformed]);
-    assert_eq!(statuses(&|r| r.output = second(Sink::Output(span(0, 8)))), [Done, BadLength]);
-    assert_eq!(statuses(&|r| r.output = second(Sink::Slot(5))), [Done, Malformed]);
-    assert_eq!(statuses(&|r| r.input = input(Source::Data(span(17, 16)))), [Done, Malformed]);
-    assert_eq!(statuses(&|r| r.input = input(Source::Data(span(17, 15)))), [Done, BadLength]);
-    assert_eq!(statuses(&|r| r.input = input(Source::Slot(5))), [Done, Malformed]);
+    assert_eq!(statuses(&|r| r.output = second(OutputSink::Output(span(9, 16)))), [Done, Malformed]);
+    assert_eq!(statuses(&|r| r.output = second(OutputSink::Output(span(0, 8)))), [Done, BadLength]);
+    assert_eq!(statuses(&|r| r.output = second(OutputSink::Slot(5))), [Done, Malformed]);
+    assert_eq!(statuses(&|r| r.input = input(InputSource::Data(span(17, 16)))), [Done, Malformed]);
+    assert_eq!(statuses(&|r| r.input = input(InputSource::Data(span(17, 15)))), [Done, BadLength]);
+    assert_eq!(statuses(&|r| r.input = input(InputSource::Slot(5))), [Done, Malformed]);
     assert_eq!(statuses(&|r| r.iv = Column::One(span(25, 8))), [Malformed, Malformed]);
     assert_eq!(statuses(&|r| r.iv = Column::One(span(0, 7))), [BadLength, BadLength]);
 }

@@ -1,0 +1,129 @@
+//! Secret slots: results that later records read and no caller sees.
+
+use std::fmt;
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::Span;
+
+/// Secret results that never leave the process's engine memory: fixed places, zeroized on drop.
+#[derive(Clone, Default)]
+pub struct SecretSlots {
+    arena: Zeroizing<Vec<u8>>,
+    places: Vec<Span>,
+    /// Bytes in use, or None where nothing has filled the slot.
+    filled: Vec<Option<u32>>,
+}
+
+impl SecretSlots {
+    /// Empty slots of these capacities; None over 4 GiB in all.
+    #[must_use]
+    pub fn with_capacities(capacities: &[u32]) -> Option<Self> {
+        let mut places = Vec::with_capacity(capacities.len());
+        let mut end = 0;
+        for capacity in capacities {
+            places.push(Span::new(end, *capacity as usize)?);
+            end += *capacity as usize;
+        }
+        Some(Self { arena: Zeroizing::new(vec![0; end]), filled: vec![None; places.len()], places })
+    }
+
+    /// Number of slots.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// True where there is no slot.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Bytes that fit into a slot, or None where it does not exist.
+    #[must_use]
+    pub fn capacity(&self, slot: u32) -> Option<usize> {
+        self.places.get(slot as usize).map(|place| place.len as usize)
+    }
+
+    /// The secret in a slot, or None where nothing has filled it.
+    #[must_use]
+    pub fn get(&self, slot: u32) -> Option<&[u8]> {
+        let len = (*self.filled.get(slot as usize)?)?;
+        Span { len, ..*self.places.get(slot as usize)? }.of(&self.arena)
+    }
+
+    /// Marks `len` bytes of a slot as filled and lends them for writing; None where they do not fit.
+    pub fn fill(&mut self, slot: u32, len: usize) -> Option<&mut [u8]> {
+        let place = *self.places.get(slot as usize)?;
+        let len = u32::try_from(len).ok().filter(|len| *len <= place.len)?;
+        self.filled[slot as usize] = Some(len);
+        Span { len, ..place }.of_mut(&mut self.arena)
+    }
+
+    /// Zeroizes a slot and marks it as unfilled.
+    pub fn clear(&mut self, slot: u32) {
+        if let Some(bytes) = self.places.get(slot as usize).and_then(|place| place.of_mut(&mut self.arena)) {
+            zeroize::Zeroize::zeroize(bytes);
+            self.filled[slot as usize] = None;
+        }
+    }
+
+    /// The same places, all unfilled.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        Self {
+            arena: Zeroizing::new(vec![0; self.arena.len()]),
+            filled: vec![None; self.places.len()],
+            places: self.places.clone(),
+        }
+    }
+
+    /// Takes over every slot that `other` has filled.
+    pub fn merge(&mut self, other: &Self) {
+        for slot in (0..).take(other.len()) {
+            if let Some(secret) = other.get(slot)
+                && let Some(own) = self.fill(slot, secret.len())
+            {
+                own.copy_from_slice(secret);
+            }
+        }
+    }
+}
+
+/// Secrets are compared in constant time, how many bytes are in use is public.
+impl PartialEq for SecretSlots {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |slot| match (self.get(slot), other.get(slot)) {
+            (Some(own), Some(theirs)) => own.ct_eq(theirs).into(),
+            (own, theirs) => own.is_none() && theirs.is_none(),
+        };
+        self.places == other.places && (0..).take(self.len()).all(is_same)
+    }
+}
+
+impl Eq for SecretSlots {}
+
+impl fmt::Debug for SecretSlots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Slots({} of {} filled)", self.filled.iter().flatten().count(), self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_keep_their_places_and_forget_when_cleared() {
+        let mut slots = SecretSlots::with_capacities(&[4, 8]).unwrap();
+        assert!(slots.get(1).is_none() && slots.fill(1, 9).is_none() && slots.fill(2, 1).is_none());
+        slots.fill(1, 3).unwrap().copy_from_slice(&[1, 2, 3]);
+        let mut other = slots.emptied();
+        other.merge(&slots);
+        assert_eq!(other.get(1), Some(&[1, 2, 3][..]));
+        other.clear(1);
+        assert!(other.get(1).is_none() && other.arena.iter().all(|byte| *byte == 0));
+    }
+}

@@ -1,0 +1,83 @@
+//! The queue of tables to build, and the thread that lives while the queue is not empty.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::CacheState;
+
+/// Builds one table.
+pub(super) type BuildTask = Box<dyn FnOnce(&CacheState) + Send>;
+
+/// Tables wait in this queue; past the bound a key is counted anew.
+const MAX_QUEUED: usize = 256;
+
+#[derive(Default)]
+pub(super) struct TableBuilder {
+    queue: Mutex<BuildQueue>,
+    is_idle: Condvar,
+}
+
+#[derive(Default)]
+struct BuildQueue {
+    tasks: VecDeque<BuildTask>,
+    has_thread: bool,
+}
+
+impl TableBuilder {
+    /// Queues a task, and starts the thread where there is none. False where it will not be done.
+    pub(super) fn push(shared: &Arc<CacheState>, task: BuildTask) -> bool {
+        let mut queue = shared.builder.lock();
+        if queue.tasks.len() >= MAX_QUEUED {
+            return false;
+        }
+        if !queue.has_thread {
+            let own = Arc::clone(shared);
+            let started = thread::Builder::new().name("oarlock-tables".into()).spawn(move || work(&own));
+            queue.has_thread = started.is_ok();
+        }
+        if queue.has_thread {
+            queue.tasks.push_back(task);
+        }
+        queue.has_thread
+    }
+
+    /// Waits until nothing is queued or being built.
+    pub(super) fn wait_for_tables(&self) {
+        let mut queue = self.lock();
+        while queue.has_thread {
+            queue = self.is_idle.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Drops what is queued. Never waits: in the child of a fork the lock may be held by a thread that is not there.
+    pub(super) fn close(&self) {
+        if let Ok(mut queue) = self.queue.try_lock() {
+            queue.tasks.clear();
+        }
+    }
+
+    /// Holds the lock, as a thread that a fork has lost would.
+    #[cfg(test)]
+    pub(super) fn hold(&self) -> impl Sized {
+        self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BuildQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Builds until the queue is empty. A task never panics: it catches what building does.
+fn work(shared: &CacheState) {
+    loop {
+        let mut queue = shared.builder.lock();
+        let Some(task) = queue.tasks.pop_front() else {
+            queue.has_thread = false;
+            shared.builder.is_idle.notify_all();
+            return;
+        };
+        drop(queue);
+        task(shared);
+    }
+}

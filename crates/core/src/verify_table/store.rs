@@ -1,0 +1,269 @@
+//! What is known of each key, and which tables make room for another.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::{KeyUse, VerifyTable};
+use crate::Fingerprint;
+
+/// Past so many keys the older half of those without a table is forgotten. An entry takes about 200 bytes.
+const MAX_ENTRIES: usize = 8192;
+
+/// A key for whose table there was no room asks again after so many times the uses.
+const PATIENCE: u32 = 8;
+
+/// Whose table, and of which type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TableName(Fingerprint, TypeId);
+
+impl TableName {
+    pub(super) fn new<T: VerifyTable>(fingerprint: Fingerprint) -> Self {
+        Self(fingerprint, TypeId::of::<T>())
+    }
+
+    pub(super) fn is_of(&self, fingerprint: Fingerprint) -> bool {
+        self.0 == fingerprint
+    }
+}
+
+/// A fingerprint is a hash already: eight bytes of it tell keys apart, and the map's own random key keeps the order secret.
+impl Hash for TableName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [first, ..] = self.0.as_bytes().as_chunks::<8>().0 else { return };
+        state.write_u64(u64::from_ne_bytes(*first));
+    }
+}
+
+/// What a look-up found.
+pub(super) enum TableLookup<T> {
+    VerifyTable(Arc<T>),
+    /// No table, nor reason to build one now.
+    Nothing,
+    /// A key not seen before, or used often enough.
+    Due,
+}
+
+/// All that is known of keys in one process.
+pub(super) struct TableStore {
+    budget: usize,
+    /// Counts look-ups: the time by which a table is old.
+    clock: AtomicU64,
+    store: RwLock<StoredTables>,
+}
+
+#[derive(Default)]
+struct StoredTables {
+    entries: HashMap<TableName, TableEntry>,
+    /// Of all tables.
+    bytes: usize,
+}
+
+struct TableEntry {
+    public: Box<[u8]>,
+    /// The clock at the last use.
+    used: AtomicU64,
+    state: TableState,
+}
+
+enum TableState {
+    /// Used so often since the clock showed `since`; due for a table at `needed`.
+    Counted { since: u64, uses: AtomicU32, needed: u32 },
+    /// Queued or being built; its uses began at `since`.
+    Building { since: u64 },
+    /// A table of so many bytes.
+    Ready(Arc<dyn Any + Send + Sync>, usize),
+    /// No table can be built.
+    Refused,
+}
+
+impl TableStore {
+    pub(super) fn new(budget: usize) -> Self {
+        Self { budget, clock: AtomicU64::new(0), store: RwLock::default() }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.read().bytes
+    }
+
+    pub(super) fn drop_tables(&self) {
+        *self.write() = StoredTables::default();
+    }
+
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.read().entries.len()
+    }
+
+    /// Looks all keys up under one lock, counting uses.
+    pub(super) fn find<T: VerifyTable>(&self, wanted: &[KeyUse<'_>]) -> Vec<TableLookup<T>> {
+        let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
+        let store = self.read();
+        let find = |wanted: &KeyUse<'_>| match store.entries.get(&wanted.name) {
+            Some(entry) if *entry.public == *wanted.public => entry.find(wanted.uses, now),
+            // Two keys of one fingerprint: a mistake of whoever made them, which must not become a wrong answer.
+            Some(_) => TableLookup::Nothing,
+            None => TableLookup::Due,
+        };
+        wanted.iter().map(find).collect()
+    }
+
+    /// Takes note of a key that is due. True where its table is to be built now: `threshold` uses are counted, and there is
+    /// room for `bytes` beside the tables that were used since.
+    pub(super) fn claim(&self, wanted: &KeyUse<'_>, threshold: u32, bytes: usize) -> bool {
+        let now = self.now();
+        let mut store = self.write();
+        store.enter(wanted, threshold, now);
+        let Some((since, needed)) = store.due(wanted) else { return false };
+        let has_room = store.bytes + bytes <= self.budget
+            || store.bytes - store.idle(since).map(|(_, _, bytes)| bytes).sum::<usize>() + bytes
+                <= self.budget;
+        let state = if has_room {
+            TableState::Building { since }
+        } else {
+            TableState::Counted {
+                since: now,
+                uses: AtomicU32::new(0),
+                needed: needed.saturating_mul(PATIENCE),
+            }
+        };
+        store.set(wanted.name, state);
+        has_room
+    }
+
+    /// Puts a table where runs find it. False where tables in use have taken its room meanwhile.
+    pub(super) fn publish<T: VerifyTable>(&self, name: TableName, table: &Arc<T>) -> bool {
+        let now = self.now();
+        let mut store = self.write();
+        let Some(TableState::Building { since }) = store.entries.get(&name).map(|entry| &entry.state) else {
+            return false;
+        };
+        let since = *since;
+        while store.bytes + T::BYTES > self.budget {
+            let oldest = store.idle(since).min_by_key(|(used, ..)| *used).map(|(_, name, _)| name);
+            let Some(oldest) = oldest else {
+                store.set(name, TableState::counted(now, T::USES));
+                return false;
+            };
+            store.set(oldest, TableState::counted(now, T::USES));
+        }
+        store.set(name, TableState::Ready(Arc::clone(table) as _, T::BYTES));
+        true
+    }
+
+    /// Never builds this table.
+    pub(super) fn refuse(&self, name: TableName) {
+        self.write().set(name, TableState::Refused);
+    }
+
+    /// Counts from the start again.
+    pub(super) fn recount(&self, name: TableName, threshold: u32) {
+        let now = self.now();
+        self.write().set(name, TableState::counted(now, threshold));
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// A panic under the lock would leave nothing half done: entries change by single assignments.
+    fn read(&self) -> RwLockReadGuard<'_, StoredTables> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, StoredTables> {
+        self.store.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StoredTables {
+    /// Begins to count a key that is not known, forgetting others where there are too many.
+    fn enter(&mut self, wanted: &KeyUse<'_>, threshold: u32, now: u64) {
+        if self.entries.contains_key(&wanted.name) {
+            return;
+        }
+        if self.entries.len() >= MAX_ENTRIES {
+            self.forget_idle();
+        }
+        let uses = AtomicU32::new(wanted.uses);
+        let state = TableState::Counted { since: now, uses, needed: threshold };
+        let entry = TableEntry { public: wanted.public.into(), used: AtomicU64::new(now), state };
+        self.entries.insert(wanted.name, entry);
+    }
+
+    /// Forgets the older half of the keys without a table.
+    fn forget_idle(&mut self) {
+        let is_idle =
+            |entry: &TableEntry| matches!(entry.state, TableState::Counted { .. } | TableState::Refused);
+        let mut ages: Vec<u64> =
+            self.entries.values().filter(|entry| is_idle(entry)).map(TableEntry::used).collect();
+        let half = ages.len() / 2;
+        if half == 0 {
+            return;
+        }
+        let (_, median, _) = ages.select_nth_unstable(half);
+        let median = *median;
+        self.entries.retain(|_, entry| !is_idle(entry) || entry.used() > median);
+    }
+
+    /// Since when a key is counted, and to how many uses, where it has reached them.
+    fn due(&self, wanted: &KeyUse<'_>) -> Option<(u64, u32)> {
+        let entry = self.entries.get(&wanted.name).filter(|entry| *entry.public == *wanted.public)?;
+        match &entry.state {
+            TableState::Counted { since, uses, needed } if uses.load(Ordering::Relaxed) >= *needed => {
+                Some((*since, *needed))
+            }
+            _ => None,
+        }
+    }
+
+    /// Last use, name and bytes of every table that was not used since then. Only these make room: where more keys recur
+    /// than there is room for, the tables in use stay instead of being built over and over.
+    fn idle(&self, since: u64) -> impl Iterator<Item = (u64, TableName, usize)> {
+        self.entries.iter().filter_map(move |(name, entry)| match entry.state {
+            TableState::Ready(_, bytes) if entry.used() < since => Some((entry.used(), *name, bytes)),
+            _ => None,
+        })
+    }
+
+    fn set(&mut self, name: TableName, state: TableState) {
+        let Some(entry) = self.entries.get_mut(&name) else { return };
+        let old = std::mem::replace(&mut entry.state, state);
+        self.bytes = self.bytes + entry.state.bytes() - old.bytes();
+    }
+}
+
+impl TableEntry {
+    fn find<T: VerifyTable>(&self, uses: u32, now: u64) -> TableLookup<T> {
+        self.used.store(now, Ordering::Relaxed);
+        match &self.state {
+            TableState::Ready(table, _) => {
+                Arc::clone(table).downcast().map_or(TableLookup::Nothing, TableLookup::VerifyTable)
+            }
+            TableState::Counted { uses: counted, needed, .. } => {
+                let before = counted.fetch_add(uses, Ordering::Relaxed);
+                if before.saturating_add(uses) >= *needed { TableLookup::Due } else { TableLookup::Nothing }
+            }
+            TableState::Building { .. } | TableState::Refused => TableLookup::Nothing,
+        }
+    }
+
+    fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+impl TableState {
+    fn counted(since: u64, needed: u32) -> Self {
+        Self::Counted { since, uses: AtomicU32::new(0), needed }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Ready(_, bytes) => *bytes,
+            _ => 0,
+        }
+    }
+}
