@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `sign`, `verify`, `x25519` | the three shapes |
-//! | `key_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
+//! | `key_table`, `multiples` | `[S]B - [h]A` with a table of the key, and without |
 //! | `comb`, `comb_check` | multiples of known points, by public and by secret digits, and their check |
 //! | `encoding` | points as bytes, and back |
 //! | `point` | the group law |

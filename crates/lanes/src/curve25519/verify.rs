@@ -1,4 +1,4 @@
-//! Ed25519 verification: S is below L, A decodes, and encode([S]B - [h]A) equals R byte by byte. RFC 8032 5.1.7,
+//! Ed25519 verification: S is below L, A decodes, and `encode([S]B - [h]A)` equals R byte by byte. RFC 8032 5.1.7,
 //! cofactorless. All values are public, so branches and indices may depend on them.
 
 use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableCache};
@@ -65,7 +65,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
     Ok(Ed25519VerifyJob { public, commitment, response, message: operation.input })
 }
 
-/// Computes [S]B - [h]A for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
+/// Computes `[S]B - [h]A` for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
 fn cold_points<S: Simd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
@@ -81,7 +81,7 @@ fn cold_points<S: Simd>(
     keys.iter().map(|key| key.is_valid).collect()
 }
 
-/// Computes [S]B - [h]A for jobs whose keys have tables.
+/// Computes `[S]B - [h]A` for jobs whose keys have tables.
 fn table_points<S: Simd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],

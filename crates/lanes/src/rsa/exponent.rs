@@ -98,7 +98,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
     fn multiply_by_entries(&mut self, count: usize) {
         match &self.windows[..count] {
             [first, second] => {
-                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)])
+                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)]);
             }
             [one, ..] => self.streams.multiply(0, &[PlainFactor(&*one.entry)]),
             [] => {}

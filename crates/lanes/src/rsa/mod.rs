@@ -61,7 +61,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         }
         _ => return None,
     };
-    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max: max })
+    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max })
 }
 
 /// Checks that an input of the modulus's length is in [0, n-1]. RFC 8017 5.1. The comparison is not constant time:
