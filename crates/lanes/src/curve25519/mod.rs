@@ -52,6 +52,7 @@ struct BaseTables {
 
 /// Returns the tables, which the first caller builds. Every leaf builds the same tables.
 fn base<S: Simd>(simd: S) -> &'static BaseTables {
+    // Tables are plain words, so they do not depend on the leaf and one static serves all.
     static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {
         let (columns, window, comb) =

@@ -66,6 +66,7 @@ fn sum_together<S: Simd, const N: usize>(
                 );
             },
         );
+        // A digit of S covers two digits of h.
         if at % 2 == 0 {
             simd.call(
                 #[inline(always)]

@@ -107,6 +107,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         if table.is_empty() {
             return self.schedules_of(simd, rows, schedules, RecordPart::key_bytes);
         }
+        // Wrapping arithmetic below: an offset past the table reads as zeros and never panics.
         let len = (BLOCK * schedules.len()) as u32;
         for (at, schedule) in schedules.iter_mut().enumerate() {
             self.gather(

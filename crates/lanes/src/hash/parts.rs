@@ -104,6 +104,7 @@ impl<'a> PaddedMessage<'a> {
     where
         'a: 'b,
     {
+        // Long parts are hashed in place, without a copy that would have to be erased.
         if self.left >= BLOCK
             && let Some(block) = self.parts[0][self.used..].first_chunk()
         {

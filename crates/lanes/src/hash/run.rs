@@ -248,6 +248,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
+        // Two pairs of groups: one is hashed while the blocks of the other are prefetched.
         let none = || [MessageGroup::new(K::ENDING), MessageGroup::new(K::ENDING)];
         let (mut now, mut next) = (none(), none());
         self.fill(&mut now, part, records);

@@ -53,6 +53,7 @@ const MAX_EXPONENT_BITS: u16 = 16_384;
 /// without CRT runs in one group alone.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let (bits, max) = match shape {
+        // Public operations take microseconds, so 64 of them never hold a worker for long.
         Shape::RsaPublic { bits, .. } => (bits, 64),
         Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
         Shape::RsaPrivate { bits } => (bits, if bits <= 3072 { 16 } else { LANES }),

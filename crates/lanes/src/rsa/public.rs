@@ -68,6 +68,7 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
+    // A second group costs memory even if it is idle, so small runs allocate one.
     let count = jobs.len().div_ceil(LANES).min(2);
     let mut memory = SpanMemory::new(simd, PublicGroups::<S>::spans(limbs, count));
     let mut groups = PublicGroups::new(simd, limbs, count, &mut memory.places());
@@ -78,6 +79,7 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
         }
         let count = pair.len().div_ceil(LANES);
         groups.enter_montgomery(count);
+        // 65,537 is nearly universal: squares alone, and no test of exponent bits.
         if pair.iter().all(|job| job.job.key.e == F4) {
             groups.power_f4(count);
         } else {
