@@ -12,7 +12,7 @@ use super::constants::BIAS;
 use super::words;
 use crate::simd::{Mask, Simd, Vector};
 
-/// A value below 2^255 + 2^216. Only the low 52 bits of each limb count, because multiplications read no others.
+/// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(crate) struct FieldFactor<V>(pub(crate) [V; 5]);
 
