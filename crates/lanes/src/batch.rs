@@ -20,6 +20,7 @@ pub(crate) fn accept<'a, T>(
 ) -> Vec<LaneJob<T>> {
     let mut accepted = Vec::with_capacity(operations.len());
     for (place, operation) in operations.iter().enumerate() {
+        // A refused job takes no lane, so its neighbours run as if it were absent.
         match check(shape, operation).and_then(|()| read(operation)) {
             Ok(job) => accepted.push(LaneJob { index: place, job }),
             Err(status) => out.set(place, status),

@@ -37,6 +37,7 @@ impl<T: WipePolicy> ThreadScratch<T> {
 impl<T: WipePolicy> Drop for ThreadScratch<T> {
     fn drop(&mut self) {
         self.wipe();
+        // Moves the vector out, so that the drop of `self` frees nothing.
         let one = std::mem::take(&mut self.0);
         // While a thread ends, its list may be gone already. Then the value is freed.
         let _ = KEPT.try_with(|kept| {

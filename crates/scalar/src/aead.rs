@@ -36,7 +36,7 @@ impl PrepareKey for GcmContexts {
 
 impl GcmContexts {
     /// Returns the context that compares tags of `tag_len` bytes.
-    fn comparing(&self, tag_len: usize) -> Result<&GcmContext, OpError> {
+    fn context_for(&self, tag_len: usize) -> Result<&GcmContext, OpError> {
         if tag_len == GcmContext::TAG_LEN {
             return Ok(&self.full);
         }
@@ -45,6 +45,8 @@ impl GcmContexts {
         if let Some(context) = short.get() {
             return Ok(context);
         }
+        // Two threads may both make the context; one copy wins and the other is cleansed. No lock is held
+        // meanwhile.
         let context = GcmContext::new(self.key.expose(), tag_len)?;
         Ok(short.get_or_init(|| context))
     }
@@ -65,7 +67,7 @@ fn seal(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<()
 fn open(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
-    let context = key.comparing(record.expected_tag.len())?;
+    let context = key.context_for(record.expected_tag.len())?;
     let place = target.place(record.output, record.input.len())?;
     let is_valid = context.open(record.iv, record.aad, record.input, record.expected_tag, place);
     if is_valid.map_err(OpError::from_length_error)? { Ok(()) } else { Err(Status::Rejected.into()) }

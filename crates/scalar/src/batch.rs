@@ -39,6 +39,7 @@ impl<'a, 'r> RecordBatch<'a, 'r> {
             // If a column ends early, the records past its end have no meaning.
             let record = records.next().unwrap_or(Err(Status::Malformed));
             let done = record.map_err(OpError::Job).and_then(|record| {
+                // A failed record must not leave partial output, such as unverified plaintext.
                 compute(&record, &mut target).inspect_err(|_| target.part.wipe(record.output))
             });
             target.part.statuses[index] = match done {

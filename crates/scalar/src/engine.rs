@@ -111,15 +111,16 @@ impl Engine for ScalarEngine {
             return Err(not_offered(shape));
         }
         if out.len() != jobs.len() {
-            return Err(failed("the outcomes were not made for these jobs"));
+            return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match jobs {
             Jobs::Operations(_, operations) if !shape.is_record() => {
+                // Tables run first and for the whole run at once, because their signatures share inversions.
                 let verdicts = self.cache.as_ref().map(|cache| tables::verdicts(cache, shape, operations));
                 operations::run(shape, operations, &verdicts.unwrap_or_default(), out)
             }
             Jobs::Records(_, parts) if shape.is_record() => records::run(shape, parts, out),
-            _ => Err(failed("the jobs are of another kind than their shape")),
+            _ => Err(failed("the shape and the jobs differ: one is of records, the other of operations")),
         }
     }
 }

@@ -130,6 +130,7 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
         *to = from << 1 | carry;
         carry = from >> 7;
     }
+    // The carry is secret, so the polynomial is selected by a mask.
     out[N - 1] ^= polynomial & 0_u8.wrapping_sub(carry);
     out
 }
@@ -175,11 +176,12 @@ impl<H: HashState> HmacKey<H> {
         } else {
             pad[..key.len()].copy_from_slice(key);
         }
-        Self { inner: Self::absorbed(pad, 0x36), outer: Self::absorbed(pad, 0x36 ^ 0x5c) }
+        // The inner mask is still in the pad, so the outer mask cancels it: 0x36 ^ 0x5c.
+        Self { inner: Self::absorb_pad(pad, 0x36), outer: Self::absorb_pad(pad, 0x36 ^ 0x5c) }
     }
 
     /// Returns the hash state after `pad` with every byte XORed with `mask`. `pad` stays changed.
-    fn absorbed(pad: &mut [u8], mask: u8) -> H {
+    fn absorb_pad(pad: &mut [u8], mask: u8) -> H {
         pad.iter_mut().for_each(|byte| *byte ^= mask);
         let mut hash = H::new();
         hash.update(pad);

@@ -19,9 +19,9 @@ pub(crate) fn run(
         Shape::RsaPublic { .. } => each(shape, operations, out, rsa::public),
         Shape::ModExp { .. } => each(shape, operations, out, rsa::mod_exp),
         Shape::EcdsaSign { .. } => each(shape, operations, out, ecdsa::sign),
-        Shape::EcdsaVerify { .. } => verify_left(shape, operations, verdicts, out, ecdsa::verify),
+        Shape::EcdsaVerify { .. } => verify_others(shape, operations, verdicts, out, ecdsa::verify),
         Shape::Ed25519Sign => each(shape, operations, out, curve25519::sign),
-        Shape::Ed25519Verify => verify_left(shape, operations, verdicts, out, curve25519::verify),
+        Shape::Ed25519Verify => verify_others(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
         _ => Err(not_offered(shape)),
     }
@@ -39,6 +39,7 @@ fn each(
         let status = match done {
             Ok(()) => Status::Done,
             Err(error) => {
+                // A failed operation must not leave a partial result, which can be a faulty signature.
                 zeroize::Zeroize::zeroize(result);
                 error.status()?
             }
@@ -49,7 +50,7 @@ fn each(
 }
 
 /// Uses the verdicts of the tables and verifies the other signatures. A verification has no result but its status.
-fn verify_left(
+fn verify_others(
     shape: Shape,
     operations: &[Operation<'_>],
     verdicts: &[Option<bool>],

@@ -44,6 +44,7 @@ fn sign_with<H: HashState>(
         nonces.next(order, &mut k);
         outcome = attempt(&k);
         match outcome {
+            // AWS-LC refuses the nonce if r or s is zero. Lack of memory is no reason to use another nonce.
             Err(OpError::Library(error)) if !error.is_out_of_memory() => {}
             _ => return outcome,
         }

@@ -44,6 +44,7 @@ pub(crate) fn mod_exp(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), O
 fn prepare_mod_exp(parts: &ModExpParts) -> Result<ModExpContext, OpError> {
     let len = usize::from(parts.exponent_bits).div_ceil(8);
     let exponent = parts.exponent.expose();
+    // The length of the exponent decides the number of steps, so it must not depend on leading zeros.
     let pad = len.checked_sub(exponent.len()).ok_or(Status::BadKey)?;
     let mut padded = Zeroizing::new(vec![0; len]);
     padded[pad..].copy_from_slice(exponent);

@@ -43,6 +43,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         let states = decrypt::<S, ROUNDS>(simd, blocks, &keys);
         for place in 0..PLACES {
             let CbcRecord { iv, input, output: at, .. } = pieces[place];
+            // Each plaintext block is XORed with the ciphertext block before it, and the first with the IV.
             let before = simd.blocks_after(blocks[place], simd.splat_block(iv));
             crate::simd::Vector::store_prefix(states[place] ^ before, &mut output[at..at + input.len()]);
         }

@@ -64,6 +64,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
 ) {
     let mut states = [simd.zero(); PLACES];
     let mut chains = [const { IDLE }; PLACES];
+    // The last block of a CMAC is message bytes XORed with a subkey, so it is secret.
     let mut lasts = Zeroizing::new([[0; BLOCK]; PLACES]);
     loop {
         let mut steps = usize::MAX;
@@ -81,6 +82,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
                 *chain = new;
                 states[place] = simd.splat_block(chain.start);
             }
+            // An idle slot has no steps; wrapping makes it the maximum, so it never limits the others.
             steps = steps.min(chain.steps().wrapping_sub(1));
         }
         // Idle slots report the maximum, so this value means that all slots are idle.

@@ -90,6 +90,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
     fn new(simd: S, message: GcmRecord<'a>) -> Self {
         let [low, high] = first_counter(simd, message.key, message.iv);
         let sum = message.key.absorb_bytes(simd, simd.zero(), message.aad);
+        // The counter is kept apart, because its increment must not carry into the IV.
         let fixed = [low & !u64::from(u32::MAX), high];
         Self { message, fixed, counter: low as u32, done: 0, sum, first: simd.zero() }
     }
@@ -111,6 +112,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
     /// Encrypts and hashes the next piece. Returns true if it was the last.
     #[inline(always)]
     fn step(&mut self, simd: S, stream: S::V, output: &mut [u8]) -> bool {
+        // The first block of the first step is the counter of the tag, so that step has one block less for data.
         let max = if self.done == 0 { VECTOR_BYTES - BLOCK } else { VECTOR_BYTES };
         if self.done == 0 {
             self.first = stream;
@@ -121,6 +123,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         let result = simd.keep_prefix(piece ^ stream, input.len());
         let at = self.message.output + self.done;
         result.store_prefix(&mut output[at..at + input.len()]);
+        // GHASH always covers the ciphertext: the result of sealing, the input of opening.
         let hashed = match self.message.tag {
             TagAction::Write(..) => result,
             TagAction::Compare(_) => piece,
@@ -156,7 +159,9 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
             TagAction::Write(place, len) => tag.store_prefix(&mut output[place..place + len]),
             TagAction::Compare(expected) => {
                 let difference = simd.keep_prefix(tag ^ simd.load_prefix(expected), expected.len());
+                // The comparison has no early exit. Only its verdict is public, and the status reveals it anyway.
                 if declassify(difference.has_any(difference)) != 0 {
+                    // No plaintext may be released before its tag is verified. NIST SP 800-38D 7.2.
                     output[at..at + input.len()].fill(0);
                     reject(index);
                 }

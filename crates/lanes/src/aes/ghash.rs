@@ -60,6 +60,7 @@ impl GcmKey {
     /// Absorbs the first `count` blocks, one to four, whose bytes are reversed. Other blocks are ignored.
     #[inline(always)]
     pub(super) fn absorb<S: BlockSimd>(&self, simd: S, sum: Sum<S>, blocks: S::V, count: usize) -> Sum<S> {
+        // For n blocks the first gets H^n and the last gets H; the zeros behind cancel the unused blocks.
         let powers = &self.powers.as_flattened()[BLOCK * (POWERS - count)..];
         simd.sum_of_blocks(product(simd, blocks ^ sum, simd.load_prefix(&powers[..VECTOR_BYTES])))
     }
@@ -101,6 +102,7 @@ fn product<S: BlockSimd>(simd: S, a: S::V, b: S::V) -> S::V {
     let low = low ^ simd.zero().or_if(0b1010_1010, middle);
     let high = high ^ simd.zero().or_if(0b0101_0101, middle);
     let polynomial = simd.splat(0xC200_0000_0000_0000);
+    // Each folding clears the 64 lowest bits by adding a multiple of the polynomial.
     let once = simd.swap_words(low) ^ simd.multiply_words::<0x00>(low, polynomial);
     let twice = simd.swap_words(once) ^ simd.multiply_words::<0x00>(once, polynomial);
     high ^ twice

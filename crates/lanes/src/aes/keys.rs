@@ -16,7 +16,7 @@ pub(super) struct PreparedKeys<'a, K> {
 }
 
 /// Returns the prepared forms of all keys of `len` bytes, or an empty list if keys do not recur.
-pub(super) fn table<'a, S: BlockSimd, K: PrepareAes>(
+pub(super) fn prepare_table<'a, S: BlockSimd, K: PrepareAes>(
     simd: S,
     records: &'a Records<'_>,
     len: usize,
@@ -28,7 +28,7 @@ pub(super) fn table<'a, S: BlockSimd, K: PrepareAes>(
 }
 
 /// Prepares the keys of the records in a window whose keys come from slots.
-pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
+pub(super) fn prepare_slots<S: BlockSimd, K: PrepareAes>(
     simd: S,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -41,6 +41,7 @@ pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
         if let KeySource::Slot(slot) = part.key(*record) {
             let slot = slot as usize;
             own.resize_with(own.len().max(slot + 1), || None);
+            // A slot is written once before this run, so all records that use it can share the prepared key.
             own[slot].get_or_insert_with(|| K::prepare(simd, part.key_bytes(*record)));
         }
     }

@@ -38,6 +38,7 @@ fn rounds<S: BlockSimd, const ROUNDS: usize>(
     for place in 0..PLACES {
         states[place] = states[place] ^ simd.splat_block(&keys[place].keys[0]);
     }
+    // `ROUNDS` is a constant, so the loop unrolls and the states stay in registers.
     for at in 1..ROUNDS {
         for place in 0..PLACES {
             states[place] = round(simd, states[place], simd.splat_block(&keys[place].keys[at]));

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, OpenKernel, ResultSpan, SealKernel, compute,
 };
-use super::keys::{PreparedKeys, from_slots, table};
+use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::rounds::PLACES;
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
@@ -77,14 +77,14 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
 
     fn begin(&mut self, _part: &RecordPart<'_>) {
         self.table = match self.left.next() {
-            Some(records) => table(self.simd, records, self.key_len()),
+            Some(records) => prepare_table(self.simd, records, self.key_len()),
             None => Vec::new(),
         };
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         let window = RecordWindow { simd: self.simd, part, records };
-        let own = from_slots::<S, K::Key>(self.simd, part, records);
+        let own = prepare_slots::<S, K::Key>(self.simd, part, records);
         let keys = PreparedKeys { part, table: &self.table, own: &own };
         if self.key_len() == 16 {
             window.run::<K, ROUNDS_128>(&keys, out);
@@ -145,6 +145,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
             })
         };
         let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
+        // Slots hold secrets, so their results pass through memory that is erased.
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
         let next = |record: RecordRef| match self.part.output(record) {
@@ -178,6 +179,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         statuses: &mut [Status],
         mut place: impl FnMut(RecordRef) -> Option<ResultSpan>,
     ) {
+        // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
         let mut at = 0;
         self.simd.call(

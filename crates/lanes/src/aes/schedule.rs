@@ -90,6 +90,7 @@ fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
             let constant = u32::from(round_constant);
             // Doubles a public constant in GF(2^8).
             round_constant = round_constant << 1 ^ if round_constant >> 7 == 1 { 0x1B } else { 0 };
+            // RotWord turns by one byte towards the front, which is a right rotation of a little-endian word.
             substituted(simd, last.rotate_right(8)) ^ constant
         } else if key_words == 8 && at % 8 == 4 {
             substituted(simd, last)

@@ -52,6 +52,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
             units.push(unit);
             double_times::<S, 1, WIDTH>(simd, std::array::from_mut(&mut unit));
         }
+        // Eight digits share a vector, so the multiples of all digits take an eighth of the additions.
         let groups: Vec<_> = units.chunks(LANES).map(|units| gather_lanes(simd, units)).collect();
         let rows =
             progressions(simd, groups.iter().map(|units| (*units, cached(simd, units))), Self::ENTRIES);
@@ -202,6 +203,7 @@ impl CombColumns {
 #[inline(always)]
 fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S::V>, Mask) {
     let half = simd.splat(ColumnDigits::<S::V>::HALF);
+    // Digits are stored with an offset of half their range, so zero is `half`.
     let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
     let magnitude = (digit - half).or_if(negative, half - digit);
     // Magnitudes 1 to 16 are entries 0 to 15. For magnitude zero an arbitrary entry is selected and then replaced.

@@ -122,12 +122,14 @@ impl<V: Vector> RootCandidate<V> {
         let check = x.square(simd).reduce(simd).times(simd, &self.v);
         let u = self.u.widen(simd);
         let is_root = check.minus(simd, &u).reduce(simd).is_zero(simd);
+        // v x^2 = -u: the candidate is off by a root of -1. RFC 8032 5.1.3, step 3.
         let is_turned = (check + u).reduce(simd).is_zero(simd);
         let turned = x.times(simd, &FieldFactor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
         let x = turned.or_if(is_root, &x);
         let opposite = WideSum::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
         let is_x_zero = x.is_zero(simd);
         let x = x.or_if(!(x.is_odd(simd) ^ self.sign), &opposite);
+        // Step 4 of RFC 8032 5.1.3 rejects x = 0 with the sign bit set.
         let is_valid = self.is_canonical & (is_root | is_turned) & !(is_x_zero & self.sign);
         Decoded { x, y: self.y, is_valid }
     }

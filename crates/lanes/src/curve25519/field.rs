@@ -12,7 +12,7 @@ use super::constants::BIAS;
 use super::words;
 use crate::simd::{Mask, Simd, Vector};
 
-/// A value below 2^255 + 2^216. Only the low 52 bits of each limb count, because multiplications read no others.
+/// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(crate) struct FieldFactor<V>(pub(crate) [V; 5]);
 
@@ -67,6 +67,7 @@ impl<V: Vector> FieldFactor<V> {
         }
         // The value is at least p if adding 19 reaches bit 255. Then that sum minus 2^255 is the value minus p.
         let mut carry = simd.splat(19);
+        // Only carries matter here: a sum at or above 2^255 means that the value is at least p.
         for limb in &limbs[..4] {
             carry = (*limb + carry).shr::<52>();
         }
@@ -201,6 +202,7 @@ impl<V: Vector> FieldFactor<V> {
 #[inline(always)]
 fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
     for at in 5..9 {
+        // The upper columns are carried first, because `vpmadd52` reads only 52 bits of each.
         c[at + 1] = c[at + 1] + c[at].shr::<52>();
     }
     let by = simd.splat(FOLD);
@@ -241,6 +243,7 @@ impl<V: Vector> WideSum<V> {
                 other.check(simd, BIAS[0]);
                 let mut difference = self.0;
                 for at in 0..5 {
+                    // Unsigned limbs must not go below zero, so a multiple of p is added.
                     difference[at] = difference[at] + (simd.splat(BIAS[at]) - other.0[at]);
                 }
                 Self(difference)

@@ -1,4 +1,4 @@
-//! Tables of public keys that recur. With a table, [S]B - [h]A takes no doubling. All values are public.
+//! Tables of public keys that recur. With a table, `[S]B - [h]A` takes no doubling. All values are public.
 
 use oarlock_core::{Key, VerifyTable};
 
@@ -58,7 +58,7 @@ pub(super) struct TableTerm<'a, S: Simd> {
     pub(super) s: ScalarLanes<S::V>,
 }
 
-/// Computes [S]B - [h]A for every group with 32 additions of multiples of B and 51 of -A.
+/// Computes `[S]B - [h]A` for every group with 32 additions of multiples of B and 51 of -A.
 pub(super) fn table_sums<S: Simd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,

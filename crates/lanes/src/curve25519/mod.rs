@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `sign`, `verify`, `x25519` | the three shapes |
-//! | `key_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
+//! | `key_table`, `multiples` | `[S]B - [h]A` with a table of the key, and without |
 //! | `comb`, `comb_check` | multiples of known points, by public and by secret digits, and their check |
 //! | `encoding` | points as bytes, and back |
 //! | `point` | the group law |
@@ -52,6 +52,7 @@ struct BaseTables {
 
 /// Returns the tables, which the first caller builds. Every leaf builds the same tables.
 fn base<S: Simd>(simd: S) -> &'static BaseTables {
+    // Tables are plain words, so they do not depend on the leaf and one static serves all.
     static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {
         let (columns, window, comb) =

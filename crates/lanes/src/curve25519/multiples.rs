@@ -1,4 +1,4 @@
-//! The computation of [S]B + [h]Q for new points Q, without a table of Q. All values are public.
+//! The computation of `[S]B + [h]Q` for new points Q, without a table of Q. All values are public.
 
 use super::comb::{CombRows, double_times, load_niels};
 use super::encoding::Decoded;
@@ -26,7 +26,7 @@ pub(super) struct MultipleTerm<'a, V> {
     pub(super) s: ScalarLanes<V>,
 }
 
-/// Computes [S]B + [h]Q for every group with 250 doublings, 51 additions of multiples of Q and 26 of B.
+/// Computes `[S]B + [h]Q` for every group with 250 doublings, 51 additions of multiples of Q and 26 of B.
 pub(super) fn sums_of_multiples<S: Simd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
@@ -66,6 +66,7 @@ fn sum_together<S: Simd, const N: usize>(
                 );
             },
         );
+        // A digit of S covers two digits of h.
         if at % 2 == 0 {
             simd.call(
                 #[inline(always)]

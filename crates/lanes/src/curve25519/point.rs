@@ -122,6 +122,7 @@ impl<V: Vector> EdwardsPoint<V> {
         let b = (self.y + self.x).reduce(simd).times(simd, &plus);
         let c = self.t.reduce(simd).times(simd, &other.product);
         let (less, more) = (twice_z.minus(simd, &c), twice_z + c);
+        // Subtracting negates T of the summand, which exchanges F and G.
         let (f, g) = (less.or_if(negative, &more), more.or_if(negative, &less));
         (self.x, self.y, self.z, self.t) = (b.minus(simd, &a), f, g, b + a);
     }

@@ -30,6 +30,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
             #[inline(always)]
             || {
                 let is_zero = value.is_zero(simd);
+                // One zero would make the whole product zero, and with it every inverse.
                 *value = value.or_if(is_zero, &one);
                 zeros.push(is_zero);
                 before.push(product[0]);

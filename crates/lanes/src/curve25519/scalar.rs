@@ -201,6 +201,7 @@ fn reduce<S: Simd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
     let inverse = simd.splat(ORDER_INVERSE);
     for at in 0..5 {
         let quotient = simd.zero().madd_lo(columns[at], inverse);
+        // The fourth limb of L is zero, which saves two multiplications per step.
         for (j, limb) in ORDER.into_iter().enumerate().filter(|(_, limb)| *limb != 0) {
             let limb = simd.splat(limb);
             columns[at + j] = columns[at + j].madd_lo(quotient, limb);

@@ -39,6 +39,7 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
     base(simd).columns.times(simd, &nonces, &mut points);
     let commitments = encode(simd, &points);
     for ((group, nonce), commitments) in groups.iter().zip(nonces.iter()).zip(&commitments) {
+        // R is part of the challenge, so all commitments are encoded first, with one inversion for the run.
         let responses = respond(simd, group, nonce, commitments);
         for ((job, commitment), response) in group.iter().zip(commitments).zip(&responses) {
             let signature = out.result_mut(job.index);

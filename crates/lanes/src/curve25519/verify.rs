@@ -1,4 +1,4 @@
-//! Ed25519 verification: S is below L, A decodes, and encode([S]B - [h]A) equals R byte by byte. RFC 8032 5.1.7,
+//! Ed25519 verification: S is below L, A decodes, and `encode([S]B - [h]A)` equals R byte by byte. RFC 8032 5.1.7,
 //! cofactorless. All values are public, so branches and indices may depend on them.
 
 use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableCache};
@@ -58,13 +58,14 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
+    // Without this test S + L would verify too. RFC 8032 5.1.7, step 1.
     if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {
         return Err(Status::Rejected);
     }
     Ok(Ed25519VerifyJob { public, commitment, response, message: operation.input })
 }
 
-/// Computes [S]B - [h]A for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
+/// Computes `[S]B - [h]A` for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
 fn cold_points<S: Simd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
@@ -80,7 +81,7 @@ fn cold_points<S: Simd>(
     keys.iter().map(|key| key.is_valid).collect()
 }
 
-/// Computes [S]B - [h]A for jobs whose keys have tables.
+/// Computes `[S]B - [h]A` for jobs whose keys have tables.
 fn table_points<S: Simd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],

@@ -87,6 +87,7 @@ pub(super) fn window<S: Simd, const DIGIT: usize>(
         };
         bits = bits | part;
     }
+    // A shift by 64 would overflow, and 64 bits need no mask.
     if count < 64 { bits & simd.splat((1 << count) - 1) } else { bits }
 }
 

@@ -180,6 +180,7 @@ impl<V: Vector> MontgomeryLadder<V> {
     #[inline(always)]
     fn begin_step<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
         let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
+        // Swaps of consecutive steps are merged: only a change of the bit swaps. RFC 7748 section 5.
         let swap = is_set ^ self.swapped;
         self.swapped = is_set;
         let (x2, x3) = (self.x2.or_if(swap, &self.x3), self.x3.or_if(swap, &self.x2));

@@ -62,6 +62,7 @@ fn both_passes<S: Simd>(
         #[inline(always)]
         || {
             for first in 0..8 {
+                // Eight rows at a time stay in registers; all 64 at once would be spilled after every step.
                 let mut part = [simd.zero(); 8];
                 for (at, row) in part.iter_mut().enumerate() {
                     *row = give(rows, first + 8 * at);

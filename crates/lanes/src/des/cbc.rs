@@ -74,6 +74,7 @@ pub(super) fn run<S: Simd>(
                         #[inline(always)]
                         |row| *state.row_mut(row) ^ previous[row],
                     );
+                    // The ciphertext block becomes the chaining value without a copy.
                     std::mem::swap(&mut previous, &mut next);
                 }
             }

@@ -57,7 +57,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     }
 
     /// Returns the length of the shortest record.
-    pub(super) fn fewest_bytes(&self) -> usize {
+    pub(super) fn min_bytes(&self) -> usize {
         self.records.last().map_or(0, |record| record.len as usize)
     }
 
@@ -107,6 +107,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         if table.is_empty() {
             return self.schedules_of(simd, rows, schedules, RecordPart::key_bytes);
         }
+        // Wrapping arithmetic below: an offset past the table reads as zeros and never panics.
         let len = (BLOCK * schedules.len()) as u32;
         for (at, schedule) in schedules.iter_mut().enumerate() {
             self.gather(
@@ -207,7 +208,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
                 for row in 0..BITS {
                     let mut messages = [simd.zero(); LANES];
                     let Some(records) = self.row(row) else {
-                        enter(chunk, row, messages);
+                        store_blocks(chunk, row, messages);
                         continue;
                     };
                     if let Some(strides) = self.part.strides(records) {
@@ -228,7 +229,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
                             *message = pad(simd.load_prefix(input), record.len as usize);
                         }
                     }
-                    enter(chunk, row, messages);
+                    store_blocks(chunk, row, messages);
                 }
             },
         );
@@ -303,7 +304,7 @@ fn word(bytes: &[u8], start: u32) -> u64 {
 
 /// Stores the blocks of eight messages, one row of the chunk for each block number.
 #[inline(always)]
-fn enter<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: [V; LANES]) {
+fn store_blocks<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: [V; LANES]) {
     for (rows, block) in chunk.iter_mut().zip(V::transpose(messages)) {
         rows[row] = block;
     }

@@ -60,6 +60,7 @@ impl DesMac {
     ) {
         let DesScratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
         group.schedules(simd, chain, &mut keys[..self.schedules], table);
+        // `schedules` used the chain as a buffer for key bits; the MAC starts from zero.
         *chain = [simd.zero(); BITS];
         let mut subkeys = Zeroizing::new([simd.zero(); BITS]);
         if self.ending == MacEnding::Subkey {
@@ -73,7 +74,7 @@ impl DesMac {
             self.subkeys(simd, group, &mut subkeys);
         }
         let max = self.blocks(group.max_bytes());
-        let fewest = self.blocks(group.fewest_bytes());
+        let min = self.blocks(group.min_bytes());
         for first in (0..max).step_by(CHUNK) {
             let chunk = &mut chunk[..(max - first).min(CHUNK)];
             group.read(
@@ -85,7 +86,7 @@ impl DesMac {
             );
             for (blocks, rows) in (first + 1..).zip(chunk) {
                 transpose(simd, rows);
-                let last = match blocks < fewest {
+                let last = match blocks < min {
                     true => simd.zero(),
                     false => self.lanes(simd, group, |len| self.blocks(len) == blocks),
                 };

@@ -176,10 +176,12 @@ impl<S: Simd> RecordKernel for DesRun<S> {
         let (keys, len) = (part.recurring_keys(), self.key_len());
         let is_small = u32::try_from(keys.len() * len).is_ok();
         erase(&mut self.scratch.table);
+        // Keys in slots are not in the table, and offsets into the table are 32 bits wide.
         if part.has_slots() || !is_small {
             return;
         }
         let table = &mut self.scratch.table;
+        // A vector that grows would leave a copy of the keys in freed memory.
         if table.capacity() < keys.len() * len {
             *table = Zeroizing::new(Vec::with_capacity(keys.len() * len));
         }

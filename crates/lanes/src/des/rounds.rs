@@ -87,6 +87,7 @@ impl<V: Vector> DesState<V> {
     /// Runs one cipher: sixteen rounds and the exchange of the halves.
     pub(super) fn cipher<S: Simd<V = V>>(&mut self, simd: S, schedule: &DesSchedule<V>, way: Direction) {
         let [first, second] = &mut self.halves;
+        // The exchange after each cipher is a change of names, which saves 64 moves.
         let (left, right) = if self.is_swapped { (second, first) } else { (first, second) };
         for pair in 0..8 {
             let start = |round: usize| match way {

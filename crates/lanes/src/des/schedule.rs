@@ -52,6 +52,7 @@ impl<V: Vector> DesSchedule<V> {
         for (half, choice) in self.0.chunks_exact_mut(2 * HALF).zip(PC1) {
             for (at, bit) in choice.into_iter().enumerate() {
                 half[at] = rows[place_of(bit)];
+                // The copy behind C (or D) makes every rotation a contiguous slice.
                 half[at + HALF] = half[at];
             }
         }

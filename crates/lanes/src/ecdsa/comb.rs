@@ -81,6 +81,7 @@ fn pick<S: Simd, const N: usize>(
     for n in 0..N {
         let index = index.0[n];
         let (fourth, fifth) = (index.has_any(simd.splat(16)), index.has_any(simd.splat(32)));
+        // Bits 0 to 3 select within two lines; bits 4 and 5 select among the results.
         let low = sixteen(simd, &lines[..2], index).or_if(fourth, sixteen(simd, &lines[2..], index));
         picked.0[n] = match lines.len() {
             8 => low.or_if(

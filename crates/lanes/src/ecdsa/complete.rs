@@ -118,6 +118,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
             sum = self.sum(&sum, &sum);
             for (scalar, point) in [(u, p), (v, q)] {
                 let is_set = scalar.0[bit / 52].has_any(self.f.word(1 << (bit % 52)));
+                // The scalars are public here: the complete formulas serve verification and tests only.
                 if is_set != [0] {
                     sum = self.select(is_set, &sum, &self.sum(&sum, point));
                 }

@@ -23,6 +23,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
             #[inline(always)]
             || {
                 let first: Element<_, L, 1> = a.part(0);
+                // With one part this is the first again and stays unused.
                 let second: Element<_, L, 1> = a.part(N - 1);
                 let mut product = if N == 2 { single.mul(&first, &second) } else { first };
                 let mut others = single.one();
@@ -95,6 +96,7 @@ fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L
     debug_assert_eq!(u, words(&small(1)), "the modulus is not a prime, or a is zero");
     let m = words(&M::LIMBS);
     let reduce = |r: &mut [u64; L]| {
+        // The values are public, so this may branch.
         if !is_below(r, &m) {
             subtract(r, &m);
         }

@@ -48,6 +48,7 @@ pub(crate) fn set_part<V: Vector, const L: usize, const N: usize, const K: usize
 ) {
     for limb in 0..L {
         for k in 0..K {
+            // Pinning keeps the steps of the two parts in the order of the source.
             limbs[limb].0[n + k] = own[limb].0[k].pinned();
         }
     }

@@ -22,6 +22,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
                     powers[power] = self.mul(&powers[power - 1], a);
                 }
                 let mut result = self.one();
+                // Squares and products follow the public exponent only. Even a product with one is computed.
                 for digit in (0..(52 * L) / WINDOW).rev() {
                     for _ in 0..WINDOW {
                         result = self.sqr(&result);

@@ -42,6 +42,7 @@ pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
         },
     );
     let mut wide = halves.sum();
+    // Only products of different limbs occur twice in a square, so the doubling comes before the squares of limbs.
     for column in 1..2 * L - 1 {
         wide.add(column, wide.at(column));
     }
@@ -60,6 +61,7 @@ struct ColumnHalves<V, const L: usize, const N: usize> {
 }
 
 impl<V: Vector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
+    // With eight limbs the second set of columns would not fit in the 32 registers.
     const APART: bool = L <= 5;
 
     #[inline(always)]

@@ -56,6 +56,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
             self.simd.call(
                 #[inline(always)]
                 || {
+                    // ZZ / ZZZ is 1 / Z, so one inverse gives both 1 / ZZ and 1 / ZZZ.
                     let by_z = self.mul(&point.zz, inverse);
                     let x = self.mul(&point.x, &self.sqr(&by_z));
                     let y = self.mul(&point.y, inverse);

@@ -57,6 +57,7 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     for (n, mut parts) in messages.into_iter().enumerate() {
         parts.iter_mut().for_each(|parts| parts[1] = &attempt);
         let mut words = Zeroizing::new(digest_words(simd, parts.each_ref().map(|parts| &parts[..])));
+        // Digest words are big-endian; limbs start with the lowest.
         words.reverse();
         simd.call(
             #[inline(always)]
@@ -75,6 +76,7 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         #[inline(always)]
         || {
             let shift = order.splat(&const { shifted(C::Order::R2, C::BITS, &C::Order::LIMBS) });
+            // low R^2 / R + high 2^BITS R^2 / R is the hash in Montgomery form. Both products share one reduction.
             let sum = order.product(&low, &order.splat(&C::Order::R2));
             order.carry(order.times_onto(sum, &high, &shift))
         },

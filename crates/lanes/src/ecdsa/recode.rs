@@ -44,6 +44,7 @@ pub(crate) fn halve<S: Simd, const L: usize>(
             half[limb] = half[limb] | (scalar[limb + 1].shl::<51>() & simd.splat(1 << 51));
         }
     }
+    // Adds 2^(w m - 1), whose bit is above the halved scalar.
     let top = digits(bits, window) * window - 1;
     half[top / 52] = half[top / 52] | simd.splat(1 << (top % 52));
     half

@@ -37,6 +37,7 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
                     wide.set(row + limb, wide.at(row + limb).madd_lo(digit, word));
                     wide.set(row + limb + 1, wide.at(row + limb + 1).madd_hi(digit, word));
                 }
+                // The low 52 bits of the row are zero now; only its carry is left.
                 wide.add(row + 1, wide.at(row).sar::<52>());
             },
         );
@@ -301,6 +302,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     fn minus_modulus(self, a: &Element<S::V, L, N>) -> (Element<S::V, L, N>, Masks<N>) {
         let mut less = (a.loose() - self.splat(&M::LIMBS)).0;
         propagate(self.simd, &mut less);
+        // The top limb keeps the sign of the difference.
         let is_below = less[L - 1].has_any(self.word(1 << 63));
         (Element(less), is_below)
     }

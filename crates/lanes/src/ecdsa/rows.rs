@@ -16,6 +16,7 @@ fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
         Some(low) => low.shr_each(simd.splat(bit)),
         None => simd.zero(),
     };
+    // 52 bits from bit 13 on reach into the next word.
     if bit > 12
         && let Some(high) = words.get(word + 1)
     {

@@ -74,6 +74,7 @@ pub(crate) fn lanes<T, U, const N: usize>(
 pub(crate) fn is_in_range<M: OddModulus<L>, const L: usize>(integer: &[u8]) -> bool {
     let limbs = limbs_of_bytes::<L>(integer);
     let is_below = minus(&limbs, &M::LIMBS).1;
+    // `&` instead of `&&`: a short circuit would reveal which test failed.
     is_below & (limbs.iter().fold(0, |all, limb| all | limb) != 0)
 }
 

@@ -41,6 +41,8 @@ pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
         if left.is_empty() {
             return;
         }
+        // Two groups in turn hide each other's carries. On the portable leaf that gains nothing and doubles the
+        // code.
         if S::V::UNROLLS && left.len() > LANES {
             sign::<S, C, L, 2>(simd, &mut left, attempt, out);
         } else {
@@ -134,7 +136,10 @@ fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         || {
             let plain = order.leave(k);
             let refused = order.is_zero(&plain);
+            // A zero nonce continues as one, so that the inversion of the whole run stays possible. Its signature
+            // is discarded.
             let plain = order.select(refused, &plain, &order.splat(&super::constants::small(1)));
+            // n is odd, so exactly one of k and n - k is odd, as the recoding requires.
             let negative = order.carry(order.splat(&C::Order::LIMBS).loose() - plain);
             let is_odd = plain.0[0].has_any(order.word(1));
             let odd = order.select(is_odd, &negative, &plain);
@@ -242,6 +247,7 @@ fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         },
     );
     for n in 0..N {
+        // A refused nonce is never used, so the fact of its refusal may be public.
         work.refused[n] = declassify(work.refused[n] | zero[n]);
     }
     [declassify(order.words(&r)), declassify(order.words(&s))]

@@ -110,6 +110,7 @@ fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
             )
         })
         .collect();
+    // s is public, so Euclid's algorithm, whose time depends on it, may invert it.
     order.invert_all_public(&mut inverses);
     let work = |(block, inverse): (&'a [LaneJob<EcdsaVerifyJob<'a>>], &Element<S::V, L, N>)| {
         let scalar = |bytes: fn(&EcdsaVerifyJob<'a>) -> &'a [u8], table| {
@@ -187,6 +188,7 @@ fn add_entry<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 /// Returns the lanes in which term number `term` is subtracted. Each addition turns the sign of the sum.
 #[inline(always)]
 fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N> {
+    // Each addition negates the sum, so the sign of the next summand alternates.
     let mut minus: Masks<N> = turned(term.saturating_sub(1));
     for n in 0..N {
         minus[n] ^= table_digits[n].minus;

@@ -19,6 +19,7 @@ pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usi
     if let Some(padded) = padded.get_mut(..left)
         && let Some((mark, _)) = padded.get_mut(end.len()..).and_then(|padding| padding.split_first_mut())
     {
+        // If the lane already absorbed the mark, only the block with the length is left.
         *mark = if message.len() >= at { 0x80 } else { 0 };
         padded[..end.len()].copy_from_slice(end);
         padded[left - 8..].copy_from_slice(&ending.bits(message.len()).to_be_bytes());

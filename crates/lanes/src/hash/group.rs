@@ -87,6 +87,7 @@ impl<'a> MessageGroup<'a> {
     #[inline(always)]
     fn mask<H: LaneHash>(&self, in_all: bool, in_any: bool, is_set: impl Fn(usize) -> bool) -> HalfMask {
         if in_all || !in_any {
+            // Most steps take this path, since messages of a group have similar lengths.
             return if in_all { HalfMask::MAX } else { 0 };
         }
         let lanes = self.blocks[..H::LANES].iter().rev();
@@ -179,6 +180,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             *running = group.running::<H>(step);
             left += (*running & group.used).count_ones() as usize;
         }
+        // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
         if left <= N * H::ALONE {
             *chains = states;
             return step;

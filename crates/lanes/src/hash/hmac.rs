@@ -81,6 +81,7 @@ pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: 
             let digest_words = H::OUTPUT / 4;
             let mut words = [simd.zero(); WORDS];
             words[..digest_words].copy_from_slice(&inner[..digest_words]);
+            // The padding of the outer message is constant: a digest that follows one block.
             words[digest_words] = simd.splat32(0x8000_0000);
             words[WORDS - 1] = simd.splat32(8 * (ROW + H::OUTPUT) as u32);
             compress::<S, H, 1>(simd, [*outer], [words], [HalfMask::MAX], |_| {})[0]

@@ -104,6 +104,7 @@ impl<'a> PaddedMessage<'a> {
     where
         'a: 'b,
     {
+        // Long parts are hashed in place, without a copy that would have to be erased.
         if self.left >= BLOCK
             && let Some(block) = self.parts[0][self.used..].first_chunk()
         {
@@ -138,6 +139,7 @@ impl<'a> PaddedMessage<'a> {
             buffer[filled] = 0x80;
             self.is_marked = true;
         }
+        // The mark takes one byte and the length 16. Without space for both the length goes to a block of its own.
         if filled + 17 <= BLOCK || filled == 0 {
             buffer[BLOCK - 16..].copy_from_slice(&self.bits.to_be_bytes());
         }

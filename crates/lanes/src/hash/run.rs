@@ -248,11 +248,13 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
+        // Two pairs of groups: one is hashed while the blocks of the other are prefetched.
         let none = || [MessageGroup::new(K::ENDING), MessageGroup::new(K::ENDING)];
         let (mut now, mut next) = (none(), none());
         self.fill(&mut now, part, records);
         while !records.is_empty() {
-            let (these, others) = records.split_at(self.taken(records));
+            let (these, others) = records.split_at(self.count_together(records));
+            // The next groups are read early, because this pass prefetches their first blocks.
             self.fill(&mut next, part, others);
             if these.len() > H::LANES {
                 self.hash(part, these, &now, &next, out);
@@ -268,14 +270,15 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
 impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     /// Returns the number of records that are hashed together: two groups if the second is about as long as the
     /// first, which it waits for.
-    fn taken(&self, records: &[RecordRef]) -> usize {
+    fn count_together(&self, records: &[RecordRef]) -> usize {
         let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
+        // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
         let are_alike = 8 * steps(H::LANES) >= 7 * steps(0);
         records.len().min(if are_alike { 2 * H::LANES } else { H::LANES })
     }
 
     fn fill<'a>(&self, groups: &mut [MessageGroup<'a>; 2], part: &RecordPart<'a>, records: &[RecordRef]) {
-        let mut each = records[..self.taken(records)].chunks(H::LANES);
+        let mut each = records[..self.count_together(records)].chunks(H::LANES);
         for group in groups {
             let records = each.next().unwrap_or_default();
             group.fill::<H>(records.iter().map(|record| part.input(record, 0)));

@@ -89,7 +89,7 @@ impl FastRule {
 
     /// Returns true if a key of this length is valid.
     #[inline(always)]
-    pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
+    pub(super) fn accepts_key(&self, len: Option<usize>) -> bool {
         match self.key_len {
             KeyLenRule::NoKey => true,
             KeyLenRule::Any => len.is_some(),
@@ -131,6 +131,7 @@ pub(super) struct CombinedCheck {
 impl CombinedCheck {
     #[inline(always)]
     pub(super) fn add(&mut self, input: Span, output: Span) {
+        // `&=` instead of a return keeps the loop over records free of branches.
         self.is_long_enough &= match self.rule.output {
             OutputRule::AsLongAsInput => output.len == input.len,
             OutputRule::Between(min, max) => (min..=max).contains(&output.len),
@@ -172,5 +173,6 @@ impl OutputRule {
 
 #[inline(always)]
 fn end(span: Span) -> u64 {
+    // Both are below 2^32, so the sum cannot overflow in 64 bits.
     u64::from(span.start) + u64::from(span.len)
 }

@@ -85,15 +85,16 @@ pub(crate) fn run(
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    const UNFIT: &str = "the outcomes were not made for these records";
+    const MISMATCH: &str = "the outcomes do not match the records: make them with Outcomes::for_jobs";
     if out.parts() != parts.len() {
-        return Err(failed(UNFIT));
+        return Err(failed(MISMATCH));
     }
     for (index, records) in parts.iter().enumerate() {
         let mut out = out.part_mut(index);
+        // Indices and offsets are 32 bits wide: half the memory of a `RecordRef`, which bounds the sorting.
         let is_countable = u32::try_from(records.len).is_ok();
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
-            return Err(failed(UNFIT));
+            return Err(failed(MISMATCH));
         }
         run_part(work, &RecordPart::new(work.shape(), records), &mut out);
     }
@@ -106,6 +107,7 @@ fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartM
     let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
+        // Outcomes can be reused: an old `Done` must not hide a record that a kernel skips.
         out.statuses[window.clone()].fill(Status::Pending);
         part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
@@ -143,7 +145,7 @@ pub(crate) struct RecordPart<'a> {
     /// The conditions of the fast check.
     rule: Option<FastRule>,
     /// The number of keys in `keys` if all pass the fast check, and zero otherwise.
-    plain_keys: u32,
+    valid_keys: u32,
     /// The layout of records of equal length at a constant stride, if all pass the fast check but for their keys.
     equal: Option<EqualRecords>,
 }
@@ -166,6 +168,7 @@ pub(crate) struct Strides {
 impl EqualRecords {
     #[inline(always)]
     fn record(&self, index: u32, key: u32) -> RecordRef {
+        // Cannot wrap: the last record was found to be in bounds, and its offset is the largest.
         let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
         let Self { first, strides } = self;
         RecordRef {
@@ -181,18 +184,20 @@ impl EqualRecords {
 
 impl<'a> RecordPart<'a> {
     fn new(shape: Shape, records: &'a Records<'a>) -> Self {
+        // A table of all keys pays if each is used at least about half a time; a huge key table with few records
+        // must not be walked.
         let recur = records.keys.len() <= 2 * records.len;
         let keys: Vec<_> = if recur { records.keys.iter().map(secret).collect() } else { Vec::new() };
         let rule = FastRule::for_shape(shape, records);
-        let all_will_do = rule.is_some_and(|rule| {
+        let are_keys_valid = rule.is_some_and(|rule| {
             let mut lens = records.keys.iter().map(|key| key.secret().map(SecretBytes::len));
-            recur && lens.all(|len| rule.takes_key(len))
+            recur && lens.all(|len| rule.accepts_key(len))
         });
         let mut part = Self {
             shape,
             records,
             rule,
-            plain_keys: if all_will_do { keys.len() as u32 } else { 0 },
+            valid_keys: if are_keys_valid { keys.len() as u32 } else { 0 },
             keys,
             key: FlatColumn::new(&records.key, records.len),
             second_key: FlatColumn::new(&records.second_key, records.len),
@@ -213,6 +218,8 @@ impl<'a> RecordPart<'a> {
         let last = u32::try_from(self.len().checked_sub(1)?).ok()?;
         let strides =
             Strides { input: self.input.stride()?, output: self.output.stride()?, iv: self.iv.stride()? };
+        // Both columns must have a constant stride too, because the check of the first and the last record covers
+        // them.
         self.aad.stride().and(self.tag.stride())?;
         let first = self.fit_record(0, 0)?;
         self.fit_record(last, 0)?;
@@ -388,13 +395,13 @@ impl<'a> RecordPart<'a> {
         steps: impl Fn(usize) -> usize,
     ) {
         let at_once = self.accept_equal(&window, ordered, out);
-        if at_once.or_else(|| self.accept_plain(&window, ordered, out, steps)).is_some() {
+        if at_once.or_else(|| self.accept_values(&window, ordered, out, steps)).is_some() {
             return;
         }
         ordered.clear();
         let first = window.start as u32;
         for (index, status) in (first..).zip(&mut out.statuses[window]) {
-            let plain = match (self.plain_key(index), &self.equal) {
+            let plain = match (self.valid_key(index), &self.equal) {
                 (Some(key), Some(places)) => Some(places.record(index, key)),
                 (Some(key), None) => self.fit_record(index, key),
                 (None, _) => None,
@@ -420,15 +427,15 @@ impl<'a> RecordPart<'a> {
     ) -> Option<()> {
         let places = self.equal?;
         let keys = self.key.values()?.get(window.clone())?;
-        let mut all_will_do = self.plain_keys > 0;
+        let mut are_keys_valid = self.valid_keys > 0;
         for ((place, index), key) in ordered.equal(keys.len()).iter_mut().zip(window.start as u32..).zip(keys)
         {
             let (KeySource::Table(number) | KeySource::Slot(number)) = *key;
             // Looks at every key even after a failure, so that the loop has no branch.
-            all_will_do &= matches!(key, KeySource::Table(_)) & (number < self.plain_keys);
+            are_keys_valid &= matches!(key, KeySource::Table(_)) & (number < self.valid_keys);
             *place = places.record(index, number);
         }
-        if !all_will_do {
+        if !are_keys_valid {
             return None;
         }
         // Prefetches what the next window reads and writes; the loads run while this window is computed.
@@ -444,7 +451,7 @@ impl<'a> RecordPart<'a> {
     }
 
     /// Accepts all records of a window at once, in order, if all pass the fast check and each has its own values.
-    fn accept_plain(
+    fn accept_values(
         &self,
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
@@ -466,11 +473,13 @@ impl<'a> RecordPart<'a> {
             counts.add(steps(input.len as usize));
         }
         let mut ivs = window.clone().map(|index| self.iv.at(index as u32));
+        // At a constant stride the first and the last IV decide for all.
         let do_ivs_fit = match self.iv.stride() {
             Some(_) => [ivs.next(), ivs.next_back()].into_iter().flatten().all(|iv| rule.fits_iv(iv)),
             None => ivs.all(|iv| rule.fits_iv(iv)),
         };
-        if last_key >= self.plain_keys || !do_ivs_fit || !together.fit() {
+        // All comparisons come after the loop, so that the loop over the records has no branch.
+        if last_key >= self.valid_keys || !do_ivs_fit || !together.fit() {
             return None;
         }
         let mut ordered = ordered.counted(&counts);
@@ -503,20 +512,20 @@ impl<'a> RecordPart<'a> {
 
     /// Returns the index of a record's key if it is in the table and passes the fast check.
     #[inline(always)]
-    fn plain_key(&self, index: u32) -> Option<u32> {
+    fn valid_key(&self, index: u32) -> Option<u32> {
         match self.key.at(index) {
-            KeySource::Table(key) if self.is_plain_key(key) => Some(key),
+            KeySource::Table(key) if self.is_valid_key(key) => Some(key),
             _ => None,
         }
     }
 
     #[inline(always)]
-    fn is_plain_key(&self, key: u32) -> bool {
+    fn is_valid_key(&self, key: u32) -> bool {
         match self.keys.is_empty() {
-            false => key < self.plain_keys,
+            false => key < self.valid_keys,
             true => {
                 let len = self.records.keys.get(key as usize).and_then(Key::secret).map(SecretBytes::len);
-                self.rule.is_some_and(|rule| rule.takes_key(len))
+                self.rule.is_some_and(|rule| rule.accepts_key(len))
             }
         }
     }

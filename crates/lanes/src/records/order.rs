@@ -74,6 +74,7 @@ impl OrderedRecords {
     pub(crate) fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[RecordRef] {
         let steps = |record: &RecordRef| steps(record.len as usize);
         if matches!(self.order, SortState::OfBatch) {
+            // Equal costs are common, and then the order of the batch is sequential in memory.
             let Some(first) = self.accepted.first().map(steps) else { return &[] };
             if self.accepted.iter().all(|record| steps(record) == first) {
                 return &self.accepted;
@@ -110,6 +111,7 @@ impl StepCounts {
     fn places<'o>(&self, sorted: &'o mut Vec<RecordRef>) -> SortedSlots<'o> {
         let (mut next, mut end) = (self.0, 0);
         for count in &mut next {
+            // Counts become start positions: a counting sort in one pass, stable and without comparisons.
             (*count, end) = (end, end + *count);
         }
         sorted.resize(end as usize, RecordRef::default());
@@ -128,5 +130,6 @@ impl SortedSlots<'_> {
 
 #[inline(always)]
 fn bucket(steps: usize) -> usize {
+    // Inverted, so that ascending buckets are descending costs. Bucket 0 takes all costs of 96 and more.
     BUCKETS - steps.min(BUCKETS)
 }

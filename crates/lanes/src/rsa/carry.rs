@@ -74,6 +74,7 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
 #[inline(always)]
 fn carry_column<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
     let sum = column + *carry;
+    // An arithmetic shift, so that a borrow propagates as a negative carry.
     *carry = sum.sar::<LIMB_BITS>();
     sum & simd.splat(LIMB)
 }

@@ -37,6 +37,7 @@ pub(super) fn gather_into<S: Simd>(simd: S, numbers: [&[u64]; LANES], out: &mut 
 
 #[inline(always)]
 fn words_at(number: &[u64], at: usize) -> Words {
+    // Numbers are padded to eight words, so this is the usual case; the copy below serves short numbers.
     if let Some(words) = number.get(at..at + LANES).and_then(<[u64]>::first_chunk) {
         return *words;
     }
@@ -140,6 +141,7 @@ fn bits_at<S: Simd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
     if let Some(digit) = digits.get(first) {
         bits = digit.shr_each(simd.splat(shift as u64));
     }
+    // 64 bits can span three digits of 52 bits.
     for next in 1..=WORD_BITS.div_ceil(width) {
         if let Some(digit) = digits.get(first + next) {
             bits = bits | digit.shl_each(simd.splat((next * width - shift) as u64));

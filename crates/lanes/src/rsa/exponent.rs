@@ -19,6 +19,7 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
         let byte = exponent.len().checked_sub(1 + at / 8).and_then(|at| exponent.get(at)).copied();
         u64::from(byte.unwrap_or(0) >> (at % 8) & 1)
     };
+    // Folds all bits above the bound without a branch on them.
     let beyond = (bits..8 * exponent.len()).fold(0, |beyond, at| beyond | bit(at));
     let digit =
         |at: usize| (0..WINDOW_BITS).fold(0, |digit, place| digit | bit(at * WINDOW_BITS + place) << place);
@@ -97,7 +98,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
     fn multiply_by_entries(&mut self, count: usize) {
         match &self.windows[..count] {
             [first, second] => {
-                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)])
+                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)]);
             }
             [one, ..] => self.streams.multiply(0, &[PlainFactor(&*one.entry)]),
             [] => {}
@@ -128,6 +129,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
                 index: window.digits[step],
                 entry: window.entry,
             });
+            // The first digit selects the start value, which saves four squares of one.
             if step == 0 {
                 choices
                     .enumerate()
@@ -149,9 +151,9 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         for (at, ones) in ones.iter().enumerate() {
             let PowerWindows { table, entry, .. } = &mut self.windows[at];
             gather_into(simd, *ones, entry);
-            enter(table, 0, entry);
+            store_entry(table, 0, entry);
             entry.copy_from_slice(self.streams.value(at));
-            enter(table, 1, entry);
+            store_entry(table, 1, entry);
         }
         for index in 2..ENTRIES {
             if index % 2 == 0 {
@@ -166,13 +168,13 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
                 self.multiply_by_entries(count);
             }
             for (at, window) in self.windows[..count].iter_mut().enumerate() {
-                enter(window.table, index, self.streams.value(at));
+                store_entry(window.table, index, self.streams.value(at));
             }
         }
     }
 }
 
-fn enter<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
+fn store_entry<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
     for (limb, entries) in value.iter().zip(table.chunks_exact_mut(ENTRIES)) {
         entries[entry] = *limb;
     }

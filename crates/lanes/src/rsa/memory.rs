@@ -40,6 +40,7 @@ impl VectorSpan {
 
     /// Returns the number of vectors to skip after `end` vectors.
     fn gap(self, end: usize) -> usize {
+        // The base of the allocation does not matter: only differences of offsets decide which loads wait.
         self.place.map_or(0, |place| (place + PAGE - end % PAGE) % PAGE)
     }
 }

@@ -53,6 +53,7 @@ const MAX_EXPONENT_BITS: u16 = 16_384;
 /// without CRT runs in one group alone.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let (bits, max) = match shape {
+        // Public operations take microseconds, so 64 of them never hold a worker for long.
         Shape::RsaPublic { bits, .. } => (bits, 64),
         Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
         Shape::RsaPrivate { bits } => (bits, if bits <= 3072 { 16 } else { LANES }),
@@ -61,7 +62,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         }
         _ => return None,
     };
-    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max: max })
+    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max })
 }
 
 /// Checks that an input of the modulus's length is in [0, n-1]. RFC 8017 5.1. The comparison is not constant time:
@@ -71,7 +72,7 @@ fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
 }
 
 /// Writes the results of a group, one number of carried limbs per lane.
-fn release<S: Simd, T>(
+fn write_results<S: Simd, T>(
     group: &[LaneJob<T>],
     limbs: &[S::V],
     staging: &mut convert::Staging<S>,

@@ -7,7 +7,7 @@ use super::exponent::{Digits, PowerGroups, digits};
 use super::memory::SpanMemory;
 use super::number::{self as integer, Limbs};
 use super::public::PublicModulus;
-use super::{check_range, release};
+use super::{check_range, write_results};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
@@ -57,7 +57,7 @@ pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
         powers.multiply_by_constants(&constants(|key| &key.modulus.radix_squared));
         powers.raise(&constants(|key| &key.radix));
         for (at, group) in groups().enumerate() {
-            release(group, powers.leave_montgomery(at), &mut staging, out);
+            write_results(group, powers.leave_montgomery(at), &mut staging, out);
         }
     }
 }

@@ -59,6 +59,7 @@ pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
             sum[j - 1] = carry as u64 & LIMB;
             carry >>= LIMB_BITS;
         }
+        // `top` is the carry above the highest limb, which the next round takes up.
         top += carry as u64;
         sum[n.len() - 1] = top & LIMB;
         top >>= LIMB_BITS;

@@ -10,7 +10,7 @@ use super::exponent::{Digits, PowerGroups, digits};
 use super::memory::{FreeSpans, SpanMemory, VectorSpan};
 use super::number::{self as integer, Limbs};
 use super::streams::limbs_for;
-use super::{carry, check_range, release};
+use super::{carry, check_range, write_results};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
@@ -49,6 +49,7 @@ impl PrivateKey {
         let q = PrimeHalf::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
         let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
+        // The recombination is only right for the primes of n.
         let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
             && integer::is_below(&coefficient, &p.modulus);
         let coefficient = integer::padded(&coefficient);
@@ -68,6 +69,7 @@ impl PrimeHalf {
         {
             return Err(Status::BadKey);
         }
+        // Primes are secret, so these constants come from constant-time arithmetic and not from a division.
         let radix = integer::radix_mod(&modulus);
         let squared = integer::radix_squared_mod(&radix, &modulus);
         let cubed = integer::montgomery_product(&squared, &squared, &modulus);
@@ -93,7 +95,7 @@ pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     for group in jobs.chunks(LANES) {
         staging.read(per_lane(group, |job| job.input), halves.input);
         halves.transform(per_lane(group, |job| job.key));
-        release(group, halves.result, &mut staging, out);
+        write_results(group, halves.result, &mut staging, out);
     }
 }
 
@@ -128,14 +130,14 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
     /// Computes the result of the input under eight keys.
     fn transform(&mut self, keys: [&PrivateKey; LANES]) {
         let primes = [keys.map(|key| &key.p), keys.map(|key| &key.q)];
-        self.enter(primes);
+        self.enter_montgomery(primes);
         self.powers.raise(&primes.map(|primes| primes.map(|prime| &prime.radix[0][..])));
         self.recombine(keys);
     }
 
     /// Brings the input into Montgomery form. The input is `low + high R`, so its form is `low R^2 / R + high R^3 /
     /// R`.
-    fn enter(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
+    fn enter_montgomery(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
         let Self { powers, input, own, .. } = self;
         let simd = powers.streams.simd();
         for (at, primes) in primes.iter().enumerate() {
@@ -143,6 +145,7 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
             gather_into(simd, primes.map(|prime| &prime.modulus[..]), place);
             powers.set_exponents(at, primes.map(|prime| &prime.digits[..]));
         }
+        // The input has the length of n and is above the primes. Splitting it at R avoids a division.
         let (low, high) = input.split_at(own[0].len());
         for (input, power) in [(low, 1), (high, 2)] {
             for (at, own) in own.iter_mut().enumerate() {

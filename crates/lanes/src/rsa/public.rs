@@ -7,7 +7,7 @@ use super::factor::PlainFactor;
 use super::memory::{FreeSpans, SpanMemory, VectorSpan, number};
 use super::number::{self as integer, Limbs};
 use super::streams::{ModulusStreams, limbs_for};
-use super::{carry, check_range, release};
+use super::{carry, check_range, write_results};
 use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Simd, Vector};
 
@@ -68,6 +68,7 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
+    // A second group costs memory even if it is idle, so small runs allocate one.
     let count = jobs.len().div_ceil(LANES).min(2);
     let mut memory = SpanMemory::new(simd, PublicGroups::<S>::spans(limbs, count));
     let mut groups = PublicGroups::new(simd, limbs, count, &mut memory.places());
@@ -78,13 +79,14 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
         }
         let count = pair.len().div_ceil(LANES);
         groups.enter_montgomery(count);
+        // 65,537 is nearly universal: squares alone, and no test of exponent bits.
         if pair.iter().all(|job| job.job.key.e == F4) {
             groups.power_f4(count);
         } else {
             pair.chunks(LANES).enumerate().for_each(|(at, jobs)| groups.power_any(at, jobs));
         }
         for (at, jobs) in pair.chunks(LANES).enumerate() {
-            release(jobs, groups.finish(at), &mut staging, out);
+            write_results(jobs, groups.finish(at), &mut staging, out);
         }
     }
 }

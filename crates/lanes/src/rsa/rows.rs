@@ -70,6 +70,7 @@ impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
         };
         debug_assert!(b.len() == n.len() && out.len() == n.len());
         for index in 0..b.len() {
+            // The first square of the diagonal is part of its tile, which computes the doubles too.
             if A::IS_SQUARE && index > 0 {
                 let columns = &mut from.as_chunks_mut::<W>().0[index..];
                 simd.call(

@@ -31,6 +31,7 @@ pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: us
             |at| {
                 windows[at].add_row(factors[at].limb(row), streams[at].value);
                 windows[at].cancel_row(simd, S::V::fetch(streams[at].inverse), streams[at].n);
+                // The vanished column leaves below, and zero enters above.
                 windows[at].slide(simd.zero());
             },
         );

@@ -182,6 +182,7 @@ impl<S: Simd> ModulusStream<'_, S> {
         factor: impl FnOnce(&'s [S::V]) -> A,
         scratch: &mut RowScratch<'_, S::V>,
     ) {
+        // Rows of tiles read the old value until the last row, so the product goes to the other buffer.
         std::mem::swap(&mut self.value, &mut self.last);
         let task = ProductTask {
             factor: factor(self.last),

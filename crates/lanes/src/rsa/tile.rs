@@ -68,6 +68,7 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
                 window.slide(V::fetch(&self.entering[row]));
             },
         );
+        // Rows of a square differ in length, so each needs code of its own.
         if PART == part::SQUARE {
             rounds::<V, W>(0, step);
         } else {

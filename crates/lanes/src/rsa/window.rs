@@ -118,6 +118,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
     #[inline(always)]
     pub(super) fn cancel_row<S: Simd<V = V>>(&mut self, simd: S, inverse: V, n: &[V; W]) -> V {
         let quotient = simd.zero().pinned_lo(self.low[0], inverse);
+        // Adding the largest limb rounds up, so any nonzero low bits carry one.
         let carry = (self.low[0] + simd.splat(LIMB)).shr::<LIMB_BITS>();
         self.low[1] = (self.low[1] + carry).pinned_hi(quotient, V::fetch(&n[0]));
         rounds::<V, W>(
@@ -186,6 +187,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
 /// its own.
 #[inline(always)]
 pub(super) fn rounds<V: Vector, const N: usize>(first: usize, mut body: impl FnMut(usize)) {
+    // The calls below are written out up to 19.
     const { assert!(N <= 20) };
     if !V::UNROLLS {
         (first..N).for_each(body);

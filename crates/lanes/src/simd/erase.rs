@@ -13,5 +13,6 @@ pub(crate) fn erase(bytes: &mut [u8]) {
         unsafe { std::ptr::write_volatile(chunk, [0; 64]) };
     }
     rest.zeroize();
+    // Keeps later code, such as the release of the memory, behind the writes.
     compiler_fence(Ordering::SeqCst);
 }

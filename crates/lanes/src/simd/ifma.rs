@@ -27,6 +27,7 @@ pub(crate) struct ZmmVector(__m512i);
 impl IfmaSimd {
     /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
     pub(crate) fn detect() -> Option<Self> {
+        // std checks XCR0 too, so a system that does not save the registers has no such feature.
         let has_all = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512ifma")
             && is_x86_feature_detected!("avx512vl")

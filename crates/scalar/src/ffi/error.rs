@@ -21,6 +21,7 @@ impl LibraryError {
             if code == 0 {
                 return error;
             }
+            // The loop reads on after the first error: a rest in the queue would be reported by the next failure.
             error.code = code;
             error.is_out_of_memory |= reason(code) == sys::ERR_R_MALLOC_FAILURE;
         }

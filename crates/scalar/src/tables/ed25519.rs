@@ -106,6 +106,7 @@ pub(super) fn verify(signed: &[SignedInput<'_, EdwardsKeyTable>]) -> Vec<Option<
 /// Computes S B - h A, which must equal R, with h = SHA-512(R || A || M) mod L. Returns None if S is not below L.
 fn commitment(signed: &SignedInput<'_, EdwardsKeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
     let (commitment, response) = signed.signature.split_at(32);
+    // Decoding fails for S at or above L, as RFC 8032 5.1.7 requires.
     let response = Scalar::decode(response)?.encode();
     let mut hash = Sha512::new();
     [commitment, &signed.table.public, signed.input].iter().for_each(|part| hash.update(part));
@@ -196,6 +197,8 @@ impl Extended {
 impl Affine {
     pub(super) fn negated_if(&self, is_negative: bool) -> Self {
         let (mut point, mask) = (*self, u32::from(is_negative).wrapping_neg());
+        // Negation exchanges y + x and y - x and turns the sign of the product. The masks avoid a branch that would
+        // be mispredicted half the time.
         GF25519::cswap(&mut point.sum, &mut point.difference, mask);
         point.product.set_cond(&-self.product, mask);
         point

@@ -58,6 +58,7 @@ impl CurveParams<5> for P256 {
 
     fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
+        // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 5>(simd))
     }
 

@@ -63,6 +63,7 @@ impl CurveParams<8> for P384 {
 
     fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
+        // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 8>(simd))
     }
 

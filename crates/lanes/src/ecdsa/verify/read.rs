@@ -30,6 +30,7 @@ pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
     operation: &'a Operation<'a>,
 ) -> Result<EcdsaVerifyJob<'a>, Status> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
+    // A bad key takes precedence over a bad signature, as on the scalar engine.
     let key = public_key::<S, C, L>(simd, operation.key).ok_or(Status::BadKey)?;
     let (r, s) = signature.split_at(C::BYTES);
     if !is_in_range::<C::Order, L>(r) || !is_in_range::<C::Order, L>(s) {

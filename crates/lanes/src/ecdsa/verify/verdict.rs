@@ -28,10 +28,12 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
             (is_good, f.is_zero(&f.leave(&work.point.zz)))
         },
     );
+    // ZZ is zero after equal or opposite summands. An attacker can choose such signatures, so the answer must be
+    // exact.
     if is_exception != [0; N] {
         let keys = keys::<S, C, L, N>(simd, work.block);
         for n in 0..N {
-            let exact = exactly::<S, C, L>(
+            let exact = is_valid_exactly::<S, C, L>(
                 simd,
                 work.scalars.map(|scalar| scalar.part(n)),
                 &AffinePoint { x: keys.x.part(n), y: keys.y.part(n) },
@@ -53,6 +55,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     z: &Element<S::V, L, N>,
 ) -> Masks<N> {
     let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    // r is x mod n, and p is above n: for small r there are two candidates for x.
     let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
     let is_below = f.is_below_modulus(&other);
     let first = f.reduce_weakly(f.times(&f.enter(r), z) - *x);
@@ -65,7 +68,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes the same for one group by complete additions.
-fn exactly<S: Simd, C: CurveParams<L>, const L: usize>(
+fn is_valid_exactly<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],
     key: &AffinePoint<S::V, L, 1>,

@@ -141,6 +141,8 @@ impl HalvingSums {
             for pair in self.terms[sum.start..sum.start + sum.count].chunks_exact(2) {
                 let mut run = pair[1].x - pair[0].x;
                 if run.iszero() != 0 {
+                    // Equal x means equal or opposite points, for which this addition is undefined. AWS-LC decides
+                    // about such a signature.
                     sum.is_exceptional = true;
                     run = GFp256::ONE;
                 }
