@@ -18,7 +18,7 @@ pub(crate) type Hash = SmallVec<[u8; 32]>;
 /// The number of canonical bytes of a body that are kept. A longer body is hashed while it arrives.
 const KEPT: usize = 64 << 10;
 
-/// The identity of one input of a [`HashBatch`].
+/// The identity of one input of a [`DigestBatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DigestId {
     Input { alg: DigestAlg, index: u32 },
@@ -27,7 +27,7 @@ pub(crate) enum DigestId {
 
 /// A batch of inputs that are hashed together.
 #[derive(Debug, Default)]
-pub(crate) struct HashBatch {
+pub(crate) struct DigestBatch {
     /// The bytes of all inputs. Callers append to it.
     pub(crate) data: Vec<u8>,
     sha1: Vec<InputSource>,
@@ -35,7 +35,7 @@ pub(crate) struct HashBatch {
     growths: Vec<GrowingInputs>,
 }
 
-/// The digests of a [`HashBatch`].
+/// The digests of a [`DigestBatch`].
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     sha1: Vec<u8>,
@@ -43,7 +43,7 @@ pub(crate) struct Digests {
     grown: Vec<Vec<Hash>>,
 }
 
-impl HashBatch {
+impl DigestBatch {
     /// Adds a range of the data as an input.
     pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<DigestId, JobError> {
         let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash in one batch" };
@@ -239,7 +239,11 @@ impl<'m> WholeBody<'m> {
         Self { body, canonical: SmallVec::new(), hashed: HashedBodies::new() }
     }
 
-    pub(crate) fn hashed(&mut self, gather: &mut HashBatch, need: BodyNeed) -> Result<HashedBody, JobError> {
+    pub(crate) fn hashed(
+        &mut self,
+        gather: &mut DigestBatch,
+        need: BodyNeed,
+    ) -> Result<HashedBody, JobError> {
         if let Some(known) = find_body(&self.hashed, need) {
             return Ok(known.clone());
         }
@@ -316,7 +320,7 @@ impl BodyHasher {
     }
 
     /// Ends the body. Kept bytes go to the batch.
-    pub(crate) fn finish(self, gather: &mut HashBatch) -> Result<HashedBody, JobError> {
+    pub(crate) fn finish(self, gather: &mut DigestBatch) -> Result<HashedBody, JobError> {
         let Self { need, canonicalizer, mut kept } = self;
         canonicalizer.finish(&mut |canonical| kept.take(canonical));
         let len = kept.len;
@@ -345,7 +349,7 @@ impl StreamedDigest {
         self.bytes.clear();
     }
 
-    fn finish(mut self, gather: &mut HashBatch) -> Result<BodyHash, JobError> {
+    fn finish(mut self, gather: &mut DigestBatch) -> Result<BodyHash, JobError> {
         if self.chain.is_none() {
             let start = gather.data.len();
             gather.data.extend_from_slice(&self.bytes);
@@ -369,7 +373,7 @@ mod tests {
 
     fn digest(alg: DigestAlg, data: &[u8]) -> Vec<u8> {
         let accelerator = &engines()[0];
-        let mut gather = HashBatch { data: data.to_vec(), ..HashBatch::default() };
+        let mut gather = DigestBatch { data: data.to_vec(), ..DigestBatch::default() };
         let id = gather.add(alg, 0..data.len()).unwrap();
         gather.run(accelerator).unwrap().get(id).to_vec()
     }
@@ -385,7 +389,7 @@ mod tests {
                         let mut hasher = BodyHasher::new(&accelerator, need);
                         text.chunks(piece).for_each(|chunk| hasher.push(chunk));
                         assert!(hasher.kept.bytes.len() < KEPT);
-                        let mut gather = HashBatch::default();
+                        let mut gather = DigestBatch::default();
                         let body = hasher.finish(&mut gather).unwrap();
                         let digests = gather.run(&accelerator).unwrap();
                         let hashed = limit.map_or(text.len(), |limit| limit as usize);
@@ -401,7 +405,7 @@ mod tests {
     #[test]
     fn finds_the_digest_of_each_input_of_a_batch() {
         for accelerator in engines() {
-            let mut gather = HashBatch { data: b"abcabc".to_vec(), ..HashBatch::default() };
+            let mut gather = DigestBatch { data: b"abcabc".to_vec(), ..DigestBatch::default() };
             let both = [DigestAlg::Sha256, DigestAlg::Sha1];
             let ids = both.map(|alg| [gather.add(alg, 0..3).unwrap(), gather.add(alg, 2..2).unwrap()]);
             let digests = gather.run(&accelerator).unwrap();

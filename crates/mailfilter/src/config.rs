@@ -38,7 +38,7 @@ pub struct FilterConfig {
     /// The settings for signing.
     pub signing: SigningSettings,
     /// The settings for verifying.
-    pub verifying: VerifySettings,
+    pub verifying: VerifyingSettings,
     /// The settings for ARC chains.
     pub arc: ArcSettings,
     /// The responses to faulty messages.
@@ -147,7 +147,7 @@ pub struct SigningSettings {
 /// The settings for verifying.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct VerifySettings {
+pub struct VerifyingSettings {
     /// The minimum length of RSA keys in bits, 1024 to 4096.
     pub min_rsa_bits: u32,
     /// True if rsa-sha1 may pass.
@@ -271,7 +271,7 @@ impl Default for FilterConfig {
             trusted_results: TrustedResults::default(),
             listen: ListenSettings::default(),
             signing: SigningSettings::default(),
-            verifying: VerifySettings::default(),
+            verifying: VerifyingSettings::default(),
             arc: ArcSettings::default(),
             on: FaultResponses::default(),
             dns: DnsSettings::default(),
@@ -309,7 +309,7 @@ impl Default for SigningSettings {
     }
 }
 
-impl Default for VerifySettings {
+impl Default for VerifyingSettings {
     fn default() -> Self {
         let VerifyPolicy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
             VerifyPolicy::default();

@@ -193,7 +193,7 @@ impl SigningTable {
         path: &Path,
         before: Option<&Self>,
     ) -> Result<Self, SigningTableError> {
-        let mut builder = TableBuilder::new(path.parent().unwrap_or(Path::new("")), before);
+        let mut builder = SigningTableBuilder::new(path.parent().unwrap_or(Path::new("")), before);
         for row in rows {
             let line = row.number;
             builder.add(row).map_err(|fault| SigningTableError::Line {
@@ -257,7 +257,7 @@ fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sy
 }
 
 /// A builder of a table.
-struct TableBuilder<'a> {
+struct SigningTableBuilder<'a> {
     table: SigningTable,
     directory: &'a Path,
     before: Option<&'a SigningTable>,
@@ -265,7 +265,7 @@ struct TableBuilder<'a> {
     words: HashSet<Arc<str>>,
 }
 
-impl<'a> TableBuilder<'a> {
+impl<'a> SigningTableBuilder<'a> {
     fn new(directory: &'a Path, before: Option<&'a SigningTable>) -> Self {
         Self { table: SigningTable::default(), directory, before, words: HashSet::new() }
     }

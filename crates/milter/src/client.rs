@@ -6,17 +6,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::protocol::{
-    Actions, AddressFamily, CHUNK_BYTES, ConnectInfo, EncodeError, EnvelopeAddress, FilterReply,
-    FrameDecoder, MacroPairs, MessageChange, MilterCommand, NegotiationOptions, ProtocolError, Steps,
-    VERSION, code,
+    Actions, AddressFamily, CHUNK_BYTES, ConnectInfo, EncodeError, EnvelopeAddress, FilterReply, MacroPairs,
+    MessageChange, MilterCommand, MilterDecoder, NegotiationOptions, ProtocolError, Steps, VERSION, code,
 };
-use crate::server::ByteStream;
+use crate::server::MilterStream;
 use crate::socket::{MilterSocket, resolve};
 
 /// A connection to a filter.
 pub struct MilterClient {
-    stream: Box<dyn ByteStream>,
-    decoder: FrameDecoder,
+    stream: Box<dyn MilterStream>,
+    decoder: MilterDecoder,
     out: Vec<u8>,
     agreed: NegotiationOptions,
     progress: u64,
@@ -91,7 +90,7 @@ impl MilterClient {
     pub fn over(stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static) -> Self {
         Self {
             stream: Box::new(stream),
-            decoder: FrameDecoder::default(),
+            decoder: MilterDecoder::default(),
             out: Vec::new(),
             agreed: NegotiationOptions::default(),
             progress: 0,

@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
 
 use crate::counters::{MilterCounters, count};
-use crate::protocol::FrameDecoder;
+use crate::protocol::MilterDecoder;
 use crate::session::{FilterFactory, MtaSocket};
 use crate::socket::MilterSocket;
 use connection::{ConnectionEnd, MilterConnection};
@@ -65,7 +65,7 @@ impl Default for MilterSettings {
             idle: Duration::from_secs(7210),
             drain: Duration::from_secs(30),
             progress: Duration::from_secs(10),
-            frame_bytes: FrameDecoder::DEFAULT_MAX_BYTES,
+            frame_bytes: MilterDecoder::DEFAULT_MAX_BYTES,
             unix_mode: 0o660,
             unix_users: None,
             unix_group: None,
@@ -257,7 +257,7 @@ impl AcceptLogLimits {
 
 /// Serves a connection, or closes it if the limit is reached.
 fn admit<F: FilterFactory>(
-    stream: Box<dyn ByteStream>,
+    stream: Box<dyn MilterStream>,
     socket: MtaSocket,
     shared: &Arc<ServerContext<F>>,
     connections: &mut JoinSet<()>,
@@ -276,7 +276,7 @@ fn admit<F: FilterFactory>(
 }
 
 async fn serve_connection<F: FilterFactory>(
-    stream: Box<dyn ByteStream>,
+    stream: Box<dyn MilterStream>,
     socket: MtaSocket,
     shared: Arc<ServerContext<F>>,
     _guard: ConnectionGuard,
@@ -316,9 +316,9 @@ fn record_end(counters: &MilterCounters, ended: Result<(), JoinError>) {
 }
 
 /// A stream of bytes.
-pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait MilterStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> MilterStream for T {}
 
 /// A connection that counts against the limit until it is dropped.
 struct ConnectionGuard {

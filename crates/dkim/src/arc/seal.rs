@@ -11,7 +11,7 @@ use super::sets::{
 use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::fold::FoldedField;
 use crate::hash::{
-    BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
+    BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,
 };
 use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::results;
@@ -120,7 +120,7 @@ pub struct SealedResults<'a> {
 pub struct SealIntake<'m> {
     sealer: &'m ArcSealer,
     now_s: u64,
-    gather: HashBatch,
+    gather: DigestBatch,
     requests: Vec<Result<SealRequest<'m>, SealError>>,
 }
 
@@ -137,7 +137,7 @@ impl<'m> SealIntake<'m> {
     /// Makes an empty batch. `now_s` is the time in seconds since 1970.
     #[must_use]
     pub fn new(sealer: &'m ArcSealer, now_s: u64) -> Self {
-        Self { sealer, now_s, gather: HashBatch::default(), requests: Vec::new() }
+        Self { sealer, now_s, gather: DigestBatch::default(), requests: Vec::new() }
     }
 
     /// Adds a message and the results of verifying it, its chain included.
@@ -227,7 +227,7 @@ impl<'m> SealIntake<'m> {
 
 /// The next field to hash and sign of each message.
 struct SealStage<'m> {
-    gather: HashBatch,
+    gather: DigestBatch,
     parts: Vec<Result<PendingSet<'m>, SealError>>,
 }
 
@@ -247,7 +247,7 @@ impl<'m> SealStage<'m> {
         requests: Vec<Result<SealRequest<'m>, SealError>>,
         digests: &Digests,
     ) -> Result<Self, JobError> {
-        let mut gather = HashBatch::default();
+        let mut gather = DigestBatch::default();
         let mut part = |request: SealRequest<'m>| {
             let SealRequest { headers, body, number, .. } = &request;
             let names = names_of(signer, headers);
@@ -261,7 +261,7 @@ impl<'m> SealStage<'m> {
     }
 
     fn seals(self, signer: &DkimSigner, now_s: u64, answers: &Answers) -> Result<Self, JobError> {
-        let mut gather = HashBatch::default();
+        let mut gather = DigestBatch::default();
         let seal = |part: PendingSet<'m>, answer: Result<&[u8], JobError>| {
             let message = signed(part.unsigned, answer?);
             let unsigned = seal_of(signer, &part.request, now_s);
@@ -279,7 +279,7 @@ impl<'m> SealStage<'m> {
         let set = |part: PendingSet<'m>, answer: Result<&[u8], JobError>| {
             Ok(PendingSet { unsigned: signed(part.unsigned, answer?), ..part })
         };
-        Ok(Self { gather: HashBatch::default(), parts: each(self.parts, answers, set) })
+        Ok(Self { gather: DigestBatch::default(), parts: each(self.parts, answers, set) })
     }
 
     fn jobs<'a>(&self, signer: &'a DkimSigner, digests: &'a Digests) -> Vec<Job<'a>> {

@@ -18,7 +18,7 @@ use crate::verdict::{FailReason, SignatureResult};
 #[derive(Debug)]
 // Nearly all signatures are hashed. A box would cost an allocation for each of them.
 #[allow(clippy::large_enum_variant)]
-pub(super) enum PendingSignature<'m> {
+pub(super) enum UnverifiedSignature<'m> {
     Done(Box<SignatureResult>),
     /// The signature cannot pass, whatever its key is. Its record is looked up all the same, because it may have
     /// `t=y`.
@@ -37,7 +37,7 @@ pub(super) enum PendingSignature<'m> {
 /// The signatures of one message before their hashes are known.
 #[derive(Debug, Default)]
 pub(super) struct PendingMessage<'m> {
-    pub(super) signatures: SmallVec<[PendingSignature<'m>; 2]>,
+    pub(super) signatures: SmallVec<[UnverifiedSignature<'m>; 2]>,
     pub(super) chain: Option<PendingChain<'m>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct PendingMessage<'m> {
 pub(super) struct PendingChain<'m> {
     pub(super) sets: usize,
     pub(super) fault: Option<ChainFault>,
-    pub(super) signatures: Vec<PendingSignature<'m>>,
+    pub(super) signatures: Vec<UnverifiedSignature<'m>>,
 }
 
 /// The result of verifying one message.
@@ -165,15 +165,15 @@ impl<'m> HashedMessages<'m> {
     /// have `t=y` or be missing, and both take precedence over the body hash. RFC 6376 3.6.1 and 6.1.2.
     fn judge(
         &mut self,
-        pending: PendingSignature<'m>,
+        pending: UnverifiedSignature<'m>,
         place: ResultPosition,
         wanted: &mut WantedRecords,
         digests: &Digests,
     ) -> SignatureResult {
         let (signature, hash, reason) = match pending {
-            PendingSignature::Done(result) => return *result,
-            PendingSignature::Refused { signature, reason } => (signature, Hash::new(), Some(reason)),
-            PendingSignature::Hashed { signature, hash, body } => {
+            UnverifiedSignature::Done(result) => return *result,
+            UnverifiedSignature::Refused { signature, reason } => (signature, Hash::new(), Some(reason)),
+            UnverifiedSignature::Hashed { signature, hash, body } => {
                 let reason = body.and_then(|body| body_fault(&signature, &body, digests, &self.policy));
                 (signature, digests.get(hash).into(), reason)
             }

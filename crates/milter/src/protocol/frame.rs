@@ -23,7 +23,7 @@ pub struct MilterFrame<'a> {
 /// A decoder of frames from a stream. Bytes are read straight into its memory. An incomplete frame is moved to the
 /// front at most once, if the rest of it would not fit behind it.
 #[derive(Debug)]
-pub struct FrameDecoder {
+pub struct MilterDecoder {
     /// The received bytes are `start..end`. The rest may be overwritten.
     buffer: Vec<u8>,
     start: usize,
@@ -31,7 +31,7 @@ pub struct FrameDecoder {
     max: u32,
 }
 
-impl FrameDecoder {
+impl MilterDecoder {
     /// The default limit of a frame in bytes. 1 MiB is the maximum that an MTA can negotiate with `libmilter`.
     pub const DEFAULT_MAX_BYTES: u32 = 1 << 20;
 
@@ -125,7 +125,7 @@ impl FrameDecoder {
     }
 }
 
-impl Default for FrameDecoder {
+impl Default for MilterDecoder {
     fn default() -> Self {
         Self::new(Self::DEFAULT_MAX_BYTES)
     }
@@ -182,7 +182,7 @@ mod tests {
 
     /// Decodes the bytes in pieces of `step` bytes.
     fn cut(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         let mut frames = Vec::new();
         for piece in bytes.chunks(step) {
             decoder.push(piece);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn decodes_frames_read_into_the_buffer() {
         let bytes = [frame(70_000, 1), frame(9, 2)].concat();
-        let (mut decoder, mut rest, mut found) = (FrameDecoder::default(), bytes.as_slice(), Vec::new());
+        let (mut decoder, mut rest, mut found) = (MilterDecoder::default(), bytes.as_slice(), Vec::new());
         while !rest.is_empty() {
             let space = decoder.space();
             let count = space.len().min(rest.len());
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_empty_decoder_releases_memory() {
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&frame(900_000, 0));
         assert!(decoder.next_frame().unwrap().is_some());
         assert_eq!(decoder.space().len(), INITIAL_BYTES);
@@ -241,13 +241,13 @@ mod tests {
             (101, ProtocolError::TooLong { found: 101, max: 100 }),
             (u32::MAX, ProtocolError::TooLong { found: u32::MAX, max: 100 }),
         ] {
-            let mut decoder = FrameDecoder::new(100);
+            let mut decoder = MilterDecoder::new(100);
             decoder.push(&u32::to_be_bytes(found));
             assert_eq!(decoder.next_frame(), Err(wanted));
             assert_eq!(decoder.next_frame(), Err(wanted));
             assert_eq!(decoder.space().len(), INITIAL_BYTES - 4);
         }
-        let mut decoder = FrameDecoder::new(100);
+        let mut decoder = MilterDecoder::new(100);
         decoder.push(&frame(100, 7));
         assert_eq!(decoder.next_frame().unwrap().unwrap().data.len(), 99);
     }

@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{ByteStream, ServerContext, draining};
+use super::{MilterStream, ServerContext, draining};
 use crate::counters::{MilterCounters, count};
-use crate::protocol::{EncodeError, FilterReply, FrameDecoder, ProtocolError};
+use crate::protocol::{EncodeError, FilterReply, MilterDecoder, ProtocolError};
 use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, NextStep, SessionError};
 
 /// The reason why a connection ended.
@@ -29,7 +29,7 @@ pub(super) enum ConnectionEnd {
 
 pub(super) struct MilterConnection<S, F: FilterFactory> {
     writer: FrameWriter<S>,
-    decoder: FrameDecoder,
+    decoder: MilterDecoder,
     session: MilterSession<F>,
     idle: IdleTimer,
     progress: Duration,
@@ -44,13 +44,13 @@ struct FrameWriter<S> {
     patience: Duration,
 }
 
-impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
+impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
     pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
         let patience = settings.idle;
         Self {
             writer: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
-            decoder: FrameDecoder::new(settings.frame_bytes),
+            decoder: MilterDecoder::new(settings.frame_bytes),
             session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
             progress: settings.progress.max(Duration::from_millis(1)),
@@ -134,7 +134,7 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
     }
 }
 
-impl<S: ByteStream> FrameWriter<S> {
+impl<S: MilterStream> FrameWriter<S> {
     /// Writes all pending bytes at once.
     async fn flush(&mut self) -> Result<(), ConnectionEnd> {
         if self.out.is_empty() {
