@@ -58,7 +58,7 @@ impl<W> KeyCache<W> {
     }
 
     /// Returns a valid answer if there is one. Otherwise one caller asks and all later ones wait.
-    pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
+    pub fn look_up(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
         let mut entries = self.lock();
         match entries.get_mut(name) {
             Some(CacheEntry::Until(end_s, answer)) if now_s < *end_s => {
@@ -71,7 +71,7 @@ impl<W> KeyCache<W> {
             _ => {}
         }
         if entries.len() >= self.limits.names {
-            make_room(&mut entries, now_s, self.limits.names);
+            evict(&mut entries, now_s, self.limits.names);
         }
         entries.insert(name.clone(), CacheEntry::Asked(Vec::new()));
         KeyLookup::Ask(waiter)
@@ -122,7 +122,7 @@ impl<W> KeyCache<W> {
 }
 
 /// Drops expired entries. If that is not enough, drops the quarter of the entries that expires first.
-fn make_room<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
+fn evict<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
     let end_of = |known: &CacheEntry<W>| match known {
         CacheEntry::Until(end_s, _) => *end_s,
         CacheEntry::Asked(_) => u64::MAX,
@@ -164,25 +164,25 @@ mod tests {
     #[test]
     fn only_one_caller_looks_a_name_up() {
         let cache = KeyCache::new(CacheLimits::default());
-        assert!(matches!(cache.look(&name(1), 0, 'a'), KeyLookup::Ask('a')));
-        assert!(matches!(cache.look(&name(1), 0, 'b'), KeyLookup::Waits));
-        assert!(matches!(cache.look(&name(2), 0, 'c'), KeyLookup::Ask('c')));
-        assert!(matches!(cache.look(&name(1), 0, 'd'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(1), 0, 'a'), KeyLookup::Ask('a')));
+        assert!(matches!(cache.look_up(&name(1), 0, 'b'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(2), 0, 'c'), KeyLookup::Ask('c')));
+        assert!(matches!(cache.look_up(&name(1), 0, 'd'), KeyLookup::Waits));
         assert_eq!(cache.store(&name(1), &records(), 60, 0), ['b', 'd']);
-        assert!(matches!(cache.look(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
-        assert!(matches!(cache.look(&name(1), 60, 'f'), KeyLookup::Ask('f')));
-        assert!(matches!(cache.look(&name(1), 60, 'g'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
+        assert!(matches!(cache.look_up(&name(1), 60, 'f'), KeyLookup::Ask('f')));
+        assert!(matches!(cache.look_up(&name(1), 60, 'g'), KeyLookup::Waits));
         assert_eq!(cache.give_up(&name(1)), ['g']);
-        assert!(matches!(cache.look(&name(1), 60, 'h'), KeyLookup::Ask('h')));
+        assert!(matches!(cache.look_up(&name(1), 60, 'h'), KeyLookup::Ask('h')));
     }
 
     #[test]
     fn every_kind_of_answer_has_its_lifetime() {
         let cache = KeyCache::new(CacheLimits::default());
         let until = |answer: &KeyAnswer, ttl_s, end_s| {
-            cache.look(&name(1), u64::MAX - 1, ());
+            cache.look_up(&name(1), u64::MAX - 1, ());
             cache.store(&name(1), answer, ttl_s, 0);
-            let at = |now_s| matches!(cache.look(&name(1), now_s, ()), KeyLookup::Known(_));
+            let at = |now_s| matches!(cache.look_up(&name(1), now_s, ()), KeyLookup::Known(_));
             assert!((end_s == 0 || at(end_s - 1)) && !at(end_s), "{answer:?}");
             cache.give_up(&name(1));
         };
@@ -197,16 +197,16 @@ mod tests {
     fn a_full_cache_drops_expiring_entries_and_keeps_waiters() {
         let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
         for number in 0..8 {
-            cache.look(&name(number), 0, number);
+            cache.look_up(&name(number), 0, number);
             if number != 3 {
                 cache.store(&name(number), &records(), 100 + number as u64, 0);
             }
         }
-        cache.look(&name(3), 0, 33);
-        assert!(matches!(cache.look(&name(8), 50, 8), KeyLookup::Ask(8)));
+        cache.look_up(&name(3), 0, 33);
+        assert!(matches!(cache.look_up(&name(8), 50, 8), KeyLookup::Ask(8)));
         assert_eq!(cache.len(), 7);
-        assert!(matches!(cache.look(&name(7), 50, 7), KeyLookup::Known(_)));
+        assert!(matches!(cache.look_up(&name(7), 50, 7), KeyLookup::Known(_)));
         assert_eq!(cache.store(&name(3), &records(), 1, 50), [33]);
-        assert!(matches!(cache.look(&name(0), 50, 0), KeyLookup::Ask(0)));
+        assert!(matches!(cache.look_up(&name(0), 50, 0), KeyLookup::Ask(0)));
     }
 }

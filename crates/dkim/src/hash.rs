@@ -310,7 +310,7 @@ impl BodyHasher {
     /// Adds the next bytes of the body.
     pub fn push(&mut self, body: &[u8]) {
         let Self { canonicalizer, kept, .. } = self;
-        canonicalizer.push(body, &mut |canonical| kept.take(canonical));
+        canonicalizer.push(body, &mut |canonical| kept.append(canonical));
     }
 
     /// Returns true if further bytes cannot change the digest.
@@ -322,17 +322,17 @@ impl BodyHasher {
     /// Ends the body. Kept bytes go to the batch.
     pub(crate) fn finish(self, gather: &mut DigestBatch) -> Result<HashedBody, JobError> {
         let Self { need, canonicalizer, mut kept } = self;
-        canonicalizer.finish(&mut |canonical| kept.take(canonical));
+        canonicalizer.finish(&mut |canonical| kept.append(canonical));
         let len = kept.len;
         Ok(HashedBody { need, hash: kept.finish(gather)?, len })
     }
 }
 
 impl StreamedDigest {
-    fn take(&mut self, canonical: &[u8]) {
+    fn append(&mut self, canonical: &[u8]) {
         self.len += canonical.len() as u64;
-        let room = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
-        let wanted = &canonical[..canonical.len().min(room)];
+        let left = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
+        let wanted = &canonical[..canonical.len().min(left)];
         self.taken += wanted.len() as u64;
         self.bytes.extend_from_slice(wanted);
         if self.bytes.len() >= KEPT {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::tags::shown;
+use crate::tags::printable;
 
 /// The limits for a message. A message beyond them is rejected before anything is computed for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +78,12 @@ impl<'a> HeaderField<'a> {
     /// # Errors
     /// The field has no colon or no name. The error numbers the field 1.
     pub fn new(raw: &'a [u8]) -> Result<Self, MailParseError> {
-        Self::numbered(raw, 1)
+        Self::parse_numbered(raw, 1)
     }
 
-    fn numbered(raw: &'a [u8], field: usize) -> Result<Self, MailParseError> {
+    fn parse_numbered(raw: &'a [u8], field: usize) -> Result<Self, MailParseError> {
         let Some(colon) = memchr::memchr(b':', raw) else {
-            return Err(MailParseError::NoColon { field, start: shown(&raw[..raw.len().min(32)]) });
+            return Err(MailParseError::NoColon { field, start: printable(&raw[..raw.len().min(32)]) });
         };
         let mut name_len = colon;
         // RFC 5322 4.5 allows white space before the colon as obsolete syntax.
@@ -92,7 +92,7 @@ impl<'a> HeaderField<'a> {
         }
         let name = &raw[..name_len];
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-            return Err(MailParseError::Name { field, name: shown(name) });
+            return Err(MailParseError::Name { field, name: printable(name) });
         }
         let places = (u32::try_from(name_len), u32::try_from(colon));
         let (Ok(name_len), Ok(colon)) = places else {
@@ -170,17 +170,17 @@ impl<'a> ParsedMail<'a> {
         let mut headers = Vec::with_capacity(32);
         let mut rest = bytes;
         if rest.starts_with(b"From ") {
-            rest = &rest[field(rest).end.min(rest.len())..];
+            rest = &rest[field_end(rest).end.min(rest.len())..];
         }
         while !rest.is_empty() {
             if let Some(body) = rest.strip_prefix(b"\r\n") {
                 return Ok(Self { headers, body });
             }
-            let place = field(rest);
+            let place = field_end(rest);
             if headers.len() == limits.headers {
                 return Err(MailParseError::TooManyHeaders(limits.headers));
             }
-            headers.push(HeaderField::numbered(&rest[..place.start], headers.len() + 1)?);
+            headers.push(HeaderField::parse_numbered(&rest[..place.start], headers.len() + 1)?);
             rest = &rest[place.end..];
             if bytes.len() - rest.len() > limits.header_bytes {
                 return Err(MailParseError::HeaderTooLong(limits.header_bytes));
@@ -191,7 +191,7 @@ impl<'a> ParsedMail<'a> {
 }
 
 /// Returns the range of the CRLF that ends the first field. White space after a CRLF continues the field.
-fn field(bytes: &[u8]) -> Range<usize> {
+fn field_end(bytes: &[u8]) -> Range<usize> {
     let mut from = 0;
     while let Some(len) = memchr::memchr(b'\n', &bytes[from..]) {
         let end = from + len + 1;

@@ -418,12 +418,12 @@ impl FilterConfig {
             .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;
-        config.anchor(path.parent().unwrap_or(Path::new("")));
+        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
     }
 
-    fn anchor(&mut self, base: &Path) {
+    fn resolve_paths(&mut self, base: &Path) {
         let seal = self.arc.seal.iter_mut().map(|seal| &mut seal.key);
         let server = self.cryptoserver.iter_mut().flat_map(|server| {
             [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
@@ -434,7 +434,7 @@ impl FilterConfig {
     }
 
     /// Checks that no key was pasted in place of a file name, since messages quote file names.
-    fn key_paths(&self) -> Result<(), FilterConfigError> {
+    fn check_key_paths(&self) -> Result<(), FilterConfigError> {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         for (field, path) in seal.chain(server.map(|path| ("[cryptoserver] private_key", path))) {
@@ -455,7 +455,7 @@ impl FilterConfig {
         let number = |field, expected, is_good: bool, found: String| {
             if is_good { Ok(()) } else { Err(FilterConfigError::Value { field, expected, found }) }
         };
-        self.key_paths()?;
+        self.check_key_paths()?;
         self.sockets()?;
         self.settings()?;
         self.name_servers()?;

@@ -44,7 +44,7 @@ impl KeyLookups {
     /// Returns the key of a name from the cache, or waits for a lookup.
     pub(crate) async fn key(self: &Arc<Self>, name: &KeyName) -> KeyAnswer {
         let (waiter, answer) = oneshot::channel();
-        match self.cache.look(name, self.now_s(), waiter) {
+        match self.cache.look_up(name, self.now_s(), waiter) {
             KeyLookup::Known(answer) => {
                 self.metrics.cache_hit();
                 return answer;

@@ -95,7 +95,7 @@ impl FilterService {
         let path = tables.path().to_owned();
         let checked = spawn_blocking(move || tables.current().check_keys(&shared.keys));
         let unchecked = |error: JoinError| vec![SigningKeyFault::Read { path, reason: error.to_string() }];
-        ended(checked).await.unwrap_or_else(unchecked)
+        task_result(checked).await.unwrap_or_else(unchecked)
     }
 
     /// Reads the signing table again if its file has changed or `is_asked` is true. A new table with a fault is
@@ -266,11 +266,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_of_a_task_is_not_a_result() {
-        assert_eq!(ended(spawn_blocking(|| 7)).await.unwrap(), 7);
+        assert_eq!(task_result(spawn_blocking(|| 7)).await.unwrap(), 7);
         let outer = tokio::spawn(async {
             let task: JoinHandle<Vec<u8>> =
                 spawn_blocking(|| panic!("a panic that the test wants to see caught"));
-            ended(task).await
+            task_result(task).await
         });
         assert!(outer.await.unwrap_err().is_panic());
     }

@@ -116,7 +116,7 @@ async fn recognizes_own_messages_by_client_and_author() {
         let mut client = MilterClient::connect(&filter.socket).await.unwrap();
         client.negotiate().await.unwrap();
         let connect = ConnectInfo { host: b"client", family, port: 25, address };
-        client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+        client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
         let answer = filter.send(&mut client, mail, macros).await;
         inserted(&answer)[0].clone()
     };
@@ -158,9 +158,12 @@ async fn batches_jobs_while_several_messages_are_in_progress() {
     let alone = round().await;
     let mut other = filter.client().await;
     let from = EnvelopeAddress::new(b"<jane@example.net>\0").unwrap();
-    other.say(&MilterCommand::Mail(from), b"").await.unwrap();
-    other.say(&MilterCommand::Header { name: b"From", value: b" jane@example.net" }, b"").await.unwrap();
-    assert_eq!(other.say(&MilterCommand::EndOfHeaders, b"").await.unwrap(), FilterReply::Continue);
+    other.send_command(&MilterCommand::Mail(from), b"").await.unwrap();
+    other
+        .send_command(&MilterCommand::Header { name: b"From", value: b" jane@example.net" }, b"")
+        .await
+        .unwrap();
+    assert_eq!(other.send_command(&MilterCommand::EndOfHeaders, b"").await.unwrap(), FilterReply::Continue);
     let beside = round().await;
     assert!(beside.completed > alone.completed, "{beside:?}");
     assert_eq!(beside.on_caller, alone.on_caller, "{beside:?}");
@@ -522,7 +525,7 @@ async fn trusts_a_local_client_only_if_the_mta_used_a_unix_socket() {
     client.negotiate().await.unwrap();
     let connect =
         ConnectInfo { host: b"client", family: AddressFamily::Unix, port: 0, address: b"/run/socket" };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     assert_eq!(inserted(&filter.send(&mut client, &TestMail::plain(), b"").await), ["DKIM-Signature"; 2]);
     client.quit().await.unwrap();
     filter.stopped().await;
@@ -573,7 +576,7 @@ async fn does_not_sign_for_an_author_other_than_the_sender() {
     client.negotiate().await.unwrap();
     let connect =
         ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address: b"127.0.0.1" };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     let answer = filter.send(&mut client, &TestMail::plain().from(" shop@example.org"), b"").await;
     assert_eq!(inserted(&answer), ["DKIM-Signature"]);
     client.quit().await.unwrap();
@@ -585,7 +588,7 @@ async fn receive_from(filter: &RunningFilter, address: &'static [u8], mail: &Tes
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     client.negotiate().await.unwrap();
     let connect = ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     let answer = filter.send(&mut client, mail, b"").await;
     client.quit().await.unwrap();
     answer
@@ -655,7 +658,7 @@ async fn applies_new_settings_to_the_next_message_or_not_at_all() {
     client.negotiate().await.unwrap();
     let connect =
         ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address: b"192.0.2.1" };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     assert_eq!(first(&mail).await, "Authentication-Results");
     let new = files.config("internal_networks = [\"192.0.2.0/24\"]");
     filter.service.reconfigure(new).await.unwrap();

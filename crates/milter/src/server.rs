@@ -287,7 +287,7 @@ async fn serve_connection<F: FilterFactory>(
         ConnectionEnd::Done => {}
         ConnectionEnd::Silent => count(&counters.timed_out_connections, 1),
         ConnectionEnd::Lost(_) => count(&counters.lost_connections, 1),
-        ConnectionEnd::Protocol(error) => counters.note_error(error.kind()),
+        ConnectionEnd::Protocol(error) => counters.count_error(error.kind()),
         ConnectionEnd::Filter(_) => count(&counters.filter_faults, 1),
     }
     match end {

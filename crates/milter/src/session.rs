@@ -331,7 +331,7 @@ impl<F: FilterFactory> MilterSession<F> {
         let is_of_recipient = step == SessionStep::Recipient && action.refuses();
         let is_final = action.is_final() || step == SessionStep::EndOfMessage;
         if is_final && step != SessionStep::Unknown {
-            self.counters.note(outcome_of(action));
+            self.counters.count_outcome(outcome_of(action));
         }
         if is_final && !is_of_recipient && (SessionStep::Mail..=SessionStep::EndOfMessage).contains(&step) {
             self.end_message(MacroStage::Helo);

@@ -91,7 +91,7 @@ fn inet(text: &str, place: &str, is_v6: bool) -> Result<MilterSocket, SocketErro
     };
     let refused = |host: &str| SocketError::Host { text: text.into(), host: host.into() };
     let host = match host {
-        Some(host) => Some(bare(host).ok_or_else(|| refused(host))?.to_owned()),
+        Some(host) => Some(parse_host(host).ok_or_else(|| refused(host))?.to_owned()),
         None => None,
     };
     let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
@@ -101,7 +101,7 @@ fn inet(text: &str, place: &str, is_v6: bool) -> Result<MilterSocket, SocketErro
 }
 
 /// Returns a host without its brackets, if it is valid.
-fn bare(host: &str) -> Option<&str> {
+fn parse_host(host: &str) -> Option<&str> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let is_literal = inner.is_some() || host.parse::<std::net::Ipv6Addr>().is_ok();
     let host = inner.unwrap_or(host);

@@ -48,7 +48,7 @@ impl BodyCanonicalizer {
         for piece in body.chunks(PIECE) {
             scratch.clear();
             self.convert(piece, &mut scratch);
-            self.give(&scratch, out);
+            self.emit(&scratch, out);
         }
         self.scratch = scratch;
     }
@@ -57,7 +57,7 @@ impl BodyCanonicalizer {
     pub fn finish(mut self, out: &mut impl FnMut(&[u8])) {
         let mut rest = Vec::new();
         self.flush(&mut rest);
-        self.give(&rest, out);
+        self.emit(&rest, out);
         if self.is_begun || self.form == CanonicalForm::Simple {
             out(b"\r\n");
         }
@@ -91,21 +91,21 @@ impl BodyCanonicalizer {
         (self.has_cr, self.has_space) = (false, false);
     }
 
-    fn give(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
+    fn emit(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut kept = canonical;
         while let [rest @ .., b'\r', b'\n'] = kept {
             kept = rest;
         }
         // `kept` may be empty although a CR was passed on before its LF came.
         if !kept.is_empty() {
-            self.release(out);
+            self.emit_held_lines(out);
             out(kept);
             self.is_begun = true;
         }
         self.held += (canonical.len() - kept.len()) as u64 / 2;
     }
 
-    fn release(&mut self, out: &mut impl FnMut(&[u8])) {
+    fn emit_held_lines(&mut self, out: &mut impl FnMut(&[u8])) {
         let mut lines = std::mem::take(&mut self.held);
         while lines > 0 {
             let now = lines.min(LINES.len() as u64 / 2);
@@ -123,14 +123,14 @@ impl BodyCanonicalizer {
                 at += relax_blocks(&input[at..], out);
             }
             if let Some(byte) = input.get(at) {
-                self.step(*byte, out);
+                self.push_byte(*byte, out);
                 at += 1;
             }
         }
     }
 
     /// Converts one byte whose neighbours matter.
-    fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
+    fn push_byte(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.has_cr && byte == b'\n' {
             (self.has_cr, self.has_space) = (false, false);
             out.extend_from_slice(b"\r\n");

@@ -2,7 +2,7 @@
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
-use super::field::{FieldStart, names_of, signed, unsigned};
+use super::field::{FieldStart, append_signature, names_of, write_unsigned_field};
 use super::signer::{DkimSigner, FieldName, MailSignError};
 use crate::canon::canonicalize_header;
 use crate::hash::{
@@ -175,7 +175,8 @@ impl<'m> WrittenFields<'m> {
                     let headers = &messages[message];
                     let names = names_of(signer, headers);
                     let bh = body.hash.get(digests);
-                    let unsigned = unsigned(FieldStart::DKIM, signer, headers, &names, bh, body.len, now_s);
+                    let unsigned =
+                        write_unsigned_field(FieldStart::DKIM, signer, headers, &names, bh, body.len, now_s);
                     let hash = signed_headers(&mut gather, signer, headers, &names, &unsigned)?;
                     Ok(UnsignedField { signer, unsigned, hash })
                 }
@@ -192,7 +193,7 @@ impl<'m> WrittenFields<'m> {
     fn finish(self, answers: &Answers) -> Vec<SignOutcome> {
         let mut answers = answers.iter();
         let finish = |field: UnsignedField<'_>| match answers.next().unwrap_or(Err(JobError::Cancelled)) {
-            Ok(signature) => Ok(signed(field.unsigned, signature)),
+            Ok(signature) => Ok(append_signature(field.unsigned, signature)),
             Err(error) => Err(error.into()),
         };
         let mut finish = finish;

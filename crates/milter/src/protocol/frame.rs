@@ -132,7 +132,7 @@ impl Default for MilterDecoder {
 }
 
 /// Appends a frame whose data is written by `write`. On an error nothing is appended.
-pub(super) fn put(
+pub(super) fn write_frame(
     out: &mut Vec<u8>,
     code: u8,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
@@ -157,7 +157,7 @@ pub(super) fn put(
 }
 
 /// Appends a string and its NUL.
-pub(super) fn put_string(out: &mut Vec<u8>, string: &[u8], what: &'static str) -> Result<(), EncodeError> {
+pub(super) fn write_string(out: &mut Vec<u8>, string: &[u8], what: &'static str) -> Result<(), EncodeError> {
     if string.contains(&0) {
         return Err(EncodeError::Nul { what });
     }
@@ -172,7 +172,7 @@ mod tests {
 
     fn frame(len: usize, fill: u8) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, b'B', |out| {
+        write_frame(&mut out, b'B', |out| {
             out.resize(out.len() + len - 1, fill);
             Ok(())
         })
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_failed_encoding_appends_nothing() {
         let mut out = vec![1, 2];
-        let bad = put(&mut out, b'H', |out| put_string(out, b"a\0b", "name"));
+        let bad = write_frame(&mut out, b'H', |out| write_string(out, b"a\0b", "name"));
         assert_eq!((bad, out.as_slice()), (Err(EncodeError::Nul { what: "name" }), &[1, 2][..]));
     }
 }
