@@ -11,7 +11,7 @@ use crate::key_answer::{KeyAnswer, KeyName};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
     /// The maximum number of names.
-    pub names: usize,
+    pub max_names: usize,
     /// The maximum time to keep records, in seconds. It overrides a longer TTL.
     pub max_ttl_s: u64,
     /// The maximum time to keep the answer that a name does not exist, in seconds.
@@ -22,7 +22,7 @@ pub struct CacheLimits {
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
+        Self { max_names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
     }
 }
 
@@ -70,8 +70,8 @@ impl<W> KeyCache<W> {
             }
             _ => {}
         }
-        if entries.len() >= self.limits.names {
-            evict(&mut entries, now_s, self.limits.names);
+        if entries.len() >= self.limits.max_names {
+            evict(&mut entries, now_s, self.limits.max_names);
         }
         entries.insert(name.clone(), CacheEntry::Asked(Vec::new()));
         KeyLookup::Ask(waiter)
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_full_cache_drops_expiring_entries_and_keeps_waiters() {
-        let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
+        let cache = KeyCache::new(CacheLimits { max_names: 8, ..CacheLimits::default() });
         for number in 0..8 {
             cache.look_up(&name(number), 0, number);
             if number != 3 {

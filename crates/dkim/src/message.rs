@@ -8,13 +8,13 @@ use crate::tags::printable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailLimits {
     /// The maximum number of header fields.
-    pub headers: usize,
+    pub max_headers: usize,
     /// The maximum length of all header fields together, in bytes.
-    pub header_bytes: usize,
+    pub max_header_bytes: usize,
     /// The maximum number of signatures that are verified, from the top. Those below have the result `policy`.
-    pub signatures: usize,
+    pub max_signatures: usize,
     /// The maximum number of names in one `h=`.
-    pub signed_names: usize,
+    pub max_signed_names: usize,
     /// The maximum number of key records that are looked up for one message, for its signatures and its ARC chain
     /// together.
     pub max_lookups: usize,
@@ -22,7 +22,13 @@ pub struct MailLimits {
 
 impl Default for MailLimits {
     fn default() -> Self {
-        Self { headers: 20_000, header_bytes: 4 << 20, signatures: 5, signed_names: 512, max_lookups: 20 }
+        Self {
+            max_headers: 20_000,
+            max_header_bytes: 4 << 20,
+            max_signatures: 5,
+            max_signed_names: 512,
+            max_lookups: 20,
+        }
     }
 }
 
@@ -45,10 +51,10 @@ pub enum MailParseError {
         /// The text before the colon.
         name: String,
     },
-    /// There are more fields than [`MailLimits::headers`].
+    /// There are more fields than [`MailLimits::max_headers`].
     #[error("more than {0} header fields")]
     TooManyHeaders(usize),
-    /// The fields are longer than [`MailLimits::header_bytes`].
+    /// The fields are longer than [`MailLimits::max_header_bytes`].
     #[error("header fields of more than {0} bytes")]
     HeaderTooLong(usize),
 }
@@ -177,13 +183,13 @@ impl<'a> ParsedMail<'a> {
                 return Ok(Self { headers, body });
             }
             let place = field_end(rest);
-            if headers.len() == limits.headers {
-                return Err(MailParseError::TooManyHeaders(limits.headers));
+            if headers.len() == limits.max_headers {
+                return Err(MailParseError::TooManyHeaders(limits.max_headers));
             }
             headers.push(HeaderField::parse_numbered(&rest[..place.start], headers.len() + 1)?);
             rest = &rest[place.end..];
-            if bytes.len() - rest.len() > limits.header_bytes {
-                return Err(MailParseError::HeaderTooLong(limits.header_bytes));
+            if bytes.len() - rest.len() > limits.max_header_bytes {
+                return Err(MailParseError::HeaderTooLong(limits.max_header_bytes));
             }
         }
         Ok(Self { headers, body: &[] })
@@ -246,7 +252,7 @@ mod tests {
         assert_eq!(error(b": b\r\n\r\n"), MailParseError::Name { field: 1, name: String::new() });
         assert_eq!(error(b"a b: c\r\n"), MailParseError::Name { field: 1, name: "a b".into() });
         assert_eq!(error(b"\xe4: c\r\n"), MailParseError::Name { field: 1, name: "\\xe4".into() });
-        let limits = MailLimits { headers: 2, header_bytes: 40, ..MailLimits::default() };
+        let limits = MailLimits { max_headers: 2, max_header_bytes: 40, ..MailLimits::default() };
         let of = |text: &[u8]| ParsedMail::parse(text, &limits).unwrap_err();
         assert_eq!(of(b"A:\r\nB:\r\nC:\r\n"), MailParseError::TooManyHeaders(2));
         assert_eq!(of(&[b"A:", &[b'x'; 60][..], b"\r\n"].concat()), MailParseError::HeaderTooLong(40));

@@ -59,7 +59,7 @@ pub enum SignatureError {
     /// An entry of `h=` is not a field name.
     #[error("`{0}` in `h=` is not a header field name")]
     SignedName(String),
-    /// `h=` has more names than [`MailLimits::signed_names`].
+    /// `h=` has more names than [`MailLimits::max_signed_names`].
     #[error("more than {0} names in `h=`")]
     TooManyNames(usize),
     /// `From` is not among the signed fields. It must be.
@@ -323,8 +323,8 @@ fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>,
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
             return Err(SignatureError::SignedName(printable(name)));
         }
-        if spans.len() == limits.signed_names {
-            return Err(SignatureError::TooManyNames(limits.signed_names));
+        if spans.len() == limits.max_signed_names {
+            return Err(SignatureError::TooManyNames(limits.max_signed_names));
         }
         let start = from + part.iter().take_while(|byte| is_space(**byte)).count();
         let place = (u32::try_from(start), u32::try_from(start + name.len()));
@@ -426,7 +426,7 @@ mod tests {
         );
         assert_eq!(with("bG8=", "bG8=; c=nowsp"), UnknownForm("nowsp".into()).into());
         assert_eq!(with("bG8=", "bG8=; v=1"), TagError::Duplicate("v".into()).into());
-        let limits = MailLimits { signed_names: 2, ..MailLimits::default() };
+        let limits = MailLimits { max_signed_names: 2, ..MailLimits::default() };
         assert_eq!(DkimSignature::parse(GOOD.as_bytes(), &limits), Err(SignatureError::TooManyNames(2)));
     }
 }

@@ -201,7 +201,7 @@ impl FilterService {
 ///
 /// # Errors
 /// The runtime ended before the task began.
-async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
+async fn task_result<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
     let go_on = |panic| -> JoinError { resume_unwind(panic) };
     task.await.map_err(|error| error.try_into_panic().map_or_else(|cancelled| cancelled, go_on))
 }

@@ -79,7 +79,7 @@ async fn signed_mail_verifies_with_every_engine_and_every_mta() {
 #[tokio::test]
 async fn removes_forged_results_from_the_last_one_on_and_adds_ours_on_top() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let forged = " mx.example; dkim=pass header.d=bank.example";
     let mail = TestMail::plain()
         .with("Authentication-Results", forged)
@@ -111,7 +111,7 @@ async fn removes_forged_results_from_the_last_one_on_and_adds_ours_on_top() {
 #[tokio::test]
 async fn recognizes_own_messages_by_client_and_author() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let connected = async |family, address: &'static [u8], macros: &'static [u8], mail: &TestMail| {
         let mut client = MilterClient::connect(&filter.socket).await.unwrap();
         client.negotiate().await.unwrap();
@@ -147,7 +147,7 @@ async fn recognizes_own_messages_by_client_and_author() {
 #[tokio::test]
 async fn batches_jobs_while_several_messages_are_in_progress() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let mail = TestMail::plain();
     let round = async || {
         let signed = mail.changed(&filter.submit(&mail).await);
@@ -174,13 +174,13 @@ async fn batches_jobs_while_several_messages_are_in_progress() {
 #[tokio::test]
 async fn each_mode_does_only_its_own_work() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("mode = \"sign\"").await;
+    let filter = files.start_filter("mode = \"sign\"").await;
     let answer = filter.receive(&TestMail::plain()).await;
     assert_eq!((answer.changes.len(), answer.reply), (0, FilterReply::Accept), "before the body is sent");
     assert_eq!(filter.receive(&TestMail::plain().with("a b", " c")).await.reply, FilterReply::Accept);
     assert_eq!(inserted(&filter.submit(&TestMail::plain()).await).len(), 2);
     filter.stopped().await;
-    let filter = files.filter("mode = \"verify\"").await;
+    let filter = files.start_filter("mode = \"verify\"").await;
     assert_eq!(inserted(&filter.submit(&TestMail::plain()).await), ["Authentication-Results"]);
     filter.stopped().await;
 }
@@ -188,7 +188,7 @@ async fn each_mode_does_only_its_own_work() {
 #[tokio::test]
 async fn skips_bodies_that_no_signature_needs() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let mut mail = TestMail::plain();
     mail.body = vec![b'x'; 1_000_000];
     let answer = filter.receive(&mail).await;
@@ -201,7 +201,7 @@ async fn skips_bodies_that_no_signature_needs() {
 async fn rolls_keys_over_without_a_gap() {
     let mut files = FilterFiles::for_example();
     files.key("new", "s3", "example.com", &generate::ed25519().unwrap());
-    let filter = files.filter("signing.reload_seconds = 0").await;
+    let filter = files.start_filter("signing.reload_seconds = 0").await;
     let selectors = async || {
         let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
         let results = signed.changed(&filter.receive(&signed).await).results();
@@ -227,7 +227,7 @@ async fn rolls_keys_over_without_a_gap() {
 #[tokio::test]
 async fn accepts_ten_thousand_fields_and_rejects_more_than_the_limit() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("limits.headers = 10010").await;
+    let filter = files.start_filter("limits.max_headers = 10010").await;
     let mut mail = TestMail::plain();
     for number in 0..10_000 {
         mail = mail.with(&format!("X-{number}"), " value");
@@ -242,7 +242,7 @@ async fn accepts_ten_thousand_fields_and_rejects_more_than_the_limit() {
     assert!(results.results().contains("dkim=permerror reason=\"the message is malformed: more than 10010"));
     assert_eq!(results.values("Authentication-Results").len(), 1);
     filter.stopped().await;
-    let filter = files.filter("limits.header_bytes = 1000\non.malformed = \"reject\"").await;
+    let filter = files.start_filter("limits.max_header_bytes = 1000\non.malformed = \"reject\"").await;
     let long = TestMail::plain().with("X-Long", &"x".repeat(1000));
     assert_eq!(filter.receive(&long).await.reply, smtp("550 5.6.0 The header of this message is malformed"));
     assert_eq!(filter.submit(&long).await.reply, smtp("550 5.6.0 The header of this message is malformed"));
@@ -275,7 +275,7 @@ impl TxtLookup for Broken {
 #[tokio::test]
 async fn every_fault_has_its_configured_response() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     filter.stopped().await;
     let mut bad = signed.clone();
@@ -288,7 +288,7 @@ async fn every_fault_has_its_configured_response() {
     ];
     for (setting, mail, words, temporary, permanent) in cases {
         let answer = async |response: &str| {
-            let filter = files.filter(&format!("on.{setting} = \"{response}\"")).await;
+            let filter = files.start_filter(&format!("on.{setting} = \"{response}\"")).await;
             let answer = filter.receive(&mail).await;
             // Other messages are not affected.
             assert_eq!(filter.receive(&signed).await.reply, FilterReply::Continue);
@@ -307,7 +307,7 @@ async fn every_fault_has_its_configured_response() {
 #[tokio::test]
 async fn a_failed_lookup_is_a_temporary_error_and_is_asked_once() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     filter.stopped().await;
     for (is_silent, reason) in [(false, "SERVFAIL"), (true, "no answer within 0.001 s")] {
@@ -344,7 +344,7 @@ async fn an_unavailable_key_skips_its_signature_and_delays_mail_without_another(
     // An unavailable server does not prevent the start. Mail that needs it waits.
     let away = format!("cryptoserver.servers = [\"{}\"]", files.path("no socket").display());
     let any = "signing.require_from = \"any\"";
-    let filter = files.filter(&format!("{away}\ncryptoserver.patience_ms = 1\n{any}")).await;
+    let filter = files.start_filter(&format!("{away}\ncryptoserver.patience_ms = 1\n{any}")).await;
     let answer = filter.submit(&TestMail::plain()).await;
     assert_eq!((inserted(&answer).len(), answer.reply), (1, FilterReply::Continue));
     let waits = TestMail::plain().from(" joe@example.net");
@@ -366,7 +366,7 @@ async fn writes_identity_lifetime_and_forms_into_the_signature() {
         "signing.signed_headers = [\"From\", \"Subject\"]",
         "signing.oversigned_headers = [\"From\"]",
     ];
-    let filter = files.filter(&settings.join("\n")).await;
+    let filter = files.start_filter(&settings.join("\n")).await;
     let mail = TestMail::plain().from(" joe@a.example.com");
     let signed = mail.changed(&filter.submit(&mail).await);
     let field = signed.values("DKIM-Signature")[0].replace(['\n', '\t', ' ', '\r'], "");
@@ -387,7 +387,7 @@ async fn seals_and_verifies_chains() {
     let mut files = FilterFiles::for_example();
     files.key("arc", "arc", "example.net", &generate::rsa(2048).unwrap());
     let seal = "arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";
-    let filter = files.filter(seal).await;
+    let filter = files.start_filter(seal).await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     let mut handed_on = signed;
     for hop in 1..=3 {
@@ -412,7 +412,7 @@ async fn seals_and_verifies_chains() {
 #[tokio::test]
 async fn declines_an_mta_that_cannot_add_headers() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let MilterSocket::Inet { .. } = filter.socket else { panic!() };
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     assert!(client.offer(6, oarlock_milter::protocol::Actions::ADD_RECIPIENTS, Steps::ALL).await.is_err());
@@ -489,7 +489,7 @@ async fn refuses_to_start_with_keys_that_cannot_sign() {
         "{said}"
     );
     // A table that is read later is checked in the same way, and mail is signed as before.
-    let filter = files.filter("signing.reload_seconds = 0").await;
+    let filter = files.start_filter("signing.reload_seconds = 0").await;
     files.table("example.com s7 p256\n");
     assert!(matches!(filter.service.reload(true).await, TableReload::Refused(_)));
     assert_eq!(inserted(&filter.submit(&TestMail::plain()).await), ["DKIM-Signature"]);
@@ -503,7 +503,7 @@ async fn mail_of_a_testing_domain_counts_as_unsigned() {
     files.key("ed", "s1", "example.com", &key);
     files.table("example.com s1 ed\n");
     files.records = files.records.replace("v=DKIM1; ", "v=DKIM1; t=y; ");
-    let filter = files.filter("on.bad_signature = \"reject\"").await;
+    let filter = files.start_filter("on.bad_signature = \"reject\"").await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     let mut of_body = signed.clone();
     of_body.body.extend(b"more\r\n");
@@ -549,7 +549,7 @@ async fn does_not_sign_for_an_author_other_than_the_sender() {
     let files = FilterFiles::for_example();
     files.table("* s1 rsa\n");
     let of = async |more: &str, from: &str| {
-        let filter = files.filter(more).await;
+        let filter = files.start_filter(more).await;
         let answer = filter.submit(&TestMail::plain().from(from)).await;
         let refused = filter.service.metrics().messages(MessageOutcome::Faulty(MessageFault::WrongFrom));
         filter.stopped().await;
@@ -571,7 +571,7 @@ async fn does_not_sign_for_an_author_other_than_the_sender() {
     let (answer, _) = of("on.wrong_from = \"reject\"", " boss@example.org").await;
     assert_eq!(answer.reply, smtp("550 5.7.1 The From address is not one of its sender"));
     // Hosts of internal networks may use any author.
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     client.negotiate().await.unwrap();
     let connect =
@@ -601,7 +601,7 @@ async fn seals_results_of_this_site_but_not_of_strangers() {
     let settings = "arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }\n\
                     trusted_results = { networks = [\"192.0.2.25\"], authserv_ids = [\"border.example\"], \
                     filters = [\"rspamd.mx.example\"] }";
-    let filter = files.filter(settings).await;
+    let filter = files.start_filter(settings).await;
     let mail = TestMail::plain()
         .with("Authentication-Results", " mx.example;\n\tspf=pass smtp.mailfrom=example.com")
         .with("Authentication-Results ", " Border.Example; dmarc=pass header.from=example.com; arc=pass")
@@ -636,7 +636,7 @@ async fn seals_results_of_this_site_but_not_of_strangers() {
 #[tokio::test]
 async fn rejects_a_filter_with_a_name_of_this_site() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     for name in ["Mx.example", "border.example"] {
         let trusted =
             format!("{{ authserv_ids = [\"border.example\"], filters = [\"first.example\", \"{name}\"] }}");
@@ -651,7 +651,7 @@ async fn rejects_a_filter_with_a_name_of_this_site() {
 #[tokio::test]
 async fn applies_new_settings_to_the_next_message_or_not_at_all() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("internal_networks = []").await;
+    let filter = files.start_filter("internal_networks = []").await;
     let first = async |mail: &TestMail| inserted(&receive_from(&filter, b"192.0.2.1", mail).await)[0].clone();
     let mail = TestMail::plain();
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();

@@ -54,7 +54,7 @@ async fn sent(
 #[tokio::test]
 async fn needs_constant_memory_for_fifty_megabytes() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let (ours, others): (&[u8], &[u8]) = (b"{auth_authen}\0joe\0", b"");
     let mut mail = TestMail::plain();
     let pass = async |mail: &mut TestMail, chunks| {

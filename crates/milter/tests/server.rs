@@ -244,9 +244,12 @@ async fn a_panic_of_a_filter_ends_only_its_connection() {
 
 #[tokio::test]
 async fn refuses_a_connection_beyond_the_limit() {
-    let server =
-        TestServer::start(TCP, Steps::NONE, MilterSettings { connections: 2, ..MilterSettings::default() })
-            .await;
+    let server = TestServer::start(
+        TCP,
+        Steps::NONE,
+        MilterSettings { max_connections: 2, ..MilterSettings::default() },
+    )
+    .await;
     let (first, _second) = (server.client().await, server.client().await);
     is_closed(&mut raw(&server.socket).await).await;
     server.counts(|counters| read(&counters.refused_connections), 1).await;

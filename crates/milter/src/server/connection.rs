@@ -47,13 +47,13 @@ struct FrameWriter<S> {
 impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
     pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
-        let patience = settings.idle;
+        let patience = settings.max_idle;
         Self {
             writer: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
-            decoder: MilterDecoder::new(settings.frame_bytes),
+            decoder: MilterDecoder::new(settings.max_frame_bytes),
             session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
-            progress: settings.progress.max(Duration::from_millis(1)),
+            progress: settings.progress_interval.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),
         }
     }
