@@ -73,6 +73,7 @@ impl<W> KeyCache<W> {
         if entries.len() >= self.limits.max_names {
             evict(&mut entries, now_s, self.limits.max_names);
         }
+        // The caller's own waiter goes back with `Ask`, so that only later callers are in the list.
         entries.insert(name.clone(), CacheEntry::Asked(Vec::new()));
         KeyLookup::Ask(waiter)
     }
@@ -125,6 +126,7 @@ impl<W> KeyCache<W> {
 fn evict<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
     let end_of = |known: &CacheEntry<W>| match known {
         CacheEntry::Until(end_s, _) => *end_s,
+        // An entry with waiters must never be dropped, or they would wait for ever.
         CacheEntry::Asked(_) => u64::MAX,
     };
     entries.retain(|_, known| end_of(known) > now_s);
@@ -132,10 +134,12 @@ fn evict<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usiz
     if entries.len() > wanted {
         let mut ends: Vec<u64> = entries.values().map(end_of).collect();
         let over = entries.len() - wanted;
+        // A selection in linear time is enough; the order of the rest does not matter.
         let (_, last, _) = ends.select_nth_unstable(over - 1);
         let last = *last;
         let mut left = over;
         entries.retain(|_, known| {
+            // Several entries may expire at the same time, so that the count decides among them.
             let goes = left > 0 && end_of(known) <= last && end_of(known) != u64::MAX;
             left -= usize::from(goes);
             !goes

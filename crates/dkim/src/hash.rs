@@ -116,6 +116,7 @@ impl DigestBatch {
     ) -> Result<Digests, JobError> {
         let grown = self.grown_in_turns(accelerator).await?;
         let Self { data, sha1, sha256, .. } = self;
+        // Submissions own their data. SHA-1 is rare, so that the data is seldom copied.
         let kept = if sha1.is_empty() { Vec::new() } else { data.clone() };
         let sha256 = submit(accelerator, options, DigestAlg::Sha256, data, sha256).await?;
         Ok(Digests { sha1: submit(accelerator, options, DigestAlg::Sha1, kept, sha1).await?, sha256, grown })
@@ -350,6 +351,7 @@ impl StreamedDigest {
     }
 
     fn finish(mut self, gather: &mut DigestBatch) -> Result<BodyHash, JobError> {
+        // A short body joins the batch; only a body beyond the limit has a chain of its own.
         if self.chain.is_none() {
             let start = gather.data.len();
             gather.data.extend_from_slice(&self.bytes);

@@ -150,10 +150,12 @@ impl<'a> HeaderField<'a> {
 /// Hashes a name without regard to case. It uses the length and the first eight bytes, which differ for nearly all
 /// field names.
 pub(crate) fn name_hash(name: &[u8]) -> u32 {
+    // A hash of fixed cost is enough: a match is confirmed by comparing the names.
     let first = match name.first_chunk::<8>() {
         Some(first) => u64::from_le_bytes(*first),
         None => name.iter().fold(0, |first, byte| first << 8 | u64::from(*byte)),
     };
+    // Bit 5 distinguishes upper from lower case. Setting it in every byte makes the hash independent of case.
     let mixed = ((first | 0x2020_2020_2020_2020) ^ name.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 32) as u32
 }
@@ -202,6 +204,7 @@ fn field_end(bytes: &[u8]) -> Range<usize> {
     while let Some(len) = memchr::memchr(b'\n', &bytes[from..]) {
         let end = from + len + 1;
         let is_line = end >= 2 && bytes[end - 2] == b'\r';
+        // RFC 5322 2.2.3: white space at the start of a line continues the field.
         if is_line && !matches!(bytes.get(end), Some(b' ' | b'\t')) {
             return end - 2..end;
         }

@@ -107,6 +107,7 @@ fn token_or_quoted(text: &str) -> String {
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
+    // A control character could end the field and start another one.
     for char in text.chars().filter(|char| !char.is_control()) {
         if matches!(char, '"' | '\\') {
             out.push('\\');

@@ -326,6 +326,7 @@ fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>,
         if spans.len() == limits.max_signed_names {
             return Err(SignatureError::TooManyNames(limits.max_signed_names));
         }
+        // The spans skip the white space around the colons.
         let start = from + part.iter().take_while(|byte| is_space(**byte)).count();
         let place = (u32::try_from(start), u32::try_from(start + name.len()));
         let (Ok(start), Ok(end)) = place else { return Err(SignatureError::SignedName(printable(name))) };
@@ -351,6 +352,7 @@ pub(crate) fn parse_number(
     if value.is_empty() || value.len() > max_digits || !value.iter().all(u8::is_ascii_digit) {
         return Err(SignatureError::Number(tag));
     }
+    // RFC 6376 3.5 allows `l=` up to 76 digits, which exceeds 64 bits.
     let digit = |number: u64, digit: &u8| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
     Ok(Some(value.iter().fold(0, digit)))
 }

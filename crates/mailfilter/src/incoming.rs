@@ -57,6 +57,7 @@ impl IncomingHeader {
 
     fn trust(&mut self, value: &[u8]) {
         let kept: usize = self.trusted.iter().map(String::len).sum();
+        // A set repeats these results, so that a stranger could otherwise make it arbitrarily long.
         if kept + value.len() <= MAX_TRUSTED_BYTES {
             self.trusted.extend(parse_results(value));
         }
@@ -102,6 +103,7 @@ impl IncomingHeader {
         let start = self.raw.len();
         self.raw.extend_from_slice(name);
         self.raw.push(b':');
+        // Without LEADING_SPACE the MTA has removed one space. Nearly all headers had it, so that it is restored.
         if !has_leading_space && !value.starts_with(b"\n") {
             self.raw.push(b' ');
         }
@@ -122,6 +124,7 @@ fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         if !matches!(line.first(), Some(b' ' | b'\t')) {
             return Err(String::from_utf8_lossy(&line[..line.len().min(32)]).escape_debug().to_string());
         }
+        // Some MTAs send CRLF at folds instead of LF.
         if out.last() != Some(&b'\r') {
             out.push(b'\r');
         }

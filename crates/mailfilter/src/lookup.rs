@@ -91,6 +91,7 @@ impl LookupTask {
             key_answer,
         );
         metrics.lookup(&answer);
+        // The answer is stored before the waiters get it, so that a message that starts now finds it.
         let waiters = cache.store(&self.name, &answer, ttl_s, self.lookups.now_s());
         for waiter in waiters.into_iter().chain([waiter]) {
             // A waiter that was dropped needs no answer.

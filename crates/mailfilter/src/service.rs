@@ -127,6 +127,7 @@ impl FilterService {
     /// A setting is not valid, or a file that it names cannot be used.
     pub async fn reconfigure(&self, config: FilterConfig) -> Result<(), FilterServiceError> {
         let (base, before) = (self.base.clone(), self.current.get());
+        // Compared with the settings at the start, since those are the ones that need a restart to change.
         let fixed = self.config.fixed_changes(&config);
         let built = spawn_blocking(move || {
             config.check()?;

@@ -211,6 +211,7 @@ impl SigningTable {
         let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
         let exact = [author.address.clone(), domain.to_owned()];
         let mut patterns = exact.into_iter().chain(parents).chain(["*".to_owned()]);
+        // The patterns go from the most specific to the least: address, domain, parents from the nearest on, everyone.
         let places = patterns.find_map(|pattern| self.patterns.get(&*pattern));
         places.into_iter().flatten().map(|place| &self.lines[*place as usize])
     }
@@ -305,6 +306,7 @@ impl<'a> SigningTableBuilder<'a> {
     }
 
     fn word(&mut self, word: &str) -> Arc<str> {
+        // Tables have hundreds of thousands of lines with few different selectors.
         if let Some(known) = self.words.get(word) {
             return Arc::clone(known);
         }
@@ -318,6 +320,7 @@ impl<'a> SigningTableBuilder<'a> {
         if let Some(known) = self.table.files.get(&path) {
             return Arc::clone(known);
         }
+        // An unchanged key keeps its loaded form, so that a reload of a large table reads only what changed.
         let kept = self.before.and_then(|before| before.files.get(&path)).filter(|file| file.is_current());
         let file = kept.map_or_else(|| Arc::new(SigningKeyFile::new(path.clone())), Arc::clone);
         self.table.files.insert(path, Arc::clone(&file));

@@ -215,6 +215,7 @@ impl<'m> SealIntake<'m> {
             Err(SealError::Closed)
         } else if chain.verdict() == DkimVerdict::Temperror {
             Err(SealError::Undecided)
+        // `number` counts from the highest instance of any field, so that a malformed chain cannot hide the limit.
         } else if number > MAX_SETS {
             Err(SealError::TooLong)
         } else {
@@ -335,6 +336,7 @@ fn write_unsigned_seal(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u6
 /// Writes the input of the new seal: all sets, or only the new one if the chain is broken. RFC 8617 5.1.1 and 5.1.2.
 fn write_seal_input(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
     let older = match request.verdict {
+        // RFC 8617 5.1.2: the seal of a broken chain covers only its own set.
         DkimVerdict::Pass => find_sets(&request.headers).unwrap_or_default(),
         _ => Default::default(),
     };

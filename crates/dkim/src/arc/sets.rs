@@ -60,6 +60,7 @@ pub(crate) fn find_sets(headers: &[HeaderField<'_>]) -> Result<ArcSets, ChainFau
             hash if hash == seal => SEAL,
             _ => continue,
         };
+        // Equal hashes are only a hint.
         if !header.is(name) {
             continue;
         }
@@ -113,6 +114,7 @@ fn instance_number(header: &HeaderField<'_>, is_results: bool) -> Result<usize, 
         tags.get("i").ok_or_else(|| wrong(b""))?
     };
     let number = text(value).parse().ok().filter(|number| (1..=MAX_SETS).contains(number));
+    // `parse` alone would accept a plus sign.
     number.filter(|_| value.iter().all(u8::is_ascii_digit)).ok_or_else(|| wrong(value))
 }
 

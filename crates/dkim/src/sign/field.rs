@@ -25,6 +25,7 @@ pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) 
     let mut names = Vec::with_capacity(2 * signer.fields.0.len());
     for name in &*signer.fields.0 {
         let is_name = |header: &&HeaderField<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
+        // RFC 6376 5.4.2: one name more than there are fields makes a field that is added later break the signature.
         let count = headers.iter().filter(is_name).count() + usize::from(name.is_oversigned);
         names.extend(std::iter::repeat_n(name, count));
     }

@@ -137,6 +137,7 @@ impl<'m> SignIntake<'m> {
         let senders = headers.iter().filter(|header| header.hash == hash && header.is(b"From")).count();
         for signer in signers {
             let body = match senders {
+                // RFC 5322 3.6 allows exactly one From. Signing another number would vouch for an ambiguous author.
                 1 => Ok(body_of(&mut self.gather, signer.body_need())?),
                 other => Err(MailSignError::From(other)),
             };
@@ -167,6 +168,7 @@ impl<'m> WrittenFields<'m> {
         mut gather: DigestBatch,
         digests: &Digests,
     ) -> Result<Self, JobError> {
+        // The bodies are hashed. Their memory serves the headers now.
         gather.clear();
         let mut fields = Vec::with_capacity(requests.len());
         for MailSignRequest { message, signer, body } in requests {

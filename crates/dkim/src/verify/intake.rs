@@ -164,6 +164,8 @@ impl<'m> VerifyIntake<'m> {
     fn gather_seals(&mut self, headers: &[HeaderField<'_>], sets: &[ArcSet]) -> Vec<UnverifiedSignature<'m>> {
         let mut seals = Vec::with_capacity(sets.len());
         let mut start = self.gather.data.len();
+        // The seals sign prefixes of the same text (RFC 8617 5.1.1). Copies for every seal would grow with the square
+        // of the sets.
         self.gather.start_growth();
         for set in sets {
             let signature = set.seal_signature.clone();

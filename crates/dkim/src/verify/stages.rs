@@ -179,6 +179,7 @@ impl<'m> HashedMessages<'m> {
             }
         };
         let mut result = SignatureResult::for_signature(&signature, reason);
+        // A chain has no test mode, so that a signature of a chain that fails needs no record.
         if position.is_of_chain && result.reason.is_some() {
             return result;
         }

@@ -48,9 +48,11 @@ impl MilterDecoder {
         if held == 0 {
             (self.start, self.end) = (0, 0);
             if self.buffer.len() > MAX_KEPT_BYTES {
+                // One large frame must not keep its memory for the life of an idle connection.
                 self.buffer = vec![0; INITIAL_BYTES];
             }
         }
+        // One byte more than held keeps the space from being empty while the length is unknown.
         let wanted = self.wanted().max(held + 1);
         if self.start + wanted > self.buffer.len() {
             self.grow(wanted);
@@ -113,6 +115,7 @@ impl MilterDecoder {
             return Ok(None);
         };
         match u32::from_be_bytes(*head) {
+            // The length is checked before any memory is allocated for it.
             0 => Err(ProtocolError::Empty),
             found if found > self.max => Err(ProtocolError::TooLong { found, max: self.max }),
             found => Ok(Some(found as usize)),
@@ -150,6 +153,7 @@ pub(super) fn write_frame(
             Ok(())
         }
         Err(error) => {
+            // A half-written frame would shift all frames after it.
             out.truncate(start);
             Err(error)
         }

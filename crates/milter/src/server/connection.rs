@@ -64,6 +64,7 @@ impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
             Ok(()) => ConnectionEnd::Done,
             Err(end) => end,
         };
+        // The filter must drop a message in progress, however the connection ended.
         self.session.lost();
         end
     }
@@ -122,6 +123,7 @@ impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
         let read = tokio::select! {
             biased;
             read = self.writer.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
+            // Received bytes come first, so that a command that has arrived is answered before the server closes.
             () = draining(&mut self.is_draining), if is_between => return Ok(false),
             () = self.idle.expired() => return Err(ConnectionEnd::Silent),
         };

@@ -30,6 +30,7 @@ impl MacroTable {
         let found = |stage: &'_ Vec<u8>| -> Option<usize> {
             MacroPairs::kept(stage).position(|(candidate, _)| without_braces(candidate) == name)
         };
+        // Later stages override earlier ones.
         self.stages.iter().rev().find_map(|stage| {
             let index = found(stage)?;
             MacroPairs::kept(stage).nth(index).map(|(_, value)| value)
