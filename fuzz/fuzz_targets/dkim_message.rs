@@ -9,7 +9,7 @@ use oarlock_dkim::{
 };
 
 fuzz_target!(|text: &[u8]| {
-    let limits = MailLimits { headers: 2_000, signed_names: 64, ..MailLimits::default() };
+    let limits = MailLimits { max_headers: 2_000, max_signed_names: 64, ..MailLimits::default() };
     let Ok(message) = ParsedMail::parse(text, &limits) else { return };
     let policy =
         VerifyPolicy { limits, accepts_sha1: true, verifies_chains: true, ..VerifyPolicy::default() };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_milter::protocol::{Actions, FilterReply, FrameDecoder, MilterCommand, MilterFrame, Steps};
+use oarlock_milter::protocol::{Actions, FilterReply, MilterCommand, MilterDecoder, MilterFrame, Steps};
 use oarlock_milter::session::NextStep;
 use oarlock_milter::{FilterFactory, FilterWants, MessageFilter, MilterCounters, MilterSession, MtaSocket};
 
@@ -43,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Returns the frames before the first invalid one, with `step` bytes at a time.
 fn frames(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
-    let (mut decoder, mut frames) = (FrameDecoder::new(MOST), Vec::new());
+    let (mut decoder, mut frames) = (MilterDecoder::new(MOST), Vec::new());
     for piece in bytes.chunks(step) {
         decoder.push(piece);
         loop {

@@ -88,7 +88,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
-    make_room(config.limits.connections);
+    make_room(config.limits.max_connections);
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     runtime.block_on(async {
@@ -129,7 +129,7 @@ fn make_room(connections: usize) {
         tracing::warn!(
             open_files = max,
             connections,
-            "the system allows fewer open files than limits.connections"
+            "the system allows fewer open files than [limits] max_connections"
         );
     }
 }

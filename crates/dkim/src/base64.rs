@@ -10,12 +10,14 @@ use crate::tags::is_space;
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut packed = vec![0; text.len()];
     let mut len = 0;
+    // Writing every byte and advancing only for the kept ones has no branch to mispredict.
     for byte in text {
         packed[len] = *byte;
         len += usize::from(!is_space(*byte));
     }
     packed.truncate(len);
     let padding = packed.iter().rev().take_while(|byte| **byte == b'=').count();
+    // Padding may be missing, but if it is there it must be right.
     if padding > 2 || (padding > 0 && !packed.len().is_multiple_of(4)) {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::key_answer::{KeyAnswer, KeyName};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
     /// The maximum number of names.
-    pub names: usize,
+    pub max_names: usize,
     /// The maximum time to keep records, in seconds. It overrides a longer TTL.
     pub max_ttl_s: u64,
     /// The maximum time to keep the answer that a name does not exist, in seconds.
@@ -22,7 +22,7 @@ pub struct CacheLimits {
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
+        Self { max_names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
     }
 }
 
@@ -58,7 +58,7 @@ impl<W> KeyCache<W> {
     }
 
     /// Returns a valid answer if there is one. Otherwise one caller asks and all later ones wait.
-    pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
+    pub fn look_up(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
         let mut entries = self.lock();
         match entries.get_mut(name) {
             Some(CacheEntry::Until(end_s, answer)) if now_s < *end_s => {
@@ -70,9 +70,10 @@ impl<W> KeyCache<W> {
             }
             _ => {}
         }
-        if entries.len() >= self.limits.names {
-            make_room(&mut entries, now_s, self.limits.names);
+        if entries.len() >= self.limits.max_names {
+            evict(&mut entries, now_s, self.limits.max_names);
         }
+        // The caller's own waiter goes back with `Ask`, so that only later callers are in the list.
         entries.insert(name.clone(), CacheEntry::Asked(Vec::new()));
         KeyLookup::Ask(waiter)
     }
@@ -122,9 +123,10 @@ impl<W> KeyCache<W> {
 }
 
 /// Drops expired entries. If that is not enough, drops the quarter of the entries that expires first.
-fn make_room<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
+fn evict<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
     let end_of = |known: &CacheEntry<W>| match known {
         CacheEntry::Until(end_s, _) => *end_s,
+        // An entry with waiters must never be dropped, or they would wait for ever.
         CacheEntry::Asked(_) => u64::MAX,
     };
     entries.retain(|_, known| end_of(known) > now_s);
@@ -132,10 +134,12 @@ fn make_room<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: 
     if entries.len() > wanted {
         let mut ends: Vec<u64> = entries.values().map(end_of).collect();
         let over = entries.len() - wanted;
+        // A selection in linear time is enough; the order of the rest does not matter.
         let (_, last, _) = ends.select_nth_unstable(over - 1);
         let last = *last;
         let mut left = over;
         entries.retain(|_, known| {
+            // Several entries may expire at the same time, so that the count decides among them.
             let goes = left > 0 && end_of(known) <= last && end_of(known) != u64::MAX;
             left -= usize::from(goes);
             !goes
@@ -164,25 +168,25 @@ mod tests {
     #[test]
     fn only_one_caller_looks_a_name_up() {
         let cache = KeyCache::new(CacheLimits::default());
-        assert!(matches!(cache.look(&name(1), 0, 'a'), KeyLookup::Ask('a')));
-        assert!(matches!(cache.look(&name(1), 0, 'b'), KeyLookup::Waits));
-        assert!(matches!(cache.look(&name(2), 0, 'c'), KeyLookup::Ask('c')));
-        assert!(matches!(cache.look(&name(1), 0, 'd'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(1), 0, 'a'), KeyLookup::Ask('a')));
+        assert!(matches!(cache.look_up(&name(1), 0, 'b'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(2), 0, 'c'), KeyLookup::Ask('c')));
+        assert!(matches!(cache.look_up(&name(1), 0, 'd'), KeyLookup::Waits));
         assert_eq!(cache.store(&name(1), &records(), 60, 0), ['b', 'd']);
-        assert!(matches!(cache.look(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
-        assert!(matches!(cache.look(&name(1), 60, 'f'), KeyLookup::Ask('f')));
-        assert!(matches!(cache.look(&name(1), 60, 'g'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
+        assert!(matches!(cache.look_up(&name(1), 60, 'f'), KeyLookup::Ask('f')));
+        assert!(matches!(cache.look_up(&name(1), 60, 'g'), KeyLookup::Waits));
         assert_eq!(cache.give_up(&name(1)), ['g']);
-        assert!(matches!(cache.look(&name(1), 60, 'h'), KeyLookup::Ask('h')));
+        assert!(matches!(cache.look_up(&name(1), 60, 'h'), KeyLookup::Ask('h')));
     }
 
     #[test]
     fn every_kind_of_answer_has_its_lifetime() {
         let cache = KeyCache::new(CacheLimits::default());
         let until = |answer: &KeyAnswer, ttl_s, end_s| {
-            cache.look(&name(1), u64::MAX - 1, ());
+            cache.look_up(&name(1), u64::MAX - 1, ());
             cache.store(&name(1), answer, ttl_s, 0);
-            let at = |now_s| matches!(cache.look(&name(1), now_s, ()), KeyLookup::Known(_));
+            let at = |now_s| matches!(cache.look_up(&name(1), now_s, ()), KeyLookup::Known(_));
             assert!((end_s == 0 || at(end_s - 1)) && !at(end_s), "{answer:?}");
             cache.give_up(&name(1));
         };
@@ -195,18 +199,18 @@ mod tests {
 
     #[test]
     fn a_full_cache_drops_expiring_entries_and_keeps_waiters() {
-        let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
+        let cache = KeyCache::new(CacheLimits { max_names: 8, ..CacheLimits::default() });
         for number in 0..8 {
-            cache.look(&name(number), 0, number);
+            cache.look_up(&name(number), 0, number);
             if number != 3 {
                 cache.store(&name(number), &records(), 100 + number as u64, 0);
             }
         }
-        cache.look(&name(3), 0, 33);
-        assert!(matches!(cache.look(&name(8), 50, 8), KeyLookup::Ask(8)));
+        cache.look_up(&name(3), 0, 33);
+        assert!(matches!(cache.look_up(&name(8), 50, 8), KeyLookup::Ask(8)));
         assert_eq!(cache.len(), 7);
-        assert!(matches!(cache.look(&name(7), 50, 7), KeyLookup::Known(_)));
+        assert!(matches!(cache.look_up(&name(7), 50, 7), KeyLookup::Known(_)));
         assert_eq!(cache.store(&name(3), &records(), 1, 50), [33]);
-        assert!(matches!(cache.look(&name(0), 50, 0), KeyLookup::Ask(0)));
+        assert!(matches!(cache.look_up(&name(0), 50, 0), KeyLookup::Ask(0)));
     }
 }

@@ -9,6 +9,7 @@ const LONGEST: usize = 253;
 /// 8616 5). Returns None if the text is not a domain name.
 #[must_use]
 pub fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
+    // Nearly all names are in ASCII form already and need no allocation.
     if name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'_'))
     {
         return is_name(name).then_some(Cow::Borrowed(name));

@@ -17,32 +17,32 @@ impl FoldedField {
     }
 
     /// Appends a word after a space or a fold. The word is not split.
-    pub(crate) fn word(&mut self, word: &str) {
+    pub(crate) fn push_word(&mut self, word: &str) {
         if self.column + 1 + word.len() > WIDTH {
             self.fold();
         } else {
             self.text.push(' ');
             self.column += 1;
         }
-        self.glued(word);
+        self.push_glued(word);
     }
 
     /// Appends a part after nothing or a fold. The part is not split.
-    pub(crate) fn part(&mut self, part: &str) {
+    pub(crate) fn push_part(&mut self, part: &str) {
         if self.column + part.len() > WIDTH {
             self.fold();
         }
-        self.glued(part);
+        self.push_glued(part);
     }
 
     /// Appends text that may be split anywhere.
-    pub(crate) fn pieces(&mut self, mut text: &str) {
+    pub(crate) fn push_pieces(&mut self, mut text: &str) {
         while !text.is_empty() {
             if self.column >= WIDTH {
                 self.fold();
             }
             let (now, rest) = text.split_at(text.len().min(WIDTH - self.column));
-            self.glued(now);
+            self.push_glued(now);
             text = rest;
         }
     }
@@ -58,7 +58,7 @@ impl FoldedField {
     }
 
     /// Appends text to the current line. The text is not split.
-    pub(crate) fn glued(&mut self, text: &str) {
+    pub(crate) fn push_glued(&mut self, text: &str) {
         self.text.push_str(text);
         self.column += text.len();
     }
@@ -77,17 +77,17 @@ mod tests {
     #[test]
     fn folds_lines_between_tokens() {
         let mut field = FoldedField::new("Name");
-        field.glued(":");
-        field.word(&"a".repeat(70));
-        field.word("b");
-        field.part(&"c".repeat(66));
-        field.part("d");
-        field.pieces(&"e".repeat(100));
+        field.push_glued(":");
+        field.push_word(&"a".repeat(70));
+        field.push_word("b");
+        field.push_part(&"c".repeat(66));
+        field.push_part("d");
+        field.push_pieces(&"e".repeat(100));
         let text = field.finish();
         assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
         assert_eq!(text.replace("\r\n\t", "").len(), 5 + 1 + 70 + 1 + 66 + 1 + 100);
         let mut whole = FoldedField::resume(text);
-        whole.pieces(&"f".repeat(60));
+        whole.push_pieces(&"f".repeat(60));
         assert!(whole.finish().lines().all(|line| line.len() <= WIDTH));
     }
 }

@@ -18,7 +18,7 @@ pub(crate) type Hash = SmallVec<[u8; 32]>;
 /// The number of canonical bytes of a body that are kept. A longer body is hashed while it arrives.
 const KEPT: usize = 64 << 10;
 
-/// The identity of one input of a [`HashBatch`].
+/// The identity of one input of a [`DigestBatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DigestId {
     Input { alg: DigestAlg, index: u32 },
@@ -27,7 +27,7 @@ pub(crate) enum DigestId {
 
 /// A batch of inputs that are hashed together.
 #[derive(Debug, Default)]
-pub(crate) struct HashBatch {
+pub(crate) struct DigestBatch {
     /// The bytes of all inputs. Callers append to it.
     pub(crate) data: Vec<u8>,
     sha1: Vec<InputSource>,
@@ -35,7 +35,7 @@ pub(crate) struct HashBatch {
     growths: Vec<GrowingInputs>,
 }
 
-/// The digests of a [`HashBatch`].
+/// The digests of a [`DigestBatch`].
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     sha1: Vec<u8>,
@@ -43,7 +43,7 @@ pub(crate) struct Digests {
     grown: Vec<Vec<Hash>>,
 }
 
-impl HashBatch {
+impl DigestBatch {
     /// Adds a range of the data as an input.
     pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<DigestId, JobError> {
         let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash in one batch" };
@@ -116,6 +116,7 @@ impl HashBatch {
     ) -> Result<Digests, JobError> {
         let grown = self.grown_in_turns(accelerator).await?;
         let Self { data, sha1, sha256, .. } = self;
+        // Submissions own their data. SHA-1 is rare, so that the data is seldom copied.
         let kept = if sha1.is_empty() { Vec::new() } else { data.clone() };
         let sha256 = submit(accelerator, options, DigestAlg::Sha256, data, sha256).await?;
         Ok(Digests { sha1: submit(accelerator, options, DigestAlg::Sha1, kept, sha1).await?, sha256, grown })
@@ -239,7 +240,11 @@ impl<'m> WholeBody<'m> {
         Self { body, canonical: SmallVec::new(), hashed: HashedBodies::new() }
     }
 
-    pub(crate) fn hashed(&mut self, gather: &mut HashBatch, need: BodyNeed) -> Result<HashedBody, JobError> {
+    pub(crate) fn hashed(
+        &mut self,
+        gather: &mut DigestBatch,
+        need: BodyNeed,
+    ) -> Result<HashedBody, JobError> {
         if let Some(known) = find_body(&self.hashed, need) {
             return Ok(known.clone());
         }
@@ -306,7 +311,7 @@ impl BodyHasher {
     /// Adds the next bytes of the body.
     pub fn push(&mut self, body: &[u8]) {
         let Self { canonicalizer, kept, .. } = self;
-        canonicalizer.push(body, &mut |canonical| kept.take(canonical));
+        canonicalizer.push(body, &mut |canonical| kept.append(canonical));
     }
 
     /// Returns true if further bytes cannot change the digest.
@@ -316,19 +321,19 @@ impl BodyHasher {
     }
 
     /// Ends the body. Kept bytes go to the batch.
-    pub(crate) fn finish(self, gather: &mut HashBatch) -> Result<HashedBody, JobError> {
+    pub(crate) fn finish(self, gather: &mut DigestBatch) -> Result<HashedBody, JobError> {
         let Self { need, canonicalizer, mut kept } = self;
-        canonicalizer.finish(&mut |canonical| kept.take(canonical));
+        canonicalizer.finish(&mut |canonical| kept.append(canonical));
         let len = kept.len;
         Ok(HashedBody { need, hash: kept.finish(gather)?, len })
     }
 }
 
 impl StreamedDigest {
-    fn take(&mut self, canonical: &[u8]) {
+    fn append(&mut self, canonical: &[u8]) {
         self.len += canonical.len() as u64;
-        let room = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
-        let wanted = &canonical[..canonical.len().min(room)];
+        let left = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
+        let wanted = &canonical[..canonical.len().min(left)];
         self.taken += wanted.len() as u64;
         self.bytes.extend_from_slice(wanted);
         if self.bytes.len() >= KEPT {
@@ -345,7 +350,8 @@ impl StreamedDigest {
         self.bytes.clear();
     }
 
-    fn finish(mut self, gather: &mut HashBatch) -> Result<BodyHash, JobError> {
+    fn finish(mut self, gather: &mut DigestBatch) -> Result<BodyHash, JobError> {
+        // A short body joins the batch; only a body beyond the limit has a chain of its own.
         if self.chain.is_none() {
             let start = gather.data.len();
             gather.data.extend_from_slice(&self.bytes);
@@ -369,7 +375,7 @@ mod tests {
 
     fn digest(alg: DigestAlg, data: &[u8]) -> Vec<u8> {
         let accelerator = &engines()[0];
-        let mut gather = HashBatch { data: data.to_vec(), ..HashBatch::default() };
+        let mut gather = DigestBatch { data: data.to_vec(), ..DigestBatch::default() };
         let id = gather.add(alg, 0..data.len()).unwrap();
         gather.run(accelerator).unwrap().get(id).to_vec()
     }
@@ -385,7 +391,7 @@ mod tests {
                         let mut hasher = BodyHasher::new(&accelerator, need);
                         text.chunks(piece).for_each(|chunk| hasher.push(chunk));
                         assert!(hasher.kept.bytes.len() < KEPT);
-                        let mut gather = HashBatch::default();
+                        let mut gather = DigestBatch::default();
                         let body = hasher.finish(&mut gather).unwrap();
                         let digests = gather.run(&accelerator).unwrap();
                         let hashed = limit.map_or(text.len(), |limit| limit as usize);
@@ -401,7 +407,7 @@ mod tests {
     #[test]
     fn finds_the_digest_of_each_input_of_a_batch() {
         for accelerator in engines() {
-            let mut gather = HashBatch { data: b"abcabc".to_vec(), ..HashBatch::default() };
+            let mut gather = DigestBatch { data: b"abcabc".to_vec(), ..DigestBatch::default() };
             let both = [DigestAlg::Sha256, DigestAlg::Sha1];
             let ids = both.map(|alg| [gather.add(alg, 0..3).unwrap(), gather.add(alg, 2..2).unwrap()]);
             let digests = gather.run(&accelerator).unwrap();

@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use crate::tags::shown;
+use crate::tags::printable;
 
 /// The limits for a message. A message beyond them is rejected before anything is computed for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailLimits {
     /// The maximum number of header fields.
-    pub headers: usize,
+    pub max_headers: usize,
     /// The maximum length of all header fields together, in bytes.
-    pub header_bytes: usize,
+    pub max_header_bytes: usize,
     /// The maximum number of signatures that are verified, from the top. Those below have the result `policy`.
-    pub signatures: usize,
+    pub max_signatures: usize,
     /// The maximum number of names in one `h=`.
-    pub signed_names: usize,
+    pub max_signed_names: usize,
     /// The maximum number of key records that are looked up for one message, for its signatures and its ARC chain
     /// together.
     pub max_lookups: usize,
@@ -22,7 +22,13 @@ pub struct MailLimits {
 
 impl Default for MailLimits {
     fn default() -> Self {
-        Self { headers: 20_000, header_bytes: 4 << 20, signatures: 5, signed_names: 512, max_lookups: 20 }
+        Self {
+            max_headers: 20_000,
+            max_header_bytes: 4 << 20,
+            max_signatures: 5,
+            max_signed_names: 512,
+            max_lookups: 20,
+        }
     }
 }
 
@@ -45,10 +51,10 @@ pub enum MailParseError {
         /// The text before the colon.
         name: String,
     },
-    /// There are more fields than [`MailLimits::headers`].
+    /// There are more fields than [`MailLimits::max_headers`].
     #[error("more than {0} header fields")]
     TooManyHeaders(usize),
-    /// The fields are longer than [`MailLimits::header_bytes`].
+    /// The fields are longer than [`MailLimits::max_header_bytes`].
     #[error("header fields of more than {0} bytes")]
     HeaderTooLong(usize),
 }
@@ -78,12 +84,12 @@ impl<'a> HeaderField<'a> {
     /// # Errors
     /// The field has no colon or no name. The error numbers the field 1.
     pub fn new(raw: &'a [u8]) -> Result<Self, MailParseError> {
-        Self::numbered(raw, 1)
+        Self::parse_numbered(raw, 1)
     }
 
-    fn numbered(raw: &'a [u8], field: usize) -> Result<Self, MailParseError> {
+    fn parse_numbered(raw: &'a [u8], field: usize) -> Result<Self, MailParseError> {
         let Some(colon) = memchr::memchr(b':', raw) else {
-            return Err(MailParseError::NoColon { field, start: shown(&raw[..raw.len().min(32)]) });
+            return Err(MailParseError::NoColon { field, start: printable(&raw[..raw.len().min(32)]) });
         };
         let mut name_len = colon;
         // RFC 5322 4.5 allows white space before the colon as obsolete syntax.
@@ -92,7 +98,7 @@ impl<'a> HeaderField<'a> {
         }
         let name = &raw[..name_len];
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-            return Err(MailParseError::Name { field, name: shown(name) });
+            return Err(MailParseError::Name { field, name: printable(name) });
         }
         let places = (u32::try_from(name_len), u32::try_from(colon));
         let (Ok(name_len), Ok(colon)) = places else {
@@ -144,10 +150,12 @@ impl<'a> HeaderField<'a> {
 /// Hashes a name without regard to case. It uses the length and the first eight bytes, which differ for nearly all
 /// field names.
 pub(crate) fn name_hash(name: &[u8]) -> u32 {
+    // A hash of fixed cost is enough: a match is confirmed by comparing the names.
     let first = match name.first_chunk::<8>() {
         Some(first) => u64::from_le_bytes(*first),
         None => name.iter().fold(0, |first, byte| first << 8 | u64::from(*byte)),
     };
+    // Bit 5 distinguishes upper from lower case. Setting it in every byte makes the hash independent of case.
     let mixed = ((first | 0x2020_2020_2020_2020) ^ name.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 32) as u32
 }
@@ -170,20 +178,20 @@ impl<'a> ParsedMail<'a> {
         let mut headers = Vec::with_capacity(32);
         let mut rest = bytes;
         if rest.starts_with(b"From ") {
-            rest = &rest[field(rest).end.min(rest.len())..];
+            rest = &rest[field_end(rest).end.min(rest.len())..];
         }
         while !rest.is_empty() {
             if let Some(body) = rest.strip_prefix(b"\r\n") {
                 return Ok(Self { headers, body });
             }
-            let place = field(rest);
-            if headers.len() == limits.headers {
-                return Err(MailParseError::TooManyHeaders(limits.headers));
+            let place = field_end(rest);
+            if headers.len() == limits.max_headers {
+                return Err(MailParseError::TooManyHeaders(limits.max_headers));
             }
-            headers.push(HeaderField::numbered(&rest[..place.start], headers.len() + 1)?);
+            headers.push(HeaderField::parse_numbered(&rest[..place.start], headers.len() + 1)?);
             rest = &rest[place.end..];
-            if bytes.len() - rest.len() > limits.header_bytes {
-                return Err(MailParseError::HeaderTooLong(limits.header_bytes));
+            if bytes.len() - rest.len() > limits.max_header_bytes {
+                return Err(MailParseError::HeaderTooLong(limits.max_header_bytes));
             }
         }
         Ok(Self { headers, body: &[] })
@@ -191,11 +199,12 @@ impl<'a> ParsedMail<'a> {
 }
 
 /// Returns the range of the CRLF that ends the first field. White space after a CRLF continues the field.
-fn field(bytes: &[u8]) -> Range<usize> {
+fn field_end(bytes: &[u8]) -> Range<usize> {
     let mut from = 0;
     while let Some(len) = memchr::memchr(b'\n', &bytes[from..]) {
         let end = from + len + 1;
         let is_line = end >= 2 && bytes[end - 2] == b'\r';
+        // RFC 5322 2.2.3: white space at the start of a line continues the field.
         if is_line && !matches!(bytes.get(end), Some(b' ' | b'\t')) {
             return end - 2..end;
         }
@@ -246,7 +255,7 @@ mod tests {
         assert_eq!(error(b": b\r\n\r\n"), MailParseError::Name { field: 1, name: String::new() });
         assert_eq!(error(b"a b: c\r\n"), MailParseError::Name { field: 1, name: "a b".into() });
         assert_eq!(error(b"\xe4: c\r\n"), MailParseError::Name { field: 1, name: "\\xe4".into() });
-        let limits = MailLimits { headers: 2, header_bytes: 40, ..MailLimits::default() };
+        let limits = MailLimits { max_headers: 2, max_header_bytes: 40, ..MailLimits::default() };
         let of = |text: &[u8]| ParsedMail::parse(text, &limits).unwrap_err();
         assert_eq!(of(b"A:\r\nB:\r\nC:\r\n"), MailParseError::TooManyHeaders(2));
         assert_eq!(of(&[b"A:", &[b'x'; 60][..], b"\r\n"].concat()), MailParseError::HeaderTooLong(40));

@@ -7,7 +7,7 @@ use oarlock::keys::{self, KeyError, export};
 
 use crate::algorithm::SignatureAlgorithm;
 use crate::base64;
-use crate::tags::{TagError, TagList, shown, trimmed};
+use crate::tags::{TagError, TagList, printable, trimmed};
 
 /// The reason why a record holds no key for a signature. RFC 6376 6.1.2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,20 +86,20 @@ impl KeyRecord {
             return Err(KeyRecordError::Version);
         }
         let public = tags.get("p").ok_or(KeyRecordError::NoKey)?;
-        if let Some(mut services) = list(tags, "s")
+        if let Some(mut services) = split_value(tags, "s")
             && !services.any(|service| matches!(service, b"*" | b"email"))
         {
-            return Err(KeyRecordError::Service(shown(tags.get("s").unwrap_or_default())));
+            return Err(KeyRecordError::Service(printable(tags.get("s").unwrap_or_default())));
         }
         if public.is_empty() {
             return Err(KeyRecordError::Revoked);
         }
-        let key = key_of(tags.get("k").unwrap_or(b"rsa"), public)?;
+        let key = parse_key(tags.get("k").unwrap_or(b"rsa"), public)?;
         Ok(Self {
             key,
             is_testing: has_flag(tags, b"y"),
             is_strict: has_flag(tags, b"s"),
-            hashes: list(tags, "h")
+            hashes: split_value(tags, "h")
                 .map(|hashes| hashes.map(|hash| String::from_utf8_lossy(hash).into()).collect()),
             notes: tags.get("n").map(|notes| String::from_utf8_lossy(notes).into()),
         })
@@ -130,17 +130,17 @@ impl KeyRecord {
 }
 
 /// Splits a value at its colons.
-fn list<'a>(tags: &TagList<'a>, name: &str) -> Option<impl Iterator<Item = &'a [u8]>> {
+fn split_value<'a>(tags: &TagList<'a>, name: &str) -> Option<impl Iterator<Item = &'a [u8]>> {
     tags.get(name).map(|value| value.split(|byte| *byte == b':').map(trimmed))
 }
 
 fn has_flag(tags: &TagList<'_>, flag: &[u8]) -> bool {
-    list(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
+    split_value(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
 }
 
 /// Parses the value of `p=`. In practice RSA keys are SubjectPublicKeyInfo, while the grammar of the RFC says
 /// RSAPublicKey. An Ed25519 key is 32 bytes.
-fn key_of(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
+fn parse_key(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
     let reason = |error: KeyError| KeyRecordError::Key(error.to_string());
     let bytes = || base64::decode(public).ok_or(KeyRecordError::Base64);
     match key_type {
@@ -152,7 +152,7 @@ fn key_of(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
             if key.rsa_public().is_some() { Ok(key) } else { Err(KeyRecordError::OtherType("rsa")) }
         }
         b"ed25519" => keys::raw::ed25519_public(&bytes()?).map_err(reason),
-        other => Err(KeyRecordError::KeyType(shown(other))),
+        other => Err(KeyRecordError::KeyType(printable(other))),
     }
 }
 

@@ -23,57 +23,57 @@ pub fn authentication_results(
     chain: Option<&ArcChain>,
 ) -> String {
     let mut field = FoldedField::new(NAME);
-    field.glued(": ");
-    write(&mut field, authserv_id, signatures, chain, &[]);
+    field.push_glued(": ");
+    write_results(&mut field, authserv_id, signatures, chain, &[]);
     field.finish()
 }
 
 /// Writes the value of a results field, with the results of other filters at its end.
-pub(crate) fn write(
+pub(crate) fn write_results(
     field: &mut FoldedField,
     authserv_id: &str,
     signatures: &[SignatureResult],
     chain: Option<&ArcChain>,
     others: &[String],
 ) {
-    field.glued(&value(authserv_id));
+    field.push_glued(&token_or_quoted(authserv_id));
     if signatures.is_empty() {
-        field.glued(";");
-        field.word("dkim=none");
+        field.push_glued(";");
+        field.push_word("dkim=none");
     }
     for signature in signatures {
-        field.glued(";");
+        field.push_glued(";");
         field.fold();
-        method(field, signature);
+        write_signature_result(field, signature);
     }
     if let Some(chain) = chain {
-        field.glued(";");
+        field.push_glued(";");
         field.fold();
-        field.glued(&format!("arc={}", chain.verdict()));
+        field.push_glued(&format!("arc={}", chain.verdict()));
         if let Some(reason) = chain.reason() {
-            field.word(&format!("reason={}", quoted(&reason)));
+            field.push_word(&format!("reason={}", quoted(&reason)));
         }
     }
     for other in others {
-        field.glued(";");
+        field.push_glued(";");
         field.fold();
         for (place, word) in other.split(' ').enumerate() {
-            if place == 0 { field.glued(word) } else { field.word(word) }
+            if place == 0 { field.push_glued(word) } else { field.push_word(word) }
         }
     }
 }
 
 /// Writes the result of one signature. RFC 8601 2.7.1, and RFC 6008 for `header.b`.
-fn method(field: &mut FoldedField, signature: &SignatureResult) {
-    field.glued(&format!("dkim={}", signature.verdict()));
+fn write_signature_result(field: &mut FoldedField, signature: &SignatureResult) {
+    field.push_glued(&format!("dkim={}", signature.verdict()));
     let bits = signature.key_bits.map(|bits| format!("{bits}-bit key"));
     let testing = signature.is_testing.then(|| "test mode".to_owned());
     let comments: Vec<String> = bits.into_iter().chain(testing).collect();
     if !comments.is_empty() {
-        field.word(&format!("({})", comments.join(", ")));
+        field.push_word(&format!("({})", comments.join(", ")));
     }
     if let Some(reason) = &signature.reason {
-        field.word(&format!("reason={}", quoted(&reason.to_string())));
+        field.push_word(&format!("reason={}", quoted(&reason.to_string())));
     }
     let algorithm = signature.algorithm.map(|algorithm| algorithm.name());
     let properties = [
@@ -85,14 +85,14 @@ fn method(field: &mut FoldedField, signature: &SignatureResult) {
     ];
     for (name, property) in properties {
         if let Some(property) = property.filter(|property| property.len() <= MAX_PROPERTY_BYTES) {
-            field.word(&format!("header.{name}={}", value(property)));
+            field.push_word(&format!("header.{name}={}", token_or_quoted(property)));
         }
     }
 }
 
 /// Returns the text unchanged if all its characters are allowed in a token (RFC 2045 5.1, and `@`). Otherwise quotes
 /// it.
-fn value(text: &str) -> String {
+fn token_or_quoted(text: &str) -> String {
     let is_plain = |byte: u8| match byte {
         b'(' | b')' | b'<' | b'>' | b',' | b';' | b':' | b'\\' | b'"' | b'/' | b'[' | b']' | b'?' | b'=' => {
             false
@@ -107,6 +107,7 @@ fn value(text: &str) -> String {
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
+    // A control character could end the field and start another one.
     for char in text.chars().filter(|char| !char.is_control()) {
         if matches!(char, '"' | '\\') {
             out.push('\\');

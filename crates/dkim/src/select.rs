@@ -21,6 +21,7 @@ pub(crate) fn write_signed<'n>(
     for name in names {
         let is_same =
             |other: &SignedName<'_>| other.hash == name.hash && other.name.eq_ignore_ascii_case(name.name);
+        // RFC 6376 5.4.2: repeated names take the fields from the bottom up.
         let known = seen.iter().position(|(other, _)| is_same(other));
         let below = known.map_or(headers.len(), |at| seen[at].1);
         let found =
@@ -29,6 +30,7 @@ pub(crate) fn write_signed<'n>(
             canonicalize_header(form, &headers[at], out);
             out.extend_from_slice(b"\r\n");
         }
+        // Position 0 means that no field is left: the search covers the positions below it.
         let next = found.unwrap_or(0);
         match known {
             Some(at) => seen[at].1 = next,

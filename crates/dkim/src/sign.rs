@@ -4,7 +4,7 @@ mod field;
 mod signer;
 mod stages;
 
-pub(crate) use self::field::{FieldStart, names_of, signed, unsigned};
+pub(crate) use self::field::{FieldStart, append_signature, names_of, write_unsigned_field};
 pub(crate) use self::signer::FieldName;
 pub use self::signer::{DkimSigner, HeaderCoverage, MailSignError, SignedFields, SignerError};
 pub use self::stages::{SignIntake, SignOutcome};

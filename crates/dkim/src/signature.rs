@@ -10,7 +10,7 @@ use crate::base64;
 use crate::canon::{Canonicalization, UnknownForm};
 use crate::domain;
 use crate::message::{MailLimits, name_hash};
-use crate::tags::{TagError, TagList, is_space, shown, trimmed};
+use crate::tags::{TagError, TagList, is_space, printable, trimmed};
 
 /// The reason why a field is not a valid signature. RFC 6376 6.1.1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +59,7 @@ pub enum SignatureError {
     /// An entry of `h=` is not a field name.
     #[error("`{0}` in `h=` is not a header field name")]
     SignedName(String),
-    /// `h=` has more names than [`MailLimits::signed_names`].
+    /// `h=` has more names than [`MailLimits::max_signed_names`].
     #[error("more than {0} names in `h=`")]
     TooManyNames(usize),
     /// `From` is not among the signed fields. It must be.
@@ -163,7 +163,7 @@ impl<'a> DkimSignature<'a> {
         if kind == SignatureKind::Dkim {
             match required(tags, "v")? {
                 b"1" => {}
-                other => return Err(SignatureError::Version(shown(other))),
+                other => return Err(SignatureError::Version(printable(other))),
             }
         }
         let plain = Self::from_common_tags(tags)?;
@@ -187,13 +187,13 @@ impl<'a> DkimSignature<'a> {
         if let Some(query) = tags.get("q") {
             check_query(query)?;
         }
-        let expires = number("x", tags, 12)?;
+        let expires = parse_number("x", tags, 12)?;
         if let (Some(timestamp), Some(expires)) = (plain.timestamp, expires)
             && expires <= timestamp
         {
             return Err(SignatureError::ExpiresTooEarly);
         }
-        let body_length = number("l", tags, 76)?;
+        let body_length = parse_number("l", tags, 76)?;
         let body_hash = body_hash.into();
         Ok(Self { body_hash, canonicalization, identity, body_length, expires, names, ..plain })
     }
@@ -201,7 +201,7 @@ impl<'a> DkimSignature<'a> {
     /// Reads the tags that every kind of signature has. They say nothing about the body or the fields.
     pub(crate) fn from_common_tags(tags: &TagList<'_>) -> Result<DkimSignature<'static>, SignatureError> {
         let algorithm: SignatureAlgorithm = text(required(tags, "a")?).parse()?;
-        let (signature, signature_place) = signature(tags)?;
+        let (signature, signature_place) = signature_value(tags)?;
         Ok(DkimSignature {
             algorithm,
             signature,
@@ -211,7 +211,7 @@ impl<'a> DkimSignature<'a> {
             selector: domain_of("s", tags)?,
             identity: None,
             body_length: None,
-            timestamp: number("t", tags, 12)?,
+            timestamp: parse_number("t", tags, 12)?,
             expires: None,
             names: SignedNames::default(),
             signature_place,
@@ -247,7 +247,7 @@ pub(crate) fn required<'a>(tags: &TagList<'a>, name: &'static str) -> Result<&'a
     tags.get(name).ok_or(SignatureError::Missing(name))
 }
 
-pub(crate) fn signature(tags: &TagList<'_>) -> Result<(Vec<u8>, Range<usize>), SignatureError> {
+pub(crate) fn signature_value(tags: &TagList<'_>) -> Result<(Vec<u8>, Range<usize>), SignatureError> {
     let tag = tags.find("b").ok_or(SignatureError::Missing("b"))?;
     Ok((base64_of("b", tag.value)?, tag.place.clone()))
 }
@@ -264,13 +264,13 @@ pub(crate) fn text(value: &[u8]) -> &str {
 pub(crate) fn domain_of(tag: &'static str, tags: &TagList<'_>) -> Result<String, SignatureError> {
     let value = required(tags, tag)?;
     let form = domain::ascii_form(text(value));
-    form.map(Into::into).ok_or_else(|| SignatureError::Domain { tag, found: shown(value) })
+    form.map(Into::into).ok_or_else(|| SignatureError::Domain { tag, found: printable(value) })
 }
 
 /// Reads `[ Local-part ] "@" domain-name`. The domain must be `domain` or a subdomain. Any character may be encoded.
 /// RFC 6376 2.11 and 3.5.
 fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, SignatureError> {
-    let wrong = || SignatureError::Identity(shown(value));
+    let wrong = || SignatureError::Identity(printable(value));
     let identity = match memchr::memchr3(b'=', b'\n', b'\t', value) {
         None => Cow::Borrowed(text(value)),
         Some(_) => Cow::Owned(String::from_utf8(quoted_printable(value)).map_err(|_| wrong())?),
@@ -321,14 +321,15 @@ fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>,
     for part in value.split(|byte| *byte == b':') {
         let name = trimmed(part);
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-            return Err(SignatureError::SignedName(shown(name)));
+            return Err(SignatureError::SignedName(printable(name)));
         }
-        if spans.len() == limits.signed_names {
-            return Err(SignatureError::TooManyNames(limits.signed_names));
+        if spans.len() == limits.max_signed_names {
+            return Err(SignatureError::TooManyNames(limits.max_signed_names));
         }
+        // The spans skip the white space around the colons.
         let start = from + part.iter().take_while(|byte| is_space(**byte)).count();
         let place = (u32::try_from(start), u32::try_from(start + name.len()));
-        let (Ok(start), Ok(end)) = place else { return Err(SignatureError::SignedName(shown(name))) };
+        let (Ok(start), Ok(end)) = place else { return Err(SignatureError::SignedName(printable(name))) };
         spans.push(NameSpan { start, end, hash: name_hash(name) });
         from += part.len() + 1;
     }
@@ -338,11 +339,11 @@ fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>,
 /// Checks that `q=` lists `dns/txt`. Other methods are ignored with their options.
 fn check_query(value: &[u8]) -> Result<(), SignatureError> {
     let is_known = value.split(|byte| *byte == b':').any(|method| trimmed(method) == b"dns/txt");
-    if is_known { Ok(()) } else { Err(SignatureError::Query(shown(value))) }
+    if is_known { Ok(()) } else { Err(SignatureError::Query(printable(value))) }
 }
 
 /// Reads a number of at most `max_digits` digits. A number beyond 64 bits becomes the maximum.
-pub(crate) fn number(
+pub(crate) fn parse_number(
     tag: &'static str,
     tags: &TagList<'_>,
     max_digits: usize,
@@ -351,6 +352,7 @@ pub(crate) fn number(
     if value.is_empty() || value.len() > max_digits || !value.iter().all(u8::is_ascii_digit) {
         return Err(SignatureError::Number(tag));
     }
+    // RFC 6376 3.5 allows `l=` up to 76 digits, which exceeds 64 bits.
     let digit = |number: u64, digit: &u8| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
     Ok(Some(value.iter().fold(0, digit)))
 }
@@ -426,7 +428,7 @@ mod tests {
         );
         assert_eq!(with("bG8=", "bG8=; c=nowsp"), UnknownForm("nowsp".into()).into());
         assert_eq!(with("bG8=", "bG8=; v=1"), TagError::Duplicate("v".into()).into());
-        let limits = MailLimits { signed_names: 2, ..MailLimits::default() };
+        let limits = MailLimits { max_signed_names: 2, ..MailLimits::default() };
         assert_eq!(DkimSignature::parse(GOOD.as_bytes(), &limits), Err(SignatureError::TooManyNames(2)));
     }
 }

@@ -58,9 +58,9 @@ impl<'a> TagList<'a> {
                 }
                 return Ok(Self(tags));
             }
-            let tag = tag(text, start..end)?;
+            let tag = parse_tag(text, start..end)?;
             if tags.iter().any(|other| other.name == tag.name) {
-                return Err(TagError::Duplicate(shown(tag.name)));
+                return Err(TagError::Duplicate(printable(tag.name)));
             }
             if tags.len() == MAX_TAGS {
                 return Err(TagError::TooMany);
@@ -90,14 +90,14 @@ impl<'a> TagList<'a> {
     }
 }
 
-fn tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> {
+fn parse_tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> {
     let spec = &text[place.clone()];
-    let equals = memchr::memchr(b'=', spec).ok_or_else(|| TagError::NoEquals(shown(trimmed(spec))))?;
+    let equals = memchr::memchr(b'=', spec).ok_or_else(|| TagError::NoEquals(printable(trimmed(spec))))?;
     let name = trimmed(&spec[..equals]);
     let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     if !is_name {
-        return Err(TagError::Name(shown(name)));
+        return Err(TagError::Name(printable(name)));
     }
     let value = trimmed(&spec[equals + 1..]);
     // A loop without an early exit is vectorized, so that all bytes are checked.
@@ -105,7 +105,7 @@ fn tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> {
     if !value.iter().fold(true, |is_value, byte| is_value & is_value_byte(*byte))
         || (!value.is_ascii() && std::str::from_utf8(value).is_err())
     {
-        return Err(TagError::Value(shown(name)));
+        return Err(TagError::Value(printable(name)));
     }
     Ok(ListTag { name, value, place: place.start + equals + 1..place.end })
 }
@@ -131,7 +131,7 @@ pub(crate) fn trimmed(mut text: &[u8]) -> &[u8] {
 }
 
 /// Makes bytes of a stranger fit for a log line: printable and short.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub(crate) fn printable(bytes: &[u8]) -> String {
     const MAX_SHOWN: usize = 64;
     let text = bytes[..bytes.len().min(MAX_SHOWN)].escape_ascii().to_string();
     if bytes.len() > MAX_SHOWN { text + "..." } else { text }

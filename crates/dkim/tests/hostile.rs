@@ -101,7 +101,7 @@ fn signs_a_field_of_one_megabyte_and_ten_thousand_fields() {
     let all = signed(accelerator, &many, &[&signer()]);
     let reason = verify(accelerator, &all, &zone())[0].reason.clone();
     assert!(matches!(reason, Some(FailReason::Signature(_))), "{reason:?}");
-    let lax = MailLimits { signed_names: 20_000, ..MailLimits::default() };
+    let lax = MailLimits { max_signed_names: 20_000, ..MailLimits::default() };
     let policy = VerifyPolicy { limits: lax, ..VerifyPolicy::default() };
     let results = verify_at(accelerator, &[&all], &zone(), &policy, NOW);
     assert_eq!(results[0].signatures[0].verdict(), DkimVerdict::Pass);

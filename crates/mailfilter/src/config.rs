@@ -38,7 +38,7 @@ pub struct FilterConfig {
     /// The settings for signing.
     pub signing: SigningSettings,
     /// The settings for verifying.
-    pub verifying: VerifySettings,
+    pub verifying: VerifyingSettings,
     /// The settings for ARC chains.
     pub arc: ArcSettings,
     /// The responses to faulty messages.
@@ -147,7 +147,7 @@ pub struct SigningSettings {
 /// The settings for verifying.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct VerifySettings {
+pub struct VerifyingSettings {
     /// The minimum length of RSA keys in bits, 1024 to 4096.
     pub min_rsa_bits: u32,
     /// True if rsa-sha1 may pass.
@@ -193,7 +193,7 @@ pub struct DnsSettings {
     /// The maximum time for a lookup in milliseconds.
     pub timeout_ms: u64,
     /// The maximum number of names in the cache.
-    pub cached_names: usize,
+    pub max_cached_names: usize,
     /// The maximum time to keep records in seconds.
     pub max_ttl_seconds: u64,
     /// The maximum time to keep the answer that there is no record, in seconds.
@@ -207,15 +207,15 @@ pub struct DnsSettings {
 #[serde(deny_unknown_fields, default)]
 pub struct FilterLimits {
     /// The maximum number of connections from MTAs.
-    pub connections: usize,
+    pub max_connections: usize,
     /// The maximum number of header fields in a message.
-    pub headers: usize,
+    pub max_headers: usize,
     /// The maximum length of all header fields of a message in bytes.
-    pub header_bytes: usize,
+    pub max_header_bytes: usize,
     /// The maximum time without data on a connection, in seconds.
-    pub idle_seconds: u64,
+    pub max_idle_seconds: u64,
     /// The maximum time for messages in progress during shutdown, in seconds.
-    pub drain_seconds: u64,
+    pub max_drain_seconds: u64,
     /// The interval of progress replies at the end of a message, in seconds.
     pub progress_seconds: u64,
 }
@@ -271,7 +271,7 @@ impl Default for FilterConfig {
             trusted_results: TrustedResults::default(),
             listen: ListenSettings::default(),
             signing: SigningSettings::default(),
-            verifying: VerifySettings::default(),
+            verifying: VerifyingSettings::default(),
             arc: ArcSettings::default(),
             on: FaultResponses::default(),
             dns: DnsSettings::default(),
@@ -309,7 +309,7 @@ impl Default for SigningSettings {
     }
 }
 
-impl Default for VerifySettings {
+impl Default for VerifyingSettings {
     fn default() -> Self {
         let VerifyPolicy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
             VerifyPolicy::default();
@@ -317,7 +317,7 @@ impl Default for VerifySettings {
             min_rsa_bits,
             accepts_sha1,
             accepts_partial_body,
-            max_signatures: limits.signatures,
+            max_signatures: limits.max_signatures,
             max_lookups: limits.max_lookups,
             clock_skew_seconds: clock_skew_s,
         }
@@ -326,11 +326,11 @@ impl Default for VerifySettings {
 
 impl Default for DnsSettings {
     fn default() -> Self {
-        let CacheLimits { names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
+        let CacheLimits { max_names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
         Self {
             servers: Vec::new(),
             timeout_ms: 10_000,
-            cached_names: names,
+            max_cached_names: max_names,
             max_ttl_seconds: max_ttl_s,
             max_negative_ttl_seconds: max_negative_ttl_s,
             failure_seconds: failure_s,
@@ -340,15 +340,16 @@ impl Default for DnsSettings {
 
 impl Default for FilterLimits {
     fn default() -> Self {
-        let MilterSettings { connections, idle, drain, progress, .. } = MilterSettings::default();
-        let MailLimits { headers, header_bytes, .. } = MailLimits::default();
+        let MilterSettings { max_connections, max_idle, max_drain, progress_interval, .. } =
+            MilterSettings::default();
+        let MailLimits { max_headers, max_header_bytes, .. } = MailLimits::default();
         Self {
-            connections,
-            headers,
-            header_bytes,
-            idle_seconds: idle.as_secs(),
-            drain_seconds: drain.as_secs(),
-            progress_seconds: progress.as_secs(),
+            max_connections,
+            max_headers,
+            max_header_bytes,
+            max_idle_seconds: max_idle.as_secs(),
+            max_drain_seconds: max_drain.as_secs(),
+            progress_seconds: progress_interval.as_secs(),
         }
     }
 }
@@ -418,12 +419,12 @@ impl FilterConfig {
             .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;
-        config.anchor(path.parent().unwrap_or(Path::new("")));
+        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
     }
 
-    fn anchor(&mut self, base: &Path) {
+    fn resolve_paths(&mut self, base: &Path) {
         let seal = self.arc.seal.iter_mut().map(|seal| &mut seal.key);
         let server = self.cryptoserver.iter_mut().flat_map(|server| {
             [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
@@ -434,7 +435,7 @@ impl FilterConfig {
     }
 
     /// Checks that no key was pasted in place of a file name, since messages quote file names.
-    fn key_paths(&self) -> Result<(), FilterConfigError> {
+    fn check_key_paths(&self) -> Result<(), FilterConfigError> {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         for (field, path) in seal.chain(server.map(|path| ("[cryptoserver] private_key", path))) {
@@ -455,7 +456,7 @@ impl FilterConfig {
         let number = |field, expected, is_good: bool, found: String| {
             if is_good { Ok(()) } else { Err(FilterConfigError::Value { field, expected, found }) }
         };
-        self.key_paths()?;
+        self.check_key_paths()?;
         self.sockets()?;
         self.settings()?;
         self.name_servers()?;
@@ -465,10 +466,10 @@ impl FilterConfig {
         let sockets = &self.listen.sockets;
         number("[listen] sockets", "at least one", !sockets.is_empty(), format!("{sockets:?}"))?;
         for (field, found) in [
-            ("[limits] connections", limits.connections),
-            ("[limits] headers", limits.headers),
-            ("[limits] header_bytes", limits.header_bytes),
-            ("[dns] cached_names", self.dns.cached_names),
+            ("[limits] max_connections", limits.max_connections),
+            ("[limits] max_headers", limits.max_headers),
+            ("[limits] max_header_bytes", limits.max_header_bytes),
+            ("[dns] max_cached_names", self.dns.max_cached_names),
         ] {
             number(field, "1 or more", found > 0, found.to_string())?;
         }
@@ -493,8 +494,10 @@ impl FilterConfig {
     /// Returns the names of the sections whose changes need a restart.
     pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
         let fixed = |limits: &FilterLimits| {
-            let FilterLimits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
-            format!("{:?}", (connections, idle_seconds, drain_seconds, progress_seconds))
+            let FilterLimits {
+                max_connections, max_idle_seconds, max_drain_seconds, progress_seconds, ..
+            } = *limits;
+            format!("{:?}", (max_connections, max_idle_seconds, max_drain_seconds, progress_seconds))
         };
         let pairs = [
             ("listen", format!("{:?}", self.listen), format!("{:?}", other.listen)),
@@ -537,10 +540,10 @@ impl FilterConfig {
             });
         }
         Ok(MilterSettings {
-            connections: limits.connections,
-            idle: Duration::from_secs(limits.idle_seconds.max(1)),
-            drain: Duration::from_secs(limits.drain_seconds),
-            progress: Duration::from_secs(limits.progress_seconds),
+            max_connections: limits.max_connections,
+            max_idle: Duration::from_secs(limits.max_idle_seconds.max(1)),
+            max_drain: Duration::from_secs(limits.max_drain_seconds),
+            progress_interval: Duration::from_secs(limits.progress_seconds),
             unix_mode,
             unix_group: listen.unix_group.clone(),
             unix_users: listen.unix_users.clone(),
@@ -573,9 +576,9 @@ impl FilterConfig {
         let VerifyPolicy { limits: default, .. } = VerifyPolicy::default();
         VerifyPolicy {
             limits: MailLimits {
-                headers: limits.headers,
-                header_bytes: limits.header_bytes,
-                signatures: verifying.max_signatures,
+                max_headers: limits.max_headers,
+                max_header_bytes: limits.max_header_bytes,
+                max_signatures: verifying.max_signatures,
                 max_lookups: verifying.max_lookups,
                 ..default
             },
@@ -589,10 +592,11 @@ impl FilterConfig {
     }
 
     pub(crate) fn cache_limits(&self) -> CacheLimits {
-        let DnsSettings { cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, .. } =
-            &self.dns;
+        let DnsSettings {
+            max_cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, ..
+        } = &self.dns;
         CacheLimits {
-            names: *cached_names,
+            max_names: *max_cached_names,
             max_ttl_s: *max_ttl_seconds,
             max_negative_ttl_s: *max_negative_ttl_seconds,
             failure_s: *failure_seconds,

@@ -151,6 +151,7 @@ impl MessageFilter for DkimFilter {
     }
 
     fn mail(&mut self, from: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
+        // A message keeps the settings of its start, even if they are replaced meanwhile.
         self.shared = self.current.get();
         self.message = IncomingMessage {
             in_flight: Some(InFlightGuard::new(&self.shared)),
@@ -170,6 +171,7 @@ impl MessageFilter for DkimFilter {
 
     fn end_of_headers(&mut self, macros: &MacroTable) -> FilterAction {
         let message = &mut self.message;
+        // An empty value means that the client has not authenticated.
         message.ownership.is_authenticated = macros.get("auth_authen").is_some_and(|name| !name.is_empty());
         message.now_s = now_s();
         let (plan, bodies) = plan(&self.shared, message);
@@ -272,6 +274,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     let is_ours = message.ownership.is_ours();
     let headers = match collected.headers() {
         Ok(headers) => headers,
+        // A malformed message that is neither signed nor verified is none of this filter's business.
         Err(_) if !is_ours && !shared.mode.verifies() => return (MessagePlan::Pass, BodyHashers::default()),
         Err(error) => return (MessagePlan::Malformed(error), BodyHashers::default()),
     };

@@ -57,6 +57,7 @@ impl IncomingHeader {
 
     fn trust(&mut self, value: &[u8]) {
         let kept: usize = self.trusted.iter().map(String::len).sum();
+        // A set repeats these results, so that a stranger could otherwise make it arbitrarily long.
         if kept + value.len() <= MAX_TRUSTED_BYTES {
             self.trusted.extend(parse_results(value));
         }
@@ -93,15 +94,16 @@ impl IncomingHeader {
         limits: &MailLimits,
     ) -> Result<(), MailParseError> {
         let field = self.fields.len() + 1;
-        if field > limits.headers {
-            return Err(MailParseError::TooManyHeaders(limits.headers));
+        if field > limits.max_headers {
+            return Err(MailParseError::TooManyHeaders(limits.max_headers));
         }
-        if self.raw.len() + name.len() + value.len() + 2 > limits.header_bytes {
-            return Err(MailParseError::HeaderTooLong(limits.header_bytes));
+        if self.raw.len() + name.len() + value.len() + 2 > limits.max_header_bytes {
+            return Err(MailParseError::HeaderTooLong(limits.max_header_bytes));
         }
         let start = self.raw.len();
         self.raw.extend_from_slice(name);
         self.raw.push(b':');
+        // Without LEADING_SPACE the MTA has removed one space. Nearly all headers had it, so that it is restored.
         if !has_leading_space && !value.starts_with(b"\n") {
             self.raw.push(b' ');
         }
@@ -122,6 +124,7 @@ fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         if !matches!(line.first(), Some(b' ' | b'\t')) {
             return Err(String::from_utf8_lossy(&line[..line.len().min(32)]).escape_debug().to_string());
         }
+        // Some MTAs send CRLF at folds instead of LF.
         if out.last() != Some(&b'\r') {
             out.push(b'\r');
         }
@@ -201,9 +204,9 @@ mod tests {
             MailParseError::NoColon { field: 2, start: "Bcc: you".into() }
         );
         assert_eq!(fault(&[good, (b"a b", b"")], all), MailParseError::Name { field: 2, name: "a b".into() });
-        let two = MailLimits { headers: 2, ..all };
+        let two = MailLimits { max_headers: 2, ..all };
         assert_eq!(fault(&[good, good, good], two), MailParseError::TooManyHeaders(2));
-        let short = MailLimits { header_bytes: 20, ..all };
+        let short = MailLimits { max_header_bytes: 20, ..all };
         let long = collected(&[good, (b"B", &[b'x'; 40]), good], true, short);
         assert_eq!(long.headers().unwrap_err(), MailParseError::HeaderTooLong(20));
         assert_eq!((long.raw.capacity(), long.fields.len()), (0, 0));
@@ -212,7 +215,7 @@ mod tests {
     #[test]
     fn lists_forged_results_from_the_last_one_on() {
         let results: &[u8] = b"authentication-RESULTS";
-        let none = MailLimits { headers: 0, ..MailLimits::default() };
+        let none = MailLimits { max_headers: 0, ..MailLimits::default() };
         for limits in [MailLimits::default(), none] {
             let all = collected(
                 &[

@@ -134,6 +134,7 @@ impl SigningKeyFile {
         let stamp = FileStamp::read(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
+            // One byte more than the limit makes the import report a file that is too long.
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
         let key = match is_reference(&bytes) {
             true => self.held(&bytes, reader)?,

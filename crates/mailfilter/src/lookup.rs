@@ -44,7 +44,7 @@ impl KeyLookups {
     /// Returns the key of a name from the cache, or waits for a lookup.
     pub(crate) async fn key(self: &Arc<Self>, name: &KeyName) -> KeyAnswer {
         let (waiter, answer) = oneshot::channel();
-        match self.cache.look(name, self.now_s(), waiter) {
+        match self.cache.look_up(name, self.now_s(), waiter) {
             KeyLookup::Known(answer) => {
                 self.metrics.cache_hit();
                 return answer;
@@ -91,6 +91,7 @@ impl LookupTask {
             key_answer,
         );
         metrics.lookup(&answer);
+        // The answer is stored before the waiters get it, so that a message that starts now finds it.
         let waiters = cache.store(&self.name, &answer, ttl_s, self.lookups.now_s());
         for waiter in waiters.into_iter().chain([waiter]) {
             // A waiter that was dropped needs no answer.

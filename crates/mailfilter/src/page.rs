@@ -23,10 +23,10 @@ pub(crate) struct FilterStatus {
 impl MetricsPage for FilterStatus {
     fn page(&self) -> String {
         let mut text = MetricsText::default();
-        about(&mut text, self);
-        connections(&mut text, &self.counters);
-        messages(&mut text, &self.base.metrics, &self.counters);
-        keys(&mut text, self);
+        write_process(&mut text, self);
+        write_connections(&mut text, &self.counters);
+        write_messages(&mut text, &self.base.metrics, &self.counters);
+        write_keys(&mut text, self);
         append_engine_metrics(&mut text, &self.base.accelerator);
         text.finish()
     }
@@ -36,7 +36,7 @@ impl MetricsPage for FilterStatus {
     }
 }
 
-fn about(text: &mut MetricsText, status: &FilterStatus) {
+fn write_process(text: &mut MetricsText, status: &FilterStatus) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the filter stops, else 0.");
@@ -48,15 +48,15 @@ fn about(text: &mut MetricsText, status: &FilterStatus) {
 }
 
 /// Writes a counter without labels.
-fn total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
+fn write_total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
     text.counter(name, help);
     text.sample(name, &[], read(counter));
 }
 
-fn connections(text: &mut MetricsText, counters: &MilterCounters) {
+fn write_connections(text: &mut MetricsText, counters: &MilterCounters) {
     text.gauge("oarlock_connections_open", "Connections of MTAs now.");
     text.sample("oarlock_connections_open", &[], read(&counters.open_connections));
-    total(text, "oarlock_connections_total", "Accepted connections.", &counters.connections);
+    write_total(text, "oarlock_connections_total", "Accepted connections.", &counters.connections);
     let ended = "oarlock_connections_ended_total";
     text.counter(ended, "Connections that ended early, by reason.");
     for (why, counter) in [
@@ -72,11 +72,11 @@ fn connections(text: &mut MetricsText, counters: &MilterCounters) {
     for kind in ProtocolErrorKind::ALL {
         text.sample(ended, &[("why", kind.name())], counters.protocol_errors(kind));
     }
-    total(text, "oarlock_received_bytes_total", "Bytes from MTAs.", &counters.received_bytes);
-    total(text, "oarlock_sent_bytes_total", "Bytes to MTAs.", &counters.sent_bytes);
+    write_total(text, "oarlock_received_bytes_total", "Bytes from MTAs.", &counters.received_bytes);
+    write_total(text, "oarlock_sent_bytes_total", "Bytes to MTAs.", &counters.sent_bytes);
 }
 
-fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCounters) {
+fn write_messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCounters) {
     let name = "oarlock_milter_messages_total";
     text.counter(name, "Messages by outcome.");
     for outcome in MessageOutcome::ALL {
@@ -88,7 +88,12 @@ fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCo
         text.sample(name, &[("reply", reply.name())], counters.outcomes(reply));
     }
     let aborted = &counters.aborted_messages;
-    total(text, "oarlock_milter_aborted_messages_total", "Messages that did not reach their end.", aborted);
+    write_total(
+        text,
+        "oarlock_milter_aborted_messages_total",
+        "Messages that did not reach their end.",
+        aborted,
+    );
     let name = "oarlock_milter_signatures_total";
     text.counter(name, "Signatures of others, by result.");
     for verdict in VERDICTS {
@@ -112,11 +117,11 @@ fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCo
         ),
         ("oarlock_milter_progress_total", "Progress replies to MTAs.", &counters.progress),
     ] {
-        total(text, name, help, counter);
+        write_total(text, name, help, counter);
     }
 }
 
-fn keys(text: &mut MetricsText, status: &FilterStatus) {
+fn write_keys(text: &mut MetricsText, status: &FilterStatus) {
     let metrics = &status.base.metrics;
     let name = "oarlock_milter_lookups_total";
     text.counter(name, "Lookups of key records, by answer.");
@@ -130,7 +135,7 @@ fn keys(text: &mut MetricsText, status: &FilterStatus) {
         ("oarlock_milter_reloads_total", "Signing tables replaced.", &metrics.reloads),
         ("oarlock_milter_refused_reloads_total", "Signing tables rejected.", &metrics.refused_reloads),
     ] {
-        total(text, name, help, counter);
+        write_total(text, name, help, counter);
     }
     text.gauge("oarlock_milter_cached_names", "Names whose keys are in the cache.");
     text.sample("oarlock_milter_cached_names", &[], status.base.lookups.cached());

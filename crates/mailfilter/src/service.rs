@@ -95,7 +95,7 @@ impl FilterService {
         let path = tables.path().to_owned();
         let checked = spawn_blocking(move || tables.current().check_keys(&shared.keys));
         let unchecked = |error: JoinError| vec![SigningKeyFault::Read { path, reason: error.to_string() }];
-        ended(checked).await.unwrap_or_else(unchecked)
+        task_result(checked).await.unwrap_or_else(unchecked)
     }
 
     /// Reads the signing table again if its file has changed or `is_asked` is true. A new table with a fault is
@@ -127,6 +127,7 @@ impl FilterService {
     /// A setting is not valid, or a file that it names cannot be used.
     pub async fn reconfigure(&self, config: FilterConfig) -> Result<(), FilterServiceError> {
         let (base, before) = (self.base.clone(), self.current.get());
+        // Compared with the settings at the start, since those are the ones that need a restart to change.
         let fixed = self.config.fixed_changes(&config);
         let built = spawn_blocking(move || {
             config.check()?;
@@ -201,7 +202,7 @@ impl FilterService {
 ///
 /// # Errors
 /// The runtime ended before the task began.
-async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
+async fn task_result<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
     let go_on = |panic| -> JoinError { resume_unwind(panic) };
     task.await.map_err(|error| error.try_into_panic().map_or_else(|cancelled| cancelled, go_on))
 }
@@ -266,11 +267,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_of_a_task_is_not_a_result() {
-        assert_eq!(ended(spawn_blocking(|| 7)).await.unwrap(), 7);
+        assert_eq!(task_result(spawn_blocking(|| 7)).await.unwrap(), 7);
         let outer = tokio::spawn(async {
             let task: JoinHandle<Vec<u8>> =
                 spawn_blocking(|| panic!("a panic that the test wants to see caught"));
-            ended(task).await
+            task_result(task).await
         });
         assert!(outer.await.unwrap_err().is_panic());
     }

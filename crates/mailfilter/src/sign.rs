@@ -42,13 +42,15 @@ pub(crate) async fn sign(
     let mut signers = Vec::with_capacity(lines.len());
     let mut failed = Vec::new();
     for line in lines {
-        match signer(shared, line, author).await {
+        match line_signer(shared, line, author).await {
             Ok(signer) => signers.push(signer),
             Err(error) => failed.push(error),
         }
     }
     let mut report = MessageReport::new(MessageOutcome::Signed);
-    for (signer, signed) in signers.iter().zip(signatures(shared, headers, bodies, &signers, now_s).await) {
+    for (signer, signed) in
+        signers.iter().zip(make_signatures(shared, headers, bodies, &signers, now_s).await)
+    {
         match signed {
             Ok(field) => {
                 report.signatures.push(format!("d={} s={}", signer.domain(), signer.selector()));
@@ -73,7 +75,7 @@ pub(crate) async fn sign(
     report
 }
 
-async fn signer(
+async fn line_signer(
     shared: &FilterState,
     line: &SigningLine,
     author: &AuthorAddress,
@@ -84,7 +86,7 @@ async fn signer(
 }
 
 /// Returns one signature or error for each signer.
-async fn signatures(
+async fn make_signatures(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
     bodies: BodyHashers,

@@ -105,6 +105,7 @@ impl FilterState {
             allows_open_keys: config.signing.allows_open_keys,
             reads: Arc::clone(&base.metrics.key_reads),
         };
+        // A seal contains results, which only verifying produces.
         let seal = config.arc.seal.as_ref().filter(|_| config.mode.verifies());
         let sealer = seal.map(|seal| sealer(config, seal, &keys)).transpose()?;
         Ok(Self {

@@ -193,7 +193,7 @@ impl SigningTable {
         path: &Path,
         before: Option<&Self>,
     ) -> Result<Self, SigningTableError> {
-        let mut builder = TableBuilder::new(path.parent().unwrap_or(Path::new("")), before);
+        let mut builder = SigningTableBuilder::new(path.parent().unwrap_or(Path::new("")), before);
         for row in rows {
             let line = row.number;
             builder.add(row).map_err(|fault| SigningTableError::Line {
@@ -211,6 +211,7 @@ impl SigningTable {
         let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
         let exact = [author.address.clone(), domain.to_owned()];
         let mut patterns = exact.into_iter().chain(parents).chain(["*".to_owned()]);
+        // The patterns go from the most specific to the least: address, domain, parents from the nearest on, everyone.
         let places = patterns.find_map(|pattern| self.patterns.get(&*pattern));
         places.into_iter().flatten().map(|place| &self.lines[*place as usize])
     }
@@ -257,7 +258,7 @@ fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sy
 }
 
 /// A builder of a table.
-struct TableBuilder<'a> {
+struct SigningTableBuilder<'a> {
     table: SigningTable,
     directory: &'a Path,
     before: Option<&'a SigningTable>,
@@ -265,7 +266,7 @@ struct TableBuilder<'a> {
     words: HashSet<Arc<str>>,
 }
 
-impl<'a> TableBuilder<'a> {
+impl<'a> SigningTableBuilder<'a> {
     fn new(directory: &'a Path, before: Option<&'a SigningTable>) -> Self {
         Self { table: SigningTable::default(), directory, before, words: HashSet::new() }
     }
@@ -305,6 +306,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn word(&mut self, word: &str) -> Arc<str> {
+        // Tables have hundreds of thousands of lines with few different selectors.
         if let Some(known) = self.words.get(word) {
             return Arc::clone(known);
         }
@@ -318,6 +320,7 @@ impl<'a> TableBuilder<'a> {
         if let Some(known) = self.table.files.get(&path) {
             return Arc::clone(known);
         }
+        // An unchanged key keeps its loaded form, so that a reload of a large table reads only what changed.
         let kept = self.before.and_then(|before| before.files.get(&path)).filter(|file| file.is_current());
         let file = kept.map_or_else(|| Arc::new(SigningKeyFile::new(path.clone())), Arc::clone);
         self.table.files.insert(path, Arc::clone(&file));

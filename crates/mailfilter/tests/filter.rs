@@ -79,7 +79,7 @@ async fn signed_mail_verifies_with_every_engine_and_every_mta() {
 #[tokio::test]
 async fn removes_forged_results_from_the_last_one_on_and_adds_ours_on_top() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let forged = " mx.example; dkim=pass header.d=bank.example";
     let mail = TestMail::plain()
         .with("Authentication-Results", forged)
@@ -111,12 +111,12 @@ async fn removes_forged_results_from_the_last_one_on_and_adds_ours_on_top() {
 #[tokio::test]
 async fn recognizes_own_messages_by_client_and_author() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let connected = async |family, address: &'static [u8], macros: &'static [u8], mail: &TestMail| {
         let mut client = MilterClient::connect(&filter.socket).await.unwrap();
         client.negotiate().await.unwrap();
         let connect = ConnectInfo { host: b"client", family, port: 25, address };
-        client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+        client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
         let answer = filter.send(&mut client, mail, macros).await;
         inserted(&answer)[0].clone()
     };
@@ -147,7 +147,7 @@ async fn recognizes_own_messages_by_client_and_author() {
 #[tokio::test]
 async fn batches_jobs_while_several_messages_are_in_progress() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let mail = TestMail::plain();
     let round = async || {
         let signed = mail.changed(&filter.submit(&mail).await);
@@ -158,9 +158,12 @@ async fn batches_jobs_while_several_messages_are_in_progress() {
     let alone = round().await;
     let mut other = filter.client().await;
     let from = EnvelopeAddress::new(b"<jane@example.net>\0").unwrap();
-    other.say(&MilterCommand::Mail(from), b"").await.unwrap();
-    other.say(&MilterCommand::Header { name: b"From", value: b" jane@example.net" }, b"").await.unwrap();
-    assert_eq!(other.say(&MilterCommand::EndOfHeaders, b"").await.unwrap(), FilterReply::Continue);
+    other.send_command(&MilterCommand::Mail(from), b"").await.unwrap();
+    other
+        .send_command(&MilterCommand::Header { name: b"From", value: b" jane@example.net" }, b"")
+        .await
+        .unwrap();
+    assert_eq!(other.send_command(&MilterCommand::EndOfHeaders, b"").await.unwrap(), FilterReply::Continue);
     let beside = round().await;
     assert!(beside.completed > alone.completed, "{beside:?}");
     assert_eq!(beside.on_caller, alone.on_caller, "{beside:?}");
@@ -171,13 +174,13 @@ async fn batches_jobs_while_several_messages_are_in_progress() {
 #[tokio::test]
 async fn each_mode_does_only_its_own_work() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("mode = \"sign\"").await;
+    let filter = files.start_filter("mode = \"sign\"").await;
     let answer = filter.receive(&TestMail::plain()).await;
     assert_eq!((answer.changes.len(), answer.reply), (0, FilterReply::Accept), "before the body is sent");
     assert_eq!(filter.receive(&TestMail::plain().with("a b", " c")).await.reply, FilterReply::Accept);
     assert_eq!(inserted(&filter.submit(&TestMail::plain()).await).len(), 2);
     filter.stopped().await;
-    let filter = files.filter("mode = \"verify\"").await;
+    let filter = files.start_filter("mode = \"verify\"").await;
     assert_eq!(inserted(&filter.submit(&TestMail::plain()).await), ["Authentication-Results"]);
     filter.stopped().await;
 }
@@ -185,7 +188,7 @@ async fn each_mode_does_only_its_own_work() {
 #[tokio::test]
 async fn skips_bodies_that_no_signature_needs() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let mut mail = TestMail::plain();
     mail.body = vec![b'x'; 1_000_000];
     let answer = filter.receive(&mail).await;
@@ -198,7 +201,7 @@ async fn skips_bodies_that_no_signature_needs() {
 async fn rolls_keys_over_without_a_gap() {
     let mut files = FilterFiles::for_example();
     files.key("new", "s3", "example.com", &generate::ed25519().unwrap());
-    let filter = files.filter("signing.reload_seconds = 0").await;
+    let filter = files.start_filter("signing.reload_seconds = 0").await;
     let selectors = async || {
         let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
         let results = signed.changed(&filter.receive(&signed).await).results();
@@ -224,7 +227,7 @@ async fn rolls_keys_over_without_a_gap() {
 #[tokio::test]
 async fn accepts_ten_thousand_fields_and_rejects_more_than_the_limit() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("limits.headers = 10010").await;
+    let filter = files.start_filter("limits.max_headers = 10010").await;
     let mut mail = TestMail::plain();
     for number in 0..10_000 {
         mail = mail.with(&format!("X-{number}"), " value");
@@ -239,7 +242,7 @@ async fn accepts_ten_thousand_fields_and_rejects_more_than_the_limit() {
     assert!(results.results().contains("dkim=permerror reason=\"the message is malformed: more than 10010"));
     assert_eq!(results.values("Authentication-Results").len(), 1);
     filter.stopped().await;
-    let filter = files.filter("limits.header_bytes = 1000\non.malformed = \"reject\"").await;
+    let filter = files.start_filter("limits.max_header_bytes = 1000\non.malformed = \"reject\"").await;
     let long = TestMail::plain().with("X-Long", &"x".repeat(1000));
     assert_eq!(filter.receive(&long).await.reply, smtp("550 5.6.0 The header of this message is malformed"));
     assert_eq!(filter.submit(&long).await.reply, smtp("550 5.6.0 The header of this message is malformed"));
@@ -272,7 +275,7 @@ impl TxtLookup for Broken {
 #[tokio::test]
 async fn every_fault_has_its_configured_response() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     filter.stopped().await;
     let mut bad = signed.clone();
@@ -285,7 +288,7 @@ async fn every_fault_has_its_configured_response() {
     ];
     for (setting, mail, words, temporary, permanent) in cases {
         let answer = async |response: &str| {
-            let filter = files.filter(&format!("on.{setting} = \"{response}\"")).await;
+            let filter = files.start_filter(&format!("on.{setting} = \"{response}\"")).await;
             let answer = filter.receive(&mail).await;
             // Other messages are not affected.
             assert_eq!(filter.receive(&signed).await.reply, FilterReply::Continue);
@@ -304,7 +307,7 @@ async fn every_fault_has_its_configured_response() {
 #[tokio::test]
 async fn a_failed_lookup_is_a_temporary_error_and_is_asked_once() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     filter.stopped().await;
     for (is_silent, reason) in [(false, "SERVFAIL"), (true, "no answer within 0.001 s")] {
@@ -341,7 +344,7 @@ async fn an_unavailable_key_skips_its_signature_and_delays_mail_without_another(
     // An unavailable server does not prevent the start. Mail that needs it waits.
     let away = format!("cryptoserver.servers = [\"{}\"]", files.path("no socket").display());
     let any = "signing.require_from = \"any\"";
-    let filter = files.filter(&format!("{away}\ncryptoserver.patience_ms = 1\n{any}")).await;
+    let filter = files.start_filter(&format!("{away}\ncryptoserver.patience_ms = 1\n{any}")).await;
     let answer = filter.submit(&TestMail::plain()).await;
     assert_eq!((inserted(&answer).len(), answer.reply), (1, FilterReply::Continue));
     let waits = TestMail::plain().from(" joe@example.net");
@@ -363,7 +366,7 @@ async fn writes_identity_lifetime_and_forms_into_the_signature() {
         "signing.signed_headers = [\"From\", \"Subject\"]",
         "signing.oversigned_headers = [\"From\"]",
     ];
-    let filter = files.filter(&settings.join("\n")).await;
+    let filter = files.start_filter(&settings.join("\n")).await;
     let mail = TestMail::plain().from(" joe@a.example.com");
     let signed = mail.changed(&filter.submit(&mail).await);
     let field = signed.values("DKIM-Signature")[0].replace(['\n', '\t', ' ', '\r'], "");
@@ -384,7 +387,7 @@ async fn seals_and_verifies_chains() {
     let mut files = FilterFiles::for_example();
     files.key("arc", "arc", "example.net", &generate::rsa(2048).unwrap());
     let seal = "arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";
-    let filter = files.filter(seal).await;
+    let filter = files.start_filter(seal).await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     let mut handed_on = signed;
     for hop in 1..=3 {
@@ -409,7 +412,7 @@ async fn seals_and_verifies_chains() {
 #[tokio::test]
 async fn declines_an_mta_that_cannot_add_headers() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let MilterSocket::Inet { .. } = filter.socket else { panic!() };
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     assert!(client.offer(6, oarlock_milter::protocol::Actions::ADD_RECIPIENTS, Steps::ALL).await.is_err());
@@ -486,7 +489,7 @@ async fn refuses_to_start_with_keys_that_cannot_sign() {
         "{said}"
     );
     // A table that is read later is checked in the same way, and mail is signed as before.
-    let filter = files.filter("signing.reload_seconds = 0").await;
+    let filter = files.start_filter("signing.reload_seconds = 0").await;
     files.table("example.com s7 p256\n");
     assert!(matches!(filter.service.reload(true).await, TableReload::Refused(_)));
     assert_eq!(inserted(&filter.submit(&TestMail::plain()).await), ["DKIM-Signature"]);
@@ -500,7 +503,7 @@ async fn mail_of_a_testing_domain_counts_as_unsigned() {
     files.key("ed", "s1", "example.com", &key);
     files.table("example.com s1 ed\n");
     files.records = files.records.replace("v=DKIM1; ", "v=DKIM1; t=y; ");
-    let filter = files.filter("on.bad_signature = \"reject\"").await;
+    let filter = files.start_filter("on.bad_signature = \"reject\"").await;
     let signed = TestMail::plain().changed(&filter.submit(&TestMail::plain()).await);
     let mut of_body = signed.clone();
     of_body.body.extend(b"more\r\n");
@@ -522,7 +525,7 @@ async fn trusts_a_local_client_only_if_the_mta_used_a_unix_socket() {
     client.negotiate().await.unwrap();
     let connect =
         ConnectInfo { host: b"client", family: AddressFamily::Unix, port: 0, address: b"/run/socket" };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     assert_eq!(inserted(&filter.send(&mut client, &TestMail::plain(), b"").await), ["DKIM-Signature"; 2]);
     client.quit().await.unwrap();
     filter.stopped().await;
@@ -546,7 +549,7 @@ async fn does_not_sign_for_an_author_other_than_the_sender() {
     let files = FilterFiles::for_example();
     files.table("* s1 rsa\n");
     let of = async |more: &str, from: &str| {
-        let filter = files.filter(more).await;
+        let filter = files.start_filter(more).await;
         let answer = filter.submit(&TestMail::plain().from(from)).await;
         let refused = filter.service.metrics().messages(MessageOutcome::Faulty(MessageFault::WrongFrom));
         filter.stopped().await;
@@ -568,12 +571,12 @@ async fn does_not_sign_for_an_author_other_than_the_sender() {
     let (answer, _) = of("on.wrong_from = \"reject\"", " boss@example.org").await;
     assert_eq!(answer.reply, smtp("550 5.7.1 The From address is not one of its sender"));
     // Hosts of internal networks may use any author.
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     client.negotiate().await.unwrap();
     let connect =
         ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address: b"127.0.0.1" };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     let answer = filter.send(&mut client, &TestMail::plain().from(" shop@example.org"), b"").await;
     assert_eq!(inserted(&answer), ["DKIM-Signature"]);
     client.quit().await.unwrap();
@@ -585,7 +588,7 @@ async fn receive_from(filter: &RunningFilter, address: &'static [u8], mail: &Tes
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     client.negotiate().await.unwrap();
     let connect = ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     let answer = filter.send(&mut client, mail, b"").await;
     client.quit().await.unwrap();
     answer
@@ -598,7 +601,7 @@ async fn seals_results_of_this_site_but_not_of_strangers() {
     let settings = "arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }\n\
                     trusted_results = { networks = [\"192.0.2.25\"], authserv_ids = [\"border.example\"], \
                     filters = [\"rspamd.mx.example\"] }";
-    let filter = files.filter(settings).await;
+    let filter = files.start_filter(settings).await;
     let mail = TestMail::plain()
         .with("Authentication-Results", " mx.example;\n\tspf=pass smtp.mailfrom=example.com")
         .with("Authentication-Results ", " Border.Example; dmarc=pass header.from=example.com; arc=pass")
@@ -633,7 +636,7 @@ async fn seals_results_of_this_site_but_not_of_strangers() {
 #[tokio::test]
 async fn rejects_a_filter_with_a_name_of_this_site() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     for name in ["Mx.example", "border.example"] {
         let trusted =
             format!("{{ authserv_ids = [\"border.example\"], filters = [\"first.example\", \"{name}\"] }}");
@@ -648,14 +651,14 @@ async fn rejects_a_filter_with_a_name_of_this_site() {
 #[tokio::test]
 async fn applies_new_settings_to_the_next_message_or_not_at_all() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("internal_networks = []").await;
+    let filter = files.start_filter("internal_networks = []").await;
     let first = async |mail: &TestMail| inserted(&receive_from(&filter, b"192.0.2.1", mail).await)[0].clone();
     let mail = TestMail::plain();
     let mut client = MilterClient::connect(&filter.socket).await.unwrap();
     client.negotiate().await.unwrap();
     let connect =
         ConnectInfo { host: b"client", family: AddressFamily::Inet, port: 25, address: b"192.0.2.1" };
-    client.say(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
     assert_eq!(first(&mail).await, "Authentication-Results");
     let new = files.config("internal_networks = [\"192.0.2.0/24\"]");
     filter.service.reconfigure(new).await.unwrap();

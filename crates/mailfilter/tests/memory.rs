@@ -25,17 +25,20 @@ async fn sent(
 ) -> Vec<(String, String)> {
     let mut client = filter.client().await;
     let from = EnvelopeAddress::new(b"<joe@example.com>\0").unwrap();
-    client.say(&MilterCommand::Mail(from), macros).await.unwrap();
+    client.send_command(&MilterCommand::Mail(from), macros).await.unwrap();
     for (name, value) in &mail.headers {
         let header = MilterCommand::Header { name: name.as_bytes(), value: value.as_bytes() };
-        client.say(&header, b"").await.unwrap();
+        client.send_command(&header, b"").await.unwrap();
     }
-    client.say(&MilterCommand::EndOfHeaders, b"").await.unwrap();
+    client.send_command(&MilterCommand::EndOfHeaders, b"").await.unwrap();
     let chunk = b"some sixty-three characters, and with its end it is one more\r\n".repeat(CHUNK / 62);
     for _ in 0..chunks {
-        assert_eq!(client.say(&MilterCommand::Body(&chunk), b"").await.unwrap(), FilterReply::Continue);
+        assert_eq!(
+            client.send_command(&MilterCommand::Body(&chunk), b"").await.unwrap(),
+            FilterReply::Continue
+        );
     }
-    let mut reply = client.say(&MilterCommand::EndOfMessage(b""), b"").await.unwrap();
+    let mut reply = client.send_command(&MilterCommand::EndOfMessage(b""), b"").await.unwrap();
     let mut added = Vec::new();
     while let FilterReply::Change(oarlock_milter::protocol::MessageChange::InsertHeader {
         name, value, ..
@@ -51,7 +54,7 @@ async fn sent(
 #[tokio::test]
 async fn needs_constant_memory_for_fifty_megabytes() {
     let files = FilterFiles::for_example();
-    let filter = files.filter("").await;
+    let filter = files.start_filter("").await;
     let (ours, others): (&[u8], &[u8]) = (b"{auth_authen}\0joe\0", b"");
     let mut mail = TestMail::plain();
     let pass = async |mail: &mut TestMail, chunks| {

@@ -192,8 +192,8 @@ async fn signs_and_verifies_mail_behind_postfix() {
         return;
     }
     let files = FilterFiles::for_example();
-    let signing = files.filter("").await;
-    let verifying = files.filter("internal_networks = []\nverifying.accepts_sha1 = true").await;
+    let signing = files.start_filter("").await;
+    let verifying = files.start_filter("internal_networks = []\nverifying.accepts_sha1 = true").await;
     let directory = files.path("mail");
     tokio::task::block_in_place(|| {
         let system = MailSystem::start(directory, [&signing, &verifying]);
@@ -241,8 +241,8 @@ async fn does_not_sign_for_a_user_of_another_hosted_domain() {
     }
     let files = FilterFiles::for_example();
     files.table("* s1 rsa\n");
-    let signing = files.filter("internal_networks = []").await;
-    let other = files.filter("internal_networks = []\nmode = \"verify\"").await;
+    let signing = files.start_filter("internal_networks = []").await;
+    let other = files.start_filter("internal_networks = []\nmode = \"verify\"").await;
     let directory = files.path("mail");
     tokio::task::block_in_place(|| {
         // Every client counts as authenticated, with a MAIL FROM that Postfix has checked.
@@ -300,7 +300,7 @@ async fn seals_the_results_of_an_earlier_filter_and_never_forged_ones() {
     let first = RunningFilter::open(config, running_filter::scalar(), files.dns()).await;
     let sealing = "internal_networks = []\ntrusted_results.filters = [\"first.mx.example\"]\n\
                    arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";
-    let second = files.filter(sealing).await;
+    let second = files.start_filter(sealing).await;
     let directory = files.path("mail");
     tokio::task::block_in_place(|| {
         let system = MailSystem::start(directory, [&first, &second]);

@@ -6,17 +6,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::protocol::{
-    Actions, AddressFamily, CHUNK_BYTES, ConnectInfo, EncodeError, EnvelopeAddress, FilterReply,
-    FrameDecoder, MacroPairs, MessageChange, MilterCommand, NegotiationOptions, ProtocolError, Steps,
-    VERSION, code,
+    Actions, AddressFamily, CHUNK_BYTES, ConnectInfo, EncodeError, EnvelopeAddress, FilterReply, MacroPairs,
+    MessageChange, MilterCommand, MilterDecoder, NegotiationOptions, ProtocolError, Steps, VERSION, code,
 };
-use crate::server::ByteStream;
+use crate::server::MilterStream;
 use crate::socket::{MilterSocket, resolve};
 
 /// A connection to a filter.
 pub struct MilterClient {
-    stream: Box<dyn ByteStream>,
-    decoder: FrameDecoder,
+    stream: Box<dyn MilterStream>,
+    decoder: MilterDecoder,
     out: Vec<u8>,
     agreed: NegotiationOptions,
     progress: u64,
@@ -76,22 +75,24 @@ impl MilterClient {
     /// Nothing listens at the address.
     pub async fn connect(socket: &MilterSocket) -> io::Result<Self> {
         Ok(match socket {
-            MilterSocket::Unix(path) => Self::over(UnixStream::connect(path).await?),
+            MilterSocket::Unix(path) => Self::from_stream(UnixStream::connect(path).await?),
             MilterSocket::Inet { host, port, is_v6 } => {
                 let local = if *is_v6 { "::1" } else { "127.0.0.1" };
                 let address = resolve(Some(host.as_deref().unwrap_or(local)), *port, *is_v6).await?;
                 let stream = TcpStream::connect(address).await?;
                 stream.set_nodelay(true)?;
-                Self::over(stream)
+                Self::from_stream(stream)
             }
         })
     }
 
     /// Makes a client over an open connection.
-    pub fn over(stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static) -> Self {
+    pub fn from_stream(
+        stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
         Self {
             stream: Box::new(stream),
-            decoder: FrameDecoder::default(),
+            decoder: MilterDecoder::default(),
             out: Vec::new(),
             agreed: NegotiationOptions::default(),
             progress: 0,
@@ -147,9 +148,9 @@ impl MilterClient {
             port: 25_000,
             address: b"192.0.2.1",
         };
-        let reply = self.say(&MilterCommand::Connect(connect), macros).await?;
+        let reply = self.send_command(&MilterCommand::Connect(connect), macros).await?;
         match reply {
-            FilterReply::Continue => self.say(&MilterCommand::Helo(b"client.example"), b"").await,
+            FilterReply::Continue => self.send_command(&MilterCommand::Helo(b"client.example"), b"").await,
             refusal => Ok(refusal),
         }
     }
@@ -168,7 +169,7 @@ impl MilterClient {
         if ended != FilterReply::Continue {
             return Ok(FilterAnswer { changes: Vec::new(), reply: ended, refused_recipients });
         }
-        self.put(&MilterCommand::EndOfMessage(b""), message.end_macros)?;
+        self.queue_command(&MilterCommand::EndOfMessage(b""), message.end_macros)?;
         self.flush().await?;
         let (changes, reply) = self.verdict().await?;
         Ok(FilterAnswer { changes, reply, refused_recipients })
@@ -182,14 +183,14 @@ impl MilterClient {
         let from = [message.from, b"\0"].concat();
         // unreachable because the address ends with a NUL
         let Some(from) = EnvelopeAddress::new(&from) else { return Ok(FilterReply::Continue) };
-        let reply = self.say(&MilterCommand::Mail(from), message.mail_macros).await?;
+        let reply = self.send_command(&MilterCommand::Mail(from), message.mail_macros).await?;
         if reply != FilterReply::Continue {
             return Ok(reply);
         }
         for (index, recipient) in message.recipients.iter().enumerate() {
             let recipient = [recipient, b"\0".as_slice()].concat();
             let Some(recipient) = EnvelopeAddress::new(&recipient) else { continue };
-            match self.say(&MilterCommand::Recipient(recipient), message.recipient_macros).await? {
+            match self.send_command(&MilterCommand::Recipient(recipient), message.recipient_macros).await? {
                 FilterReply::Continue => {}
                 decided @ (FilterReply::Accept | FilterReply::Discard | FilterReply::Shutdown) => {
                     return Ok(decided);
@@ -197,7 +198,7 @@ impl MilterClient {
                 refusal => refused.push((index, refusal)),
             }
         }
-        self.say(&MilterCommand::Data, b"").await
+        self.send_command(&MilterCommand::Data, b"").await
     }
 
     async fn content(&mut self, message: &SentMessage<'_>) -> Result<FilterReply, ClientError> {
@@ -205,17 +206,17 @@ impl MilterClient {
         for &(name, value) in message.headers {
             let bare = value.strip_prefix(b" ").filter(|_| !has_leading_space);
             let header = MilterCommand::Header { name, value: bare.unwrap_or(value) };
-            let reply = self.say(&header, message.header_macros).await?;
+            let reply = self.send_command(&header, message.header_macros).await?;
             if reply != FilterReply::Continue {
                 return Ok(reply);
             }
         }
-        let reply = self.say(&MilterCommand::EndOfHeaders, message.header_macros).await?;
+        let reply = self.send_command(&MilterCommand::EndOfHeaders, message.header_macros).await?;
         if reply != FilterReply::Continue {
             return Ok(reply);
         }
         for chunk in message.body.chunks(CHUNK_BYTES) {
-            match self.say(&MilterCommand::Body(chunk), message.end_macros).await? {
+            match self.send_command(&MilterCommand::Body(chunk), message.end_macros).await? {
                 FilterReply::Continue => {}
                 FilterReply::Skip => break,
                 decided => return Ok(decided),
@@ -229,16 +230,16 @@ impl MilterClient {
     ///
     /// # Errors
     /// The filter closes the connection or breaks the protocol.
-    pub async fn say(
+    pub async fn send_command(
         &mut self,
         command: &MilterCommand<'_>,
         macros: &[u8],
     ) -> Result<FilterReply, ClientError> {
-        let (without, unanswered) = left_out(command);
+        let (without, unanswered) = opt_out_flags(command);
         if without != Steps::NONE && self.agreed.steps.contains(without) {
             return Ok(FilterReply::Continue);
         }
-        self.put(command, macros)?;
+        self.queue_command(command, macros)?;
         if unanswered == Steps::ALL || unanswered != Steps::NONE && self.agreed.steps.contains(unanswered) {
             if self.out.len() > CHUNK_BYTES {
                 self.flush().await?;
@@ -254,7 +255,7 @@ impl MilterClient {
     /// # Errors
     /// The filter has closed the connection.
     pub async fn abort(&mut self) -> Result<(), ClientError> {
-        self.put(&MilterCommand::Abort, b"")?;
+        self.queue_command(&MilterCommand::Abort, b"")?;
         self.flush().await
     }
 
@@ -263,7 +264,7 @@ impl MilterClient {
     /// # Errors
     /// The filter has closed the connection.
     pub async fn renew(&mut self) -> Result<(), ClientError> {
-        self.put(&MilterCommand::QuitNewConnection, b"")?;
+        self.queue_command(&MilterCommand::QuitNewConnection, b"")?;
         self.flush().await
     }
 
@@ -272,7 +273,7 @@ impl MilterClient {
     /// # Errors
     /// The filter has closed the connection.
     pub async fn quit(mut self) -> Result<(), ClientError> {
-        self.put(&MilterCommand::Quit, b"")?;
+        self.queue_command(&MilterCommand::Quit, b"")?;
         self.flush().await
     }
 
@@ -289,7 +290,7 @@ impl MilterClient {
     }
 
     /// Appends a command and its macros to the unsent bytes.
-    fn put(&mut self, command: &MilterCommand<'_>, macros: &[u8]) -> Result<(), ClientError> {
+    fn queue_command(&mut self, command: &MilterCommand<'_>, macros: &[u8]) -> Result<(), ClientError> {
         if !macros.is_empty() {
             let pairs = MacroPairs::new(macros).ok_or(ProtocolError::OddMacros)?;
             MilterCommand::Macros { of: command.code(), pairs }.encode(&mut self.out)?;
@@ -354,7 +355,7 @@ impl std::fmt::Debug for MilterClient {
 }
 
 /// Returns the steps that leave out a command and its reply. `ALL` stands for a command that never has a reply.
-fn left_out(command: &MilterCommand<'_>) -> (Steps, Steps) {
+fn opt_out_flags(command: &MilterCommand<'_>) -> (Steps, Steps) {
     match command {
         MilterCommand::Connect(_) => (Steps::NO_CONNECT, Steps::NO_REPLY_CONNECT),
         MilterCommand::Helo(_) => (Steps::NO_HELO, Steps::NO_REPLY_HELO),

@@ -88,11 +88,11 @@ impl MilterCounters {
         self.outcomes[outcome as usize].load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_error(&self, kind: ProtocolErrorKind) {
+    pub(crate) fn count_error(&self, kind: ProtocolErrorKind) {
         count(&self.protocol_errors[kind as usize], 1);
     }
 
-    pub(crate) fn note(&self, outcome: CountedOutcome) {
+    pub(crate) fn count_outcome(&self, outcome: CountedOutcome) {
         count(&self.outcomes[outcome as usize], 1);
     }
 }

@@ -30,7 +30,7 @@ pub use change::MessageChange;
 pub use command::{AddressFamily, ConnectInfo, EnvelopeAddress, MilterCommand};
 pub use error::{EncodeError, ProtocolError, ProtocolErrorKind};
 pub use flags::{Actions, Steps};
-pub use frame::{FrameDecoder, MilterFrame};
+pub use frame::{MilterDecoder, MilterFrame};
 pub use options::{MacroStage, NegotiationOptions};
 pub use reply::FilterReply;
 pub use smtp::SmtpReply;

@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
 
 use crate::counters::{MilterCounters, count};
-use crate::protocol::FrameDecoder;
+use crate::protocol::MilterDecoder;
 use crate::session::{FilterFactory, MtaSocket};
 use crate::socket::MilterSocket;
 use connection::{ConnectionEnd, MilterConnection};
@@ -37,18 +37,18 @@ use listen::{AcceptOutcome, MilterListener};
 pub struct MilterSettings {
     /// The maximum number of connections over all sockets, at least 1. A further connection is closed. The MTA then
     /// does what it is configured to do without the filter, which is usually a temporary rejection.
-    pub connections: usize,
+    pub max_connections: usize,
     /// The maximum time without data from the MTA, and the maximum time for it to read replies. MTAs keep connections
     /// open while their clients are idle, so it must not be shorter than the timeouts of an SMTP session. `libmilter`
     /// uses 7,210 s.
-    pub idle: Duration,
+    pub max_idle: Duration,
     /// The maximum time for messages in progress during shutdown.
-    pub drain: Duration,
+    pub max_drain: Duration,
     /// The interval of progress replies at the end of a message, at least 1 ms. Without them Postfix and Sendmail wait
     /// five minutes by default.
-    pub progress: Duration,
+    pub progress_interval: Duration,
     /// The maximum length of a frame in bytes.
-    pub frame_bytes: u32,
+    pub max_frame_bytes: u32,
     /// The permissions of UNIX sockets.
     pub unix_mode: u32,
     /// The users that may connect to UNIX sockets, besides root and the server's own user. A user is a name in
@@ -61,11 +61,11 @@ pub struct MilterSettings {
 impl Default for MilterSettings {
     fn default() -> Self {
         Self {
-            connections: 1024,
-            idle: Duration::from_secs(7210),
-            drain: Duration::from_secs(30),
-            progress: Duration::from_secs(10),
-            frame_bytes: FrameDecoder::DEFAULT_MAX_BYTES,
+            max_connections: 1024,
+            max_idle: Duration::from_secs(7210),
+            max_drain: Duration::from_secs(30),
+            progress_interval: Duration::from_secs(10),
+            max_frame_bytes: MilterDecoder::DEFAULT_MAX_BYTES,
             unix_mode: 0o660,
             unix_users: None,
             unix_group: None,
@@ -165,7 +165,7 @@ impl<F: FilterFactory> MilterServer<F> {
         let shared = Arc::new(ServerContext {
             filters: self.filters,
             counters: self.counters,
-            permits: Arc::new(Semaphore::new(self.settings.connections.clamp(1, Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(self.settings.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
             settings: self.settings,
             is_draining,
         });
@@ -174,7 +174,10 @@ impl<F: FilterFactory> MilterServer<F> {
             running.spawn(serve(listener, Arc::clone(&shared)));
         }
         stop.await;
-        info!(deadline_s = shared.settings.drain.as_secs_f64(), "draining: messages in progress may finish");
+        info!(
+            deadline_s = shared.settings.max_drain.as_secs_f64(),
+            "draining: messages in progress may finish"
+        );
         // A send fails only if all listeners have ended already.
         let _ = drain.send(true);
         while running.join_next().await.is_some() {}
@@ -208,7 +211,7 @@ async fn serve<F: FilterFactory>(listener: MilterListener, shared: Arc<ServerCon
         }
     }
     drop(listener);
-    let deadline = Instant::now() + shared.settings.drain;
+    let deadline = Instant::now() + shared.settings.max_drain;
     while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
         record_end(&shared.counters, ended);
     }
@@ -257,7 +260,7 @@ impl AcceptLogLimits {
 
 /// Serves a connection, or closes it if the limit is reached.
 fn admit<F: FilterFactory>(
-    stream: Box<dyn ByteStream>,
+    stream: Box<dyn MilterStream>,
     socket: MtaSocket,
     shared: &Arc<ServerContext<F>>,
     connections: &mut JoinSet<()>,
@@ -266,7 +269,7 @@ fn admit<F: FilterFactory>(
     let Ok(permit) = Arc::clone(&shared.permits).try_acquire_owned() else {
         count(&shared.counters.refused_connections, 1);
         if let Some(suppressed) = limit.admit() {
-            let max = shared.settings.connections;
+            let max = shared.settings.max_connections;
             warn!(max, suppressed, "a connection was refused: the limit was reached");
         }
         return;
@@ -276,7 +279,7 @@ fn admit<F: FilterFactory>(
 }
 
 async fn serve_connection<F: FilterFactory>(
-    stream: Box<dyn ByteStream>,
+    stream: Box<dyn MilterStream>,
     socket: MtaSocket,
     shared: Arc<ServerContext<F>>,
     _guard: ConnectionGuard,
@@ -287,7 +290,7 @@ async fn serve_connection<F: FilterFactory>(
         ConnectionEnd::Done => {}
         ConnectionEnd::Silent => count(&counters.timed_out_connections, 1),
         ConnectionEnd::Lost(_) => count(&counters.lost_connections, 1),
-        ConnectionEnd::Protocol(error) => counters.note_error(error.kind()),
+        ConnectionEnd::Protocol(error) => counters.count_error(error.kind()),
         ConnectionEnd::Filter(_) => count(&counters.filter_faults, 1),
     }
     match end {
@@ -316,9 +319,9 @@ fn record_end(counters: &MilterCounters, ended: Result<(), JoinError>) {
 }
 
 /// A stream of bytes.
-pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait MilterStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> MilterStream for T {}
 
 /// A connection that counts against the limit until it is dropped.
 struct ConnectionGuard {

@@ -135,6 +135,7 @@ impl<F: FilterFactory> MilterSession<F> {
     /// A change cannot be encoded. Nothing of the verdict is appended.
     pub fn deliver(&mut self, verdict: &FilterVerdict, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let start = out.len();
+        // MTAs ignore changes of a rejected message. Sending them would only cost time.
         let is_taken = !verdict.action.refuses() && verdict.action != FilterAction::Discard;
         let changes = if is_taken { verdict.changes.as_slice() } else { &[] };
         for change in changes {
@@ -174,6 +175,7 @@ impl<F: FilterFactory> MilterSession<F> {
         let offered_actions = if offer.actions == Actions::NONE { Actions::VERSION_1 } else { offer.actions };
         let offered_steps = if offer.steps == Steps::NONE { Steps::VERSION_1 } else { offer.steps };
         let sets_macros = !wants.macros.is_empty() && offered_actions.contains(Actions::SET_MACROS);
+        // SET_MACROS is set only together with a list of macros, as Postfix expects.
         let mut actions = wants.actions & offered_actions & !Actions::SET_MACROS;
         let mut macros = Vec::new();
         if sets_macros {
@@ -210,6 +212,7 @@ impl<F: FilterFactory> MilterSession<F> {
     fn pass_step(&mut self, command: &MilterCommand<'_>, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let Some(step) = self.enter(command) else { return Ok(()) };
         let action = match self.held() {
+            // An unknown command says nothing about the message, so that a held action must not answer it.
             Some(held) if step != SessionStep::Unknown => held.clone(),
             _ => self.call_filter(command),
         };
@@ -266,6 +269,7 @@ impl<F: FilterFactory> MilterSession<F> {
         let mut action = self.held().cloned();
         self.phase = SessionPhase::In(SessionStep::EndOfMessage);
         count(&self.counters.messages, 1);
+        // Without body and headers this call is the first that the filter sees of the message.
         self.is_begun |= action.is_none();
         if action.is_none() && !chunk.is_empty() && !self.skips_body {
             action = Some(self.filter.body(chunk)).filter(FilterAction::is_final);
@@ -289,12 +293,14 @@ impl<F: FilterFactory> MilterSession<F> {
     ) -> Result<(), SessionError> {
         let has_reply =
             step == SessionStep::EndOfMessage || !self.agreed.steps.contains(step.without_reply());
+        // MTAs accept DISCARD only for a message.
         let is_too_early = action == FilterAction::Discard && step.is_of_connection();
         if action.is_final() && (!has_reply || is_too_early) {
             self.hold(step, action);
             return self.reply(has_reply, &FilterAction::Continue, out);
         }
         self.skips_body |= step == SessionStep::Body && action == FilterAction::Skip;
+        // SKIP may only be sent if it was negotiated, and only for the body.
         let is_skip = action == FilterAction::Skip
             && step == SessionStep::Body
             && self.agreed.steps.contains(Steps::SKIP);
@@ -331,7 +337,7 @@ impl<F: FilterFactory> MilterSession<F> {
         let is_of_recipient = step == SessionStep::Recipient && action.refuses();
         let is_final = action.is_final() || step == SessionStep::EndOfMessage;
         if is_final && step != SessionStep::Unknown {
-            self.counters.note(outcome_of(action));
+            self.counters.count_outcome(outcome_of(action));
         }
         if is_final && !is_of_recipient && (SessionStep::Mail..=SessionStep::EndOfMessage).contains(&step) {
             self.end_message(MacroStage::Helo);
@@ -342,6 +348,7 @@ impl<F: FilterFactory> MilterSession<F> {
     fn end_message(&mut self, stage: MacroStage) {
         if self.is_begun {
             self.is_begun = false;
+            // A message that reached its end was counted there already.
             if self.phase != SessionPhase::In(SessionStep::EndOfMessage) {
                 count(&self.counters.aborted_messages, 1);
             }

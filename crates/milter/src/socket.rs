@@ -91,17 +91,18 @@ fn inet(text: &str, place: &str, is_v6: bool) -> Result<MilterSocket, SocketErro
     };
     let refused = |host: &str| SocketError::Host { text: text.into(), host: host.into() };
     let host = match host {
-        Some(host) => Some(bare(host).ok_or_else(|| refused(host))?.to_owned()),
+        Some(host) => Some(parse_host(host).ok_or_else(|| refused(host))?.to_owned()),
         None => None,
     };
     let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    // `parse` alone would accept a plus sign.
     let number = port.parse().ok().filter(|_| is_number);
     let port = number.ok_or_else(|| SocketError::Port { text: text.into(), port: port.into() })?;
     Ok(MilterSocket::Inet { host, port, is_v6 })
 }
 
 /// Returns a host without its brackets, if it is valid.
-fn bare(host: &str) -> Option<&str> {
+fn parse_host(host: &str) -> Option<&str> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let is_literal = inner.is_some() || host.parse::<std::net::Ipv6Addr>().is_ok();
     let host = inner.unwrap_or(host);
@@ -136,6 +137,7 @@ impl From<SocketAddr> for MilterSocket {
 pub(crate) async fn resolve(host: Option<&str>, port: u16, is_v6: bool) -> io::Result<SocketAddr> {
     let any = if is_v6 { "::" } else { "0.0.0.0" };
     let found: Vec<SocketAddr> = lookup_host((host.unwrap_or(any), port)).await?.collect();
+    // A name may have addresses of the other family only.
     let wanted = found.iter().find(|address| address.is_ipv6() == is_v6).or(found.first());
     wanted.copied().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
 }

@@ -136,7 +136,7 @@ async fn an_aborted_message_can_be_followed_by_another_client() {
     for given_up in 1..=3 {
         let from = oarlock_milter::protocol::EnvelopeAddress::new(b"<a>\0").unwrap();
         for command in [MilterCommand::Mail(from), MilterCommand::Recipient(from), header.clone()] {
-            assert_eq!(client.say(&command, b"").await.unwrap(), FilterReply::Continue);
+            assert_eq!(client.send_command(&command, b"").await.unwrap(), FilterReply::Continue);
         }
         client.abort().await.unwrap();
         client.renew().await.unwrap();
@@ -209,7 +209,7 @@ async fn a_lost_connection_aborts_its_message() {
     drop(stream);
     let mut client = server.client().await;
     let from = oarlock_milter::protocol::EnvelopeAddress::new(b"<a>\0").unwrap();
-    client.say(&MilterCommand::Mail(from), b"").await.unwrap();
+    client.send_command(&MilterCommand::Mail(from), b"").await.unwrap();
     drop(client);
     server.counts(|counters| read(&counters.lost_connections), 3).await;
     server.counts(|counters| read(&counters.open_connections), 0).await;
@@ -244,9 +244,12 @@ async fn a_panic_of_a_filter_ends_only_its_connection() {
 
 #[tokio::test]
 async fn refuses_a_connection_beyond_the_limit() {
-    let server =
-        TestServer::start(TCP, Steps::NONE, MilterSettings { connections: 2, ..MilterSettings::default() })
-            .await;
+    let server = TestServer::start(
+        TCP,
+        Steps::NONE,
+        MilterSettings { max_connections: 2, ..MilterSettings::default() },
+    )
+    .await;
     let (first, _second) = (server.client().await, server.client().await);
     is_closed(&mut raw(&server.socket).await).await;
     server.counts(|counters| read(&counters.refused_connections), 1).await;
@@ -299,15 +302,15 @@ async fn a_stopping_server_finishes_messages_in_progress() {
     let mut server = TestServer::plain(&socket).await;
     let (mut idle, mut busy) = (server.client().await, server.client().await);
     let from = oarlock_milter::protocol::EnvelopeAddress::new(b"<a>\0").unwrap();
-    busy.say(&MilterCommand::Mail(from), b"").await.unwrap();
+    busy.send_command(&MilterCommand::Mail(from), b"").await.unwrap();
     server.stop();
     was_hung_up(idle.reply().await);
     for command in [MilterCommand::Recipient(from), MilterCommand::EndOfHeaders, MilterCommand::Body(b"abc")]
     {
-        assert_eq!(busy.say(&command, b"").await.unwrap(), FilterReply::Continue);
+        assert_eq!(busy.send_command(&command, b"").await.unwrap(), FilterReply::Continue);
     }
     assert!(!path.exists());
-    let seen = busy.say(&MilterCommand::EndOfMessage(b""), b"").await.unwrap();
+    let seen = busy.send_command(&MilterCommand::EndOfMessage(b""), b"").await.unwrap();
     assert!(matches!(seen, FilterReply::Change(_)));
     assert_eq!(busy.reply().await.unwrap(), FilterReply::Continue);
     was_hung_up(busy.reply().await);

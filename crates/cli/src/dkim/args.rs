@@ -170,7 +170,7 @@ impl MailVerifyArgs {
             verifies_chains: self.arc,
             ..VerifyPolicy::default()
         };
-        policy.limits.signatures = self.max_signatures;
+        policy.limits.max_signatures = self.max_signatures;
         policy.limits.max_lookups = self.max_lookups;
         policy
     }

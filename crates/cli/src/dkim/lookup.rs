@@ -38,7 +38,7 @@ impl KeyRecordSource {
         let (mut asked, mut awaited) = (Vec::new(), Vec::new());
         for name in names {
             let (sender, receiver) = mpsc::channel();
-            match self.cache.look(name, self.now_s(), sender) {
+            match self.cache.look_up(name, self.now_s(), sender) {
                 KeyLookup::Known(answer) => drop(found.insert(name.clone(), answer)),
                 KeyLookup::Ask(_) => asked.push(name.clone()),
                 KeyLookup::Waits => awaited.push((name.clone(), receiver)),

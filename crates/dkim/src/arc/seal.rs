@@ -11,12 +11,13 @@ use super::sets::{
 use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::fold::FoldedField;
 use crate::hash::{
-    BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
+    BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,
 };
 use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::results;
 use crate::sign::{
-    DkimSigner, FieldName, FieldStart, SignedFields, names_of, sign_job, signed, signed_headers, unsigned,
+    DkimSigner, FieldName, FieldStart, SignedFields, append_signature, names_of, sign_job, signed_headers,
+    write_unsigned_field,
 };
 use crate::verdict::{DkimVerdict, SignatureResult};
 
@@ -120,7 +121,7 @@ pub struct SealedResults<'a> {
 pub struct SealIntake<'m> {
     sealer: &'m ArcSealer,
     now_s: u64,
-    gather: HashBatch,
+    gather: DigestBatch,
     requests: Vec<Result<SealRequest<'m>, SealError>>,
 }
 
@@ -137,7 +138,7 @@ impl<'m> SealIntake<'m> {
     /// Makes an empty batch. `now_s` is the time in seconds since 1970.
     #[must_use]
     pub fn new(sealer: &'m ArcSealer, now_s: u64) -> Self {
-        Self { sealer, now_s, gather: HashBatch::default(), requests: Vec::new() }
+        Self { sealer, now_s, gather: DigestBatch::default(), requests: Vec::new() }
     }
 
     /// Adds a message and the results of verifying it, its chain included.
@@ -214,12 +215,13 @@ impl<'m> SealIntake<'m> {
             Err(SealError::Closed)
         } else if chain.verdict() == DkimVerdict::Temperror {
             Err(SealError::Undecided)
+        // `number` counts from the highest instance of any field, so that a malformed chain cannot hide the limit.
         } else if number > MAX_SETS {
             Err(SealError::TooLong)
         } else {
-            let mut field = FoldedField::new(text(RESULTS));
-            field.glued(&format!(": i={number}; "));
-            results::write(&mut field, authserv_id, signatures, Some(chain), others);
+            let mut field = FoldedField::new(field_name(RESULTS));
+            field.push_glued(&format!(": i={number}; "));
+            results::write_results(&mut field, authserv_id, signatures, Some(chain), others);
             Ok(SealRequest { headers, body, number, verdict: chain.verdict(), results: field.finish() })
         });
     }
@@ -227,7 +229,7 @@ impl<'m> SealIntake<'m> {
 
 /// The next field to hash and sign of each message.
 struct SealStage<'m> {
-    gather: HashBatch,
+    gather: DigestBatch,
     parts: Vec<Result<PendingSet<'m>, SealError>>,
 }
 
@@ -247,12 +249,13 @@ impl<'m> SealStage<'m> {
         requests: Vec<Result<SealRequest<'m>, SealError>>,
         digests: &Digests,
     ) -> Result<Self, JobError> {
-        let mut gather = HashBatch::default();
+        let mut gather = DigestBatch::default();
         let mut part = |request: SealRequest<'m>| {
             let SealRequest { headers, body, number, .. } = &request;
             let names = names_of(signer, headers);
-            let head = FieldStart { field: text(MESSAGE), first: &format!("i={number};") };
-            let unsigned = unsigned(head, signer, headers, &names, body.hash.get(digests), body.len, now_s);
+            let head = FieldStart { field: field_name(MESSAGE), first: &format!("i={number};") };
+            let unsigned =
+                write_unsigned_field(head, signer, headers, &names, body.hash.get(digests), body.len, now_s);
             let hash = signed_headers(&mut gather, signer, headers, &names, &unsigned)?;
             Ok(PendingSet { request, unsigned, hash, message: String::new() })
         };
@@ -261,25 +264,25 @@ impl<'m> SealStage<'m> {
     }
 
     fn seals(self, signer: &DkimSigner, now_s: u64, answers: &Answers) -> Result<Self, JobError> {
-        let mut gather = HashBatch::default();
+        let mut gather = DigestBatch::default();
         let seal = |part: PendingSet<'m>, answer: Result<&[u8], JobError>| {
-            let message = signed(part.unsigned, answer?);
-            let unsigned = seal_of(signer, &part.request, now_s);
+            let message = append_signature(part.unsigned, answer?);
+            let unsigned = write_unsigned_seal(signer, &part.request, now_s);
             let start = gather.data.len();
-            write_all(&part.request, &message, &unsigned, &mut gather.data);
+            write_seal_input(&part.request, &message, &unsigned, &mut gather.data);
             let end = gather.data.len();
             let hash = gather.add(signer.algorithm().digest(), start..end)?;
             Ok(PendingSet { request: part.request, unsigned, hash, message })
         };
-        let parts = each(self.parts, answers, seal);
+        let parts = step_each(self.parts, answers, seal);
         Ok(Self { gather, parts })
     }
 
     fn sets(self, _: &DkimSigner, _: u64, answers: &Answers) -> Result<Self, JobError> {
         let set = |part: PendingSet<'m>, answer: Result<&[u8], JobError>| {
-            Ok(PendingSet { unsigned: signed(part.unsigned, answer?), ..part })
+            Ok(PendingSet { unsigned: append_signature(part.unsigned, answer?), ..part })
         };
-        Ok(Self { gather: HashBatch::default(), parts: each(self.parts, answers, set) })
+        Ok(Self { gather: DigestBatch::default(), parts: step_each(self.parts, answers, set) })
     }
 
     fn jobs<'a>(&self, signer: &'a DkimSigner, digests: &'a Digests) -> Vec<Job<'a>> {
@@ -297,7 +300,7 @@ impl<'m> SealStage<'m> {
 }
 
 /// Runs `step` for each set with its answer. A set that failed before has no answer and is skipped.
-fn each<'m>(
+fn step_each<'m>(
     parts: Vec<Result<PendingSet<'m>, SealError>>,
     answers: &Answers,
     mut step: impl FnMut(PendingSet<'m>, Result<&[u8], JobError>) -> Result<PendingSet<'m>, SealError>,
@@ -308,14 +311,14 @@ fn each<'m>(
 }
 
 /// Writes the seal up to `b=`. RFC 8617 4.1.3.
-fn seal_of(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u64) -> String {
+fn write_unsigned_seal(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u64) -> String {
     let claim = match request.verdict {
         DkimVerdict::None => "none",
         DkimVerdict::Pass => "pass",
         _ => "fail",
     };
-    let mut field = FoldedField::new(text(SEAL));
-    field.glued(":");
+    let mut field = FoldedField::new(field_name(SEAL));
+    field.push_glued(":");
     for tag in [
         format!("i={};", request.number),
         format!("a={};", signer.algorithm()),
@@ -325,14 +328,15 @@ fn seal_of(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u64) -> String
         format!("s={};", signer.selector()),
         "b=".into(),
     ] {
-        field.word(&tag);
+        field.push_word(&tag);
     }
     field.finish()
 }
 
 /// Writes the input of the new seal: all sets, or only the new one if the chain is broken. RFC 8617 5.1.1 and 5.1.2.
-fn write_all(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
+fn write_seal_input(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
     let older = match request.verdict {
+        // RFC 8617 5.1.2: the seal of a broken chain covers only its own set.
         DkimVerdict::Pass => find_sets(&request.headers).unwrap_or_default(),
         _ => Default::default(),
     };
@@ -349,6 +353,6 @@ fn write_all(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec
     }
 }
 
-fn text(name: &'static [u8]) -> &'static str {
+fn field_name(name: &'static [u8]) -> &'static str {
     std::str::from_utf8(name).unwrap_or_default()
 }

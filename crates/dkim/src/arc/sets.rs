@@ -7,7 +7,7 @@ use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::message::{HeaderField, MailLimits, name_hash};
 use crate::select::write_unsigned;
 use crate::signature::{DkimSignature, SignatureError, SignatureKind, required, text};
-use crate::tags::{TagList, shown, trimmed};
+use crate::tags::{TagList, printable, trimmed};
 
 /// The maximum number of sets of a message. RFC 8617 4.2.1.
 pub(crate) const MAX_SETS: usize = 50;
@@ -60,10 +60,11 @@ pub(crate) fn find_sets(headers: &[HeaderField<'_>]) -> Result<ArcSets, ChainFau
             hash if hash == seal => SEAL,
             _ => continue,
         };
+        // Equal hashes are only a hint.
         if !header.is(name) {
             continue;
         }
-        let number = instance(header, name == RESULTS)?;
+        let number = instance_number(header, name == RESULTS)?;
         if parts.len() < number {
             parts.resize(number, SetFields::default());
         }
@@ -84,7 +85,7 @@ fn check_set(parts: &SetFields, number: usize, headers: &[HeaderField<'_>]) -> R
     match (number, required(&tags, "cv").map_err(broken)?) {
         (1, b"none") | (2.., b"pass") => Ok(ArcSet { results, message, seal, seal_signature }),
         (_, b"fail") => Err(ChainFault::SealedAsFailed(number)),
-        (_, other) => Err(ChainFault::Claim(number, shown(other))),
+        (_, other) => Err(ChainFault::Claim(number, printable(other))),
     }
 }
 
@@ -93,14 +94,14 @@ pub(crate) fn highest_instance(headers: &[HeaderField<'_>]) -> usize {
     let of = |header: &HeaderField<'_>| {
         let is = |name| header.is(name);
         let is_of_set = is(RESULTS) || is(MESSAGE) || is(SEAL);
-        if is_of_set { instance(header, is(RESULTS)).ok() } else { None }
+        if is_of_set { instance_number(header, is(RESULTS)).ok() } else { None }
     };
     headers.iter().filter_map(of).max().unwrap_or(0)
 }
 
 /// Returns the instance number `i=`. In a results field it comes first, before the first semicolon. RFC 8617 4.1.1.
-fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFault> {
-    let wrong = |value: &[u8]| ChainFault::Instance(shown(value));
+fn instance_number(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFault> {
+    let wrong = |value: &[u8]| ChainFault::Instance(printable(value));
     let value = if is_results {
         let first = header.value().split(|byte| *byte == b';').next().unwrap_or_default();
         let (name, value) = first.split_at(first.iter().position(|byte| *byte == b'=').unwrap_or(0));
@@ -113,6 +114,7 @@ fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFa
         tags.get("i").ok_or_else(|| wrong(b""))?
     };
     let number = text(value).parse().ok().filter(|number| (1..=MAX_SETS).contains(number));
+    // `parse` alone would accept a plus sign.
     number.filter(|_| value.iter().all(u8::is_ascii_digit)).ok_or_else(|| wrong(value))
 }
 
@@ -129,7 +131,7 @@ impl<'a> DkimSignature<'a> {
     pub(crate) fn parse_of_set(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
         let signature = Self::from_tags(SignatureKind::Arc, &TagList::parse(value)?, limits)?;
         // RFC 8617 4.1.2: seals are never among the signed fields.
-        let seal = signature.signed_names().find(|name| name.eq_ignore_ascii_case(SEAL)).map(shown);
+        let seal = signature.signed_names().find(|name| name.eq_ignore_ascii_case(SEAL)).map(printable);
         match seal {
             Some(name) => Err(SignatureError::SignedName(name)),
             None => Ok(signature),

@@ -22,6 +22,7 @@ impl BlankMask {
         let (mut low, mut tabs) = (0, u8x16::ZERO);
         for (place, quarter) in quarters.iter().enumerate() {
             let bytes = u8x16::new(*quarter);
+            // A byte is at most a space if the minimum of both is the byte. There is no unsigned comparison for bytes.
             low |= u64::from(bytes.min(space).simd_eq(bytes).to_bitmask()) << (16 * place);
             tabs |= bytes.simd_eq(tab);
         }

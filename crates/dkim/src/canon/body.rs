@@ -45,10 +45,11 @@ impl BodyCanonicalizer {
     /// Converts the next bytes of the body and passes the canonical bytes to `out`.
     pub fn push(&mut self, body: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut scratch = std::mem::take(&mut self.scratch);
+        // The scratch is taken out of `self`, because `convert` borrows `self` mutably beside it.
         for piece in body.chunks(PIECE) {
             scratch.clear();
             self.convert(piece, &mut scratch);
-            self.give(&scratch, out);
+            self.emit(&scratch, out);
         }
         self.scratch = scratch;
     }
@@ -57,7 +58,9 @@ impl BodyCanonicalizer {
     pub fn finish(mut self, out: &mut impl FnMut(&[u8])) {
         let mut rest = Vec::new();
         self.flush(&mut rest);
-        self.give(&rest, out);
+        self.emit(&rest, out);
+        // RFC 6376 3.4.3 and 3.4.4: every non-empty body ends with one CRLF, and an empty one in simple form is one
+        // CRLF.
         if self.is_begun || self.form == CanonicalForm::Simple {
             out(b"\r\n");
         }
@@ -74,6 +77,7 @@ impl BodyCanonicalizer {
                     _ => (piece, false),
                 };
                 out.extend_from_slice(kept);
+                // A CR at the end of the piece may be half of a CRLF that must be held back.
                 self.has_cr = last;
             }
         }
@@ -91,21 +95,22 @@ impl BodyCanonicalizer {
         (self.has_cr, self.has_space) = (false, false);
     }
 
-    fn give(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
+    fn emit(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut kept = canonical;
+        // CRLFs at the end may turn out to be empty lines at the end of the body.
         while let [rest @ .., b'\r', b'\n'] = kept {
             kept = rest;
         }
         // `kept` may be empty although a CR was passed on before its LF came.
         if !kept.is_empty() {
-            self.release(out);
+            self.emit_held_lines(out);
             out(kept);
             self.is_begun = true;
         }
         self.held += (canonical.len() - kept.len()) as u64 / 2;
     }
 
-    fn release(&mut self, out: &mut impl FnMut(&[u8])) {
+    fn emit_held_lines(&mut self, out: &mut impl FnMut(&[u8])) {
         let mut lines = std::mem::take(&mut self.held);
         while lines > 0 {
             let now = lines.min(LINES.len() as u64 / 2);
@@ -119,18 +124,21 @@ impl BodyCanonicalizer {
         out.reserve(input.len() + BLOCK);
         let mut at = 0;
         while at < input.len() {
+            // Whole blocks are only converted without a pending byte, since a block knows its successors but not its
+            // predecessors.
             if !self.has_space && !self.has_cr {
                 at += relax_blocks(&input[at..], out);
             }
             if let Some(byte) = input.get(at) {
-                self.step(*byte, out);
+                self.push_byte(*byte, out);
                 at += 1;
             }
         }
     }
 
     /// Converts one byte whose neighbours matter.
-    fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
+    fn push_byte(&mut self, byte: u8, out: &mut Vec<u8>) {
+        // The white space before a CRLF is dropped with `has_space`.
         if self.has_cr && byte == b'\n' {
             (self.has_cr, self.has_space) = (false, false);
             out.extend_from_slice(b"\r\n");
@@ -180,6 +188,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
         return;
     }
     let mut window = [0; 2 * BLOCK];
+    // The window is twice as long as a block, so that a copy of a whole block from any position stays inside.
     window[..BLOCK].copy_from_slice(block);
     window[BLOCK..][..BEHIND].copy_from_slice(&behind);
     let is_dropped = |place: usize| {
@@ -192,6 +201,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     while rest != 0 {
         let place = rest.trailing_zeros();
         dropped |= u64::from(is_dropped(place as usize)) << place;
+        // This clears the lowest set bit.
         rest &= rest - 1;
     }
     if has_tab {

@@ -11,13 +11,13 @@ pub(crate) fn canonicalize_header(form: CanonicalForm, header: &HeaderField<'_>,
             out.reserve(header.raw().len() + 2);
             out.extend(header.name().iter().map(u8::to_ascii_lowercase));
             out.push(b':');
-            relax(header.value(), out);
+            relax_value(header.value(), out);
         }
     }
 }
 
 /// Unfolds a value, turns each run of white space into one space, and trims both ends.
-fn relax(value: &[u8], out: &mut Vec<u8>) {
+fn relax_value(value: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut has_space = false;
     let mut rest = value;

@@ -76,8 +76,10 @@ impl GrowingInputs {
         let Some(last) = self.steps.iter().rposition(|step| step.alg == alg) else { return Ok(()) };
         let mut chain = DigestChain::new(alg);
         for (step, digest) in self.steps[..=last].iter().zip(digests) {
+            // Every step advances the shared chain, also those of another algorithm.
             turn.absorb(accelerator, &mut chain, &data[step.shared.clone()]).await?;
             if step.alg == alg {
+                // The clone takes the end of this input; the chain itself goes on to the next step.
                 let mut whole = chain.clone();
                 turn.absorb(accelerator, &mut whole, &data[step.own.clone()]).await?;
                 *digest = Hash::from_vec(whole.finish(accelerator)?);

@@ -37,6 +37,7 @@ fn split_results(text: &[u8]) -> Option<Vec<String>> {
             return None;
         }
         match char {
+            // RFC 8601 2.2: only this semicolon separates results.
             ';' if depth == 0 && !is_quoted => {
                 parts.push(String::new());
                 continue;

@@ -25,6 +25,7 @@ pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) 
     let mut names = Vec::with_capacity(2 * signer.fields.0.len());
     for name in &*signer.fields.0 {
         let is_name = |header: &&HeaderField<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
+        // RFC 6376 5.4.2: one name more than there are fields makes a field that is added later break the signature.
         let count = headers.iter().filter(is_name).count() + usize::from(name.is_oversigned);
         names.extend(std::iter::repeat_n(name, count));
     }
@@ -32,7 +33,7 @@ pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) 
 }
 
 /// Writes the field up to `b=`, without the value of `b=`.
-pub(crate) fn unsigned(
+pub(crate) fn write_unsigned_field(
     head: FieldStart<'_>,
     signer: &DkimSigner,
     headers: &[HeaderField<'_>],
@@ -42,24 +43,24 @@ pub(crate) fn unsigned(
     now_s: u64,
 ) -> String {
     let mut field = FoldedField::new(head.field);
-    field.glued(":");
+    field.push_glued(":");
     let mut tag = String::with_capacity(128);
     let mut number = |field: &mut FoldedField, name: &str, number: u64| {
         tag.clear();
         // Writing to a String cannot fail.
         let _ = write!(tag, "{name}={number};");
-        field.word(&tag);
+        field.push_word(&tag);
     };
-    field.word(head.first);
+    field.push_word(head.first);
     for (name, value) in [("a=", signer.algorithm.name()), ("c=", &signer.canonicalization.to_string())] {
-        field.word(&[name, value, ";"].concat());
+        field.push_word(&[name, value, ";"].concat());
     }
     for (name, value) in [("d=", &signer.domain), ("s=", &signer.selector)] {
-        field.word(&[name, value, ";"].concat());
+        field.push_word(&[name, value, ";"].concat());
     }
     if let Some(identity) = &signer.identity {
         // A plain `=` before two digits would be decoded as an escaped character. RFC 6376 2.11.
-        field.word(&["i=", &identity.replace('=', "=3D"), ";"].concat());
+        field.push_word(&["i=", &identity.replace('=', "=3D"), ";"].concat());
     }
     if signer.has_timestamp {
         number(&mut field, "t", now_s);
@@ -73,33 +74,33 @@ pub(crate) fn unsigned(
     let mut between = "h=";
     for name in names {
         if between == "h=" {
-            field.word(&[between, &name.name].concat());
+            field.push_word(&[between, &name.name].concat());
         } else {
-            field.glued(between);
-            field.part(&name.name);
+            field.push_glued(between);
+            field.push_part(&name.name);
         }
         between = ":";
     }
-    field.glued(";");
+    field.push_glued(";");
     if signer.copies_fields {
-        field.word("z=");
-        field.pieces(&copies(names, headers));
-        field.glued(";");
+        field.push_word("z=");
+        field.push_pieces(&copied_fields(names, headers));
+        field.push_glued(";");
     }
-    field.word(&["bh=", &base64::encode(body_hash), ";"].concat());
-    field.word("b=");
+    field.push_word(&["bh=", &base64::encode(body_hash), ";"].concat());
+    field.push_word("b=");
     field.finish()
 }
 
 /// Appends the value of `b=`.
-pub(crate) fn signed(unsigned: String, signature: &[u8]) -> String {
+pub(crate) fn append_signature(unsigned: String, signature: &[u8]) -> String {
     let mut field = FoldedField::resume(unsigned);
-    field.pieces(&base64::encode(signature));
+    field.push_pieces(&base64::encode(signature));
     field.finish()
 }
 
 /// Returns the copied fields of `z=`, quoted-printable. RFC 6376 2.11 and 3.5.
-fn copies(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
+fn copied_fields(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
     let is_signed = |header: &&HeaderField<'_>| {
         names.iter().any(|name| name.hash == header.hash && header.is(name.name.as_bytes()))
     };

@@ -2,11 +2,11 @@
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
-use super::field::{FieldStart, names_of, signed, unsigned};
+use super::field::{FieldStart, append_signature, names_of, write_unsigned_field};
 use super::signer::{DkimSigner, FieldName, MailSignError};
 use crate::canon::canonicalize_header;
 use crate::hash::{
-    BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
+    BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,
 };
 use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::select::write_signed;
@@ -18,14 +18,14 @@ pub type SignOutcome = Result<String, MailSignError>;
 #[derive(Debug)]
 pub struct SignIntake<'m> {
     now_s: u64,
-    gather: HashBatch,
+    gather: DigestBatch,
     messages: Vec<Vec<HeaderField<'m>>>,
-    requests: Vec<SignRequest<'m>>,
+    requests: Vec<MailSignRequest<'m>>,
 }
 
 /// One signature of one message.
 #[derive(Debug)]
-struct SignRequest<'m> {
+struct MailSignRequest<'m> {
     message: usize,
     signer: &'m DkimSigner,
     /// The hash of the body, or the reason why the message cannot be signed.
@@ -44,7 +44,7 @@ impl<'m> SignIntake<'m> {
     /// Makes an empty batch. `now_s` is the value of `t=`, in seconds since 1970.
     #[must_use]
     pub fn new(now_s: u64) -> Self {
-        Self { now_s, gather: HashBatch::default(), messages: Vec::new(), requests: Vec::new() }
+        Self { now_s, gather: DigestBatch::default(), messages: Vec::new(), requests: Vec::new() }
     }
 
     /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
@@ -94,7 +94,7 @@ impl<'m> SignIntake<'m> {
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
         let missing =
             JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
-        let find = |_: &mut HashBatch, need| find_body(&bodies, need).cloned().ok_or(missing.clone());
+        let find = |_: &mut DigestBatch, need| find_body(&bodies, need).cloned().ok_or(missing.clone());
         self.message(headers, signers, find)
     }
 
@@ -121,7 +121,7 @@ impl<'m> SignIntake<'m> {
     ) -> Result<Vec<SignOutcome>, JobError> {
         let Self { now_s, gather, messages, requests } = self;
         let digests = gather.submit(accelerator, options).await?;
-        let mut written = WrittenFields::new(now_s, messages, requests, HashBatch::default(), &digests)?;
+        let mut written = WrittenFields::new(now_s, messages, requests, DigestBatch::default(), &digests)?;
         let hashed = std::mem::take(&mut written.gather).submit(accelerator, options).await?;
         let many = accelerator.submit_many(&written.jobs(&hashed), options);
         Ok(written.finish(&many.await))
@@ -131,16 +131,17 @@ impl<'m> SignIntake<'m> {
         &mut self,
         headers: Vec<HeaderField<'m>>,
         signers: impl IntoIterator<Item = &'m DkimSigner>,
-        mut body_of: impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
+        mut body_of: impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<(), JobError> {
         let hash = name_hash(b"From");
         let senders = headers.iter().filter(|header| header.hash == hash && header.is(b"From")).count();
         for signer in signers {
             let body = match senders {
+                // RFC 5322 3.6 allows exactly one From. Signing another number would vouch for an ambiguous author.
                 1 => Ok(body_of(&mut self.gather, signer.body_need())?),
                 other => Err(MailSignError::From(other)),
             };
-            self.requests.push(SignRequest { message: self.messages.len(), signer, body });
+            self.requests.push(MailSignRequest { message: self.messages.len(), signer, body });
         }
         self.messages.push(headers);
         Ok(())
@@ -149,7 +150,7 @@ impl<'m> SignIntake<'m> {
 
 /// The second stage: the fields are written except for their signatures.
 struct WrittenFields<'m> {
-    gather: HashBatch,
+    gather: DigestBatch,
     fields: Vec<Result<UnsignedField<'m>, MailSignError>>,
 }
 
@@ -163,19 +164,21 @@ impl<'m> WrittenFields<'m> {
     fn new(
         now_s: u64,
         messages: Vec<Vec<HeaderField<'m>>>,
-        requests: Vec<SignRequest<'m>>,
-        mut gather: HashBatch,
+        requests: Vec<MailSignRequest<'m>>,
+        mut gather: DigestBatch,
         digests: &Digests,
     ) -> Result<Self, JobError> {
+        // The bodies are hashed. Their memory serves the headers now.
         gather.clear();
         let mut fields = Vec::with_capacity(requests.len());
-        for SignRequest { message, signer, body } in requests {
+        for MailSignRequest { message, signer, body } in requests {
             fields.push(match body {
                 Ok(body) => {
                     let headers = &messages[message];
                     let names = names_of(signer, headers);
                     let bh = body.hash.get(digests);
-                    let unsigned = unsigned(FieldStart::DKIM, signer, headers, &names, bh, body.len, now_s);
+                    let unsigned =
+                        write_unsigned_field(FieldStart::DKIM, signer, headers, &names, bh, body.len, now_s);
                     let hash = signed_headers(&mut gather, signer, headers, &names, &unsigned)?;
                     Ok(UnsignedField { signer, unsigned, hash })
                 }
@@ -192,7 +195,7 @@ impl<'m> WrittenFields<'m> {
     fn finish(self, answers: &Answers) -> Vec<SignOutcome> {
         let mut answers = answers.iter();
         let finish = |field: UnsignedField<'_>| match answers.next().unwrap_or(Err(JobError::Cancelled)) {
-            Ok(signature) => Ok(signed(field.unsigned, signature)),
+            Ok(signature) => Ok(append_signature(field.unsigned, signature)),
             Err(error) => Err(error.into()),
         };
         let mut finish = finish;
@@ -207,7 +210,7 @@ pub(crate) fn sign_job<'a>(signer: &'a DkimSigner, hash: &'a [u8]) -> Job<'a> {
 
 /// Adds the named fields and the unsigned field of the signature itself to the batch.
 pub(crate) fn signed_headers(
-    gather: &mut HashBatch,
+    gather: &mut DigestBatch,
     signer: &DkimSigner,
     headers: &[HeaderField<'_>],
     names: &[&FieldName],

@@ -3,10 +3,10 @@
 use oarlock::{Accelerator, JobError, SubmitOptions};
 
 use super::parsed::{ParseState, ParsedChain, ParsedSignature, ParsedSignatures, body_need, refusal};
-use super::stages::{HashedMessages, PendingChain, PendingMessage, PendingSignature};
+use super::stages::{HashedMessages, PendingChain, PendingMessage, UnverifiedSignature};
 use crate::arc::{ArcSet, ChainFault, write_results_and_message, write_seal, write_seal_unsigned};
 use crate::hash::{
-    BodyHasher, BodyNeed, DigestId, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
+    BodyHasher, BodyNeed, DigestBatch, DigestId, HashedBodies, HashedBody, WholeBody, find_body,
 };
 use crate::message::{HeaderField, ParsedMail};
 use crate::policy::VerifyPolicy;
@@ -19,7 +19,7 @@ use crate::verdict::SignatureResult;
 pub struct VerifyIntake<'m> {
     policy: VerifyPolicy,
     now_s: u64,
-    gather: HashBatch,
+    gather: DigestBatch,
     messages: Vec<PendingMessage<'m>>,
 }
 
@@ -27,7 +27,7 @@ impl<'m> VerifyIntake<'m> {
     /// Makes an empty batch. Signatures must be valid at `now_s`, in seconds since 1970.
     #[must_use]
     pub fn new(policy: &VerifyPolicy, now_s: u64) -> Self {
-        Self { policy: policy.clone(), now_s, gather: HashBatch::default(), messages: Vec::new() }
+        Self { policy: policy.clone(), now_s, gather: DigestBatch::default(), messages: Vec::new() }
     }
 
     /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
@@ -104,7 +104,7 @@ impl<'m> VerifyIntake<'m> {
         &mut self,
         headers: &[HeaderField<'_>],
         parsed: ParsedSignatures<'m>,
-        mut body_of: impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
+        mut body_of: impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<(), JobError> {
         let mut pending = PendingMessage::default();
         for parsed in parsed.signatures {
@@ -121,18 +121,18 @@ impl<'m> VerifyIntake<'m> {
         &mut self,
         headers: &[HeaderField<'_>],
         parsed: ParsedSignature<'m>,
-        body_of: &mut impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
-    ) -> Result<PendingSignature<'m>, JobError> {
+        body_of: &mut impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<UnverifiedSignature<'m>, JobError> {
         Ok(match parsed.state {
-            ParseState::Unread(result) => PendingSignature::Done(result),
+            ParseState::Unread(result) => UnverifiedSignature::Done(result),
             ParseState::Refused { signature, reason } if parsed.is_of_chain => {
-                PendingSignature::Done(Box::new(SignatureResult::for_signature(&signature, Some(reason))))
+                UnverifiedSignature::Done(Box::new(SignatureResult::for_signature(&signature, Some(reason))))
             }
-            ParseState::Refused { signature, reason } => PendingSignature::Refused { signature, reason },
+            ParseState::Refused { signature, reason } => UnverifiedSignature::Refused { signature, reason },
             ParseState::Ready(signature) => {
                 let body = Some(body_of(&mut self.gather, body_need(&signature))?);
                 let hash = self.signed_headers(headers, &headers[parsed.position], &signature)?;
-                PendingSignature::Hashed { signature, hash, body }
+                UnverifiedSignature::Hashed { signature, hash, body }
             }
         })
     }
@@ -142,7 +142,7 @@ impl<'m> VerifyIntake<'m> {
         &mut self,
         headers: &[HeaderField<'_>],
         parsed: Result<ParsedChain<'m>, ChainFault>,
-        body_of: &mut impl FnMut(&mut HashBatch, BodyNeed) -> Result<HashedBody, JobError>,
+        body_of: &mut impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<PendingChain<'m>, JobError> {
         let ParsedChain { sets, newest } = match parsed {
             Ok(parsed) => parsed,
@@ -161,9 +161,11 @@ impl<'m> VerifyIntake<'m> {
 
     /// Gathers the seals from the newest on. Each seal covers all sets before it, so that the shared bytes are stored
     /// once.
-    fn gather_seals(&mut self, headers: &[HeaderField<'_>], sets: &[ArcSet]) -> Vec<PendingSignature<'m>> {
+    fn gather_seals(&mut self, headers: &[HeaderField<'_>], sets: &[ArcSet]) -> Vec<UnverifiedSignature<'m>> {
         let mut seals = Vec::with_capacity(sets.len());
         let mut start = self.gather.data.len();
+        // The seals sign prefixes of the same text (RFC 8617 5.1.1). Copies for every seal would grow with the square
+        // of the sets.
         self.gather.start_growth();
         for set in sets {
             let signature = set.seal_signature.clone();
@@ -176,10 +178,11 @@ impl<'m> VerifyIntake<'m> {
             write_seal(set, headers, data);
             let hash = self.gather.grow(signature.algorithm.digest(), shared, own);
             seals.push(match refusal(&self.policy, self.now_s, &signature) {
-                Some(reason) => {
-                    PendingSignature::Done(Box::new(SignatureResult::for_signature(&signature, Some(reason))))
-                }
-                None => PendingSignature::Hashed { signature, hash, body: None },
+                Some(reason) => UnverifiedSignature::Done(Box::new(SignatureResult::for_signature(
+                    &signature,
+                    Some(reason),
+                ))),
+                None => UnverifiedSignature::Hashed { signature, hash, body: None },
             });
         }
         seals.reverse();

@@ -132,8 +132,8 @@ fn parse_signature<'m>(
     now_s: u64,
 ) -> ParseState<'m> {
     let limits = &policy.limits;
-    if index >= limits.signatures {
-        return ParseState::unread(field, FailReason::TooManySignatures(limits.signatures));
+    if index >= limits.max_signatures {
+        return ParseState::unread(field, FailReason::TooManySignatures(limits.max_signatures));
     }
     match DkimSignature::parse(field.value(), limits) {
         Ok(signature) => check_signature(signature, policy, now_s),

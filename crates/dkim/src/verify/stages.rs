@@ -18,7 +18,7 @@ use crate::verdict::{FailReason, SignatureResult};
 #[derive(Debug)]
 // Nearly all signatures are hashed. A box would cost an allocation for each of them.
 #[allow(clippy::large_enum_variant)]
-pub(super) enum PendingSignature<'m> {
+pub(super) enum UnverifiedSignature<'m> {
     Done(Box<SignatureResult>),
     /// The signature cannot pass, whatever its key is. Its record is looked up all the same, because it may have
     /// `t=y`.
@@ -37,7 +37,7 @@ pub(super) enum PendingSignature<'m> {
 /// The signatures of one message before their hashes are known.
 #[derive(Debug, Default)]
 pub(super) struct PendingMessage<'m> {
-    pub(super) signatures: SmallVec<[PendingSignature<'m>; 2]>,
+    pub(super) signatures: SmallVec<[UnverifiedSignature<'m>; 2]>,
     pub(super) chain: Option<PendingChain<'m>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct PendingMessage<'m> {
 pub(super) struct PendingChain<'m> {
     pub(super) sets: usize,
     pub(super) fault: Option<ChainFault>,
-    pub(super) signatures: Vec<PendingSignature<'m>>,
+    pub(super) signatures: Vec<UnverifiedSignature<'m>>,
 }
 
 /// The result of verifying one message.
@@ -75,7 +75,7 @@ struct ResultPosition {
 }
 
 impl ResultPosition {
-    fn of(self, results: &mut [VerifiedMessage]) -> Option<&mut SignatureResult> {
+    fn find_in(self, results: &mut [VerifiedMessage]) -> Option<&mut SignatureResult> {
         let VerifiedMessage { signatures, chain } = results.get_mut(self.message)?;
         if self.is_of_chain {
             chain.as_mut()?.signatures.get_mut(self.index)
@@ -88,7 +88,7 @@ impl ResultPosition {
 /// A signature that needs its key.
 #[derive(Debug)]
 struct OpenSignature<'m> {
-    place: ResultPosition,
+    position: ResultPosition,
     name: KeyName,
     signature: DkimSignature<'m>,
     /// The hash of the signed fields. It is empty for a signature that cannot pass.
@@ -116,21 +116,21 @@ impl<'m> HashedMessages<'m> {
         let mut hashed = Self { policy, results: Vec::with_capacity(messages.len()), open: Vec::new() };
         for (message, parts) in messages.into_iter().enumerate() {
             let mut wanted = WantedRecords::default();
-            let mut judge = |pending, is_of_chain, index| {
-                hashed.judge(pending, ResultPosition { message, is_of_chain, index }, &mut wanted, digests)
+            let mut check = |pending, is_of_chain, index| {
+                hashed.check(pending, ResultPosition { message, is_of_chain, index }, &mut wanted, digests)
             };
             let signatures = parts.signatures.into_iter().enumerate();
-            let signatures = signatures.map(|(index, pending)| judge(pending, false, index)).collect();
+            let signatures = signatures.map(|(index, pending)| check(pending, false, index)).collect();
             let chain = parts.chain.map(|PendingChain { sets, fault, signatures }| {
-                let mut judged = Vec::with_capacity(signatures.len());
+                let mut checked = Vec::with_capacity(signatures.len());
                 for (index, pending) in signatures.into_iter().enumerate() {
-                    judged.push(judge(pending, true, index));
+                    checked.push(check(pending, true, index));
                     // A chain whose newest message signature fails is broken, whatever its seals are. RFC 8617 5.2.
-                    if index == 0 && judged[0].reason.is_some() {
+                    if index == 0 && checked[0].reason.is_some() {
                         break;
                     }
                 }
-                ArcChain { sets, fault, signatures: judged }
+                ArcChain { sets, fault, signatures: checked }
             });
             hashed.results.push(VerifiedMessage { signatures, chain });
         }
@@ -149,8 +149,8 @@ impl<'m> HashedMessages<'m> {
         let Self { policy, mut results, open } = self;
         let mut keyed = Vec::with_capacity(open.len());
         for open in open {
-            let Some(result) = open.place.of(&mut results) else { continue };
-            match (choose(&answer(&open.name), &open, &policy, result), &result.reason) {
+            let Some(result) = open.position.find_in(&mut results) else { continue };
+            match (choose_key(&answer(&open.name), &open, &policy, result), &result.reason) {
                 (Ok(key), None) => keyed.push((open, key)),
                 // RFC 6376 6.1.1 checks these rules before the key is looked up. The body hash comes after the key.
                 (Err(_), Some(reason)) if reason.precedes_key() => {}
@@ -163,29 +163,30 @@ impl<'m> HashedMessages<'m> {
 
     /// Returns the result as far as it is known without a key. A DKIM signature that fails stays open: its record may
     /// have `t=y` or be missing, and both take precedence over the body hash. RFC 6376 3.6.1 and 6.1.2.
-    fn judge(
+    fn check(
         &mut self,
-        pending: PendingSignature<'m>,
-        place: ResultPosition,
+        pending: UnverifiedSignature<'m>,
+        position: ResultPosition,
         wanted: &mut WantedRecords,
         digests: &Digests,
     ) -> SignatureResult {
         let (signature, hash, reason) = match pending {
-            PendingSignature::Done(result) => return *result,
-            PendingSignature::Refused { signature, reason } => (signature, Hash::new(), Some(reason)),
-            PendingSignature::Hashed { signature, hash, body } => {
+            UnverifiedSignature::Done(result) => return *result,
+            UnverifiedSignature::Refused { signature, reason } => (signature, Hash::new(), Some(reason)),
+            UnverifiedSignature::Hashed { signature, hash, body } => {
                 let reason = body.and_then(|body| body_fault(&signature, &body, digests, &self.policy));
                 (signature, digests.get(hash).into(), reason)
             }
         };
         let mut result = SignatureResult::for_signature(&signature, reason);
-        if place.is_of_chain && result.reason.is_some() {
+        // A chain has no test mode, so that a signature of a chain that fails needs no record.
+        if position.is_of_chain && result.reason.is_some() {
             return result;
         }
         let name = KeyName::new(&signature.selector, &signature.domain);
         let max = self.policy.limits.max_lookups;
         if wanted.admits(&name, max) {
-            self.open.push(OpenSignature { place, name, signature, hash });
+            self.open.push(OpenSignature { position, name, signature, hash });
         } else {
             result.reason.get_or_insert(FailReason::TooManyLookups(max));
         }
@@ -212,7 +213,7 @@ fn body_fault(
 
 /// Chooses the first record that fits the signature. If none fits, the fault of the first record is reported. RFC 6376
 /// 6.1.2.
-fn choose(
+fn choose_key(
     answer: &KeyAnswer,
     open: &OpenSignature<'_>,
     policy: &VerifyPolicy,
@@ -226,7 +227,7 @@ fn choose(
     let mut first = None;
     for record in records.iter() {
         let fault = match record {
-            Ok(record) => match fault(record, &open.signature, policy) {
+            Ok(record) => match record_fault(record, &open.signature, policy) {
                 None => {
                     result.key_bits = Some(record.key_bits());
                     result.is_testing = record.is_testing;
@@ -252,7 +253,11 @@ fn choose(
     Err(first.unwrap_or_else(|| FailReason::NoRecord(open.name.to_string())))
 }
 
-fn fault(record: &KeyRecord, signature: &DkimSignature<'_>, policy: &VerifyPolicy) -> Option<FailReason> {
+fn record_fault(
+    record: &KeyRecord,
+    signature: &DkimSignature<'_>,
+    policy: &VerifyPolicy,
+) -> Option<FailReason> {
     let algorithm = signature.algorithm;
     let found = SignatureAlgorithm::for_key(&record.key).map_or("another", SignatureAlgorithm::key_type);
     if found != algorithm.key_type() {
@@ -292,38 +297,38 @@ impl KeyedMessages<'_> {
     #[must_use]
     pub fn verify(self, accelerator: &Accelerator) -> Vec<VerifiedMessage> {
         let answers = accelerator.run_all(&self.jobs());
-        self.judged(&answers)
+        self.with_answers(&answers)
     }
 
     /// Verifies together with jobs that others have submitted.
     pub async fn submit(self, accelerator: &Accelerator, options: SubmitOptions) -> Vec<VerifiedMessage> {
         let many = accelerator.submit_many(&self.jobs(), options);
         let answers = many.await;
-        self.judged(&answers)
+        self.with_answers(&answers)
     }
 
     fn jobs(&self) -> Vec<Job<'_>> {
-        self.keyed.iter().map(|(open, key)| job(open, key)).collect()
+        self.keyed.iter().map(|(open, key)| verify_job(open, key)).collect()
     }
 
-    fn judged(mut self, answers: &Answers) -> Vec<VerifiedMessage> {
+    fn with_answers(mut self, answers: &Answers) -> Vec<VerifiedMessage> {
         for ((open, _), answer) in self.keyed.iter().zip(answers.iter()) {
-            if let Some(result) = open.place.of(&mut self.results) {
-                result.reason = answer.err().map(refusal);
+            if let Some(result) = open.position.find_in(&mut self.results) {
+                result.reason = answer.err().map(job_failure);
             }
         }
         self.results
     }
 }
 
-fn job<'a>(open: &'a OpenSignature<'_>, key: &'a Key) -> Job<'a> {
+fn verify_job<'a>(open: &'a OpenSignature<'_>, key: &'a Key) -> Job<'a> {
     let DkimSignature { algorithm, signature, .. } = &open.signature;
     Job::verify(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
 }
 
 /// Returns the reason for a failed job. A signature of the wrong length for its key counts as a wrong signature,
 /// although the engine reports a caller's error.
-fn refusal(error: JobError) -> FailReason {
+fn job_failure(error: JobError) -> FailReason {
     match error.blame() {
         oarlock::contract::Blame::Machine => FailReason::Machine(error),
         oarlock::contract::Blame::Caller | oarlock::contract::Blame::Peer => FailReason::Rejected,

@@ -70,7 +70,7 @@ fn reports_invalid_values_with_the_allowed_ones() {
         ("signing.signed_headers = [\"From:\"]", "[signing] signed_headers"),
         ("signing.oversigned_headers = [\"a:b\"]", "oversigned_headers"),
         ("verifying.min_rsa_bits = 512", "[verifying] min_rsa_bits"),
-        ("limits.headers = 0", "[limits] headers"),
+        ("limits.max_headers = 0", "[limits] max_headers"),
         ("engines.cross_check = 2.0", "[engines] cross_check"),
         ("authserv_id = \"a b\"", "authserv_id"),
         ("internal_networks = [\"10.0.0.0/40\"]", "10.0.0.0/40"),

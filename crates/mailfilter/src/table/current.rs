@@ -60,6 +60,7 @@ impl TableFile {
         if now == *seen && !is_asked {
             return TableReload::Unchanged;
         }
+        // The stamps are stored even if the table is faulty, so that a fault is reported once.
         *seen = now;
         let table = read(&self.path, Some(&self.current()));
         match table.and_then(|table| check_keys(&self.path, &table, keys).map(|()| table)) {

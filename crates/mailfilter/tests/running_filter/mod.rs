@@ -82,7 +82,7 @@ impl FilterFiles {
         FilterConfig::read(&self.path("milter.toml")).unwrap()
     }
 
-    pub async fn filter(&self, more: &str) -> RunningFilter {
+    pub async fn start_filter(&self, more: &str) -> RunningFilter {
         RunningFilter::open(self.config(more), scalar(), self.dns()).await
     }
 }

@@ -4,7 +4,7 @@ use super::CHUNK_BYTES;
 use super::code;
 use super::error::EncodeError;
 use super::flags::Actions;
-use super::frame::{put, put_string};
+use super::frame::{write_frame, write_string};
 
 /// One change of a message. A header value starts right after the colon, with its space, and has LF at its folds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,51 +86,51 @@ impl MessageChange {
             |value: &'_ [u8]| -> usize { usize::from(!has_leading_space && value.first() == Some(&b' ')) };
         match self {
             Self::AddHeader { name, value } => {
-                put_header(out, code::ADD_HEADER, None, name, &value[behind(value)..])
+                write_header(out, code::ADD_HEADER, None, name, &value[behind(value)..])
             }
             Self::InsertHeader { index, name, value } => {
-                put_header(out, code::INSERT_HEADER, Some(*index), name, &value[behind(value)..])
+                write_header(out, code::INSERT_HEADER, Some(*index), name, &value[behind(value)..])
             }
             Self::ChangeHeader { index, name, value } => {
-                put_header(out, code::CHANGE_HEADER, Some(*index), name, &value[behind(value)..])
+                write_header(out, code::CHANGE_HEADER, Some(*index), name, &value[behind(value)..])
             }
-            Self::ReplaceBody(body) => put_body(out, body),
+            Self::ReplaceBody(body) => write_body(out, body),
             Self::AddRecipient { address, arguments } => {
                 let code = if arguments.is_some() { code::ADD_RCPT_PAR } else { code::ADD_RCPT };
-                put_address(out, code, address, arguments.as_deref())
+                write_address(out, code, address, arguments.as_deref())
             }
-            Self::DeleteRecipient(address) => put_address(out, code::DELETE_RCPT, address, None),
+            Self::DeleteRecipient(address) => write_address(out, code::DELETE_RCPT, address, None),
             Self::ChangeFrom { address, arguments } => {
-                put_address(out, code::CHANGE_FROM, address, arguments.as_deref())
+                write_address(out, code::CHANGE_FROM, address, arguments.as_deref())
             }
             Self::Quarantine(reason) => {
-                put(out, code::QUARANTINE, |out| put_string(out, reason, "the reason"))
+                write_frame(out, code::QUARANTINE, |out| write_string(out, reason, "the reason"))
             }
         }
     }
 }
 
-fn put_header(
+fn write_header(
     out: &mut Vec<u8>,
     code: u8,
     index: Option<u32>,
     name: &[u8],
     value: &[u8],
 ) -> Result<(), EncodeError> {
-    put(out, code, |out| {
+    write_frame(out, code, |out| {
         if let Some(index) = index {
             out.extend_from_slice(&index.to_be_bytes());
         }
-        put_string(out, name, "the header's name")?;
-        put_string(out, value, "the header's value")
+        write_string(out, name, "the header's name")?;
+        write_string(out, value, "the header's value")
     })
 }
 
 /// Writes a new body in chunks. An empty body needs a frame as well, or the MTA would keep the old one.
-fn put_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
+fn write_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
     let (first, rest) = body.split_at(body.len().min(CHUNK_BYTES));
     for chunk in std::iter::once(first).chain(rest.chunks(CHUNK_BYTES)) {
-        put(out, code::REPLACE_BODY, |out| {
+        write_frame(out, code::REPLACE_BODY, |out| {
             out.extend_from_slice(chunk);
             Ok(())
         })?;
@@ -138,14 +138,14 @@ fn put_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
     Ok(())
 }
 
-fn put_address(
+fn write_address(
     out: &mut Vec<u8>,
     code: u8,
     address: &[u8],
     arguments: Option<&[u8]>,
 ) -> Result<(), EncodeError> {
-    put(out, code, |out| {
-        put_string(out, address, "the address")?;
-        arguments.map_or(Ok(()), |arguments| put_string(out, arguments, "ESMTP arguments"))
+    write_frame(out, code, |out| {
+        write_string(out, address, "the address")?;
+        arguments.map_or(Ok(()), |arguments| write_string(out, arguments, "ESMTP arguments"))
     })
 }

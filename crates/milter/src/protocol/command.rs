@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::code;
 use super::error::{EncodeError, ProtocolError};
-use super::frame::{MilterFrame, put, put_string};
+use super::frame::{MilterFrame, write_frame, write_string};
 use super::options::NegotiationOptions;
 use super::text::{FrameReader, MacroPairs, NulStrings};
 
@@ -125,13 +125,13 @@ impl<'a> ConnectInfo<'a> {
     }
 
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        put_string(out, self.host, "the host's name")?;
+        write_string(out, self.host, "the host's name")?;
         out.push(self.family.code());
         if self.family == AddressFamily::Unknown {
             return Ok(());
         }
         out.extend_from_slice(&self.port.to_be_bytes());
-        put_string(out, self.address, "the address")
+        write_string(out, self.address, "the address")
     }
 }
 
@@ -221,7 +221,7 @@ impl<'a> MilterCommand<'a> {
         if let Self::Negotiate(options) = self {
             return options.encode(out);
         }
-        put(out, self.code(), |out| self.encode_data(out))
+        write_frame(out, self.code(), |out| self.encode_data(out))
     }
 
     fn encode_data(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -231,14 +231,14 @@ impl<'a> MilterCommand<'a> {
                 out.extend_from_slice(pairs.as_bytes());
             }
             Self::Connect(connect) => connect.encode(out)?,
-            Self::Helo(argument) => put_string(out, argument, "the argument")?,
+            Self::Helo(argument) => write_string(out, argument, "the argument")?,
             Self::Mail(envelope) | Self::Recipient(envelope) => out.extend_from_slice(envelope.0.as_bytes()),
             Self::Header { name, value } => {
-                put_string(out, name, "the header's name")?;
-                put_string(out, value, "the header's value")?;
+                write_string(out, name, "the header's name")?;
+                write_string(out, value, "the header's value")?;
             }
             Self::Body(bytes) | Self::EndOfMessage(bytes) => out.extend_from_slice(bytes),
-            Self::Unknown(command) => put_string(out, command, "the command")?,
+            Self::Unknown(command) => write_string(out, command, "the command")?,
             Self::Negotiate(_)
             | Self::Data
             | Self::EndOfHeaders

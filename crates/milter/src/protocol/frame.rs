@@ -23,7 +23,7 @@ pub struct MilterFrame<'a> {
 /// A decoder of frames from a stream. Bytes are read straight into its memory. An incomplete frame is moved to the
 /// front at most once, if the rest of it would not fit behind it.
 #[derive(Debug)]
-pub struct FrameDecoder {
+pub struct MilterDecoder {
     /// The received bytes are `start..end`. The rest may be overwritten.
     buffer: Vec<u8>,
     start: usize,
@@ -31,7 +31,7 @@ pub struct FrameDecoder {
     max: u32,
 }
 
-impl FrameDecoder {
+impl MilterDecoder {
     /// The default limit of a frame in bytes. 1 MiB is the maximum that an MTA can negotiate with `libmilter`.
     pub const DEFAULT_MAX_BYTES: u32 = 1 << 20;
 
@@ -48,9 +48,11 @@ impl FrameDecoder {
         if held == 0 {
             (self.start, self.end) = (0, 0);
             if self.buffer.len() > MAX_KEPT_BYTES {
+                // One large frame must not keep its memory for the life of an idle connection.
                 self.buffer = vec![0; INITIAL_BYTES];
             }
         }
+        // One byte more than held keeps the space from being empty while the length is unknown.
         let wanted = self.wanted().max(held + 1);
         if self.start + wanted > self.buffer.len() {
             self.grow(wanted);
@@ -113,6 +115,7 @@ impl FrameDecoder {
             return Ok(None);
         };
         match u32::from_be_bytes(*head) {
+            // The length is checked before any memory is allocated for it.
             0 => Err(ProtocolError::Empty),
             found if found > self.max => Err(ProtocolError::TooLong { found, max: self.max }),
             found => Ok(Some(found as usize)),
@@ -125,14 +128,14 @@ impl FrameDecoder {
     }
 }
 
-impl Default for FrameDecoder {
+impl Default for MilterDecoder {
     fn default() -> Self {
         Self::new(Self::DEFAULT_MAX_BYTES)
     }
 }
 
 /// Appends a frame whose data is written by `write`. On an error nothing is appended.
-pub(super) fn put(
+pub(super) fn write_frame(
     out: &mut Vec<u8>,
     code: u8,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
@@ -150,6 +153,7 @@ pub(super) fn put(
             Ok(())
         }
         Err(error) => {
+            // A half-written frame would shift all frames after it.
             out.truncate(start);
             Err(error)
         }
@@ -157,7 +161,7 @@ pub(super) fn put(
 }
 
 /// Appends a string and its NUL.
-pub(super) fn put_string(out: &mut Vec<u8>, string: &[u8], what: &'static str) -> Result<(), EncodeError> {
+pub(super) fn write_string(out: &mut Vec<u8>, string: &[u8], what: &'static str) -> Result<(), EncodeError> {
     if string.contains(&0) {
         return Err(EncodeError::Nul { what });
     }
@@ -172,7 +176,7 @@ mod tests {
 
     fn frame(len: usize, fill: u8) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, b'B', |out| {
+        write_frame(&mut out, b'B', |out| {
             out.resize(out.len() + len - 1, fill);
             Ok(())
         })
@@ -182,7 +186,7 @@ mod tests {
 
     /// Decodes the bytes in pieces of `step` bytes.
     fn cut(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         let mut frames = Vec::new();
         for piece in bytes.chunks(step) {
             decoder.push(piece);
@@ -210,7 +214,7 @@ mod tests {
     #[test]
     fn decodes_frames_read_into_the_buffer() {
         let bytes = [frame(70_000, 1), frame(9, 2)].concat();
-        let (mut decoder, mut rest, mut found) = (FrameDecoder::default(), bytes.as_slice(), Vec::new());
+        let (mut decoder, mut rest, mut found) = (MilterDecoder::default(), bytes.as_slice(), Vec::new());
         while !rest.is_empty() {
             let space = decoder.space();
             let count = space.len().min(rest.len());
@@ -226,7 +230,7 @@ mod tests {
 
     #[test]
     fn an_empty_decoder_releases_memory() {
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&frame(900_000, 0));
         assert!(decoder.next_frame().unwrap().is_some());
         assert_eq!(decoder.space().len(), INITIAL_BYTES);
@@ -241,13 +245,13 @@ mod tests {
             (101, ProtocolError::TooLong { found: 101, max: 100 }),
             (u32::MAX, ProtocolError::TooLong { found: u32::MAX, max: 100 }),
         ] {
-            let mut decoder = FrameDecoder::new(100);
+            let mut decoder = MilterDecoder::new(100);
             decoder.push(&u32::to_be_bytes(found));
             assert_eq!(decoder.next_frame(), Err(wanted));
             assert_eq!(decoder.next_frame(), Err(wanted));
             assert_eq!(decoder.space().len(), INITIAL_BYTES - 4);
         }
-        let mut decoder = FrameDecoder::new(100);
+        let mut decoder = MilterDecoder::new(100);
         decoder.push(&frame(100, 7));
         assert_eq!(decoder.next_frame().unwrap().unwrap().data.len(), 99);
     }
@@ -255,7 +259,7 @@ mod tests {
     #[test]
     fn a_failed_encoding_appends_nothing() {
         let mut out = vec![1, 2];
-        let bad = put(&mut out, b'H', |out| put_string(out, b"a\0b", "name"));
+        let bad = write_frame(&mut out, b'H', |out| write_string(out, b"a\0b", "name"));
         assert_eq!((bad, out.as_slice()), (Err(EncodeError::Nul { what: "name" }), &[1, 2][..]));
     }
 }

@@ -3,7 +3,7 @@
 use super::code;
 use super::error::{EncodeError, ProtocolError};
 use super::flags::{Actions, Steps};
-use super::frame::{put, put_string};
+use super::frame::{write_frame, write_string};
 use super::text::FrameReader;
 
 /// The stage at which macros are sent: `SMFIM_*`, with the transmitted numbers.
@@ -95,13 +95,13 @@ impl NegotiationOptions {
     /// # Errors
     /// The name of a macro holds a NUL.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        put(out, code::OPTNEG, |out| {
+        write_frame(out, code::OPTNEG, |out| {
             for number in [self.version, self.actions.bits(), self.steps.bits()] {
                 out.extend_from_slice(&number.to_be_bytes());
             }
             for (stage, names) in &self.macros {
                 out.extend_from_slice(&(*stage as u32).to_be_bytes());
-                put_string(out, names, "names of macros")?;
+                write_string(out, names, "names of macros")?;
             }
             Ok(())
         })

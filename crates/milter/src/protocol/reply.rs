@@ -3,7 +3,7 @@
 use super::change::MessageChange;
 use super::code;
 use super::error::{EncodeError, ProtocolError};
-use super::frame::{MilterFrame, put, put_string};
+use super::frame::{MilterFrame, write_frame, write_string};
 use super::options::NegotiationOptions;
 use super::smtp::SmtpReply;
 use super::text::FrameReader;
@@ -74,7 +74,7 @@ impl FilterReply {
             Self::Negotiate(options) => return options.encode(out),
             Self::Change(change) => return change.encode(true, out),
             Self::Smtp(text) => {
-                return put(out, code::REPLY_CODE, |out| put_string(out, text, "the SMTP reply"));
+                return write_frame(out, code::REPLY_CODE, |out| write_string(out, text, "the SMTP reply"));
             }
             Self::Continue => code::CONTINUE,
             Self::Accept => code::ACCEPT,
@@ -86,7 +86,7 @@ impl FilterReply {
             Self::Shutdown => code::SHUTDOWN,
             Self::ConnectionFailure => code::CONNECTION_FAILURE,
         };
-        put(out, code, |_| Ok(()))
+        write_frame(out, code, |_| Ok(()))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the only frame in `bytes`.
-fn only(decoder: &mut FrameDecoder, bytes: &[u8]) -> (u8, Vec<u8>) {
+fn only(decoder: &mut MilterDecoder, bytes: &[u8]) -> (u8, Vec<u8>) {
     decoder.push(bytes);
     let frame = decoder.next_frame().unwrap().unwrap();
     (frame.code, frame.data.to_vec())
@@ -101,7 +101,7 @@ fn framed(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn encodes_and_parses_every_command() {
-    let mut decoder = FrameDecoder::default();
+    let mut decoder = MilterDecoder::default();
     for (command, bytes) in commands() {
         let mut out = Vec::new();
         command.encode(&mut out).unwrap();
@@ -116,7 +116,7 @@ fn encodes_and_parses_every_command() {
 
 #[test]
 fn encodes_and_parses_every_reply() {
-    let mut decoder = FrameDecoder::default();
+    let mut decoder = MilterDecoder::default();
     for (reply, bytes) in replies() {
         let mut out = Vec::new();
         reply.encode(&mut out).unwrap();
@@ -234,7 +234,7 @@ fn splits_long_bodies_into_chunks() {
     for (len, pieces) in [(0, 1), (1, 1), (CHUNK_BYTES, 1), (CHUNK_BYTES + 1, 2), (3 * CHUNK_BYTES, 3)] {
         let mut out = Vec::new();
         MessageChange::ReplaceBody(vec![b'x'; len]).encode(true, &mut out).unwrap();
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&out);
         let (mut found, mut total) = (0, 0);
         while let Some(frame) = decoder.next_frame().unwrap() {
@@ -261,13 +261,13 @@ fn parses_or_rejects_random_bytes() {
         let mut out = Vec::new();
         if let Ok(command) = MilterCommand::read(frame) {
             command.encode(&mut out).unwrap();
-            let (code, data) = only(&mut FrameDecoder::default(), &out);
+            let (code, data) = only(&mut MilterDecoder::default(), &out);
             assert_eq!(MilterCommand::read(MilterFrame { code, data: &data }), Ok(command));
         }
         out.clear();
         if let Ok(reply) = FilterReply::read(frame) {
             reply.encode(&mut out).unwrap();
-            let (code, data) = only(&mut FrameDecoder::default(), &out);
+            let (code, data) = only(&mut MilterDecoder::default(), &out);
             assert_eq!(FilterReply::read(MilterFrame { code, data: &data }), Ok(reply));
         }
     }

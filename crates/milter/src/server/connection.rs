@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{ByteStream, ServerContext, draining};
+use super::{MilterStream, ServerContext, draining};
 use crate::counters::{MilterCounters, count};
-use crate::protocol::{EncodeError, FilterReply, FrameDecoder, ProtocolError};
+use crate::protocol::{EncodeError, FilterReply, MilterDecoder, ProtocolError};
 use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, NextStep, SessionError};
 
 /// The reason why a connection ended.
@@ -29,7 +29,7 @@ pub(super) enum ConnectionEnd {
 
 pub(super) struct MilterConnection<S, F: FilterFactory> {
     writer: FrameWriter<S>,
-    decoder: FrameDecoder,
+    decoder: MilterDecoder,
     session: MilterSession<F>,
     idle: IdleTimer,
     progress: Duration,
@@ -44,16 +44,16 @@ struct FrameWriter<S> {
     patience: Duration,
 }
 
-impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
+impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
     pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
-        let patience = settings.idle;
+        let patience = settings.max_idle;
         Self {
             writer: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
-            decoder: FrameDecoder::new(settings.frame_bytes),
+            decoder: MilterDecoder::new(settings.max_frame_bytes),
             session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
-            progress: settings.progress.max(Duration::from_millis(1)),
+            progress: settings.progress_interval.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),
         }
     }
@@ -64,6 +64,7 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
             Ok(()) => ConnectionEnd::Done,
             Err(end) => end,
         };
+        // The filter must drop a message in progress, however the connection ended.
         self.session.lost();
         end
     }
@@ -122,6 +123,7 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
         let read = tokio::select! {
             biased;
             read = self.writer.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
+            // Received bytes come first, so that a command that has arrived is answered before the server closes.
             () = draining(&mut self.is_draining), if is_between => return Ok(false),
             () = self.idle.expired() => return Err(ConnectionEnd::Silent),
         };
@@ -134,7 +136,7 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
     }
 }
 
-impl<S: ByteStream> FrameWriter<S> {
+impl<S: MilterStream> FrameWriter<S> {
     /// Writes all pending bytes at once.
     async fn flush(&mut self) -> Result<(), ConnectionEnd> {
         if self.out.is_empty() {

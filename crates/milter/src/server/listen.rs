@@ -7,7 +7,7 @@ use oarlock_io::SocketFile;
 use tokio::net::{TcpListener, UnixListener};
 
 use super::peers::{AllowedUsers, PeerProcess, group_number};
-use super::{ByteStream, MilterServerError, MilterSettings};
+use super::{MilterServerError, MilterSettings, MilterStream};
 use crate::session::MtaSocket;
 use crate::socket::{MilterSocket, resolve};
 
@@ -20,7 +20,7 @@ pub(super) enum MilterListener {
 
 /// A connection that came to a listener.
 pub(super) enum AcceptOutcome {
-    Stream(Box<dyn ByteStream>, MtaSocket),
+    Stream(Box<dyn MilterStream>, MtaSocket),
     /// The user may not connect. The connection is closed already.
     Refused {
         uid: u32,

@@ -26,10 +26,11 @@ impl MacroTable {
     /// Returns the value that was sent last under this name, with or without braces: `i`, `{auth_type}`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        let name = bare(name.as_bytes());
+        let name = without_braces(name.as_bytes());
         let found = |stage: &'_ Vec<u8>| -> Option<usize> {
-            MacroPairs::kept(stage).position(|(candidate, _)| bare(candidate) == name)
+            MacroPairs::kept(stage).position(|(candidate, _)| without_braces(candidate) == name)
         };
+        // Later stages override earlier ones.
         self.stages.iter().rev().find_map(|stage| {
             let index = found(stage)?;
             MacroPairs::kept(stage).nth(index).map(|(_, value)| value)
@@ -38,19 +39,19 @@ impl MacroTable {
 
     /// Returns all macros of a stage.
     #[must_use]
-    pub fn of(&self, stage: MacroStage) -> MacroPairs<'_> {
-        MacroPairs::kept(&self.stages[place(stage)])
+    pub fn stage_pairs(&self, stage: MacroStage) -> MacroPairs<'_> {
+        MacroPairs::kept(&self.stages[stage_index(stage)])
     }
 
     pub(super) fn set(&mut self, stage: MacroStage, pairs: MacroPairs<'_>) {
-        let kept = &mut self.stages[place(stage)];
+        let kept = &mut self.stages[stage_index(stage)];
         kept.clear();
         kept.extend_from_slice(pairs.as_bytes());
     }
 
     /// Forgets the macros of later stages.
     pub(super) fn clear_after(&mut self, stage: MacroStage) {
-        self.stages[place(stage) + 1..].iter_mut().for_each(Vec::clear);
+        self.stages[stage_index(stage) + 1..].iter_mut().for_each(Vec::clear);
     }
 
     pub(super) fn clear(&mut self) {
@@ -67,12 +68,12 @@ impl fmt::Debug for MacroTable {
     }
 }
 
-fn place(stage: MacroStage) -> usize {
+fn stage_index(stage: MacroStage) -> usize {
     // unreachable because the order holds every stage
     ORDER.iter().position(|candidate| *candidate == stage).unwrap_or_default()
 }
 
-fn bare(name: &[u8]) -> &[u8] {
+fn without_braces(name: &[u8]) -> &[u8] {
     match name {
         [b'{', bare @ .., b'}'] => bare,
         bare => bare,
@@ -101,6 +102,6 @@ mod tests {
         assert_eq!(macros.get("i"), Some(&b"EARLIER"[..]));
         macros.clear_after(MacroStage::Helo);
         assert_eq!((macros.get("i"), macros.get("j")), (None, Some(&b"mx"[..])));
-        assert_eq!(macros.of(MacroStage::Connect).count(), 2);
+        assert_eq!(macros.stage_pairs(MacroStage::Connect).count(), 2);
     }
 }

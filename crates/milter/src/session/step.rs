@@ -85,6 +85,7 @@ impl SessionPhase {
             Self::In(_) => true,
             _ => is_client_known && left_out.contains(needed),
         };
+        // A step may repeat, so that only a later step excludes `next`.
         let is_before = |next: SessionStep| !matches!(self, Self::In(last) if last > next);
         let is_in_content = |next| is_before(next) && has_envelope(Steps::NO_MAIL | Steps::NO_RECIPIENT);
         let is_allowed = match command {

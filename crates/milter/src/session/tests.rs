@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::protocol::{
-    AddressFamily, ConnectInfo, EnvelopeAddress, FrameDecoder, MacroPairs, ProtocolErrorKind, SmtpReply, code,
+    AddressFamily, ConnectInfo, EnvelopeAddress, MacroPairs, MilterDecoder, ProtocolErrorKind, SmtpReply,
+    code,
 };
 
 /// A factory of filters that share one script and one record of calls.
@@ -131,7 +132,7 @@ impl TestSession {
     async fn send(&mut self, commands: &[MilterCommand<'_>]) -> Result<Vec<FilterReply>, SessionError> {
         let (mut out, mut bytes) = (Vec::new(), Vec::new());
         commands.iter().for_each(|command| command.encode(&mut bytes).unwrap());
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&bytes);
         while let Some(frame) = decoder.next_frame().unwrap() {
             if self.session.handle(frame, &mut out)? == NextStep::Conclude {
@@ -139,7 +140,7 @@ impl TestSession {
                 self.session.deliver(&verdict, &mut out)?;
             }
         }
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&out);
         let mut replies = Vec::new();
         while let Some(frame) = decoder.next_frame().unwrap() {
