@@ -18,7 +18,7 @@ use crate::tls::TlsState;
 /// a server would still run.
 ///
 /// # Errors
-/// A server would not start, or would serve nobody.
+/// A server would not start, or could not serve any client.
 pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, CryptoserverError> {
     config.check()?;
     let mut warnings = Vec::new();

@@ -113,6 +113,8 @@ impl Reloader {
                 }
                 self
             });
+            // An error means that the runtime stops, or that a check panicked. Without the reloader the old files stay
+            // in use.
             let Ok(back) = worked.await else { return };
             self = back;
         }
@@ -138,6 +140,7 @@ impl Reloader {
         let Some(resident_kb) = resident_kb() else { return };
         self.rest_kb = self.rest_kb.min(resident_kb);
         let now = self.service.lifetimes.clock().elapsed();
+        // During a burst the memory is in use, and searching it would slow the burst down.
         let is_over = self.service.clients.budget().used() < QUIET_BYTES;
         if !is_over || resident_kb < self.rest_kb + LEFT_BEHIND_KB || now < self.trim_at {
             return;
@@ -220,6 +223,7 @@ impl Reloader {
     fn remind(&mut self) {
         let Some(store) = &self.service.tls else { return };
         let now = self.service.lifetimes.clock().elapsed();
+        // The clock of the server, so that a test can advance it.
         if now < self.remind_at {
             return;
         }
@@ -235,6 +239,7 @@ impl Reloader {
     /// Warns about changes that need a restart.
     fn warn_about_restarts(&self, new: &Config) {
         let old = &self.config;
+        // These two settings take effect at a reload, so a change of them needs no restart.
         let limits = ServerLimits {
             may_bring_keys: old.limits.may_bring_keys,
             max_connection_seconds: old.limits.max_connection_seconds,
@@ -325,7 +330,7 @@ mod tests {
     #[test]
     fn reports_a_lasting_fault_once() {
         let directory = tempfile::tempdir().unwrap();
-        let (keys, records) = (directory.path().join("keys"), place.path().join("records"));
+        let (keys, records) = (directory.path().join("keys"), directory.path().join("records"));
         let create = || {
             fs::create_dir(&keys).unwrap();
             fs::write(&records, "").unwrap();

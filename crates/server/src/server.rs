@@ -86,6 +86,7 @@ impl BoundServer {
     ) -> Result<Self, CryptoserverError> {
         config.check()?;
         let tls = config.listen.tcp.and(config.tls.as_ref());
+        // The stamps are taken before the files are read, so that a change in between is found by the first check.
         let tls_files = tls.cloned().map(TlsFiles::new);
         let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
         let tls = tls.map(TlsStore::new);
@@ -142,6 +143,7 @@ impl BoundServer {
         let Self { service, sources, tls_files, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
         let admission = Arc::new(Admission::new(&service.limits));
+        // A short channel: if gRPC is slow to take connections, accepting waits and the backlog of the kernel fills.
         let (transports, arrived) = mpsc::channel(64);
         if let Some(listener) = listeners.tcp {
             let accepting = TcpAcceptor {
@@ -172,6 +174,7 @@ impl BoundServer {
             "draining: requests under way are answered, new requests are refused"
         );
         service.drain();
+        // The TCP listeners and the reloader stop first. Connections under way have tasks of their own.
         tasks.shutdown().await;
         let rest = async {
             if let Some(unix) = unix {
@@ -183,6 +186,7 @@ impl BoundServer {
         drop(socket_file);
         let audit = service.audit.clone();
         audit.event(EventKind::Stop, &"drained");
+        // Closing waits for the disk, which must not block the event loop.
         let _ = tokio::task::spawn_blocking(move || audit.close()).await;
         match end {
             Err(_) => warn!("the deadline passed: connections that had not ended were cut"),
@@ -251,6 +255,7 @@ async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError>
 /// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no
 /// other file.
 fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
+    // The socket gets its mode in a private directory, so it is never reachable with wider access.
     let (listener, file) = SocketFile::bind(path, mode, None)?;
     let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };
     listener.set_nonblocking(true).map_err(failed)?;

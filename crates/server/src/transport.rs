@@ -42,6 +42,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // The buffer may hold bytes of an earlier read.
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.socket).poll_read(context, buffer);
         let read = buffer.filled().len() - before;
@@ -165,6 +166,7 @@ impl AsyncRead for ClientTransport {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
+            // A connection is idle only if it also writes nothing: `written` renews the timer too.
             Poll::Pending => self.idle.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.idle.renew();

@@ -187,6 +187,7 @@ impl FrameBuffers {
         };
         self.silence.renew();
         self.late.renew();
+        // The request takes over the bytes that its frame held, so nothing is counted twice.
         let held = self.received_held.split_off(message.len());
         self.received_held.shrink_to(self.received.len());
         if self.received.is_empty() && self.max_received > 4 * READ {
@@ -233,6 +234,7 @@ impl FrameBuffers {
             }
         }
         self.outgoing_held.shrink_to(self.outgoing.len());
+        // A long answer leaves a large buffer behind, which the budget no longer counts.
         if self.outgoing.is_empty() && self.outgoing.capacity() > READ {
             self.outgoing = BytesMut::new();
         }
@@ -242,6 +244,7 @@ impl FrameBuffers {
     fn read(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<usize, UnixEnd>> {
         self.received.reserve(READ);
         let read = loop {
+            // `try_read_buf` fails with `WouldBlock` if the readiness is stale, and clears it.
             ready!(stream.poll_read_ready(context)).map_err(UnixEnd::Io)?;
             match stream.try_read_buf(&mut self.received) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -50,6 +50,7 @@ impl<'a> JobColumns<'a> {
             return Err(WireError::Missing { what: "schemes" });
         }
         let scheme_of = ByteColumn::read(&message.scheme_of, count, "scheme_of")?;
+        // Checked once here, so that `iter` can index without a check that could fail.
         if count > 0 && !scheme_of.are_below(schemes.len()) {
             return Err(WireError::Index { what: "scheme_of" });
         }
@@ -83,6 +84,7 @@ impl<'a> JobColumns<'a> {
 
     /// Returns the jobs in order.
     pub fn iter(&self) -> impl Iterator<Item = WireJob<'a>> + '_ {
+        // The lengths add up, as `read` has checked, so each job gets exactly its bytes.
         let (mut inputs, mut seconds) = (self.inputs, self.seconds);
         (0..self.count).map(move |index| {
             let input = split_prefix(&mut inputs, self.input_lens.at(index));
@@ -168,6 +170,7 @@ pub fn write<'a>(
         key_of: write_numbers(jobs.clone().map(|(_, handle)| handle)),
         inputs: inputs.freeze(),
         input_lens: write_numbers(jobs.clone().map(|(job, _)| job.input.len() as u32)),
+        // Most jobs have no second input.
         second_lens: if seconds.is_empty() {
             Bytes::new()
         } else {
@@ -180,6 +183,7 @@ pub fn write<'a>(
 
 /// Returns the index of a scheme among the schemes of a message, and appends it if it is new.
 fn find_or_add_scheme(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u8, WireError> {
+    // Searched from the end, because neighbouring jobs mostly have the same scheme.
     let index = schemes.iter().rposition(|own| *own == scheme).unwrap_or_else(|| {
         schemes.push(scheme);
         schemes.len() - 1
@@ -236,6 +240,7 @@ pub fn write_answers<'a>(
     others: SeparateAnswers,
 ) -> proto::Results {
     let SeparateAnswers { mut jobs, faults } = others;
+    // Partial signatures were added in the order of their completion.
     jobs.sort_by_key(|(index, _)| *index);
     let mut columns = ResultWriter::new(answers.len() + jobs.len(), faults);
     let mut jobs = jobs.into_iter().peekable();
@@ -305,6 +310,7 @@ impl ResultWriter {
     }
 
     fn finish(self) -> proto::Results {
+        // Verifications have no outputs, and a column of zeros would say the same in more bytes.
         let has_outputs = !self.outputs.is_empty();
         proto::Results {
             codes: write_bytes(&self.codes),

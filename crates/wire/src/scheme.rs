@@ -43,6 +43,7 @@ impl WireScheme {
                 SchemeFamily::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
             }
             Kind::RsaPssVerify => {
+                // A verifier need not know the length, which the encoding contains. RFC 8017 9.1.2.
                 let salt = salt()?.map_or(SaltLength::Any, SaltLength::Exactly);
                 SchemeFamily::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
             }
@@ -75,6 +76,7 @@ impl WireScheme {
     pub fn with(self, kind: KeyKind) -> Scheme {
         let curve = match kind {
             KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
+            // The job then fails with an error about the key, which says more than an unknown curve.
             _ => Curve::P256,
         };
         match self.family {
@@ -127,6 +129,7 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         Scheme::Ed25519Sign => put(Kind::Ed25519Sign, None, None)?,
         Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
         Scheme::X25519 => put(Kind::X25519, None, None)?,
+        // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     }
     Ok(message)

@@ -204,12 +204,12 @@ fn writes_and_reads_answers_with_their_faults() {
 #[test]
 fn keeps_the_indices_of_refused_jobs_among_the_answers() {
     let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
-    let refused = |places: &[u32]| {
+    let refused = |indices: &[u32]| {
         let code = Code::PermissionDenied.into();
         let mut others = jobs::SeparateAnswers::default();
-        places.iter().for_each(|place| others.refuse(*place, &Fault { code, ..Fault::default() }));
+        indices.iter().for_each(|index| others.refuse(*index, &Fault { code, ..Fault::default() }));
         let message = jobs::write_answers(own.iter().cloned(), others);
-        let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
+        let columns = jobs::ResultColumns::read(&message, 2 + indices.len()).unwrap();
         let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();
         answers.iter().map(|answer| answer.as_ref().map_or(0, |bytes| bytes[0])).collect::<Vec<_>>()
     };

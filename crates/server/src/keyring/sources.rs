@@ -155,6 +155,7 @@ impl KeySources {
     pub(crate) fn reload(&mut self, config: &Config) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
         let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
+        // Only the listing can fail as a whole. The fault of a single file is reported and does not stop a reload.
         let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = RecordsFile::from_config(&config.keys);
         let table = read_records(&mut records, self.counters)?;
@@ -246,6 +247,7 @@ impl KeySources {
     }
 
     fn keyring(&mut self) -> Keyring {
+        // Sessions compare the number, not the content, to notice a new keyring.
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
         let resident = |material: &Material| match material {
@@ -285,6 +287,7 @@ fn read_records(
     let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
     let stamp = Stamp::from(&about);
+    // A stamp has the inode and the times: a replaced file differs even at the same length.
     if *seen == Some(stamp) {
         return Ok(None);
     }

@@ -32,7 +32,7 @@ pub(crate) trait RequestSource {
     fn pause(&mut self);
 
     /// Returns the bytes that must be left to the client before another request is read. With room for one more message
-    /// of any length, a stream is never refused for what it has sent before.
+    /// of any length, its earlier requests never make the stream fail.
     fn needed_bytes(&self) -> usize;
 }
 
@@ -103,6 +103,7 @@ impl RequestDriver {
             match source.poll_request(context) {
                 Poll::Ready(Ok(Some((request, held)))) => {
                     self.begun += 1;
+                    // `start` may compute a cheap job at once, which is why the number per turn is limited.
                     self.pending.push(self.session.start(request, held));
                 }
                 Poll::Ready(Ok(None)) => self.is_closed = true,
