@@ -1,14 +1,14 @@
-//! Captures, logs and files of dnstap: events lie within what was read, and every stream comes to an end, with a reason or without.
+//! Captures, logs and dnstap files: events lie within the input, and every stream ends, with an error or without.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_capacity::capture::{Event, read};
+use oarlock_capacity::capture::{CaptureEvent, read};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut events = 0;
     let report = read(bytes, &mut |event| {
         events += 1;
-        if let Event::Message { bytes: message, .. } = event {
+        if let CaptureEvent::Message { bytes: message, .. } = event {
             assert!(message.len() <= bytes.len());
         }
     });

@@ -1,9 +1,10 @@
-//! Zone files of any bytes: read whole and in blocks the same, and what is read comes back from its text.
+//! Zone files of any bytes: the reader finds the same records in a whole file and in blocks, and they survive printing
+//! and parsing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_dnssec::Records;
-use oarlock_dnssec::zone::{EntryError, Reader, write_record};
+use oarlock_dnssec::ZoneRecords;
+use oarlock_dnssec::zone::{EntryError, ZoneReader, write_record};
 
 fuzz_target!(|input: &[u8]| {
     let Some((size, text)) = input.split_first() else { return };
@@ -20,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The first byte of a path says what is in the file.
+/// The first byte of a path names the type of the file.
 fn include(path: &str) -> Result<Vec<u8>, String> {
     match path.as_bytes() {
         [b'a', ..] => Ok(b"a 1 A 192.0.2.1\n".to_vec()),
@@ -29,10 +30,10 @@ fn include(path: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-fn read(text: &[u8], size: usize) -> (Records, Vec<(u32, EntryError)>) {
-    let mut records = Records::new();
+fn read(text: &[u8], size: usize) -> (ZoneRecords, Vec<(u32, EntryError)>) {
+    let mut records = ZoneRecords::new();
     let mut include = include;
-    let mut reader = Reader::new(None, &mut include).with_max_generated(64);
+    let mut reader = ZoneReader::new(None, &mut include).with_max_generated(64);
     let (mut start, mut end) = (0, 0);
     while end < text.len() {
         end = text.len().min(end + size);
@@ -43,7 +44,7 @@ fn read(text: &[u8], size: usize) -> (Records, Vec<(u32, EntryError)>) {
     (records, faults)
 }
 
-fn lines(records: &Records) -> Vec<u8> {
+fn lines(records: &ZoneRecords) -> Vec<u8> {
     let mut out = Vec::new();
     records.iter().for_each(|record| write_record(&record, &mut out));
     out

@@ -1,6 +1,6 @@
-//! The lanes engine, and the scalar one with tables, against the scalar one without: bytes choose a shape, then for each job a key,
-//! an input and a signature among those at the edges of its arithmetic, good or spoilt. Both leaves, with and without tables for
-//! keys that recur.
+//! The lanes engine, and the scalar engine with tables, against the scalar engine without tables. Bytes choose a shape,
+//! and for each job a key, an input and a signature among boundary values, valid or invalid. Both leaves run, with and
+//! without verification tables.
 #![no_main]
 
 use std::collections::HashMap;
@@ -10,18 +10,18 @@ use libfuzzer_sys::fuzz_target;
 use oarlock_core::{Engine, Jobs, Operation, Outcomes, Shape, Status};
 use oarlock_fuzz::Bytes;
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 use oarlock_vectors::OperationCase;
-use oarlock_vectors::edges::Edges;
+use oarlock_vectors::edges::EdgeCases;
 
-/// A group and some of the next.
+/// A group of lanes and a part of the next.
 const MAX_JOBS: usize = 19;
 
 struct World {
     engines: Vec<Box<dyn Engine>>,
-    scalar: Scalar,
+    scalar: ScalarEngine,
     shapes: Vec<Shape>,
-    edges: Mutex<HashMap<Shape, &'static Edges>>,
+    edges: Mutex<HashMap<Shape, &'static EdgeCases>>,
 }
 
 static WORLD: LazyLock<World> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
         .map(|engine| engine.with_table_bytes(0))
         .chain(detected().map(|engine| engine.with_table_bytes(1 << 20).with_tables_at_once()))
         .chain([LaneEngine::portable().with_tables_at_once()]);
-    let tables = Scalar::detect().map(|scalar| scalar.with_table_bytes(1 << 20).with_tables_at_once());
+    let tables = ScalarEngine::detect().map(|scalar| scalar.with_table_bytes(1 << 20).with_tables_at_once());
     let engines: Vec<Box<dyn Engine>> =
         lanes.map(|engine| Box::new(engine) as _).chain(tables.map(|engine| Box::new(engine) as _)).collect();
     // Longer RSA is the same code over more limbs, and would take most of the time.
@@ -43,16 +43,16 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     let shapes = Shape::public_key().into_iter().filter(is_short).filter(is_offered).collect();
     World {
         engines,
-        scalar: Scalar::detect().expect("AWS-LC is everywhere"),
+        scalar: ScalarEngine::detect().expect("AWS-LC is everywhere"),
         shapes,
         edges: Mutex::default(),
     }
 });
 
 impl World {
-    fn edges(&self, shape: Shape) -> &'static Edges {
+    fn edges(&self, shape: Shape) -> &'static EdgeCases {
         let mut known = self.edges.lock().expect("nothing panics under it");
-        known.entry(shape).or_insert_with(|| Box::leak(Box::new(Edges::of(shape).expect("known answers"))))
+        known.entry(shape).or_insert_with(|| Box::leak(Box::new(EdgeCases::of_shape(shape).expect("known answers"))))
     }
 }
 

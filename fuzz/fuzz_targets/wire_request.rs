@@ -1,4 +1,4 @@
-//! Requests as a server reads them: the message, its columns, and every value in them.
+//! Requests as a server reads them: the message, its columns, and all values.
 #![no_main]
 
 use bytes::BytesMut;
@@ -30,7 +30,8 @@ fn judge(message: &[u8], limits: &MessageLimits) {
             if let Ok(batch) = records::read(&message, limits, &[], KeySource::Table) {
                 // What was understood can be said again, unless a stride leads beyond what a number can say.
                 if let Ok(again) = records::write(&batch, |index| index) {
-                    let again = records::read(&again, limits, &[], KeySource::Table).expect("what was written");
+                    let again =
+                        records::read(&again, limits, &[], KeySource::Table).expect("what was written");
                     assert_eq!(again.records.len, batch.records.len);
                     for at in [0, batch.records.len / 2, batch.records.len.saturating_sub(1)] {
                         assert_eq!(again.task.get(at), batch.task.get(at));

@@ -1,37 +1,34 @@
-//! `oarlock engines`: what this machine has.
-
-use std::io::Write;
+//! `oarlock engines`: the engines of this machine.
 
 use oarlock::contract::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
 use serde::Serialize;
 
-use crate::args::Global;
-use crate::exit::Failure;
-use crate::table::{Align, Cell, Table, Tone, bytes, count, duration, wants_colour};
+use crate::exit::ProgramError;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
+use oarlock_measure::table::{CellAlign, CellTone, TableCell, TextTable, bytes, count, duration};
 
-pub(crate) fn run(global: &Global) -> Result<(), Failure> {
+pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
     let accelerator = global.builder().build()?;
     if global.json {
-        global.tell_absent(&accelerator);
-        print_json(&accelerator)?;
-    } else {
-        print_table(&accelerator)?;
+        global.warn_absent_engines(&accelerator);
     }
+    print_report(global.json, &rows(&accelerator), |in_colour| to_text(&accelerator, in_colour))?;
     let failed: Vec<String> = accelerator
         .engines()
         .iter()
         .flat_map(|engine| failed(engine).map(|shape| format!("{} {}", engine.name, shape.shape)))
         .collect();
-    if failed.is_empty() { Ok(()) } else { Err(Failure::SelfTest(failed.join(", "))) }
+    if failed.is_empty() { Ok(()) } else { Err(ProgramError::SelfTest(failed.join(", "))) }
 }
 
 fn failed(engine: &EngineReport) -> impl Iterator<Item = &ShapeReport> {
     engine.shapes.iter().filter(|shape| shape.verdict.is_err())
 }
 
-fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
+    let mut text = String::new();
     for engine in accelerator.engines() {
         let jobs: usize = engine.shapes.iter().flat_map(|shape| &shape.verdict).map(|proof| proof.jobs).sum();
         let verdict = match failed(engine).count() {
@@ -45,48 +42,42 @@ fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
             0 => String::new(),
             max => format!(", up to {} of tables for keys that recur", bytes(max)),
         };
-        writeln!(
-            out,
-            "{name} ({reach}): {}, {} in {took}, {verdict}{tables}\n",
-            count(shapes as u64, "shape"),
-            count(jobs as u64, "known answer"),
-        )?;
-        writeln!(out, "{}", shapes_table(engine).render(wants_colour()))?;
+        let (shapes, answers) = (count(shapes as u64, "shape"), count(jobs as u64, "known answer"));
+        text += &format!("{name} ({reach}): {shapes}, {answers} in {took}, {verdict}{tables}\n\n");
+        text += &shapes_table(engine).render(in_colour);
+        text.push('\n');
     }
     for absent in accelerator.absent() {
-        writeln!(out, "{}: absent, {}\n", absent.name, absent.reason)?;
+        text += &format!("{}: absent, {}\n\n", absent.name, absent.reason);
     }
-    writeln!(
-        out,
-        "Cost of a batch: C1 + C2 x operations (whole lane groups) + C3 x bytes. {}",
-        origin(accelerator)
-    )?;
-    Ok(())
+    text + "Cost of a batch: C1 + C2 x operations (whole lane groups) + C3 x bytes. "
+        + &origin(accelerator)
+        + "\n"
 }
 
-fn shapes_table(engine: &EngineReport) -> Table {
-    let mut table = Table::new([
-        ("shape", Align::Left),
-        ("self test", Align::Left),
-        ("lanes", Align::Right),
-        ("at most", Align::Right),
-        ("confirms", Align::Left),
-        ("C1", Align::Right),
-        ("C2", Align::Right),
-        ("C3/byte", Align::Right),
+fn shapes_table(engine: &EngineReport) -> TextTable {
+    let mut table = TextTable::new([
+        ("shape", CellAlign::Left),
+        ("self test", CellAlign::Left),
+        ("lanes", CellAlign::Right),
+        ("at most", CellAlign::Right),
+        ("confirms", CellAlign::Left),
+        ("C1", CellAlign::Right),
+        ("C2", CellAlign::Right),
+        ("C3/byte", CellAlign::Right),
     ]);
     for shape in &engine.shapes {
         let verdict = match &shape.verdict {
-            Ok(_) => Cell::toned("passed", Tone::Good),
-            Err(failure) => Cell::toned(failure.to_string(), Tone::Bad),
+            Ok(_) => TableCell::toned("passed", CellTone::Good),
+            Err(failure) => TableCell::toned(failure.to_string(), CellTone::Bad),
         };
-        let cost = |ns: Option<f64>| ns.map_or_else(Cell::none, |ns| duration(ns * 1e-9).into());
+        let cost = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
         table.row([
             shape.shape.to_string().into(),
             verdict,
             shape.lanes.preferred.to_string().into(),
             shape.lanes.max.to_string().into(),
-            if shape.confirms { "yes".into() } else { Cell::none() },
+            if shape.confirms { "yes".into() } else { TableCell::none() },
             cost(shape.cost.map(|cost| cost.per_batch_ns)),
             cost(shape.cost.map(|cost| cost.per_op_ns)),
             cost(shape.cost.map(|cost| cost.per_byte_ns).filter(|_| shape.shape.is_record())),
@@ -112,9 +103,9 @@ fn reach(reach: EngineLocation) -> &'static str {
 }
 
 #[derive(Default, Serialize)]
-struct Row<'a> {
+struct EngineRow<'a> {
     engine: &'a str,
-    /// None in the row of an absent engine, as all that follows but its reason.
+    /// None in the row of an absent engine, like all following fields except the reason.
     shape: Option<String>,
     passed: Option<bool>,
     failure: Option<String>,
@@ -124,13 +115,13 @@ struct Row<'a> {
     c1_ns: Option<f64>,
     c2_ns: Option<f64>,
     c3_ns: Option<f64>,
-    /// The reason why the engine takes no part.
+    /// The reason why the engine is absent.
     absence: Option<String>,
 }
 
-fn print_json(accelerator: &Accelerator) -> Result<(), Failure> {
+fn rows(accelerator: &Accelerator) -> Vec<EngineRow<'_>> {
     let present = accelerator.engines().iter().flat_map(|engine| {
-        engine.shapes.iter().map(|shape| Row {
+        engine.shapes.iter().map(|shape| EngineRow {
             engine: engine.name,
             shape: Some(shape.shape.to_string()),
             passed: Some(shape.verdict.is_ok()),
@@ -144,17 +135,10 @@ fn print_json(accelerator: &Accelerator) -> Result<(), Failure> {
             absence: None,
         })
     });
-    let absent = accelerator.absent().iter().map(|absent| Row {
+    let absent = accelerator.absent().iter().map(|absent| EngineRow {
         engine: absent.name,
         absence: Some(absent.reason.to_string()),
-        ..Row::default()
+        ..EngineRow::default()
     });
-    print_rows(&present.chain(absent).collect::<Vec<_>>())
-}
-
-/// Writes rows as a JSON array in one line, alone on stdout, as every command writes its document.
-pub(crate) fn print_rows<T: Serialize>(rows: &[T]) -> Result<(), Failure> {
-    let text = serde_json::to_string(rows).map_err(std::io::Error::other)?;
-    writeln!(std::io::stdout().lock(), "{text}")?;
-    Ok(())
+    present.chain(absent).collect()
 }

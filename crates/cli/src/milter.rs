@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use oarlock_mailfilter::{Config, ConfigError, KeyFault, Service, ServiceError};
-use oarlock_milter::Socket;
+use oarlock_mailfilter::{
+    FilterConfig, FilterConfigError, FilterService, FilterServiceError, SigningKeyFault,
+};
+use oarlock_milter::MilterSocket;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::args::Global;
 use crate::key_records::{self, SourceError};
-use crate::serve::{Log, harden, log, stopped};
+use crate::serve::{LogFormat, harden, log, stopped};
 use crate::service_manager::{ServiceState, notify};
-use crate::table::count;
+use oarlock_measure::table::count;
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]
@@ -26,63 +28,63 @@ use crate::table::count;
                   old stays. SIGTERM and SIGINT drain: messages under way are finished. SIGUSR1 and SIGUSR2 do nothing."
 )]
 pub(crate) struct MilterArgs {
-    /// The configuration [default: every setting at its default]
+    /// Configuration file [default: every setting at its default]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration, the signing table and every key, and say what would be done
+    /// Check the configuration, the signing table and every key, print what would be done, and exit
     #[arg(long)]
     check: bool,
-    /// Key records from this file and not from DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: zone file lines, or `name record`
     #[arg(long, value_name = "FILE")]
     keys_file: Option<PathBuf>,
-    /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = Log::Text)]
-    log: Log,
+    /// Form of the log on stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
 }
 
-/// Why no mail is filtered.
+/// An error of `oarlock milter`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MilterError {
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    FilterConfig(#[from] FilterConfigError),
     #[error(transparent)]
-    Service(#[from] ServiceError),
+    FilterService(#[from] FilterServiceError),
     #[error(transparent)]
     Records(#[from] SourceError),
     #[error("{}", list(.0))]
-    Keys(Vec<KeyFault>),
+    Keys(Vec<SigningKeyFault>),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }
 
-impl MilterError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for MilterError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Keys(_) => true,
-            Self::Records(error) => error.is_users(),
-            Self::Service(error) => !matches!(
-                error,
-                ServiceError::Server(_)
-                    | ServiceError::Metrics { .. }
-                    | ServiceError::Remote(_)
-                    | ServiceError::Start(_)
-            ),
-            _ => false,
+            Self::FilterConfig(_) | Self::Keys(_) => FailureKind::Usage,
+            Self::Records(error) => error.kind(),
+            Self::FilterService(
+                FilterServiceError::Server(_)
+                | FilterServiceError::Metrics { .. }
+                | FilterServiceError::Remote(_)
+                | FilterServiceError::Start(_),
+            ) => FailureKind::Machine,
+            Self::FilterService(_) => FailureKind::Usage,
+            Self::Runtime(_) => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
 
-fn list(faults: &[KeyFault]) -> String {
+fn list(faults: &[SigningKeyFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError> {
+pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), MilterError> {
     let mut config = match &args.config {
-        Some(path) => Config::read(path)?,
-        None => Config::default(),
+        Some(path) => FilterConfig::read(path)?,
+        None => FilterConfig::default(),
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
@@ -100,9 +102,9 @@ pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError>
         let bound = service.bind().await?;
         // Whoever hears that the filter is ready may stop it at once.
         let stopped = stopped();
-        let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
+        let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());
-        if global.json || args.log == Log::Text {
+        if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &sockets, bound.metrics())?;
         }
         let hangups =
@@ -132,14 +134,18 @@ fn make_room(connections: usize) {
     }
 }
 
-async fn open(global: &Global, args: &MilterArgs, config: &Config) -> Result<Service, MilterError> {
+async fn open(
+    global: &GlobalOptions,
+    args: &MilterArgs,
+    config: &FilterConfig,
+) -> Result<FilterService, MilterError> {
     let patience = Duration::from_millis(config.dns.timeout_ms);
     let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
-    Ok(Service::open(config.clone(), global.builder(), lookups).await?)
+    Ok(FilterService::open(config.clone(), global.builder(), lookups).await?)
 }
 
 /// Checks the configuration and every key, and says what would be done.
-async fn check(global: &Global, args: &MilterArgs, config: &Config) -> Result<(), MilterError> {
+async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig) -> Result<(), MilterError> {
     let service = open(global, args, config).await?;
     let faults = service.check_keys().await;
     if !faults.is_empty() {
@@ -161,7 +167,7 @@ fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) 
 
 async fn hear_hangups(
     hangups: io::Result<Signal>,
-    service: Service,
+    service: FilterService,
     path: Option<PathBuf>,
     engines: Option<Vec<String>>,
 ) {
@@ -171,8 +177,8 @@ async fn hear_hangups(
     };
     while hangups.recv().await.is_some() {
         let config = match &path {
-            Some(path) => Config::read(path),
-            None => Ok(Config::default()),
+            Some(path) => FilterConfig::read(path),
+            None => Ok(FilterConfig::default()),
         };
         match config {
             // What came of it stands in the log.
@@ -180,7 +186,7 @@ async fn hear_hangups(
                 config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
                 drop(service.reconfigure(config).await);
             }
-            Err(error) => tracing::error!(%error, "the new settings are refused, the old ones stay"),
+            Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
         }
     }
 }
@@ -196,9 +202,9 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
 }
 
 fn say(
-    global: &Global,
+    global: &GlobalOptions,
     args: &MilterArgs,
-    service: &Service,
+    service: &FilterService,
     sockets: &[String],
     metrics: Option<SocketAddr>,
 ) -> io::Result<()> {

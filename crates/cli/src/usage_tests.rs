@@ -91,7 +91,7 @@ fn global_options_are_read_wherever_they_stand() {
         &["oarlock", "call", "--threads", "3", "--engines", "scalar", "--json", "keys"],
         &["oarlock", "call", "keys", "--threads", "3", "--engines", "scalar", "--json"],
     ] {
-        let cli = Cli::from_arg_matches(&command().try_get_matches_from(line).unwrap()).unwrap();
+        let cli = OarlockCli::from_arg_matches(&command().try_get_matches_from(line).unwrap()).unwrap();
         assert_eq!((cli.global.threads, cli.global.json), (Some(3), true), "{line:?}");
         assert_eq!(cli.global.engines, Some(vec!["scalar".to_owned()]), "{line:?}");
     }
@@ -116,7 +116,7 @@ fn help_shows_own_options_first_and_global_ones_under_their_heading() {
     for leaf in all_leaves() {
         let words: Vec<&str> = leaf.iter().map(String::as_str).collect();
         let (path, text) = (leaf.join(" "), help(&words));
-        let (own, global) = text.split_once("Global options:\n").unwrap_or_else(|| panic!("{text}"));
+        let (own, global) = text.split_once("GlobalOptions options:\n").unwrap_or_else(|| panic!("{text}"));
         for option in ["--json", "--color", "--verbose", "--engines", "--threads"] {
             assert!(!own.contains(&format!(" {option}")), "{path}: {option}\n{text}");
         }

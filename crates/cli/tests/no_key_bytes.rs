@@ -19,7 +19,7 @@ use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::threshold::{Share, ThresholdKey};
 use oarlock::keys::{KeyError, Passphrase, WorkLimits, bind, import};
-use oarlock_io::{KeyDirectory, Material};
+use oarlock_io::{KeyDirectory, KeyMaterial};
 use oarlock_server::development::Development;
 use program::{command, oarlock};
 use sentinel::{Kind, Sentinel, Sentinels, all};
@@ -44,7 +44,7 @@ fn said_by_parsers(bytes: &[u8]) -> String {
         }
     }
     for passphrase in [None].into_iter().chain(passphrases().iter().map(Some)) {
-        add(show(Material::import(bytes, passphrase)));
+        add(show(KeyMaterial::import(bytes, passphrase)));
         add(show(import::pem(bytes, passphrase)));
         add(show(import::der(bytes, passphrase)));
         add(show(Share::from_pem(bytes, passphrase)));

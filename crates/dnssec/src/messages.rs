@@ -1,35 +1,35 @@
-//! What signatures sign, one behind the other, hashed side by side.
+//! The messages of many signatures, hashed in batches.
 
 use std::ops::Range;
 
 use oarlock::contract::{Column, InputSource, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
 
-/// Messages, and their digests where their schemes take those.
+/// Messages to sign or verify, and their digests if their schemes take digests.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     data: Vec<u8>,
-    messages: Vec<Message>,
-    groups: Vec<Group>,
+    messages: Vec<SignedMessage>,
+    groups: Vec<DigestGroup>,
 }
 
 #[derive(Debug)]
-enum Message {
+enum SignedMessage {
     Whole(Range<usize>),
-    /// The group and the place in it.
+    /// The index of the group, and the index of the digest in it.
     Hashed(usize, usize),
 }
 
-/// Messages of one digest.
+/// The messages that one digest hashes.
 #[derive(Debug)]
-struct Group {
+struct DigestGroup {
     alg: DigestAlg,
     inputs: Vec<InputSource>,
     digests: Vec<u8>,
 }
 
 impl Messages {
-    /// Takes a message, which `write` appends, and says at which index.
+    /// Adds a message, which `write` appends, and returns its index.
     pub(crate) fn push(
         &mut self,
         digest: Option<DigestAlg>,
@@ -39,7 +39,7 @@ impl Messages {
         write(&mut self.data);
         let index = self.messages.len();
         let Some(alg) = digest else {
-            self.messages.push(Message::Whole(start..self.data.len()));
+            self.messages.push(SignedMessage::Whole(start..self.data.len()));
             return Ok(index);
         };
         let too_much = JobError::Malformed { what: "more than 4 GiB of messages at a time" };
@@ -47,11 +47,11 @@ impl Messages {
         let group = self.group(alg);
         let inputs = &mut self.groups[group].inputs;
         inputs.push(InputSource::Data(span));
-        self.messages.push(Message::Hashed(group, inputs.len() - 1));
+        self.messages.push(SignedMessage::Hashed(group, inputs.len() - 1));
         Ok(index)
     }
 
-    /// Bytes of all messages.
+    /// Returns the total length of all messages in bytes.
     pub(crate) fn len_bytes(&self) -> usize {
         self.data.len()
     }
@@ -59,14 +59,14 @@ impl Messages {
     fn group(&mut self, alg: DigestAlg) -> usize {
         let known = self.groups.iter().position(|group| group.alg == alg);
         known.unwrap_or_else(|| {
-            self.groups.push(Group { alg, inputs: Vec::new(), digests: Vec::new() });
+            self.groups.push(DigestGroup { alg, inputs: Vec::new(), digests: Vec::new() });
             self.groups.len() - 1
         })
     }
 
     /// Hashes all messages on this thread.
     pub(crate) fn hash(&mut self, accelerator: &Accelerator) -> Result<(), JobError> {
-        for Group { alg, inputs, digests } in &mut self.groups {
+        for DigestGroup { alg, inputs, digests } in &mut self.groups {
             let (shape, len) = (Shape::Digest { alg: *alg }, alg.output_len() as u32);
             let records = Records {
                 len: inputs.len(),
@@ -85,12 +85,12 @@ impl Messages {
         Ok(())
     }
 
-    /// The input of the job for the message at `index`, once all are hashed.
+    /// Returns the job input of the message at `index`. [`hash`](Self::hash) must have run before.
     pub(crate) fn input(&self, index: usize) -> Input<'_> {
         match &self.messages[index] {
-            Message::Whole(range) => Input::Message(&self.data[range.clone()]),
-            Message::Hashed(group, place) => {
-                let Group { alg, digests, .. } = &self.groups[*group];
+            SignedMessage::Whole(range) => Input::Message(&self.data[range.clone()]),
+            SignedMessage::Hashed(group, place) => {
+                let DigestGroup { alg, digests, .. } = &self.groups[*group];
                 let len = alg.output_len();
                 Input::Digest(&digests[place * len..(place + 1) * len])
             }

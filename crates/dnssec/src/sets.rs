@@ -1,31 +1,33 @@
-//! Records put in canonical order and grouped: by name, and in a name by type, each set with the signatures that cover it.
-//! RFC 4034 6.1 and 6.3.
+//! Records in canonical order, grouped by name and by type, each set with the signatures that cover it. RFC 4034 6.1
+//! and 6.3.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
-use crate::name::Name;
-use crate::records::{OwnerId, Records};
-use crate::rtype::Type;
+use crate::name::DomainName;
+use crate::records::{OwnerId, ZoneRecords};
+use crate::rtype::RecordType;
 
-/// A zone's sets (RRsets) in canonical order.
-pub struct Sets<'z> {
-    records: &'z Records,
-    /// Records without copies of each other, in canonical order; in a name the signatures of a type follow its records.
+/// The record sets (RRsets) of a zone in canonical order.
+pub struct RecordSets<'z> {
+    records: &'z ZoneRecords,
+    /// The records without duplicates, in canonical order. Within a name, the signatures of a type follow its
+    /// records.
     order: Vec<u32>,
     sets: Vec<SetRow>,
     names: Vec<NameRow>,
-    /// Records that repeat another one.
+    /// The records that repeat another one.
     duplicates: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 struct SetRow {
-    /// Where its records begin in the order, where its signatures do; those end where the next set begins.
+    /// The start of the set's records and the start of its signatures in the order. The next set begins at the end of
+    /// the signatures.
     first: u32,
     signatures: u32,
-    rtype: Type,
+    rtype: RecordType,
 }
 
 #[derive(Clone, Copy)]
@@ -34,25 +36,25 @@ struct NameRow {
     first_set: u32,
 }
 
-/// All records of one name and type, and the signatures of that type.
+/// All records of one name and type, and the signatures that cover the type.
 #[derive(Clone, Copy)]
-pub struct Set<'z> {
-    /// The zone's records.
-    zone: &'z Records,
-    /// Whose they are.
-    pub owner: Name<'z>,
-    /// Their type.
-    pub rtype: Type,
-    /// Indices of the records, in canonical order of their data; none where there are only signatures.
+pub struct RecordSet<'z> {
+    /// The records of the zone.
+    zone: &'z ZoneRecords,
+    /// The owner of the set.
+    pub owner: DomainName<'z>,
+    /// The type of the set.
+    pub rtype: RecordType,
+    /// The indices of the records, in canonical order of their data; empty if there are signatures only.
     pub records: &'z [u32],
-    /// Indices of the RRSIG records that say they cover this type.
+    /// The indices of the RRSIG records that cover the type.
     pub signatures: &'z [u32],
 }
 
-impl<'z> Sets<'z> {
-    /// Groups a zone's records. Quick where they come sorted; else a sort of the names.
+impl<'z> RecordSets<'z> {
+    /// Groups the records of a zone. It sorts the names unless they are in order already.
     #[must_use]
-    pub fn new(records: &'z Records) -> Self {
+    pub fn new(records: &'z ZoneRecords) -> Self {
         let mut sets = Self {
             records,
             order: Vec::with_capacity(records.len()),
@@ -71,86 +73,86 @@ impl<'z> Sets<'z> {
         sets
     }
 
-    /// The records that were grouped.
+    /// Returns the grouped records.
     #[must_use]
-    pub fn records(&self) -> &'z Records {
+    pub fn records(&self) -> &'z ZoneRecords {
         self.records
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     #[must_use]
     pub fn name_count(&self) -> usize {
         self.names.len()
     }
 
-    /// Number of sets.
+    /// Returns the number of sets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sets.len()
     }
 
-    /// True where there is no set.
+    /// Returns true if there are no sets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
 
-    /// The name at `index` of the canonical order.
+    /// Returns the name at `index` in canonical order.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
-    pub fn name(&self, index: usize) -> Name<'z> {
+    pub fn name(&self, index: usize) -> DomainName<'z> {
         self.records.owner(self.names[index].owner)
     }
 
-    /// Where a name stands in the canonical order; where it would stand, if it is not there. In small letters.
+    /// Finds the index of a name in canonical order. The name must be in lower case.
     ///
     /// # Errors
-    /// The place of a name that is not there.
-    pub fn find(&self, name: Name<'_>) -> Result<usize, usize> {
+    /// The index at which an absent name would stand.
+    pub fn find(&self, name: DomainName<'_>) -> Result<usize, usize> {
         self.names.binary_search_by(|row| canonical_cmp(self.records.owner(row.owner), name))
     }
 
-    /// Indices of the sets of the name at `index`.
+    /// Returns the indices of the sets of the name at `index`.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
     pub fn sets_of(&self, index: usize) -> Range<usize> {
         let end = self.names.get(index + 1).map_or(self.sets.len(), |next| next.first_set as usize);
         self.names[index].first_set as usize..end
     }
 
-    /// The sets of the name at `index`, by type.
+    /// Returns the sets of the name at `index`, by type.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
-    pub fn of_name(&self, index: usize) -> impl ExactSizeIterator<Item = Set<'_>> + Clone {
+    /// If `index` is not below [`name_count`](Self::name_count).
+    pub fn of_name(&self, index: usize) -> impl ExactSizeIterator<Item = RecordSet<'_>> + Clone {
         let owner = self.name(index);
         self.sets_of(index).map(move |set| self.set(owner, set))
     }
 
-    /// The set of a type of the name at `index`, if it has records.
+    /// Returns the set of a type of the name at `index`, if it has records.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
-    pub fn of_type(&self, index: usize, rtype: Type) -> Option<Set<'_>> {
+    pub fn of_type(&self, index: usize, rtype: RecordType) -> Option<RecordSet<'_>> {
         self.of_name(index).find(|set| set.rtype == rtype && !set.records.is_empty())
     }
 
-    /// Records that say what another one says, in the order of the zone's names.
+    /// Returns the records that repeat another record, in the order of the zone's names.
     #[must_use]
     pub fn duplicates(&self) -> &[u32] {
         &self.duplicates
     }
 
-    fn set(&self, owner: Name<'z>, index: usize) -> Set<'_> {
+    fn set(&self, owner: DomainName<'z>, index: usize) -> RecordSet<'_> {
         let row = self.sets[index];
         let end = self.sets.get(index + 1).map_or(self.order.len(), |next| next.first as usize);
         let (first, signatures) = (row.first as usize, row.signatures as usize);
-        Set {
+        RecordSet {
             zone: self.records,
             owner,
             rtype: row.rtype,
@@ -159,14 +161,14 @@ impl<'z> Sets<'z> {
         }
     }
 
-    /// Takes a name's records in any order.
+    /// Adds the records of a name, in any order.
     fn add_name(&mut self, owner: OwnerId, rows: &mut Vec<u32>) {
         let records = self.records;
         let place = |row: &u32| {
             let record = records.get(*row as usize);
-            (covered(record.rtype, record.data), record.rtype == Type::RRSIG, record.data)
+            (covered(record.rtype, record.data), record.rtype == RecordType::RRSIG, record.data)
         };
-        // A file's order comes first among equal ones, so that the later one counts as the copy.
+        // Equal records keep the order of the file, so that the later one counts as the duplicate.
         if !rows.is_sorted_by(|one, two| place(one) < place(two)) {
             rows.sort_by(|one, two| place(one).cmp(&place(two)));
             let mut last = None;
@@ -189,81 +191,84 @@ impl<'z> Sets<'z> {
     }
 }
 
-impl<'z> Set<'z> {
-    /// Its time to live in seconds: that of its first record, or of its first signature where it has none.
+impl<'z> RecordSet<'z> {
+    /// Returns the time to live in seconds: that of the first record, or of the first signature if there are no
+    /// records.
     #[must_use]
     pub fn ttl(&self) -> u32 {
         let first = self.records.first().or(self.signatures.first());
         first.map_or(0, |row| self.zone.get(*row as usize).ttl)
     }
 
-    /// Data of its records, in canonical order.
+    /// Returns the data of the records in canonical order.
     pub fn data(&self) -> impl ExactSizeIterator<Item = &'z [u8]> + Clone + use<'z> {
         let zone = self.zone;
         self.records.iter().map(move |row| zone.get(*row as usize).data)
     }
 
-    /// The index of its first record, or of its first signature where it has none.
+    /// Returns the index of the first record, or of the first signature if there are no records.
     #[must_use]
     pub fn first(&self) -> Option<usize> {
         self.records.first().or(self.signatures.first()).map(|row| *row as usize)
     }
 }
 
-/// The type that a signature says it covers, or a record's own.
-fn covered(rtype: Type, data: &[u8]) -> Type {
+/// Returns the type that a signature covers, or the type of another record.
+fn covered(rtype: RecordType, data: &[u8]) -> RecordType {
     match (rtype, data) {
-        (Type::RRSIG, [high, low, ..]) => Type(u16::from_be_bytes([*high, *low])),
+        (RecordType::RRSIG, [high, low, ..]) => RecordType(u16::from_be_bytes([*high, *low])),
         _ => rtype,
     }
 }
 
-/// Records of one name that follow each other.
+/// Consecutive records of one name.
 #[derive(Clone)]
-struct Run {
+struct NameRun {
     owner: OwnerId,
     rows: Range<u32>,
 }
 
-/// Runs of records in canonical order of their names.
-fn sorted_runs(records: &Records) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+/// Returns the runs of records in canonical order of their names.
+fn sorted_runs(records: &ZoneRecords) -> Vec<NameRun> {
+    let mut runs: Vec<NameRun> = Vec::new();
     for (row, record) in (0..).zip(records.iter()) {
         match runs.last_mut() {
             Some(run) if run.owner == record.owner_id => run.rows.end = row + 1,
-            _ => runs.push(Run { owner: record.owner_id, rows: row..row + 1 }),
+            _ => runs.push(NameRun { owner: record.owner_id, rows: row..row + 1 }),
         }
     }
-    let compare = |one: &Run, two: &Run| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
+    let compare =
+        |one: &NameRun, two: &NameRun| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
     if runs.is_sorted_by(|one, two| compare(one, two) != Ordering::Greater) {
         return runs;
     }
     let shared = shared_labels(records, &runs);
-    // Most comparisons are decided by eight bytes; runs of one name stay in their order.
-    let mut keyed: Vec<(u64, Run)> =
+    // Eight bytes decide most comparisons. Runs of one name keep their order.
+    let mut keyed: Vec<(u64, NameRun)> =
         runs.into_iter().map(|run| (prefix(records.owner(run.owner), shared), run)).collect();
     keyed.sort_by(|(one_key, one), (two_key, two)| one_key.cmp(two_key).then_with(|| compare(one, two)));
     keyed.into_iter().map(|(_, run)| run).collect()
 }
 
-/// Labels from the right that all names have in common.
-fn shared_labels(records: &Records, runs: &[Run]) -> usize {
+/// Returns the number of labels from the right that all names share.
+fn shared_labels(records: &ZoneRecords, runs: &[NameRun]) -> usize {
     let Some(first) = runs.first().map(|run| records.owner(run.owner)) else { return 0 };
     let mut shared = first;
     for run in runs {
         while !records.owner(run.owner).is_at_or_below(shared) {
-            shared = shared.parent().unwrap_or(Name::ROOT);
+            shared = shared.parent().unwrap_or(DomainName::ROOT);
         }
     }
     shared.label_count()
 }
 
-/// The first bytes of a name's key behind the labels that all names share: names in order have prefixes in order.
-fn prefix(name: Name<'_>, shared_labels: usize) -> u64 {
+/// Returns the first bytes of a name's key after the labels that all names share. The prefixes of sorted names are
+/// sorted.
+fn prefix(name: DomainName<'_>, shared_labels: usize) -> u64 {
     let count = name.label_count();
     let mut bytes = [0; 8];
     let mut at = 0;
-    // As `Name::write_key`, as far as eight bytes go.
+    // The encoding of `DomainName::write_key`, cut off after eight bytes.
     for label in (0..count - shared_labels.min(count)).rev() {
         for &byte in name.labels().nth(label).unwrap_or_default() {
             if byte < 2 && at < 8 {
@@ -281,14 +286,14 @@ fn prefix(name: Name<'_>, shared_labels: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Canonical order of names in small letters, without looking at labels that the ends have in common.
-pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
+/// Compares names in lower case in canonical order, without decoding the labels that their ends share.
+pub(crate) fn canonical_cmp(one: DomainName<'_>, two: DomainName<'_>) -> Ordering {
     if one == two {
         return Ordering::Equal;
     }
     let (ones, twos) = (one.label_count(), two.label_count());
     let (mut left, mut right) = (one.last_labels(ones.min(twos)), two.last_labels(ones.min(twos)));
-    // The last pair of labels that differ is the one that decides.
+    // The rightmost pair of labels that differ decides, and the loop reaches it last.
     let mut order = ones.cmp(&twos);
     let mut decided = Ordering::Equal;
     while left != right {
@@ -297,8 +302,8 @@ pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
             Ordering::Equal => {}
             unequal => decided = unequal,
         }
-        left = left.parent().unwrap_or(Name::ROOT);
-        right = right.parent().unwrap_or(Name::ROOT);
+        left = left.parent().unwrap_or(DomainName::ROOT);
+        right = right.parent().unwrap_or(DomainName::ROOT);
     }
     if decided != Ordering::Equal {
         order = decided;
@@ -306,13 +311,13 @@ pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
     order
 }
 
-impl fmt::Debug for Sets<'_> {
+impl fmt::Debug for RecordSets<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sets({} of {} names)", self.sets.len(), self.names.len())
     }
 }
 
-impl fmt::Debug for Set<'_> {
+impl fmt::Debug for RecordSet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (records, signatures) = (self.records.len(), self.signatures.len());
         write!(f, "Set({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
@@ -322,17 +327,17 @@ impl fmt::Debug for Set<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::{Case, NameBuf};
-    use crate::records::RecordsError;
+    use crate::name::{DomainNameBuf, LetterCase};
+    use crate::records::ZoneRecordsError;
 
-    fn zone(rows: &[(&str, Type, &[u8])]) -> Records {
-        let mut records = Records::new();
+    fn zone(rows: &[(&str, RecordType, &[u8])]) -> ZoneRecords {
+        let mut records = ZoneRecords::new();
         for (name, rtype, data) in rows {
-            let name = NameBuf::parse(name.as_bytes(), Name::ROOT, Case::Lower).unwrap();
+            let name = DomainNameBuf::parse(name.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap();
             let owner = records.add_owner(name.name()).unwrap();
             let add = |out: &mut Vec<u8>| {
                 out.extend_from_slice(data);
-                Ok::<_, RecordsError>(())
+                Ok::<_, ZoneRecordsError>(())
             };
             records.add(owner, *rtype, 1, 0, add).unwrap();
         }
@@ -341,23 +346,23 @@ mod tests {
 
     #[test]
     fn sets_come_in_canonical_order_whatever_the_order_of_the_file() {
-        let rows: [(&str, Type, &[u8]); 9] = [
-            ("example.", Type::SOA, b"soa"),
-            ("example.", Type::RRSIG, b"\0\x06sig"),
-            ("a.example.", Type::A, b"1111"),
-            ("a.example.", Type::A, b"2222"),
-            ("a.example.", Type::RRSIG, b"\0\x01one"),
-            ("a.example.", Type::RRSIG, b"\0\x01two"),
-            ("a.example.", Type::TXT, b"\x01x"),
-            ("z.a.example.", Type::A, b"3333"),
-            ("b.example.", Type::RRSIG, b"\0\x01lost"),
+        let rows: [(&str, RecordType, &[u8]); 9] = [
+            ("example.", RecordType::SOA, b"soa"),
+            ("example.", RecordType::RRSIG, b"\0\x06sig"),
+            ("a.example.", RecordType::A, b"1111"),
+            ("a.example.", RecordType::A, b"2222"),
+            ("a.example.", RecordType::RRSIG, b"\0\x01one"),
+            ("a.example.", RecordType::RRSIG, b"\0\x01two"),
+            ("a.example.", RecordType::TXT, b"\x01x"),
+            ("z.a.example.", RecordType::A, b"3333"),
+            ("b.example.", RecordType::RRSIG, b"\0\x01lost"),
         ];
-        let expected: Vec<(String, Type, usize, usize)> = [
-            ("example.", Type::SOA, 1, 1),
-            ("a.example.", Type::A, 2, 2),
-            ("a.example.", Type::TXT, 1, 0),
-            ("z.a.example.", Type::A, 1, 0),
-            ("b.example.", Type::A, 0, 1),
+        let expected: Vec<(String, RecordType, usize, usize)> = [
+            ("example.", RecordType::SOA, 1, 1),
+            ("a.example.", RecordType::A, 2, 2),
+            ("a.example.", RecordType::TXT, 1, 0),
+            ("z.a.example.", RecordType::A, 1, 0),
+            ("b.example.", RecordType::A, 0, 1),
         ]
         .map(|(name, rtype, records, signatures)| (name.into(), rtype, records, signatures))
         .into();
@@ -365,14 +370,17 @@ mod tests {
             for step in [1, 2, 4, 5] {
                 let turned: Vec<_> = (0..9).map(|at| rows[(turn + step * at) % 9]).collect();
                 let records = zone(&turned);
-                let sets = Sets::new(&records);
+                let sets = RecordSets::new(&records);
                 let found: Vec<_> = (0..sets.name_count())
                     .flat_map(|name| sets.of_name(name).collect::<Vec<_>>())
                     .map(|set| (set.owner.to_string(), set.rtype, set.records.len(), set.signatures.len()))
                     .collect();
                 assert_eq!(found, expected, "{turned:?}");
-                assert_eq!(sets.of_type(1, Type::A).unwrap().data().collect::<Vec<_>>(), [b"1111", b"2222"]);
-                assert!(sets.of_type(2, Type::A).is_some() && sets.of_type(3, Type::A).is_none());
+                assert_eq!(
+                    sets.of_type(1, RecordType::A).unwrap().data().collect::<Vec<_>>(),
+                    [b"1111", b"2222"]
+                );
+                assert!(sets.of_type(2, RecordType::A).is_some() && sets.of_type(3, RecordType::A).is_none());
             }
         }
     }
@@ -380,23 +388,27 @@ mod tests {
     #[test]
     fn copies_are_set_aside() {
         let records = zone(&[
-            ("a.", Type::A, b"1"),
-            ("b.", Type::A, b"1"),
-            ("a.", Type::A, b"2"),
-            ("a.", Type::A, b"1"),
-            ("a.", Type::AAAA, b"1"),
+            ("a.", RecordType::A, b"1"),
+            ("b.", RecordType::A, b"1"),
+            ("a.", RecordType::A, b"2"),
+            ("a.", RecordType::A, b"1"),
+            ("a.", RecordType::AAAA, b"1"),
         ]);
-        let sets = Sets::new(&records);
+        let sets = RecordSets::new(&records);
         assert_eq!(sets.duplicates(), [3]);
-        assert_eq!(sets.of_type(0, Type::A).unwrap().records, [0, 2]);
+        assert_eq!(sets.of_type(0, RecordType::A).unwrap().records, [0, 2]);
     }
 
     #[test]
     fn names_are_found() {
-        let records = zone(&[("a.", Type::A, b""), ("b.a.", Type::A, b""), ("c.", Type::A, b"")]);
-        let sets = Sets::new(&records);
-        let find =
-            |text: &str| sets.find(NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap().name());
+        let records =
+            zone(&[("a.", RecordType::A, b""), ("b.a.", RecordType::A, b""), ("c.", RecordType::A, b"")]);
+        let sets = RecordSets::new(&records);
+        let find = |text: &str| {
+            sets.find(
+                DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap().name(),
+            )
+        };
         assert_eq!([find("a."), find("b.a."), find("c.")], [Ok(0), Ok(1), Ok(2)]);
         assert_eq!([find("."), find("a.a."), find("b."), find("d.")], [Err(0), Err(1), Err(2), Err(3)]);
     }
@@ -424,7 +436,8 @@ mod tests {
             r"\255.a.",
             "*.a.",
         ];
-        let names = texts.map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap());
+        let names = texts
+            .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap());
         for one in &names {
             for two in &names {
                 let order = one.name().canonical_cmp(two.name());

@@ -1,17 +1,19 @@
-//! What touches the outside for more than one door.
+//! Files, sockets and the network, for several services.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
-//! | [`Stamp`] | whether a file has changed |
-//! | [`check_secret_mode`] | who may read a file with secrets |
+//! | [`AtomicFile`], [`atomic_file`] | files that appear complete or not at all |
+//! | [`KeyDirectory`] | a directory of key files, read again after changes |
+//! | [`FileStamp`] | the recognition of changed files |
+//! | [`check_secret_mode`] | the permissions of files with secrets |
 //! | [`LogLimit`] | repeated log lines as a count |
-//! | [`read_private`] | a file with secrets, read if nobody else may read it |
-//! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
+//! | [`read_private`] | files with secrets that no other user may read |
+//! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
+//! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "net")]
@@ -21,6 +23,7 @@ pub mod atomic_file;
 pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
+mod file_stamp;
 #[cfg(feature = "net")]
 mod idle_timer;
 mod key_directory;
@@ -31,19 +34,18 @@ pub mod metrics;
 mod private_file;
 mod secret_file;
 mod socket_file;
-mod stamp;
 
 #[cfg(feature = "net")]
 pub use accept::accept_next;
 pub use atomic_file::AtomicFile;
+pub use file_stamp::FileStamp;
 #[cfg(feature = "net")]
 pub use idle_timer::IdleTimer;
 pub use key_directory::{
-    Changes, ENDINGS, FileFault, KeyDirectory, KeyDirectoryError, Listing, Material, is_key_name,
-    read_passphrase, read_private_passphrase, read_secret,
+    ENDINGS, FileFault, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+    is_key_name, read_passphrase, read_private_passphrase, read_secret,
 };
 pub use log_limit::LogLimit;
 pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
-pub use stamp::Stamp;

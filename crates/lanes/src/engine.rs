@@ -1,4 +1,4 @@
-//! The engine: what it offers, and which unit computes it.
+//! The engine: the shapes that it offers, and the module that computes each.
 
 use oarlock_core::{
     BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
@@ -7,35 +7,35 @@ use oarlock_core::{
 
 use crate::aes;
 use crate::curve25519;
-use crate::des::{self, Des};
+use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash;
 use crate::records;
 use crate::rsa;
 #[cfg(any(test, feature = "portable"))]
-use crate::simd::Portable;
-use crate::simd::{Blocks, Simd};
+use crate::simd::PortableSimd;
+use crate::simd::{BlockSimd, Simd};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Ifma, Vaes};
+use crate::simd::{IfmaSimd, VaesSimd};
 
 /// An engine that computes eight operations in lockstep, one per 64-bit lane.
 #[derive(Debug)]
 pub struct LaneEngine {
-    leaf: Leaf,
+    leaf: CpuLeaf,
     tables: VerifyTableCache,
 }
 
 /// The leaf that computes vectors on this CPU.
 #[derive(Clone, Copy, Debug)]
-enum Leaf {
+enum CpuLeaf {
     #[cfg(target_arch = "x86_64")]
-    Ifma(Ifma, Option<Vaes>),
+    Ifma(IfmaSimd, Option<VaesSimd>),
     #[cfg(any(test, feature = "portable"))]
-    Portable(Portable),
+    Portable(PortableSimd),
 }
 
-impl Leaf {
+impl CpuLeaf {
     /// True if the leaf computes rounds of AES.
     fn has_aes(self) -> bool {
         match self {
@@ -49,7 +49,7 @@ impl Leaf {
 
 /// The module that computes a shape.
 #[derive(Clone, Copy, Debug)]
-enum Family {
+enum ShapeFamily {
     RsaPrivate,
     RsaPublic,
     ModExp,
@@ -63,7 +63,7 @@ enum Family {
     Hash,
 }
 
-impl Family {
+impl ShapeFamily {
     /// Returns the family of a shape and its batch sizes, or None if no module computes the shape.
     fn of_shape(shape: Shape) -> Option<(Self, BatchSize)> {
         Some(match shape {
@@ -90,17 +90,17 @@ impl LaneEngine {
     #[must_use]
     pub fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        return Ifma::detect().map(|ifma| Self::on(Leaf::Ifma(ifma, Vaes::detect(ifma))));
+        return IfmaSimd::detect().map(|ifma| Self::on(CpuLeaf::Ifma(ifma, VaesSimd::detect(ifma))));
         #[cfg(not(target_arch = "x86_64"))]
         return None;
     }
 
-    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine, so tests
-    /// take them as the oracle.
+    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
+    /// so tests take them as the oracle.
     #[cfg(any(test, feature = "portable"))]
     #[must_use]
     pub fn portable() -> Self {
-        Self::on(Leaf::Portable(Portable))
+        Self::on(CpuLeaf::Portable(PortableSimd))
     }
 
     /// Bounds the bytes of verification tables for keys that recur. The default is 64 MiB; 0 switches tables off.
@@ -116,13 +116,14 @@ impl LaneEngine {
     }
 
     #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
-    fn on(leaf: Leaf) -> Self {
+    fn on(leaf: CpuLeaf) -> Self {
         Self { leaf, tables: VerifyTableCache::new(DEFAULT_TABLE_BYTES) }
     }
 
     /// Returns the family of a shape and its batch sizes, or None if this CPU does not compute the shape.
-    fn plan(&self, shape: Shape) -> Option<(Family, BatchSize)> {
-        Family::of_shape(shape).filter(|(family, _)| !matches!(family, Family::Aes) || self.leaf.has_aes())
+    fn plan(&self, shape: Shape) -> Option<(ShapeFamily, BatchSize)> {
+        ShapeFamily::of_shape(shape)
+            .filter(|(family, _)| !matches!(family, ShapeFamily::Aes) || self.leaf.has_aes())
     }
 }
 
@@ -159,20 +160,20 @@ impl Engine for LaneEngine {
         }
         match self.leaf {
             #[cfg(target_arch = "x86_64")]
-            Leaf::Ifma(simd, blocks) => self.run_on(simd, blocks, family, jobs, out),
+            CpuLeaf::Ifma(simd, blocks) => self.run_on(simd, blocks, family, jobs, out),
             #[cfg(any(test, feature = "portable"))]
-            Leaf::Portable(simd) => self.run_on(simd, Some(simd), family, jobs, out),
+            CpuLeaf::Portable(simd) => self.run_on(simd, Some(simd), family, jobs, out),
         }
     }
 }
 
 impl LaneEngine {
     /// Computes jobs on a leaf. `blocks` is the same leaf, if it computes rounds of AES.
-    fn run_on<S: Simd, B: Blocks>(
+    fn run_on<S: Simd, B: BlockSimd>(
         &self,
         simd: S,
         blocks: Option<B>,
-        family: Family,
+        family: ShapeFamily,
         jobs: &Jobs<'_>,
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
@@ -187,38 +188,38 @@ impl LaneEngine {
     fn compute<S: Simd>(
         &self,
         simd: S,
-        family: Family,
+        family: ShapeFamily,
         shape: Shape,
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         match family {
-            Family::RsaPrivate => rsa::private(simd, shape, operations, out),
-            Family::RsaPublic => rsa::public(simd, shape, operations, out),
-            Family::ModExp => rsa::mod_exp(simd, shape, operations, out),
-            Family::Ed25519Sign => curve25519::sign::run(simd, operations, out),
-            Family::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
-            Family::X25519 => curve25519::x25519::run(simd, operations, out),
-            Family::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
-            Family::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            Family::Aes | Family::Des | Family::Hash => return Err(not_offered(shape)),
+            ShapeFamily::RsaPrivate => rsa::private(simd, shape, operations, out),
+            ShapeFamily::RsaPublic => rsa::public(simd, shape, operations, out),
+            ShapeFamily::ModExp => rsa::mod_exp(simd, shape, operations, out),
+            ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
+            ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
+            ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
+            ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
+            ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
+            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
         }
         Ok(())
     }
 }
 
-fn compute_records<S: Simd, B: Blocks>(
+fn compute_records<S: Simd, B: BlockSimd>(
     simd: S,
     blocks: Option<B>,
-    family: Family,
+    family: ShapeFamily,
     shape: Shape,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
     match (family, blocks) {
-        (Family::Aes, Some(blocks)) => aes::run(blocks, shape, parts, out),
-        (Family::Des, _) => records::run(&mut Des::new(simd, shape), parts, out),
-        (Family::Hash, _) => hash::run(simd, shape, parts, out),
+        (ShapeFamily::Aes, Some(blocks)) => aes::run(blocks, shape, parts, out),
+        (ShapeFamily::Des, _) => records::run(&mut DesRun::new(simd, shape), parts, out),
+        (ShapeFamily::Hash, _) => hash::run(simd, shape, parts, out),
         _ => Err(not_offered(shape)),
     }
 }

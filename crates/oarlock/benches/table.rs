@@ -16,7 +16,7 @@ use oarlock::contract::{
 };
 use oarlock::table::{KeyTable, KeyType, Policy};
 use oarlock::{Accelerator, keys};
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 const RECORDS: usize = 65_536;
 const KEYS: usize = 1_024;
@@ -30,7 +30,7 @@ const TASK: Task = Task::Do(Shape::Cipher {
 
 /// Right where it is proved, and idle where it is measured.
 #[derive(Debug)]
-struct Idle(Scalar);
+struct Idle(ScalarEngine);
 
 impl Engine for Idle {
     fn name(&self) -> &'static str {
@@ -55,7 +55,7 @@ impl Engine for Idle {
 }
 
 fn main() {
-    let engine = Idle(Scalar::detect().unwrap());
+    let engine = Idle(ScalarEngine::detect().unwrap());
     let builder =
         Accelerator::builder().engine(Arc::new(engine)).engines(["idle"]).cost_cache(None).cross_check(0.0);
     let accelerator = builder.threads(1).build().unwrap();

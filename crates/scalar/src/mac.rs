@@ -3,17 +3,19 @@
 use oarlock_core::{EngineFault, MacAlg, MacPadding, ResolvedRecord};
 use zeroize::Zeroizing;
 
-use crate::batch::{Batch, Target};
-use crate::ffi::{AesEncrypt, Des, Hash, Sha1, Sha256, Tdes};
+use crate::batch::{RecordBatch, RecordTarget};
+use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha256, TdesKey};
 use crate::op_error::OpError;
-use crate::prepare::{Prepare, prepared};
+use crate::prepare::{PrepareKey, prepared_key};
 
 /// Computes every record of the batch.
-pub(crate) fn run(alg: MacAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match alg {
-        MacAlg::DesMac(padding) => batch.each(|record, target| cbc_mac::<Des>(padding, record, target)),
-        MacAlg::RetailMac(padding) => batch.each(|record, target| cbc_mac::<Tdes>(padding, record, target)),
-        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => batch.each(cmac::<Tdes, 8>),
+        MacAlg::DesMac(padding) => batch.each(|record, target| cbc_mac::<DesKey>(padding, record, target)),
+        MacAlg::RetailMac(padding) => {
+            batch.each(|record, target| cbc_mac::<TdesKey>(padding, record, target))
+        }
+        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => batch.each(cmac::<TdesKey, 8>),
         MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => batch.each(cmac::<AesEncrypt, 16>),
         MacAlg::HmacSha1 => batch.each(hmac::<Sha1>),
         MacAlg::HmacSha256 => batch.each(hmac::<Sha256>),
@@ -21,31 +23,31 @@ pub(crate) fn run(alg: MacAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> 
     }
 }
 
-/// A block cipher in the encrypting direction.
-trait Block<const N: usize> {
+/// A block cipher that encrypts one block in place.
+trait BlockEncrypt<const N: usize> {
     fn encrypt(&self, block: &mut [u8; N]);
 }
 
-impl Block<16> for AesEncrypt {
+impl BlockEncrypt<16> for AesEncrypt {
     fn encrypt(&self, block: &mut [u8; 16]) {
         self.block(block);
     }
 }
 
-impl Block<8> for Tdes {
+impl BlockEncrypt<8> for TdesKey {
     fn encrypt(&self, block: &mut [u8; 8]) {
         self.encrypt_block(block);
     }
 }
 
-/// How a DES MAC treats all blocks but the last, and the last.
-trait CbcMac {
+/// The steps of a DES MAC: one for all blocks but the last, one for the last.
+trait CbcMacSteps {
     fn chain(&self, state: &mut [u8; 8]);
     fn last(&self, state: &mut [u8; 8]);
 }
 
-/// ISO/IEC 9797-1 algorithm 1.
-impl CbcMac for Des {
+/// The steps of ISO/IEC 9797-1 algorithm 1.
+impl CbcMacSteps for DesKey {
     fn chain(&self, state: &mut [u8; 8]) {
         self.encrypt_block(state);
     }
@@ -55,8 +57,9 @@ impl CbcMac for Des {
     }
 }
 
-/// ISO/IEC 9797-1 algorithm 3 with K and K': E_K(D_K'(E_K(x))) on the last block is triple DES under K, K', K.
-impl CbcMac for Tdes {
+/// The steps of ISO/IEC 9797-1 algorithm 3 with K and K'. On the last block, E_K(D_K'(E_K(x))) is triple DES under
+/// K, K', K.
+impl CbcMacSteps for TdesKey {
     fn chain(&self, state: &mut [u8; 8]) {
         self.first().encrypt_block(state);
     }
@@ -66,13 +69,13 @@ impl CbcMac for Tdes {
     }
 }
 
-fn cbc_mac<K: CbcMac + Prepare>(
+fn cbc_mac<K: CbcMacSteps + PrepareKey>(
     padding: MacPadding,
     record: &ResolvedRecord<'_>,
-    target: &mut Target<'_>,
+    target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<K>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<K>(record.key, record.key_bytes, &mut own)?;
     let (blocks, last) = padded(padding, record.input);
     let mut state = Zeroizing::new([0; 8]);
     for block in blocks.chunks_exact(8) {
@@ -84,7 +87,7 @@ fn cbc_mac<K: CbcMac + Prepare>(
     target.write(record.output, &*state)
 }
 
-/// All padded blocks but the last, and the last. ISO/IEC 9797-1 6.3.
+/// Splits a message into all padded blocks but the last, and the last. ISO/IEC 9797-1 6.3.
 fn padded(padding: MacPadding, message: &[u8]) -> (&[u8], [u8; 8]) {
     let split = match padding {
         MacPadding::Zeros => message.len().saturating_sub(1) / 8 * 8,
@@ -100,14 +103,14 @@ fn padded(padding: MacPadding, message: &[u8]) -> (&[u8], [u8; 8]) {
 }
 
 /// A CMAC key: the cipher and the two subkeys.
-struct Cmac<K, const N: usize> {
+struct CmacSubkeys<K, const N: usize> {
     cipher: K,
     k1: Zeroizing<[u8; N]>,
     k2: Zeroizing<[u8; N]>,
 }
 
-impl<K: Prepare + Block<N>, const N: usize> Prepare for Cmac<K, N> {
-    /// NIST SP 800-38B 6.1.
+impl<K: PrepareKey + BlockEncrypt<N>, const N: usize> PrepareKey for CmacSubkeys<K, N> {
+    /// Derives the subkeys. NIST SP 800-38B 6.1.
     fn prepare(key: &[u8]) -> Result<Self, OpError> {
         let cipher = K::prepare(key)?;
         let mut l = Zeroizing::new([0; N]);
@@ -118,7 +121,7 @@ impl<K: Prepare + Block<N>, const N: usize> Prepare for Cmac<K, N> {
     }
 }
 
-/// Multiplication by x in GF(2^64) or GF(2^128). NIST SP 800-38B 5.3.
+/// Multiplies by x in GF(2^64) or GF(2^128). NIST SP 800-38B 5.3.
 fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
     let polynomial = if N == 8 { 0x1b } else { 0x87 };
     let mut out = Zeroizing::new([0; N]);
@@ -131,13 +134,13 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
     out
 }
 
-/// NIST SP 800-38B 6.2.
-fn cmac<K: Prepare + Block<N>, const N: usize>(
+/// Computes the CMAC of a record. NIST SP 800-38B 6.2.
+fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
     record: &ResolvedRecord<'_>,
-    target: &mut Target<'_>,
+    target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<Cmac<K, N>>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<CmacSubkeys<K, N>>(record.key, record.key_bytes, &mut own)?;
     let (blocks, rest) = record.input.split_at(record.input.len().saturating_sub(1) / N * N);
     let mut state = Zeroizing::new([0; N]);
     for block in blocks.chunks_exact(N) {
@@ -156,12 +159,12 @@ fn cmac<K: Prepare + Block<N>, const N: usize>(
 }
 
 /// An HMAC key: the two hash states after the padded key. RFC 2104 section 4.
-pub(crate) struct Hmac<H> {
+pub(crate) struct HmacKey<H> {
     inner: H,
     outer: H,
 }
 
-impl<H: Hash> Hmac<H> {
+impl<H: HashState> HmacKey<H> {
     pub(crate) fn new(key: &[u8]) -> Self {
         let mut pad = Zeroizing::new([0; 128]);
         let pad = &mut pad[..H::BLOCK];
@@ -175,7 +178,7 @@ impl<H: Hash> Hmac<H> {
         Self { inner: Self::absorbed(pad, 0x36), outer: Self::absorbed(pad, 0x36 ^ 0x5c) }
     }
 
-    /// The hash state after `pad` with every byte changed by `mask`; `pad` stays changed.
+    /// Returns the hash state after `pad` with every byte XORed with `mask`. `pad` stays changed.
     fn absorbed(pad: &mut [u8], mask: u8) -> H {
         pad.iter_mut().for_each(|byte| *byte ^= mask);
         let mut hash = H::new();
@@ -183,12 +186,12 @@ impl<H: Hash> Hmac<H> {
         hash
     }
 
-    /// A computation to feed with the message.
+    /// Starts a computation, which the caller feeds with the message.
     pub(crate) fn start(&self) -> H {
         self.inner.clone()
     }
 
-    /// Ends a computation: the leading bytes of the tag, as many as `out` takes.
+    /// Ends a computation and writes the leading bytes of the tag, as many as `out` holds.
     pub(crate) fn finish(&self, inner: H, out: &mut [u8]) {
         let mut digest = Zeroizing::new([0; 64]);
         inner.finish(&mut digest[..H::OUTPUT]);
@@ -198,15 +201,15 @@ impl<H: Hash> Hmac<H> {
     }
 }
 
-impl<H: Hash> Prepare for Hmac<H> {
+impl<H: HashState> PrepareKey for HmacKey<H> {
     fn prepare(key: &[u8]) -> Result<Self, OpError> {
         Ok(Self::new(key))
     }
 }
 
-fn hmac<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), OpError> {
+fn hmac<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<Hmac<H>>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<HmacKey<H>>(record.key, record.key_bytes, &mut own)?;
     let mut mac = key.start();
     mac.update(record.input);
     key.finish(mac, target.place(record.output, H::OUTPUT)?);

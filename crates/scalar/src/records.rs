@@ -2,7 +2,7 @@
 
 use oarlock_core::{EngineFault, Outcomes, Records, Shape};
 
-use crate::batch::Batch;
+use crate::batch::RecordBatch;
 use crate::fault::failed;
 use crate::{aead, cipher, digest, mac, translate, wrap};
 
@@ -16,12 +16,12 @@ pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> R
         if part.statuses.len() != records.len || part.output.len() != records.output_len {
             return Err(failed("the outcomes were not made for these records"));
         }
-        run_part(Batch::new(shape, records, part))?;
+        run_part(RecordBatch::new(shape, records, part))?;
     }
     Ok(())
 }
 
-fn run_part(batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+fn run_part(batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match batch.shape() {
         Shape::Cipher { alg, direction, .. } => cipher::run(alg, direction, batch),
         Shape::Translate { from, to } => translate::run(from.alg, to.alg, batch),

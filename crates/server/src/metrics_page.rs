@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::MetricFamily;
-use oarlock_io::metrics::{Page, Scale, Text, engines, process};
+use oarlock_io::metrics::{
+    HistogramScale, MetricsPage, MetricsText, append_engine_metrics, append_process_metrics,
+};
 use oarlock_wire::proto::Code;
 
 use crate::metrics::{CodeCounters, ServerMetrics};
 use crate::service::SharedService;
 
-impl Page for SharedService {
+impl MetricsPage for SharedService {
     fn page(&self) -> String {
         page(self)
     }
@@ -26,18 +28,18 @@ impl Page for SharedService {
 }
 
 fn page(service: &SharedService) -> String {
-    let mut text = Text::default();
+    let mut text = MetricsText::default();
     about(&mut text, service);
     connections(&mut text, &service.metrics);
     text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
     text.sample("oarlock_held_bytes", &[], service.clients.budget().used());
     operations(&mut text, &service.metrics);
-    engines(&mut text, &service.accelerator);
-    process(&mut text);
+    append_engine_metrics(&mut text, &service.accelerator);
+    append_process_metrics(&mut text);
     text.finish()
 }
 
-fn about(text: &mut Text, service: &SharedService) {
+fn about(text: &mut MetricsText, service: &SharedService) {
     text.gauge("oarlock_build_info", "1, with the version as a label.");
     text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     text.gauge("oarlock_draining", "1 while the server stops, else 0.");
@@ -64,7 +66,7 @@ fn about(text: &mut Text, service: &SharedService) {
     certificates(text, service);
 }
 
-fn certificates(text: &mut Text, service: &SharedService) {
+fn certificates(text: &mut MetricsText, service: &SharedService) {
     let Some(tls) = &service.tls else { return };
     let name = "oarlock_certificate_seconds_left";
     text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
@@ -81,7 +83,7 @@ fn certificates(text: &mut Text, service: &SharedService) {
     }
 }
 
-fn connections(text: &mut Text, metrics: &ServerMetrics) {
+fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     text.gauge(
         "oarlock_connections_open",
@@ -117,7 +119,7 @@ fn connections(text: &mut Text, metrics: &ServerMetrics) {
     }
 }
 
-fn operations(text: &mut Text, metrics: &ServerMetrics) {
+fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
     let rejections = "oarlock_rejections_total";
     text.counter(rejections, "Requests and operations refused before any engine saw them, by code.");
     for (code, value) in metrics.rejections.read() {
@@ -131,8 +133,8 @@ fn operations(text: &mut Text, metrics: &ServerMetrics) {
     }
     let name = "oarlock_request_seconds";
     text.histogram(name, "Time from a request to its answer, waiting included.");
-    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), Scale::SECONDS);
-    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), Scale::SECONDS);
+    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), HistogramScale::SECONDS);
+    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }
 
 /// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be

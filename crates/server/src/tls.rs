@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use oarlock_io::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
+use oarlock_io::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
@@ -183,7 +183,7 @@ impl TlsState {
 pub(crate) struct TlsFiles {
     tls: TlsConfig,
     /// The stamps; `None` if a file was missing.
-    seen: Option<[Stamp; 3]>,
+    seen: Option<[FileStamp; 3]>,
 }
 
 impl TlsFiles {
@@ -206,8 +206,8 @@ impl TlsFiles {
 }
 
 /// Returns the stamps of the files. Links are followed, so a link with a new target counts as a change.
-fn stamps(tls: &TlsConfig) -> Option<[Stamp; 3]> {
-    let of = |path: &Path| Stamp::of(path).ok();
+fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
+    let of = |path: &Path| FileStamp::read(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 

@@ -10,7 +10,7 @@ use oarlock_wire::proto::{self, OpenKey, Request, Response, Scheme, open_key, re
 use oarlock_wire::{Message, frame};
 
 /// A connection of an attacker.
-pub(super) struct Frames {
+pub(super) struct FrameConnection {
     stream: UnixStream,
     last_id: u64,
 }
@@ -18,7 +18,7 @@ pub(super) struct Frames {
 /// Time after which an attacker stops waiting and goes on with something else.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-impl Frames {
+impl FrameConnection {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut stream = UnixStream::connect(path)?;
         stream.set_write_timeout(Some(PATIENCE))?;

@@ -11,7 +11,7 @@ use oarlock::{Input, Job, Scheme};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
 use oarlock_wire::{Endpoint, ServerLink, jobs};
 
-use super::server::Besieged;
+use super::server::BesiegedServer;
 use super::{SiegeError, pause};
 
 /// The pause after each answer.
@@ -24,22 +24,22 @@ const NEW_CONNECTION: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An honest client at work.
-pub(super) struct Honest {
-    shared: Arc<Shared>,
+pub(super) struct HonestClient {
+    shared: Arc<HonestState>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct HonestState {
     latencies: Mutex<Vec<Duration>>,
     failures: Mutex<Vec<String>>,
     is_over: AtomicBool,
 }
 
-impl Honest {
+impl HonestClient {
     /// Starts one that is connected.
-    pub(super) fn start(besieged: &Besieged) -> Result<Self, SiegeError> {
-        let (endpoint, shared) = (besieged.honest()?, Arc::new(Shared::default()));
+    pub(super) fn start(besieged: &BesiegedServer) -> Result<Self, SiegeError> {
+        let (endpoint, shared) = (besieged.honest()?, Arc::new(HonestState::default()));
         let job = signature()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let link = runtime.block_on(connect(&endpoint)).map_err(SiegeError::Honest)?;
@@ -78,13 +78,13 @@ impl Honest {
     }
 }
 
-impl Drop for Honest {
+impl Drop for HonestClient {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
     }
 }
 
-impl Shared {
+impl HonestState {
     async fn work(&self, mut link: ServerLink, endpoint: &Endpoint, job: &proto::Jobs) {
         let mut requests = 0_usize;
         while !self.is_over.load(Ordering::Relaxed) {

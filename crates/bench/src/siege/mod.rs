@@ -1,4 +1,4 @@
-//! An honest client beside clients that attack: how long it waits, whether it is ever refused, and how much memory the server takes.
+//! An honest client beside attackers: its latency, its failures, and the memory of the server.
 //!
 //! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client signs with
 //! Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over plaintext, or without any
@@ -6,10 +6,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `attack` | what the attackers do |
-//! | `frames` | requests on a UNIX socket, answers not read |
+//! | `attack` | the attacks |
+//! | `frames` | requests on a UNIX socket, with or without reading the answers |
 //! | `http2` | half-sent calls over HTTP/2 |
-//! | `honest` | the client that wants little |
+//! | `honest` | the client with a small load |
 //! | `server` | the cryptoserver, and its memory |
 //! | `report` | table and JSON |
 
@@ -20,19 +20,20 @@ mod http2;
 mod report;
 pub(crate) mod server;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use oarlock_measure::report::print_report;
+use oarlock_measure::{CommandError, FailureKind, progress};
 use oarlock_server::development::DevelopmentError;
 use oarlock_server::{CryptoserverError, config::ConfigError};
 
 use self::attack::Attack;
-use self::honest::Honest;
-use self::report::Row;
-use self::server::Besieged;
+use self::honest::HonestClient;
+use self::report::SiegeRow;
+use self::server::BesiegedServer;
 
 /// Arguments of `oarlock-bench siege`.
 #[derive(Args, Debug)]
@@ -41,24 +42,24 @@ use self::server::Besieged;
                   limits say (docs/cryptoserver.md, Limits) or kept it. Attackers and server share the cores of this machine."
 )]
 pub(crate) struct SiegeArgs {
-    /// Attacks
+    /// Attacks, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Attack::ALL)]
     attacks: Vec<Attack>,
-    /// Seconds that each attack lasts at least
+    /// Seconds of each attack, up to 3600
     #[arg(long, default_value_t = 8.0)]
     seconds: f64,
-    /// The longest time that the honest client may wait for 99 of 100 answers
+    /// Largest p99 latency of the honest client, in milliseconds
     #[arg(long, default_value_t = 50.0, value_name = "MS")]
     max_p99_ms: f64,
-    /// The `oarlock` whose `serve` is attacked [default: the same server within this program]
+    /// Program `oarlock` whose `serve` is attacked [default: the same server within this program]
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// The longest time that the server may take to give memory back
+    /// Largest time until the server has released its memory, in seconds
     #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
     max_recovery_seconds: f64,
 }
 
-/// The reason why a siege tells nothing.
+/// An error of a siege.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SiegeError {
     #[error("{0}")]
@@ -79,6 +80,16 @@ pub(crate) enum SiegeError {
     Key(#[from] oarlock::keys::KeyError),
 }
 
+impl CommandError for SiegeError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Hurt(_) => FailureKind::AnswerNo,
+            Self::Usage(_) => FailureKind::Usage,
+            _ => FailureKind::Machine,
+        }
+    }
+}
+
 pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
     for (option, value) in [
         ("--seconds", args.seconds),
@@ -90,15 +101,15 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
         }
     }
     oarlock_server::raise_open_files();
-    let progress = progress(args.attacks.len());
+    let bar = progress::bar(args.attacks.len() as u64, "{bar:20} {pos}/{len} {msg} {elapsed}");
     let mut rows = Vec::new();
     for attack in &args.attacks {
-        progress.set_message(attack.name());
+        bar.set_message(attack.name());
         rows.push(besiege(*attack, args)?);
-        progress.inc(1);
+        bar.inc(1);
     }
-    progress.finish_and_clear();
-    report::print(&rows, args, as_json)?;
+    bar.finish_and_clear();
+    print_report(as_json, &rows, |in_colour| report::to_text(&rows, args, in_colour))?;
     match rows.iter().filter(|row| !row.faults.is_empty()).count() {
         0 => Ok(()),
         hurt => Err(SiegeError::Hurt(hurt)),
@@ -106,9 +117,9 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
 }
 
 /// One attack on a new server.
-fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
-    let mut besieged = Besieged::start(attack.open_files(), args.program.as_deref())?;
-    let honest = Honest::start(&besieged)?;
+fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
+    let mut besieged = BesiegedServer::start(attack.open_files(), args.program.as_deref())?;
+    let honest = HonestClient::start(&besieged)?;
     let before = honest.wait_for(CALM_REQUESTS);
     let start_kb = besieged.resident_kb()?;
     let ends = Instant::now() + Duration::from_secs_f64(args.seconds);
@@ -125,7 +136,7 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
     let failures = honest.stop();
     besieged.check_alive()?;
     let bound_kb = start_kb + besieged.max_memory_kb();
-    Ok(Row::new(attack, [before, during], failures, [start_kb, peak_kb, bound_kb], recovery, args))
+    Ok(SiegeRow::new(attack, [before, during], failures, [start_kb, peak_kb, bound_kb], recovery, args))
 }
 
 /// Requests of the honest client before the attack.
@@ -134,8 +145,12 @@ const CALM_REQUESTS: usize = 50;
 /// The time between two looks at the memory.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns how long the server takes to get near the memory that it had at the start; none if it takes too long.
-fn recovery(besieged: &Besieged, start_kb: u64, args: &SiegeArgs) -> Result<Option<Duration>, SiegeError> {
+/// Returns the time until the server's memory is near that at the start; None if it takes too long.
+fn recovery(
+    besieged: &BesiegedServer,
+    start_kb: u64,
+    args: &SiegeArgs,
+) -> Result<Option<Duration>, SiegeError> {
     let began = Instant::now();
     while began.elapsed().as_secs_f64() < args.max_recovery_seconds {
         if besieged.resident_kb()? * 2 <= start_kb * 3 {
@@ -149,13 +164,4 @@ fn recovery(besieged: &Besieged, start_kb: u64, args: &SiegeArgs) -> Result<Opti
 /// Waits for so long, or a little less: attackers and looks are spread over time.
 fn pause(time: Duration) {
     std::thread::park_timeout(time);
-}
-
-fn progress(attacks: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg} {elapsed}");
-    let progress = ProgressBar::new(attacks as u64);
-    style.map_or(progress.clone(), |style| progress.with_style(style))
 }

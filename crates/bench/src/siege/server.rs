@@ -12,7 +12,7 @@ use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
 
 use super::SiegeError;
-use crate::process::{Part, answer};
+use crate::process::{BenchProcess, answer};
 
 /// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "besieged";
@@ -69,14 +69,14 @@ clients = ["uid:*", "loopback"]
 const AUDIT_KB: u64 = 4 << 10;
 
 /// A server at work.
-pub(super) struct Besieged {
-    part: Part,
+pub(super) struct BesiegedServer {
+    part: BenchProcess,
     development: Development,
     max_memory_kb: u64,
     _place: TempDir,
 }
 
-impl Besieged {
+impl BesiegedServer {
     /// Starts a server, `oarlock serve` of a program or this one, that may have so many files open.
     pub(super) fn start(open_files: Option<u32>, program: Option<&Path>) -> Result<Self, SiegeError> {
         let place = tempfile::tempdir()?;
@@ -89,7 +89,7 @@ impl Besieged {
             None => (std::env::current_exe()?, vec![ROLE.to_owned()]),
             Some(program) => (program.to_owned(), vec!["--json".to_owned(), "serve".to_owned()]),
         };
-        let part = Part::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
+        let part = BenchProcess::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
         let max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
         Ok(Self { part, development, max_memory_kb, _place: place })
     }

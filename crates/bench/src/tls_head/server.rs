@@ -16,40 +16,40 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use zeroize::Zeroizing;
 
-use super::private_key::Signer;
+use super::private_key::AcceleratorSigner;
 use super::{ANSWER, HeadError, KEY, REQUEST};
 use crate::process::{answer, stay_on};
 
-/// What a process of this role is called with.
+/// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "head-server";
 
 /// Arguments of the role.
 #[derive(Args, Debug)]
-pub(crate) struct ServerArgs {
+pub(crate) struct HeadServerArgs {
     #[arg(long)]
     certificate: PathBuf,
     #[arg(long)]
     private_key: Option<PathBuf>,
-    /// The cryptoserver that has the key.
+    /// The cryptoserver that holds the key.
     #[arg(long)]
     server: Option<String>,
-    /// What proves this process to it.
+    /// The directory with the credentials of this process.
     #[arg(long)]
     state: Option<PathBuf>,
     #[arg(long, value_enum)]
-    by: Signing,
+    by: ServerSigning,
     #[arg(long)]
     core: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Signing {
+enum ServerSigning {
     S2n,
     Scalar,
     Oarlock,
 }
 
-pub(crate) fn run(args: &ServerArgs) -> Result<(), HeadError> {
+pub(crate) fn run(args: &HeadServerArgs) -> Result<(), HeadError> {
     stay_on(args.core)?;
     oarlock_server::raise_open_files();
     let config = config(args)?;
@@ -62,19 +62,19 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), HeadError> {
             let (stream, _) = listener.accept().await?;
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
-                // The client sees and counts what goes wrong.
+                // The client notices and counts failures.
                 let _ = serve(&acceptor, stream).await;
             });
         }
     })
 }
 
-fn config(args: &ServerArgs) -> Result<Config, HeadError> {
+fn config(args: &HeadServerArgs) -> Result<Config, HeadError> {
     let certificate = fs::read(&args.certificate)?;
     let mut config = Config::builder();
     config.set_security_policy(&DEFAULT_TLS13)?;
     match (args.by, &args.private_key) {
-        (Signing::S2n, Some(key)) => {
+        (ServerSigning::S2n, Some(key)) => {
             config.load_pem(&certificate, &Zeroizing::new(fs::read(key)?))?;
         }
         _ => {
@@ -84,26 +84,26 @@ fn config(args: &ServerArgs) -> Result<Config, HeadError> {
     Ok(config.build()?)
 }
 
-/// Engines of this process for a key that is here; for one that is not, the cryptoserver, and engines that verify its answers.
-fn signer(args: &ServerArgs) -> Result<Signer, HeadError> {
+/// Returns an accelerator: engines of this process for a local key, else the cryptoserver, whose answers the engines verify.
+fn signer(args: &HeadServerArgs) -> Result<AcceleratorSigner, HeadError> {
     let engines = || match args.by {
-        Signing::Scalar => Accelerator::builder().engines(["scalar"]),
+        ServerSigning::Scalar => Accelerator::builder().engines(["scalar"]),
         _ => Accelerator::builder(),
     };
     let Some(server) = &args.server else {
         let path = args.private_key.as_ref().ok_or(HeadError::Usage("expected --private-key or --server"))?;
         let key = import::any(&Zeroizing::new(fs::read(path)?), None)?;
-        return Ok(Signer { accelerator: engines().build()?, key });
+        return Ok(AcceleratorSigner { accelerator: engines().build()?, key });
     };
     let remote = RemoteHolder::new(
         RemoteConfig::new("cryptoserver", vec![endpoint(args, server)?]),
         engines().build()?,
     )?;
     let key = remote.key(KEY)?;
-    Ok(Signer { accelerator: engines().holder(Arc::new(remote)).build()?, key })
+    Ok(AcceleratorSigner { accelerator: engines().holder(Arc::new(remote)).build()?, key })
 }
 
-fn endpoint(args: &ServerArgs, server: &str) -> Result<Endpoint, HeadError> {
+fn endpoint(args: &HeadServerArgs, server: &str) -> Result<Endpoint, HeadError> {
     if !server.contains("://") {
         return Ok(Endpoint::Unix(server.into()));
     }
@@ -118,7 +118,7 @@ fn endpoint(args: &ServerArgs, server: &str) -> Result<Endpoint, HeadError> {
     Ok(Endpoint::Grpc { url: server.to_owned(), credentials })
 }
 
-/// One connection: handshake, request, answer, end.
+/// Serves one connection: handshake, request, answer, end.
 async fn serve(acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(), HeadError> {
     stream.set_nodelay(true)?;
     let mut tls = acceptor.accept(stream).await?;

@@ -2,76 +2,76 @@
 
 use std::io::Read;
 
-use super::bytes::Bytes;
-use super::{CaptureError, Event, Side, Sink, Skipped};
+use super::bytes::ByteStream;
+use super::{CaptureError, CaptureEvent, EventSink, ResolverSide, SkipCounts};
 
-/// What frames of dnstap say of their content.
+/// The content type of dnstap in Frame Streams.
 pub const CONTENT_TYPE: &str = "protobuf:dnstap.Dnstap";
 
-/// Longest frame: two messages of 64 KiB and what is said of them.
+/// The longest data frame in bytes: two messages of 64 KiB and their description.
 const MAX_FRAME: usize = 256 << 10;
-/// Longest control frame that Frame Streams allows.
+/// The longest control frame that Frame Streams allows, in bytes.
 const MAX_CONTROL: usize = 512;
 
-/// Control frames by their numbers.
+/// The types of control frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// The receiver takes a content type that was offered.
+pub enum ControlType {
+    /// The receiver accepts an offered content type.
     Accept = 1,
-    /// Data come next.
+    /// Data frames follow.
     Start = 2,
-    /// There are no more data.
+    /// No data frames follow.
     Stop = 3,
     /// The sender offers content types.
     Ready = 4,
-    /// The receiver has taken all.
+    /// The receiver has received everything.
     Finish = 5,
 }
 
-/// A frame.
+/// A frame of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frame<'a> {
-    /// One [`event`].
+pub enum DnstapFrame<'a> {
+    /// A data frame, which [`decode_event`] decodes.
     Data(&'a [u8]),
-    /// What the sides say to each other. Its content type is dnstap's, or none was named.
-    Control(Control),
+    /// A control frame. Its content type is that of dnstap, or it has none.
+    Control(ControlType),
 }
 
-/// Frames of a stream whose bytes are pushed as they come. No I/O.
+/// A decoder of frames whose bytes are pushed as they arrive. It does no I/O.
 #[derive(Debug, Default)]
-pub struct Frames {
+pub struct FrameDecoder {
     buffer: Vec<u8>,
     start: usize,
-    /// Bytes of the frames that were given.
+    /// The number of bytes in the frames that have been returned.
     at_byte: u64,
 }
 
-impl Frames {
-    /// Takes bytes that came.
+impl FrameDecoder {
+    /// Adds bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// True where every byte was part of a whole frame.
+    /// Returns true if all bytes belonged to complete frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.start == self.buffer.len()
     }
 
-    /// Where in the stream the next frame begins.
+    /// Returns the position of the next frame in the stream.
     #[must_use]
     pub fn at_byte(&self) -> u64 {
         self.at_byte
     }
 
-    /// The next frame, once it is there whole.
+    /// Returns the next frame, if it has arrived completely.
     ///
     /// # Errors
-    /// A length, a control frame or a content type that cannot be. The stream is of no more use then.
-    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
-        let Some(head) = Head::of(&self.buffer[self.start..], self.at_byte)? else { return Ok(None) };
+    /// A length, a control frame or a content type is not allowed. The stream is of no use afterwards.
+    pub fn next_frame(&mut self) -> Result<Option<DnstapFrame<'_>>, CaptureError> {
+        let Some(head) = FrameHead::parse(&self.buffer[self.start..], self.at_byte)? else { return Ok(None) };
         let from = self.start + head.len;
         let to = from + head.body_len;
         if self.buffer.len() < to {
@@ -80,20 +80,20 @@ impl Frames {
         self.at_byte += (to - self.start) as u64;
         self.start = to;
         let body = &self.buffer[from..to];
-        Ok(Some(if head.is_control { Frame::Control(control(body)?) } else { Frame::Data(body) }))
+        Ok(Some(if head.is_control { DnstapFrame::Control(control(body)?) } else { DnstapFrame::Data(body) }))
     }
 }
 
-/// What stands before a frame.
-struct Head {
+/// The bytes before a frame's content.
+struct FrameHead {
     len: usize,
     body_len: usize,
     is_control: bool,
 }
 
-impl Head {
-    /// A length, or zero and the length of a control frame.
-    fn of(bytes: &[u8], at_byte: u64) -> Result<Option<Self>, CaptureError> {
+impl FrameHead {
+    /// Reads a length, or zero and the length of a control frame.
+    fn parse(bytes: &[u8], at_byte: u64) -> Result<Option<Self>, CaptureError> {
         let (len, is_control) = match number(bytes, 0) {
             Some(0) => (8, true),
             Some(_) => (4, false),
@@ -116,15 +116,15 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_be_bytes(four) as usize)
 }
 
-/// A control frame; where it names content types, dnstap's has to be among them.
-fn control(frame: &[u8]) -> Result<Control, CaptureError> {
+/// Decodes a control frame. If it names content types, that of dnstap must be among them.
+fn control(frame: &[u8]) -> Result<ControlType, CaptureError> {
     let kind = number(frame, 0).ok_or(CaptureError::Control("no type"))?;
     let control = match kind {
-        1 => Control::Accept,
-        2 => Control::Start,
-        3 => Control::Stop,
-        4 => Control::Ready,
-        5 => Control::Finish,
+        1 => ControlType::Accept,
+        2 => ControlType::Start,
+        3 => ControlType::Stop,
+        4 => ControlType::Ready,
+        5 => ControlType::Finish,
         _ => return Err(CaptureError::Control("an unknown type")),
     };
     let mut rest = &frame[4..];
@@ -143,11 +143,11 @@ fn control(frame: &[u8]) -> Result<Control, CaptureError> {
     other.map_or(Ok(control), |other| Err(CaptureError::Content(other)))
 }
 
-/// A control frame to be sent, which names dnstap's content type where its kind may.
+/// Encodes a control frame, with the content type of dnstap if its type may carry one.
 #[must_use]
-pub fn control_frame(control: Control) -> Vec<u8> {
+pub fn control_frame(control: ControlType) -> Vec<u8> {
     let mut frame = (control as u32).to_be_bytes().to_vec();
-    if matches!(control, Control::Accept | Control::Start | Control::Ready) {
+    if matches!(control, ControlType::Accept | ControlType::Start | ControlType::Ready) {
         frame.extend(1_u32.to_be_bytes());
         frame.extend((CONTENT_TYPE.len() as u32).to_be_bytes());
         frame.extend(CONTENT_TYPE.as_bytes());
@@ -166,11 +166,11 @@ pub(super) fn is_dnstap(beginning: &[u8]) -> bool {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: Bytes<R>,
-    skipped: &mut Skipped,
-    sink: Sink<'_>,
+    mut bytes: ByteStream<R>,
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
-    let mut frames = Frames::default();
+    let mut frames = FrameDecoder::default();
     loop {
         let chunk = bytes.chunk()?;
         if chunk.is_empty() {
@@ -180,40 +180,40 @@ pub(super) fn read<R: Read>(
         frames.push(chunk);
         while let Some(frame) = frames.next_frame()? {
             match frame {
-                Frame::Data(data) => show(data, skipped, sink),
-                Frame::Control(Control::Stop) => return Ok(()),
-                Frame::Control(_) => {}
+                DnstapFrame::Data(data) => decode_frame(data, skipped, sink),
+                DnstapFrame::Control(ControlType::Stop) => return Ok(()),
+                DnstapFrame::Control(_) => {}
             }
         }
     }
 }
 
-/// Shows what a frame holds, or counts why there is nothing.
-pub fn show(data: &[u8], skipped: &mut Skipped, sink: Sink<'_>) {
-    match event(data) {
+/// Passes the event of a data frame to `sink`, or counts the reason why there is none.
+pub fn decode_frame(data: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) {
+    match decode_event(data) {
         Some(Some(event)) => sink(event),
         Some(None) => skipped.others += 1,
         None => skipped.malformed += 1,
     }
 }
 
-/// The message that a frame tells of: of the types `*_QUERY` the query, of `*_RESPONSE` the response. `None` where the bytes are
-/// malformed, `Some(None)` where they tell of something else.
+/// Decodes a data frame: the query of the types `*_QUERY`, the response of the types `*_RESPONSE`. Returns None if
+/// the bytes are malformed, and `Some(None)` if they describe anything else.
 #[must_use]
-pub fn event(data: &[u8]) -> Option<Option<Event<'_>>> {
+pub fn decode_event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = None;
-    for field in Fields(data) {
+    for field in FieldReader(data) {
         // dnstap.proto, `Dnstap.message`.
-        if let (14, Value::Bytes(bytes)) = field? {
+        if let (14, FieldValue::Bytes(bytes)) = field? {
             message = Some(bytes);
         }
     }
     message.map_or(Some(None), message_event)
 }
 
-/// What is needed of dnstap.proto's `Message`.
+/// The used fields of `Message` in dnstap.proto.
 #[derive(Default)]
-struct Message<'a> {
+struct DnstapMessage<'a> {
     kind: u64,
     query_s: Option<u64>,
     query: Option<&'a [u8]>,
@@ -221,42 +221,42 @@ struct Message<'a> {
     response: Option<&'a [u8]>,
 }
 
-fn message_event(bytes: &[u8]) -> Option<Option<Event<'_>>> {
-    let mut message = Message::default();
-    for field in Fields(bytes) {
+fn message_event(bytes: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
+    let mut message = DnstapMessage::default();
+    for field in FieldReader(bytes) {
         match field? {
-            (1, Value::Number(kind)) => message.kind = kind,
-            (8, Value::Number(seconds)) => message.query_s = Some(seconds),
-            (10, Value::Bytes(query)) => message.query = Some(query),
-            (12, Value::Number(seconds)) => message.response_s = Some(seconds),
-            (14, Value::Bytes(response)) => message.response = Some(response),
+            (1, FieldValue::Number(kind)) => message.kind = kind,
+            (8, FieldValue::Number(seconds)) => message.query_s = Some(seconds),
+            (10, FieldValue::Bytes(query)) => message.query = Some(query),
+            (12, FieldValue::Number(seconds)) => message.response_s = Some(seconds),
+            (14, FieldValue::Bytes(response)) => message.response = Some(response),
             _ => {}
         }
     }
     let side = match message.kind {
-        1 | 2 => Side::Authoritative,
-        3 | 4 | 7 | 8 => Side::Upstream,
-        5 | 6 | 9..=12 => Side::Client,
+        1 | 2 => ResolverSide::Authoritative,
+        3 | 4 | 7 | 8 => ResolverSide::Upstream,
+        5 | 6 | 9..=12 => ResolverSide::Client,
         _ => return Some(None),
     };
     let (at_s, bytes) = match message.kind % 2 {
         1 => (message.query_s, message.query),
         _ => (message.response_s, message.response),
     };
-    Some(bytes.map(|bytes| Event::Message { at_s, side: Some(side), is_tcp: false, bytes }))
+    Some(bytes.map(|bytes| CaptureEvent::Message { at_s, side: Some(side), is_tcp: false, bytes }))
 }
 
-/// Fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>). After one that is malformed,
-/// which is `None`, come no more.
-struct Fields<'a>(&'a [u8]);
+/// An iterator over the fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>).
+/// It yields None for a malformed field, and ends there.
+struct FieldReader<'a>(&'a [u8]);
 
-enum Value<'a> {
+enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
-impl<'a> Iterator for Fields<'a> {
-    type Item = Option<(u64, Value<'a>)>;
+impl<'a> Iterator for FieldReader<'a> {
+    type Item = Option<(u64, FieldValue<'a>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
@@ -270,23 +270,23 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-impl<'a> Fields<'a> {
-    fn field(&mut self) -> Option<(u64, Value<'a>)> {
+impl<'a> FieldReader<'a> {
+    fn field(&mut self) -> Option<(u64, FieldValue<'a>)> {
         let tag = self.varint()?;
         let value = match tag & 7 {
-            0 => Value::Number(self.varint()?),
-            1 => Value::Bytes(self.take(8)?),
+            0 => FieldValue::Number(self.varint()?),
+            1 => FieldValue::Bytes(self.take(8)?),
             2 => {
                 let len = usize::try_from(self.varint()?).ok()?;
-                Value::Bytes(self.take(len)?)
+                FieldValue::Bytes(self.take(len)?)
             }
-            5 => Value::Bytes(self.take(4)?),
+            5 => FieldValue::Bytes(self.take(4)?),
             _ => return None,
         };
         Some((tag >> 3, value))
     }
 
-    /// At most ten bytes of seven bits, the least first.
+    /// Reads a number of at most ten bytes of seven bits, the lowest first.
     fn varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..70).step_by(7) {

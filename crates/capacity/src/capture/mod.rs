@@ -1,12 +1,12 @@
-//! Traffic of the DNS as others have recorded it: captures of packets, dnstap, and logs of queries.
+//! Recorded DNS traffic: packet captures, dnstap, and query logs.
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`read`] | recognises a stream and shows each [`Event`] of it |
-//! | [`dnstap`] | frames of a live dnstap connection, and what they hold |
-//! | [`Skipped`], [`Report`] | what was not shown, and why a stream ended |
+//! | [`read`] | recognises a stream and passes each [`CaptureEvent`] to a sink |
+//! | [`dnstap`] | decodes the frames of a live dnstap connection |
+//! | [`SkipCounts`], [`CaptureReport`] | the items without events, and the error that ended a stream |
 //!
-//! A client's address is looked at by nobody here, and never leaves.
+//! The addresses of clients are neither read nor passed on.
 
 mod bytes;
 pub mod dnstap;
@@ -22,112 +22,116 @@ mod time;
 
 use std::io::Read;
 
-use self::bytes::Bytes;
+use self::bytes::ByteStream;
 pub use self::fault::CaptureError;
 use self::link::LinkType;
-use self::packet::messages;
+use self::packet::read_packet;
 pub use self::query_log::LogFormat;
 
-/// Bytes of a stream by which it is recognised.
+/// The number of bytes from which the format of a stream is recognised.
 const PEEK_BYTES: usize = 64 << 10;
 
-/// Something that was seen.
+/// An event in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// A message of the DNS (RFC 1035 section 4), as far as it was captured.
+pub enum CaptureEvent<'a> {
+    /// A DNS message (RFC 1035 section 4), as far as it was captured.
     Message {
-        /// Seconds since 1970; none where the capture does not say.
+        /// The time in seconds since 1970; None if the capture does not state it.
         at_s: Option<u64>,
-        /// Between whom, where that is known.
-        side: Option<Side>,
-        /// True where a capture has it in a segment of TCP.
+        /// The parties of the exchange, if they are known.
+        side: Option<ResolverSide>,
+        /// True if the message came in a TCP segment of a packet capture.
         is_tcp: bool,
-        /// The message from its header on, perhaps cut short.
+        /// The message from its header on. It may be cut short.
         bytes: &'a [u8],
     },
-    /// A query of which a log tells no more than the time.
+    /// A query of which a log states no more than the time.
     Query {
-        /// Seconds since 1970, or since some other moment where the log leaves out the year.
+        /// The time in seconds since 1970, or since another moment if the log omits the year.
         at_s: u64,
     },
 }
 
-/// Between whom a message was exchanged, as dnstap tells.
+/// The parties of an exchange, as dnstap states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum ResolverSide {
     /// A client and its resolver.
     Client,
     /// A resolver and the servers that it asks.
     Upstream,
-    /// An authoritative server and who asks it.
+    /// An authoritative server and its clients.
     Authoritative,
 }
 
-/// What a stream turned out to be.
+/// The format of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum CaptureFormat {
     /// A capture in the format of libpcap.
     Pcap,
     /// A capture in pcapng.
     PcapNg,
     /// Frame Streams with dnstap.
     Dnstap,
-    /// Lines.
+    /// A log of lines.
     Log(LogFormat),
 }
 
-/// What was in a stream and gave no event.
+/// The numbers of items in a stream that gave no event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// Packets of other protocols than IP, or neither UDP nor TCP.
+pub struct SkipCounts {
+    /// The number of packets that are not IP, or neither UDP nor TCP.
     pub not_ip: u64,
-    /// Packets from and to other ports than 53, and segments of TCP without data.
+    /// The number of packets without port 53, and of TCP segments without data.
     pub not_dns: u64,
-    /// Fragments of IP: they are not put together.
+    /// The number of IP fragments, which are not reassembled.
     pub fragments: u64,
-    /// Segments of TCP that hold something else than whole messages.
+    /// The number of TCP segments that hold incomplete messages.
     pub tcp_parts: u64,
-    /// Packets, frames or headers that are not what they claim.
+    /// The number of malformed packets, frames or headers.
     pub malformed: u64,
-    /// Packets of interfaces whose link type is not known here.
+    /// The number of packets of interfaces with unknown link types.
     pub unknown_links: u64,
-    /// Messages that were shown, but only as far as they were captured.
+    /// The number of messages that were passed on but not captured completely.
     pub cut_short: u64,
-    /// Lines, or frames, that tell of something else than a query.
+    /// The number of lines or frames about something other than a query.
     pub others: u64,
-    /// Lines that are not of their log's format.
+    /// The number of lines that do not have the format of the log.
     pub lines: u64,
 }
 
-/// How reading a stream went.
+/// The result of reading a stream.
 #[derive(Debug)]
-pub struct Report {
-    /// What it was; `None` where it was nothing that is known here, or empty.
-    pub format: Option<Format>,
-    /// Events that were shown.
+pub struct CaptureReport {
+    /// The format; None if it is unknown or the stream is empty.
+    pub format: Option<CaptureFormat>,
+    /// The number of events.
     pub events: u64,
-    /// What was not shown.
-    pub skipped: Skipped,
-    /// Why reading ended before the end. What came before has been shown.
+    /// The numbers of items that gave no event.
+    pub skipped: SkipCounts,
+    /// The error that ended the stream early. The events before it have been passed on.
     pub fault: Option<CaptureError>,
 }
 
-/// Who hears of events.
-pub type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
+/// A receiver of events.
+pub type EventSink<'a> = &'a mut dyn FnMut(CaptureEvent<'_>);
 
-/// Reads a stream to its end, or as far as it is good, and shows what it holds.
-pub fn read(input: impl Read, sink: Sink<'_>) -> Report {
-    let mut report = Report { format: None, events: 0, skipped: Skipped::default(), fault: None };
+/// Reads a stream to its end, or up to the first error, and passes its events to `sink`.
+pub fn read(input: impl Read, sink: EventSink<'_>) -> CaptureReport {
+    let mut report = CaptureReport { format: None, events: 0, skipped: SkipCounts::default(), fault: None };
     let read = read_into(input, &mut report, sink);
     report.fault = read.err();
     report
 }
 
-fn read_into(mut input: impl Read, report: &mut Report, sink: Sink<'_>) -> Result<(), CaptureError> {
+fn read_into(
+    mut input: impl Read,
+    report: &mut CaptureReport,
+    sink: EventSink<'_>,
+) -> Result<(), CaptureError> {
     let mut beginning = Vec::new();
     let peeked = (&mut input).take(PEEK_BYTES as u64).read_to_end(&mut beginning);
-    let format = Format::of(&beginning);
-    // A stream that breaks off within its first bytes has still something to show.
+    let format = CaptureFormat::detect(&beginning);
+    // A stream that fails within its first bytes may still hold events.
     let (rest, fault) = match peeked {
         Ok(_) => (Some(input), None),
         Err(error) => (None, Some(error)),
@@ -136,22 +140,22 @@ fn read_into(mut input: impl Read, report: &mut Report, sink: Sink<'_>) -> Resul
         return Err(fault.map_or(CaptureError::Unrecognised { is_empty: beginning.is_empty() }, Into::into));
     };
     report.format = Some(format);
-    let bytes = Bytes::new(Read::chain(&beginning[..], Rest { rest, fault }));
-    let Report { events, skipped, .. } = report;
-    let mut counting = |event: Event<'_>| {
+    let bytes = ByteStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
+    let CaptureReport { events, skipped, .. } = report;
+    let mut counting = |event: CaptureEvent<'_>| {
         *events += 1;
         sink(event);
     };
     match format {
-        Format::Pcap => pcap::read(bytes, skipped, &mut counting),
-        Format::PcapNg => pcapng::read(bytes, skipped, &mut counting),
-        Format::Dnstap => dnstap::read(bytes, skipped, &mut counting),
-        Format::Log(log) => query_log::read(bytes, log, skipped, &mut counting),
+        CaptureFormat::Pcap => pcap::read(bytes, skipped, &mut counting),
+        CaptureFormat::PcapNg => pcapng::read(bytes, skipped, &mut counting),
+        CaptureFormat::Dnstap => dnstap::read(bytes, skipped, &mut counting),
+        CaptureFormat::Log(log) => query_log::read(bytes, log, skipped, &mut counting),
     }
 }
 
-impl Format {
-    fn of(beginning: &[u8]) -> Option<Self> {
+impl CaptureFormat {
+    fn detect(beginning: &[u8]) -> Option<Self> {
         if pcap::is_pcap(beginning) {
             return Some(Self::Pcap);
         }
@@ -161,11 +165,11 @@ impl Format {
         if dnstap::is_dnstap(beginning) {
             return Some(Self::Dnstap);
         }
-        LogFormat::of(beginning).map(Self::Log)
+        LogFormat::detect(beginning).map(Self::Log)
     }
 }
 
-impl std::fmt::Display for Format {
+impl std::fmt::Display for CaptureFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Pcap => f.write_str("pcap"),
@@ -176,13 +180,13 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// What follows the first bytes: the stream, or the error that ended it.
-struct Rest<R> {
+/// The part after the first bytes: the stream, or the error that ended it.
+struct StreamRest<R> {
     rest: Option<R>,
     fault: Option<std::io::Error>,
 }
 
-impl<R: Read> Read for Rest<R> {
+impl<R: Read> Read for StreamRest<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         match (&mut self.rest, self.fault.take()) {
             (_, Some(fault)) => Err(fault),
@@ -192,9 +196,15 @@ impl<R: Read> Read for Rest<R> {
     }
 }
 
-/// Shows the messages of a packet.
-fn show(link: LinkType, at_s: Option<u64>, packet: &[u8], skipped: &mut Skipped, sink: Sink<'_>) {
-    messages(link, packet, skipped, &mut |bytes, is_tcp| {
-        sink(Event::Message { at_s, side: None, is_tcp, bytes });
+/// Passes the messages of a packet to `sink`.
+fn pass_messages(
+    link: LinkType,
+    at_s: Option<u64>,
+    packet: &[u8],
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
+) {
+    read_packet(link, packet, skipped, &mut |bytes, is_tcp| {
+        sink(CaptureEvent::Message { at_s, side: None, is_tcp, bytes });
     });
 }

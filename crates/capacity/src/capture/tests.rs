@@ -1,8 +1,8 @@
-//! Captures made here, whole and damaged.
+//! Constructed captures, complete and damaged.
 
 use super::*;
 
-/// A header and a question: what a message needs to be one.
+/// The shortest query: a header and a question.
 const QUERY: [u8; 17] = [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1];
 const OTHER: [u8; 12] = [0, 8, 0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const AT_S: u64 = 1_475_755_200;
@@ -52,24 +52,24 @@ fn ethernet(tags: &[u16], ip: &[u8]) -> Vec<u8> {
         out.extend([0, 5]);
     }
     out.extend(if ip[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xdd] });
-    // The first tag's protocol number stands at 12, each next one after the tag's two bytes.
+    // The first protocol number stands at 12, and each further one after the two bytes of a tag.
     out.extend(ip);
     out
 }
 
-/// Numbers in one order of bytes.
+/// Writes numbers in one byte order.
 #[derive(Clone, Copy)]
-struct Writer(Order);
+struct Writer(ByteOrder);
 
-use super::bytes::Order;
+use super::bytes::ByteOrder;
 
 impl Writer {
     fn u16(self, number: u16) -> [u8; 2] {
-        if self.0 == Order::Little { number.to_le_bytes() } else { number.to_be_bytes() }
+        if self.0 == ByteOrder::Little { number.to_le_bytes() } else { number.to_be_bytes() }
     }
 
     fn u32(self, number: u32) -> [u8; 4] {
-        if self.0 == Order::Little { number.to_le_bytes() } else { number.to_be_bytes() }
+        if self.0 == ByteOrder::Little { number.to_le_bytes() } else { number.to_be_bytes() }
     }
 
     fn pcap(self, magic: u32, link: u32, packets: &[Vec<u8>]) -> Vec<u8> {
@@ -128,16 +128,16 @@ impl Writer {
     }
 }
 
-const ORDERS: [Writer; 2] = [Writer(Order::Little), Writer(Order::Big)];
+const ORDERS: [Writer; 2] = [Writer(ByteOrder::Little), Writer(ByteOrder::Big)];
 
-/// What was seen: time and message.
+/// The events as times and messages.
 type Seen = Vec<(Option<u64>, Vec<u8>)>;
 
-fn events(bytes: &[u8]) -> (Seen, Report) {
+fn events(bytes: &[u8]) -> (Seen, CaptureReport) {
     let mut seen = Vec::new();
     let report = read(bytes, &mut |event| match event {
-        Event::Message { at_s, bytes, .. } => seen.push((at_s, bytes.to_vec())),
-        Event::Query { at_s } => seen.push((Some(at_s), Vec::new())),
+        CaptureEvent::Message { at_s, bytes, .. } => seen.push((at_s, bytes.to_vec())),
+        CaptureEvent::Query { at_s } => seen.push((Some(at_s), Vec::new())),
     });
     assert_eq!(report.events, seen.len() as u64);
     (seen, report)
@@ -153,7 +153,7 @@ fn pcap_is_read_in_both_orders_and_resolutions() {
         for magic in [0xa1b2_c3d4, 0xa1b2_3c4d] {
             let (seen, report) = events(&writer.pcap(magic, 1, &[query_packet(), query_packet()]));
             assert_eq!(seen, vec![(Some(AT_S), QUERY.to_vec()); 2]);
-            assert!(report.fault.is_none() && report.format == Some(Format::Pcap));
+            assert!(report.fault.is_none() && report.format == Some(CaptureFormat::Pcap));
         }
     }
 }
@@ -161,7 +161,8 @@ fn pcap_is_read_in_both_orders_and_resolutions() {
 #[test]
 fn pcapng_is_read_in_both_orders_with_every_kind_of_packet() {
     for writer in ORDERS {
-        let offset = if writer.0 == Order::Little { 100_i64.to_le_bytes() } else { 100_i64.to_be_bytes() };
+        let offset =
+            if writer.0 == ByteOrder::Little { 100_i64.to_le_bytes() } else { 100_i64.to_be_bytes() };
         let capture = [
             writer.section(),
             writer.interface(1, 0, &[]),
@@ -189,7 +190,7 @@ fn pcapng_is_read_in_both_orders_with_every_kind_of_packet() {
             (Some(AT_S), &OTHER),
         ];
         assert_eq!(seen, expected.map(|(at_s, message)| (at_s, message.to_vec())));
-        assert!(report.fault.is_none() && report.skipped == Skipped::default(), "{report:?}");
+        assert!(report.fault.is_none() && report.skipped == SkipCounts::default(), "{report:?}");
     }
 }
 
@@ -254,7 +255,7 @@ fn lengths_that_cannot_be_end_the_reading() {
     assert!(matches!(report.fault, Some(CaptureError::ByteOrder { at_byte: 0 })));
 }
 
-fn raw(packet: &[u8]) -> (usize, Skipped) {
+fn raw(packet: &[u8]) -> (usize, SkipCounts) {
     let (seen, report) = events(&ORDERS[0].pcap(0xa1b2_c3d4, 101, &[packet.to_vec()]));
     assert!(report.fault.is_none(), "{:?}", report.fault);
     (seen.len(), report.skipped)
@@ -296,13 +297,13 @@ fn whole_messages_of_a_tcp_segment_count() {
     let both = [prefixed(&QUERY), prefixed(&OTHER)].concat();
     assert_eq!(raw(&ipv4(6, &tcp(&both))).0, 2);
     for part in [&both[..both.len() - 1], &both[3..], &[0, 0]] {
-        assert_eq!(raw(&ipv4(6, &tcp(part))), (0, Skipped { tcp_parts: 1, ..Skipped::default() }));
+        assert_eq!(raw(&ipv4(6, &tcp(part))), (0, SkipCounts { tcp_parts: 1, ..SkipCounts::default() }));
     }
     assert_eq!(raw(&ipv4(6, &tcp(&[]))).1.not_dns, 1);
     let both = [ipv4(6, &tcp(&both)), ipv4(17, &udp(53, &QUERY))];
     let mut transports = Vec::new();
     read(&ORDERS[0].pcap(0xa1b2_c3d4, 101, &both)[..], &mut |event| {
-        if let Event::Message { is_tcp, .. } = event {
+        if let CaptureEvent::Message { is_tcp, .. } = event {
             transports.push(is_tcp);
         }
     });
@@ -335,7 +336,7 @@ fn a_message_cut_by_the_capture_is_shown_as_far_as_it_goes() {
     assert_eq!((seen, skipped.malformed), (0, 1));
 }
 
-/// A field of protocol buffers that has bytes.
+/// Encodes a field of bytes in protocol buffers.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![number << 3 | 2];
     out.extend([bytes.len() as u8 | 0x80, (bytes.len() >> 7) as u8]);
@@ -353,7 +354,7 @@ fn varint(number: u8, mut value: u64) -> Vec<u8> {
     out
 }
 
-/// A frame's content, with fields that are not needed around the others.
+/// Encodes the content of a frame, with unused fields around the others.
 fn dnstap_content(kind: u64) -> Vec<u8> {
     let message = [
         varint(1, kind),
@@ -373,11 +374,11 @@ fn framed(data: &[u8]) -> Vec<u8> {
 }
 
 fn dnstap_stream(kinds: &[u64]) -> Vec<u8> {
-    let mut out = dnstap::control_frame(dnstap::Control::Start);
+    let mut out = dnstap::control_frame(dnstap::ControlType::Start);
     for &kind in kinds {
         out.extend(framed(&dnstap_content(kind)));
     }
-    out.extend(dnstap::control_frame(dnstap::Control::Stop));
+    out.extend(dnstap::control_frame(dnstap::ControlType::Stop));
     out
 }
 
@@ -385,15 +386,15 @@ fn dnstap_stream(kinds: &[u64]) -> Vec<u8> {
 fn dnstap_tells_sides_and_directions() {
     let mut sides = Vec::new();
     let report = read(&dnstap_stream(&[1, 4, 5, 6, 13])[..], &mut |event| {
-        if let Event::Message { at_s, side, bytes, .. } = event {
+        if let CaptureEvent::Message { at_s, side, bytes, .. } = event {
             sides.push((side.unwrap(), at_s.unwrap() - AT_S, bytes == QUERY));
         }
     });
     let expected = [
-        (Side::Authoritative, 0, true),
-        (Side::Upstream, 1, false),
-        (Side::Client, 0, true),
-        (Side::Client, 1, false),
+        (ResolverSide::Authoritative, 0, true),
+        (ResolverSide::Upstream, 1, false),
+        (ResolverSide::Client, 0, true),
+        (ResolverSide::Client, 1, false),
     ];
     assert_eq!(sides, expected);
     assert!(report.fault.is_none() && report.skipped.others == 1);
@@ -402,7 +403,7 @@ fn dnstap_tells_sides_and_directions() {
 #[test]
 fn dnstap_that_breaks_off_or_lies_says_so() {
     let whole = dnstap_stream(&[5, 5]);
-    let stop = dnstap::control_frame(dnstap::Control::Stop).len();
+    let stop = dnstap::control_frame(dnstap::ControlType::Stop).len();
     let (seen, report) = events(&whole[..whole.len() - stop]);
     assert!(seen.len() == 2 && report.fault.is_none());
     let (seen, report) = events(&whole[..whole.len() - stop - 5]);
@@ -421,7 +422,7 @@ fn dnstap_that_breaks_off_or_lies_says_so() {
     let (_, report) = events(&other);
     assert!(matches!(report.fault, Some(CaptureError::Content(found)) if found == "Protobuf:dnstap.Dnstap"));
     let bad = [
-        dnstap::control_frame(dnstap::Control::Start),
+        dnstap::control_frame(dnstap::ControlType::Start),
         framed(&[14 << 3 | 2, 200]),
         framed(&dnstap_content(5)),
     ];
@@ -433,12 +434,12 @@ fn dnstap_that_breaks_off_or_lies_says_so() {
 fn frames_come_whole_however_they_arrive() {
     let stream = dnstap_stream(&[5, 6]);
     for step in [1, 3, 7, stream.len()] {
-        let mut frames = dnstap::Frames::default();
+        let mut frames = dnstap::FrameDecoder::default();
         let mut found = Vec::new();
         for part in stream.chunks(step) {
             frames.push(part);
             while let Some(frame) = frames.next_frame().unwrap() {
-                found.push(matches!(frame, dnstap::Frame::Data(_)));
+                found.push(matches!(frame, dnstap::DnstapFrame::Data(_)));
             }
         }
         assert_eq!(found, [false, true, true, false]);
@@ -456,7 +457,7 @@ fn a_log_counts_its_queries_and_its_other_lines() {
         line(AT_S + 3)
     );
     let (seen, report) = events(log.as_bytes());
-    assert_eq!(report.format, Some(Format::Log(LogFormat::Unbound)));
+    assert_eq!(report.format, Some(CaptureFormat::Log(LogFormat::Unbound)));
     assert_eq!(seen.iter().map(|(at_s, _)| at_s.unwrap() - AT_S).collect::<Vec<_>>(), [0, 3]);
     assert_eq!(report.skipped.others, 1);
     assert!(report.skipped.lines >= 2, "{report:?}");
@@ -471,7 +472,7 @@ fn nothing_and_nonsense_are_not_recognised() {
     ));
 }
 
-/// A capture and then the machine's fault.
+/// A capture that ends in an error of the system.
 struct Failing<'a>(&'a [u8]);
 
 impl Read for Failing<'_> {

@@ -1,4 +1,4 @@
-//! Why a call has no answer.
+//! The errors of `oarlock call`.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,11 +7,12 @@ use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
 use oarlock::table::KeyType;
 use oarlock::{BuildError, JobError};
+use oarlock_measure::{CommandError, FailureKind};
 use oarlock_server::development::DevelopmentError;
 use oarlock_wire::proto;
 use oarlock_wire::{ConnectError, LinkError, RemoteError, WireError};
 
-/// Why a call has no answer.
+/// An error of `oarlock call`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("cannot start the runtime: {0}")]
@@ -32,11 +33,11 @@ pub(crate) enum CallError {
     Job(JobError),
     #[error("the server's key: {0}")]
     Key(#[from] KeyError),
-    #[error("{name}: it has no public half: expected `oarlock call seal`, `open` or `mac`")]
+    #[error("{name}: the key has no public half: expected `oarlock call seal`, `open` or `mac`")]
     NoPublicKey { name: String },
     #[error("--scheme: expected {expected}, found {found:?}")]
     Scheme { expected: String, found: String },
-    #[error("{given} goes with {missing}: expected both, the certificate and its private key, or neither")]
+    #[error("{given} needs {missing}: expected both the certificate and its private key, or neither")]
     HalfIdentity { given: &'static str, missing: &'static str },
     #[error("--scheme {found}: the key is {key}: expected {expected}")]
     SchemeOfKey { found: String, key: String, expected: &'static str },
@@ -61,13 +62,13 @@ pub(crate) enum CallError {
     Read { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: io::Error },
-    #[error("the server answered something else than what was asked for")]
+    #[error("the server's answer belongs to another request")]
     Unexpected,
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }
 
-/// A job's error in the words of somebody who knows one server and no holders.
+/// Describes a job's error for a user who has one server and knows no holders.
 fn job_fault(error: &JobError) -> String {
     match error {
         JobError::HolderRefused { holder, reason } => format!("{holder} refused: {reason}"),
@@ -76,7 +77,7 @@ fn job_fault(error: &JobError) -> String {
     }
 }
 
-/// The next step for an address that lacks nothing but its scheme.
+/// Returns a hint for an address that lacks only its scheme.
 fn address_hint(found: &str) -> String {
     if found.is_empty() || found.contains("://") {
         return String::new();
@@ -84,26 +85,24 @@ fn address_hint(found: &str) -> String {
     format!("; https://{found} is mutual TLS, ./{found} a socket in this directory")
 }
 
-impl CallError {
-    /// True where the answer is no.
-    pub(crate) fn is_no(&self) -> bool {
-        matches!(self, Self::Job(JobError::Rejected))
-    }
-
-    /// True where the user's words or files are wrong, false where the machine or the server failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for CallError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Job(error) => error.blame() != Blame::Machine,
-            Self::Link(LinkError::Refused(fault)) => fault.blame() != proto::Blame::Machine,
-            Self::Connect(error) => {
-                !matches!(error, ConnectError::Unreachable { .. } | ConnectError::WrongOwner { .. })
+            Self::Job(JobError::Rejected) => FailureKind::AnswerNo,
+            Self::Job(error) if error.blame() == Blame::Machine => FailureKind::Machine,
+            Self::Link(LinkError::Refused(fault)) if fault.blame() != proto::Blame::Machine => {
+                FailureKind::Usage
             }
-            Self::Remote(error) => matches!(error, RemoteError::TooFewServers { .. }),
-            Self::Build(error) => !matches!(error, BuildError::NoReferee),
-            Self::Runtime(_) | Self::Link(_) | Self::Unexpected | Self::Stdout(_) | Self::Write { .. } => {
-                false
+            Self::Connect(ConnectError::Unreachable { .. } | ConnectError::WrongOwner { .. }) => {
+                FailureKind::Machine
             }
-            _ => true,
+            Self::Remote(RemoteError::TooFewServers { .. }) => FailureKind::Usage,
+            Self::Build(error) => error.kind(),
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Runtime(_) | Self::Remote(_) | Self::Link(_) | Self::Unexpected | Self::Write { .. } => {
+                FailureKind::Machine
+            }
+            _ => FailureKind::Usage,
         }
     }
 }

@@ -3,18 +3,18 @@
 use std::io::Write;
 
 use oarlock_dkim::{
-    Algorithm, KeyName, KeyRecord, RecordOptions, ascii_form, record_strings, record_text, zone_line,
+    KeyName, KeyRecord, RecordOptions, SignatureAlgorithm, ascii_form, record_strings, record_text, zone_line,
 };
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::DnsArgs;
-use crate::args::Global;
 use crate::keys::{about, place};
+use oarlock_measure::GlobalOptions;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordReport {
     /// The owner name; null without a domain and a selector.
     name: Option<String>,
     record: String,
@@ -25,21 +25,21 @@ struct Report {
     key_bits: u32,
 }
 
-pub(super) fn run(global: &Global, args: &DnsArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = place::read(&args.key, passphrase.as_ref())?;
     let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
-    let algorithm = Algorithm::of_key(&key).ok_or_else(unsuitable)?;
+    let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
-    // What a verifier will read, so that nothing is published that it cannot.
+    // The record is parsed as a verifier does it, so that no unusable record is published.
     let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
-    if algorithm == Algorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
+    if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());
     }
     about::warn(args.selector.as_deref().unwrap_or("the key"), &key);
-    let report = Report {
+    let report = RecordReport {
         name: None,
         strings: record_strings(&record).map(str::to_owned).collect(),
         record,
@@ -50,7 +50,7 @@ pub(super) fn run(global: &Global, args: &DnsArgs) -> Result<(), DkimError> {
     report.named(args)?.print(global)
 }
 
-impl Report {
+impl RecordReport {
     fn named(self, args: &DnsArgs) -> Result<Self, DkimError> {
         let form =
             |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
@@ -63,7 +63,7 @@ impl Report {
         })
     }
 
-    fn print(&self, global: &Global) -> Result<(), DkimError> {
+    fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
         let mut out = std::io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(self).map_err(std::io::Error::other)?;

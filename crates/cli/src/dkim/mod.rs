@@ -1,17 +1,16 @@
-//! `oarlock dkim`: signs and verifies mail in bulk, makes keys for it, and compares them with what stands in DNS.
+//! `oarlock dkim`: signs and verifies mail in bulk, makes keys for it, and compares them with the records in DNS.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `sign`, `verify`, `keygen`, `dns`, `check`, `bench` | the subcommands |
+//! | `sign`, `verify`, `keygen`, `dns`, `check` | the subcommands |
 //! | `own_signatures` | signatures that new ones replace |
-//! | `bulk` | messages taken in batches by any number of threads, and what came of them in order |
+//! | `bulk` | messages in batches on any number of threads, results in order |
 //! | `document` | the JSON document of results and summary |
 //! | `lookup` | key records, from DNS or from a file |
-//! | `error` | why there is no output, or not all of it |
+//! | `error` | the errors |
 
 mod args;
-mod bench;
 mod bulk;
 mod check;
 mod dns;
@@ -27,28 +26,27 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
-pub(crate) use self::bench::{Corpus, DOMAIN, Input, Kind, SELECTOR, Sizes, Task};
 pub(crate) use self::error::DkimError;
-use crate::args::Global;
-use crate::time::Time;
+use crate::time::TimePoint;
+use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
-pub(crate) fn run(global: &Global, args: &DkimArgs) -> Result<(), DkimError> {
+pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimError> {
     match &args.command {
         DkimCommand::Sign(own) => sign::run(global, own),
         DkimCommand::Verify(own) => verify::run(global, own),
         DkimCommand::Keygen(own) => keygen::run(global, own),
         DkimCommand::Dns(own) => dns::run(global, own),
         DkimCommand::Check(own) => check::run(global, own),
-        DkimCommand::Bench(own) => bench::run(global, own),
+        DkimCommand::Bench(own) => Ok(oarlock_measure::dkim::run(global, own)?),
     }
 }
 
-/// Seconds since 1970 of the time that was asked for, or now.
-fn time_s(asked: Option<Time>) -> u64 {
+/// Returns the time that was asked for, or the present, in seconds since 1970.
+fn time_s(asked: Option<TimePoint>) -> u64 {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     asked.map_or(now_s, |time| time.since_1970(now_s))
 }

@@ -7,21 +7,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use oarlock::contract::{Blame, Curve, KeyKind};
+use oarlock::contract::{Curve, KeyKind};
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
 use oarlock_dnssec::{
-    Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
+    Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
+    ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
 use oarlock_io::{check_private, read_secret};
 use oarlock_wire::{RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
-use crate::args::Global;
 use crate::call::{CallError, ServerArgs};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
@@ -30,36 +31,36 @@ pub(crate) const ZONE_SIGNING: u16 = ZONE_KEY;
 
 /// The holder of keys that live at a cryptoserver.
 const HOLDER: &str = "cryptoserver";
-/// A batch of a zone's signatures takes longer than one of a mail's.
+/// The time to wait for a batch of a zone's signatures, which is larger than one of mail.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Endings of files that stand beside a public key's.
+/// The endings of a key's files.
 const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
 
-/// How keys are opened.
+/// Options for opening keys.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct KeyFileArgs {
-    /// Encrypted keys open with the first line of this file
+    /// File whose first line is the passphrase of encrypted keys
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(crate) passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 }
 
-/// What a file does not say. What it does say must be the same.
+/// The properties that a key must have if its file does not state them. Stated ones must be the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
-    /// [RSASHA256](Algorithm::RSASHA256) for an RSA key of which nothing else is known; others say it themselves.
-    pub(crate) algorithm: Option<Algorithm>,
-    /// [`KEY_SIGNING`] where nothing else is known.
+pub(crate) struct WantedKey {
+    /// The algorithm. An RSA key without it gets [RSASHA256](DnssecAlgorithm::RSASHA256); other keys determine it.
+    pub(crate) algorithm: Option<DnssecAlgorithm>,
+    /// The flags; [`KEY_SIGNING`] if nothing else is known.
     pub(crate) flags: Option<u16>,
 }
 
 /// A key that signs a zone.
 #[derive(Clone, Debug)]
-pub(crate) struct SigningKey {
-    /// The private half, or the place where it is.
+pub(crate) struct ZoneSigningKey {
+    /// The private half, or a handle of the server that holds it.
     pub(crate) key: Key,
-    pub(crate) algorithm: Algorithm,
+    pub(crate) algorithm: DnssecAlgorithm,
     pub(crate) flags: u16,
     /// The DNSKEY's data.
     pub(crate) dnskey: Vec<u8>,
@@ -68,26 +69,26 @@ pub(crate) struct SigningKey {
     pub(crate) path: PathBuf,
 }
 
-/// Why a file is no signing key of a zone.
+/// The reason why a file is not a signing key of a zone.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeyFileError {
+pub(crate) enum SigningKeyError {
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
     Dnskey(#[from] DnskeyError),
-    #[error("it has no private half")]
+    #[error("expected a private key, found a public one")]
     Public,
     #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
     Kind(KeyKind),
     #[error("expected algorithm {expected}, found {found}")]
-    Algorithm { expected: Algorithm, found: Algorithm },
+    Algorithm { expected: DnssecAlgorithm, found: DnssecAlgorithm },
     #[error("expected flags {expected}, found {found}")]
     Flags { expected: u16, found: u16 },
     #[error("{} has no DNSKEY of {zone}", path.display())]
-    NoDnskey { path: PathBuf, zone: NameBuf },
+    NoDnskey { path: PathBuf, zone: DomainNameBuf },
     #[error("{} is the public half of another key", path.display())]
     OtherKey { path: PathBuf },
-    #[error("a DNSKEY with flags {0}, which are no zone key's")]
+    #[error("expected a DNSKEY with the zone flag (256), found flags {0}")]
     NoZoneKey(u16),
     #[error(transparent)]
     Server(#[from] CallError),
@@ -95,14 +96,13 @@ pub(crate) enum KeyFileError {
     Remote(#[from] RemoteError),
 }
 
-impl KeyFileError {
-    /// True where the user's words or files are wrong, false where the machine or a server failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for SigningKeyError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Key(error) => error.blame() == Blame::Caller,
-            Self::Server(error) => error.is_users(),
-            Self::Remote(_) => false,
-            _ => true,
+            Self::Key(error) => error.kind(),
+            Self::Server(error) => error.kind(),
+            Self::Remote(_) => FailureKind::Machine,
+            _ => FailureKind::Usage,
         }
     }
 }
@@ -111,7 +111,7 @@ impl KeyFileError {
 pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
-    /// Once a file has named a key there.
+    /// The server, once a file has named a key there.
     remote: OnceCell<RemoteHolder>,
 }
 
@@ -133,9 +133,9 @@ impl KeyFiles {
     pub(crate) fn load(
         &self,
         path: &Path,
-        zone: Name<'_>,
-        wanted: Wanted,
-    ) -> Result<SigningKey, super::DnssecError> {
+        zone: DomainName<'_>,
+        wanted: WantedKey,
+    ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
         let unread = |error| super::DnssecError::Read { path: private.clone(), error };
         let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
@@ -150,7 +150,7 @@ impl KeyFiles {
     }
 
     /// An accelerator's builder that knows of the server, where a key is there.
-    pub(crate) fn builder(&self, global: &Global) -> AcceleratorBuilder {
+    pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
         self.remote
             .get()
             .iter()
@@ -161,12 +161,12 @@ impl KeyFiles {
         &self,
         path: &Path,
         bytes: &[u8],
-        zone: Name<'_>,
-        wanted: Wanted,
-    ) -> Result<SigningKey, KeyFileError> {
+        zone: DomainName<'_>,
+        wanted: WantedKey,
+    ) -> Result<ZoneSigningKey, SigningKeyError> {
         let (key, stated) = self.key(bytes)?;
         if !is_private(&key) {
-            return Err(KeyFileError::Public);
+            return Err(SigningKeyError::Public);
         }
         let public = public_path(path);
         let beside = match fs::read(&public) {
@@ -178,26 +178,26 @@ impl KeyFiles {
         let algorithm = algorithm.map_or_else(|| usual_algorithm(&key), Ok)?;
         let flags = match (wanted.flags, known.map(|known| known.flags)) {
             (Some(expected), Some(found)) if expected != found => {
-                return Err(KeyFileError::Flags { expected, found });
+                return Err(SigningKeyError::Flags { expected, found });
             }
             (wanted, known) => wanted.or(known).unwrap_or(KEY_SIGNING),
         };
-        SigningKey::new(key, algorithm, flags, path)
+        ZoneSigningKey::new(key, algorithm, flags, path)
     }
 
     /// The key, and the algorithm where the file says it.
-    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<Algorithm>), KeyFileError> {
+    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), SigningKeyError> {
         if is_reference(bytes) {
             return Ok((self.held(bytes)?, None));
         }
         if bind::is_bind(bytes) {
             let file = bind::import(bytes)?;
-            return Ok((file.key, Some(Algorithm(file.algorithm))));
+            return Ok((file.key, Some(DnssecAlgorithm(file.algorithm))));
         }
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
     }
 
-    fn held(&self, bytes: &[u8]) -> Result<Key, KeyFileError> {
+    fn held(&self, bytes: &[u8]) -> Result<Key, SigningKeyError> {
         let Reference { name, spki } = Reference::parse_pem(bytes)?;
         let remote = self.remote()?;
         match spki {
@@ -206,7 +206,7 @@ impl KeyFiles {
         }
     }
 
-    fn remote(&self) -> Result<&RemoteHolder, KeyFileError> {
+    fn remote(&self) -> Result<&RemoteHolder, SigningKeyError> {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
@@ -218,12 +218,17 @@ impl KeyFiles {
     }
 }
 
-impl SigningKey {
+impl ZoneSigningKey {
     /// # Errors
     /// The key is not of the algorithm.
-    pub(crate) fn new(key: Key, algorithm: Algorithm, flags: u16, path: &Path) -> Result<Self, KeyFileError> {
+    pub(crate) fn new(
+        key: Key,
+        algorithm: DnssecAlgorithm,
+        flags: u16,
+        path: &Path,
+    ) -> Result<Self, SigningKeyError> {
         if flags & ZONE_KEY == 0 {
-            return Err(KeyFileError::NoZoneKey(flags));
+            return Err(SigningKeyError::NoZoneKey(flags));
         }
         let dnskey = dnskey_rdata(flags, algorithm, &key)?;
         let key_tag = Dnskey::parse(&dnskey)?.key_tag();
@@ -272,42 +277,44 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
 }
 
 /// The data of the zone's DNSKEY in a file, which must be the key's own.
-fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<u8>, KeyFileError> {
-    let none = || KeyFileError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
+    let none = || SigningKeyError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
     let records = key_text::records(text);
-    let is_own = |record: &Record<'_>| record.rtype == Type::DNSKEY && record.owner == zone.name();
+    let is_own = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY && record.owner == zone.name();
     let record = records.iter().find(is_own).ok_or_else(none)?;
     let dnskey = Dnskey::parse(record.data)?;
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
         Ok(own) if own == record.data => Ok(own),
-        _ => Err(KeyFileError::OtherKey { path: path.to_owned() }),
+        _ => Err(SigningKeyError::OtherKey { path: path.to_owned() }),
     }
 }
 
-/// What was asked for, what the private key's file says and what the DNSKEY beside it: all that is known must be the same.
+/// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are known must be equal.
 fn agreed(
-    wanted: Option<Algorithm>,
-    stated: Option<Algorithm>,
-    beside: Option<Algorithm>,
-) -> Result<Option<Algorithm>, KeyFileError> {
+    wanted: Option<DnssecAlgorithm>,
+    stated: Option<DnssecAlgorithm>,
+    beside: Option<DnssecAlgorithm>,
+) -> Result<Option<DnssecAlgorithm>, SigningKeyError> {
     let mut agreed = wanted;
     for found in [stated, beside].into_iter().flatten() {
         match agreed {
-            Some(expected) if expected != found => return Err(KeyFileError::Algorithm { expected, found }),
+            Some(expected) if expected != found => {
+                return Err(SigningKeyError::Algorithm { expected, found });
+            }
             _ => agreed = Some(found),
         }
     }
     Ok(agreed)
 }
 
-fn usual_algorithm(key: &Key) -> Result<Algorithm, KeyFileError> {
+fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, SigningKeyError> {
     match key.kind() {
-        KeyKind::RsaPrivate(_) => Ok(Algorithm::RSASHA256),
-        KeyKind::EcPrivate(Curve::P256) => Ok(Algorithm::ECDSAP256SHA256),
-        KeyKind::EcPrivate(Curve::P384) => Ok(Algorithm::ECDSAP384SHA384),
-        KeyKind::Ed25519Private => Ok(Algorithm::ED25519),
-        other => Err(KeyFileError::Kind(other)),
+        KeyKind::RsaPrivate(_) => Ok(DnssecAlgorithm::RSASHA256),
+        KeyKind::EcPrivate(Curve::P256) => Ok(DnssecAlgorithm::ECDSAP256SHA256),
+        KeyKind::EcPrivate(Curve::P384) => Ok(DnssecAlgorithm::ECDSAP384SHA384),
+        KeyKind::Ed25519Private => Ok(DnssecAlgorithm::ED25519),
+        other => Err(SigningKeyError::Kind(other)),
     }
 }
 

@@ -1,14 +1,14 @@
-//! Why there is no key.
+//! The errors of `oarlock keys`.
 
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::contract::Blame;
 use oarlock::keys::KeyError;
+use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::KeyFileError;
 use oarlock_server::development::DevelopmentError;
 
-/// Why there is no key, or not all of them.
+/// An error of `oarlock keys`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeysError {
     #[error(transparent)]
@@ -25,11 +25,11 @@ pub(crate) enum KeysError {
     Key { path: PathBuf, error: KeyError },
     #[error("{}: {error}", path.display())]
     Records { path: PathBuf, error: KeyFileError },
-    #[error("{}: longer than {max} bytes, which is more than a file of keys may have", path.display())]
+    #[error("{}: longer than {max} bytes, the largest allowed file of keys", path.display())]
     LongRecords { path: PathBuf, max: usize },
     #[error("{} exists: --force replaces it", path.display())]
     Exists { path: PathBuf },
-    #[error("{} has the same name but for its ending: remove it first", path.display())]
+    #[error("{} has the same name with another ending: remove it first", path.display())]
     Twin { path: PathBuf },
     #[error("{} has a key named {name:?}: --name gives another name, --force replaces it", path.display())]
     NameTaken { path: PathBuf, name: String },
@@ -45,18 +45,18 @@ pub(crate) enum KeysError {
     Stdout(#[from] io::Error),
 }
 
-impl KeysError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for KeysError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Development(error) => matches!(error, DevelopmentError::NoDirectory),
-            Self::Generate(error) | Self::Key { error, .. } => error.blame() == Blame::Caller,
-            Self::Write { .. } | Self::Stdout(_) => false,
-            _ => true,
+            Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
+            Self::Generate(error) | Self::Key { error, .. } => error.kind(),
+            Self::Development(_) | Self::Write { .. } => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            _ => FailureKind::Usage,
         }
     }
 }
 
 fn files(count: usize) -> String {
-    crate::table::count(count as u64, "file")
+    oarlock_measure::table::count(count as u64, "file")
 }

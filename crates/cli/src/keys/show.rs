@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 
-use super::about::{self, About};
+use super::about::{self, KeySummary};
 use super::args::ShowArgs;
 use super::{KeysError, place};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {
         return Err(KeysError::Usage("--pem or --reference, and --json: stdout carries one of them alone"));
     }
@@ -32,7 +32,7 @@ pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
         return Ok(io::stdout().write_all(reference.as_bytes())?);
     }
     about::warn(&name, key_of(&material));
-    let about = About { public_key: Some(public), ..About::material(&name, &material, &path) };
+    let about = KeySummary { public_key: Some(public), ..KeySummary::material(&name, &material, &path) };
     Ok(about.print(global)?)
 }
 
@@ -40,16 +40,16 @@ fn reference(name: &str, key: &Key) -> Result<String, KeyError> {
     Reference { name: name.to_owned(), spki: Some(export::spki_der(key)?) }.to_pem()
 }
 
-/// The key whose public half is shown: of a share that of all shares together.
-fn key_of(material: &Material) -> &Key {
+/// Returns the key whose public half is shown. For a share it is the key of all shares together.
+fn key_of(material: &KeyMaterial) -> &Key {
     match material {
-        Material::Key(key) => key,
-        Material::Share(share) => share.public().public(),
+        KeyMaterial::Key(key) => key,
+        KeyMaterial::Share(share) => share.public().public(),
     }
 }
 
 impl ShowArgs {
-    /// A file that is there, unless a directory was named: then it is a name in that.
+    /// Returns the file of the key. With --directory it is the name of a key there, else a file if one exists.
     fn path(&self) -> Result<PathBuf, KeysError> {
         let is_name = self.key.to_str().filter(|name| oarlock_io::is_key_name(name));
         let is_file = self.key == Path::new("-") || (self.key.exists() && !self.key.is_dir());

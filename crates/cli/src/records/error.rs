@@ -1,13 +1,14 @@
-//! Why there is no output, or not all of it.
+//! The errors of `oarlock records`.
 
 use std::io;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock::table::TableError;
+use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{KeyFileError, PlanError, RunError};
 
-/// Why a file was not done, or not wholly.
+/// An error of `oarlock records`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordsError {
     #[error(transparent)]
@@ -34,7 +35,7 @@ pub(crate) enum RecordsError {
     Plan(PlanError),
     #[error("{0}")]
     Usage(&'static str),
-    #[error("{} is the input: it would be lost", path.display())]
+    #[error("{} is the input and would be overwritten: expected another output", path.display())]
     OverInput { path: PathBuf },
     #[error("cannot write {}: {error}", path.display())]
     Create { path: PathBuf, error: io::Error },
@@ -44,20 +45,21 @@ pub(crate) enum RecordsError {
     Run(#[from] RunError),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
-    #[error("{rejected} of {} rejected{hint}", crate::table::count(*.rows, "row"))]
+    #[error("{rejected} of {} rejected{hint}", oarlock_measure::table::count(*.rows, "row"))]
     Rejected { rejected: u64, rows: u64, hint: &'static str },
-    /// Another thread has failed, and says why.
+    /// Another thread has failed and reports the reason.
     #[error("stopped")]
     Stopped,
 }
 
-impl RecordsError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for RecordsError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Build(error) => !matches!(error, BuildError::NoReferee),
-            Self::Read { .. } | Self::Write { .. } | Self::Run(_) | Self::Stdout(_) | Self::Stopped => false,
-            _ => true,
+            Self::Rejected { .. } => FailureKind::AnswerNo,
+            Self::Build(error) => error.kind(),
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Read { .. } | Self::Write { .. } | Self::Run(_) | Self::Stopped => FailureKind::Machine,
+            _ => FailureKind::Usage,
         }
     }
 }

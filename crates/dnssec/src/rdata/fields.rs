@@ -1,11 +1,11 @@
-//! What data of each type are made of, from the first byte on.
+//! The fields of each type's data, in order.
 
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 
-/// A part of a record's data.
+/// A field of a record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    /// A number of 8, 16 or 32 bits.
+pub(super) enum DataField {
+    /// Numbers of 8, 16 or 32 bits.
     Byte,
     Short,
     Long,
@@ -15,7 +15,7 @@ pub(super) enum Field {
     Period,
     /// A point in time, 32 bits. RFC 4034 3.2.
     Time,
-    /// A type of record.
+    /// The type of a record.
     Covered,
     /// Numbers with mnemonics.
     Algorithm,
@@ -27,11 +27,11 @@ pub(super) enum Field {
     KeyProtocol,
     Ip4,
     Ip6,
-    /// A name that canonical form has in small letters. RFC 4034 6.2.
+    /// A name that is in lower case in canonical form. RFC 4034 6.2.
     Name,
-    /// A name that stays as it is. RFC 6840 5.1.
+    /// A name that keeps its case. RFC 6840 5.1.
     NameKept,
-    /// A string of up to 255 bytes after its length; at most one; one or more, to the end.
+    /// Strings of up to 255 bytes after their length: one, at most one, or at least one up to the end.
     Text,
     OptionalText,
     Texts,
@@ -39,112 +39,129 @@ pub(super) enum Field {
     Regexp,
     /// Letters and digits after their length.
     Tag,
-    /// Bytes to the end, as a string, quoted or not; as a quoted string only. RFC 7553 4.4.
+    /// Bytes up to the end, as a string that may be quoted, or as a quoted string only. RFC 7553 4.4.
     Quoted,
     Uri,
-    /// Bytes to the end, at least one.
+    /// Bytes up to the end, at least one.
     Base64,
     Hex,
-    /// Bytes to the end, or none.
+    /// Bytes up to the end, possibly none.
     OptionalBase64,
     OptionalHex,
-    /// The same, with `-` for none.
+    /// Bytes up to the end, with `-` for none.
     Base64OrHyphen,
-    /// Bytes after their length: in hex or `-`, in base32hex and at least one. RFC 5155 3.3.
+    /// Bytes after their length: in hex or `-`, or in base32hex and at least one. RFC 5155 3.3.
     Salt,
     Hash,
-    /// Types as windows of bits, to the end; at least one of them. RFC 4034 4.1.2.
+    /// Types as windows of bits up to the end, possibly none or at least one. RFC 4034 4.1.2.
     Types,
     SomeTypes,
-    /// Types below 128 as bits, to the end. RFC 2535 5.2.
+    /// Types below 128 as bits, up to the end. RFC 2535 5.2.
     OldTypes,
     /// 6 or 8 bytes with hyphens. RFC 7043.
     Eui48,
     Eui64,
     /// 64 bits as four numbers. RFC 6742.
     Locator,
-    /// Bytes to the end, in hex after `0x`. RFC 1706.
+    /// Bytes up to the end, in hex after `0x`. RFC 1706.
     Nsap,
     /// At least four digits after their length. RFC 1183 3.1.
     Psdn,
-    /// Protocol and services, to the end. RFC 1035 3.4.2.
+    /// A protocol and its services, up to the end. RFC 1035 3.4.2.
     Services,
-    /// An ATM address after its format, to the end. ATM Forum, af-saa-0069.
+    /// An ATM address after its format, up to the end. ATM Forum, af-saa-0069.
     Atm,
-    /// Length of a prefix, what of an address is behind it, and the prefix's name. RFC 2874 3.1.
+    /// The length of a prefix, the rest of the address, and the name of the prefix. RFC 2874 3.1.
     AddressSuffix,
-    /// RFC 3123, to the end.
+    /// Address prefixes up to the end. RFC 3123.
     Prefixes,
-    /// RFC 1876.
+    /// A location on Earth. RFC 1876.
     Location,
     /// Kind of gateway, algorithm and gateway. RFC 4025 2.1.
     Gateway,
     /// Discovery bit, kind of relay and relay. RFC 8777 4.2.
     Relay,
-    /// Host identity, key and servers, to the end. RFC 8005.
+    /// A host identity, its key and its servers, up to the end. RFC 8005.
     HostIdentity,
-    /// Parameters of a service, to the end. RFC 9460 2.2.
+    /// Service parameters up to the end. RFC 9460 2.2.
     Parameters,
 }
 
-/// The fields of a type; none where its text is not known.
-pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
-    use Field::*;
+/// Returns the fields of a type, or None if this crate does not know its text.
+pub(super) fn fields(rtype: RecordType) -> Option<&'static [DataField]> {
+    use DataField::*;
     Some(match rtype {
-        Type::A => &[Ip4],
-        Type::AAAA => &[Ip6],
-        Type::NS | Type::MD | Type::MF | Type::CNAME | Type::MB | Type::MG | Type::MR | Type::PTR => &[Name],
-        Type::DNAME | Type::NSAP_PTR => &[Name],
-        Type::SOA => &[Name, Name, Long, Period, Period, Period, Period],
-        Type::MX | Type::AFSDB | Type::RT | Type::KX => &[Short, Name],
-        Type::TXT | Type::SPF | Type::AVC | Type::RESINFO | Type::WALLET | Type::NINFO | Type::CLA => {
-            &[Texts]
+        RecordType::A => &[Ip4],
+        RecordType::AAAA => &[Ip6],
+        RecordType::NS
+        | RecordType::MD
+        | RecordType::MF
+        | RecordType::CNAME
+        | RecordType::MB
+        | RecordType::MG
+        | RecordType::MR
+        | RecordType::PTR => &[Name],
+        RecordType::DNAME | RecordType::NSAP_PTR => &[Name],
+        RecordType::SOA => &[Name, Name, Long, Period, Period, Period, Period],
+        RecordType::MX | RecordType::AFSDB | RecordType::RT | RecordType::KX => &[Short, Name],
+        RecordType::TXT
+        | RecordType::SPF
+        | RecordType::AVC
+        | RecordType::RESINFO
+        | RecordType::WALLET
+        | RecordType::NINFO
+        | RecordType::CLA => &[Texts],
+        RecordType::RRSIG | RecordType::SIG => {
+            &[Covered, Algorithm, Byte, Long, Time, Time, Short, Name, Base64]
         }
-        Type::RRSIG | Type::SIG => &[Covered, Algorithm, Byte, Long, Time, Time, Short, Name, Base64],
-        Type::NSEC => &[NameKept, SomeTypes],
-        Type::NSEC3 => &[Byte, Byte, Short, Salt, Hash, Types],
-        Type::NSEC3PARAM => &[Byte, Byte, Short, Salt],
-        Type::DNSKEY | Type::CDNSKEY | Type::RKEY => &[KeyFlags, KeyProtocol, Algorithm, Base64],
-        Type::KEY => &[KeyFlags, KeyProtocol, Algorithm, OptionalBase64],
-        Type::DS | Type::CDS | Type::DLV | Type::TA => &[Short, Algorithm, Digest, Hex],
-        Type::HINFO => &[Text, Text],
-        Type::MINFO | Type::RP => &[Name, Name],
-        Type::X25 => &[Psdn],
-        Type::ISDN => &[Text, OptionalText],
-        Type::NSAP => &[Nsap],
-        Type::PX => &[Short, Name, Name],
-        Type::GPOS => &[Text, Text, Text],
-        Type::LOC => &[Location],
-        Type::NXT => &[Name, OldTypes],
-        Type::SRV => &[Short, Short, Short, Name],
-        Type::NAPTR => &[Short, Short, Text, Text, Regexp, Name],
-        Type::CERT => &[CertKind, Short, Algorithm, Base64],
-        Type::APL => &[Prefixes],
-        Type::SSHFP => &[Byte, Byte, OptionalHex],
-        Type::IPSECKEY => &[Byte, Gateway, Base64],
-        Type::DHCID | Type::OPENPGPKEY | Type::HHIT | Type::BRID => &[Base64],
-        Type::TLSA | Type::SMIMEA => &[Byte, Byte, Byte, Hex],
-        Type::HIP => &[HostIdentity],
-        Type::TALINK => &[NameKept, NameKept],
-        Type::CSYNC => &[Long, Short, Types],
-        Type::ZONEMD => &[Long, Byte, Byte, Hex],
-        Type::SVCB | Type::HTTPS => &[Short, NameKept, Parameters],
-        Type::DSYNC => &[Covered, Notify, Short, NameKept],
-        Type::NID | Type::L64 => &[Short, Locator],
-        Type::L32 => &[Short, Ip4],
-        Type::LP => &[Short, NameKept],
-        Type::EUI48 => &[Eui48],
-        Type::EUI64 => &[Eui64],
-        Type::IPN => &[Node],
-        Type::URI => &[Short, Short, Uri],
-        Type::CAA => &[Byte, Tag, Quoted],
-        Type::AMTRELAY => &[Byte, Relay],
-        Type::WKS => &[Ip4, Services],
-        Type::EID | Type::NIMLOC => &[Hex],
-        Type::ATMA => &[Atm],
-        Type::A6 => &[AddressSuffix],
-        Type::SINK => &[Byte, Byte, Byte, OptionalBase64],
-        Type::DOA => &[Long, Long, Byte, Text, Base64OrHyphen],
+        RecordType::NSEC => &[NameKept, SomeTypes],
+        RecordType::NSEC3 => &[Byte, Byte, Short, Salt, Hash, Types],
+        RecordType::NSEC3PARAM => &[Byte, Byte, Short, Salt],
+        RecordType::DNSKEY | RecordType::CDNSKEY | RecordType::RKEY => {
+            &[KeyFlags, KeyProtocol, Algorithm, Base64]
+        }
+        RecordType::KEY => &[KeyFlags, KeyProtocol, Algorithm, OptionalBase64],
+        RecordType::DS | RecordType::CDS | RecordType::DLV | RecordType::TA => {
+            &[Short, Algorithm, Digest, Hex]
+        }
+        RecordType::HINFO => &[Text, Text],
+        RecordType::MINFO | RecordType::RP => &[Name, Name],
+        RecordType::X25 => &[Psdn],
+        RecordType::ISDN => &[Text, OptionalText],
+        RecordType::NSAP => &[Nsap],
+        RecordType::PX => &[Short, Name, Name],
+        RecordType::GPOS => &[Text, Text, Text],
+        RecordType::LOC => &[Location],
+        RecordType::NXT => &[Name, OldTypes],
+        RecordType::SRV => &[Short, Short, Short, Name],
+        RecordType::NAPTR => &[Short, Short, Text, Text, Regexp, Name],
+        RecordType::CERT => &[CertKind, Short, Algorithm, Base64],
+        RecordType::APL => &[Prefixes],
+        RecordType::SSHFP => &[Byte, Byte, OptionalHex],
+        RecordType::IPSECKEY => &[Byte, Gateway, Base64],
+        RecordType::DHCID | RecordType::OPENPGPKEY | RecordType::HHIT | RecordType::BRID => &[Base64],
+        RecordType::TLSA | RecordType::SMIMEA => &[Byte, Byte, Byte, Hex],
+        RecordType::HIP => &[HostIdentity],
+        RecordType::TALINK => &[NameKept, NameKept],
+        RecordType::CSYNC => &[Long, Short, Types],
+        RecordType::ZONEMD => &[Long, Byte, Byte, Hex],
+        RecordType::SVCB | RecordType::HTTPS => &[Short, NameKept, Parameters],
+        RecordType::DSYNC => &[Covered, Notify, Short, NameKept],
+        RecordType::NID | RecordType::L64 => &[Short, Locator],
+        RecordType::L32 => &[Short, Ip4],
+        RecordType::LP => &[Short, NameKept],
+        RecordType::EUI48 => &[Eui48],
+        RecordType::EUI64 => &[Eui64],
+        RecordType::IPN => &[Node],
+        RecordType::URI => &[Short, Short, Uri],
+        RecordType::CAA => &[Byte, Tag, Quoted],
+        RecordType::AMTRELAY => &[Byte, Relay],
+        RecordType::WKS => &[Ip4, Services],
+        RecordType::EID | RecordType::NIMLOC => &[Hex],
+        RecordType::ATMA => &[Atm],
+        RecordType::A6 => &[AddressSuffix],
+        RecordType::SINK => &[Byte, Byte, Byte, OptionalBase64],
+        RecordType::DOA => &[Long, Long, Byte, Text, Base64OrHyphen],
         _ => return None,
     })
 }

@@ -5,21 +5,21 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::parse::address as address_of;
 use super::print as text;
 use super::wire::DataError;
-use crate::zone::entries::Words;
-use crate::zone::word::{Word, digits};
+use crate::zone::entries::EntryWords;
+use crate::zone::word::{EntryWord, digits};
 use crate::zone::{EntryError, Read};
 
 const EXPECTED: &str = "a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32";
 
 /// Reads prefixes up to the entry's end.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     while let Some(word) = words.next()? {
         prefix(word, out).ok_or_else(|| EntryError::word(word, EXPECTED))?;
     }
     Ok(())
 }
 
-fn prefix(word: Word<'_>, out: &mut Vec<u8>) -> Option<()> {
+fn prefix(word: EntryWord<'_>, out: &mut Vec<u8>) -> Option<()> {
     let (is_negated, text) = match word.bytes() {
         [b'!', text @ ..] => (true, text),
         text => (false, text),
@@ -41,7 +41,7 @@ fn prefix(word: Word<'_>, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Family, length of the prefix, whether it is negated, and bytes of the address that are not all zero.
+/// The family, the length of the prefix, its negation, and the address without trailing zero bytes.
 type Prefix<'d> = (u16, u8, bool, &'d [u8]);
 
 fn first(rest: &[u8]) -> Option<(Prefix<'_>, &[u8])> {

@@ -1,127 +1,132 @@
-//! Signatures of many sets, verified side by side.
+//! The signatures of many sets, verified in batches.
 
 use oarlock::contract::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
 use smallvec::SmallVec;
 
-use super::Verifier;
-use super::finding::{Reason, Report, Severity};
+use super::ZoneVerifier;
+use super::finding::{FindingReason, Severity, VerifyReport};
 use super::keys::ZoneKey;
-use crate::algorithm::Algorithm;
-use crate::dnskey::PublicKey;
+use crate::algorithm::DnssecAlgorithm;
+use crate::dnskey::ZonePublicKey;
 use crate::messages::Messages;
 use crate::rrsig::{Rrsig, Validity, signed_labels};
-use crate::rtype::Type;
-use crate::sets::Set;
+use crate::rtype::RecordType;
+use crate::sets::RecordSet;
 
-/// Bytes of messages that are kept until they are verified.
+/// The number of message bytes that are kept before they are verified.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Sets whose signatures are verified together.
+/// The sets whose signatures are verified together.
 #[derive(Debug, Default)]
-pub(super) struct Batch<'z> {
-    sets: Vec<Signed<'z>>,
-    /// What each signature signs.
+pub(super) struct SignatureBatch<'z> {
+    sets: Vec<SignedSet<'z>>,
+    /// The messages of the signatures.
     messages: Messages,
-    trials: Vec<Trial<'z>>,
-    /// Of all sets, in their order.
-    outcomes: Vec<Outcome>,
+    trials: Vec<KeyTrial<'z>>,
+    /// The outcomes of all signatures, set by set.
+    outcomes: Vec<SignatureOutcome>,
 }
 
-/// A set that has to be signed, and where its signatures' outcomes begin.
+/// A set that must be signed, and the index of its first outcome.
 #[derive(Debug)]
-struct Signed<'z> {
-    set: Set<'z>,
+struct SignedSet<'z> {
+    set: RecordSet<'z>,
     outcomes: usize,
 }
 
-/// What came of a signature.
+/// The outcome of a signature.
 #[derive(Debug)]
-struct Outcome {
+struct SignatureOutcome {
     row: u32,
-    /// None where the record is no signature's.
+    /// The key tag; None if the data of the RRSIG is malformed.
     tag: Option<u16>,
-    algorithm: Algorithm,
-    verdict: Verdict,
+    algorithm: DnssecAlgorithm,
+    verdict: SignatureVerdict,
 }
 
 #[derive(Clone, Debug)]
-enum Verdict {
+enum SignatureVerdict {
     Good,
-    Bad(Reason),
-    /// Nobody can tell.
+    Bad(FindingReason),
+    /// The algorithm or the key is not supported.
     Unsupported,
 }
 
-/// A signature to be tried with a key.
+/// A signature and the key that is tried next.
 #[derive(Debug)]
-struct Trial<'z> {
+struct KeyTrial<'z> {
     outcome: usize,
     key: usize,
     tried: usize,
-    covered: Type,
+    covered: RecordType,
     message: usize,
     signature: &'z [u8],
 }
 
-impl<'z> Batch<'z> {
-    /// Takes a set that has to be signed.
+impl<'z> SignatureBatch<'z> {
+    /// Adds a set that must be signed.
     ///
     /// # Errors
-    /// More than 4 GiB are signed.
+    /// The messages exceed 4 GiB.
     pub(super) fn add(
         &mut self,
-        verifier: &Verifier<'z>,
-        set: Set<'z>,
-        report: &mut Report,
+        verifier: &ZoneVerifier<'z>,
+        set: RecordSet<'z>,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         if set.records.is_empty() {
             for row in set.signatures {
-                report.add(set.owner, set.rtype, Some(*row), Reason::NothingSigned);
+                report.add(set.owner, set.rtype, Some(*row), FindingReason::NothingSigned);
             }
             return Ok(());
         }
         report.counts.signed_sets += 1;
-        self.sets.push(Signed { set, outcomes: self.outcomes.len() });
+        self.sets.push(SignedSet { set, outcomes: self.outcomes.len() });
         let max = verifier.settings.max_signatures;
         for &row in set.signatures.iter().take(max) {
             self.add_signature(verifier, set, row, report)?;
         }
         if let Some(row) = set.signatures.get(max) {
-            let reason = Reason::TooManySignatures { found: set.signatures.len(), max };
+            let reason = FindingReason::TooManySignatures { found: set.signatures.len(), max };
             report.add(set.owner, set.rtype, Some(*row), reason);
         }
         Ok(())
     }
 
-    /// True where it is time to verify what was taken, lest it takes too much memory.
+    /// Returns true if the batch should be verified now, to bound its memory.
     pub(super) fn is_full(&self) -> bool {
         self.messages.len_bytes() > BATCH_BYTES
     }
 
     fn add_signature(
         &mut self,
-        verifier: &Verifier<'z>,
-        set: Set<'z>,
+        verifier: &ZoneVerifier<'z>,
+        set: RecordSet<'z>,
         row: u32,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         let record = verifier.sets.records().get(row as usize);
         let rrsig = match Rrsig::read(record.data) {
             Ok(rrsig) => rrsig,
             Err(error) => {
-                let verdict = Verdict::Bad(Reason::MalformedSignature(error));
-                self.outcomes.push(Outcome { row, tag: None, algorithm: Algorithm(0), verdict });
+                let verdict = SignatureVerdict::Bad(FindingReason::MalformedSignature(error));
+                self.outcomes.push(SignatureOutcome {
+                    row,
+                    tag: None,
+                    algorithm: DnssecAlgorithm(0),
+                    verdict,
+                });
                 return Ok(());
             }
         };
         if record.ttl != set.ttl() {
-            let reason = Reason::SignatureTtl { expected: set.ttl(), found: record.ttl };
+            let reason = FindingReason::SignatureTtl { expected: set.ttl(), found: record.ttl };
             report.add(set.owner, set.rtype, Some(row), reason).key_tag = Some(rrsig.key_tag);
         }
-        let algorithm = Algorithm(rrsig.algorithm);
-        // Until something else is known of it.
-        let mut verdict = Verdict::Bad(Reason::BadSignature);
+        let algorithm = DnssecAlgorithm(rrsig.algorithm);
+        // The verdict until a key verifies the signature.
+        let mut verdict = SignatureVerdict::Bad(FindingReason::BadSignature);
         match candidate(verifier, set, &rrsig) {
             Ok(key) => {
                 let digest = algorithm.message_digest();
@@ -129,23 +134,24 @@ impl<'z> Batch<'z> {
                 let message = self.messages.push(digest, write)?;
                 let outcome = self.outcomes.len();
                 let (covered, signature) = (set.rtype, rrsig.signature);
-                self.trials.push(Trial { outcome, key, tried: 1, covered, message, signature });
+                self.trials.push(KeyTrial { outcome, key, tried: 1, covered, message, signature });
             }
             Err(other) => verdict = other,
         }
-        self.outcomes.push(Outcome { row, tag: Some(rrsig.key_tag), algorithm, verdict });
+        self.outcomes.push(SignatureOutcome { row, tag: Some(rrsig.key_tag), algorithm, verdict });
         Ok(())
     }
 
-    /// Tries all signatures, those that fail with the next key of their tag, and reports.
+    /// Verifies all signatures and reports the outcomes. A signature that fails is tried with the next key of its
+    /// tag.
     ///
     /// # Errors
-    /// The machine failed.
+    /// An engine failed.
     pub(super) fn verify(
         mut self,
-        verifier: &Verifier<'_>,
+        verifier: &ZoneVerifier<'_>,
         accelerator: &Accelerator,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         let mut trials = std::mem::take(&mut self.trials);
         self.messages.hash(accelerator)?;
@@ -155,7 +161,7 @@ impl<'z> Batch<'z> {
             let mut again = Vec::new();
             for (trial, is_good) in trials.into_iter().zip(verdicts) {
                 if is_good {
-                    self.outcomes[trial.outcome].verdict = Verdict::Good;
+                    self.outcomes[trial.outcome].verdict = SignatureVerdict::Good;
                 } else if let Some(next) = self.next_trial(verifier, trial) {
                     again.push(next);
                 }
@@ -169,12 +175,12 @@ impl<'z> Batch<'z> {
         Ok(())
     }
 
-    /// Which of the trials succeed.
+    /// Returns true for each trial that succeeds.
     fn try_all(
         &self,
-        verifier: &Verifier<'_>,
+        verifier: &ZoneVerifier<'_>,
         accelerator: &Accelerator,
-        trials: &[Trial<'_>],
+        trials: &[KeyTrial<'_>],
     ) -> Result<Vec<bool>, JobError> {
         let signatures = trials
             .iter()
@@ -182,8 +188,8 @@ impl<'z> Batch<'z> {
         verify_all(accelerator, signatures)
     }
 
-    /// The trial with the next key of the tag; none where there is none, or where enough were tried.
-    fn next_trial<'t>(&mut self, verifier: &Verifier<'_>, trial: Trial<'t>) -> Option<Trial<'t>> {
+    /// Returns the trial with the next key of the tag. Returns None after the last key, or at the limit of tries.
+    fn next_trial<'t>(&mut self, verifier: &ZoneVerifier<'_>, trial: KeyTrial<'t>) -> Option<KeyTrial<'t>> {
         let outcome = &mut self.outcomes[trial.outcome];
         let tag = outcome.tag?;
         let may_sign = |at: &usize| verifier.keys.may_sign(*at, trial.covered);
@@ -191,17 +197,17 @@ impl<'z> Batch<'z> {
         let key = next.next()?;
         if trial.tried == verifier.settings.max_keys {
             let keys = trial.tried + 1 + next.count();
-            outcome.verdict = Verdict::Bad(Reason::TooManyKeys { tried: trial.tried, keys });
+            outcome.verdict = SignatureVerdict::Bad(FindingReason::TooManyKeys { tried: trial.tried, keys });
             return None;
         }
-        Some(Trial { key, tried: trial.tried + 1, ..trial })
+        Some(KeyTrial { key, tried: trial.tried + 1, ..trial })
     }
 }
 
-/// True where a signature over `signed` is that of a key.
+/// Returns true if a signature over `signed` is that of a key.
 ///
 /// # Errors
-/// The machine failed.
+/// An engine failed.
 pub(super) fn signs(
     accelerator: &Accelerator,
     key: &ZoneKey<'_>,
@@ -211,7 +217,7 @@ pub(super) fn signs(
     Ok(verify_all(accelerator, [(key, Input::Message(signed), signature)].into_iter())?[0])
 }
 
-/// Which signatures are good: each with its key and what it signs.
+/// Verifies signatures, each with its key and its input. Returns true for each good one.
 fn verify_all<'k>(
     accelerator: &Accelerator,
     signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, Input<'k>, &'k [u8])>,
@@ -220,11 +226,11 @@ fn verify_all<'k>(
     let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
     for (place, (key, input, signature)) in signatures.enumerate() {
         match (&key.public, key.dnskey.algorithm.verify_scheme()) {
-            (Ok(PublicKey::Hall(key)), Some(scheme)) => {
+            (Ok(ZonePublicKey::Accelerated(key)), Some(scheme)) => {
                 jobs.push(Job::verify(scheme, key, input, signature));
                 places.push(place);
             }
-            (Ok(PublicKey::Ed448(key)), _) => {
+            (Ok(ZonePublicKey::Ed448(key)), _) => {
                 let (Input::Message(message) | Input::Digest(message)) = input;
                 verdicts[place] = key.verify(message, signature);
             }
@@ -242,55 +248,69 @@ fn verify_all<'k>(
     Ok(verdicts)
 }
 
-/// The first key that may have made a signature, or what is wrong without looking at one. RFC 4035 5.3.1.
-fn candidate(verifier: &Verifier<'_>, set: Set<'_>, rrsig: &Rrsig<'_>) -> Result<usize, Verdict> {
-    let bad = |reason| Err(Verdict::Bad(reason));
+/// Returns the first key that may have made a signature, or the verdict on a signature that needs no computation. RFC
+/// 4035 5.3.1.
+fn candidate(
+    verifier: &ZoneVerifier<'_>,
+    set: RecordSet<'_>,
+    rrsig: &Rrsig<'_>,
+) -> Result<usize, SignatureVerdict> {
+    let bad = |reason| Err(SignatureVerdict::Bad(reason));
     if rrsig.signer != verifier.apex {
-        return bad(Reason::WrongSigner(rrsig.signer.to_buf()));
+        return bad(FindingReason::WrongSigner(rrsig.signer.to_buf()));
     }
     let expected = signed_labels(set.owner);
     if usize::from(rrsig.labels) != expected {
-        return bad(Reason::WrongLabels { expected, found: rrsig.labels });
+        return bad(FindingReason::WrongLabels { expected, found: rrsig.labels });
     }
-    let algorithm = Algorithm(rrsig.algorithm);
+    let algorithm = DnssecAlgorithm(rrsig.algorithm);
     if !algorithm.is_supported() {
-        return Err(Verdict::Unsupported);
+        return Err(SignatureVerdict::Unsupported);
     }
     match rrsig.validity(verifier.settings.now) {
         Validity::Valid => {}
-        Validity::Expired => return bad(Reason::Expired { expiration: rrsig.expiration }),
-        Validity::NotYet => return bad(Reason::NotYetValid { inception: rrsig.inception }),
+        Validity::Expired => return bad(FindingReason::Expired { expiration: rrsig.expiration }),
+        Validity::NotYet => return bad(FindingReason::NotYetValid { inception: rrsig.inception }),
     }
     let mut keys = verifier.keys.with_tag(rrsig.key_tag, algorithm, 0);
-    let Some(first) = keys.clone().next() else { return bad(Reason::UnknownKey) };
+    let Some(first) = keys.clone().next() else { return bad(FindingReason::UnknownKey) };
     match keys.clone().find(|key| verifier.keys.may_sign(*key, set.rtype)) {
         Some(key) => Ok(key),
-        None if keys.any(|key| verifier.keys.get(key).public.is_ok()) => bad(Reason::RevokedKey),
+        None if keys.any(|key| verifier.keys.get(key).public.is_ok()) => bad(FindingReason::RevokedKey),
         None => Err(unusable(verifier, first)),
     }
 }
 
-fn unusable(verifier: &Verifier<'_>, key: usize) -> Verdict {
+fn unusable(verifier: &ZoneVerifier<'_>, key: usize) -> SignatureVerdict {
     match &verifier.keys.get(key).public {
-        Err(error) if !error.is_unsupported() => Verdict::Bad(Reason::UnusableKey(error.clone())),
-        _ => Verdict::Unsupported,
+        Err(error) if !error.is_unsupported() => {
+            SignatureVerdict::Bad(FindingReason::UnusableKey(error.clone()))
+        }
+        _ => SignatureVerdict::Unsupported,
     }
 }
 
-/// Reports what came of a set's signatures.
-fn conclude(verifier: &Verifier<'_>, set: Set<'_>, outcomes: &[Outcome], report: &mut Report) {
-    let is_good = |algorithm: &Algorithm| {
-        outcomes.iter().any(|one| one.algorithm == *algorithm && matches!(one.verdict, Verdict::Good))
+/// Reports the outcomes of a set's signatures.
+fn conclude(
+    verifier: &ZoneVerifier<'_>,
+    set: RecordSet<'_>,
+    outcomes: &[SignatureOutcome],
+    report: &mut VerifyReport,
+) {
+    let is_good = |algorithm: &DnssecAlgorithm| {
+        outcomes
+            .iter()
+            .any(|one| one.algorithm == *algorithm && matches!(one.verdict, SignatureVerdict::Good))
     };
-    let missing: SmallVec<[Algorithm; 2]> =
+    let missing: SmallVec<[DnssecAlgorithm; 2]> =
         verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
-    // Where nothing is required, because no key of the zone can be used, nothing makes up for anything.
+    // If no key of the zone is usable, no algorithm is required, and then no signature makes up for another one.
     let is_signed = missing.is_empty() && !verifier.required.is_empty();
     for outcome in outcomes {
         match &outcome.verdict {
-            Verdict::Good => report.counts.good_signatures += 1,
-            Verdict::Unsupported => report.counts.unsupported_signatures += 1,
-            Verdict::Bad(reason) => {
+            SignatureVerdict::Good => report.counts.good_signatures += 1,
+            SignatureVerdict::Unsupported => report.counts.unsupported_signatures += 1,
+            SignatureVerdict::Bad(reason) => {
                 let is_made_up_for = is_signed && reason.is_made_up_for();
                 let finding = report.add(set.owner, set.rtype, Some(outcome.row), reason.clone());
                 finding.key_tag = outcome.tag;
@@ -301,10 +321,10 @@ fn conclude(verifier: &Verifier<'_>, set: Set<'_>, outcomes: &[Outcome], report:
         }
     }
     for algorithm in missing {
-        // Where there is a signature, what is wrong with it was said.
+        // An existing signature of the algorithm has been reported already.
         if !outcomes.iter().any(|outcome| outcome.algorithm == algorithm) {
             let row = set.records.first().copied();
-            report.add(set.owner, set.rtype, row, Reason::MissingSignature(algorithm));
+            report.add(set.owner, set.rtype, row, FindingReason::MissingSignature(algorithm));
         }
     }
 }

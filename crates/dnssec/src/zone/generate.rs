@@ -1,41 +1,41 @@
-//! `$GENERATE`: records made of a template and a range, as BIND has it.
+//! `$GENERATE`: records from a template and a range, as in BIND.
 
-use super::entries::{Place, Stop, Words};
+use super::entries::{EntryEnd, EntryWords, TextPosition};
 use super::error::{EntryError, Read};
-use super::reader::Reader;
-use super::scope::{Head, is_class};
-use super::word::{Kind, Word, digits};
-use crate::records::Records;
-use crate::rtype::Type;
+use super::reader::ZoneReader;
+use super::scope::{RecordHead, is_class};
+use super::word::{EntryWord, WordKind, digits};
+use crate::records::ZoneRecords;
+use crate::rtype::RecordType;
 
-/// Most characters that a number is filled up to.
+/// The maximum width of a padded number.
 const MAX_WIDTH: u32 = 255;
 
-/// Numbers of a range, its end included.
+/// A range of numbers, its end included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+struct NumberRange {
     first: u32,
     last: u32,
     step: u32,
 }
 
-/// How a number stands in a record: `${offset,width,base}`.
+/// The form of a number in a record: `${offset,width,base}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Form {
+struct NumberForm {
     offset: i64,
     width: usize,
     base: u8,
 }
 
-impl Reader<'_> {
-    /// `$GENERATE first-last[/step] owner [ttl] [class] type data`, behind its first word.
-    pub(super) fn generate(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
+impl ZoneReader<'_> {
+    /// Parses the words after `$GENERATE` in `$GENERATE first-last[/step] owner [ttl] [class] type data`.
+    pub(super) fn generate(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let line = words.line();
-        let range = Range::parse(words.need("a range")?)?;
+        let range = NumberRange::parse(words.require("a range")?)?;
         if range.count() > u64::from(self.max_generated) {
             return Err(EntryError::Generate("the range makes more records than are allowed").into());
         }
-        let template = words.raw()?;
+        let template = words.take_rest()?;
         words.end()?;
         let template = without_quotes(template)?;
         let mut text = Vec::new();
@@ -47,22 +47,22 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn generated(&mut self, text: &[u8], line: u32, records: &mut Records) -> Read<()> {
-        let mut words = Words::new(text, Place { at: 0, line }, true);
+    fn generated(&mut self, text: &[u8], line: u32, records: &mut ZoneRecords) -> Read<()> {
+        let mut words = EntryWords::new(text, TextPosition { at: 0, line }, true);
         words.begin();
         self.scope.read_owner(&mut words, records)?;
-        let head = Head::read(&mut words)?;
-        if head.rtype == Type::SOA {
+        let head = RecordHead::read(&mut words)?;
+        if head.rtype == RecordType::SOA {
             return Err(EntryError::Generate("an SOA record is no record of a range: a zone has one").into());
         }
         self.record_of(head, line, &mut words, records)?;
-        debug_assert_eq!(words.finish(), Stop::Line);
+        debug_assert_eq!(words.finish(), EntryEnd::Line);
         Ok(())
     }
 }
 
-impl Range {
-    fn parse(word: Word<'_>) -> Read<Self> {
+impl NumberRange {
+    fn parse(word: EntryWord<'_>) -> Read<Self> {
         let parse = || {
             let text = word.bytes();
             let (range, step) = match text.iter().position(|byte| *byte == b'/') {
@@ -81,25 +81,25 @@ impl Range {
     }
 }
 
-/// The template without the quotes of data that are one quoted string: so are several words written.
+/// Returns the template without the quotes of a template that is one quoted string. Several words may be written so.
 fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
-    let mut words = Words::new(template, Place::default(), true);
+    let mut words = EntryWords::new(template, TextPosition::default(), true);
     words.begin();
-    words.need("an owner's name")?;
-    let mut word = words.need("a type")?;
+    words.require("an owner's name")?;
+    let mut word = words.require("a type")?;
     while word.bytes().first().is_some_and(u8::is_ascii_digit) || is_class(word)? {
-        word = words.need("a type")?;
+        word = words.require("a type")?;
     }
     let before = words.place().at;
-    let data = words.need("data")?;
-    if data.kind() != Kind::Quoted || !words.is_done()? {
+    let data = words.require("data")?;
+    if data.kind() != WordKind::Quoted || !words.is_done()? {
         return Ok(template.to_vec());
     }
     let mut bare = template[..before].to_vec();
     bare.push(b' ');
     let mut escaped = false;
     for &byte in data.bytes() {
-        // A quote within keeps its meaning and loses its backslash.
+        // A quote within the string loses its backslash and keeps its meaning.
         if escaped && byte == b'"' {
             bare.pop();
         }
@@ -109,7 +109,7 @@ fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     Ok(bare)
 }
 
-/// Appends the template with `number` for each dollar sign; escaped ones stay, and two are one.
+/// Appends the template with `number` for each dollar sign. Escaped dollar signs stay, and two stand for one.
 fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
     let mut rest = template;
     loop {
@@ -126,7 +126,7 @@ fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
             [b'$', b'{', after @ ..] => {
                 let close = after.iter().position(|byte| *byte == b'}');
                 let close = close.ok_or(EntryError::Generate("`${` without `}`"))?;
-                let form = Form::parse(&after[..close]);
+                let form = NumberForm::parse(&after[..close]);
                 let form = form.ok_or(EntryError::Generate("`${` is followed by no offset,width,base"))?;
                 form.write(number, out)?;
                 rest = &after[close + 1..];
@@ -143,7 +143,7 @@ fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
     }
 }
 
-impl Form {
+impl NumberForm {
     fn parse(text: &[u8]) -> Option<Self> {
         let mut parts = text.split(|byte| *byte == b',');
         let offset = std::str::from_utf8(parts.next()?).ok()?.parse::<i32>().ok()?;
@@ -159,7 +159,7 @@ impl Form {
     fn write(self, number: u32, out: &mut Vec<u8>) -> Read<()> {
         let decimal = i32::try_from(i64::from(number) + self.offset)
             .map_err(|_| EntryError::Generate("a number and its offset beyond -2147483648 to 2147483647"))?;
-        // Below 0 all bases but ten show the 32 bits, as in BIND.
+        // BIND prints negative numbers of other bases than ten as 32 bits.
         let (value, width) = (decimal.cast_unsigned(), self.width);
         let text = match self.base {
             b'o' => format!("{value:0width$o}"),
@@ -174,7 +174,8 @@ impl Form {
     }
 }
 
-/// Hexadecimal digits from the right, with dots between them, as in `ip6.arpa`; zeros fill up to `width`, dots counted.
+/// Returns hexadecimal digits from the right with dots between them, as in `ip6.arpa`. Zeros pad it to `width`, which
+/// includes the dots.
 fn nibbles(hex: &str, width: usize) -> String {
     let mut out = String::new();
     for digit in hex.chars().rev() {
@@ -212,7 +213,7 @@ mod tests {
         for (template, expected) in cases {
             assert_eq!(filled(template, 18).as_deref(), Ok(expected), "{template}");
         }
-        // BIND 9.18 writes the same.
+        // The output of BIND 9.18.
         let below_zero = [
             ("${-22,4,d}", "-004"),
             ("${-22,4,x}", "fffffffc"),
@@ -231,10 +232,12 @@ mod tests {
 
     #[test]
     fn ranges_have_both_ends() {
-        let range = |text: &str| Range::parse(Word::new(text.as_bytes(), text.len(), Kind::Plain)).ok();
-        assert_eq!(range("1-3").map(Range::count), Some(3));
-        assert_eq!(range("0-10/4").map(Range::count), Some(3));
-        assert_eq!(range("7-7/9").map(Range::count), Some(1));
+        let range = |text: &str| {
+            NumberRange::parse(EntryWord::new(text.as_bytes(), text.len(), WordKind::Plain)).ok()
+        };
+        assert_eq!(range("1-3").map(NumberRange::count), Some(3));
+        assert_eq!(range("0-10/4").map(NumberRange::count), Some(3));
+        assert_eq!(range("7-7/9").map(NumberRange::count), Some(1));
         for bad in ["", "1", "3-1", "1-2/0", "1-2/", "-1-2", "0-2147483648"] {
             assert_eq!(range(bad), None, "{bad}");
         }

@@ -1,43 +1,43 @@
-//! What can be wrong with a compressed stream.
+//! Errors of compressed streams.
 
 use std::io;
 
-use super::Format;
+use super::CompressionFormat;
 
-/// A compressed stream that cannot be read to its end. It travels inside an [`io::Error`]: see [`DamagedError::of`].
+/// A compressed stream that cannot be read to its end. An [`io::Error`] wraps it: see [`DamagedError::find`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged {format} stream, about {at_byte} bytes in: {damage}")]
 pub struct DamagedError {
-    /// What the first bytes said it is.
-    pub format: Format,
-    /// What is wrong.
-    pub damage: Damage,
-    /// Compressed bytes read until then, at most one buffer beyond the place.
+    /// The format according to the first bytes.
+    pub format: CompressionFormat,
+    /// The kind of the damage.
+    pub damage: StreamDamage,
+    /// The number of compressed bytes read so far, at most one buffer beyond the damage.
     pub at_byte: u64,
 }
 
-/// What is wrong with a compressed stream.
+/// The kind of damage to a compressed stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Damage {
-    /// It ends before its end.
+pub enum StreamDamage {
+    /// The stream ends too early.
     #[error("it ends too early")]
     Truncated,
-    /// A checksum or a field is wrong, it needs more memory than is given, or something else follows it.
+    /// A checksum or a field is wrong, the stream needs too much memory, or other bytes follow it.
     #[error("{0}")]
     Malformed(String),
-    /// It holds more than its [`TextLimit`](super::TextLimit) allows.
+    /// The stream holds more than its [`TextLimit`](super::TextLimit) allows.
     #[error("it decompresses to more than the {max_bytes} bytes that are allowed")]
     TooLong {
-        /// Bytes that are allowed.
+        /// The maximum number of bytes.
         max_bytes: u64,
     },
 }
 
 impl DamagedError {
-    /// The damage that an error of [`Input`](super::Input) tells of, if it does.
+    /// Returns the damage that an error of [`DecompressedInput`](super::DecompressedInput) wraps, if any.
     #[must_use]
-    pub fn of(error: &io::Error) -> Option<&Self> {
+    pub fn find(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }
@@ -45,8 +45,8 @@ impl DamagedError {
 impl From<DamagedError> for io::Error {
     fn from(damaged: DamagedError) -> Self {
         let kind = match damaged.damage {
-            Damage::Truncated => io::ErrorKind::UnexpectedEof,
-            Damage::Malformed(_) | Damage::TooLong { .. } => io::ErrorKind::InvalidData,
+            StreamDamage::Truncated => io::ErrorKind::UnexpectedEof,
+            StreamDamage::Malformed(_) | StreamDamage::TooLong { .. } => io::ErrorKind::InvalidData,
         };
         Self::new(kind, damaged)
     }

@@ -1,11 +1,11 @@
-//! Files that may be compressed: read as a stream, recognised by their first bytes (feature `compressed`).
+//! Files that may be compressed, read as streams and recognised by their first bytes (feature `compressed`).
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`open`] | a file or standard input, decompressed where its first bytes say so |
-//! | [`Input`] | the stream; [`Input::consumed`] tells how far it is in the file, [`Input::len_bytes`] how long that is |
-//! | [`TextLimit`] | how much a compressed stream may hold, against a small file that fills the memory |
-//! | [`DamagedError`] | a compressed stream that ends too early or is not what it says |
+//! | [`open`] | opens a file or standard input, decompressed according to its first bytes |
+//! | [`DecompressedInput`] | the stream; [`DecompressedInput::consumed`] is the position in the file, [`DecompressedInput::len_bytes`] its length |
+//! | [`TextLimit`] | limits the size of a compressed stream, so that a small file cannot fill the memory |
+//! | [`DamagedError`] | reports a compressed stream that ends too early or is malformed |
 
 mod damaged;
 mod format;
@@ -23,124 +23,126 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-pub use self::damaged::{Damage, DamagedError};
-pub use self::format::Format;
+pub use self::damaged::{DamagedError, StreamDamage};
+pub use self::format::CompressionFormat;
 pub use self::limit::TextLimit;
-pub use self::source::Consumed;
-use self::source::{Source, Watched};
+pub use self::source::ConsumedBytes;
+use self::source::{CompressedSource, WatchedSource};
 use self::zstd::ZstdReader;
 
 /// The path that stands for standard input.
 pub const STDIN: &str = "-";
 
-/// Most memory that the dictionary of an xz stream may take, in KiB: four times what `xz -9` asks for.
+/// The maximum memory for the dictionary of an xz stream in KiB: four times that of `xz -9`.
 const MAX_XZ_KIB: u32 = 256 << 10;
-/// Bytes asked of the xz decoder at once: it drops what one call has decoded where the call meets a fault.
+/// The number of bytes asked of the xz decoder at once. It loses the output of the call that meets a fault.
 const XZ_READ_BYTES: usize = 4 << 10;
-/// Bytes read from the file at once.
+/// The number of bytes read from the file at once.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// What a file holds, decompressed while it is read. Whatever the format, several streams after each other are read as one.
+/// The contents of a file, decompressed on the fly. Consecutive streams of any format are read as one.
 ///
-/// A compressed stream that is damaged gives all that comes before the damage, then an error around a [`DamagedError`], and the
-/// same at every later call.
-pub struct Input {
-    decoder: Decoder,
-    watched: Arc<Watched>,
+/// A damaged stream yields all bytes before the damage, then an error that wraps a [`DamagedError`], and the same
+/// error at every later call.
+pub struct DecompressedInput {
+    decoder: StreamDecoder,
+    watched: Arc<WatchedSource>,
     len_bytes: Option<u64>,
     damaged: Option<DamagedError>,
     text_limit: Option<TextLimit>,
     text_bytes: u64,
 }
 
-enum Decoder {
-    Plain(BufReader<Source>),
-    Gzip(Box<MultiGzDecoder<BufReader<Source>>>),
-    Xz(Box<XzReader<BufReader<Source>>>),
-    Zstd(Box<ZstdReader<BufReader<Source>>>),
+enum StreamDecoder {
+    Plain(BufReader<CompressedSource>),
+    Gzip(Box<MultiGzDecoder<BufReader<CompressedSource>>>),
+    Xz(Box<XzReader<BufReader<CompressedSource>>>),
+    Zstd(Box<ZstdReader<BufReader<CompressedSource>>>),
 }
 
-/// Opens a file, or standard input where the path is `-`.
+/// Opens a file, or standard input if the path is `-`.
 ///
 /// # Errors
-/// It cannot be opened, or its first bytes cannot be read.
-pub fn open(path: &Path) -> io::Result<Input> {
+/// The file cannot be opened, or its first bytes cannot be read.
+pub fn open(path: &Path) -> io::Result<DecompressedInput> {
     if path == Path::new(STDIN) {
-        return Input::new(io::stdin());
+        return DecompressedInput::new(io::stdin());
     }
     let file = File::open(path)?;
     let about = file.metadata()?;
     let len_bytes = about.is_file().then_some(about.len());
-    Ok(Input { len_bytes, ..Input::new(file)? })
+    Ok(DecompressedInput { len_bytes, ..DecompressedInput::new(file)? })
 }
 
-impl Input {
-    /// A stream that comes from elsewhere. Its length is not known.
+impl DecompressedInput {
+    /// Wraps a stream of unknown length.
     ///
     /// # Errors
     /// The first bytes cannot be read.
     pub fn new(inner: impl Read + Send + 'static) -> io::Result<Self> {
-        let (source, watched, format) = Source::new(Box::new(inner))?;
+        let (source, watched, format) = CompressedSource::new(Box::new(inner))?;
         let source = BufReader::with_capacity(BUFFER_BYTES, source);
         let decoder = match format {
-            None => Decoder::Plain(source),
-            Some(Format::Gzip) => Decoder::Gzip(Box::new(MultiGzDecoder::new(source))),
-            Some(Format::Xz) => Decoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MAX_XZ_KIB))),
-            Some(Format::Zstd) => Decoder::Zstd(Box::new(ZstdReader::new(source))),
+            None => StreamDecoder::Plain(source),
+            Some(CompressionFormat::Gzip) => StreamDecoder::Gzip(Box::new(MultiGzDecoder::new(source))),
+            Some(CompressionFormat::Xz) => {
+                StreamDecoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MAX_XZ_KIB)))
+            }
+            Some(CompressionFormat::Zstd) => StreamDecoder::Zstd(Box::new(ZstdReader::new(source))),
         };
         Ok(Self { decoder, watched, len_bytes: None, damaged: None, text_limit: None, text_bytes: 0 })
     }
 
-    /// Ends a compressed stream with an error once it holds more than `limit`. Streams that are not compressed are as long as they are.
+    /// Ends a compressed stream with an error once it holds more than `limit`. Uncompressed streams have no limit.
     #[must_use]
     pub fn with_text_limit(self, limit: TextLimit) -> Self {
         Self { text_limit: Some(limit), ..self }
     }
 
-    /// How it is compressed; `None` where it is not.
+    /// Returns the compression, or None for an uncompressed stream.
     #[must_use]
-    pub fn format(&self) -> Option<Format> {
+    pub fn format(&self) -> Option<CompressionFormat> {
         match self.decoder {
-            Decoder::Plain(_) => None,
-            Decoder::Gzip(_) => Some(Format::Gzip),
-            Decoder::Xz(_) => Some(Format::Xz),
-            Decoder::Zstd(_) => Some(Format::Zstd),
+            StreamDecoder::Plain(_) => None,
+            StreamDecoder::Gzip(_) => Some(CompressionFormat::Gzip),
+            StreamDecoder::Xz(_) => Some(CompressionFormat::Xz),
+            StreamDecoder::Zstd(_) => Some(CompressionFormat::Zstd),
         }
     }
 
-    /// The length of the file as it lies there, compressed; `None` for pipes, devices and standard input.
+    /// Returns the length of the file, compressed. Returns None for pipes, devices and standard input.
     #[must_use]
     pub fn len_bytes(&self) -> Option<u64> {
         self.len_bytes
     }
 
-    /// How much of the file is read, to be asked while somebody else reads.
+    /// Returns a handle that shows how much of the file has been read, for another thread.
     #[must_use]
-    pub fn consumed(&self) -> Consumed {
-        Consumed::new(Arc::clone(&self.watched))
+    pub fn consumed(&self) -> ConsumedBytes {
+        ConsumedBytes::new(Arc::clone(&self.watched))
     }
 
-    /// Counts what was decompressed.
-    fn count(&mut self, format: Format, len: usize) -> io::Result<usize> {
+    /// Counts decompressed bytes and enforces the limit.
+    fn count_text(&mut self, format: CompressionFormat, len: usize) -> io::Result<usize> {
         self.text_bytes = self.text_bytes.saturating_add(len as u64);
         let at_byte = self.watched.bytes();
         let Some(max_bytes) = self.text_limit.map(|limit| limit.max_bytes(at_byte)) else { return Ok(len) };
         if self.text_bytes <= max_bytes {
             return Ok(len);
         }
-        let damaged = DamagedError { format, damage: Damage::TooLong { max_bytes }, at_byte };
+        let damaged = DamagedError { format, damage: StreamDamage::TooLong { max_bytes }, at_byte };
         self.damaged = Some(damaged.clone());
         Err(damaged.into())
     }
 
-    /// Whose fault an error of the decoder is.
-    fn fault(&mut self, format: Format, error: io::Error) -> io::Error {
+    /// Decides if an error of the decoder comes from the system or from the file.
+    fn convert_error(&mut self, format: CompressionFormat, error: io::Error) -> io::Error {
         if let Some(own) = self.watched.take_error() {
             return own;
         }
         let damage = match self.watched.is_at_end() {
-            true => Damage::Truncated,
-            false => Damage::Malformed(error.to_string()),
+            true => StreamDamage::Truncated,
+            false => StreamDamage::Malformed(error.to_string()),
         };
         let damaged = DamagedError { format, damage, at_byte: self.watched.bytes() };
         self.damaged = Some(damaged.clone());
@@ -148,29 +150,29 @@ impl Input {
     }
 }
 
-impl Read for Input {
+impl Read for DecompressedInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(damaged) = &self.damaged {
             return Err(damaged.clone().into());
         }
         let read = match &mut self.decoder {
-            Decoder::Plain(source) => return source.read(buffer),
-            Decoder::Gzip(decoder) => decoder.read(buffer),
-            Decoder::Xz(decoder) => {
+            StreamDecoder::Plain(source) => return source.read(buffer),
+            StreamDecoder::Gzip(decoder) => decoder.read(buffer),
+            StreamDecoder::Xz(decoder) => {
                 let max = buffer.len().min(XZ_READ_BYTES);
                 decoder.read(&mut buffer[..max])
             }
-            Decoder::Zstd(decoder) => decoder.read(buffer),
+            StreamDecoder::Zstd(decoder) => decoder.read(buffer),
         };
         match (read, self.format()) {
-            (Err(error), Some(format)) => Err(self.fault(format, error)),
-            (Ok(len), Some(format)) => self.count(format, len),
+            (Err(error), Some(format)) => Err(self.convert_error(format, error)),
+            (Ok(len), Some(format)) => self.count_text(format, len),
             (read, None) => read,
         }
     }
 }
 
-impl std::fmt::Debug for Input {
+impl std::fmt::Debug for DecompressedInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Input")
             .field("format", &self.format())

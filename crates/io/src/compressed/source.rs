@@ -1,53 +1,55 @@
-//! What is read, and how much of it was.
+//! The file below a decoder, and its position.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Format;
+use super::CompressionFormat;
 
-/// The bytes as they lie in the file, those that told the format included.
-pub(super) struct Source {
+/// The bytes of the file, including those that identified the format.
+pub(super) struct CompressedSource {
     inner: Box<dyn Read + Send>,
-    beginning: [u8; Format::MAGIC_LEN],
-    /// Of the beginning, what is still to be given.
+    beginning: [u8; CompressionFormat::MAGIC_LEN],
+    /// The part of the first bytes that has not been returned yet.
     left: std::ops::Range<usize>,
-    watched: Arc<Watched>,
+    watched: Arc<WatchedSource>,
 }
 
-/// What is known of a source behind its decoder, which hides it.
+/// The state of a source that a decoder owns.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct WatchedSource {
     bytes: AtomicU64,
     is_at_end: AtomicBool,
-    /// The machine's error, which decoders wrap or lose.
+    /// The error of the system, which decoders wrap or lose.
     error: Mutex<Option<io::Error>>,
 }
 
-/// How much of a file is read.
+/// A handle that shows how much of a file has been read.
 #[derive(Clone, Debug)]
-pub struct Consumed(Arc<Watched>);
+pub struct ConsumedBytes(Arc<WatchedSource>);
 
-impl Consumed {
-    pub(super) fn new(watched: Arc<Watched>) -> Self {
+impl ConsumedBytes {
+    pub(super) fn new(watched: Arc<WatchedSource>) -> Self {
         Self(watched)
     }
 
-    /// Bytes of the file, compressed, that are read; at most one buffer ahead of what is decompressed.
+    /// Returns the number of compressed bytes that have been read, at most one buffer ahead of the decompressed ones.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.bytes()
     }
 }
 
-impl Source {
-    /// Reads the first bytes and tells their format.
-    pub(super) fn new(mut inner: Box<dyn Read + Send>) -> io::Result<(Self, Arc<Watched>, Option<Format>)> {
-        let mut beginning = Vec::with_capacity(Format::MAGIC_LEN);
-        (&mut inner).take(Format::MAGIC_LEN as u64).read_to_end(&mut beginning)?;
-        let format = Format::of(&beginning);
-        let watched = Arc::new(Watched::default());
-        let mut kept = [0; Format::MAGIC_LEN];
+impl CompressedSource {
+    /// Reads the first bytes and recognises their format.
+    pub(super) fn new(
+        mut inner: Box<dyn Read + Send>,
+    ) -> io::Result<(Self, Arc<WatchedSource>, Option<CompressionFormat>)> {
+        let mut beginning = Vec::with_capacity(CompressionFormat::MAGIC_LEN);
+        (&mut inner).take(CompressionFormat::MAGIC_LEN as u64).read_to_end(&mut beginning)?;
+        let format = CompressionFormat::detect(&beginning);
+        let watched = Arc::new(WatchedSource::default());
+        let mut kept = [0; CompressionFormat::MAGIC_LEN];
         kept[..beginning.len()].copy_from_slice(&beginning);
         let source = Self { inner, beginning: kept, left: 0..beginning.len(), watched: Arc::clone(&watched) };
         Ok((source, watched, format))
@@ -65,7 +67,7 @@ impl Source {
         loop {
             match self.inner.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.watched.keep(error)),
+                Err(error) => return Err(self.watched.keep_error(error)),
                 Ok(0) if !buffer.is_empty() => {
                     self.watched.is_at_end.store(true, Ordering::Relaxed);
                     return Ok(0);
@@ -76,7 +78,7 @@ impl Source {
     }
 }
 
-impl Read for Source {
+impl Read for CompressedSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = match self.left.is_empty() {
             true => self.read_inner(buffer)?,
@@ -87,12 +89,12 @@ impl Read for Source {
     }
 }
 
-impl Watched {
+impl WatchedSource {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// True where somebody asked for more than there is.
+    /// Returns true if a read came after the last byte.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end.load(Ordering::Relaxed)
     }
@@ -101,8 +103,8 @@ impl Watched {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Keeps the error and gives one of its kind to the decoder.
-    fn keep(&self, error: io::Error) -> io::Error {
+    /// Keeps the error and returns one of the same kind for the decoder.
+    fn keep_error(&self, error: io::Error) -> io::Error {
         let kind = error.kind();
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         kind.into()

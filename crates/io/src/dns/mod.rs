@@ -1,12 +1,12 @@
-//! TXT records, from the DNS or from a file, with the same answers (feature `dns`).
+//! TXT records from the DNS or from a file, with the same kinds of answers (feature `dns`).
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`TxtResolver`] | asks the system's name servers, or others |
+//! | [`TxtResolver`] | asks the name servers of the system, or others |
 //! | [`KeysFile`] | answers from a file of records |
-//! | [`TxtLookup`] | either of them |
-//! | [`TxtAnswer`] | what there is, what there is not, and what could not be found out |
-//! | [`ascii_name`] | a name as the DNS has it, with A-labels (RFC 8616) |
+//! | [`TxtLookup`] | the trait of both |
+//! | [`TxtAnswer`] | an answer: records, their absence, or a failure |
+//! | [`ascii_name`] | converts a name to its ASCII form, with A-labels (RFC 8616) |
 
 mod answer;
 mod keys_file;
@@ -16,6 +16,6 @@ mod resolver;
 
 pub use answer::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords};
 pub use keys_file::{DEFAULT_TTL_S, KeysFault, KeysFile, KeysFileError, KeysLineError};
-pub use lookup::{Asked, TxtLookup};
+pub use lookup::{LookupFuture, TxtLookup};
 pub use name::{BadName, ascii_name};
-pub use resolver::{ResolverError, Settings, TxtResolver, server_address};
+pub use resolver::{ResolverError, ResolverSettings, TxtResolver, server_address};

@@ -1,12 +1,12 @@
-//! AES: whole runs of records.
+//! Runs of AES records.
 
 use oarlock_core::*;
 
-use super::Bench;
+use super::KernelBench;
 use super::records::whole;
 use crate::LaneEngine;
 
-pub(crate) fn run(bench: &Bench<'_>) {
+pub(crate) fn run(bench: &KernelBench<'_>) {
     let Some(engine) = LaneEngine::detect() else { return };
     let cbc = |direction| Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction };
     let cmac = Shape::Mac { alg: MacAlg::Aes128Cmac };

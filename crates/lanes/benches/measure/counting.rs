@@ -1,26 +1,27 @@
-//! The portable twin with a counter of multiplications: the counts behind the floors of `docs/performance/public-key.md`.
+//! The portable leaf with a counter of multiplications, for the minimum times of
+//! `docs/performance/public-key.md`.
 
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
 use zeroize::Zeroize;
 
-use crate::simd::{HALVES, HalfMask, LANES, Lanes, Mask, Portable, Simd, Vector, Words};
+use crate::simd::{HALVES, HalfMask, LANES, Mask, PortableSimd, PortableVector, Simd, Vector, Words};
 
 thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Any CPU; counts the `vpmadd52` instructions that AVX-512 would execute on this thread.
+/// A token for any CPU, whose vectors count the `vpmadd52` instructions that AVX-512 would execute on this thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counting;
+pub(crate) struct CountingSimd;
 
 /// A vector whose multiplications are counted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted(Lanes);
+pub(crate) struct CountedVector(PortableVector);
 
-impl Counting {
-    /// Multiply-add instructions that `body` executes.
+impl CountingSimd {
+    /// Returns the number of multiply-add instructions that `body` executes.
     pub(crate) fn count(body: impl FnOnce()) -> u64 {
         let before = MULTIPLICATIONS.get();
         body();
@@ -32,27 +33,27 @@ fn one_more() {
     MULTIPLICATIONS.set(MULTIPLICATIONS.get() + 1);
 }
 
-impl Simd for Counting {
-    type V = Counted;
+impl Simd for CountingSimd {
+    type V = CountedVector;
 
-    fn splat(self, word: u64) -> Counted {
-        Counted(Portable.splat(word))
+    fn splat(self, word: u64) -> CountedVector {
+        CountedVector(PortableSimd.splat(word))
     }
 
-    fn load(self, words: &Words) -> Counted {
-        Counted(Portable.load(words))
+    fn load(self, words: &Words) -> CountedVector {
+        CountedVector(PortableSimd.load(words))
     }
 
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Counted {
-        Counted(Portable.load_bytes(bytes))
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> CountedVector {
+        CountedVector(PortableSimd.load_bytes(bytes))
     }
 
-    fn splat32(self, word: u32) -> Counted {
-        Counted(Portable.splat32(word))
+    fn splat32(self, word: u32) -> CountedVector {
+        CountedVector(PortableSimd.splat32(word))
     }
 
-    fn load_prefix(self, bytes: &[u8]) -> Counted {
-        Counted(Portable.load_prefix(bytes))
+    fn load_prefix(self, bytes: &[u8]) -> CountedVector {
+        CountedVector(PortableSimd.load_prefix(bytes))
     }
 
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
@@ -62,7 +63,7 @@ impl Simd for Counting {
     fn clear_registers(self) {}
 }
 
-impl Vector for Counted {
+impl Vector for CountedVector {
     fn words(self) -> Words {
         self.0.words()
     }
@@ -166,21 +167,21 @@ impl Vector for Counted {
     }
 
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
-        Lanes::transpose(rows.map(|row| row.0)).map(Self)
+        PortableVector::transpose(rows.map(|row| row.0)).map(Self)
     }
 
     fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
-        Lanes::transpose32(rows.map(|row| row.0)).map(Self)
+        PortableVector::transpose32(rows.map(|row| row.0)).map(Self)
     }
 }
 
-impl Zeroize for Counted {
+impl Zeroize for CountedVector {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }
 }
 
-impl Add for Counted {
+impl Add for CountedVector {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -188,7 +189,7 @@ impl Add for Counted {
     }
 }
 
-impl Sub for Counted {
+impl Sub for CountedVector {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -196,7 +197,7 @@ impl Sub for Counted {
     }
 }
 
-impl BitAnd for Counted {
+impl BitAnd for CountedVector {
     type Output = Self;
 
     fn bitand(self, other: Self) -> Self {
@@ -204,7 +205,7 @@ impl BitAnd for Counted {
     }
 }
 
-impl BitOr for Counted {
+impl BitOr for CountedVector {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -212,7 +213,7 @@ impl BitOr for Counted {
     }
 }
 
-impl BitXor for Counted {
+impl BitXor for CountedVector {
     type Output = Self;
 
     fn bitxor(self, other: Self) -> Self {

@@ -1,14 +1,14 @@
-//! DES: its parts, and whole runs of records.
+//! The parts of DES, and runs of records.
 
 use oarlock_core::*;
 
-use super::Bench;
+use super::KernelBench;
 use super::records::whole;
 use crate::LaneEngine;
 use crate::des::measure as parts;
 use crate::simd::Simd;
 
-pub(crate) fn run<S: Simd>(bench: &Bench<'_>, simd: S) {
+pub(crate) fn run<S: Simd>(bench: &KernelBench<'_>, simd: S) {
     let mut rows = [simd.splat(7); 64];
     bench.plain("des transpose, 512 blocks", 1, || parts::transpose(simd, &mut rows));
     parts::cipher(simd, |cipher| bench.plain("des sixteen rounds, 512 blocks", 1, cipher));

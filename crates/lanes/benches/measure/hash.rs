@@ -1,17 +1,18 @@
-//! Hashes: a group of messages in lanes, and one message at a time, by which is chosen who finishes what is left of a group.
+//! A group of messages in lanes, and one message at a time. The figures decide how the last messages of a group are
+//! finished.
 
 use std::array;
 use std::hint::black_box;
 
-use super::Bench;
+use super::KernelBench;
 use crate::hash::parts::digest;
-use crate::hash::sha1::Sha1;
-use crate::hash::sha256::Sha256;
-use crate::hash::sha512::Sha512;
-use crate::hash::{Ending, Group, Hash, WORDS, absorb};
-use crate::simd::{Ifma, LANES, Simd};
+use crate::hash::sha1::LaneSha1;
+use crate::hash::sha256::LaneSha256;
+use crate::hash::sha512::LaneSha512;
+use crate::hash::{LaneHash, MessageEnding, MessageGroup, WORDS, absorb};
+use crate::simd::{IfmaSimd, LANES, Simd};
 
-pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
+pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     let message = vec![7; 96];
     bench.kernel(
         "sha512, eight messages of 96 bytes in a part each",
@@ -21,15 +22,18 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
         },
         || (),
     );
-    function::<Sha1>(bench, simd, "sha1");
-    function::<Sha256>(bench, simd, "sha256");
-    function::<Sha512>(bench, simd, "sha512");
+    function::<LaneSha1>(bench, simd, "sha1");
+    function::<LaneSha256>(bench, simd, "sha256");
+    function::<LaneSha512>(bench, simd, "sha512");
 }
 
-fn function<H: Hash>(bench: &Bench<'_>, simd: Ifma, name: &str) {
+fn function<H: LaneHash>(bench: &KernelBench<'_>, simd: IfmaSimd, name: &str) {
     for len in [64, 1024, 8192] {
         let messages = vec![7; 2 * H::LANES * len];
-        let mut groups = [Group::new(Ending::Padded { before: 0 }), Group::new(Ending::Padded { before: 0 })];
+        let mut groups = [
+            MessageGroup::new(MessageEnding::Padded { before: 0 }),
+            MessageGroup::new(MessageEnding::Padded { before: 0 }),
+        ];
         for (group, messages) in groups.iter_mut().zip(messages.chunks(H::LANES * len)) {
             group.fill::<H>(messages.chunks(len));
         }

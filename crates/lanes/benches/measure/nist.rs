@@ -7,26 +7,30 @@ use oarlock_core::{
     Outcomes, SecondInput, Shape, VerifyTable, VerifyTableCache,
 };
 
-use super::Bench;
-use super::counting::Counting;
+use super::KernelBench;
+use super::counting::CountingSimd;
 use crate::LaneEngine;
 use crate::ecdsa;
 use crate::ecdsa::comb::PublicComb;
 use crate::ecdsa::constants::{shifted, small};
-use crate::ecdsa::curve::Curve;
+use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
-use crate::ecdsa::hot::KeyTable;
-use crate::ecdsa::point::{Affine, Jacobian, Xyzz};
-use crate::ecdsa::ring::{Field, Ring};
+use crate::ecdsa::key_table::EcdsaKeyTable;
+use crate::ecdsa::point::{AffinePoint, JacobianPoint, XyzzPoint};
+use crate::ecdsa::ring::{FieldModulus, ModularRing};
 use crate::ecdsa::{P256, P384, p256, p384};
-use crate::simd::{Ifma, LANES, Simd};
+use crate::simd::{IfmaSimd, LANES, Simd};
 
-pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
+pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     for (curve, name) in [(CurveName::P256, "p256"), (CurveName::P384, "p384")] {
-        let Some(work) = Work::new(curve) else { continue };
-        work.measure(bench, &format!("{name} sign, 64 jobs, per 8"), Doing::Sign);
-        work.measure(bench, &format!("{name} verify, 64 jobs, per 8"), Doing::Verify);
-        work.measure(bench, &format!("{name} verify, 64 jobs, 8 keys with tables, per 8"), Doing::VerifyHot);
+        let Some(work) = EngineJobs::new(curve) else { continue };
+        work.measure(bench, &format!("{name} sign, 64 jobs, per 8"), JobKind::Sign);
+        work.measure(bench, &format!("{name} verify, 64 jobs, per 8"), JobKind::Verify);
+        work.measure(
+            bench,
+            &format!("{name} verify, 64 jobs, 8 keys with tables, per 8"),
+            JobKind::VerifyWithTables,
+        );
         match curve {
             CurveName::P256 => tables::<P256, 5>(bench, simd, name, &work),
             _ => tables::<P384, 8>(bench, simd, name, &work),
@@ -38,16 +42,21 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
     kernels::<p384::field::FieldPrime, 8, 2>(bench, simd, "p384, two streams:");
 }
 
-/// What a table takes: a key's to make and to check, the base point's to make.
-fn tables<C: Curve<L>, const L: usize>(bench: &Bench<'_>, simd: Ifma, name: &str, work: &Work) {
+/// Times tables: building and checking that of a key, and building that of the base point.
+fn tables<C: CurveParams<L>, const L: usize>(
+    bench: &KernelBench<'_>,
+    simd: IfmaSimd,
+    name: &str,
+    work: &EngineJobs,
+) {
     let Some((_, key)) = work.public[0].ec_public() else { return };
-    let Some(table) = KeyTable::<Ifma, C, L>::new(simd, key) else { return };
-    let Some(counted) = KeyTable::<Counting, C, L>::new(Counting, key) else { return };
+    let Some(table) = EcdsaKeyTable::<IfmaSimd, C, L>::new(simd, key) else { return };
+    let Some(counted) = EcdsaKeyTable::<CountingSimd, C, L>::new(CountingSimd, key) else { return };
     bench.kernel(
         &format!("{name} table of a key"),
         1,
-        || drop(black_box(KeyTable::<Ifma, C, L>::new(simd, key))),
-        || drop(black_box(KeyTable::<Counting, C, L>::new(Counting, key))),
+        || drop(black_box(EcdsaKeyTable::<IfmaSimd, C, L>::new(simd, key))),
+        || drop(black_box(EcdsaKeyTable::<CountingSimd, C, L>::new(CountingSimd, key))),
     );
     bench.kernel(
         &format!("{name} check of a table"),
@@ -58,17 +67,21 @@ fn tables<C: Curve<L>, const L: usize>(bench: &Bench<'_>, simd: Ifma, name: &str
     bench.kernel(
         &format!("{name} table of the base point"),
         1,
-        || drop(black_box(PublicComb::of_base::<Ifma, C, L>(simd))),
-        || drop(black_box(PublicComb::of_base::<Counting, C, L>(Counting))),
+        || drop(black_box(PublicComb::of_base::<IfmaSimd, C, L>(simd))),
+        || drop(black_box(PublicComb::of_base::<CountingSimd, C, L>(CountingSimd))),
     );
 }
 
-/// Times a kernel is called per measurement.
+/// The calls of a kernel per measurement.
 const STEPS: usize = 100;
 
-fn kernels<F: Field<L>, const L: usize, const N: usize>(bench: &Bench<'_>, simd: Ifma, name: &str) {
-    let mut own = Streams::<Ifma, F, L, N>::new(simd);
-    let mut counted = Streams::<Counting, F, L, N>::new(Counting);
+fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
+    bench: &KernelBench<'_>,
+    simd: IfmaSimd,
+    name: &str,
+) {
+    let mut own = PointStreams::<IfmaSimd, F, L, N>::new(simd);
+    let mut counted = PointStreams::<CountingSimd, F, L, N>::new(CountingSimd);
     let each = STEPS * N;
     bench.kernel(&format!("{name} product"), each, || own.multiply(), || counted.multiply());
     bench.kernel(&format!("{name} squaring"), each, || own.square(), || counted.square());
@@ -77,23 +90,23 @@ fn kernels<F: Field<L>, const L: usize, const N: usize>(bench: &Bench<'_>, simd:
     bench.kernel(&format!("{name} addition to XYZZ"), each, || own.widen(), || counted.widen());
 }
 
-/// N groups of points that go through kernels again and again.
-struct Streams<S: Simd, F, const L: usize, const N: usize> {
-    f: Ring<S, F, L, N>,
-    point: Jacobian<S::V, L, N>,
-    wide: Xyzz<S::V, L, N>,
-    addend: Affine<S::V, L, N>,
+/// N groups of points that pass through kernels repeatedly.
+struct PointStreams<S: Simd, F, const L: usize, const N: usize> {
+    f: ModularRing<S, F, L, N>,
+    point: JacobianPoint<S::V, L, N>,
+    wide: XyzzPoint<S::V, L, N>,
+    addend: AffinePoint<S::V, L, N>,
 }
 
-impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Streams<S, F, L, N> {
+impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> PointStreams<S, F, L, N> {
     fn new(simd: S) -> Self {
-        let f = Ring::<S, F, L, N>::new(simd);
+        let f = ModularRing::<S, F, L, N>::new(simd);
         let e = |n: u64| f.splat(&shifted(small(n), 200, &F::LIMBS));
         Self {
             f,
-            point: Jacobian { x: e(5), y: e(6), z: e(7) },
-            wide: Xyzz { x: e(5), y: e(6), zz: e(7), zzz: e(8) },
-            addend: Affine { x: e(15), y: e(16) },
+            point: JacobianPoint { x: e(5), y: e(6), z: e(7) },
+            wide: XyzzPoint { x: e(5), y: e(6), zz: e(7), zzz: e(8) },
+            addend: AffinePoint { x: e(15), y: e(16) },
         }
     }
 
@@ -154,30 +167,30 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Streams<S, F, L, N> {
     }
 }
 
-/// Jobs of one key that go through the engine again and again.
-struct Work {
+/// Jobs of one key that pass through the engine repeatedly.
+struct EngineJobs {
     curve: CurveName,
     private: Key,
-    /// The same public key under several names, so that it has as many tables.
+    /// The same public key under several names, so that each name has a table.
     public: Vec<Key>,
     digests: Vec<Vec<u8>>,
     signatures: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum JobKind {
     Sign,
     Verify,
-    VerifyHot,
+    VerifyWithTables,
 }
 
 const NONCE: NonceInput<'static> = NonceInput::Hedged(&[7; 32]);
 
-/// Jobs of a run.
+/// The jobs of a run.
 const JOBS: usize = 64;
 
-impl Work {
-    /// The first example of RFC 6979 A.2 for a curve, as the tests of the scalar engine have it.
+impl EngineJobs {
+    /// Returns the first example of RFC 6979 A.2 for a curve, from the tests of the scalar engine.
     fn new(curve: CurveName) -> Option<Self> {
         let lines = include_str!("../../../scalar/tests/data/rfc6979.txt").lines();
         let line = lines.map(str::trim).find(|line| line.starts_with(&curve.to_string()))?;
@@ -198,7 +211,7 @@ impl Work {
         Some(work)
     }
 
-    /// A signature of each digest.
+    /// Returns a signature of each digest.
     fn sign(&self) -> Option<Vec<Vec<u8>>> {
         let sign =
             |digest| Operation { key: &self.private, input: digest, extra: SecondInput::NonceInput(NONCE) };
@@ -209,9 +222,9 @@ impl Work {
         Some((0..JOBS).map(|at| out.result(at).to_vec()).collect())
     }
 
-    fn measure(&self, bench: &Bench<'_>, name: &str, doing: Doing) {
+    fn measure(&self, bench: &KernelBench<'_>, name: &str, doing: JobKind) {
         let operation = |at: usize| match doing {
-            Doing::Sign => Operation {
+            JobKind::Sign => Operation {
                 key: &self.private,
                 input: &self.digests[at],
                 extra: SecondInput::NonceInput(NONCE),
@@ -224,23 +237,23 @@ impl Work {
         };
         let operations: Vec<_> = (0..JOBS).map(operation).collect();
         let shape = match doing {
-            Doing::Sign => Shape::EcdsaSign { curve: self.curve },
+            JobKind::Sign => Shape::EcdsaSign { curve: self.curve },
             _ => Shape::EcdsaVerify { curve: self.curve },
         };
         let jobs = Jobs::Operations(shape, &operations);
         let (mut out, mut counted) = (Outcomes::for_jobs(&jobs), Outcomes::for_jobs(&jobs));
-        let (Some(engine), hot) =
+        let (Some(engine), key_table) =
             (LaneEngine::detect(), VerifyTableCache::new(oarlock_core::DEFAULT_TABLE_BYTES))
         else {
             return;
         };
-        let (engine, hot) = match doing {
-            Doing::VerifyHot => (engine.with_tables_at_once(), hot.at_once()),
-            _ => (engine.with_table_bytes(0), hot.with_budget(0)),
+        let (engine, key_table) = match doing {
+            JobKind::VerifyWithTables => (engine.with_tables_at_once(), key_table.at_once()),
+            _ => (engine.with_table_bytes(0), key_table.with_budget(0)),
         };
         let mut count = || match doing {
-            Doing::Sign => ecdsa::sign(Counting, self.curve, &operations, &mut counted),
-            _ => ecdsa::verify(Counting, &hot, self.curve, &operations, &mut counted),
+            JobKind::Sign => ecdsa::sign(CountingSimd, self.curve, &operations, &mut counted),
+            _ => ecdsa::verify(CountingSimd, &key_table, self.curve, &operations, &mut counted),
         };
         if name.contains(bench.filter) {
             count();

@@ -1,18 +1,18 @@
-//! Whole runs of records, as a caller has them.
+//! Runs of records through the engine.
 
 use oarlock_core::*;
 
-use super::Bench;
+use super::KernelBench;
 use crate::LaneEngine;
 
-/// Bytes of a record's parameters.
-struct Sizes {
+/// The bytes of a record's parameters.
+struct RecordSizes {
     key_len: usize,
     iv_len: usize,
     tag_len: usize,
 }
 
-impl Sizes {
+impl RecordSizes {
     fn of(shape: Shape) -> Option<Self> {
         Some(match shape {
             Shape::Cipher { alg, .. } => Self { key_len: alg.key_len(), iv_len: alg.block_len(), tag_len: 0 },
@@ -23,13 +23,13 @@ impl Sizes {
     }
 }
 
-/// A run of records of these lengths, other key and IV each, the 1,024 keys in random order: nanoseconds per record.
-/// Records of one length lie a stride apart, others anywhere.
-pub(super) fn whole(bench: &Bench<'_>, engine: &LaneEngine, shape: Shape, name: &str, lens: &[usize]) {
+/// Times a run of records of these lengths and prints nanoseconds per record. Each record has its own IV, and one of
+/// 1,024 keys in random order. Every column has one value per record.
+pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, name: &str, lens: &[usize]) {
     if !bench.wants(name) {
         return;
     }
-    let Some(Sizes { key_len, iv_len, tag_len }) = Sizes::of(shape) else { return };
+    let Some(RecordSizes { key_len, iv_len, tag_len }) = RecordSizes::of(shape) else { return };
     let count = lens.len();
     let key = |at: usize| {
         let bytes = (0..key_len).map(|byte| (at * 31 + byte * 7) as u8).collect();

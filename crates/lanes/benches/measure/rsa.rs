@@ -5,19 +5,19 @@ use oarlock_core::{
     RsaPublicParts, SecondInput, SecretBytes, Shape,
 };
 
-use super::Bench;
-use super::counting::Counting;
+use super::KernelBench;
+use super::counting::CountingSimd;
 use crate::LaneEngine;
 use crate::rsa;
-use crate::rsa::factor::{Choice, ENTRIES, Plain};
-use crate::rsa::memory::Memory;
-use crate::rsa::streams::Streams;
-use crate::simd::{Ifma, Simd};
+use crate::rsa::factor::{ENTRIES, PlainFactor, SecretChoice};
+use crate::rsa::memory::SpanMemory;
+use crate::rsa::streams::ModulusStreams;
+use crate::simd::{IfmaSimd, Simd};
 
-/// Kernels are called so often in a row.
+/// The calls of a kernel per measurement.
 const ROUNDS: usize = 16;
 
-pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
+pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     for bits in [1024, 2048, 3072, 4096] {
         whole(
             bench,
@@ -34,26 +34,26 @@ pub(super) fn run(bench: &Bench<'_>, simd: Ifma) {
                 &name("square"),
                 ROUNDS * streams,
                 squares(simd, limbs, streams),
-                squares(Counting, limbs, streams),
+                squares(CountingSimd, limbs, streams),
             );
             bench.kernel(
                 &name("product"),
                 ROUNDS * streams,
                 products(simd, limbs, streams),
-                products(Counting, limbs, streams),
+                products(CountingSimd, limbs, streams),
             );
             bench.kernel(
                 &name("window"),
                 ROUNDS * streams,
                 windows(simd, limbs, streams),
-                windows(Counting, limbs, streams),
+                windows(CountingSimd, limbs, streams),
             );
         }
     }
 }
 
-/// A run of as many jobs as are offered, through the engine; time and count are those of a group of eight.
-fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
+/// Times a run of the maximum batch size through the engine. Time and count are those of a group of eight.
+fn whole(bench: &KernelBench<'_>, name: &str, bits: u16, shape: Shape) {
     let keys = keys(bits);
     let (Some(lanes), Some(engine)) = (rsa::offers(shape), LaneEngine::detect()) else { return };
     let inputs: Vec<Vec<u8>> = (0..lanes.max as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();
@@ -69,14 +69,14 @@ fn whole(bench: &Bench<'_>, name: &str, bits: u16, shape: Shape) {
     let counted = || {
         let mut out = Outcomes::for_jobs(&jobs);
         match shape {
-            Shape::RsaPrivate { .. } => rsa::private(Counting, shape, &operations, &mut out),
-            _ => rsa::public(Counting, shape, &operations, &mut out),
+            Shape::RsaPrivate { .. } => rsa::private(CountingSimd, shape, &operations, &mut out),
+            _ => rsa::public(CountingSimd, shape, &operations, &mut out),
         }
     };
     bench.kernel(name, lanes.max / 8, kernel, counted);
 }
 
-/// The keys of so many bits among the tests of the scalar engine.
+/// Returns the keys of `bits` bits from the tests of the scalar engine.
 fn keys(bits: u16) -> Vec<Key> {
     let lines = include_str!("../../../scalar/tests/data/rsa-keys.txt").lines();
     let named = lines.filter(|line| line.split(' ').next() == Some(bits.to_string().as_str()));
@@ -91,16 +91,16 @@ fn keys(bits: u16) -> Vec<Key> {
     keys.collect()
 }
 
-/// Streams of values under made-up moduli.
+/// Prepares streams of values under arbitrary moduli.
 fn work<S: Simd>(
     simd: S,
     limbs: usize,
     count: usize,
-    mut work: impl FnMut(&mut Streams<'_, S>),
+    mut work: impl FnMut(&mut ModulusStreams<'_, S>),
 ) -> impl FnMut() {
-    let mut memory = Memory::new(simd, Streams::<S>::spans(limbs, count));
+    let mut memory = SpanMemory::new(simd, ModulusStreams::<S>::spans(limbs, count));
     move || {
-        let mut streams = Streams::new(simd, limbs, count, &mut memory.places());
+        let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.places());
         for at in 0..count {
             let n = streams.set_modulus(at, simd.splat(0x123));
             n.fill(simd.splat(0x000F_1234_5678_9ABD));
@@ -110,13 +110,13 @@ fn work<S: Simd>(
     }
 }
 
-/// Windows of an exponent: four squares and a product with an entry of a table.
+/// Runs windows of an exponent: four squares, and a product with an entry of a table.
 fn windows<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let table = vec![simd.splat(77); ENTRIES * limbs];
     let mut entries = vec![simd.splat(0); 2 * limbs];
     work(simd, limbs, count, move |streams| {
         let (first, second) = entries.split_at_mut(limbs);
-        let choice = |entry| Choice { table: &table, index: simd.splat(5), entry };
+        let choice = |entry| SecretChoice { table: &table, index: simd.splat(5), entry };
         let mut choices = [choice(first), choice(second)];
         (0..ROUNDS).for_each(|_| streams.raise(&mut choices[..count]));
     })
@@ -129,6 +129,6 @@ fn squares<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
 fn products<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let factor = vec![simd.splat(77); limbs];
     work(simd, limbs, count, move |streams| {
-        (0..ROUNDS).for_each(|_| streams.multiply(0, &[Plain(&factor[..]); 2][..count]));
+        (0..ROUNDS).for_each(|_| streams.multiply(0, &[PlainFactor(&factor[..]); 2][..count]));
     })
 }

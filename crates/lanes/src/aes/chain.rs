@@ -1,37 +1,44 @@
-//! Chains in which each block waits for the one before it: CBC encryption and CBC-MACs. NIST SP 800-38A 6.2.
+//! CBC encryption and CBC-MACs, in which each block depends on the one before it. NIST SP 800-38A 6.2.
 //!
-//! One record cannot fill the unit, so every place works on a record of its own and takes the next one as soon as it is done.
+//! One record cannot keep the AES unit busy. So eight records are in flight, and each slot takes the next record as
+//! soon as its own is finished.
 
 use zeroize::Zeroizing;
 
 use super::rounds::{PLACES, encrypt};
-use super::schedule::{NONE, Schedule};
-use crate::simd::{BLOCK, Blocks};
+use super::schedule::{AesSchedule, NONE};
+use crate::simd::{BLOCK, BlockSimd};
 
 /// A record to chain.
-pub(super) struct Chain<'a> {
-    pub(super) schedule: &'a Schedule,
-    /// The IV.
+pub(super) struct ChainedRecord<'a> {
+    pub(super) schedule: &'a AesSchedule,
+    /// The IV of the record.
     pub(super) start: &'a [u8; BLOCK],
     pub(super) blocks: &'a [[u8; BLOCK]],
-    /// Whether one more block follows, which is not as it lies in the message.
+    /// True if one more block follows that is not stored in the message, as the last block of a CMAC.
     pub(super) has_last: bool,
-    /// Where the output begins.
+    /// The offset of the output.
     pub(super) output: usize,
-    /// Bytes of a MAC.
+    /// The length of a MAC in bytes.
     pub(super) tag_len: usize,
 }
 
-const IDLE: Chain<'static> =
-    Chain { schedule: &NONE, start: &[0; BLOCK], blocks: &[], has_last: false, output: 0, tag_len: 0 };
+const IDLE: ChainedRecord<'static> = ChainedRecord {
+    schedule: &NONE,
+    start: &[0; BLOCK],
+    blocks: &[],
+    has_last: false,
+    output: 0,
+    tag_len: 0,
+};
 
-impl Chain<'_> {
+impl ChainedRecord<'_> {
     #[inline(always)]
     fn steps(&self) -> usize {
         self.blocks.len() + usize::from(self.has_last)
     }
 
-    /// The block of a step from here, if there are so many; `last` is the one that follows.
+    /// Returns the block of a step, or None past the end. `last` is the extra block of the record.
     #[inline(always)]
     fn block<'b, const MAC: bool>(&'b self, step: usize, last: &'b [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
         let is_last = MAC && self.has_last && step == self.blocks.len();
@@ -47,12 +54,12 @@ impl Chain<'_> {
     }
 }
 
-/// Chains every record that `next` gives: each block into `output`, or with `MAC` the leading bytes of the last one. What follows
-/// the blocks of a record is left by `next` in the place it is lent.
+/// Chains every record of `next`. Writes each block to `output`, or with `MAC` only the leading bytes of the last
+/// block. `next` stores the extra block of a record in its argument.
 #[inline(always)]
-pub(super) fn run<'a, S: Blocks, const ROUNDS: usize, const MAC: bool>(
+pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
+    mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
     let mut states = [simd.zero(); PLACES];
@@ -76,7 +83,7 @@ pub(super) fn run<'a, S: Blocks, const ROUNDS: usize, const MAC: bool>(
             }
             steps = steps.min(chain.steps().wrapping_sub(1));
         }
-        // Idle places have the most steps.
+        // Idle slots report the maximum, so this value means that all slots are idle.
         if steps == usize::MAX {
             break;
         }

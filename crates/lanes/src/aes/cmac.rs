@@ -1,22 +1,22 @@
-//! CMAC. NIST SP 800-38B.
+//! The subkeys and last blocks of CMAC. NIST SP 800-38B.
 
 use zeroize::ZeroizeOnDrop;
 
-use super::schedule::{Encrypting, Prepare, Schedule};
-use super::single::encrypted;
-use crate::simd::{BLOCK, Blocks};
+use super::one_block::encrypted;
+use super::schedule::{AesSchedule, Encrypting, PrepareAes};
+use crate::simd::{BLOCK, BlockSimd};
 
 /// A key and its two subkeys.
 #[derive(ZeroizeOnDrop)]
 pub(super) struct CmacKey {
-    pub(super) schedule: Schedule,
+    pub(super) schedule: AesSchedule,
     k1: [u8; BLOCK],
     k2: [u8; BLOCK],
 }
 
-impl Prepare for CmacKey {
-    /// NIST SP 800-38B 6.1.
-    fn prepare<S: Blocks>(simd: S, key: &[u8]) -> Self {
+impl PrepareAes for CmacKey {
+    /// Derives the subkeys. NIST SP 800-38B 6.1.
+    fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         let Encrypting(schedule) = Encrypting::prepare(simd, key);
         let l = u128::from_be_bytes(encrypted(simd, &schedule, key.len(), &[0; BLOCK]));
         let k1 = doubled(l);
@@ -24,20 +24,21 @@ impl Prepare for CmacKey {
     }
 
     #[inline(always)]
-    fn prefetch<S: Blocks>(&self, simd: S) {
+    fn prefetch<S: BlockSimd>(&self, simd: S) {
         self.schedule.prefetch(simd);
     }
 }
 
-/// Multiplication by x in GF(2^128). NIST SP 800-38B 5.3.
+/// Multiplies by x in GF(2^128). NIST SP 800-38B 5.3.
 fn doubled(value: u128) -> u128 {
     (value << 1) ^ (0x87 & (value >> 127).wrapping_neg())
 }
 
 impl CmacKey {
-    /// The blocks of a message that are taken as they lie; the one that follows is left in `last`. NIST SP 800-38B 6.2.
+    /// Returns the blocks of a message that are used unchanged, and stores the last block with its subkey in `last`.
+    /// NIST SP 800-38B 6.2.
     #[inline(always)]
-    pub(super) fn blocks<'a, S: Blocks>(
+    pub(super) fn blocks<'a, S: BlockSimd>(
         &self,
         simd: S,
         message: &'a [u8],

@@ -1,19 +1,19 @@
-//! What each shape takes of a record.
+//! The kernels of the AES shapes: the fields that each reads of a record, and its loop.
 
 use oarlock_core::Span;
 
-use super::cbc::{self, Sealed};
-use super::chain::{self, Chain};
+use super::cbc::{self, CbcRecord};
+use super::chain::{self, ChainedRecord};
 use super::cmac::CmacKey;
-use super::gcm::{self, Message, Tag};
+use super::gcm::{self, GcmRecord, TagAction};
 use super::ghash::GcmKey;
-use super::schedule::{Decrypting, Encrypting, Prepare};
-use crate::records::{Accepted, Part};
-use crate::simd::{BLOCK, Blocks};
+use super::schedule::{Decrypting, Encrypting, PrepareAes};
+use crate::records::{RecordPart, RecordRef};
+use crate::simd::{BLOCK, BlockSimd};
 
-/// Where a record's results go in a buffer.
+/// The offsets of a record's results in a buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ResultSpan {
     pub(super) output: usize,
     pub(super) len: usize,
     pub(super) tag: usize,
@@ -21,9 +21,9 @@ pub(super) struct Place {
 }
 
 /// The kernel of a shape: what it reads of a record, and the loop that computes records.
-pub(super) trait Kernel {
+pub(super) trait AesKernel {
     /// The prepared form of a key.
-    type Key: Prepare;
+    type Key: PrepareAes;
 
     /// A record in the form that the loop takes.
     type Record<'a>;
@@ -40,15 +40,15 @@ pub(super) trait Kernel {
     }
 
     /// Reads a record. A kernel whose last block differs from the message's bytes puts it in `last`.
-    fn read<'a, S: Blocks>(
+    fn read<'a, S: BlockSimd>(
         simd: S,
-        part: &'a Part<'a>,
-        work: (Accepted, Place, &'a Self::Key),
+        part: &'a RecordPart<'a>,
+        work: (RecordRef, ResultSpan, &'a Self::Key),
         last: &mut [u8; BLOCK],
     ) -> Self::Record<'a>;
 
     /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong.
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
         next: impl FnMut(&mut [u8; BLOCK]) -> Option<Self::Record<'a>>,
         output: &mut [u8],
@@ -58,10 +58,10 @@ pub(super) trait Kernel {
 
 /// Computes all records of `next` with the kernel of their shape.
 #[inline(always)]
-pub(super) fn compute<'a, S: Blocks, K: Kernel, const ROUNDS: usize>(
+pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
     simd: S,
-    part: &'a Part<'a>,
-    mut next: impl FnMut() -> Option<(Accepted, Place, &'a K::Key)>,
+    part: &'a RecordPart<'a>,
+    mut next: impl FnMut() -> Option<(RecordRef, ResultSpan, &'a K::Key)>,
     output: &mut [u8],
     reject: impl FnMut(usize),
 ) {
@@ -75,32 +75,32 @@ pub(super) fn compute<'a, S: Blocks, K: Kernel, const ROUNDS: usize>(
 }
 
 /// The kernel of CBC encryption.
-pub(super) struct CbcEncrypt;
+pub(super) struct CbcEncryptKernel;
 
 /// The kernel of CBC decryption.
-pub(super) struct CbcDecrypt;
+pub(super) struct CbcDecryptKernel;
 
 /// The kernel of CMAC.
-pub(super) struct Cmac;
+pub(super) struct CmacKernel;
 
 /// The kernel of GCM encryption.
-pub(super) struct Seal;
+pub(super) struct SealKernel;
 
 /// The kernel of GCM decryption.
-pub(super) struct Open;
+pub(super) struct OpenKernel;
 
-impl Kernel for CbcEncrypt {
+impl AesKernel for CbcEncryptKernel {
     type Key = Encrypting;
-    type Record<'a> = Chain<'a>;
+    type Record<'a> = ChainedRecord<'a>;
 
     #[inline(always)]
-    fn read<'a, S: Blocks>(
+    fn read<'a, S: BlockSimd>(
         _simd: S,
-        part: &'a Part<'a>,
-        (record, place, key): (Accepted, Place, &'a Encrypting),
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
         _last: &mut [u8; BLOCK],
-    ) -> Chain<'a> {
-        Chain {
+    ) -> ChainedRecord<'a> {
+        ChainedRecord {
             schedule: &key.0,
             start: iv(part, record),
             blocks: part.input(&record, 0).as_chunks().0,
@@ -111,9 +111,9 @@ impl Kernel for CbcEncrypt {
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
@@ -121,25 +121,25 @@ impl Kernel for CbcEncrypt {
     }
 }
 
-impl Kernel for CbcDecrypt {
+impl AesKernel for CbcDecryptKernel {
     type Key = Decrypting;
-    type Record<'a> = Sealed<'a>;
+    type Record<'a> = CbcRecord<'a>;
 
     #[inline(always)]
-    fn read<'a, S: Blocks>(
+    fn read<'a, S: BlockSimd>(
         _simd: S,
-        part: &'a Part<'a>,
-        (record, place, key): (Accepted, Place, &'a Decrypting),
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Decrypting),
         _last: &mut [u8; BLOCK],
-    ) -> Sealed<'a> {
+    ) -> CbcRecord<'a> {
         let input = part.input(&record, 0);
-        Sealed { schedule: &key.0, iv: iv(part, record), input, output: place.output }
+        CbcRecord { schedule: &key.0, iv: iv(part, record), input, output: place.output }
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Sealed<'a>>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<CbcRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
@@ -147,9 +147,9 @@ impl Kernel for CbcDecrypt {
     }
 }
 
-impl Kernel for Cmac {
+impl AesKernel for CmacKernel {
     type Key = CmacKey;
-    type Record<'a> = Chain<'a>;
+    type Record<'a> = ChainedRecord<'a>;
 
     const IS_SHORTENED: bool = true;
 
@@ -158,13 +158,13 @@ impl Kernel for Cmac {
     }
 
     #[inline(always)]
-    fn read<'a, S: Blocks>(
+    fn read<'a, S: BlockSimd>(
         simd: S,
-        part: &'a Part<'a>,
-        (record, place, key): (Accepted, Place, &'a CmacKey),
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a CmacKey),
         last: &mut [u8; BLOCK],
-    ) -> Chain<'a> {
-        Chain {
+    ) -> ChainedRecord<'a> {
+        ChainedRecord {
             schedule: &key.schedule,
             start: &[0; BLOCK],
             blocks: key.blocks(simd, part.input(&record, 0), last),
@@ -175,9 +175,9 @@ impl Kernel for Cmac {
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
@@ -185,26 +185,26 @@ impl Kernel for Cmac {
     }
 }
 
-impl Kernel for Seal {
+impl AesKernel for SealKernel {
     type Key = GcmKey;
-    type Record<'a> = Message<'a>;
+    type Record<'a> = GcmRecord<'a>;
 
     const WRITES_TAG: bool = true;
 
     #[inline(always)]
-    fn read<'a, S: Blocks>(
+    fn read<'a, S: BlockSimd>(
         _simd: S,
-        part: &'a Part<'a>,
-        (record, place, key): (Accepted, Place, &'a GcmKey),
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
         _last: &mut [u8; BLOCK],
-    ) -> Message<'a> {
-        message(part, record, place, key, Tag::Write(place.tag, place.tag_len))
+    ) -> GcmRecord<'a> {
+        message(part, record, place, key, TagAction::Write(place.tag, place.tag_len))
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Message<'a>>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<GcmRecord<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
@@ -212,24 +212,24 @@ impl Kernel for Seal {
     }
 }
 
-impl Kernel for Open {
+impl AesKernel for OpenKernel {
     type Key = GcmKey;
-    type Record<'a> = Message<'a>;
+    type Record<'a> = GcmRecord<'a>;
 
     #[inline(always)]
-    fn read<'a, S: Blocks>(
+    fn read<'a, S: BlockSimd>(
         _simd: S,
-        part: &'a Part<'a>,
-        (record, place, key): (Accepted, Place, &'a GcmKey),
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
         _last: &mut [u8; BLOCK],
-    ) -> Message<'a> {
-        message(part, record, place, key, Tag::Compare(bytes(part, part.tag_span(record))))
+    ) -> GcmRecord<'a> {
+        message(part, record, place, key, TagAction::Compare(bytes(part, part.tag_span(record))))
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Message<'a>>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<GcmRecord<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
@@ -244,22 +244,22 @@ fn without_last<R>(mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<R>) -> impl 
     move || next(&mut [0; BLOCK])
 }
 
-/// The IV of an accepted record, which has the length of a block.
+/// Returns the IV of an accepted record, which has the length of a block.
 #[inline(always)]
-fn iv<'a>(part: &'a Part<'a>, record: Accepted) -> &'a [u8; BLOCK] {
+fn iv<'a>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u8; BLOCK] {
     let bytes = part.data().get(record.iv as usize..);
     bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; BLOCK])
 }
 
 #[inline(always)]
 fn message<'a>(
-    part: &'a Part<'a>,
-    record: Accepted,
-    place: Place,
+    part: &'a RecordPart<'a>,
+    record: RecordRef,
+    place: ResultSpan,
     key: &'a GcmKey,
-    tag: Tag<'a>,
-) -> Message<'a> {
-    Message {
+    tag: TagAction<'a>,
+) -> GcmRecord<'a> {
+    GcmRecord {
         key,
         iv: bytes(part, part.iv_span(record)),
         aad: bytes(part, part.aad_span(record)),
@@ -270,8 +270,8 @@ fn message<'a>(
     }
 }
 
-/// The bytes of a span of an accepted record, which there are.
+/// Returns the bytes of a span of an accepted record. Accepted spans are in bounds.
 #[inline(always)]
-fn bytes<'a>(part: &'a Part<'a>, span: Span) -> &'a [u8] {
+fn bytes<'a>(part: &'a RecordPart<'a>, span: Span) -> &'a [u8] {
     span.of(part.data()).unwrap_or_default()
 }

@@ -1,22 +1,22 @@
-//! Prepared keys of records.
+//! The prepared keys of records.
 
 use oarlock_core::{Key, KeySource, Records, SecretBytes, Status};
 
-use super::schedule::Prepare;
-use crate::records::{Accepted, Part};
-use crate::simd::Blocks;
+use super::schedule::PrepareAes;
+use crate::records::{RecordPart, RecordRef};
+use crate::simd::BlockSimd;
 
-/// Prepared keys: those kept with handles, and those of slots.
-pub(super) struct Keys<'a, K> {
-    pub(super) part: &'a Part<'a>,
-    /// By index in the key table, where keys recur.
+/// Prepared keys: cached with handles, or made for slots.
+pub(super) struct PreparedKeys<'a, K> {
+    pub(super) part: &'a RecordPart<'a>,
+    /// The keys by index in the key table. Empty if keys do not recur.
     pub(super) table: &'a [Option<&'a K>],
-    /// By slot: made for this window alone.
+    /// The keys by slot, made for one window.
     pub(super) own: &'a [Option<K>],
 }
 
-/// The prepared forms of all keys of `len` bytes, where they recur; else nothing.
-pub(super) fn table<'a, S: Blocks, K: Prepare>(
+/// Returns the prepared forms of all keys of `len` bytes, or an empty list if keys do not recur.
+pub(super) fn table<'a, S: BlockSimd, K: PrepareAes>(
     simd: S,
     records: &'a Records<'_>,
     len: usize,
@@ -27,11 +27,11 @@ pub(super) fn table<'a, S: Blocks, K: Prepare>(
     records.keys.iter().map(|key| prepared(simd, key, len)).collect()
 }
 
-/// The prepared keys of those records of a window that take theirs from slots.
-pub(super) fn from_slots<S: Blocks, K: Prepare>(
+/// Prepares the keys of the records in a window whose keys come from slots.
+pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
     simd: S,
-    part: &Part<'_>,
-    records: &[Accepted],
+    part: &RecordPart<'_>,
+    records: &[RecordRef],
 ) -> Vec<Option<K>> {
     let mut own = Vec::new();
     if !part.has_slots() {
@@ -47,24 +47,24 @@ pub(super) fn from_slots<S: Blocks, K: Prepare>(
     own
 }
 
-impl<'a, K: Prepare> Keys<'a, K> {
-    /// The key of a record, where it is one of those that recur.
+impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
+    /// Returns the key of a record if it is in the table of recurring keys.
     #[inline(always)]
-    pub(super) fn kept(&self, record: &Accepted) -> Option<&'a K> {
+    pub(super) fn recurring(&self, record: &RecordRef) -> Option<&'a K> {
         *self.table.get(record.key as usize)?
     }
 
-    /// The key of a record.
+    /// Returns the key of a record.
     #[inline(always)]
-    pub(super) fn of<S: Blocks>(&self, simd: S, record: Accepted) -> Option<&'a K> {
+    pub(super) fn find<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
         match self.table.get(record.key as usize) {
             Some(key) => *key,
-            None => self.looked_up(simd, record),
+            None => self.look_up(simd, record),
         }
     }
 
     #[cold]
-    fn looked_up<S: Blocks>(&self, simd: S, record: Accepted) -> Option<&'a K> {
+    fn look_up<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
         match self.part.key(record) {
             KeySource::Slot(slot) => self.own.get(slot as usize)?.as_ref(),
             KeySource::Table(index) => {
@@ -75,8 +75,8 @@ impl<'a, K: Prepare> Keys<'a, K> {
     }
 }
 
-/// The prepared form that is kept with the key's handle, of a secret of `len` bytes.
-fn prepared<S: Blocks, K: Prepare>(simd: S, key: &Key, len: usize) -> Option<&K> {
+/// Returns the prepared form that is cached with the key's handle, if the secret has `len` bytes.
+fn prepared<S: BlockSimd, K: PrepareAes>(simd: S, key: &Key, len: usize) -> Option<&K> {
     let secret = key.secret().map(SecretBytes::expose).filter(|secret| secret.len() == len)?;
     key.prepared(|_| Ok::<_, Status>(K::prepare(simd, secret))).ok()
 }

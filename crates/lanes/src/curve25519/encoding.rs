@@ -3,14 +3,17 @@
 use zeroize::Zeroizing;
 
 use super::constants::{D, ONE, ROOT_OF_MINUS_ONE};
-use super::field::{Factor, Wide};
-use super::point::Point;
+use super::field::{FieldFactor, WideSum};
+use super::point::EdwardsPoint;
 use super::power;
 use super::words;
 use crate::simd::{LANES, Mask, Simd, Vector};
 
-/// x and y of every group's points, by one inversion. Constant time.
-pub(super) fn to_affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Zeroizing<Vec<[Factor<S::V>; 2]>> {
+/// Returns x and y of every group's points. One inversion serves all. Constant time.
+pub(super) fn to_affine<S: Simd>(
+    simd: S,
+    points: &[EdwardsPoint<S::V>],
+) -> Zeroizing<Vec<[FieldFactor<S::V>; 2]>> {
     let mut inverses = Zeroizing::new(Vec::with_capacity(points.len()));
     let mut affine = Zeroizing::new(Vec::with_capacity(points.len()));
     for point in points {
@@ -32,8 +35,8 @@ pub(super) fn to_affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Zeroizing<V
     affine
 }
 
-/// Every group's points as bytes: y, and in the topmost bit whether x is odd.
-pub(super) fn encode<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[[u8; 32]; LANES]> {
+/// Encodes every group's points: y, and the parity of x in the topmost bit.
+pub(super) fn encode<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[[u8; 32]; LANES]> {
     let mut encoded = Vec::with_capacity(points.len());
     for [x, y] in to_affine(simd, points).iter() {
         let words = simd.call(
@@ -50,16 +53,17 @@ pub(super) fn encode<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[[u8; 32];
     encoded
 }
 
-/// A group of decoded points, and the lanes that hold one.
+/// A group of decoded points, and the lanes whose encoding was valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoded<V> {
-    pub(super) x: Factor<V>,
-    pub(super) y: Factor<V>,
+    pub(super) x: FieldFactor<V>,
+    pub(super) y: FieldFactor<V>,
     pub(super) is_valid: Mask,
 }
 
-/// The opposites of encoded points, for public bytes: AWS-LC's predicate, which is that of RFC 8032 5.1.3. Refused are
-/// y not below p, y of no point, and x = 0 with the sign bit set; points of small order are accepted.
+/// Decodes public bytes and returns the opposites of the points, by AWS-LC's predicate, which is that of RFC 8032
+/// 5.1.3. It rejects a y that is not below p, a y without a point, and x = 0 with the sign bit set. It accepts
+/// points of small order.
 pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> Vec<Decoded<S::V>> {
     let mut candidates = Vec::with_capacity(encoded.len());
     let mut products = Vec::with_capacity(encoded.len());
@@ -68,7 +72,7 @@ pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> 
         simd.call(
             #[inline(always)]
             || {
-                let candidate = Candidate::new(simd, &words);
+                let candidate = RootCandidate::new(simd, &words);
                 products.push(candidate.u.times(simd, &candidate.v).reduce(simd));
                 candidates.push(candidate);
             },
@@ -85,24 +89,24 @@ pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> 
     decoded
 }
 
-/// x^2 = u/v with u = y^2 - 1, v = d y^2 + 1.
-struct Candidate<V> {
-    y: Factor<V>,
-    u: Factor<V>,
-    v: Factor<V>,
+/// A square root to extract: x^2 = u/v with u = y^2 - 1, v = d y^2 + 1.
+struct RootCandidate<V> {
+    y: FieldFactor<V>,
+    u: FieldFactor<V>,
+    v: FieldFactor<V>,
     sign: Mask,
     is_canonical: Mask,
 }
 
-impl<V: Vector> Candidate<V> {
+impl<V: Vector> RootCandidate<V> {
     #[inline(always)]
     fn new<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         let top = simd.splat(1 << 63);
         let [a, b, c, d] = *words;
-        let y = Factor::from_words(simd, &[a, b, c, top.and_not(d)]);
-        let (one, square) = (Wide::splat(simd, &ONE), y.square(simd));
+        let y = FieldFactor::from_words(simd, &[a, b, c, top.and_not(d)]);
+        let (one, square) = (WideSum::splat(simd, &ONE), y.square(simd));
         let u = square.minus(simd, &one).reduce(simd);
-        let v = (square.reduce(simd).times(simd, &Factor::splat(simd, &D)) + one).reduce(simd);
+        let v = (square.reduce(simd).times(simd, &FieldFactor::splat(simd, &D)) + one).reduce(simd);
         let mut is_canonical = Mask::MAX;
         for (limb, canonical) in y.limbs().iter().zip(y.canonical(simd)) {
             is_canonical &= limb.is_equal(canonical);
@@ -110,17 +114,18 @@ impl<V: Vector> Candidate<V> {
         Self { y, u, v, sign: d.has_any(top), is_canonical }
     }
 
-    /// x = u (u v)^((p-5)/8), times the root of -1 where v x^2 = -u. Its parity is the opposite of what the sign says.
+    /// Returns x = u (u v)^((p-5)/8), times the root of -1 if v x^2 = -u. Its parity is the opposite of the sign
+    /// bit.
     #[inline(always)]
-    fn finish<S: Simd<V = V>>(&self, simd: S, power: &Factor<V>) -> Decoded<V> {
+    fn finish<S: Simd<V = V>>(&self, simd: S, power: &FieldFactor<V>) -> Decoded<V> {
         let x = self.u.times(simd, power).reduce(simd);
         let check = x.square(simd).reduce(simd).times(simd, &self.v);
         let u = self.u.widen(simd);
         let is_root = check.minus(simd, &u).reduce(simd).is_zero(simd);
         let is_turned = (check + u).reduce(simd).is_zero(simd);
-        let turned = x.times(simd, &Factor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
+        let turned = x.times(simd, &FieldFactor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
         let x = turned.or_if(is_root, &x);
-        let opposite = Wide::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
+        let opposite = WideSum::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
         let is_x_zero = x.is_zero(simd);
         let x = x.or_if(!(x.is_odd(simd) ^ self.sign), &opposite);
         let is_valid = self.is_canonical & (is_root | is_turned) & !(is_x_zero & self.sign);

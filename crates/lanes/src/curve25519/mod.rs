@@ -1,24 +1,24 @@
 //! Ed25519 and X25519 in eight lanes; `docs/math/curve25519.md` has representations, bounds and counts.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `sign`, `verify`, `x25519` | the three shapes |
-//! | `hot_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
-//! | `comb`, `comb_check` | multiples of known points, by public and by secret digits; whether they are right |
+//! | `key_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
+//! | `comb`, `comb_check` | multiples of known points, by public and by secret digits, and their check |
 //! | `encoding` | points as bytes, and back |
 //! | `point` | the group law |
 //! | `scalar` | integers modulo L and their digits |
-//! | `field`, `power` | integers modulo p; inversion and square roots |
-//! | `words`, `constants` | bytes and limbs; numbers |
+//! | `field`, `power` | integers modulo p, inversion and square roots |
+//! | `words`, `constants` | bytes and limbs, and constants |
 
 mod comb;
 mod comb_check;
 mod constants;
 mod encoding;
 mod field;
-mod hot_table;
 #[cfg(feature = "measure")]
 pub(crate) mod kernels;
+mod key_table;
 mod multiples;
 mod point;
 mod power;
@@ -34,27 +34,28 @@ use std::sync::OnceLock;
 
 use oarlock_core::BatchSize;
 
-use self::comb::{Columns, Rows};
+use self::comb::{CombColumns, CombRows};
 use crate::simd::{LANES, Simd};
 
-/// Eight groups share one inversion, whose chain of squarings waits for itself.
+/// Eight groups fill one inversion, whose chain of squarings otherwise waits for itself.
 pub(crate) const OFFERED: BatchSize = BatchSize { preferred: LANES, max: 8 * LANES };
 
-/// Multiples of the base point, in the three forms that are looked up: 98, 64 and 512 KiB.
-struct Base {
-    /// For secret digits: signing, X25519 public keys.
-    columns: Columns,
-    /// For public digits between doublings.
-    window: Rows<{ multiples::BASE_WIDTH }>,
-    /// For public digits without doublings.
-    comb: Rows<{ hot_table::BASE_WIDTH }>,
+/// The multiples of the base point in three forms: 98, 64 and 512 KiB.
+struct BaseTables {
+    /// The table for secret digits: signing, X25519 public keys.
+    columns: CombColumns,
+    /// The table for public digits between doublings.
+    window: CombRows<{ multiples::BASE_WIDTH }>,
+    /// The table for public digits without doublings.
+    comb: CombRows<{ key_table::BASE_WIDTH }>,
 }
 
-/// Built by the first unit that needs it; every unit builds the same.
-fn base<S: Simd>(simd: S) -> &'static Base {
-    static BASE: OnceLock<Base> = OnceLock::new();
+/// Returns the tables, which the first caller builds. Every leaf builds the same tables.
+fn base<S: Simd>(simd: S) -> &'static BaseTables {
+    static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {
-        let (columns, window, comb) = (Columns::base(simd), Rows::base_window(simd), Rows::base_comb(simd));
-        Base { columns, window, comb }
+        let (columns, window, comb) =
+            (CombColumns::base(simd), CombRows::base_window(simd), CombRows::base_comb(simd));
+        BaseTables { columns, window, comb }
     })
 }

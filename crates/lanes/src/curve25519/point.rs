@@ -1,56 +1,57 @@
-//! Points of the twisted Edwards curve -x^2 + y^2 = 1 + d x^2 y^2 in extended coordinates. The formulas are complete: they
-//! hold for all points, equal, opposite, neutral or of small order (Hisil, Wong, Carter, Dawson 2008, 3.1 to 3.3).
+//! Points of the twisted Edwards curve -x^2 + y^2 = 1 + d x^2 y^2 in extended coordinates. The formulas are
+//! complete: they hold for all points, also for equal, opposite, neutral and small-order ones (Hisil, Wong, Carter,
+//! Dawson 2008, 3.1 to 3.3).
 
 use zeroize::Zeroize;
 
 use super::constants::{ONE, TWICE_D};
-use super::field::{Factor, Wide};
+use super::field::{FieldFactor, WideSum};
 use crate::simd::{Mask, Simd, Vector};
 
-/// (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
+/// A point (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Point<V> {
-    pub(super) x: Wide<V>,
-    pub(super) y: Wide<V>,
-    pub(super) z: Wide<V>,
-    /// Not kept up where nothing reads it.
-    pub(super) t: Wide<V>,
+pub(super) struct EdwardsPoint<V> {
+    pub(super) x: WideSum<V>,
+    pub(super) y: WideSum<V>,
+    pub(super) z: WideSum<V>,
+    /// T is stale if the next step does not read it.
+    pub(super) t: WideSum<V>,
 }
 
-/// A point to add: (Y+X, Y-X, 2dT, 2Z).
+/// A second summand: (Y+X, Y-X, 2dT, 2Z).
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Cached<V> {
-    pub(super) niels: Niels<V>,
-    pub(super) z: Factor<V>,
+pub(super) struct CachedPoint<V> {
+    pub(super) niels: NielsPoint<V>,
+    pub(super) z: FieldFactor<V>,
 }
 
-/// An affine point to add: (y+x, y-x, 2dxy).
+/// An affine second summand: (y+x, y-x, 2dxy).
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Niels<V> {
-    pub(super) plus: Factor<V>,
-    pub(super) minus: Factor<V>,
-    pub(super) product: Factor<V>,
+pub(super) struct NielsPoint<V> {
+    pub(super) plus: FieldFactor<V>,
+    pub(super) minus: FieldFactor<V>,
+    pub(super) product: FieldFactor<V>,
 }
 
-impl<V: Vector> Point<V> {
-    /// The neutral element (0, 1).
+impl<V: Vector> EdwardsPoint<V> {
+    /// Returns the neutral element (0, 1).
     #[inline(always)]
     pub(super) fn neutral<S: Simd<V = V>>(simd: S) -> Self {
-        let (zero, one) = (Wide::splat(simd, &[0; 5]), Wide::splat(simd, &ONE));
+        let (zero, one) = (WideSum::splat(simd, &[0; 5]), WideSum::splat(simd, &ONE));
         Self { x: zero, y: one, z: one, t: zero }
     }
 
-    /// The affine point (x, y).
+    /// Returns the affine point (x, y).
     #[inline(always)]
-    pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &Factor<V>, y: &Factor<V>) -> Self {
-        let z = Wide::splat(simd, &ONE);
+    pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &FieldFactor<V>, y: &FieldFactor<V>) -> Self {
+        let z = WideSum::splat(simd, &ONE);
         Self { x: x.widen(simd), y: y.widen(simd), z, t: x.times(simd, y) }
     }
 
-    /// `yes` where the mask is set, `self` elsewhere.
+    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     pub(super) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
         Self {
@@ -61,31 +62,31 @@ impl<V: Vector> Point<V> {
         }
     }
 
-    /// P + Q, or P - Q in the lanes of `negative`: eight products, seven where T is not wanted.
+    /// Computes P + Q, or P - Q in the lanes of `negative`, with eight products, or seven without T.
     #[inline(always)]
     pub(super) fn add<S: Simd<V = V>, const WITH_T: bool>(
         &mut self,
         simd: S,
-        other: &Cached<V>,
+        other: &CachedPoint<V>,
         negative: Mask,
     ) {
         self.begin_add(simd, other, negative);
         self.finish::<S, WITH_T>(simd);
     }
 
-    /// P + Q, or P - Q in the lanes of `negative`, for an affine Q: seven products, six where T is not wanted.
+    /// Computes P + Q, or P - Q in the lanes of `negative`, for an affine Q, with seven products, or six without T.
     #[inline(always)]
     pub(super) fn add_affine<S: Simd<V = V>, const WITH_T: bool>(
         &mut self,
         simd: S,
-        other: &Niels<V>,
+        other: &NielsPoint<V>,
         negative: Mask,
     ) {
         self.begin_add_affine(simd, other, negative);
         self.finish::<S, WITH_T>(simd);
     }
 
-    /// The first half of 2 P, four squarings: it does not read T, and leaves E, F, G, H in place of X, Y, Z, T.
+    /// Runs the first half of 2 P, four squarings. It does not read T, and stores E, F, G, H in place of X, Y, Z, T.
     #[inline(always)]
     fn begin_double<S: Simd<V = V>>(&mut self, simd: S) {
         let sum = (self.x + self.y).reduce(simd).square(simd);
@@ -96,19 +97,25 @@ impl<V: Vector> Point<V> {
     }
 
     #[inline(always)]
-    fn begin_add<S: Simd<V = V>>(&mut self, simd: S, other: &Cached<V>, negative: Mask) {
+    fn begin_add<S: Simd<V = V>>(&mut self, simd: S, other: &CachedPoint<V>, negative: Mask) {
         let z = self.z.reduce(simd).times(simd, &other.z);
         self.begin_sum(simd, &other.niels, z, negative);
     }
 
     #[inline(always)]
-    fn begin_add_affine<S: Simd<V = V>>(&mut self, simd: S, other: &Niels<V>, negative: Mask) {
+    fn begin_add_affine<S: Simd<V = V>>(&mut self, simd: S, other: &NielsPoint<V>, negative: Mask) {
         self.begin_sum(simd, other, self.z + self.z, negative);
     }
 
-    /// The first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X in each other's place and -T.
+    /// Runs the first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X exchanged, and -T.
     #[inline(always)]
-    fn begin_sum<S: Simd<V = V>>(&mut self, simd: S, other: &Niels<V>, twice_z: Wide<V>, negative: Mask) {
+    fn begin_sum<S: Simd<V = V>>(
+        &mut self,
+        simd: S,
+        other: &NielsPoint<V>,
+        twice_z: WideSum<V>,
+        negative: Mask,
+    ) {
         let plus = other.plus.or_if(negative, &other.minus);
         let minus = other.minus.or_if(negative, &other.plus);
         let a = self.y.minus(simd, &self.x).reduce(simd).times(simd, &minus);
@@ -119,7 +126,7 @@ impl<V: Vector> Point<V> {
         (self.x, self.y, self.z, self.t) = (b.minus(simd, &a), f, g, b + a);
     }
 
-    /// The second half: X = EF, Y = GH, Z = FG, T = EH.
+    /// Runs the second half: X = EF, Y = GH, Z = FG, T = EH.
     #[inline(always)]
     fn finish<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
         let (e, f) = (self.x.reduce(simd), self.y.reduce(simd));
@@ -132,21 +139,21 @@ impl<V: Vector> Point<V> {
         }
     }
 
-    /// The point as one to add: one product.
+    /// Returns the point as a second summand, with one product.
     #[inline(always)]
-    pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> Cached<V> {
-        let product = self.t.reduce(simd).times(simd, &Factor::splat(simd, &TWICE_D)).reduce(simd);
+    pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> CachedPoint<V> {
+        let product = self.t.reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
         let plus = (self.y + self.x).reduce(simd);
         let minus = self.y.minus(simd, &self.x).reduce(simd);
-        Cached { niels: Niels { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
+        CachedPoint { niels: NielsPoint { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
     }
 }
 
-/// 2 P of every group. Halves of groups alternate: while one waits for its carries, the other multiplies.
+/// Computes 2 P for every group. Halves of groups alternate: one multiplies while the carries of the other run.
 #[inline(always)]
 pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
-    points: &mut [Point<S::V>; N],
+    points: &mut [EdwardsPoint<S::V>; N],
 ) {
     for point in points.iter_mut() {
         point.begin_double(simd);
@@ -154,12 +161,12 @@ pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
     finish_all::<S, N, WITH_T>(simd, points);
 }
 
-/// P + Q, or P - Q, of every group; `other` gives Q and the lanes where it is to be subtracted.
+/// Computes P + Q, or P - Q, for every group. `other` returns Q and the lanes in which it is subtracted.
 #[inline(always)]
 pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
-    points: &mut [Point<S::V>; N],
-    other: impl Fn(usize) -> (Cached<S::V>, Mask),
+    points: &mut [EdwardsPoint<S::V>; N],
+    other: impl Fn(usize) -> (CachedPoint<S::V>, Mask),
 ) {
     for (group, point) in points.iter_mut().enumerate() {
         let (other, negative) = other(group);
@@ -168,12 +175,12 @@ pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
     finish_all::<S, N, WITH_T>(simd, points);
 }
 
-/// The same for affine Q.
+/// Computes the same for affine Q.
 #[inline(always)]
 pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
-    points: &mut [Point<S::V>; N],
-    other: impl Fn(usize) -> (Niels<S::V>, Mask),
+    points: &mut [EdwardsPoint<S::V>; N],
+    other: impl Fn(usize) -> (NielsPoint<S::V>, Mask),
 ) {
     for (group, point) in points.iter_mut().enumerate() {
         let (other, negative) = other(group);
@@ -183,7 +190,7 @@ pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
 }
 
 #[inline(always)]
-fn finish_all<S: Simd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [Point<S::V>; N]) {
+fn finish_all<S: Simd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [EdwardsPoint<S::V>; N]) {
     for point in points.iter_mut() {
         point.finish::<S, WITH_T>(simd);
     }

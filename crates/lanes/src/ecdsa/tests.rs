@@ -1,34 +1,34 @@
-//! Arithmetic against big integers, formulas against complete additions, on both leaves.
+//! Tests of arithmetic against big integers and of formulas against complete additions, on both leaves.
 
 use num_bigint::BigUint;
 use oarlock_core::VerifyTable;
 
 use super::comb::base;
-use super::complete::Group;
-use super::curve::Curve;
+use super::complete::CurveGroup;
+use super::curve::CurveParams;
 use super::element::Element;
-use super::hot::KeyTable;
-use super::point::{Affine, Jacobian};
+use super::key_table::EcdsaKeyTable;
+use super::point::{AffinePoint, JacobianPoint};
 use super::recode::{digit, digits, halve};
-use super::ring::{Field, Modulus, Ring};
+use super::ring::{FieldModulus, ModularRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::Ifma;
-use crate::simd::{LANES, Portable, Simd, Vector, Words};
+use crate::simd::IfmaSimd;
+use crate::simd::{LANES, PortableSimd, Simd, Vector, Words};
 
-type P256Field = <P256 as Curve<5>>::Field;
-type P256Order = <P256 as Curve<5>>::Order;
-type P384Field = <P384 as Curve<8>>::Field;
-type P384Order = <P384 as Curve<8>>::Order;
+type P256Field = <P256 as CurveParams<5>>::Field;
+type P256Order = <P256 as CurveParams<5>>::Order;
+type P384Field = <P384 as CurveParams<8>>::Field;
+type P384Order = <P384 as CurveParams<8>>::Order;
 
 /// Runs a test on both leaves.
 macro_rules! on_both {
     ($test:ident $(:: <$($generic:ident),+; $($number:literal),+>)?) => {
         #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = Ifma::detect() {
-            $test::<Ifma $($(, $generic)+ $(, $number)+)?>(simd);
+        if let Some(simd) = IfmaSimd::detect() {
+            $test::<IfmaSimd $($(, $generic)+ $(, $number)+)?>(simd);
         }
-        $test::<Portable $($(, $generic)+ $(, $number)+)?>(Portable);
+        $test::<PortableSimd $($(, $generic)+ $(, $number)+)?>(PortableSimd);
     };
 }
 
@@ -42,7 +42,7 @@ fn lane<V: Vector, const L: usize>(element: &Element<V, L, 1>, lane: usize) -> B
     number::<L>(&element.0.map(|limb| limb.0[0].words()[lane]))
 }
 
-/// Values below 2^bits with long runs of equal bits, among them the largest (SplitMix64).
+/// Returns values below 2^bits with long runs of equal bits, the largest among them (SplitMix64).
 fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
     let mut state = seed;
     let mut limbs = [[0; LANES]; L];
@@ -52,16 +52,17 @@ fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
             let edges = [0, u64::MAX, mixed ^ (mixed >> 27), mixed];
             let value = if lane == 0 { u64::MAX } else { edges[(mixed >> 60) as usize % 4] };
-            let room = bits.saturating_sub(52 * at).min(52);
-            *word = value & ((1_u64 << room) - 1);
+            let width = bits.saturating_sub(52 * at).min(52);
+            *word = value & ((1_u64 << width) - 1);
         }
     }
     limbs
 }
 
-/// Products and squares of any values below R whose product is below R m, and what leaves Montgomery form.
-fn products<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
-    let (ring, m) = (Ring::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+/// Products and squares are right for any values below R whose product is below R m, and so are the values that
+/// leave Montgomery form.
+fn products<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
+    let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let r = BigUint::from(1_u32) << (52 * L);
     for seed in 0..ROUNDS {
         let (a, b) = (
@@ -85,7 +86,7 @@ fn products<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
 #[test]
 fn products_agree_with_big_integers() {
     on_both!(products::<P256Field; 5>);
-    // The others are the same code with other constants.
+    // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
@@ -94,13 +95,13 @@ fn products_agree_with_big_integers() {
     on_both!(products::<P384Order; 8>);
 }
 
-/// Differences within the bound settle to the same residue, and stay below what the documentation says.
-fn settling<S: Simd, F: Field<L>, const L: usize>(simd: S) {
-    let (f, p) = (Ring::<S, F, L, 1>::new(simd), number(&F::LIMBS));
+/// A weak reduction of a difference within the bound keeps the residue, and stays below the documented bound.
+fn weak_reduction<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
+    let (f, p) = (ModularRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
     for seed in 0..ROUNDS {
         let (a, b) =
             (f.load([&samples(seed, p.bits() as usize + 1)]), f.load([&samples(!seed, p.bits() as usize)]));
-        let settled = simd.call(|| f.settle(a.loose().shl::<3>() - b.loose().shl::<4>() - b));
+        let settled = simd.call(|| f.reduce_weakly(a.loose().shl::<3>() - b.loose().shl::<4>() - b));
         for at in 0..LANES {
             let expected = lane(&a, at) * 8_u32 + &p * 100_u32 - lane(&b, at) * 17_u32;
             assert_eq!(lane(&settled, at) % &p, expected % &p);
@@ -110,17 +111,17 @@ fn settling<S: Simd, F: Field<L>, const L: usize>(simd: S) {
 }
 
 #[test]
-fn settling_keeps_the_residue_and_the_bound() {
-    on_both!(settling::<P256Field; 5>);
-    // The others are the same code with other constants.
+fn weak_reduction_keeps_the_residue_and_the_bound() {
+    on_both!(weak_reduction::<P256Field; 5>);
+    // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
-    on_both!(settling::<P384Field; 8>);
+    on_both!(weak_reduction::<P384Field; 8>);
 }
 
-fn inverses<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
-    let (ring, m) = (Ring::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
+    let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let values: Vec<_> = (1..4).map(|seed| ring.load([&samples(seed, m.bits() as usize)])).collect();
     let mut inverses = values.clone();
     ring.invert_all(&mut inverses);
@@ -134,9 +135,9 @@ fn inverses<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
     }
 }
 
-/// Of N groups of lanes with values from one to m - 1, the small and the large among them.
-fn public_inverses<S: Simd, M: Modulus<L>, const L: usize, const N: usize>(simd: S) {
-    let (ring, m) = (Ring::<S, M, L, N>::new(simd), number(&M::LIMBS));
+/// Inverts N groups of lanes with values from one to m - 1, small and large ones among them.
+fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(simd: S) {
+    let (ring, m) = (ModularRing::<S, M, L, N>::new(simd), number(&M::LIMBS));
     let part = |seed| {
         let mut limbs: [Words; L] = samples(seed, m.bits() as usize - 1);
         limbs[0].iter_mut().for_each(|word| *word |= 1);
@@ -164,9 +165,9 @@ fn public_inverses<S: Simd, M: Modulus<L>, const L: usize, const N: usize>(simd:
 }
 
 #[test]
-fn public_inverses_are_inverse() {
+fn public_inverses_times_their_values_are_one() {
     on_both!(public_inverses::<P256Field; 5, 1>);
-    // The others are the same code with other constants.
+    // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
@@ -177,25 +178,25 @@ fn public_inverses_are_inverse() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn inverses_are_inverse() {
+fn secret_inverses_times_their_values_are_one() {
     on_both!(inverses::<P256Field; 5>);
     on_both!(inverses::<P256Order; 5>);
     on_both!(inverses::<P384Field; 8>);
     on_both!(inverses::<P384Order; 8>);
 }
 
-/// Doublings and additions of the fast path against complete ones: G, 2G, 2G + G, ... with both signs.
-fn formulas<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
-    let (f, group) = (Ring::<S, C::Field, L, 1>::new(simd), Group::<S, C, L>::new(simd));
+/// Compares doublings and additions of the fast path with complete ones: G, 2G, 2G + G, ... with both signs.
+fn formulas<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+    let (f, group) = (ModularRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
-    let g = Affine { x: f.splat(&x), y: f.splat(&y) };
+    let g = AffinePoint { x: f.splat(&x), y: f.splat(&y) };
     let mut fast = f.first(&g, [0b1100_1010]);
     let mut exact = group.lift(&f.negate_if([0b1100_1010], &g));
-    let same = |fast: &Jacobian<S::V, L, 1>, exact| {
-        // (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
+    let same = |fast: &JacobianPoint<S::V, L, 1>, exact| {
+        // Uses (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
         let zzz = simd.call(|| f.mul(&fast.z, &f.sqr(&fast.z)));
         let x = simd.call(|| f.mul(&fast.x, &fast.z));
-        let point = super::complete::Projective { x, y: fast.y, z: zzz };
+        let point = super::complete::ProjectivePoint { x, y: fast.y, z: zzz };
         assert_eq!(group.is_same(&point, &exact), [u8::MAX]);
     };
     for step in 0..12 {
@@ -207,7 +208,7 @@ fn formulas<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
         f.add_in_jacobian(&mut fast, &g, [minus]);
         exact = group.sum(&exact, &group.lift(&f.negate_if([minus], &g)));
         let negative = f.zero();
-        exact.y = simd.call(|| f.settle(negative.loose() - exact.y));
+        exact.y = simd.call(|| f.reduce_weakly(negative.loose() - exact.y));
         same(&fast, exact);
     }
 }
@@ -219,11 +220,11 @@ fn fast_formulas_agree_with_complete_ones() {
     on_both!(formulas::<P384; 8>);
 }
 
-/// The order's multiple of the base point is infinity, by complete additions.
-fn orders<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
-    let group = Group::<S, C, L>::new(simd);
+/// The order times the base point is infinity, by complete additions.
+fn orders<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+    let group = CurveGroup::<S, C, L>::new(simd);
     let [x, y] = base::<C, L>();
-    let g = group.lift(&Affine { x: group.f.splat(&x), y: group.f.splat(&y) });
+    let g = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
     let n = group.f.splat(&C::Order::LIMBS);
     let end = group.double_sum((&n, &g), (&group.f.zero(), &g));
     assert_eq!(simd.call(|| group.f.is_zero(&group.f.leave(&end.z))), [u8::MAX]);
@@ -238,7 +239,7 @@ fn complete_additions_reach_infinity_and_leave_it() {
     on_both!(orders::<P384; 8>);
 }
 
-/// Digits add up to their scalar.
+/// The weighted digits add up to their scalar.
 fn recoding<S: Simd>(simd: S) {
     for window in if cfg!(miri) { 8..9 } else { 5..9 } {
         let mut limbs: [Words; 5] = samples(7, 256);
@@ -250,8 +251,8 @@ fn recoding<S: Simd>(simd: S) {
             let digit = digit(simd, &half, at, window);
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let value = BigUint::from(2 * digit.index.words()[lane] + 1) << (window * at);
-                let side = if digit.minus >> lane & 1 == 1 { &mut sum.1 } else { &mut sum.0 };
-                *side += value;
+                let interleaved = if digit.minus >> lane & 1 == 1 { &mut sum.1 } else { &mut sum.0 };
+                *interleaved += value;
             }
         }
         for (lane, (plus, minus)) in sums.into_iter().enumerate() {
@@ -261,28 +262,28 @@ fn recoding<S: Simd>(simd: S) {
 }
 
 #[test]
-fn digits_add_up() {
+fn recoded_digits_add_up_to_their_scalar() {
     on_both!(recoding);
 }
 
-/// A table is right, and one with a single point turned is not.
-fn tables<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
+/// A table passes the check, and a table with a single changed point does not.
+fn tables<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
     let bytes = |limbs: &[u64; L]| {
         let bytes = number(limbs).to_bytes_be();
         [vec![0; C::BYTES - bytes.len()], bytes].concat()
     };
     let public = [vec![4], bytes(&C::G[0]), bytes(&C::G[1])].concat();
-    let table = KeyTable::<S, C, L>::new(simd, &public).unwrap();
-    assert_eq!(table.comb.len_bytes(), KeyTable::<S, C, L>::BYTES);
+    let table = EcdsaKeyTable::<S, C, L>::new(simd, &public).unwrap();
+    assert_eq!(table.comb.len_bytes(), EcdsaKeyTable::<S, C, L>::BYTES);
     assert!(table.is_right(&public));
     let mut wrong = public;
     wrong[5] ^= 1;
-    assert!(!table.is_right(&wrong) && KeyTable::<S, C, L>::new(simd, &wrong).is_none());
+    assert!(!table.is_right(&wrong) && EcdsaKeyTable::<S, C, L>::new(simd, &wrong).is_none());
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn tables_are_checked() {
+fn the_check_finds_a_changed_point_of_a_table() {
     on_both!(tables::<P256; 5>);
     on_both!(tables::<P384; 8>);
 }

@@ -5,34 +5,34 @@ use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
 use super::alone::absorb_alone;
-use super::group::Ending;
-use super::sha1::Sha1;
-use super::sha256::Sha256;
-use super::{Chain, Hash, ROW, Row, WORDS, compress};
+use super::group::MessageEnding;
+use super::sha1::LaneSha1;
+use super::sha256::LaneSha256;
+use super::{Chain, LaneHash, ROW, Row, WORDS, compress};
 use crate::simd::{HalfMask, Simd, erase};
 
-/// A hash of 32-bit words that HMAC is made of.
-pub(super) trait HmacHash: Hash {
-    /// Bytes of a digest.
+/// A hash of 32-bit words for HMAC.
+pub(super) trait HmacHash: LaneHash {
+    /// The bytes of a digest.
     const OUTPUT: usize;
 }
 
-impl HmacHash for Sha1 {
+impl HmacHash for LaneSha1 {
     const OUTPUT: usize = 20;
 }
 
-impl HmacHash for Sha256 {
+impl HmacHash for LaneSha256 {
     const OUTPUT: usize = 32;
 }
 
-/// What a key becomes before use, in one row: the chaining values after the padded key, the inner one and, from the middle on,
-/// the outer one. RFC 2104 section 4.
-pub(super) struct Prepared<H> {
+/// The prepared form of a key, in one row: the chaining value after the inner padded key, and in the second half the
+/// one after the outer padded key. RFC 2104 section 4.
+pub(super) struct HmacStates<H> {
     states: Row,
     hash: PhantomData<fn() -> H>,
 }
 
-impl<H: HmacHash> Prepared<H> {
+impl<H: HmacHash> HmacStates<H> {
     pub(super) fn new(key: &[u8]) -> Self {
         let pad = padded::<H>(key);
         let mut prepared = Self { states: [0; ROW], hash: PhantomData };
@@ -45,18 +45,18 @@ impl<H: HmacHash> Prepared<H> {
         prepared
     }
 
-    /// Both chaining values.
+    /// Returns both chaining values.
     pub(super) fn states(&self) -> &Row {
         &self.states
     }
 }
 
-/// RFC 2104 section 2: a key longer than a block is hashed first, and zeros follow.
+/// Pads a key with zeros. A key longer than a block is hashed first. RFC 2104 section 2.
 fn padded<H: HmacHash>(key: &[u8]) -> Zeroizing<Row> {
     let mut pad = Zeroizing::new([0; ROW]);
     if key.len() > H::BLOCK {
         let mut state = Zeroizing::new(H::initial());
-        absorb_alone::<H>(&mut state, key, 0, Ending::Padded { before: 0 });
+        absorb_alone::<H>(&mut state, key, 0, MessageEnding::Padded { before: 0 });
         pad[..H::OUTPUT].copy_from_slice(&state[..H::OUTPUT]);
     } else {
         pad[..key.len()].copy_from_slice(key);
@@ -64,16 +64,16 @@ fn padded<H: HmacHash>(key: &[u8]) -> Zeroizing<Row> {
     pad
 }
 
-impl<H> Drop for Prepared<H> {
+impl<H> Drop for HmacStates<H> {
     fn drop(&mut self) {
         erase(&mut self.states);
     }
 }
 
-/// What was absorbed before the message: the padded key.
-pub(super) const INNER: Ending = Ending::Padded { before: ROW as u64 };
+/// The end of a message that follows the padded key.
+pub(super) const INNER: MessageEnding = MessageEnding::Padded { before: ROW as u64 };
 
-/// The outer hash over the digests that `inner` came to.
+/// Computes the outer hash over the digests in `inner`.
 pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: &Chain<S::V>) -> Chain<S::V> {
     simd.call(
         #[inline(always)]

@@ -1,29 +1,29 @@
 //! The rounds of SHA-2, which has one structure for words of 32 and of 64 bits. FIPS 180-4 6.2.2 and 6.4.2.
 
-use super::{Chain, Hash, HashWord, WORDS};
+use super::{Chain, HashWord, LaneHash, WORDS};
 use crate::simd::{Simd, Vector};
 
-/// What differs between the members of the family. FIPS 180-4 4.1.2 and 4.1.3.
-pub(super) trait Sha2: Hash {
-    /// Round constants, a multiple of sixteen.
+/// The functions and constants of a member of the family. FIPS 180-4 4.1.2 and 4.1.3.
+pub(super) trait Sha2Rounds: LaneHash {
+    /// The round constants, a multiple of sixteen.
     const ROUND: &'static [Self::Word];
 
-    /// Of the working variable a.
+    /// Returns the large sigma 0 of the working variable a.
     fn sum0<V: Vector>(a: V) -> V;
 
-    /// Of the working variable e.
+    /// Returns the large sigma 1 of the working variable e.
     fn sum1<V: Vector>(e: V) -> V;
 
-    /// Of the message word fifteen steps back.
+    /// Returns the small sigma 0 of the message word fifteen steps back.
     fn sigma0<V: Vector>(word: V) -> V;
 
-    /// Of the message word two steps back.
+    /// Returns the small sigma 1 of the message word two steps back.
     fn sigma1<V: Vector>(word: V) -> V;
 }
 
-/// All rounds over a block of every lane of `N` groups.
+/// Runs all rounds over a block of every lane of `N` groups.
 #[inline(always)]
-pub(super) fn rounds<S: Simd, F: Sha2, const N: usize>(
+pub(super) fn rounds<S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
     mut states: [Chain<S::V>; N],
     mut words: [[S::V; WORDS]; N],
@@ -52,9 +52,10 @@ pub(super) fn rounds<S: Simd, F: Sha2, const N: usize>(
     states
 }
 
-/// Written out, so that words pass from step to step in registers: through memory they would wait for their stores.
+/// Runs sixteen rounds. They are written out, so that words pass from step to step in registers. Through memory they
+/// would wait for their stores.
 #[inline(always)]
-fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
+fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
     states: &mut [Chain<S::V>; N],
     words: &mut [[S::V; WORDS]; N],
@@ -71,9 +72,9 @@ fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
     four_rounds::<12, EXTENDS, S, F, N>(simd, states, words, constants);
 }
 
-/// Four rounds from `T` on; a word that was used makes room for the one sixteen rounds on.
+/// Runs four rounds from `T` on. A used word is replaced by the word sixteen rounds later.
 #[inline(always)]
-fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
+fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
     states: &mut [Chain<S::V>; N],
     words: &mut [[S::V; WORDS]; N],
@@ -90,16 +91,17 @@ fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2, const N: u
     }
 }
 
-/// Step 1.
+/// Computes step 1.
 #[inline(always)]
-fn extended<V: Vector, F: Sha2>(w: &[V; WORDS], t: usize) -> V {
+fn extended<V: Vector, F: Sha2Rounds>(w: &[V; WORDS], t: usize) -> V {
     let (sigma1, sigma0) = (F::sigma1(w[(t + 14) % WORDS]), F::sigma0(w[(t + 1) % WORDS]));
     F::Word::add(F::Word::add(F::Word::add(w[(t + 9) % WORDS], w[t]), sigma0), sigma1)
 }
 
-/// Step 3; `word` is the message's plus the round's constant. The sum that waits for `e` is made last.
+/// Computes step 3. `word` is the word of the message plus the constant of the round. The sum that waits for `e` is
+/// computed last.
 #[inline(always)]
-fn round<V: Vector, F: Sha2>([a, b, c, d, e, f, g, h]: Chain<V>, word: V) -> Chain<V> {
+fn round<V: Vector, F: Sha2Rounds>([a, b, c, d, e, f, g, h]: Chain<V>, word: V) -> Chain<V> {
     let (sum1, sum0) = (F::sum1(e), F::sum0(a));
     let (choice, majority) = (e.ternary::<0xCA>(f, g), a.ternary::<0xE8>(b, c));
     let early = F::Word::add(F::Word::add(h, word), choice);

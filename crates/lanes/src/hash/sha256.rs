@@ -1,20 +1,20 @@
 //! SHA-256 of sixteen messages side by side, each in a half lane.
 
-use super::sha2::{self, Sha2};
+use super::sha2::{self, Sha2Rounds};
 use super::sha256_constants::{INITIAL, ROUND};
-use super::{Chain, Hash, Row, WORDS, alone, xor3};
+use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
-/// SHA-256.
+/// SHA-256 in half lanes.
 #[derive(Debug)]
-pub(crate) struct Sha256;
+pub(crate) struct LaneSha256;
 
-impl Hash for Sha256 {
+impl LaneHash for LaneSha256 {
     type Word = u32;
 
     const ALONE: usize = 4;
 
-    /// FIPS 180-4 5.3.3.
+    /// Returns the initial hash value. FIPS 180-4 5.3.3.
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u32::to_be_bytes))
     }
@@ -36,7 +36,7 @@ impl Hash for Sha256 {
     }
 }
 
-impl Sha2 for Sha256 {
+impl Sha2Rounds for LaneSha256 {
     const ROUND: &'static [u32] = &ROUND;
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Sums, differences and plain products of numbers in vectors, carried. The time depends on lengths only.
+//! Sums, differences and plain products of numbers in vectors, with their carries. The time depends on lengths only.
 
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector};
@@ -10,7 +10,7 @@ pub(super) fn add<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V]) {
         || {
             let mut carry = simd.zero();
             for (a, b) in a.iter_mut().zip(b) {
-                *a = settle(simd, *a + *b, &mut carry);
+                *a = carry_column(simd, *a + *b, &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
@@ -24,32 +24,32 @@ pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S
         || {
             let mut carry = simd.zero();
             for ((a, b), n) in a.iter_mut().zip(b).zip(n) {
-                *a = settle(simd, *b + *n + *n - *a, &mut carry);
+                *a = carry_column(simd, *b + *n + *n - *a, &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
     );
 }
 
-/// Subtracts n in each lane unless the value, which is below `2 n`, is below n.
+/// Subtracts n in lanes whose value is not below n. The value must be below `2 n`.
 pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
     simd.call(
         #[inline(always)]
         || {
             let mut borrow = simd.zero();
             for (value, n) in value.iter().zip(n) {
-                settle(simd, *value - *n, &mut borrow);
+                carry_column(simd, *value - *n, &mut borrow);
             }
             let mut carry = simd.zero();
             for (value, n) in value.iter_mut().zip(n) {
-                *value = settle(simd, *value - borrow.and_not(*n), &mut carry);
+                *value = carry_column(simd, *value - borrow.and_not(*n), &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
     );
 }
 
-/// `a b + c`, in as many limbs as a and b have together.
+/// Computes `a b + c` in as many limbs as a and b have together.
 pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V], out: &mut [S::V]) {
     out[..c.len()].copy_from_slice(c);
     out[c.len()..].fill(simd.zero());
@@ -64,15 +64,15 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
             }
             let mut carry = simd.zero();
             for column in out.iter_mut() {
-                *column = settle(simd, *column, &mut carry);
+                *column = carry_column(simd, *column, &mut carry);
             }
         },
     );
 }
 
-/// The limb of a column with the carry from below, which may be negative, as may be the carry that goes on.
+/// Returns the limb of a column after the carry from below. Both carries can be negative.
 #[inline(always)]
-fn settle<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
+fn carry_column<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
     let sum = column + *carry;
     *carry = sum.sar::<LIMB_BITS>();
     sum & simd.splat(LIMB)

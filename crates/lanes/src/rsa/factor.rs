@@ -1,41 +1,42 @@
-//! What multiplies: the limbs of a number, of an entry of a secret's table, or of the multiplicand itself.
+//! The factors of products: a number, an entry of a table that a secret selects, or the multiplicand itself.
 
 use crate::simd::{Mask, Simd, Vector};
 
-/// Bits of a window of an exponent.
+/// The bits of a window of an exponent.
 pub(crate) const WINDOW_BITS: usize = 4;
 
-/// Entries of a table.
+/// The entries of a table.
 pub(crate) const ENTRIES: usize = 1 << WINDOW_BITS;
 
-/// The factor of a product that is read limb by limb, once.
-pub(crate) trait Factor<V>: Copy {
-    /// Whether it is the multiplicand itself.
-    const IS_ITSELF: bool = false;
+/// A factor that is read once, limb by limb.
+pub(crate) trait LimbFactor<V>: Copy {
+    /// True if the factor is the multiplicand itself.
+    const IS_SQUARE: bool = false;
 
-    /// Its limb at `at`.
+    /// Returns limb `at`.
     fn limb(self, at: usize) -> V;
 }
 
-/// A number in memory.
+/// A number in memory as a factor.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain<'a, V>(pub(crate) &'a [V]);
+pub(crate) struct PlainFactor<'a, V>(pub(crate) &'a [V]);
 
-/// The multiplicand: the product is a square.
+/// The multiplicand as a factor: the product is a square.
 #[derive(Clone, Copy)]
-pub(crate) struct Itself<'a, V>(pub(crate) &'a [V]);
+pub(crate) struct SquareFactor<'a, V>(pub(crate) &'a [V]);
 
-/// In each lane an entry of a table that a secret names. Every limb reads all entries, beside the products of the limb before.
+/// A table entry that a secret selects in each lane. Every limb reads all entries, beside the products of the limb
+/// before.
 #[derive(Clone, Copy)]
-pub(crate) struct Picked<'a, V> {
-    /// All entries' first limbs, then all their second limbs, and so on.
+pub(crate) struct PickedFactor<'a, V> {
+    /// The first limbs of all entries, then their second limbs, and so on.
     table: &'a [[V; ENTRIES]],
-    /// Bit i of the index, per lane.
+    /// Bit i of the index of each lane, for every i.
     bits: [Mask; WINDOW_BITS],
 }
 
-impl<'a, V: Vector> Picked<'a, V> {
-    /// The entries that `index` names. `place(i)` has bit i in every lane.
+impl<'a, V: Vector> PickedFactor<'a, V> {
+    /// Selects the entries of `index`. `place(i)` has bit i set in every lane.
     #[inline(always)]
     pub(crate) fn new(table: &'a [V], index: V, place: impl Fn(usize) -> V) -> Self {
         let mut bits = [0; WINDOW_BITS];
@@ -45,28 +46,28 @@ impl<'a, V: Vector> Picked<'a, V> {
         Self { table: table.as_chunks().0, bits }
     }
 
-    /// The same entries without their lowest limbs.
+    /// Returns the same entries without their lowest limbs.
     #[inline(always)]
     pub(crate) fn from(self, first: usize) -> Self {
         Self { table: &self.table[first..], ..self }
     }
 }
 
-/// In each lane an entry of a table that a secret names, and room for it.
+/// A table entry that a secret selects in each lane, with memory for it.
 #[derive(Debug)]
-pub(crate) struct Choice<'a, V> {
-    /// As of [`Picked`].
+pub(crate) struct SecretChoice<'a, V> {
+    /// The entries in the layout of [`PickedFactor`].
     pub(crate) table: &'a [V],
     pub(crate) index: V,
-    /// The entry, where it is read before it is multiplied by.
+    /// The selected entry, if it is copied before the product.
     pub(crate) entry: &'a mut [V],
 }
 
-impl<'a, V: Vector> Choice<'a, V> {
-    /// The entries as a factor.
+impl<'a, V: Vector> SecretChoice<'a, V> {
+    /// Returns the selected entry as a factor.
     #[inline(always)]
-    pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> Picked<'a, V> {
-        Picked::new(
+    pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> PickedFactor<'a, V> {
+        PickedFactor::new(
             self.table,
             self.index,
             #[inline(always)]
@@ -75,15 +76,15 @@ impl<'a, V: Vector> Choice<'a, V> {
     }
 }
 
-impl<V: Vector> Factor<V> for Plain<'_, V> {
+impl<V: Vector> LimbFactor<V> for PlainFactor<'_, V> {
     #[inline(always)]
     fn limb(self, at: usize) -> V {
         V::fetch(&self.0[at])
     }
 }
 
-impl<V: Vector> Factor<V> for Itself<'_, V> {
-    const IS_ITSELF: bool = true;
+impl<V: Vector> LimbFactor<V> for SquareFactor<'_, V> {
+    const IS_SQUARE: bool = true;
 
     #[inline(always)]
     fn limb(self, at: usize) -> V {
@@ -91,8 +92,8 @@ impl<V: Vector> Factor<V> for Itself<'_, V> {
     }
 }
 
-impl<V: Vector> Factor<V> for Picked<'_, V> {
-    /// A tree of choices, one level for each bit, so that few vectors are held at a time.
+impl<V: Vector> LimbFactor<V> for PickedFactor<'_, V> {
+    /// Selects with a tree of choices, one level for each bit, so that few vectors are live at a time.
     #[inline(always)]
     fn limb(self, at: usize) -> V {
         let (entries, bits) = (&self.table[at], self.bits);

@@ -1,77 +1,77 @@
-//! The memory of a run, in one piece, so that its speed does not depend on where an allocator puts things.
+//! The memory of a run in one allocation, so that its speed does not depend on the allocator.
 //!
-//! A core compares a load with the stores before it by the low twelve bits of their addresses, and lets the load wait where
-//! these are the same though the rest differs. So a number begins at a chosen place within a page (4096 bytes, 64 vectors):
-//! what a kernel stores is never where it loads something else soon after.
+//! A core compares a load with earlier stores by the low twelve bits of their addresses. If these bits are equal,
+//! the load waits, even if the rest differs. So each number starts at a chosen offset within a page (4096 bytes, 64
+//! vectors), and a kernel never stores at the offset of a load that follows soon.
 
 use zeroize::Zeroizing;
 
 use crate::simd::Simd;
 
-/// Vectors of a number, or of whatever is as secret.
+/// The vectors of a number, or of other secret values.
 pub(crate) type Number<S> = Zeroizing<Vec<<S as Simd>::V>>;
 
-/// Zero.
+/// Returns zero.
 pub(crate) fn number<S: Simd>(simd: S, limbs: usize) -> Number<S> {
     Zeroizing::new(vec![simd.zero(); limbs])
 }
 
-/// Vectors of a page.
+/// The vectors of a page.
 const PAGE: usize = 64;
 
-/// Vectors that lie together.
+/// A contiguous range of vectors.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct VectorSpan {
     vectors: usize,
-    /// Where in a page they begin; None where it does not matter.
+    /// The offset of the first vector in a page, or None if it does not matter.
     place: Option<usize>,
 }
 
-impl Span {
-    /// So many vectors from a place within a page on.
+impl VectorSpan {
+    /// Returns a span of `vectors` vectors at an offset within a page.
     pub(crate) fn at(place: usize, vectors: usize) -> Self {
         Self { vectors, place: Some(place) }
     }
 
-    /// So many vectors anywhere.
+    /// Returns a span of `vectors` vectors at any offset.
     pub(crate) fn anywhere(vectors: usize) -> Self {
         Self { vectors, place: None }
     }
 
-    /// Vectors to be left out after so many.
+    /// Returns the number of vectors to skip after `end` vectors.
     fn gap(self, end: usize) -> usize {
         self.place.map_or(0, |place| (place + PAGE - end % PAGE) % PAGE)
     }
 }
 
-/// Memory for spans, erased in the end.
+/// The memory of spans, which is erased on drop.
 #[derive(Debug)]
-pub(crate) struct Memory<S: Simd>(Number<S>);
+pub(crate) struct SpanMemory<S: Simd>(Number<S>);
 
-impl<S: Simd> Memory<S> {
-    /// Zeros for spans, which are to be taken in this order.
-    pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = Span>) -> Self {
+impl<S: Simd> SpanMemory<S> {
+    /// Allocates zeros for spans, which must be taken in this order.
+    pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = VectorSpan>) -> Self {
         let end = spans.into_iter().fold(0, |end, span| end + span.gap(end) + span.vectors);
         Self(number(simd, end))
     }
 
-    /// All of it.
-    pub(crate) fn places(&mut self) -> Places<'_, S::V> {
-        Places { rest: &mut self.0, end: 0 }
+    /// Returns all of the memory.
+    pub(crate) fn places(&mut self) -> FreeSpans<'_, S::V> {
+        FreeSpans { rest: &mut self.0, end: 0 }
     }
 }
 
-/// What has not been taken yet.
+/// The memory that is not taken yet.
 #[derive(Debug)]
-pub(crate) struct Places<'m, V> {
+pub(crate) struct FreeSpans<'m, V> {
     rest: &'m mut [V],
-    /// Vectors that lie before it.
+    /// The number of vectors before it.
     end: usize,
 }
 
-impl<'m, V> Places<'m, V> {
+impl<'m, V> FreeSpans<'m, V> {
     /// Takes the next spans.
-    pub(crate) fn take<const N: usize>(&mut self, spans: [Span; N]) -> [&'m mut [V]; N] {
+    pub(crate) fn take<const N: usize>(&mut self, spans: [VectorSpan; N]) -> [&'m mut [V]; N] {
         spans.map(|span| {
             let gap = span.gap(self.end);
             let (_, rest) = std::mem::take(&mut self.rest).split_at_mut(gap);
@@ -86,14 +86,20 @@ impl<'m, V> Places<'m, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{LANES, Portable, Vector};
+    use crate::simd::{LANES, PortableSimd, Vector};
 
     #[test]
     fn spans_begin_at_their_places_and_do_not_overlap() {
-        let spans = [Span::at(3, 70), Span::anywhere(2), Span::at(3, 1), Span::at(2, 5), Span::at(7, 0)];
-        let mut memory = Memory::new(Portable, spans);
+        let spans = [
+            VectorSpan::at(3, 70),
+            VectorSpan::anywhere(2),
+            VectorSpan::at(3, 1),
+            VectorSpan::at(2, 5),
+            VectorSpan::at(7, 0),
+        ];
+        let mut memory = SpanMemory::new(PortableSimd, spans);
         for (mark, span) in (1..).zip(memory.places().take(spans)) {
-            span.fill(Portable.splat(mark));
+            span.fill(PortableSimd.splat(mark));
         }
         let marks: Vec<u64> = memory.0.iter().map(|vector| vector.words()[LANES - 1]).collect();
         let expected = [(0, 3), (1, 70), (2, 2), (0, 56), (3, 1), (0, 62), (4, 5)];

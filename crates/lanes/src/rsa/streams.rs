@@ -1,68 +1,70 @@
-//! Eight moduli each, and a value under them that Montgomery products and squares replace.
+//! Streams of eight moduli, and values that Montgomery products and squares replace.
 //!
-//! `R = 2^(52 L)` with `16 n <= R`. Every number is L limbs of 52 bits, fully carried. A product of numbers below `4 n` is
-//! below `2 n`; so is one of a number below R with one below n. `docs/math/rsa.md` has the proofs.
+//! `R = 2^(52 L)` with `16 n <= R`. Every number is L fully carried limbs of 52 bits. A product of numbers below `4
+//! n` is below `2 n`; so is the product of a number below R with one below n. `docs/math/rsa.md` has the proofs.
 
 use std::ops::Range;
 
-use super::factor::{Choice, Factor, Itself, Picked, Plain, WINDOW_BITS};
-use super::memory::{Places, Span};
-use super::rows::{Scratch, Task};
+use super::factor::{LimbFactor, PickedFactor, PlainFactor, SecretChoice, SquareFactor, WINDOW_BITS};
+use super::memory::{FreeSpans, VectorSpan};
+use super::rows::{ProductTask, RowScratch};
 use super::single::{Operands, products, squares};
 use super::window::LIMB_BITS;
 use crate::simd::Simd;
 
-/// Bits that a modulus leaves free in its limbs: `16 n <= R`.
+/// The bits that a modulus leaves free in its limbs: `16 n <= R`.
 const SPARE_BITS: usize = 4;
 
-/// Numbers of limbs that have kernels.
+/// The numbers of limbs that have kernels.
 const SIZES: [usize; 6] = [10, 20, 30, 40, 60, 80];
 
-/// Most limbs of a product whose window fits in registers.
+/// The maximum number of limbs of a product whose window fits in registers.
 const SINGLE: usize = 20;
 
-/// Limbs of products whose windows fit in registers two by two.
+/// The number of limbs of products of which two windows fit in registers.
 const PAIRED: usize = 10;
 
-/// Limbs for a modulus of so many bits, or None where it is too long.
+/// Returns the number of limbs for a modulus of `bits` bits, or None if it is too long.
 pub(super) fn limbs_for(bits: usize) -> Option<usize> {
     SIZES.into_iter().find(|limbs| bits + SPARE_BITS <= limbs * LIMB_BITS as usize)
 }
 
-/// One or two streams of one length, whose products are computed in turn: one's carries are hidden under the other's
-/// products.
+/// One or two streams of equal length, whose products take turns. The carries of one are hidden under the products
+/// of the other.
 #[derive(Debug)]
-pub(crate) struct Streams<'m, S: Simd> {
+pub(crate) struct ModulusStreams<'m, S: Simd> {
     simd: S,
-    streams: Vec<Stream<'m, S>>,
-    scratch: Scratch<'m, S::V>,
+    streams: Vec<ModulusStream<'m, S>>,
+    scratch: RowScratch<'m, S::V>,
 }
 
 /// Eight odd moduli, one per lane, and eight values.
 #[derive(Debug)]
-struct Stream<'m, S: Simd> {
+struct ModulusStream<'m, S: Simd> {
     modulus: &'m mut [S::V],
-    /// -n^-1 mod 2^52, once.
+    /// The constant -n^-1 mod 2^52, in one vector.
     inverse: &'m mut [S::V],
     value: &'m mut [S::V],
-    /// The value before, where a product cannot be computed in its place; else empty.
+    /// The value before the current product, if a product cannot replace it in place. Otherwise empty.
     last: &'m mut [S::V],
-    /// Room for the value doubled.
+    /// Memory for the value doubled.
     doubled: &'m mut [S::V],
 }
 
-impl<'m, S: Simd> Streams<'m, S> {
-    /// The memory of so many streams.
-    pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = Span> {
+impl<'m, S: Simd> ModulusStreams<'m, S> {
+    /// Returns the memory of `count` streams.
+    pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let streams = (0..count).flat_map(move |at| Self::stream_spans(limbs, at));
-        Scratch::<S::V>::spans(if limbs > SINGLE { limbs } else { 0 }).into_iter().chain(streams)
+        RowScratch::<S::V>::spans(if limbs > SINGLE { limbs } else { 0 }).into_iter().chain(streams)
     }
 
-    /// Two streams of [`PAIRED`] limbs have their moduli, doubles and values side by side in a page; of twice as many, one's
-    /// doubles lie where the other's value does, which is written while moduli and the other's value are read. Longer
-    /// numbers leave a third of a page between the modulus and all else: at any time the tile of it that is read, the tile
-    /// of the value that is read, and the tile of columns that is written lie side by side.
-    fn stream_spans(limbs: usize, at: usize) -> [Span; 5] {
+    /// Returns the memory of one stream.
+    ///
+    /// Two streams of [`PAIRED`] limbs have moduli, doubles and values side by side in a page. With twice as many
+    /// limbs, the doubles of one stream share the offset of the other's value: they are written while moduli and the
+    /// first value are read. Longer numbers have a third of a page between the modulus and all else. At any time the
+    /// tiles of the modulus, of the value and of the columns in use are then side by side.
+    fn stream_spans(limbs: usize, at: usize) -> [VectorSpan; 5] {
         let [modulus, doubled, inverse] = match limbs {
             PAIRED => [10 * at, 20 + 10 * at, 60 + at],
             SINGLE => [20, 40 * at, 60],
@@ -71,15 +73,15 @@ impl<'m, S: Simd> Streams<'m, S> {
         let value = Self::value_place(limbs, at);
         let last = if limbs > SINGLE { limbs } else { 0 };
         [
-            Span::at(modulus, limbs),
-            Span::at(inverse, 1),
-            Span::at(value, limbs),
-            Span::at(value, last),
-            Span::at(doubled, limbs),
+            VectorSpan::at(modulus, limbs),
+            VectorSpan::at(inverse, 1),
+            VectorSpan::at(value, limbs),
+            VectorSpan::at(value, last),
+            VectorSpan::at(doubled, limbs),
         ]
     }
 
-    /// Where in a page a stream's value begins.
+    /// Returns the offset in a page of a stream's value.
     pub(super) fn value_place(limbs: usize, at: usize) -> usize {
         match limbs {
             PAIRED => 40 + 10 * at,
@@ -88,69 +90,69 @@ impl<'m, S: Simd> Streams<'m, S> {
         }
     }
 
-    /// Streams of values and moduli to be set.
-    pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut Places<'m, S::V>) -> Self {
+    /// Allocates streams. The caller then sets values and moduli.
+    pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
         debug_assert!(SIZES.contains(&limbs));
-        let scratch = Scratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
+        let scratch = RowScratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
         let stream = |at| {
             let [modulus, inverse, value, last, doubled] = places.take(Self::stream_spans(limbs, at));
-            Stream { modulus, inverse, value, last, doubled }
+            ModulusStream { modulus, inverse, value, last, doubled }
         };
         Self { simd, streams: (0..count).map(stream).collect(), scratch }
     }
 
-    /// The CPU.
+    /// Returns the CPU.
     pub(super) fn simd(&self) -> S {
         self.simd
     }
 
-    /// Limbs of every number.
+    /// Returns the number of limbs of every number.
     pub(super) fn limbs(&self) -> usize {
         self.streams[0].modulus.len()
     }
 
-    /// The moduli of a stream.
+    /// Returns the moduli of a stream.
     pub(super) fn modulus(&self, at: usize) -> &[S::V] {
         self.streams[at].modulus
     }
 
-    /// Takes the inverses of other moduli, and shows the place of their limbs.
+    /// Sets the inverses of new moduli, and returns the memory for their limbs.
     pub(crate) fn set_modulus(&mut self, at: usize, inverses: S::V) -> &mut [S::V] {
         let stream = &mut self.streams[at];
         stream.inverse.fill(inverses);
         stream.modulus
     }
 
-    /// The value of a stream.
+    /// Returns the value of a stream.
     pub(crate) fn value(&self, at: usize) -> &[S::V] {
         self.streams[at].value
     }
 
-    /// The place of a stream's value, and its moduli.
+    /// Returns a stream's value for writing, and its moduli.
     pub(crate) fn value_mut(&mut self, at: usize) -> (&mut [S::V], &[S::V]) {
-        let Stream { value, modulus, .. } = &mut self.streams[at];
+        let ModulusStream { value, modulus, .. } = &mut self.streams[at];
         (value, modulus)
     }
 
-    /// Squares the values of some streams so many times: `v^2 / R mod n`, below `v^2 / R + n`. The highest limb
-    /// of a value is below 2^51, as of any number below R / 2.
+    /// Squares the values of a range of streams `times` times: `v^2 / R mod n`, below `v^2 / R + n`. The highest
+    /// limb of a value must be below 2^51, which holds for any number below R / 2.
     pub(crate) fn square(&mut self, range: Range<usize>, times: usize) {
         let Self { simd, streams, scratch } = self;
         let streams = &mut streams[range];
         if streams[0].value.len() <= SINGLE {
-            return single(*simd, streams, Squares { times });
+            return single(*simd, streams, SquareKernel { times });
         }
         for _ in 0..times {
-            streams.iter_mut().for_each(|stream| stream.multiply(*simd, Itself, scratch));
+            streams.iter_mut().for_each(|stream| stream.multiply(*simd, SquareFactor, scratch));
         }
     }
 
-    /// Multiplies the values of as many streams, from `first` on, by factors: `f v / R mod n`, below `f v / R + n`.
-    pub(crate) fn multiply<A: Factor<S::V>>(&mut self, first: usize, factors: &[A]) {
+    /// Multiplies the values of streams from `first` on by one factor each: `f v / R mod n`, below `f v / R + n`.
+    pub(crate) fn multiply<A: LimbFactor<S::V>>(&mut self, first: usize, factors: &[A]) {
         let Self { simd, streams, scratch } = self;
         let streams = &mut streams[first..first + factors.len()];
         if streams[0].value.len() <= SINGLE {
-            return single(*simd, streams, Products { factors });
+            return single(*simd, streams, ProductKernel { factors });
         }
         streams
             .iter_mut()
@@ -158,29 +160,30 @@ impl<'m, S: Simd> Streams<'m, S> {
             .for_each(|(stream, factor)| stream.multiply(*simd, |_| *factor, scratch));
     }
 
-    /// Squares each value once for every bit of a window, then multiplies it by the entry that is chosen. Entries of short
-    /// numbers are read beside the squares, whose loads are fewer than those of products, else beside the product.
-    pub(crate) fn raise(&mut self, choices: &mut [Choice<'_, S::V>]) {
+    /// Squares each value once for every bit of a window, then multiplies it by the selected entry. Entries of short
+    /// numbers are read beside the squares, which load less than products. Entries of longer numbers are read beside
+    /// the product.
+    pub(crate) fn raise(&mut self, choices: &mut [SecretChoice<'_, S::V>]) {
         if self.limbs() <= SINGLE {
-            return single(self.simd, &mut self.streams[..choices.len()], Windows { choices });
+            return single(self.simd, &mut self.streams[..choices.len()], WindowKernel { choices });
         }
         self.square(0..choices.len(), WINDOW_BITS);
         let simd = self.simd;
-        let picked: Vec<Picked<'_, S::V>> = choices.iter().map(|choice| choice.picked(simd)).collect();
+        let picked: Vec<PickedFactor<'_, S::V>> = choices.iter().map(|choice| choice.picked(simd)).collect();
         self.multiply(0, &picked);
     }
 }
 
-impl<S: Simd> Stream<'_, S> {
-    /// Multiplies the value by a factor, which may be the value itself.
-    fn multiply<'s, A: Factor<S::V>>(
+impl<S: Simd> ModulusStream<'_, S> {
+    /// Multiplies the value by a factor, which can be the value itself.
+    fn multiply<'s, A: LimbFactor<S::V>>(
         &'s mut self,
         simd: S,
         factor: impl FnOnce(&'s [S::V]) -> A,
-        scratch: &mut Scratch<'_, S::V>,
+        scratch: &mut RowScratch<'_, S::V>,
     ) {
         std::mem::swap(&mut self.value, &mut self.last);
-        let task = Task {
+        let task = ProductTask {
             factor: factor(self.last),
             value: self.last,
             modulus: self.modulus,
@@ -201,24 +204,25 @@ impl<S: Simd> Stream<'_, S> {
     }
 }
 
-/// Work on values of at most [`SINGLE`] limbs: groups of `N` whose rows alternate, the groups in turn.
-trait Kernel<S: Simd> {
+/// A computation on values of at most [`SINGLE`] limbs. The rows of the `N` streams in a group alternate; groups run
+/// one after the other.
+trait StreamKernel<S: Simd> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]);
 }
 
-struct Squares {
+struct SquareKernel {
     times: usize,
 }
 
-struct Products<'a, A> {
+struct ProductKernel<'a, A> {
     factors: &'a [A],
 }
 
-struct Windows<'a, 'm, V> {
-    choices: &'a mut [Choice<'m, V>],
+struct WindowKernel<'a, 'm, V> {
+    choices: &'a mut [SecretChoice<'m, V>],
 }
 
-fn single<S: Simd>(simd: S, streams: &mut [Stream<'_, S>], kernel: impl Kernel<S>) {
+fn single<S: Simd>(simd: S, streams: &mut [ModulusStream<'_, S>], kernel: impl StreamKernel<S>) {
     let _done = match (streams[0].value.len(), streams) {
         (PAIRED, [first, second]) => pair(simd, first, second, kernel),
         (PAIRED, [one]) => alone::<S, PAIRED>(simd, one, kernel),
@@ -230,9 +234,9 @@ fn single<S: Simd>(simd: S, streams: &mut [Stream<'_, S>], kernel: impl Kernel<S
 
 fn pair<S: Simd>(
     simd: S,
-    first: &mut Stream<'_, S>,
-    second: &mut Stream<'_, S>,
-    kernel: impl Kernel<S>,
+    first: &mut ModulusStream<'_, S>,
+    second: &mut ModulusStream<'_, S>,
+    kernel: impl StreamKernel<S>,
 ) -> Option<()> {
     kernel.run::<PAIRED, 2>(simd, &mut [[first.operands()?, second.operands()?]]);
     Some(())
@@ -240,20 +244,24 @@ fn pair<S: Simd>(
 
 fn both<S: Simd>(
     simd: S,
-    first: &mut Stream<'_, S>,
-    second: &mut Stream<'_, S>,
-    kernel: impl Kernel<S>,
+    first: &mut ModulusStream<'_, S>,
+    second: &mut ModulusStream<'_, S>,
+    kernel: impl StreamKernel<S>,
 ) -> Option<()> {
     kernel.run::<SINGLE, 1>(simd, &mut [[first.operands()?], [second.operands()?]]);
     Some(())
 }
 
-fn alone<S: Simd, const W: usize>(simd: S, one: &mut Stream<'_, S>, kernel: impl Kernel<S>) -> Option<()> {
+fn alone<S: Simd, const W: usize>(
+    simd: S,
+    one: &mut ModulusStream<'_, S>,
+    kernel: impl StreamKernel<S>,
+) -> Option<()> {
     kernel.run::<W, 1>(simd, &mut [[one.operands()?]]);
     Some(())
 }
 
-impl<S: Simd> Kernel<S> for Squares {
+impl<S: Simd> StreamKernel<S> for SquareKernel {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -268,7 +276,7 @@ impl<S: Simd> Kernel<S> for Squares {
     }
 }
 
-impl<S: Simd, A: Factor<S::V>> Kernel<S> for Products<'_, A> {
+impl<S: Simd, A: LimbFactor<S::V>> StreamKernel<S> for ProductKernel<'_, A> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -281,7 +289,7 @@ impl<S: Simd, A: Factor<S::V>> Kernel<S> for Products<'_, A> {
     }
 }
 
-impl<S: Simd> Kernel<S> for Windows<'_, '_, S::V> {
+impl<S: Simd> StreamKernel<S> for WindowKernel<'_, '_, S::V> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -294,7 +302,7 @@ impl<S: Simd> Kernel<S> for Windows<'_, '_, S::V> {
                 for (group, choices) in groups.iter_mut().zip(self.choices.as_chunks::<N>().0) {
                     let entries = std::array::from_fn(
                         #[inline(always)]
-                        |at| Plain(&*choices[at].entry),
+                        |at| PlainFactor(&*choices[at].entry),
                     );
                     products(simd, group, entries);
                 }
@@ -303,15 +311,15 @@ impl<S: Simd> Kernel<S> for Windows<'_, '_, S::V> {
     }
 }
 
-/// Limbs that are chosen beside a square.
+/// The limbs of an entry that are selected beside one square.
 const CHOSEN: usize = SINGLE / WINDOW_BITS;
 
-/// Squares, and beside this chooses one part of the entries' limbs, those of one stream.
+/// Squares the values, and beside that selects some limbs of the entry of one stream.
 #[inline(always)]
 fn square_and_choose<S: Simd, const W: usize, const N: usize>(
     simd: S,
     group: &mut [Operands<'_, S::V, W>; N],
-    choices: &mut [Choice<'_, S::V>; N],
+    choices: &mut [SecretChoice<'_, S::V>; N],
     part: usize,
 ) {
     let first = part * CHOSEN;

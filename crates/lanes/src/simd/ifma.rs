@@ -12,20 +12,20 @@ use zeroize::Zeroize;
 
 use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
-/// A CPU and an operating system with AVX-512 IFMA. [`Ifma::detect`] is the only constructor.
+/// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
-pub(crate) struct Ifma(());
+pub(crate) struct IfmaSimd(());
 
 /// A 512-bit register.
 ///
-/// Its field is private to this module, and every function that makes one takes an [`Ifma`] or another `Zmm`. So whoever holds
-/// a `Zmm` knows that the CPU has the features of an [`Ifma`].
+/// The field is private to this module, and every function that makes a `ZmmVector` takes an [`IfmaSimd`] or another
+/// `ZmmVector`. So a `ZmmVector` proves that the CPU has the features of an [`IfmaSimd`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Zmm(__m512i);
+pub(crate) struct ZmmVector(__m512i);
 
-impl Ifma {
-    /// The token, where the CPU has every instruction of this module and the system saves its registers.
+impl IfmaSimd {
+    /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
     pub(crate) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512ifma")
@@ -39,37 +39,37 @@ impl Ifma {
     }
 }
 
-impl Simd for Ifma {
-    type V = Zmm;
+impl Simd for IfmaSimd {
+    type V = ZmmVector;
 
     #[inline(always)]
-    fn splat(self, word: u64) -> Zmm {
+    fn splat(self, word: u64) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F.
-        Zmm(unsafe { _mm512_set1_epi64(word.cast_signed()) })
+        ZmmVector(unsafe { _mm512_set1_epi64(word.cast_signed()) })
     }
 
     #[inline(always)]
-    fn load(self, words: &Words) -> Zmm {
+    fn load(self, words: &Words) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Zmm {
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn splat32(self, word: u32) -> Zmm {
+    fn splat32(self, word: u32) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F.
-        Zmm(unsafe { _mm512_set1_epi32(word.cast_signed()) })
+        ZmmVector(unsafe { _mm512_set1_epi32(word.cast_signed()) })
     }
 
     #[inline(always)]
-    fn load_prefix(self, bytes: &[u8]) -> Zmm {
+    fn load_prefix(self, bytes: &[u8]) -> ZmmVector {
         // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
-        Zmm(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
     }
 
     #[inline(always)]
@@ -90,30 +90,30 @@ impl Simd for Ifma {
     }
 }
 
-/// The function that [`Simd::call`] makes of a body: inlined code is compiled with these features.
+/// Runs a body for [`Simd::call`]. Code that is inlined here is compiled with these features.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
-    let mut line = MaybeUninit::<Line>::uninit();
+    let mut line = MaybeUninit::<FrameAligner>::uninit();
     // SAFETY: nothing is done with the address.
     unsafe { asm!("/* {} */", in(reg) line.as_mut_ptr(), options(readonly, nostack, preserves_flags)) };
     body()
 }
 
-/// A local variable of this kind, whose address is looked at, has the compiler align the frame. Without one it has decided
-/// against that when it comes to spill registers, and three frames of four have all their spills across two cache lines: the same
-/// kernel takes up to twice as long, depending on who calls it.
+/// A local variable that makes the compiler align the frame, because its address is used. The compiler decides on
+/// alignment before it knows the spills. Without this variable three of four frames have every spill across two
+/// cache lines, and the same kernel takes up to twice as long, depending on its caller.
 #[repr(align(64))]
-pub(super) struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+pub(super) struct FrameAligner(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
 
-/// Brings the bytes at a place to the second cache, if there are such.
+/// Prefetches the bytes at an offset into the second-level cache. The offset may be out of bounds.
 #[inline(always)]
 pub(crate) fn fetch_ahead(bytes: &[u8], at: u32) {
     // SAFETY: fetching ahead reads nothing, whatever the address.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(bytes.as_ptr().wrapping_add(at as usize).cast()) };
 }
 
-/// One bit for each of `len` bytes, at most 64.
+/// Returns one set bit for each of `len` bytes, at most 64.
 #[inline(always)]
 pub(super) fn prefix_mask(len: usize) -> u64 {
     match len {
@@ -146,7 +146,7 @@ fn clear_registers() {
     }
 }
 
-/// `vpmadd52luq` as a step with effects, so that its place among others is kept.
+/// Executes `vpmadd52luq` as a volatile step, which keeps its position among other such steps.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn pinned_lo(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
@@ -158,7 +158,7 @@ fn pinned_lo(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     sum
 }
 
-/// `vpmadd52huq`, likewise.
+/// Executes `vpmadd52huq` as a volatile step.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn pinned_hi(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
@@ -170,7 +170,7 @@ fn pinned_hi(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     sum
 }
 
-/// No instruction, but a place among those with effects.
+/// Executes nothing, but keeps a value's position among the volatile steps.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn pinned(mut vector: __m512i) -> __m512i {
@@ -179,7 +179,7 @@ fn pinned(mut vector: __m512i) -> __m512i {
     vector
 }
 
-impl Vector for Zmm {
+impl Vector for ZmmVector {
     const UNROLLS: bool = true;
 
     #[inline(always)]
@@ -370,7 +370,7 @@ impl Vector for Zmm {
     fn transpose(r: [Self; LANES]) -> [Self; LANES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
-            // Pairs of rows, then of pairs (by permutation), then of fours.
+            // First pairs of rows, then pairs of pairs (by permutation), then halves.
             let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
             let hi = |a: Self, b: Self| _mm512_unpackhi_epi64(a.0, b.0);
             let (a0, a1) = (lo(r[0], r[1]), hi(r[0], r[1]));
@@ -403,7 +403,8 @@ impl Vector for Zmm {
     fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
-            // Pairs of rows, then of pairs: words of one column of four rows come to lie side by side, four columns apart.
+            // First pairs of rows, then pairs of pairs: afterwards the words of one column of four rows are
+            // adjacent, four columns apart.
             let mut fours = rows;
             for four in fours.as_chunks_mut::<4>().0 {
                 let [a, b, c, d] = four.map(|row| row.0);
@@ -416,7 +417,7 @@ impl Vector for Zmm {
                     Self(_mm512_unpackhi_epi64(ef, gh)),
                 ];
             }
-            // Then four by four of those quarters.
+            // Then 4 x 4 of these quarters.
             let mut columns = fours;
             for column in 0..4 {
                 let [a, b, c, d] = [0, 4, 8, 12].map(|row| fours[row + column].0);
@@ -432,15 +433,15 @@ impl Vector for Zmm {
     }
 }
 
-impl Zeroize for Zmm {
+impl Zeroize for ZmmVector {
     fn zeroize(&mut self) {
-        // SAFETY: the place is a valid `Zmm`, and zero bits are one; a volatile write is not optimised away.
+        // SAFETY: the place is a valid `ZmmVector`, and zero bits are one; a volatile write is not optimised away.
         unsafe { std::ptr::write_volatile(self, Self(std::mem::zeroed())) };
         compiler_fence(Ordering::SeqCst);
     }
 }
 
-impl Add for Zmm {
+impl Add for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -450,7 +451,7 @@ impl Add for Zmm {
     }
 }
 
-impl Sub for Zmm {
+impl Sub for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -460,7 +461,7 @@ impl Sub for Zmm {
     }
 }
 
-impl BitAnd for Zmm {
+impl BitAnd for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -470,7 +471,7 @@ impl BitAnd for Zmm {
     }
 }
 
-impl BitOr for Zmm {
+impl BitOr for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -480,7 +481,7 @@ impl BitOr for Zmm {
     }
 }
 
-impl BitXor for Zmm {
+impl BitXor for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
@@ -490,15 +491,15 @@ impl BitXor for Zmm {
     }
 }
 
-impl Ifma {
+impl IfmaSimd {
     /// Returns a register as a vector: for `vaes`, whose token contains this one.
     #[inline(always)]
-    pub(super) fn vector(self, register: __m512i) -> Zmm {
-        Zmm(register)
+    pub(super) fn vector(self, register: __m512i) -> ZmmVector {
+        ZmmVector(register)
     }
 }
 
-impl Zmm {
+impl ZmmVector {
     /// Returns the register.
     #[inline(always)]
     pub(super) fn register(self) -> __m512i {
@@ -506,14 +507,14 @@ impl Zmm {
     }
 }
 
-impl fmt::Debug for Ifma {
+impl fmt::Debug for IfmaSimd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AVX-512 IFMA")
     }
 }
 
-/// Lanes may hold secrets.
-impl fmt::Debug for Zmm {
+/// Prints no lanes, which can hold secrets.
+impl fmt::Debug for ZmmVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Zmm")
     }

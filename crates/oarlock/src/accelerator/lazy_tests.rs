@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use oarlock_core::{BatchSize, Curve, Engine, EngineFault, JobError, Jobs, Key, Outcomes, Scheme, Shape};
 use oarlock_dispatch::SubmitOptions;
 use oarlock_keys::generate;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use super::Accelerator;
 use crate::selftest::{Corrupt, Failure};
@@ -15,7 +15,7 @@ use crate::{Calibration, Input, Job};
 /// An engine that counts what it is asked to compute, and is right but for one lane of one shape.
 #[derive(Debug)]
 struct Counting {
-    engine: Corrupt<Scalar>,
+    engine: Corrupt<ScalarEngine>,
     runs: Arc<AtomicUsize>,
 }
 
@@ -41,7 +41,7 @@ impl Engine for Counting {
 /// A lazy accelerator whose second engine spoils `spoilt`, and how often that engine ran.
 fn lazy(spoilt: Shape, allowed: &[&str]) -> (Accelerator, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
-    let engine = Corrupt::new(Scalar::detect().unwrap(), spoilt, 1);
+    let engine = Corrupt::new(ScalarEngine::detect().unwrap(), spoilt, 1);
     let engine = Counting { engine, runs: Arc::clone(&runs) };
     let builder = Accelerator::builder().threads(1).cross_check(0.0).cost_cache(None).lazy();
     (builder.engine(Arc::new(engine)).engines(allowed.iter().copied()).build().unwrap(), runs)

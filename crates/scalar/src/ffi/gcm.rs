@@ -6,19 +6,19 @@ use aws_lc_sys as sys;
 
 use super::LibraryError;
 
-/// A GCM key for one tag length.
-pub(crate) struct Gcm(NonNull<sys::EVP_AEAD_CTX>);
+/// A GCM key for one tag length, freed and cleansed on drop.
+pub(crate) struct GcmContext(NonNull<sys::EVP_AEAD_CTX>);
 
 // SAFETY: AWS-LC documents that seal and open take a const context and may run at once (openssl/aead.h).
-unsafe impl Send for Gcm {}
+unsafe impl Send for GcmContext {}
 // SAFETY: as above.
-unsafe impl Sync for Gcm {}
+unsafe impl Sync for GcmContext {}
 
-impl Gcm {
-    /// The longest tag.
+impl GcmContext {
+    /// The longest tag in bytes.
     pub(crate) const TAG_LEN: usize = 16;
 
-    /// A key of 16 or 32 bytes, tags of at most 16.
+    /// Prepares a key of 16 or 32 bytes for tags of at most 16 bytes.
     pub(crate) fn new(key: &[u8], tag_len: usize) -> Result<Self, LibraryError> {
         // SAFETY: these functions take nothing and return static tables.
         let aead = unsafe {
@@ -29,7 +29,7 @@ impl Gcm {
         NonNull::new(context).map(Self).ok_or_else(|| LibraryError::take("EVP_AEAD_CTX_new"))
     }
 
-    /// Encrypts into `out`, of the length of `input`, and writes the tag, as long as the key's tag length.
+    /// Encrypts into `out`, which must have the length of `input`, and writes a tag of the context's tag length.
     pub(crate) fn seal(
         &self,
         iv: &[u8],
@@ -66,7 +66,8 @@ impl Gcm {
         Err(LibraryError::take("EVP_AEAD_CTX_seal_scatter"))
     }
 
-    /// Decrypts into `out`, of the length of `input`; false and zeros where the tag does not verify.
+    /// Decrypts into `out`, which must have the length of `input`. If the tag does not verify, returns false and
+    /// leaves zeros.
     pub(crate) fn open(
         &self,
         iv: &[u8],
@@ -101,7 +102,7 @@ impl Gcm {
     }
 }
 
-impl Drop for Gcm {
+impl Drop for GcmContext {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; OPENSSL_free cleanses.
         unsafe { sys::EVP_AEAD_CTX_free(self.0.as_ptr()) }

@@ -1,7 +1,7 @@
-//! The only unsafe code of the crate: AWS-LC's functions behind types that own what they point at.
+//! AWS-LC's functions behind types that own the memory they point to. This is the only unsafe code of the crate.
 //!
-//! Every function checks the lengths that the C side trusts. What fails is a [`LibraryError`]; the thread's error queue
-//! is left empty.
+//! Every function checks the lengths that the C side trusts. A failure is a [`LibraryError`]; afterwards the
+//! thread's error queue is empty.
 
 mod aes;
 mod curve25519;
@@ -16,10 +16,10 @@ mod rsa;
 
 pub(crate) use aes::{AesDecrypt, AesEncrypt};
 pub(crate) use curve25519::{ed25519_sign, ed25519_verify, x25519};
-pub(crate) use des::{Des, Tdes};
+pub(crate) use des::{DesKey, TdesKey};
 pub(crate) use ec::{EcPrivate, EcPublic};
 pub(crate) use error::LibraryError;
-pub(crate) use gcm::Gcm;
-pub(crate) use hash::{Hash, Sha1, Sha256, Sha384, Sha512};
-pub(crate) use modexp::ModExp;
+pub(crate) use gcm::GcmContext;
+pub(crate) use hash::{HashState, Sha1, Sha256, Sha384, Sha512};
+pub(crate) use modexp::ModExpContext;
 pub(crate) use rsa::{RsaPrivate, RsaPublic};

@@ -7,22 +7,22 @@ use aws_lc_sys as sys;
 use super::LibraryError;
 
 /// An owned `BIGNUM`, cleansed on drop.
-pub(super) struct Number(NonNull<sys::BIGNUM>);
+pub(super) struct BigNumber(NonNull<sys::BIGNUM>);
 
 // SAFETY: a BIGNUM has no thread affinity, and shared references are used for reading only.
-unsafe impl Send for Number {}
+unsafe impl Send for BigNumber {}
 // SAFETY: as above.
-unsafe impl Sync for Number {}
+unsafe impl Sync for BigNumber {}
 
-impl Number {
+impl BigNumber {
     pub(super) fn zero() -> Result<Self, LibraryError> {
         // SAFETY: allocates; null is handled.
         let number = unsafe { sys::BN_new() };
         NonNull::new(number).map(Self).ok_or_else(|| LibraryError::take("BN_new"))
     }
 
-    /// From big-endian bytes. The width in words is that of `bytes`, leading zeros included, which is what AWS-LC's
-    /// constant-time functions go by.
+    /// Imports big-endian bytes. The width in words is that of `bytes` with its leading zeros. AWS-LC's
+    /// constant-time functions take their number of steps from it.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, LibraryError> {
         // SAFETY: `bytes` is readable for its length; a null third argument asks for a new BIGNUM.
         let number = unsafe { sys::BN_bin2bn(bytes.as_ptr(), bytes.len(), ptr::null_mut()) };
@@ -53,17 +53,17 @@ pub(super) unsafe fn write_padded(number: *const sys::BIGNUM, out: &mut [u8]) ->
     if ok == 1 { Ok(()) } else { Err(LibraryError::take("BN_bn2bin_padded")) }
 }
 
-impl Drop for Number {
+impl Drop for BigNumber {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::BN_clear_free(self.0.as_ptr()) }
     }
 }
 
-/// An owned `BN_CTX`: scratch numbers of one computation at a time.
-pub(super) struct Scratch(NonNull<sys::BN_CTX>);
+/// An owned `BN_CTX`: the temporary numbers of one computation at a time.
+pub(super) struct NumberScratch(NonNull<sys::BN_CTX>);
 
-impl Scratch {
+impl NumberScratch {
     pub(super) fn new() -> Result<Self, LibraryError> {
         // SAFETY: allocates; null is handled.
         let scratch = unsafe { sys::BN_CTX_new() };
@@ -75,7 +75,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for NumberScratch {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::BN_CTX_free(self.0.as_ptr()) }

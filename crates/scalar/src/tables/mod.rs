@@ -1,14 +1,15 @@
-//! Verification under keys that recur, without doublings: multiples of the key and of the base point for every window of a
-//! scalar, added up. For processors whose signatures no lanes verify.
+//! Verification under keys that recur, without doublings: a sum of multiples of the key and of the base point, one
+//! per window of each scalar. For CPUs without a lane engine.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | this one | [`verdicts`], asked once per run |
-//! | `comb` | scalars as signed digits, and which multiples they stand for |
-//! | `p256`, `ed25519` | points, tables, and what verifying needs beside them |
+//! | this one | [`verdicts`], called once per run |
+//! | `comb` | scalars as signed digits, and the multiples for each digit |
+//! | `p256`, `ed25519` | points, tables, and the other steps of verification |
 //!
-//! `docs/math/tables.md` has counts. Field and scalar arithmetic are `crrl`'s. Everything here is public: branches and indices may
-//! depend on it. AWS-LC decides what has no table, and the sums that incomplete additions cannot tell.
+//! `docs/math/tables.md` has the counts. `crrl` provides field and scalar arithmetic. All values here are public, so
+//! branches and indices may depend on them. AWS-LC verifies signatures under keys without tables, and signatures
+//! whose sum met an exception of the incomplete additions.
 
 mod comb;
 mod ed25519;
@@ -18,44 +19,49 @@ mod tests;
 
 use oarlock_core::{Curve, Operation, SecondInput, Shape, VerifyTable, VerifyTableCache};
 
-/// Whether each operation's signature is valid, where a table of its key tells; empty where none does. Counts the uses of
-/// keys that have none yet.
+/// Verifies the signatures whose keys have tables. Returns one entry per operation, None if no table decided; or an
+/// empty list if no key has a table. Counts the uses of keys that have no table yet.
 pub(crate) fn verdicts(
-    hot: &VerifyTableCache,
+    cache: &VerifyTableCache,
     shape: Shape,
     operations: &[Operation<'_>],
 ) -> Vec<Option<bool>> {
     match shape {
         Shape::EcdsaVerify { curve: Curve::P256 } => {
-            judge(hot, shape, operations, p256::KeyTable::new, p256::verify)
+            verify_with_tables(cache, shape, operations, p256::P256KeyTable::new, p256::verify)
         }
-        Shape::Ed25519Verify => judge(hot, shape, operations, ed25519::KeyTable::new, ed25519::verify),
+        Shape::Ed25519Verify => {
+            verify_with_tables(cache, shape, operations, ed25519::EdwardsKeyTable::new, ed25519::verify)
+        }
         _ => Vec::new(),
     }
 }
 
-/// What is verified: a digest or a message, and r || s or R || S.
-struct Signed<'a, T> {
+/// A signature to verify: the digest or message, and r || s or R || S.
+struct SignedInput<'a, T> {
     table: &'a T,
     input: &'a [u8],
     signature: &'a [u8; 64],
 }
 
-fn judge<T: VerifyTable>(
-    hot: &VerifyTableCache,
+fn verify_with_tables<T: VerifyTable>(
+    cache: &VerifyTableCache,
     shape: Shape,
     operations: &[Operation<'_>],
     build: fn(&[u8]) -> Option<T>,
-    verify: fn(&[Signed<'_, T>]) -> Vec<Option<bool>>,
+    verify: fn(&[SignedInput<'_, T>]) -> Vec<Option<bool>>,
 ) -> Vec<Option<bool>> {
-    let tables = hot.tables(operations.iter().map(|operation| operation.key), build);
+    let tables = cache.tables(operations.iter().map(|operation| operation.key), build);
     let (places, signed): (Vec<usize>, Vec<_>) = operations
         .iter()
         .enumerate()
         .filter_map(|(place, operation)| {
             let table = tables.of(place).filter(|_| operation.check(shape).is_ok())?;
             let SecondInput::Signature(signature) = operation.extra else { return None };
-            Some((place, Signed { table, input: operation.input, signature: signature.try_into().ok()? }))
+            Some((
+                place,
+                SignedInput { table, input: operation.input, signature: signature.try_into().ok()? },
+            ))
         })
         .unzip();
     if signed.is_empty() {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use oarlock::keys::Passphrase;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
 use oarlock_io::{
-    Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Listing, Material, SecretReader, Stamp,
-    check_secret_mode_for, read_passphrase,
+    ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+    SecretReader, check_secret_mode_for, read_passphrase,
 };
 use oarlock_records::{KeyFileError, load_keys_at};
 
@@ -34,7 +34,7 @@ pub(crate) struct KeySources {
 struct RecordsFile {
     path: PathBuf,
     nonce_field: Option<NonceField>,
-    seen: Option<Stamp>,
+    seen: Option<FileStamp>,
 }
 
 impl RecordsFile {
@@ -112,7 +112,7 @@ pub enum ResidentKeysError {
 pub(crate) struct KeyChanges {
     /// The new keys, if anything changed.
     pub(crate) keyring: Option<Keyring>,
-    pub(crate) changes: Changes,
+    pub(crate) changes: KeyDirectoryChanges,
     /// The faults of sources as a whole. The last content of a faulty source stays in use.
     pub(crate) faults: Vec<ResidentKeysError>,
     pub(crate) has_new_records: bool,
@@ -174,7 +174,7 @@ impl KeySources {
     fn list(
         &self,
         path: Option<&Path>,
-    ) -> Result<Option<(Option<KeyDirectory>, Listing)>, ResidentKeysError> {
+    ) -> Result<Option<(Option<KeyDirectory>, KeyListing)>, ResidentKeysError> {
         let Some(path) = path else { return Ok(None) };
         if let Some(own) = self.directory.as_ref().filter(|own| own.path() == path) {
             return Ok(Some((None, own.list()?)));
@@ -186,12 +186,12 @@ impl KeySources {
 
     fn read_directory(
         &mut self,
-        listed: Option<(Option<KeyDirectory>, Listing)>,
+        listed: Option<(Option<KeyDirectory>, KeyListing)>,
         passphrase: Option<Passphrase>,
-    ) -> Changes {
+    ) -> KeyDirectoryChanges {
         let Some((new, listing)) = listed else {
             self.directory = None;
-            return Changes::default();
+            return KeyDirectoryChanges::default();
         };
         if new.is_some() {
             self.directory = new;
@@ -250,9 +250,9 @@ impl KeySources {
         // Sessions compare the number, not the content, to notice a new keyring.
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
-        let resident = |material: &Material| match material {
-            Material::Key(key) => ResidentKey::Asymmetric(key.clone()),
-            Material::Share(share) => ResidentKey::Share(share.clone()),
+        let resident = |material: &KeyMaterial| match material {
+            KeyMaterial::Key(key) => ResidentKey::Asymmetric(key.clone()),
+            KeyMaterial::Share(share) => ResidentKey::Share(share.clone()),
         };
         let described = |name: &str, key| (name.into(), DescribedKey::new(name, key));
         let keys = keys.map(|(name, material)| described(name, resident(material)));
@@ -286,7 +286,7 @@ fn read_records(
     let Some(RecordsFile { path, nonce_field, seen }) = records else { return Ok(None) };
     let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
-    let stamp = Stamp::from(&about);
+    let stamp = FileStamp::from(&about);
     // A stamp has the inode and the times: a replaced file differs even at the same length.
     if *seen == Some(stamp) {
         return Ok(None);

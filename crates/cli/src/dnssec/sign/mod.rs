@@ -2,10 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args` | the command's arguments, and what they ask for |
-//! | `keys` | keys and what they are for |
-//! | `ordered` | pieces of work for all threads, answered in order |
-//! | `summary` | what was done, as text and as JSON |
+//! | `args` | the command's arguments, and the options that they make |
+//! | `keys` | the signing keys and their roles |
+//! | `ordered` | pieces of work on all threads, with results in order |
+//! | `summary` | the summary as text and as JSON |
 
 mod args;
 mod keys;
@@ -18,20 +18,20 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_dnssec::sign::{Draft, Plan, SignError, Signatures};
-use oarlock_dnssec::{NameBuf, Type};
+use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
+use oarlock_dnssec::{DomainNameBuf, RecordType};
 use oarlock_io::compressed::TextLimit;
 
-pub(super) use self::args::SignArgs;
-use self::summary::Summary;
+pub(super) use self::args::ZoneSignArgs;
+use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use crate::args::Global;
-use crate::progress;
-use crate::records::Target;
-use crate::table::count;
+use crate::records::OutputFile;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());
     args.check(global.json)?;
     let origin = origin(args.origin.as_deref())?;
@@ -43,28 +43,28 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&accelerator);
+        global.warn_absent_engines(&accelerator);
     }
     let fail = |error| DnssecError::Sign { path: args.zone.clone(), error: Box::new(error) };
-    let draft = Draft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
+    let draft = ZoneDraft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
     summary::tell_changes(&args.zone, &draft);
     global.note(|| {
         let records = count(draft.records().len() as u64, "record");
         format!("{records} to sign after {:.2} s", started.0.elapsed().as_secs_f64())
     });
     let threads = global.threads.map_or_else(cores, usize::from);
-    let mut plan = Plan::new(&draft, previous).map_err(fail)?;
+    let mut plan = SigningPlan::new(&draft, previous).map_err(fail)?;
     let signatures = sign(&accelerator, &plan, threads).map_err(fail)?;
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
     global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
     write(&plan, &signatures, threads, args.out.as_deref())?;
-    let summary = Summary::new(&draft, &signatures, &seal, threads, started);
+    let summary = SignSummary::new(&draft, &signatures, &seal, threads, started);
     summary.print(global.json)
 }
 
-/// A whole zone: one of which something cannot be read is not signed.
-fn read(path: &Path, origin: Option<&NameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
-    let zone = ZoneFile::read(path, origin.map(NameBuf::name), limit)?;
+/// Reads a whole zone. A zone with unreadable entries is not signed.
+fn read(path: &Path, origin: Option<&DomainNameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
+    let zone = ZoneFile::read(path, origin.map(DomainNameBuf::name), limit)?;
     for fault in &zone.faults {
         let (file, line) = zone.place_of_fault(fault);
         eprintln!("oarlock: {file}:{line}: {}", fault.error);
@@ -81,13 +81,17 @@ fn read(path: &Path, origin: Option<&NameBuf>, limit: TextLimit) -> Result<ZoneF
     }
 }
 
-fn apex(zone: &ZoneFile) -> Result<NameBuf, DnssecError> {
-    let soa = zone.records.iter().find(|record| record.rtype == Type::SOA);
-    let none = || DnssecError::Sign { path: zone.path.clone(), error: Box::new(SignError::NoSoa) };
+fn apex(zone: &ZoneFile) -> Result<DomainNameBuf, DnssecError> {
+    let soa = zone.records.iter().find(|record| record.rtype == RecordType::SOA);
+    let none = || DnssecError::Sign { path: zone.path.clone(), error: Box::new(ZoneSignError::NoSoa) };
     soa.map(|soa| soa.owner.to_buf()).ok_or_else(none)
 }
 
-fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Vec<Signatures>, SignError> {
+fn sign(
+    accelerator: &Accelerator,
+    plan: &SigningPlan<'_>,
+    threads: usize,
+) -> Result<Vec<Signatures>, ZoneSignError> {
     let bar = bar(plan, "signing {wide_bar} {pos}/{len} names{left}");
     let mut signatures = Vec::with_capacity(plan.ranges().len());
     let work = |names| plan.sign(accelerator, names);
@@ -100,14 +104,14 @@ fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Ve
     result.map(|()| signatures)
 }
 
-/// Writes text that all threads make.
+/// Writes the zone. All threads make its text.
 fn write(
-    plan: &Plan<'_>,
+    plan: &SigningPlan<'_>,
     signatures: &[Signatures],
     threads: usize,
     out: Option<&Path>,
 ) -> Result<(), DnssecError> {
-    let mut target = Target::open(out.unwrap_or(Path::new("-")), false)?;
+    let mut target = OutputFile::open(out.unwrap_or(Path::new("-")), false)?;
     let bar = bar(plan, "writing {wide_bar} {pos}/{len} names{left}");
     let pieces: Vec<_> = plan.ranges().zip(signatures).collect();
     let work = |(names, signatures)| {
@@ -125,7 +129,7 @@ fn write(
     Ok(target.name()?)
 }
 
-fn bar(plan: &Plan<'_>, template: &str) -> ProgressBar {
+fn bar(plan: &SigningPlan<'_>, template: &str) -> ProgressBar {
     progress::bar(plan.name_count() as u64, template)
 }
 

@@ -1,28 +1,28 @@
-//! What was done, as text and as JSON.
+//! The summary as text and as JSON.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use oarlock_dnssec::sign::{Draft, Role, Signatures};
+use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
 use serde::Serialize;
 
 use super::super::DnssecError;
-use crate::table::{count, thousands};
+use oarlock_measure::table::{count, thousands};
 
-/// What was done.
+/// The summary of a signed zone.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct SignSummary {
     zone: String,
     serial: u32,
-    /// Without signatures.
+    /// The number of records without signatures.
     records: usize,
     signed_sets: usize,
     signatures: usize,
     made: usize,
     reused: usize,
-    /// Earlier ones that did not verify.
+    /// The number of earlier signatures that did not verify.
     replaced: usize,
     keys: Vec<KeyLine>,
     changes: Vec<ChangeLine>,
@@ -47,9 +47,9 @@ struct ChangeLine {
     first: String,
 }
 
-impl Summary {
+impl SignSummary {
     pub(super) fn new(
-        draft: &Draft,
+        draft: &ZoneDraft,
         signatures: &[Signatures],
         seal: &Signatures,
         threads: usize,
@@ -79,7 +79,7 @@ impl Summary {
         }
     }
 
-    /// As JSON on standard output, or in words on stderr.
+    /// Prints the summary as JSON on standard output, or in words on stderr.
     pub(super) fn print(&self, is_json: bool) -> Result<(), DnssecError> {
         if is_json {
             let mut out = io::stdout().lock();
@@ -107,18 +107,18 @@ impl Summary {
 }
 
 impl KeyLine {
-    fn of(key: &oarlock_dnssec::sign::SigningKey) -> Self {
+    fn of(key: &oarlock_dnssec::sign::SignerKey) -> Self {
         let role = match key.role() {
-            Role::Ksk => "ksk",
-            Role::Zsk => "zsk",
-            Role::Csk => "csk",
+            KeyRole::Ksk => "ksk",
+            KeyRole::Zsk => "zsk",
+            KeyRole::Csk => "csk",
         };
         Self { key_tag: key.tag(), algorithm: key.algorithm().0, role }
     }
 }
 
-/// Says what was not taken over as it was.
-pub(super) fn tell_changes(path: &Path, draft: &Draft) {
+/// Warns about records that were changed.
+pub(super) fn tell_changes(path: &Path, draft: &ZoneDraft) {
     for ChangeLine { change, count, first } in changes(draft) {
         let path = path.display();
         match count {
@@ -128,9 +128,9 @@ pub(super) fn tell_changes(path: &Path, draft: &Draft) {
     }
 }
 
-fn changes(draft: &Draft) -> impl Iterator<Item = ChangeLine> {
-    let line = |(change, count, spot): (_, _, &oarlock_dnssec::sign::Spot)| {
-        let change: oarlock_dnssec::sign::Change = change;
+fn changes(draft: &ZoneDraft) -> impl Iterator<Item = ChangeLine> {
+    let line = |(change, count, spot): (_, _, &oarlock_dnssec::sign::RecordLocation)| {
+        let change: oarlock_dnssec::sign::ZoneChange = change;
         ChangeLine { change: change.to_string(), count, first: spot.to_string() }
     };
     draft.changes().iter().map(line)

@@ -1,4 +1,4 @@
-//! The group law against affine addition.
+//! Tests of the group law against affine addition.
 
 use num_bigint::BigUint;
 use oarlock_core::VerifyTable;
@@ -6,11 +6,11 @@ use oarlock_core::VerifyTable;
 use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};
 use super::super::encoding::{decode_opposites, encode, to_affine};
-use super::super::field::Factor;
-use super::super::hot_table::{HotTable, HotTerm, hot_sums};
-use super::super::multiples::{Term, sums_of_multiples};
-use super::super::point::{Point, double_all};
-use super::super::scalar::Scalar;
+use super::super::field::FieldFactor;
+use super::super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
+use super::super::multiples::{MultipleTerm, sums_of_multiples};
+use super::super::point::{EdwardsPoint, double_all};
+use super::super::scalar::ScalarLanes;
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::simd::{LANES, Simd};
 
@@ -28,7 +28,7 @@ fn inverse(value: &BigUint) -> BigUint {
     value.modpow(&(p() - 2_u8), &p())
 }
 
-/// RFC 8032 5.1.4, in affine coordinates.
+/// Adds in affine coordinates. RFC 8032 5.1.4.
 fn add(a: &Affine, b: &Affine) -> Affine {
     let product = number(D) * (&a.0 * &b.0 % p()) * (&a.1 * &b.1 % p()) % p();
     let x = (&a.0 * &b.1 + &a.1 * &b.0) * inverse(&(1_u8 + &product));
@@ -60,7 +60,7 @@ fn encoded(point: &Affine) -> [u8; 32] {
     bytes
 }
 
-/// A point of order 8 (the y of RFC 8032's and Wycheproof's small-order lists), and what it generates.
+/// Returns the multiples of a point of order 8, whose y is in the small-order lists of RFC 8032 and Wycheproof.
 fn torsion() -> Vec<Affine> {
     let y = "26E8958FC2B227B045C3F489F2EF98F0D5DFAC05D3C63339B13802886D53FC05";
     let y: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&y[2 * at..2 * at + 2], 16).unwrap()).collect();
@@ -75,7 +75,7 @@ fn torsion() -> Vec<Affine> {
     (0..8_u8).map(|k| times(k.into(), &point)).collect()
 }
 
-/// Points of both kinds, and sums of them.
+/// Returns multiples of the base point, points of small order, and their sums.
 fn samples() -> [Affine; LANES] {
     let (torsion, mut dice) = (torsion(), Dice(6));
     std::array::from_fn(|lane| {
@@ -91,13 +91,13 @@ fn samples() -> [Affine; LANES] {
     })
 }
 
-fn load<S: Simd>(simd: S, points: &[Affine; LANES]) -> [Factor<S::V>; 2] {
+fn load<S: Simd>(simd: S, points: &[Affine; LANES]) -> [FieldFactor<S::V>; 2] {
     let [x, y] =
         [points.each_ref().map(|point| point.0.clone()), points.each_ref().map(|point| point.1.clone())];
-    [Factor::from_limbs(limbs(simd, &x)), Factor::from_limbs(limbs(simd, &y))]
+    [FieldFactor::from_limbs(limbs(simd, &x)), FieldFactor::from_limbs(limbs(simd, &y))]
 }
 
-fn affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[Affine; LANES]> {
+fn affine<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LANES]> {
     let affine = to_affine(simd, points);
     let lanes = affine.iter().map(|[x, y]| {
         let (x, y) = (integers(&x.canonical(simd)), integers(&y.canonical(simd)));
@@ -109,7 +109,7 @@ fn affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[Affine; LANES]> {
 fn group_law<S: Simd>(simd: S) {
     let points = samples();
     let [x, y] = load(simd, &points);
-    let start = Point::affine(simd, &x, &y);
+    let start = EdwardsPoint::affine(simd, &x, &y);
     for turn in 0..LANES {
         let mut others = points.clone();
         others.rotate_left(turn);
@@ -118,7 +118,7 @@ fn group_law<S: Simd>(simd: S) {
         let (mut sum, mut twice) = (start, start);
         simd.call(|| {
             double_all::<S, 1, true>(simd, std::array::from_mut(&mut twice));
-            sum.add::<S, true>(simd, &Point::affine(simd, &x, &y).cached(simd), negative);
+            sum.add::<S, true>(simd, &EdwardsPoint::affine(simd, &x, &y).cached(simd), negative);
             let mut both = sum;
             both.add::<S, true>(simd, &twice.cached(simd), 0);
             sum = both;
@@ -136,10 +136,10 @@ fn encodings<S: Simd>(simd: S) {
     let points = samples();
     let bytes = points.each_ref().map(encoded);
     let [x, y] = load(simd, &points);
-    assert_eq!(encode(simd, &[Point::affine(simd, &x, &y)])[0], bytes);
+    assert_eq!(encode(simd, &[EdwardsPoint::affine(simd, &x, &y)])[0], bytes);
     let decoded = decode_opposites(simd, &[bytes.each_ref().map(|bytes| bytes.as_slice())])[0];
     assert_eq!(decoded.is_valid, u8::MAX);
-    let found = affine(simd, &[Point::affine(simd, &decoded.x, &decoded.y)]);
+    let found = affine(simd, &[EdwardsPoint::affine(simd, &decoded.x, &decoded.y)]);
     assert_eq!(found[0], points.each_ref().map(opposite));
 }
 
@@ -157,14 +157,14 @@ fn multiplications<S: Simd>(simd: S) {
     let (h, s, points) = (scalars(&mut dice), scalars(&mut dice), samples());
     let bytes = points.each_ref().map(encoded);
     let key = decode_opposites(simd, &[bytes.each_ref().map(|bytes| bytes.as_slice())])[0];
-    let [own_h, own_s] = [&h, &s].map(|lanes| Scalar::from_limbs(limbs(simd, lanes)));
-    let tables = bytes.map(|bytes| HotTable::build(simd, &bytes).unwrap());
+    let [own_h, own_s] = [&h, &s].map(|lanes| ScalarLanes::from_limbs(limbs(simd, lanes)));
+    let tables = bytes.map(|bytes| Ed25519KeyTable::build(simd, &bytes).unwrap());
     let mut found = Vec::new();
     base(simd).columns.times(simd, &[own_s], &mut found);
-    let term = || Term { q: &key, h: own_h, s: own_s };
+    let term = || MultipleTerm { q: &key, h: own_h, s: own_s };
     sums_of_multiples(simd, &base(simd).window, &[term(), term(), term()], &mut found);
-    let term = || HotTerm { tables: tables.each_ref(), h: own_h, s: own_s };
-    hot_sums(simd, &base(simd).comb, &[term(), term(), term()], &mut found);
+    let term = || TableTerm { tables: tables.each_ref(), h: own_h, s: own_s };
+    table_sums(simd, &base(simd).comb, &[term(), term(), term()], &mut found);
     base(simd).columns.times(simd, &[own_s; 2], &mut found);
     let found = affine(simd, &found);
     for lane in 0..LANES {
@@ -178,13 +178,13 @@ fn multiplications<S: Simd>(simd: S) {
     }
 }
 
-/// A table is right for its key only, and any wrong bit in any row is seen.
+/// A table passes the check of its own key only, and the check finds a wrong bit in any row.
 fn checks<S: Simd>(simd: S) {
     let points = samples();
     let [own, other] = [&points[5], &points[6]].map(encoded);
     let x_is_zero = encoded(&points[1]);
-    assert!(HotTable::build(simd, &x_is_zero).unwrap().is_right(&x_is_zero));
-    let mut table = HotTable::build(simd, &own).unwrap();
+    assert!(Ed25519KeyTable::build(simd, &x_is_zero).unwrap().is_right(&x_is_zero));
+    let mut table = Ed25519KeyTable::build(simd, &own).unwrap();
     assert!(table.is_right(&own) && !table.is_right(&other));
     let negative = encoded(&opposite(&points[5]));
     assert!(!table.is_right(&negative));
@@ -198,7 +198,7 @@ fn checks<S: Simd>(simd: S) {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn tables_are_checked() {
+fn the_check_finds_a_changed_bit_in_any_row_of_a_table() {
     on_every_leaf!(checks);
 }
 
@@ -210,7 +210,7 @@ fn the_group_law_is_complete() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn points_are_encoded_and_decoded() {
+fn points_survive_encoding_and_decoding() {
     on_every_leaf!(encodings);
 }
 

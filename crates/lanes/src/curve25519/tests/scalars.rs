@@ -1,13 +1,13 @@
-//! Scalars modulo L and their digits.
+//! Tests of scalars modulo L and their digits.
 
 use num_bigint::BigUint;
 
-use super::super::scalar::{Scalar, Signed};
+use super::super::scalar::{ScalarLanes, SignedDigits};
 use super::super::words;
 use super::{Dice, integers, limbs, on_every_leaf, order};
 use crate::simd::{LANES, Simd};
 
-/// 512-bit numbers: multiples of L and their neighbours, the largest, and others.
+/// Returns 512-bit numbers: multiples of L and their neighbours, the largest, and others.
 fn wide_samples(dice: &mut Dice) -> [[u8; 64]; LANES] {
     std::array::from_fn(|lane| {
         let mut bytes = dice.bytes::<64>();
@@ -31,7 +31,7 @@ fn reduction<S: Simd>(simd: S) {
     for _ in 0..if cfg!(miri) { 1 } else { 200 } {
         let (a, b, c) = (wide_samples(&mut dice), wide_samples(&mut dice), wide_samples(&mut dice));
         let scalar = |lanes: &[[u8; 64]; LANES]| {
-            Scalar::from_wide(simd, &words::load(simd, lanes.each_ref().map(|lane| lane.as_slice())))
+            ScalarLanes::from_wide(simd, &words::load(simd, lanes.each_ref().map(|lane| lane.as_slice())))
         };
         let (sa, sb, sc) = simd.call(|| (scalar(&a), scalar(&b), scalar(&c)));
         let sum = simd.call(|| sa.times_plus(simd, &sb.into_montgomery(simd), &sc));
@@ -44,7 +44,7 @@ fn reduction<S: Simd>(simd: S) {
     }
 }
 
-/// Digits, weighed and summed, are the scalar again, in bounds.
+/// The weighted sum of the digits is the scalar, and every digit is in bounds.
 fn digits<S: Simd, const WIDTH: usize>(simd: S) {
     let mut dice = Dice(5);
     let scalars: [BigUint; LANES] = std::array::from_fn(|lane| match lane {
@@ -52,7 +52,7 @@ fn digits<S: Simd, const WIDTH: usize>(simd: S) {
         1 => order() - 1_u8,
         _ => BigUint::from_bytes_le(&dice.bytes::<32>()) % order(),
     });
-    let signed = Signed::<WIDTH>::new(simd, &Scalar::from_limbs(limbs(simd, &scalars)));
+    let signed = SignedDigits::<WIDTH>::new(simd, &ScalarLanes::from_limbs(limbs(simd, &scalars)));
     for (lane, scalar) in scalars.iter().enumerate() {
         let (mut positive, mut negative) = (BigUint::default(), BigUint::default());
         for at in 0..signed.len() {
@@ -67,7 +67,7 @@ fn digits<S: Simd, const WIDTH: usize>(simd: S) {
 
 fn every_width<S: Simd>(simd: S) {
     digits::<S, 4>(simd);
-    // Other widths are the same code.
+    // Other widths run the same code.
     if cfg!(miri) {
         return;
     }
@@ -84,6 +84,6 @@ fn scalars_agree_with_big_integers() {
 }
 
 #[test]
-fn digits_are_the_scalar() {
+fn signed_digits_add_up_to_the_scalar() {
     on_every_leaf!(every_width);
 }

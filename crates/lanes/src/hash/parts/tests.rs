@@ -1,11 +1,11 @@
-//! Published examples, and the `sha2` crate at lengths around the edges of blocks.
+//! Tests with published examples, and against the `sha2` crate at lengths around the block size.
 
 use sha2::{Digest as _, Sha512};
 
 use super::*;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::Ifma;
-use crate::simd::Portable;
+use crate::simd::IfmaSimd;
+use crate::simd::PortableSimd;
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -13,16 +13,16 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 fn on_both(test: impl Fn(&dyn Fn([Parts<'_>; LANES]) -> [[u8; 64]; LANES])) {
-    test(&|messages| digest(Portable, messages));
+    test(&|messages| digest(PortableSimd, messages));
     #[cfg(target_arch = "x86_64")]
-    if let Some(ifma) = Ifma::detect() {
+    if let Some(ifma) = IfmaSimd::detect() {
         test(&|messages| digest(ifma, messages));
     }
 }
 
 /// FIPS 180-4's examples as NIST publishes them (SHA512.pdf), and the empty message of the NIST CAVP vectors.
 #[test]
-fn published_examples() {
+fn sha512_matches_published_examples() {
     let two_blocks = b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu";
     let examples: [(&[u8], &str); 3] = [
         (
@@ -50,11 +50,11 @@ fn published_examples() {
     });
 }
 
-/// Every length up to three blocks, another in each lane, cut into parts at another place each.
+/// Every lane has another length up to three blocks, cut into parts at another place.
 #[test]
-fn lengths_and_parts() {
+fn sha512_of_parts_matches_the_sha2_crate_at_every_length() {
     let text: Vec<u8> = (0..3 * BLOCK + LANES).map(|at| (at * at / 7 + at) as u8).collect();
-    // Under Miri those of a block or two.
+    // Miri runs the lengths around one block only.
     let lengths = if cfg!(miri) { 17..18 } else { 0..3 * BLOCK };
     on_both(|digest| {
         for first in lengths.clone() {
@@ -73,11 +73,11 @@ fn lengths_and_parts() {
 }
 
 #[test]
-fn words_stay_in_their_lanes() {
+fn digest_words_stay_in_their_lanes() {
     let tails: [[u8; 40]; LANES] = std::array::from_fn(|lane| [lane as u8; 40]);
     let parts = tails.each_ref().map(|tail| [tail.as_slice()]);
     let messages = parts.each_ref().map(|parts| parts.as_slice());
-    let (words, digests) = (digest_words(Portable, messages), digest(Portable, messages));
+    let (words, digests) = (digest_words(PortableSimd, messages), digest(PortableSimd, messages));
     for (lane, digest) in digests.iter().enumerate() {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.words()[lane].to_be_bytes()).collect();
         assert_eq!(bytes, digest);

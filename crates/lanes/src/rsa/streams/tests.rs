@@ -1,18 +1,20 @@
-//! Products and squares are what integers say, on both leaves, for every number of limbs and at the bounds of their numbers.
+//! Tests of products and squares against integers, on both leaves, for every number of limbs and at the bounds of
+//! the numbers.
 
 use num_bigint::BigUint;
 
-use super::super::factor::{Choice, ENTRIES, Plain};
-use super::super::memory::Memory;
+use super::super::factor::{ENTRIES, PlainFactor, SecretChoice};
+use super::super::memory::SpanMemory;
 use super::super::number::negated_inverse;
 use super::super::window::LIMB;
 use super::*;
-use crate::simd::{LANES, Portable, Vector, Words};
+use crate::simd::{LANES, PortableSimd, Vector, Words};
 
-/// Eight numbers, limb by limb.
+/// The limbs of eight numbers.
 type Numbers = Vec<Words>;
 
-/// Limbs of eight numbers below `2^(52 limbs - spare)`: random ones (SplitMix64), and in some lanes all ones, all zeros, or runs.
+/// Returns the limbs of eight numbers below `2^(52 limbs - spare)`: random ones (SplitMix64), and in some lanes all
+/// ones, all zeros, or runs.
 fn numbers(limbs: usize, spare: u32, seed: u64) -> Numbers {
     let mut state = seed;
     let mut next = || {
@@ -31,8 +33,8 @@ fn value(numbers: &Numbers, lane: usize) -> BigUint {
     numbers.iter().rev().fold(BigUint::ZERO, |value, limb| (value << LIMB_BITS) + limb[lane])
 }
 
-/// The square of a, the product of a and b, and the square's square's ... (four of them) product with a picked entry, b: each
-/// of one stream alone and of two.
+/// Returns the square of a, the product of a and b, and the product of b, as a selected entry, with a squared four
+/// times. Each is computed by one stream alone and by two.
 fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numbers>; 3] {
     let load = |words: &Numbers| -> Vec<S::V> { words.iter().map(|words| simd.load(words)).collect() };
     let (limbs, factor) = (n.len(), load(b));
@@ -41,21 +43,21 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
         entries[11] = *limb;
     }
     let mut out: [Vec<Numbers>; 3] = Default::default();
-    // A window of longer numbers is minutes under Miri.
+    // A window of longer numbers takes minutes under Miri.
     let (counts, operations) = if cfg!(miri) && limbs > PAIRED { (1..=1, 2) } else { (1..=2, 3) };
     for count in counts {
         for (operation, out) in out.iter_mut().enumerate().take(operations) {
-            let mut memory = Memory::new(simd, Streams::<S>::spans(limbs, count));
-            let mut streams = Streams::new(simd, limbs, count, &mut memory.places());
+            let mut memory = SpanMemory::new(simd, ModulusStreams::<S>::spans(limbs, count));
+            let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.places());
             for at in 0..count {
                 streams.set_modulus(at, simd.load(&n[0].map(negated_inverse))).copy_from_slice(&load(n));
                 streams.value_mut(at).0.copy_from_slice(&load(a));
             }
             let mut entries = vec![simd.zero(); 2 * limbs];
-            let choice = |entry| Choice { table: &table, index: simd.splat(11), entry };
+            let choice = |entry| SecretChoice { table: &table, index: simd.splat(11), entry };
             match operation {
                 0 => streams.square(0..count, 1),
-                1 => streams.multiply(0, &[Plain(&factor[..]); 2][..count]),
+                1 => streams.multiply(0, &[PlainFactor(&factor[..]); 2][..count]),
                 _ => {
                     let mut choices: Vec<_> = entries.chunks_mut(limbs).take(count).map(choice).collect();
                     streams.raise(&mut choices);
@@ -71,7 +73,7 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
 fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
     let mut n = numbers(limbs, SPARE_BITS as u32, 3 * seed);
     n[0].iter_mut().for_each(|limb| *limb |= 1);
-    // Up to 4 n at most.
+    // The values are below 4 n.
     let (a, b) = (
         numbers(limbs, SPARE_BITS as u32 - 1, 3 * seed + 1),
         numbers(limbs, SPARE_BITS as u32, 3 * seed + 2),
@@ -101,16 +103,16 @@ fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
 }
 
 #[test]
-fn products_are_those_of_integers() {
+fn montgomery_products_agree_with_integers() {
     for limbs in SIZES {
-        // One size whose products stay in registers, one whose products go tile by tile.
+        // Miri runs one size whose products stay in registers, and one whose products go tile by tile.
         if cfg!(miri) && !matches!(limbs, 10 | 30) {
             continue;
         }
         for seed in 0..if cfg!(miri) { 1 } else { 20 } {
-            check(Portable, limbs, seed);
+            check(PortableSimd, limbs, seed);
             #[cfg(target_arch = "x86_64")]
-            if let Some(simd) = crate::simd::Ifma::detect() {
+            if let Some(simd) = crate::simd::IfmaSimd::detect() {
                 check(simd, limbs, seed);
             }
         }
@@ -118,7 +120,7 @@ fn products_are_those_of_integers() {
 }
 
 #[test]
-fn every_size_of_modulus_finds_its_limbs() {
+fn every_size_of_modulus_has_a_number_of_limbs() {
     assert_eq!([512, 516, 517, 1031, 1036, 1037, 2048, 4096, 4156, 4157].map(limbs_for), {
         [Some(10), Some(10), Some(20), Some(20), Some(20), Some(30), Some(40), Some(80), Some(80), None]
     });

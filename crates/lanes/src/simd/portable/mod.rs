@@ -1,4 +1,4 @@
-//! The portable twin: eight words in an array.
+//! The portable leaf: eight words in an array.
 
 mod blocks;
 
@@ -11,41 +11,41 @@ use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
 const LOW_52: u64 = (1 << 52) - 1;
 
-/// Any CPU.
+/// Any CPU, as a token without requirements.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Portable;
+pub(crate) struct PortableSimd;
 
-/// Eight words.
+/// Eight words in an array.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Lanes(pub(super) Words);
+pub(crate) struct PortableVector(pub(super) Words);
 
-impl Simd for Portable {
-    type V = Lanes;
+impl Simd for PortableSimd {
+    type V = PortableVector;
 
     #[inline(always)]
-    fn splat(self, word: u64) -> Lanes {
-        Lanes([word; LANES])
+    fn splat(self, word: u64) -> PortableVector {
+        PortableVector([word; LANES])
     }
 
     #[inline(always)]
-    fn load(self, words: &Words) -> Lanes {
-        Lanes(*words)
+    fn load(self, words: &Words) -> PortableVector {
+        PortableVector(*words)
     }
 
     #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Lanes {
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> PortableVector {
         let word = |lane: usize| std::array::from_fn(|byte| bytes[8 * lane + byte]);
-        Lanes(std::array::from_fn(|lane| u64::from_le_bytes(word(lane))))
+        PortableVector(std::array::from_fn(|lane| u64::from_le_bytes(word(lane))))
     }
 
     #[inline(always)]
-    fn splat32(self, word: u32) -> Lanes {
-        Lanes::of_halves([word; HALVES])
+    fn splat32(self, word: u32) -> PortableVector {
+        PortableVector::of_halves([word; HALVES])
     }
 
     #[inline(never)]
-    fn load_prefix(self, bytes: &[u8]) -> Lanes {
+    fn load_prefix(self, bytes: &[u8]) -> PortableVector {
         let mut all = [0; 8 * LANES];
         all.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         self.load_bytes(&all)
@@ -59,7 +59,7 @@ impl Simd for Portable {
     fn clear_registers(self) {}
 }
 
-impl Lanes {
+impl PortableVector {
     #[inline(always)]
     fn map(self, f: impl Fn(u64) -> u64) -> Self {
         Self(self.0.map(f))
@@ -102,8 +102,9 @@ impl Lanes {
         (0..LANES).fold(0, |bits, lane| bits | u8::from(f(self.0[lane], other.0[lane])) << lane)
     }
 
-    /// All ones where the mask is set; no branch, as the mask may be secret. Nor may the compiler know of any word that it is
-    /// all ones or nothing: it makes jumps of choices.
+    /// Returns all ones in lanes whose mask bit is set. There is no branch, because the mask can be secret.
+    /// `black_box` hides that a word is all ones or zero: with that knowledge the compiler turns selections into
+    /// jumps.
     #[inline(always)]
     fn ones_if(mask: Mask) -> Self {
         Self(std::array::from_fn(|lane| black_box((u64::from(mask) >> lane & 1).wrapping_neg())))
@@ -115,7 +116,7 @@ fn product(a: u64, b: u64) -> u128 {
     u128::from(a & LOW_52) * u128::from(b & LOW_52)
 }
 
-impl Vector for Lanes {
+impl Vector for PortableVector {
     #[inline(always)]
     fn words(self) -> Words {
         self.0
@@ -243,7 +244,7 @@ impl Vector for Lanes {
         self - (other & Self::ones_if(mask))
     }
 
-    /// Halves the words bit by bit of the index, by masks that the compiler cannot know.
+    /// Halves the list of words for each bit of the index, with masks that the compiler cannot know.
     #[inline(never)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {
@@ -272,13 +273,13 @@ impl Vector for Lanes {
     }
 }
 
-impl Zeroize for Lanes {
+impl Zeroize for PortableVector {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }
 }
 
-impl Add for Lanes {
+impl Add for PortableVector {
     type Output = Self;
 
     #[inline(always)]
@@ -287,7 +288,7 @@ impl Add for Lanes {
     }
 }
 
-impl Sub for Lanes {
+impl Sub for PortableVector {
     type Output = Self;
 
     #[inline(always)]
@@ -296,7 +297,7 @@ impl Sub for Lanes {
     }
 }
 
-impl BitAnd for Lanes {
+impl BitAnd for PortableVector {
     type Output = Self;
 
     #[inline(always)]
@@ -305,7 +306,7 @@ impl BitAnd for Lanes {
     }
 }
 
-impl BitOr for Lanes {
+impl BitOr for PortableVector {
     type Output = Self;
 
     #[inline(always)]
@@ -314,7 +315,7 @@ impl BitOr for Lanes {
     }
 }
 
-impl BitXor for Lanes {
+impl BitXor for PortableVector {
     type Output = Self;
 
     #[inline(always)]

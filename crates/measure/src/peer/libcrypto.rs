@@ -1,0 +1,791 @@
+//! libcrypto, loaded at run time: every foreign call of this crate, behind safe types.
+//!
+//! Only functions that OpenSSL has documented from 3.0 on are used. A library is never unloaded: it registers exit
+//! handlers and thread-local destructors of its own.
+#![allow(unsafe_code, reason = "the crate's one address for foreign calls")]
+
+use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::ptr::{NonNull, null, null_mut};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use super::PeerError;
+
+/// glibc: a library prefers its own symbols, so two versions of libcrypto in one process do not mix.
+const RTLD_DEEPBIND: c_int = if cfg!(all(target_os = "linux", target_env = "gnu")) { 0x8 } else { 0 };
+
+#[cfg(not(target_os = "macos"))]
+const DEFAULT_NAMES: [&str; 3] = ["libcrypto.so.3", "libcrypto.so.4", "libcrypto.so"];
+#[cfg(target_os = "macos")]
+const DEFAULT_NAMES: [&str; 3] = ["libcrypto.3.dylib", "libcrypto.4.dylib", "libcrypto.dylib"];
+
+const OPENSSL_VERSION: c_int = 0;
+const RSA_PKCS1_PADDING: c_int = 1;
+const EVP_CTRL_AEAD_GET_TAG: c_int = 0x10;
+
+/// libcrypto's objects, known by pointer only.
+type Raw = *mut c_void;
+
+/// `OSSL_PARAM` of openssl/core.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct PeerParam {
+    key: *const c_char,
+    data_type: c_uint,
+    data: *mut c_void,
+    data_size: usize,
+    return_size: usize,
+}
+
+macro_rules! functions {
+    ($($name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        #[expect(non_snake_case, reason = "the names of the C functions")]
+        struct Functions { $($name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
+
+        impl Functions {
+            /// Each symbol by name, or the first name that is missing.
+            ///
+            /// # Safety
+            /// `library` stays loaded as long as the result is used, and is OpenSSL 3.0 or later.
+            unsafe fn resolve(library: &Library) -> Result<Self, &'static str> {
+                Ok(Self { $($name: {
+                    // SAFETY: the signature is the one that OpenSSL documents for this name.
+                    unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }
+                        .map(|symbol| *symbol)
+                        .map_err(|_| stringify!($name))?
+                },)* })
+            }
+        }
+    };
+}
+
+functions! {
+    OPENSSL_version_major() -> c_uint;
+    OpenSSL_version(c_int) -> *const c_char;
+    OSSL_PROVIDER_load(Raw, *const c_char) -> Raw;
+    ERR_get_error() -> c_ulong;
+    ERR_error_string_n(c_ulong, *mut c_char, usize);
+    ERR_clear_error();
+    d2i_AutoPrivateKey(*mut Raw, *mut *const c_uchar, c_long) -> Raw;
+    d2i_PUBKEY(*mut Raw, *mut *const c_uchar, c_long) -> Raw;
+    EVP_PKEY_new_raw_public_key_ex(Raw, *const c_char, *const c_char, *const c_uchar, usize) -> Raw;
+    EVP_PKEY_free(Raw);
+    EVP_PKEY_get_size(Raw) -> c_int;
+    EVP_PKEY_CTX_new_from_pkey(Raw, Raw, *const c_char) -> Raw;
+    EVP_PKEY_CTX_free(Raw);
+    EVP_PKEY_CTX_set_rsa_padding(Raw, c_int) -> c_int;
+    EVP_PKEY_CTX_set_signature_md(Raw, Raw) -> c_int;
+    EVP_PKEY_sign_init(Raw) -> c_int;
+    EVP_PKEY_sign(Raw, *mut c_uchar, *mut usize, *const c_uchar, usize) -> c_int;
+    EVP_PKEY_verify_init(Raw) -> c_int;
+    EVP_PKEY_verify(Raw, *const c_uchar, usize, *const c_uchar, usize) -> c_int;
+    EVP_PKEY_derive_init(Raw) -> c_int;
+    EVP_PKEY_derive_set_peer(Raw, Raw) -> c_int;
+    EVP_PKEY_derive(Raw, *mut c_uchar, *mut usize) -> c_int;
+    EVP_MD_CTX_new() -> Raw;
+    EVP_MD_CTX_free(Raw);
+    EVP_MD_fetch(Raw, *const c_char, *const c_char) -> Raw;
+    EVP_MD_free(Raw);
+    EVP_MD_get_size(Raw) -> c_int;
+    EVP_DigestInit_ex(Raw, Raw, Raw) -> c_int;
+    EVP_DigestUpdate(Raw, *const c_void, usize) -> c_int;
+    EVP_DigestFinal_ex(Raw, *mut c_uchar, *mut c_uint) -> c_int;
+    EVP_DigestSignInit(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
+    EVP_DigestSign(Raw, *mut c_uchar, *mut usize, *const c_uchar, usize) -> c_int;
+    EVP_DigestVerifyInit(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
+    EVP_DigestVerify(Raw, *const c_uchar, usize, *const c_uchar, usize) -> c_int;
+    EVP_CIPHER_fetch(Raw, *const c_char, *const c_char) -> Raw;
+    EVP_CIPHER_free(Raw);
+    EVP_CIPHER_get_key_length(Raw) -> c_int;
+    EVP_CIPHER_get_iv_length(Raw) -> c_int;
+    EVP_CIPHER_get_block_size(Raw) -> c_int;
+    EVP_CIPHER_CTX_new() -> Raw;
+    EVP_CIPHER_CTX_free(Raw);
+    EVP_CIPHER_CTX_set_padding(Raw, c_int) -> c_int;
+    EVP_CIPHER_CTX_ctrl(Raw, c_int, c_int, *mut c_void) -> c_int;
+    EVP_EncryptInit_ex(Raw, Raw, Raw, *const c_uchar, *const c_uchar) -> c_int;
+    EVP_EncryptUpdate(Raw, *mut c_uchar, *mut c_int, *const c_uchar, c_int) -> c_int;
+    EVP_EncryptFinal_ex(Raw, *mut c_uchar, *mut c_int) -> c_int;
+    EVP_MAC_fetch(Raw, *const c_char, *const c_char) -> Raw;
+    EVP_MAC_free(Raw);
+    EVP_MAC_CTX_new(Raw) -> Raw;
+    EVP_MAC_CTX_free(Raw);
+    EVP_MAC_CTX_set_params(Raw, *const PeerParam) -> c_int;
+    EVP_MAC_init(Raw, *const c_uchar, usize, *const PeerParam) -> c_int;
+    EVP_MAC_update(Raw, *const c_uchar, usize) -> c_int;
+    EVP_MAC_final(Raw, *mut c_uchar, *mut usize, usize) -> c_int;
+    OSSL_PARAM_construct_utf8_string(*const c_char, *mut c_char, usize) -> PeerParam;
+    OSSL_PARAM_construct_end() -> PeerParam;
+}
+
+/// One loaded libcrypto. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Libcrypto(Arc<LoadedSymbols>);
+
+struct LoadedSymbols {
+    functions: Functions,
+    path: PathBuf,
+    /// As `openssl version` begins: `OpenSSL 3.0.19`.
+    version: String,
+    /// False where another library of the same major version came first: a provider module would bind to that one.
+    owns_modules: bool,
+    legacy: OnceLock<Result<(), String>>,
+    /// True if a context of `EVP_DigestSign` serves one message only.
+    single_use_messages: OnceLock<bool>,
+    _library: ManuallyDrop<Library>,
+}
+
+impl fmt::Debug for Libcrypto {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Libcrypto").field("version", &self.0.version).field("path", &self.0.path).finish()
+    }
+}
+
+/// Returns the loader's error, which names the file.
+fn reason(error: &libloading::Error) -> String {
+    use std::error::Error;
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+impl Libcrypto {
+    /// Loads the library at `path`, or the system's own. Warns on stderr, once, where the environment restricts what
+    /// the library may use: it reads that while it loads.
+    pub(crate) fn load(path: Option<&Path>) -> Result<Self, PeerError> {
+        warn_once();
+        let mut reasons = Vec::new();
+        let names: Vec<&Path> =
+            path.map_or_else(|| DEFAULT_NAMES.iter().map(Path::new).collect(), |path| vec![path]);
+        for name in names {
+            // SAFETY: libcrypto's initialisers have no precondition; the library is never unloaded.
+            match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) } {
+                Ok(library) => return Self::adopt(library, name),
+                Err(error) => reasons.push(reason(&error)),
+            }
+        }
+        Err(PeerError::NotFound { reason: reasons.join("; ") })
+    }
+
+    /// As `openssl version` begins: `OpenSSL 3.0.19`.
+    pub(crate) fn version(&self) -> &str {
+        &self.0.version
+    }
+
+    /// The path or the name under which it was loaded.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    fn adopt(library: Library, path: &Path) -> Result<Self, PeerError> {
+        // Kept also where it turns out unsuitable: its exit handlers may be registered already.
+        let library = ManuallyDrop::new(library);
+        // That it is OpenSSL 3.0 or later is what the first name shows, which older ones and forks lack.
+        // SAFETY: the library stays loaded for good, so the functions do not outlive it.
+        let functions = unsafe { Functions::resolve(&library) }
+            .map_err(|symbol| PeerError::Unsuitable { path: path.to_owned(), symbol })?;
+        // SAFETY: takes nothing, reads a constant.
+        let major = unsafe { (functions.OPENSSL_version_major)() };
+        // SAFETY: returns a static string for this argument.
+        let version = unsafe { CStr::from_ptr((functions.OpenSSL_version)(OPENSSL_VERSION)) };
+        let version = version.to_string_lossy().split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let owns_modules = is_first_of(major, &version, path);
+        let loaded = LoadedSymbols {
+            functions,
+            path: path.to_owned(),
+            version,
+            owns_modules,
+            legacy: OnceLock::new(),
+            single_use_messages: OnceLock::new(),
+            _library: library,
+        };
+        Ok(Self(Arc::new(loaded)))
+    }
+
+    fn functions(&self) -> &Functions {
+        &self.0.functions
+    }
+
+    /// Makes single DES available (OpenSSL 3.0 moved it to the provider "legacy").
+    fn load_legacy(&self) -> Result<(), String> {
+        self.0.legacy.get_or_init(|| self.load_providers()).clone()
+    }
+
+    fn load_providers(&self) -> Result<(), String> {
+        if !self.0.owns_modules {
+            return Err(
+                "its legacy provider would bind to the library of the same major version loaded first".into(),
+            );
+        }
+        // Naming one provider switches off the implicit default one, so that is named too.
+        for name in [c"default", c"legacy"] {
+            // SAFETY: a null context is the default one; the name is a C string.
+            let provider = unsafe { (self.functions().OSSL_PROVIDER_load)(null_mut(), name.as_ptr()) };
+            if provider.is_null() {
+                return Err(format!("provider {}: {}", name.to_string_lossy(), self.last_reason()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first entry of the thread's error queue, which is emptied.
+    fn last_reason(&self) -> String {
+        let functions = self.functions();
+        let mut text = [0u8; 256];
+        // SAFETY: the buffer's length is passed and the text is always terminated.
+        unsafe {
+            let code = (functions.ERR_get_error)();
+            (functions.ERR_error_string_n)(code, text.as_mut_ptr().cast(), text.len());
+            (functions.ERR_clear_error)();
+        }
+        CStr::from_bytes_until_nul(&text).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    fn failed(&self, call: &'static str) -> PeerError {
+        PeerError::Failed { library: self.version().into(), call, reason: self.last_reason() }
+    }
+
+    fn unavailable(&self, algorithm: &'static str, reason: String) -> PeerError {
+        PeerError::Unavailable { library: self.version().into(), algorithm, reason }
+    }
+
+    /// One and positive is how libcrypto's functions say success.
+    fn expect_one(&self, result: c_int, call: &'static str) -> Result<(), PeerError> {
+        if result > 0 { Ok(()) } else { Err(self.failed(call)) }
+    }
+
+    fn non_null(&self, raw: Raw, call: &'static str) -> Result<NonNull<c_void>, PeerError> {
+        NonNull::new(raw).ok_or_else(|| self.failed(call))
+    }
+}
+
+/// Returns the effect of OPENSSL_ia32cap on the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
+/// late to undo in this process; set but empty, it switches every CPU feature off.
+pub(crate) fn capability_warning() -> Option<String> {
+    let mask = std::env::var_os("OPENSSL_ia32cap")?;
+    Some(if mask.is_empty() {
+        "OPENSSL_ia32cap is set but empty: it switches every CPU feature off in OpenSSL and AWS-LC, so no figure below \
+         is what they can do; unset it and run again"
+            .into()
+    } else {
+        format!(
+            "OPENSSL_ia32cap={}: OpenSSL and AWS-LC run with altered CPU features",
+            mask.to_string_lossy()
+        )
+    })
+}
+
+fn warn_once() {
+    static WARNED: OnceLock<()> = OnceLock::new();
+    WARNED.get_or_init(|| {
+        if let Some(warning) = capability_warning() {
+            eprintln!("warning: {warning}");
+        }
+    });
+}
+
+/// True for the first library of its major version: the loader binds a provider module by soname, so to that one.
+fn is_first_of(major: c_uint, version: &str, path: &Path) -> bool {
+    type First = (c_uint, String, PathBuf);
+    static FIRST: Mutex<Vec<First>> = Mutex::new(Vec::new());
+    let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+    match first.iter().find(|(known, ..)| *known == major) {
+        Some((_, known, at)) => known == version && at == path,
+        None => {
+            first.push((major, version.into(), path.to_owned()));
+            true
+        }
+    }
+}
+
+/// An object of one library, freed by that library's own function.
+struct OwnedObject {
+    library: Libcrypto,
+    raw: NonNull<c_void>,
+    free: unsafe extern "C" fn(Raw),
+}
+
+// SAFETY: libcrypto's objects are not bound to the thread that made them.
+unsafe impl Send for OwnedObject {}
+
+impl OwnedObject {
+    fn new(
+        library: &Libcrypto,
+        raw: Raw,
+        free: unsafe extern "C" fn(Raw),
+        call: &'static str,
+    ) -> Result<Self, PeerError> {
+        Ok(Self { library: library.clone(), raw: library.non_null(raw, call)?, free })
+    }
+
+    fn raw(&self) -> Raw {
+        self.raw.as_ptr()
+    }
+}
+
+impl Drop for OwnedObject {
+    fn drop(&mut self) {
+        // SAFETY: made by the matching constructor, owned by this value alone, and the library is still loaded.
+        unsafe { (self.free)(self.raw()) }
+    }
+}
+
+/// A private or public key.
+pub(super) struct PeerKey(OwnedObject);
+
+impl PeerKey {
+    pub(super) fn private(library: &Libcrypto, pkcs8: &[u8]) -> Result<Self, PeerError> {
+        Self::parse(library, pkcs8, library.functions().d2i_AutoPrivateKey, "d2i_AutoPrivateKey")
+    }
+
+    pub(super) fn public(library: &Libcrypto, spki: &[u8]) -> Result<Self, PeerError> {
+        Self::parse(library, spki, library.functions().d2i_PUBKEY, "d2i_PUBKEY")
+    }
+
+    /// A 32-byte public value of X25519.
+    pub(super) fn x25519_peer(library: &Libcrypto, value: &[u8]) -> Result<Self, PeerError> {
+        let functions = library.functions();
+        let (name, any) = (c"X25519".as_ptr(), null());
+        // SAFETY: a null context is the default one; the value's length is passed.
+        let raw = unsafe {
+            (functions.EVP_PKEY_new_raw_public_key_ex)(null_mut(), name, any, value.as_ptr(), value.len())
+        };
+        OwnedObject::new(library, raw, functions.EVP_PKEY_free, "EVP_PKEY_new_raw_public_key_ex").map(Self)
+    }
+
+    /// The longest signature or secret that this key gives, in bytes.
+    pub(super) fn output_len(&self) -> usize {
+        // SAFETY: the key is valid.
+        let size = unsafe { (self.0.library.functions().EVP_PKEY_get_size)(self.0.raw()) };
+        usize::try_from(size).unwrap_or(0)
+    }
+
+    fn parse(
+        library: &Libcrypto,
+        der: &[u8],
+        decode: unsafe extern "C" fn(*mut Raw, *mut *const c_uchar, c_long) -> Raw,
+        call: &'static str,
+    ) -> Result<Self, PeerError> {
+        let mut cursor = der.as_ptr();
+        let len = c_long::try_from(der.len()).unwrap_or(0);
+        // SAFETY: reads at most `len` bytes behind the cursor; with a null first argument a new key is made.
+        let raw = unsafe { decode(null_mut(), &raw mut cursor, len) };
+        OwnedObject::new(library, raw, library.functions().EVP_PKEY_free, call).map(Self)
+    }
+}
+
+/// A public-key operation set up once and repeated, as `openssl speed` does.
+pub(super) struct PkeyContext(OwnedObject);
+
+impl PkeyContext {
+    /// Signs digests; `digest` is named for RSA, which puts its identifier into the padding.
+    pub(super) fn sign(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
+        let init = key.0.library.functions().EVP_PKEY_sign_init;
+        Self::new(key, init, "EVP_PKEY_sign_init")?.with_pkcs1(digest)
+    }
+
+    /// Verifies signatures of digests.
+    pub(super) fn verify(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
+        let init = key.0.library.functions().EVP_PKEY_verify_init;
+        Self::new(key, init, "EVP_PKEY_verify_init")?.with_pkcs1(digest)
+    }
+
+    /// Derives the secret shared with `peer`.
+    pub(super) fn derive(key: &PeerKey, peer: &PeerKey) -> Result<Self, PeerError> {
+        let library = &key.0.library;
+        let context = Self::new(key, library.functions().EVP_PKEY_derive_init, "EVP_PKEY_derive_init")?;
+        // SAFETY: both objects are valid; the context takes its own reference of the peer's key.
+        let set = unsafe { (library.functions().EVP_PKEY_derive_set_peer)(context.0.raw(), peer.0.raw()) };
+        library.expect_one(set, "EVP_PKEY_derive_set_peer")?;
+        Ok(context)
+    }
+
+    /// Writes the signature of `digest`; its length.
+    pub(super) fn run_sign(&mut self, digest: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
+        let library = &self.0.library;
+        let mut len = out.len();
+        let (from, from_len, to) = (digest.as_ptr(), digest.len(), out.as_mut_ptr());
+        // SAFETY: both lengths are passed; the context is initialised for signing.
+        let done =
+            unsafe { (library.functions().EVP_PKEY_sign)(self.0.raw(), to, &raw mut len, from, from_len) };
+        library.expect_one(done, "EVP_PKEY_sign").map(|()| len)
+    }
+
+    /// True where `signature` is accepted. A malformed one is refused, not an error.
+    pub(super) fn run_verify(&mut self, digest: &[u8], signature: &[u8]) -> bool {
+        let functions = self.0.library.functions();
+        let (from, from_len) = (digest.as_ptr(), digest.len());
+        // SAFETY: both lengths are passed; the context is initialised for verifying.
+        unsafe {
+            (functions.EVP_PKEY_verify)(self.0.raw(), signature.as_ptr(), signature.len(), from, from_len)
+                == 1
+        }
+    }
+
+    /// Writes the shared secret; its length.
+    pub(super) fn run_derive(&mut self, out: &mut [u8]) -> Result<usize, PeerError> {
+        let library = &self.0.library;
+        let mut len = out.len();
+        // SAFETY: the length of the output is passed; the context has its peer.
+        let done =
+            unsafe { (library.functions().EVP_PKEY_derive)(self.0.raw(), out.as_mut_ptr(), &raw mut len) };
+        library.expect_one(done, "EVP_PKEY_derive").map(|()| len)
+    }
+
+    fn new(
+        key: &PeerKey,
+        init: unsafe extern "C" fn(Raw) -> c_int,
+        call: &'static str,
+    ) -> Result<Self, PeerError> {
+        let library = &key.0.library;
+        let functions = library.functions();
+        // SAFETY: the key is valid; the context takes its own reference of it.
+        let raw = unsafe { (functions.EVP_PKEY_CTX_new_from_pkey)(null_mut(), key.0.raw(), null()) };
+        let object =
+            OwnedObject::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey")?;
+        // SAFETY: the context was just made.
+        library.expect_one(unsafe { init(object.raw()) }, call)?;
+        Ok(Self(object))
+    }
+
+    fn with_pkcs1(self, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
+        let Some(digest) = digest else { return Ok(self) };
+        let library = &self.0.library;
+        let functions = library.functions();
+        // SAFETY: the context is initialised for signing or verifying.
+        let padding = unsafe { (functions.EVP_PKEY_CTX_set_rsa_padding)(self.0.raw(), RSA_PKCS1_PADDING) };
+        library.expect_one(padding, "EVP_PKEY_CTX_set_rsa_padding")?;
+        // SAFETY: context and digest are valid; the context copies what it keeps.
+        let set = unsafe { (functions.EVP_PKEY_CTX_set_signature_md)(self.0.raw(), digest.method.raw()) };
+        library.expect_one(set, "EVP_PKEY_CTX_set_signature_md")?;
+        Ok(self)
+    }
+}
+
+/// The function that sets up a context for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
+type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
+
+/// Ed25519 over whole messages, set up once per key.
+pub(super) struct MessageContext {
+    context: OwnedObject,
+    init: MessageInit,
+    /// Later versions end a context with its message; it is then set up again, keeping the key.
+    is_single_use: bool,
+}
+
+impl MessageContext {
+    pub(super) fn sign(key: &PeerKey) -> Result<Self, PeerError> {
+        let is_single_use = Self::are_single_use(&key.0.library)?;
+        Self::new(key, key.0.library.functions().EVP_DigestSignInit, is_single_use)
+    }
+
+    pub(super) fn verify(key: &PeerKey) -> Result<Self, PeerError> {
+        let is_single_use = Self::are_single_use(&key.0.library)?;
+        Self::new(key, key.0.library.functions().EVP_DigestVerifyInit, is_single_use)
+    }
+
+    /// Writes the signature of `message`; its length.
+    pub(super) fn run_sign(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
+        self.restart()?;
+        let library = &self.context.library;
+        let mut len = out.len();
+        let (context, to) = (self.context.raw(), out.as_mut_ptr());
+        // SAFETY: both lengths are passed; the context is initialised for signing.
+        let done = unsafe {
+            (library.functions().EVP_DigestSign)(context, to, &raw mut len, message.as_ptr(), message.len())
+        };
+        library.expect_one(done, "EVP_DigestSign").map(|()| len)
+    }
+
+    /// True where `signature` is accepted.
+    pub(super) fn run_verify(&mut self, message: &[u8], signature: &[u8]) -> Result<bool, PeerError> {
+        self.restart()?;
+        let functions = self.context.library.functions();
+        let (context, from, from_len) = (self.context.raw(), message.as_ptr(), message.len());
+        // SAFETY: both lengths are passed; the context is initialised for verifying.
+        let verdict = unsafe {
+            (functions.EVP_DigestVerify)(context, signature.as_ptr(), signature.len(), from, from_len)
+        };
+        Ok(verdict == 1)
+    }
+
+    fn new(key: &PeerKey, init: MessageInit, is_single_use: bool) -> Result<Self, PeerError> {
+        let library = &key.0.library;
+        let functions = library.functions();
+        // SAFETY: takes nothing.
+        let raw = unsafe { (functions.EVP_MD_CTX_new)() };
+        let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        // SAFETY: context and key are valid; Ed25519 takes no digest and no engine.
+        let done = unsafe { init(context.raw(), null_mut(), null_mut(), null_mut(), key.0.raw()) };
+        library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")?;
+        Ok(Self { context, init, is_single_use })
+    }
+
+    fn restart(&mut self) -> Result<(), PeerError> {
+        if !self.is_single_use {
+            return Ok(());
+        }
+        // SAFETY: the context was initialised with its key, which a null key keeps.
+        let done = unsafe { (self.init)(self.context.raw(), null_mut(), null_mut(), null_mut(), null_mut()) };
+        self.context.library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")
+    }
+
+    /// True where a second message fails in a context that has signed one; found by trying, once per library.
+    fn are_single_use(library: &Libcrypto) -> Result<bool, PeerError> {
+        if let Some(&known) = library.0.single_use_messages.get() {
+            return Ok(known);
+        }
+        let key = PeerKey::private(library, &TRIAL_KEY)?;
+        let mut context = Self::new(&key, library.functions().EVP_DigestSignInit, false)?;
+        let mut signature = [0; 64];
+        context.run_sign(b"first", &mut signature)?;
+        let is_single_use = context.run_sign(b"second", &mut signature).is_err();
+        Ok(*library.0.single_use_messages.get_or_init(|| is_single_use))
+    }
+}
+
+/// An Ed25519 key of 32 zero bytes in PKCS#8 (RFC 8410 7), which signs nothing that matters.
+const TRIAL_KEY: [u8; 48] = {
+    let prefix = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+    let mut der = [0; 48];
+    let mut index = 0;
+    while index < prefix.len() {
+        der[index] = prefix[index];
+        index += 1;
+    }
+    der
+};
+
+/// A hash with its context.
+pub(super) struct PeerDigest {
+    context: OwnedObject,
+    method: OwnedObject,
+    output_len: usize,
+}
+
+impl PeerDigest {
+    pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
+        let functions = library.functions();
+        // SAFETY: a null context is the default one; the name is a C string.
+        let raw = unsafe { (functions.EVP_MD_fetch)(null_mut(), name.as_ptr(), null()) };
+        let method = fetched(library, raw, functions.EVP_MD_free, name)?;
+        // SAFETY: takes nothing.
+        let raw = unsafe { (functions.EVP_MD_CTX_new)() };
+        let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        // SAFETY: the method is valid.
+        let len = unsafe { (functions.EVP_MD_get_size)(method.raw()) };
+        Ok(Self { context, method, output_len: usize::try_from(len).unwrap_or(0) })
+    }
+
+    /// Bytes of a digest.
+    pub(super) fn output_len(&self) -> usize {
+        self.output_len
+    }
+
+    /// Hashes `message` into `out`, which holds a digest; its length.
+    pub(super) fn run(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
+        let library = &self.context.library;
+        let functions = library.functions();
+        assert_room(out.len(), self.output_len)?;
+        let context = self.context.raw();
+        let mut len: c_uint = 0;
+        // SAFETY: context and method are valid, the message's length is passed, `out` holds a digest.
+        let done = unsafe {
+            (functions.EVP_DigestInit_ex)(context, self.method.raw(), null_mut())
+                .min((functions.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()))
+                .min((functions.EVP_DigestFinal_ex)(context, out.as_mut_ptr(), &raw mut len))
+        };
+        library.expect_one(done, "EVP_DigestFinal_ex").map(|()| len as usize)
+    }
+}
+
+/// A block cipher in a mode, encrypting, with its context.
+pub(super) struct PeerCipher {
+    context: OwnedObject,
+    method: OwnedObject,
+    is_set: bool,
+    key_len: usize,
+    iv_len: usize,
+    block_len: usize,
+}
+
+/// Bytes of a GCM tag.
+pub(super) const TAG_LEN: usize = 16;
+
+impl PeerCipher {
+    pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
+        let functions = library.functions();
+        // SAFETY: a null context is the default one; the name is a C string.
+        let raw = unsafe { (functions.EVP_CIPHER_fetch)(null_mut(), name.as_ptr(), null()) };
+        let method = fetched(library, raw, functions.EVP_CIPHER_free, name)?;
+        // SAFETY: takes nothing.
+        let raw = unsafe { (functions.EVP_CIPHER_CTX_new)() };
+        let context = OwnedObject::new(library, raw, functions.EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX_new")?;
+        // SAFETY: the method is valid.
+        let sizes = unsafe {
+            [
+                (functions.EVP_CIPHER_get_key_length)(method.raw()),
+                (functions.EVP_CIPHER_get_iv_length)(method.raw()),
+                (functions.EVP_CIPHER_get_block_size)(method.raw()),
+            ]
+        };
+        let [key_len, iv_len, block_len] = sizes.map(|size| usize::try_from(size).unwrap_or(0));
+        Ok(Self { context, method, is_set: false, key_len, iv_len, block_len })
+    }
+
+    /// Single DES, which lives in the provider "legacy".
+    pub(super) fn des_cbc(library: &Libcrypto) -> Result<Self, PeerError> {
+        library.load_legacy().map_err(|reason| library.unavailable("DES-CBC", reason))?;
+        Self::new(library, c"DES-CBC")
+    }
+
+    /// Encrypts whole blocks (or any length in a stream mode) under a new key and IV; the length written.
+    pub(super) fn run(
+        &mut self,
+        key: &[u8],
+        iv: &[u8],
+        input: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, PeerError> {
+        self.check_lengths(key, iv, input, out)?;
+        self.start(key, iv)?;
+        let library = &self.context.library;
+        let mut written: c_int = 0;
+        let len = c_int::try_from(input.len())
+            .map_err(|_| super::task::fault("a record under 2 GiB", input.len()))?;
+        let (context, to) = (self.context.raw(), out.as_mut_ptr());
+        // SAFETY: the input's length is passed; `out` holds as much, and without padding no more is written.
+        let done = unsafe {
+            (library.functions().EVP_EncryptUpdate)(context, to, &raw mut written, input.as_ptr(), len)
+        };
+        library.expect_one(done, "EVP_EncryptUpdate")?;
+        Ok(usize::try_from(written).unwrap_or(0))
+    }
+
+    /// Ends an AEAD record that [`run`](Self::run) encrypted, and gives its tag.
+    pub(super) fn tag(&mut self, tag: &mut [u8; TAG_LEN]) -> Result<(), PeerError> {
+        let library = &self.context.library;
+        let functions = library.functions();
+        let mut nothing = [0u8; TAG_LEN];
+        let mut written: c_int = 0;
+        // SAFETY: the context is in use; at most one block is written, and the buffer holds one.
+        let done = unsafe {
+            (functions.EVP_EncryptFinal_ex)(self.context.raw(), nothing.as_mut_ptr(), &raw mut written)
+        };
+        library.expect_one(done, "EVP_EncryptFinal_ex")?;
+        let (what, len) = (EVP_CTRL_AEAD_GET_TAG, TAG_LEN as c_int);
+        // SAFETY: the tag's length is passed.
+        let done = unsafe {
+            (functions.EVP_CIPHER_CTX_ctrl)(self.context.raw(), what, len, tag.as_mut_ptr().cast())
+        };
+        library.expect_one(done, "EVP_CTRL_AEAD_GET_TAG")
+    }
+
+    fn check_lengths(&self, key: &[u8], iv: &[u8], input: &[u8], out: &[u8]) -> Result<(), PeerError> {
+        let expected = (self.key_len, self.iv_len, 0);
+        let found = (key.len(), iv.len(), input.len() % self.block_len.max(1));
+        if expected != found {
+            return Err(super::task::fault(
+                &format!(
+                    "a key of {}, an IV of {} and blocks of {} bytes",
+                    self.key_len, self.iv_len, self.block_len
+                ),
+                format!("{}, {} and {} bytes", key.len(), iv.len(), input.len()),
+            ));
+        }
+        assert_room(out.len(), input.len())
+    }
+
+    fn start(&mut self, key: &[u8], iv: &[u8]) -> Result<(), PeerError> {
+        let library = &self.context.library;
+        let functions = library.functions();
+        // The method is set once: later records only change key and IV, which is libcrypto's quickest way.
+        let method = if self.is_set { null_mut() } else { self.method.raw() };
+        let (context, key, iv) = (self.context.raw(), key.as_ptr(), iv.as_ptr());
+        // SAFETY: key and IV have the lengths of the method, as `check_lengths` saw.
+        let done = unsafe { (functions.EVP_EncryptInit_ex)(context, method, null_mut(), key, iv) };
+        library.expect_one(done, "EVP_EncryptInit_ex")?;
+        if !self.is_set {
+            // SAFETY: the context has its method.
+            let done = unsafe { (functions.EVP_CIPHER_CTX_set_padding)(context, 0) };
+            library.expect_one(done, "EVP_CIPHER_CTX_set_padding")?;
+            self.is_set = true;
+        }
+        Ok(())
+    }
+}
+
+/// CMAC with its context.
+pub(super) struct PeerCmac {
+    context: OwnedObject,
+    /// The context refers to it.
+    _method: OwnedObject,
+    key_len: usize,
+}
+
+impl PeerCmac {
+    /// CMAC over AES with keys of 16 or 32 bytes.
+    pub(super) fn aes(library: &Libcrypto, key_len: usize) -> Result<Self, PeerError> {
+        let functions = library.functions();
+        let mut cipher: [c_char; 12] = match key_len {
+            16 => c_chars(b"AES-128-CBC\0"),
+            32 => c_chars(b"AES-256-CBC\0"),
+            _ => return Err(super::task::fault("a key of 16 or 32 bytes", key_len)),
+        };
+        // SAFETY: a null context is the default one; the name is a C string.
+        let raw = unsafe { (functions.EVP_MAC_fetch)(null_mut(), c"CMAC".as_ptr(), null()) };
+        let method = fetched(library, raw, functions.EVP_MAC_free, c"CMAC")?;
+        // SAFETY: the method is valid.
+        let raw = unsafe { (functions.EVP_MAC_CTX_new)(method.raw()) };
+        let context = OwnedObject::new(library, raw, functions.EVP_MAC_CTX_free, "EVP_MAC_CTX_new")?;
+        // SAFETY: the parameters outlive the call and end as they must; length 0 means up to the terminator.
+        let done = unsafe {
+            let name =
+                (functions.OSSL_PARAM_construct_utf8_string)(c"cipher".as_ptr(), cipher.as_mut_ptr(), 0);
+            let parameters = [name, (functions.OSSL_PARAM_construct_end)()];
+            (functions.EVP_MAC_CTX_set_params)(context.raw(), parameters.as_ptr())
+        };
+        library.expect_one(done, "EVP_MAC_CTX_set_params")?;
+        Ok(Self { context, _method: method, key_len })
+    }
+
+    /// The 16-byte code of `message` under a new key.
+    pub(super) fn run(&mut self, key: &[u8], message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
+        if key.len() != self.key_len {
+            return Err(super::task::fault(&format!("a key of {} bytes", self.key_len), key.len()));
+        }
+        let library = &self.context.library;
+        let functions = library.functions();
+        let context = self.context.raw();
+        let mut len = 0usize;
+        // SAFETY: every length is passed; the context has its cipher.
+        let done = unsafe {
+            (functions.EVP_MAC_init)(context, key.as_ptr(), key.len(), null())
+                .min((functions.EVP_MAC_update)(context, message.as_ptr(), message.len()))
+                .min((functions.EVP_MAC_final)(context, out.as_mut_ptr(), &raw mut len, out.len()))
+        };
+        library.expect_one(done, "EVP_MAC_final").map(|()| len)
+    }
+}
+
+fn fetched(
+    library: &Libcrypto,
+    raw: Raw,
+    free: unsafe extern "C" fn(Raw),
+    name: &'static CStr,
+) -> Result<OwnedObject, PeerError> {
+    match NonNull::new(raw) {
+        Some(raw) => Ok(OwnedObject { library: library.clone(), raw, free }),
+        None => Err(library.unavailable(name.to_str().unwrap_or("algorithm"), library.last_reason())),
+    }
+}
+
+fn assert_room(found: usize, wanted: usize) -> Result<(), PeerError> {
+    if found < wanted { Err(super::task::fault(&format!("room for {wanted} bytes"), found)) } else { Ok(()) }
+}
+
+fn c_chars<const N: usize>(text: &[u8; N]) -> [c_char; N] {
+    text.map(|byte| byte as c_char)
+}

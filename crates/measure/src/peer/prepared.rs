@@ -1,0 +1,265 @@
+//! A task set up in libcrypto: keys parsed and contexts made, so that a run does only what a user waits for.
+
+use super::libcrypto::{MessageContext, PeerCipher, PeerCmac, PeerDigest, PeerKey, PkeyContext, TAG_LEN};
+use super::task::{CbcCipher, PeerAlgorithm, PeerTask, fault};
+use super::{Libcrypto, PeerError};
+
+/// Bytes of a block of DES.
+const DES_BLOCK_LEN: usize = 8;
+const SHA256_LEN: usize = 32;
+
+impl Libcrypto {
+    /// Parses the task's keys and makes its contexts: one per key, as `openssl speed` reuses its own; for X25519 one
+    /// per item, since a context holds its peer.
+    pub(crate) fn prepare(&self, task: PeerTask) -> Result<PreparedTask, PeerError> {
+        task.validate()?;
+        let unit = AlgorithmContexts::new(self, &task)?;
+        let stride = unit.output_len(&task);
+        let outputs = vec![0; stride * task.len()];
+        let output_lens = vec![0; task.len()];
+        Ok(PreparedTask { library: self.clone(), unit, outputs, output_lens, stride, next: 0, task })
+    }
+}
+
+/// A task ready to be timed. It belongs to one thread at a time; prepare one for each thread.
+pub(crate) struct PreparedTask {
+    library: Libcrypto,
+    task: PeerTask,
+    unit: AlgorithmContexts,
+    /// One place of `stride` bytes per item: results are written where a user would want them, not to one warm line.
+    outputs: Vec<u8>,
+    output_lens: Vec<usize>,
+    stride: usize,
+    next: usize,
+}
+
+impl std::fmt::Debug for PreparedTask {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Prepared")
+            .field("library", &self.library)
+            .field("task", &self.task)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PreparedTask {
+    /// The number of items in a round.
+    pub(crate) fn items(&self) -> usize {
+        self.task.len()
+    }
+
+    /// Works on the next item, from the caller's bytes to the encoded result; after the last comes the first.
+    pub(crate) fn run_once(&mut self) -> Result<(), PeerError> {
+        let item = self.next;
+        let start = item * self.stride;
+        let out = self.outputs.get_mut(start..start + self.stride).unwrap_or_default();
+        let len = self.unit.run(&self.task, item, out)?;
+        if let Some(kept) = self.output_lens.get_mut(item) {
+            *kept = len;
+        }
+        self.next = if item + 1 == self.task.len() { 0 } else { item + 1 };
+        Ok(())
+    }
+
+    /// [`run_once`](Self::run_once), `count` times.
+    pub(crate) fn run(&mut self, count: usize) -> Result<(), PeerError> {
+        (0..count).try_for_each(|_| self.run_once())
+    }
+
+    /// The latest result of `item`: signature, secret, ciphertext (with tag), digest or code; for a verification one
+    /// byte, 1 where the signature was accepted and 0 where it was refused. Empty before its first run.
+    pub(crate) fn output(&self, item: usize) -> &[u8] {
+        let start = item * self.stride;
+        let len = self.output_lens.get(item).copied().unwrap_or(0);
+        self.outputs.get(start..start + len).unwrap_or_default()
+    }
+
+    /// Runs one whole round and shows each result to `is_right`; the first that it rejects is an error.
+    pub(crate) fn check_all(
+        &mut self,
+        mut is_right: impl FnMut(usize, &[u8]) -> bool,
+    ) -> Result<(), PeerError> {
+        self.next = 0;
+        self.run(self.items())?;
+        match (0..self.items()).find(|&item| !is_right(item, self.output(item))) {
+            Some(item) => Err(PeerError::Differs { library: self.library.version().into(), item }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The contexts of one algorithm.
+enum AlgorithmContexts {
+    /// One context per key.
+    Sign(Vec<PkeyContext>, usize),
+    Verify(Vec<PkeyContext>),
+    MessageSign(Vec<MessageContext>, usize),
+    MessageVerify(Vec<MessageContext>),
+    /// One context per item.
+    Derive(Vec<PkeyContext>, usize),
+    Cbc(PeerCipher),
+    Gcm(PeerCipher),
+    Digest(PeerDigest),
+    /// With room for the ciphertext whose last block is the code.
+    DesMac(PeerCipher, Vec<u8>),
+    Cmac(PeerCmac),
+}
+
+impl AlgorithmContexts {
+    fn new(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
+        let first_key_len = task.key(0).len();
+        Ok(match task.algorithm {
+            PeerAlgorithm::RsaSign | PeerAlgorithm::EcdsaSign => Self::sign(library, task)?,
+            PeerAlgorithm::RsaVerify | PeerAlgorithm::EcdsaVerify => Self::verify(library, task)?,
+            PeerAlgorithm::Ed25519Sign => {
+                let keys = private_keys(library, task)?;
+                let contexts = keys.iter().map(MessageContext::sign).collect::<Result<_, _>>()?;
+                Self::MessageSign(contexts, longest(&keys))
+            }
+            PeerAlgorithm::Ed25519Verify => {
+                let keys = public_keys(library, task)?;
+                Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
+            }
+            PeerAlgorithm::X25519 => Self::derive(library, task)?,
+            PeerAlgorithm::Cbc(CbcCipher::Des) => Self::Cbc(PeerCipher::des_cbc(library)?),
+            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::Cbc(PeerCipher::new(library, c"DES-EDE3-CBC")?),
+            PeerAlgorithm::Cbc(CbcCipher::Aes) => {
+                let name = if first_key_len == 32 { c"AES-256-CBC" } else { c"AES-128-CBC" };
+                Self::Cbc(PeerCipher::new(library, name)?)
+            }
+            PeerAlgorithm::AesGcm => {
+                let name = if first_key_len == 32 { c"AES-256-GCM" } else { c"AES-128-GCM" };
+                Self::Gcm(PeerCipher::new(library, name)?)
+            }
+            PeerAlgorithm::Sha1 => Self::Digest(PeerDigest::new(library, c"SHA1")?),
+            PeerAlgorithm::Sha256 => Self::Digest(PeerDigest::new(library, c"SHA256")?),
+            PeerAlgorithm::DesMac => {
+                Self::DesMac(PeerCipher::des_cbc(library)?, vec![0; longest_input(task)])
+            }
+            PeerAlgorithm::AesCmac => Self::Cmac(PeerCmac::aes(library, first_key_len)?),
+        })
+    }
+
+    fn sign(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
+        let digest = pkcs1_digest(library, task)?;
+        let keys = private_keys(library, task)?;
+        let contexts =
+            keys.iter().map(|key| PkeyContext::sign(key, digest.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Self::Sign(contexts, longest(&keys)))
+    }
+
+    fn verify(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
+        let digest = pkcs1_digest(library, task)?;
+        let keys = public_keys(library, task)?;
+        let contexts =
+            keys.iter().map(|key| PkeyContext::verify(key, digest.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Self::Verify(contexts))
+    }
+
+    fn derive(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
+        let keys = private_keys(library, task)?;
+        let pairs = task.inputs.iter().enumerate().map(|(item, peer)| {
+            let peer = PeerKey::x25519_peer(library, peer)?;
+            // `validate` has seen that every index names a key.
+            let key = keys.get(task.key_index(item)).ok_or_else(|| fault("a key", "none"))?;
+            PkeyContext::derive(key, &peer)
+        });
+        let contexts = pairs.collect::<Result<_, _>>()?;
+        Ok(Self::Derive(contexts, longest(&keys)))
+    }
+
+    /// Bytes of the longest result.
+    fn output_len(&self, task: &PeerTask) -> usize {
+        match self {
+            Self::Sign(_, len) | Self::MessageSign(_, len) | Self::Derive(_, len) => *len,
+            Self::Verify(_) | Self::MessageVerify(_) => 1,
+            Self::Cbc(_) => longest_input(task),
+            Self::Gcm(_) => longest_input(task) + TAG_LEN,
+            Self::Digest(digest) => digest.output_len(),
+            Self::DesMac(..) => DES_BLOCK_LEN,
+            Self::Cmac(_) => TAG_LEN,
+        }
+    }
+
+    /// Works on `item`, writes its result to `out`, and gives the result's length.
+    fn run(&mut self, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
+        let input = task.inputs.get(item);
+        let key = task.key_index(item);
+        match self {
+            Self::Sign(contexts, _) => at(contexts, key)?.run_sign(input, out),
+            Self::Verify(contexts) => {
+                verdict(at(contexts, key)?.run_verify(input, task.extras.get(item)), out)
+            }
+            Self::MessageSign(contexts, _) => at(contexts, key)?.run_sign(input, out),
+            Self::MessageVerify(contexts) => {
+                verdict(at(contexts, key)?.run_verify(input, task.extras.get(item))?, out)
+            }
+            Self::Derive(contexts, _) => at(contexts, item)?.run_derive(out),
+            Self::Cbc(cipher) => cipher.run(task.key(item), task.extras.get(item), input, out),
+            Self::Gcm(cipher) => seal(cipher, task, item, out),
+            Self::Digest(digest) => digest.run(input, out),
+            Self::DesMac(cipher, scratch) => des_mac(cipher, task.key(item), input, scratch, out),
+            Self::Cmac(cmac) => cmac.run(task.key(item), input, out),
+        }
+    }
+}
+
+fn seal(cipher: &mut PeerCipher, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
+    let len = cipher.run(task.key(item), task.extras.get(item), task.inputs.get(item), out)?;
+    match out.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<TAG_LEN>) {
+        Some(tag) => cipher.tag(tag).map(|()| len + TAG_LEN),
+        None => Err(fault("room for a tag", out.len() - len)),
+    }
+}
+
+/// ISO 9797-1 algorithm 1: the last block of a CBC encryption under a zero IV.
+fn des_mac(
+    cipher: &mut PeerCipher,
+    key: &[u8],
+    input: &[u8],
+    scratch: &mut [u8],
+    out: &mut [u8],
+) -> Result<usize, PeerError> {
+    let len = cipher.run(key, &[0; DES_BLOCK_LEN], input, scratch)?;
+    let code = scratch.get(..len).and_then(<[u8]>::last_chunk::<DES_BLOCK_LEN>);
+    let Some(code) = code else { return Err(fault("at least one block", len)) };
+    out.copy_from_slice(code);
+    Ok(DES_BLOCK_LEN)
+}
+
+fn verdict(is_accepted: bool, out: &mut [u8]) -> Result<usize, PeerError> {
+    out.fill(u8::from(is_accepted));
+    Ok(out.len())
+}
+
+fn at<T>(contexts: &mut [T], index: usize) -> Result<&mut T, PeerError> {
+    let held = contexts.len();
+    contexts.get_mut(index).ok_or_else(|| fault(&format!("an index below {held}"), index))
+}
+
+fn private_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, PeerError> {
+    task.keys.iter().map(|der| PeerKey::private(library, der)).collect()
+}
+
+fn public_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, PeerError> {
+    task.keys.iter().map(|der| PeerKey::public(library, der)).collect()
+}
+
+/// PKCS#1 v1.5 names its digest inside the padding; ECDSA does not.
+fn pkcs1_digest(library: &Libcrypto, task: &PeerTask) -> Result<Option<PeerDigest>, PeerError> {
+    if !matches!(task.algorithm, PeerAlgorithm::RsaSign | PeerAlgorithm::RsaVerify) {
+        return Ok(None);
+    }
+    match task.inputs.iter().find(|digest| digest.len() != SHA256_LEN) {
+        Some(digest) => Err(fault("SHA-256 digests of 32 bytes", digest.len())),
+        None => PeerDigest::new(library, c"SHA256").map(Some),
+    }
+}
+
+fn longest(keys: &[PeerKey]) -> usize {
+    keys.iter().map(PeerKey::output_len).max().unwrap_or(0)
+}
+
+fn longest_input(task: &PeerTask) -> usize {
+    task.inputs.iter().map(<[u8]>::len).max().unwrap_or(0)
+}

@@ -1,0 +1,184 @@
+//! The work of libcrypto: the same keys and inputs, in the same order, as those of Oarlock's engines.
+
+use std::fmt;
+
+use zeroize::Zeroize;
+
+use super::PeerError;
+
+/// The operation of a task. It decides the meaning of the task's columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PeerAlgorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 8.2) from digest; keys PKCS#8.
+    RsaSign,
+    /// The same, verified; keys SPKI, extras signatures.
+    RsaVerify,
+    /// ECDSA on any curve from digest to DER; keys PKCS#8.
+    EcdsaSign,
+    /// The same, verified; keys SPKI, extras signatures in DER.
+    EcdsaVerify,
+    /// Ed25519 of whole messages; keys PKCS#8.
+    Ed25519Sign,
+    /// The same, verified; keys SPKI, extras signatures.
+    Ed25519Verify,
+    /// X25519; keys PKCS#8, inputs the peer's 32-byte public values.
+    X25519,
+    /// CBC encryption without padding; keys raw, extras IVs.
+    Cbc(CbcCipher),
+    /// AES-GCM; keys of 16 or 32 bytes, extras 12-byte IVs, no associated data; output ciphertext and 16-byte tag.
+    AesGcm,
+    /// SHA-1 of whole messages, no keys.
+    Sha1,
+    /// SHA-256 of whole messages, no keys.
+    Sha256,
+    /// ISO 9797-1 algorithm 1 with DES, inputs already padded; keys of 8 bytes.
+    DesMac,
+    /// AES-CMAC (RFC 4493); keys of 16 or 32 bytes.
+    AesCmac,
+}
+
+/// Block ciphers of [`PeerAlgorithm::Cbc`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CbcCipher {
+    Des,
+    /// Keys of 24 bytes; two-key TDES repeats the first.
+    Tdes,
+    /// Keys of 16 or 32 bytes.
+    Aes,
+}
+
+impl PeerAlgorithm {
+    /// Returns the algorithm of an operation name of `oarlock speed`. Sizes and `-hot` do not matter.
+    pub(crate) fn of_operation(name: &str) -> Option<Self> {
+        let (family, rest) = name.split_once('-')?;
+        let verb = rest.split('-').next()?;
+        Some(match (family, verb) {
+            ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "sign") => Self::RsaSign,
+            ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "verify") => Self::RsaVerify,
+            ("p256" | "p384", "sign") => Self::EcdsaSign,
+            ("p256" | "p384", "verify") => Self::EcdsaVerify,
+            ("ed25519", "sign") => Self::Ed25519Sign,
+            ("ed25519", "verify") => Self::Ed25519Verify,
+            ("x25519", "derive") => Self::X25519,
+            ("des", "cbc") => Self::Cbc(CbcCipher::Des),
+            ("tdes", "cbc") => Self::Cbc(CbcCipher::Tdes),
+            ("aes128" | "aes256", "cbc") => Self::Cbc(CbcCipher::Aes),
+            ("aes128" | "aes256", "gcm") => Self::AesGcm,
+            ("des", "mac") => Self::DesMac,
+            ("aes", "cmac") => Self::AesCmac,
+            ("sha1", _) => Self::Sha1,
+            ("sha256", _) => Self::Sha256,
+            _ => return None,
+        })
+    }
+
+    /// True if an item has an IV or a signature beside its input.
+    pub(super) fn wants_extra(self) -> bool {
+        matches!(
+            self,
+            Self::RsaVerify | Self::EcdsaVerify | Self::Ed25519Verify | Self::Cbc(_) | Self::AesGcm
+        )
+    }
+
+    /// True if items have keys.
+    pub(super) fn wants_key(self) -> bool {
+        !matches!(self, Self::Sha1 | Self::Sha256)
+    }
+}
+
+/// Byte strings stored end to end, so that a long column needs no pointer per value. Zeroized when dropped.
+#[derive(Clone, Default)]
+pub(crate) struct ByteColumn {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl ByteColumn {
+    /// The number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Value `index`; empty past the end.
+    pub(crate) fn get(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(index).and_then(|&end| self.bytes.get(start..end)).unwrap_or_default()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+impl<T: AsRef<[u8]>> FromIterator<T> for ByteColumn {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut column = Self::default();
+        for value in values {
+            column.bytes.extend_from_slice(value.as_ref());
+            column.ends.push(column.bytes.len());
+        }
+        column
+    }
+}
+
+impl Drop for ByteColumn {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+impl fmt::Debug for ByteColumn {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Column({} values, {} bytes)", self.ends.len(), self.bytes.len())
+    }
+}
+
+/// Items that are worked through in order, again and again.
+#[derive(Debug, Clone)]
+pub(crate) struct PeerTask {
+    pub(crate) algorithm: PeerAlgorithm,
+    /// The keys, each once: PKCS#8 or SPKI in DER for public-key work, raw bytes for ciphers and MACs.
+    pub(crate) keys: ByteColumn,
+    /// The index of each item's key; empty if there are no keys.
+    pub(crate) key_of: Vec<u32>,
+    /// The digest, message, record or peer value of each item.
+    pub(crate) inputs: ByteColumn,
+    /// The IV or the signature of each item; empty if the algorithm has neither.
+    pub(crate) extras: ByteColumn,
+}
+
+impl PeerTask {
+    /// The number of items.
+    pub(crate) fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    pub(super) fn key_index(&self, item: usize) -> usize {
+        self.key_of.get(item).map_or(0, |&index| index as usize)
+    }
+
+    pub(super) fn key(&self, item: usize) -> &[u8] {
+        self.keys.get(self.key_index(item))
+    }
+
+    pub(super) fn validate(&self) -> Result<(), PeerError> {
+        let items = self.len();
+        if items == 0 {
+            return Err(fault("at least one item", "none"));
+        }
+        if self.algorithm.wants_extra() && self.extras.len() != items {
+            return Err(fault(&format!("{items} extras"), self.extras.len()));
+        }
+        if self.algorithm.wants_key() && self.key_of.len() != items {
+            return Err(fault(&format!("{items} key indices"), self.key_of.len()));
+        }
+        match self.key_of.iter().find(|&&index| index as usize >= self.keys.len()) {
+            Some(index) => Err(fault(&format!("a key index below {}", self.keys.len()), index)),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(super) fn fault(expected: &str, found: impl fmt::Display) -> PeerError {
+    PeerError::Task { expected: expected.into(), found: found.to_string() }
+}
