@@ -16,7 +16,7 @@ use crate::pattern::Pattern;
 /// The configuration of a server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct CryptoserverConfig {
     /// The addresses at which the server listens.
     pub listen: ListenConfig,
     /// The certificates; required if `listen.tcp` is set.
@@ -409,7 +409,7 @@ impl ConfigError {
     }
 }
 
-impl Config {
+impl CryptoserverConfig {
     /// Reads and checks a file. Relative paths are relative to the directory of the file.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::accept::{ListenerProtection, TcpAcceptor, accept_unix};
 use crate::admission::Admission;
 use crate::audit::{AuditLog, EventKind};
 use crate::clock::ServerClock;
-use crate::config::Config;
+use crate::config::CryptoserverConfig;
 use crate::descriptors::fit_to_descriptors;
 use crate::error::CryptoserverError;
 use crate::http2::serve_grpc;
@@ -35,7 +35,7 @@ pub struct BoundServer {
     sources: KeySources,
     tls_files: Option<TlsFiles>,
     listeners: Listeners,
-    config: Config,
+    config: CryptoserverConfig,
     handle: ReloadHandle,
     reloads: Reloads,
 }
@@ -71,7 +71,10 @@ impl BoundServer {
     ///
     /// # Errors
     /// The configuration or a file that it names is invalid, or an address cannot be bound.
-    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, CryptoserverError> {
+    pub async fn bind(
+        config: CryptoserverConfig,
+        engines: AcceleratorBuilder,
+    ) -> Result<Self, CryptoserverError> {
         Self::bind_with_clock(config, engines, ServerClock::default()).await
     }
 
@@ -80,7 +83,7 @@ impl BoundServer {
     /// # Errors
     /// As for [`BoundServer::bind`].
     pub async fn bind_with_clock(
-        config: Config,
+        config: CryptoserverConfig,
         engines: AcceleratorBuilder,
         clock: ServerClock,
     ) -> Result<Self, CryptoserverError> {
@@ -211,7 +214,7 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
 }
 
 /// Returns the builder of the engines with the settings of a configuration.
-pub(crate) fn engine_builder(config: &Config, engines: AcceleratorBuilder) -> AcceleratorBuilder {
+pub(crate) fn engine_builder(config: &CryptoserverConfig, engines: AcceleratorBuilder) -> AcceleratorBuilder {
     let own = &config.engines;
     let engines = engines.max_tenant_backlog(config.limits.max_queued());
     let engines = match &own.allowed {
@@ -224,7 +227,7 @@ pub(crate) fn engine_builder(config: &Config, engines: AcceleratorBuilder) -> Ac
 }
 
 impl Listeners {
-    async fn bind(config: &Config) -> Result<Self, CryptoserverError> {
+    async fn bind(config: &CryptoserverConfig) -> Result<Self, CryptoserverError> {
         let listen = &config.listen;
         let tcp = match listen.tcp {
             Some(address) => Some(bind_tcp(address).await?),

@@ -18,9 +18,9 @@ use crate::metrics::count;
 use crate::service::SharedService;
 
 /// A stream of bytes, encrypted or not.
-pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait TransportStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> TransportStream for T {}
 
 /// A socket whose bytes are counted. It is below TLS, so the bytes are counted as they are on the wire.
 pub(crate) struct CountedStream<S> {
@@ -99,7 +99,7 @@ impl<S> CountedStream<S> {
 
 /// A connection with a known client.
 pub(crate) struct ClientTransport {
-    bytes: Box<dyn ByteStream>,
+    bytes: Box<dyn TransportStream>,
     peer: CallPeer,
     idle: IdleTimer,
     /// The time for which the peer has taken no bytes.
@@ -112,7 +112,7 @@ pub(crate) struct ClientTransport {
 
 impl ClientTransport {
     pub(crate) fn new(
-        bytes: Box<dyn ByteStream>,
+        bytes: Box<dyn TransportStream>,
         client: KnownClient,
         limits: &ServerLimits,
         slot: ConnectionSlot,

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{
     AuditConfig, EnginesConfig, GrantConfig, KeysConfig, ListenConfig, ServerLimits, TlsConfig,
 };
@@ -34,7 +34,7 @@ fn with_everything() -> String {
 
 #[test]
 fn shows_the_default_of_every_setting() {
-    let config = Config::read(path()).unwrap();
+    let config = CryptoserverConfig::read(path()).unwrap();
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", ServerLimits::default()));
     assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
     assert_eq!((&config.engines.allowed, config.engines.threads), (&None, None));
@@ -61,8 +61,8 @@ fn contains_every_setting() {
         let missing: Vec<_> = fields.iter().filter(|field| !own.contains_key(**field)).collect();
         assert!(missing.is_empty(), "[{section}] says nothing of {missing:?}");
     }
-    assert_eq!(fields::<Config>().len(), whole.len());
-    let config: Config = toml::from_str(&with_everything()).unwrap();
+    assert_eq!(fields::<CryptoserverConfig>().len(), whole.len());
+    let config: CryptoserverConfig = toml::from_str(&with_everything()).unwrap();
     config.check().unwrap();
 }
 
@@ -80,7 +80,7 @@ fn block(manifest: &str, key: &str) -> String {
 #[test]
 fn configures_a_server_that_starts_in_the_manifest() {
     let text = block(MANIFEST, "oarlock.toml");
-    let config: Config = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let config: CryptoserverConfig = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     config.check().unwrap();
     let listen = format!("{:?}", config.listen);
     for port in ["7443", "9464"] {

@@ -8,12 +8,12 @@ use crate::proto::Spans;
 
 /// A column of numbers: one number for all jobs, or one number for each job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum NumberColumn<'a> {
+pub(crate) enum WireNumbers<'a> {
     One(u32),
     Each(&'a [[u8; 4]]),
 }
 
-impl<'a> NumberColumn<'a> {
+impl<'a> WireNumbers<'a> {
     /// Reads a column of numbers. An empty column means zero for all jobs.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         let (numbers, []) = bytes.as_chunks::<4>() else {
@@ -69,12 +69,12 @@ pub(crate) fn write_numbers(values: impl ExactSizeIterator<Item = u32> + Clone) 
 
 /// A column of bytes: one byte for all jobs, or one byte for each job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ByteColumn<'a> {
+pub(crate) enum WireBytes<'a> {
     One(u8),
     Each(&'a [u8]),
 }
 
-impl<'a> ByteColumn<'a> {
+impl<'a> WireBytes<'a> {
     /// Reads a column of bytes. An empty column means zero for all jobs.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         match bytes {

@@ -7,7 +7,7 @@ use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
 use crate::column::{
-    ByteColumn, NumberColumn, SLOT, read_spans, write_bytes, write_each_span, write_numbers, write_spans,
+    SLOT, WireBytes, WireNumbers, read_spans, write_bytes, write_each_span, write_numbers, write_spans,
 };
 use crate::fault::FaultTable;
 use crate::proto::{self, Code, Fault, IvRule, Spans};
@@ -74,13 +74,13 @@ fn tasks_of(
     tasks: &[Task],
     count: usize,
 ) -> Result<Column<'static, Task>, WireError> {
-    let task_of = ByteColumn::read(&message.task_of, count, "task_of")?;
+    let task_of = WireBytes::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
         return Err(WireError::Index { what: "task_of" });
     };
     Ok(match task_of {
-        ByteColumn::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
-        ByteColumn::Each(indices) => {
+        WireBytes::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
+        WireBytes::Each(indices) => {
             Column::Each(indices.iter().map(|index| tasks[usize::from(*index)]).collect())
         }
     })
@@ -96,9 +96,9 @@ fn keys_of(
         0 => key_of(number),
         _ => KeySource::Slot(number & !SLOT_BIT),
     };
-    Ok(match NumberColumn::read(bytes, count, what)? {
-        NumberColumn::One(number) => Column::One(key(number)),
-        NumberColumn::Each(each) => {
+    Ok(match WireNumbers::read(bytes, count, what)? {
+        WireNumbers::One(number) => Column::One(key(number)),
+        WireNumbers::Each(each) => {
             Column::Each(each.iter().map(|bytes| key(u32::from_le_bytes(*bytes))).collect())
         }
     })
@@ -111,9 +111,9 @@ fn ivs(
     count: usize,
     what: &'static str,
 ) -> Result<(Column<'static, Iv>, Column<'static, Span>), WireError> {
-    let rules = ByteColumn::read(rules, count, what)?;
+    let rules = WireBytes::read(rules, count, what)?;
     let read_given = || read_spans(message, count, what, |span| span);
-    if let ByteColumn::One(rule) = rules
+    if let WireBytes::One(rule) = rules
         && let Some(from) = fixed_iv(rule)
     {
         let spans = if from == Iv::Given { read_given()? } else { Column::One(Span::default()) };
@@ -280,6 +280,6 @@ pub fn write_outcome(
 /// # Errors
 /// The column does not fit the count.
 pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterator<Item = Code>, WireError> {
-    let marks = ByteColumn::read(&results.codes, count, "codes")?;
+    let marks = WireBytes::read(&results.codes, count, "codes")?;
     Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }

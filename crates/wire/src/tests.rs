@@ -6,7 +6,7 @@ use oarlock::contract::{
 use oarlock::table::KeyType;
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
-use crate::column::{ByteColumn, NumberColumn, write_bytes, write_numbers};
+use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::proto::{Blame, Code, Fault, Request, request};
 use crate::scheme::WireScheme;
 use crate::{Message, MessageLimits, WireError, fault, frame, jobs, proto, records, scheme, task};
@@ -100,20 +100,18 @@ fn writes_equal_values_of_a_column_once() {
     for values in [&[][..], &[5], &[5, 5, 5], &[5, 6, 5]] {
         let column = write_numbers(values.iter().copied());
         assert_eq!(column.len(), 4 * if values == [5, 6, 5] { 3 } else { values.len().min(1) });
-        let read = NumberColumn::read(&column, values.len(), "test").unwrap();
+        let read = WireNumbers::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
         assert_eq!(read.sum(values.len()), values.iter().copied().map(u64::from).sum::<u64>());
     }
     for (values, len) in [(&[][..], 0), (&[0, 0], 0), (&[3, 3], 1), (&[0, 3], 2), (&[3, 0], 2), (&[0], 0)] {
         let column = write_bytes(values);
         assert_eq!(column.len(), len, "{values:?}");
-        let read = ByteColumn::read(&column, values.len(), "test").unwrap();
+        let read = WireBytes::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
     }
-    assert!(
-        NumberColumn::read(&[0; 5], 1, "test").is_err() && NumberColumn::read(&[0; 8], 3, "test").is_err()
-    );
-    assert!(ByteColumn::read(&[0; 2], 3, "test").is_err());
+    assert!(WireNumbers::read(&[0; 5], 1, "test").is_err() && WireNumbers::read(&[0; 8], 3, "test").is_err());
+    assert!(WireBytes::read(&[0; 2], 3, "test").is_err());
 }
 
 fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {

@@ -13,7 +13,7 @@ use oarlock_io::{
 use oarlock_records::{KeyFileError, load_keys_at};
 
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
-use crate::config::{Config, ConfigError, KeysConfig, NonceField};
+use crate::config::{ConfigError, CryptoserverConfig, KeysConfig, NonceField};
 use crate::null;
 
 /// The sources of the keys, and their last content.
@@ -121,7 +121,7 @@ pub(crate) struct KeyChanges {
 impl KeySources {
     /// Reads all keys and returns the first keyring. A fault of a single file of the directory does not fail the whole.
     pub(crate) fn open(
-        config: &Config,
+        config: &CryptoserverConfig,
         counters: CounterUse,
     ) -> Result<(Self, Keyring, KeyChanges), ResidentKeysError> {
         let KeysConfig { directory, passphrase_file, .. } = &config.keys;
@@ -152,7 +152,7 @@ impl KeySources {
     ///
     /// # Errors
     /// A source cannot be used as a whole. Then nothing changes.
-    pub(crate) fn reload(&mut self, config: &Config) -> Result<KeyChanges, ResidentKeysError> {
+    pub(crate) fn reload(&mut self, config: &CryptoserverConfig) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
         let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
         // Only the listing can fail as a whole. The fault of a single file is reported and does not stop a reload.
